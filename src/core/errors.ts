@@ -1,0 +1,110 @@
+/**
+ * Every way in which Reprise refuses or fails, as one closed set. Code that reacts to a failure
+ * compares `code`; nobody matches a message. `http/problem.ts` turns a code into a status and
+ * `cli/exit-code.ts` into an exit code, each in one table.
+ */
+export const ERROR_CODES = [
+  // what the caller asked for
+  "invalid_request",
+  "invalid_usage",
+  "malformed_json",
+  "unsupported_media_type",
+  "body_too_large",
+  "method_not_allowed",
+  "route_not_found",
+  "unauthorized",
+  "host_refused",
+  "origin_refused",
+  "request_timeout",
+  "idempotency_key_reused",
+  // sessions
+  "session_not_found",
+  "ambiguous_id",
+  "session_ended",
+  "session_busy",
+  "lease_lost",
+  "depth_exceeded",
+  "nothing_to_continue",
+  "exchange_interrupted",
+  // the database
+  "database_newer",
+  "database_foreign",
+  "database_locked",
+  "database_readonly",
+  "database_corrupt",
+  "database_full",
+  "database_network",
+  "database_unsupported",
+  "database_unavailable",
+  // models and personas
+  "model_unknown",
+  "model_key_missing",
+  "model_unauthorized",
+  "model_unreachable",
+  "model_rate_limited",
+  "model_context_full",
+  "model_failed",
+  "persona_not_found",
+  "persona_invalid",
+  // artifacts
+  "schema_unknown",
+  "schema_invalid",
+  "plan_invalid",
+  "file_unreadable",
+  // the program itself
+  "config_invalid",
+  "address_unavailable",
+  "node_too_old",
+  "shutting_down",
+  "internal",
+] as const;
+
+export type ErrorCode = (typeof ERROR_CODES)[number];
+
+/** One fault in a request body, query or file; `pointer` is a JSON pointer (RFC 6901). */
+export interface Fault {
+  readonly pointer: string;
+  readonly message: string;
+}
+
+/** A session that an ambiguous id could have meant. */
+export interface Candidate {
+  readonly id: string;
+  readonly title: string | null;
+  readonly last_activity_at: string;
+}
+
+export interface ErrorDetails {
+  readonly faults?: readonly Fault[];
+  readonly candidates?: readonly Candidate[];
+  /** Methods that the path does take, for `method_not_allowed`. */
+  readonly allow?: readonly string[];
+  readonly cause?: unknown;
+}
+
+/**
+ * The only error that Reprise throws on purpose.
+ *
+ * `message` is one sentence for a person: what is wrong and what to do next. It never holds a
+ * stack trace, a secret or a value that the caller sent.
+ */
+export class RepriseError extends Error {
+  override readonly name = "RepriseError";
+  readonly code: ErrorCode;
+  readonly faults: readonly Fault[];
+  readonly candidates: readonly Candidate[];
+  readonly allow: readonly string[];
+
+  constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
+    super(message, details.cause === undefined ? undefined : { cause: details.cause });
+    this.code = code;
+    this.faults = details.faults ?? [];
+    this.candidates = details.candidates ?? [];
+    this.allow = details.allow ?? [];
+  }
+}
+
+/** Narrows an unknown failure to a RepriseError with one of the given codes (any code if none). */
+export function isRepriseError(error: unknown, ...codes: ErrorCode[]): error is RepriseError {
+  return error instanceof RepriseError && (codes.length === 0 || codes.includes(error.code));
+}
