@@ -1,0 +1,140 @@
+import { SourceFault } from "./source.ts";
+
+export interface Token {
+  readonly kind: "{" | "}" | "[" | "]" | ":" | "," | "scalar" | "end";
+  readonly start: number;
+  readonly end: number;
+  /** What a scalar holds; null for every other token. */
+  readonly value: string | number | boolean | null;
+}
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const LITERALS = new Map<string, boolean | null>([
+  ["true", true],
+  ["false", false],
+  ["null", null],
+]);
+const HEX = /^[0-9a-fA-F]{4}$/;
+
+/** Reads the token at or after `from`; throws a SourceFault where the text is no JSON. */
+export function nextToken(text: string, from: number): Token {
+  const start = skipSpace(text, from);
+  const char = text.charAt(start);
+  switch (char) {
+    case "":
+      return { kind: "end", start, end: start, value: null };
+    case "{":
+    case "}":
+    case "[":
+    case "]":
+    case ":":
+    case ",":
+      return { kind: char, start, end: start + 1, value: null };
+    case '"':
+      return stringToken(text, start);
+    default:
+      return wordToken(text, start);
+  }
+}
+
+function skipSpace(text: string, from: number): number {
+  let at = from;
+  while (at < text.length && isSpace(text.charCodeAt(at))) at += 1;
+  return at;
+}
+
+function isSpace(unit: number): boolean {
+  return unit === 0x20 || unit === 0x0a || unit === 0x0d || unit === 0x09;
+}
+
+// A loop, not a pattern: a pattern with alternatives keeps a step for every character it passed.
+function stringToken(text: string, start: number): Token {
+  let at = start + 1;
+  let escaped = false;
+  for (let unit = text.charCodeAt(at); unit !== QUOTE; unit = text.charCodeAt(at)) {
+    if (at >= text.length || unit === 0x0a || unit === 0x0d) {
+      throw malformed(start, 'the string that begins here has no closing "');
+    }
+    if (unit < 0x20) {
+      throw malformed(at, "a control character must be written as an escape in a string");
+    }
+    if (unit === BACKSLASH) {
+      escaped = true;
+      at += escapeLength(text, at);
+    } else at += 1;
+  }
+  const inner = text.slice(start + 1, at);
+  const value = escaped ? String(JSON.parse(`"${inner}"`)) : inner;
+  return { kind: "scalar", start, end: at + 1, value };
+}
+
+function escapeLength(text: string, at: number): number {
+  const letter = text.charAt(at + 1);
+  if (letter === "u" && HEX.test(text.slice(at + 2, at + 6))) return 6;
+  if (letter !== "" && '"\\/bfnrt'.includes(letter)) return 2;
+  throw malformed(
+    at,
+    'a \\ in a string must begin one of \\" \\\\ \\/ \\b \\f \\n \\r \\t \\uXXXX',
+  );
+}
+
+function wordToken(text: string, start: number): Token {
+  const end = wordEnd(text, start);
+  const word = text.slice(start, end);
+  const literal = LITERALS.get(word);
+  if (literal !== undefined) return { kind: "scalar", start, end, value: literal };
+  if (isNumber(word)) return { kind: "scalar", start, end, value: Number(word) };
+  throw malformed(start, wordFault(word));
+}
+
+function wordEnd(text: string, start: number): number {
+  let at = start + 1;
+  while (
+    at < text.length &&
+    !isSpace(text.charCodeAt(at)) &&
+    !'{}[]:,"'.includes(text.charAt(at))
+  ) {
+    at += 1;
+  }
+  return at;
+}
+
+/** Walks the parts by hand for the same reason as stringToken: a number may be megabytes long. */
+function isNumber(word: string): boolean {
+  let at = word.startsWith("-") ? 1 : 0;
+  const whole = digitsEnd(word, at);
+  if (whole === at || (word.charAt(at) === "0" && whole > at + 1)) return false;
+  at = whole;
+  if (word.charAt(at) === ".") {
+    const fraction = digitsEnd(word, at + 1);
+    if (fraction === at + 1) return false;
+    at = fraction;
+  }
+  if (word.charAt(at) === "e" || word.charAt(at) === "E") {
+    const sign = word.charAt(at + 1) === "+" || word.charAt(at + 1) === "-" ? 2 : 1;
+    const exponent = digitsEnd(word, at + sign);
+    if (exponent === at + sign) return false;
+    at = exponent;
+  }
+  return at === word.length;
+}
+
+function digitsEnd(word: string, from: number): number {
+  let at = from;
+  while (word.charCodeAt(at) >= 0x30 && word.charCodeAt(at) <= 0x39) at += 1;
+  return at;
+}
+
+function wordFault(word: string): string {
+  if (word.startsWith("'")) return 'JSON strings stand in double quotes ("), not in single ones';
+  if (word.startsWith("//") || word.startsWith("/*") || word.startsWith("#")) {
+    return "JSON has no comments; remove this one";
+  }
+  if (/^[-+.\d]/.test(word)) return "this is not a JSON number; write it like 12, -0.5 or 1e3";
+  return 'this is neither a JSON value nor a name in double quotes (")';
+}
+
+export function malformed(offset: number, message: string): SourceFault {
+  return new SourceFault("malformed_json", offset, message);
+}

@@ -1,0 +1,69 @@
+import type { Readable } from "node:stream";
+import type { Finding } from "./finding.ts";
+import { createLineIndex } from "./line-index.ts";
+
+/** Bytes of one artifact file, at most: 10 MiB. */
+export const MAX_BYTES = 10 * 1024 * 1024;
+
+/**
+ * Reads a stream of UTF-8 text, a byte order mark left out. Never holds more than MAX_BYTES and
+ * a chunk. A text too large or not in UTF-8 is returned as the finding that says so.
+ */
+export async function readText(stream: Readable): Promise<string | Finding> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of stream) {
+    const bytes = Buffer.from(chunk);
+    chunks.push(bytes);
+    size += bytes.length;
+    if (size > MAX_BYTES) return tooLarge();
+  }
+  return decode(Buffer.concat(chunks));
+}
+
+function tooLarge(): Finding {
+  return {
+    code: "file_too_large",
+    severity: "error",
+    pointer: "",
+    line: 1,
+    column: 1,
+    message: "the file is larger than 10 MiB; split it into smaller files",
+  };
+}
+
+function decode(bytes: Buffer): string | Finding {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    const before = decodable(bytes);
+    return {
+      code: "not_utf8",
+      severity: "error",
+      pointer: "",
+      ...createLineIndex(before)(before.length),
+      message: "the bytes here are not UTF-8; save the file in that encoding",
+    };
+  }
+}
+
+/** The longest beginning that is UTF-8, found by halving; a character cut off is left out. */
+function decodable(bytes: Buffer): string {
+  let good = 0;
+  let bad = bytes.length + 1;
+  while (bad - good > 1) {
+    const middle = Math.floor((good + bad) / 2);
+    if (beginning(bytes, middle) === null) bad = middle;
+    else good = middle;
+  }
+  return beginning(bytes, good) ?? "";
+}
+
+function beginning(bytes: Buffer, length: number): string | null {
+  try {
+    const decoder = new TextDecoder("utf-8", { fatal: true });
+    return decoder.decode(bytes.subarray(0, length), { stream: true });
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,145 @@
+import type { Finding, FindingCode } from "./finding.ts";
+import type { LineIndex } from "./line-index.ts";
+import { quote } from "./quote.ts";
+
+/** A value in an artifact's text with its place; `start` is an offset in UTF-16 code units. */
+export type SourceNode = ObjectNode | ArrayNode | ScalarNode;
+
+export interface ObjectNode {
+  readonly kind: "object";
+  readonly start: number;
+  /** By name; of a name given twice the last one counts, as in JSON.parse. */
+  readonly members: Map<string, Member>;
+}
+
+export interface ArrayNode {
+  readonly kind: "array";
+  readonly start: number;
+  readonly items: SourceNode[];
+}
+
+export interface ScalarNode {
+  readonly kind: "scalar";
+  readonly start: number;
+  readonly value: string | number | boolean | null;
+}
+
+export interface Member {
+  readonly keyStart: number;
+  readonly value: SourceNode;
+}
+
+/**
+ * An artifact's text, read. `root` is null when the text cannot be read at all; `findings` then
+ * says why, otherwise it holds what the text has wrong and a reader would not notice.
+ */
+export interface Source {
+  readonly root: SourceNode | null;
+  readonly findings: readonly Finding[];
+}
+
+/** Objects and arrays inside each other, at most: so walking a tree may recurse. */
+export const MAX_DEPTH = 64;
+
+/** Values in one file, at most: bounds the memory that validating it can take. */
+export const MAX_VALUES = 1_000_000;
+
+/** Ends the reading of a text at its first fault; `offset` is where. */
+export class SourceFault extends Error {
+  override readonly name = "SourceFault";
+  readonly code: FindingCode;
+  readonly offset: number;
+
+  constructor(code: FindingCode, offset: number, message: string) {
+    super(message);
+    this.code = code;
+    this.offset = offset;
+  }
+}
+
+/** Runs a reader and turns the SourceFault it may throw into the only finding. */
+export function readSource(lines: LineIndex, read: () => Source): Source {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof SourceFault)) throw error;
+    const { code, message, offset } = error;
+    return {
+      root: null,
+      findings: [{ code, severity: "error", pointer: "", ...lines(offset), message }],
+    };
+  }
+}
+
+/** The finding for a property name that stands twice in one object. */
+export function duplicateProperty(
+  lines: LineIndex,
+  at: { name: string; parent: string; offset: number; firstOffset: number },
+): Finding {
+  const first = lines(at.firstOffset).line;
+  return {
+    code: "duplicate_property",
+    severity: "error",
+    pointer: pointerTo(at.parent, at.name),
+    ...lines(at.offset),
+    message: `the property ${quote(at.name)} already stands on line ${first} of the same object; remove one`,
+    first_line: first,
+  };
+}
+
+export function tooDeep(offset: number): SourceFault {
+  return new SourceFault(
+    "too_deep",
+    offset,
+    `objects and arrays are nested more than ${MAX_DEPTH} deep here; flatten the document`,
+  );
+}
+
+export function tooManyValues(offset: number): SourceFault {
+  const limit = MAX_VALUES.toLocaleString("en");
+  return new SourceFault(
+    "too_many_values",
+    offset,
+    `the file holds more than ${limit} values; split it into smaller files`,
+  );
+}
+
+/** The plain value of a tree. A property named `__proto__` stays an ordinary property. */
+export function toValue(node: SourceNode): unknown {
+  if (node.kind === "scalar") return node.value;
+  if (node.kind === "array") return node.items.map(toValue);
+  return Object.fromEntries(
+    Array.from(node.members, ([name, { value }]) => [name, toValue(value)]),
+  );
+}
+
+/**
+ * The node that a JSON pointer names, and the offset of the property name that leads to it (of
+ * the node itself where it is no property); null when the tree has no such place.
+ */
+export function locate(
+  root: SourceNode,
+  pointer: string,
+): { node: SourceNode; keyStart: number } | null {
+  let found = { node: root, keyStart: root.start };
+  for (const step of pointer.split("/").slice(1)) {
+    const next = child(found.node, step.replaceAll("~1", "/").replaceAll("~0", "~"));
+    if (next === null) return null;
+    found = next;
+  }
+  return found;
+}
+
+function child(node: SourceNode, name: string): { node: SourceNode; keyStart: number } | null {
+  if (node.kind === "object") {
+    const member = node.members.get(name);
+    return member === undefined ? null : { node: member.value, keyStart: member.keyStart };
+  }
+  const item = node.kind === "array" ? node.items[Number(name)] : undefined;
+  return item === undefined ? null : { node: item, keyStart: item.start };
+}
+
+/** One more step of a JSON pointer. */
+export function pointerTo(parent: string, step: string | number): string {
+  return `${parent}/${String(step).replaceAll("~", "~0").replaceAll("/", "~1")}`;
+}

@@ -1,0 +1,18 @@
+import type { ErrorCode } from "../core/errors.ts";
+
+/** Exit codes: 0 done, 1 failed, 2 usage, 3 not found, 4 ambiguous, 5 ended, 6 busy. */
+const EXIT_CODES: Partial<Record<ErrorCode, number>> = {
+  invalid_request: 2,
+  invalid_usage: 2,
+  config_invalid: 2,
+  session_not_found: 3,
+  persona_not_found: 3,
+  schema_unknown: 3,
+  ambiguous_id: 4,
+  session_ended: 5,
+  session_busy: 6,
+};
+
+export function exitCodeOf(code: ErrorCode): number {
+  return EXIT_CODES[code] ?? 1;
+}

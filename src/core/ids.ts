@@ -1,0 +1,33 @@
+import { randomUUID } from "node:crypto";
+
+import { ID_PREFIX_LENGTH } from "./limits.ts";
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+const PREFIX = /^[0-9a-f-]+$/;
+
+/** A new session or message id: UUIDv4, because the start of a time-ordered id tells nothing apart. */
+export function newId(): string {
+  return randomUUID();
+}
+
+/** What a person or program may write where a session is meant. */
+export type SessionReference =
+  | { readonly kind: "id"; readonly id: string }
+  | { readonly kind: "prefix"; readonly prefix: string }
+  | { readonly kind: "short" }
+  | { readonly kind: "none" };
+
+/**
+ * Reads an id or a prefix. Letters may be upper case, as UUIDs may. Wildcards and every other
+ * character match nothing (`none`), so that `%` or an empty string can never open a session.
+ */
+export function parseSessionReference(text: string): SessionReference {
+  const id = text.toLowerCase();
+  if (UUID.test(id)) {
+    return { kind: "id", id };
+  }
+  if (!PREFIX.test(id) || id.length > 36) {
+    return { kind: "none" };
+  }
+  return id.length < ID_PREFIX_LENGTH ? { kind: "short" } : { kind: "prefix", prefix: id };
+}

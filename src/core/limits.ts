@@ -1,0 +1,31 @@
+/** Numbers that a user can run into, each in one place. Units are in the names. */
+
+/** Messages that one session read returns at most. */
+export const MESSAGES_PER_READ = 200;
+/** Code points of the first user message that become the title. */
+export const TITLE_LENGTH = 50;
+/** Hex characters of the project key. */
+export const PROJECT_KEY_LENGTH = 16;
+/** Shortest id prefix that is looked up; shorter ones would match by accident. */
+export const ID_PREFIX_LENGTH = 6;
+/** Sub-agent nesting: a session that nobody delegated has depth 0. */
+export const MAX_DEPTH = 3;
+/** UTF-8 bytes of one message's content. */
+export const MAX_CONTENT_BYTES = 1024 * 1024;
+/** Bytes of a request body: the largest content and the JSON around it. */
+export const MAX_BODY_BYTES = MAX_CONTENT_BYTES + 1024;
+/** Sessions in one page of the list. */
+export const DEFAULT_LIST_LIMIT = 50;
+export const MAX_LIST_LIMIT = 200;
+/** Characters of persona names, models, idempotency keys. */
+export const MAX_NAME_LENGTH = 255;
+/** Characters of a path: Linux' PATH_MAX. */
+export const MAX_PATH_LENGTH = 4096;
+/** How often the stream looks for messages that other processes stored, by default. */
+export const STREAM_POLL_MS = 500;
+/** A stream without news sends a comment this often, so that proxies keep it open. */
+export const STREAM_HEARTBEAT_MS = 15_000;
+/** Unsent bytes that a slow reader may hold before it is cut; it resumes by its last id. */
+export const STREAM_UNSENT_BYTES = 1024 * 1024;
+/** Life of a session's writer lease; it is renewed at a third. */
+export const LEASE_MS = 30_000;

@@ -1,0 +1,33 @@
+import { TITLE_LENGTH } from "./limits.ts";
+
+/**
+ * True for text that both engines give back unchanged. PostgreSQL refuses NUL, and both turn a
+ * lone surrogate into U+FFFD without a word, so such text is refused at the edge instead.
+ */
+export function isStorableText(text: string): boolean {
+  return text.isWellFormed() && !text.includes("\0");
+}
+
+/** The first 50 code points of the first user message: never half a surrogate pair. */
+export function titleOf(content: string): string {
+  // 2 UTF-16 units a code point at most: a 1 MiB message is not spread into an array
+  return Array.from(content.slice(0, TITLE_LENGTH * 2))
+    .slice(0, TITLE_LENGTH)
+    .join("");
+}
+
+/** Text for one line of a terminal: white space folded, control characters made visible as `?`. */
+export function oneLine(text: string): string {
+  return text
+    .replace(/\s+/gu, " ")
+    .replace(/\p{Cc}|[\u202a-\u202e\u2066-\u2069]/gu, "?")
+    .trim();
+}
+
+/**
+ * Tokens of a text where no provider has counted them: one for four UTF-8 bytes, rounded up, which
+ * is what the providers' own guides give for English. An estimate, and shown as one.
+ */
+export function estimateTokens(text: string): number {
+  return Math.ceil(Buffer.byteLength(text, "utf8") / 4);
+}

@@ -1,0 +1,2 @@
+/** The tables in which the agent's checkpoints are kept. */
+export interface CheckpointTables {}

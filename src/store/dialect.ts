@@ -1,0 +1,28 @@
+import type { RawBuilder } from "kysely";
+
+/**
+ * What differs between the engines in SQL. Operations use these instead of asking which engine
+ * they run on; migrations use the `column` words.
+ */
+export interface Dialect {
+  /** The database's own clock, moved by some milliseconds, as ISO 8601 text in UTC. */
+  now(offsetMs?: number): RawBuilder<string>;
+  /** Appended to a SELECT to hold the row until the transaction ends; empty where writers queue. */
+  readonly forUpdate: RawBuilder<unknown>;
+  /** Words for migrations. */
+  readonly column: {
+    /** 64-bit integer. */
+    readonly integer: string;
+    /** Text that is compared byte by byte. */
+    readonly key: string;
+    readonly bytes: string;
+    /** A primary key that only grows and is never used again. */
+    readonly serial: string;
+    /** Expression: the current time as ISO 8601 text in UTC with milliseconds. */
+    readonly now: string;
+    /** Expression: a fresh random id. */
+    readonly randomId: string;
+  };
+  /** What follows the closing parenthesis of CREATE TABLE. */
+  readonly tableOptions: string;
+}

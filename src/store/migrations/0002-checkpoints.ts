@@ -1,0 +1,7 @@
+import type { Migration } from "./migration.ts";
+
+export const checkpoints: Migration = {
+  version: 2,
+  name: "checkpoints",
+  statements: () => [],
+};

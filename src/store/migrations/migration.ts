@@ -1,0 +1,9 @@
+import type { Dialect } from "../dialect.ts";
+
+/** One step of the database's history. Steps are only ever added, never edited once released. */
+export interface Migration {
+  readonly version: number;
+  readonly name: string;
+  /** The statements of the step, carried out in one transaction. */
+  statements(dialect: Dialect): readonly string[];
+}

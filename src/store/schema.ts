@@ -1,0 +1,61 @@
+import type { Generated, GeneratedAlways } from "kysely";
+
+import type { Role, SessionState } from "../core/sessions.ts";
+import type { CheckpointTables } from "./checkpoints/schema.ts";
+
+/**
+ * The tables as kysely sees them. Times are ISO 8601 text in UTC, flags are 0 or 1, JSON is text:
+ * the same on both engines. The checkpoint tables are described in `checkpoints/schema.ts`.
+ */
+export interface Database extends CheckpointTables {
+  sessions: SessionTable;
+  messages: MessageTable;
+}
+
+export interface SessionTable {
+  id: string;
+  state: Generated<SessionState>;
+  persona_name: string | null;
+  model: string | null;
+  repo_path: string | null;
+  project_key: string | null;
+  title: string | null;
+  plan_mode: Generated<number>;
+  parent_session_id: string | null;
+  /** 0..3, checked by the database. */
+  depth: Generated<number>;
+  total_input_tokens: Generated<number>;
+  total_output_tokens: Generated<number>;
+  thread_suffix: Generated<number>;
+  /** The highest `seq` given out; raised in the transaction that inserts the message. */
+  last_seq: Generated<number>;
+  created_at: Generated<string>;
+  last_message_at: string | null;
+  /** `last_message_at`, or `created_at` before the first message: what the list is ordered by. */
+  last_activity_at: GeneratedAlways<string>;
+  ended_at: string | null;
+  /** JSON of LeaseOwner while an exchange holds the session. */
+  lease_owner: string | null;
+  /** Raised whenever the lease changes hands; a write with an older one is refused. */
+  lease_epoch: Generated<number>;
+  lease_expires_at: string | null;
+  /** 1 from the moment an exchange begins until it came to its end. */
+  exchange_open: Generated<number>;
+}
+
+export interface MessageTable {
+  session_id: string;
+  seq: number;
+  /** The id of the same message in the checkpoint: joins the mirror to the truth. */
+  message_id: Generated<string>;
+  role: Generated<Role>;
+  content: Generated<string>;
+  tool_calls: string | null;
+  token_count: Generated<number>;
+  is_summary: Generated<number>;
+  archived: Generated<number>;
+  ts: Generated<string>;
+  /** 1 once a checkpoint holds the message. A user message with 0 is pending. */
+  checkpointed: Generated<number>;
+  idempotency_key: string | null;
+}

@@ -1,0 +1,86 @@
+import { RepriseError } from "../../core/errors.ts";
+import type { Session } from "../../core/sessions.ts";
+import type { Operation, Tx } from "../store.ts";
+import { readSession } from "./read.ts";
+
+/**
+ * Ends a session; ending it twice changes nothing. Its lease is taken away, so an exchange that is
+ * still at work writes nothing more. Error codes: `session_not_found`.
+ */
+export const endSession: Operation<{ readonly id: string }, Session> = async (tx, { id }) => {
+  await tx.db
+    .updateTable("sessions")
+    .set((eb) => ({
+      state: "ended",
+      ended_at: tx.dialect.now(),
+      lease_owner: null,
+      lease_expires_at: null,
+      lease_epoch: eb("lease_epoch", "+", 1),
+      exchange_open: 0,
+    }))
+    .where("id", "=", id)
+    .where("state", "=", "active")
+    .execute();
+  tx.touch(id);
+  return readSession(tx, { id });
+};
+
+export interface NewThread {
+  readonly id: string;
+  /** True for the clear action: every message so far is archived. */
+  readonly archive: boolean;
+  /** Set where the thread begins with another model or persona; kept otherwise. */
+  readonly model?: string;
+  readonly persona_name?: string;
+}
+
+/**
+ * Begins a fresh agent thread: the suffix is raised by one, nothing is deleted. Messages that wait
+ * for the agent still reach it, unless they are archived.
+ *
+ * Error codes: `session_not_found`, `session_ended`, `session_busy` while an exchange runs.
+ */
+export const startThread: Operation<NewThread, Session> = async (tx, input) => {
+  const session = await readSession(tx, { id: input.id });
+  refuseEnded(session);
+  if (session.activity === "running") {
+    throw new RepriseError(
+      "session_busy",
+      "An exchange is at work in this session; wait until it is done, or stop it.",
+    );
+  }
+  await tx.db
+    .updateTable("sessions")
+    .set((eb) => ({
+      thread_suffix: eb("thread_suffix", "+", 1),
+      exchange_open: 0,
+      ...(input.model === undefined ? {} : { model: input.model }),
+      ...(input.persona_name === undefined ? {} : { persona_name: input.persona_name }),
+    }))
+    .where("id", "=", input.id)
+    .execute();
+  if (input.archive) {
+    await archiveAll(tx, input.id);
+  }
+  tx.touch(input.id);
+  return readSession(tx, { id: input.id });
+};
+
+async function archiveAll(tx: Tx, sessionId: string): Promise<void> {
+  await tx.db
+    .updateTable("messages")
+    .set({ archived: 1 })
+    .where("session_id", "=", sessionId)
+    .where("archived", "=", 0)
+    .execute();
+}
+
+/** Error codes: `session_ended`. */
+export function refuseEnded(session: Pick<Session, "state">): void {
+  if (session.state === "ended") {
+    throw new RepriseError(
+      "session_ended",
+      "The session has ended and takes no more messages; begin a new one.",
+    );
+  }
+}

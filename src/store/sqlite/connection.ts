@@ -1,0 +1,120 @@
+import { DatabaseSync, type StatementSync } from "node:sqlite";
+
+import {
+  type CompiledQuery,
+  type DatabaseConnection,
+  type Driver,
+  Kysely,
+  type QueryResult,
+  SqliteAdapter,
+  SqliteIntrospector,
+  SqliteQueryCompiler,
+} from "kysely";
+
+import type { Database } from "../schema.ts";
+
+/** One connection to the file: kysely for the queries, `exec` for BEGIN, COMMIT and pragmas. */
+export interface SqliteConnection {
+  readonly db: Kysely<Database>;
+  readonly raw: DatabaseSync;
+  close(): void;
+}
+
+/** Prepared statements kept a connection: every query of the program fits, lists of ids vary. */
+const STATEMENTS_KEPT = 500;
+
+/** Opens one connection. Throws SQLite's own errors: the caller turns them into sentences. */
+export function openConnection(path: string): SqliteConnection {
+  const raw = new DatabaseSync(path, { timeout: 5000, enableForeignKeyConstraints: true });
+  raw.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA temp_store = MEMORY");
+  const connection = kyselyConnection(statementCache(raw));
+  const db = new Kysely<Database>({
+    dialect: {
+      createAdapter: () => new SqliteAdapter(),
+      createDriver: () => singleConnectionDriver(connection),
+      createIntrospector: (db) => new SqliteIntrospector(db),
+      createQueryCompiler: () => new SqliteQueryCompiler(),
+    },
+  });
+  return { db, raw, close: () => raw.close() };
+}
+
+/** The whole driver: one connection, always free, because the store queues in front of it. */
+function singleConnectionDriver(connection: DatabaseConnection): Driver {
+  const unsupported = () => Promise.reject(new Error("the store opens and closes transactions"));
+  return {
+    init: () => Promise.resolve(),
+    acquireConnection: () => Promise.resolve(connection),
+    beginTransaction: unsupported,
+    commitTransaction: unsupported,
+    rollbackTransaction: unsupported,
+    releaseConnection: () => Promise.resolve(),
+    destroy: () => Promise.resolve(),
+  };
+}
+
+function kyselyConnection(prepare: (sql: string) => CachedStatement): DatabaseConnection {
+  return {
+    executeQuery: <R>(query: CompiledQuery): Promise<QueryResult<R>> => {
+      try {
+        return Promise.resolve(prepare(query.sql)(query.parameters));
+      } catch (error) {
+        return Promise.reject(error);
+      }
+    },
+    streamQuery: () => {
+      throw new Error("queries of the store are bounded; none is streamed");
+    },
+  };
+}
+
+type CachedStatement = <R>(parameters: readonly unknown[]) => QueryResult<R>;
+
+function statementCache(raw: DatabaseSync): (sql: string) => CachedStatement {
+  const cache = new Map<string, CachedStatement>();
+  return (sql) => {
+    const known = cache.get(sql);
+    if (known !== undefined) {
+      return known;
+    }
+    const statement = cachedStatement(raw.prepare(sql));
+    if (cache.size >= STATEMENTS_KEPT) {
+      const [oldest] = cache.keys();
+      cache.delete(oldest ?? sql);
+    }
+    cache.set(sql, statement);
+    return statement;
+  };
+}
+
+/** A statement that has columns is read; any other is carried out and says how much it changed. */
+function cachedStatement(statement: StatementSync): CachedStatement {
+  const reads = statement.columns().length > 0;
+  return <R>(parameters: readonly unknown[]): QueryResult<R> => {
+    const values = parameters.map(sqliteValue);
+    if (reads) {
+      return { rows: statement.all(...values) as R[] };
+    }
+    const { changes, lastInsertRowid } = statement.run(...values);
+    return { rows: [], numAffectedRows: BigInt(changes), insertId: BigInt(lastInsertRowid) };
+  };
+}
+
+function sqliteValue(value: unknown): string | number | bigint | null | Uint8Array {
+  switch (typeof value) {
+    case "string":
+    case "number":
+    case "bigint":
+      return value;
+    case "boolean":
+      return value ? 1 : 0;
+    default:
+      if (value === null || value === undefined) {
+        return null;
+      }
+      if (value instanceof Uint8Array) {
+        return value;
+      }
+      throw new TypeError("a query parameter is of a type that SQLite does not store");
+  }
+}

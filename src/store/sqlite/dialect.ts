@@ -1,0 +1,23 @@
+import { sql } from "kysely";
+
+import type { Dialect } from "../dialect.ts";
+
+const NOW = "strftime('%Y-%m-%dT%H:%M:%fZ', 'now')";
+
+/** SQLite's words. Writers queue behind one another, so a read row needs no lock of its own. */
+export const sqliteDialect: Dialect = {
+  now: (offsetMs = 0) =>
+    offsetMs === 0
+      ? sql<string>`strftime('%Y-%m-%dT%H:%M:%fZ', 'now')`
+      : sql<string>`strftime('%Y-%m-%dT%H:%M:%fZ', 'now', ${`${offsetMs / 1000} seconds`})`,
+  forUpdate: sql``,
+  column: {
+    integer: "INTEGER",
+    key: "TEXT",
+    bytes: "BLOB",
+    serial: "INTEGER PRIMARY KEY AUTOINCREMENT",
+    now: NOW,
+    randomId: "lower(hex(randomblob(16)))",
+  },
+  tableOptions: " STRICT",
+};

@@ -1,0 +1,73 @@
+import { RepriseError } from "../../core/errors.ts";
+
+/** SQLite's primary result codes (https://sqlite.org/rescode.html) that a user can do something about. */
+const PERM = 3;
+const BUSY = 5;
+const LOCKED = 6;
+const READONLY = 8;
+const IOERR = 10;
+const CORRUPT = 11;
+const FULL = 13;
+const CANTOPEN = 14;
+const NOTADB = 26;
+
+/** The primary result code of a failure of `node:sqlite`; null for any other error. */
+export function sqliteCode(error: unknown): number | null {
+  if (!(error instanceof Error) || !("errcode" in error) || typeof error.errcode !== "number") {
+    return null;
+  }
+  return error.errcode & 0xff;
+}
+
+export function isBusy(error: unknown): boolean {
+  const code = sqliteCode(error);
+  return code === BUSY || code === LOCKED;
+}
+
+/** Turns a failure of SQLite into a sentence with a next step; anything else passes unchanged. */
+export function sqliteFailure(error: unknown): unknown {
+  const cause = { cause: error };
+  switch (sqliteCode(error)) {
+    case BUSY:
+    case LOCKED:
+      return new RepriseError(
+        "database_locked",
+        "Another program kept the database locked for more than 5 seconds, so nothing was stored; close it or try again.",
+        cause,
+      );
+    case READONLY:
+    case PERM:
+      return new RepriseError(
+        "database_readonly",
+        "The database cannot be written; check the permissions of the file and its folder, then try again.",
+        cause,
+      );
+    case CORRUPT:
+    case NOTADB:
+      return new RepriseError(
+        "database_corrupt",
+        "The database file is damaged or is not a Reprise database; keep it as it is and restore a backup, or name another file with --database.",
+        cause,
+      );
+    case FULL:
+      return new RepriseError(
+        "database_full",
+        "The disk is full, so nothing was stored; free some space and try again.",
+        cause,
+      );
+    case CANTOPEN:
+      return new RepriseError(
+        "database_unavailable",
+        "The database file cannot be opened; check that the path names a file in a folder you may write to.",
+        cause,
+      );
+    case IOERR:
+      return new RepriseError(
+        "database_unavailable",
+        "The disk reported an error while the database was used, so nothing was stored; check the disk and try again.",
+        cause,
+      );
+    default:
+      return error;
+  }
+}

@@ -1,0 +1,54 @@
+import type { Kysely } from "kysely";
+
+import type { Dialect } from "./dialect.ts";
+import type { Database } from "./schema.ts";
+
+/**
+ * What an operation works with: one open transaction. `touch` names a session in which readers
+ * will find something new once the transaction is committed.
+ */
+export interface Tx {
+  readonly db: Kysely<Database>;
+  readonly dialect: Dialect;
+  touch(sessionId: string): void;
+}
+
+/**
+ * One piece of work on the store: one transaction, plain data in and out, the same on every
+ * engine. It may wait for nothing but `tx.db`, because other operations wait behind it, and it
+ * keeps nothing outside `tx`, because it may be rolled back.
+ */
+export type Operation<Input, Output> = (tx: Tx, input: Input) => Promise<Output>;
+
+/** The ids of the sessions that a committed write touched. A hint: it says where to look. */
+export type CommitListener = (sessionIds: ReadonlySet<string>) => void;
+
+/**
+ * The database behind everything. Two engines implement it: `openSqliteStore` and, for several
+ * nodes, PostgreSQL.
+ *
+ * What both promise:
+ * - `write` answers after its transaction is durable, or rejects and has changed nothing.
+ * - An operation that throws undoes itself alone, whatever it was grouped with.
+ * - `read` sees one consistent state: everything acknowledged before it began.
+ * - Failures of the database are RepriseErrors with a `database_*` code.
+ */
+export interface Store extends AsyncDisposable {
+  /** Where the data is, for people: a path or an address without the password. */
+  readonly location: string;
+
+  read<Input, Output>(operation: Operation<Input, Output>, input: Input): Promise<Output>;
+  write<Input, Output>(operation: Operation<Input, Output>, input: Input): Promise<Output>;
+
+  /**
+   * Calls the listener after each commit of this process that touched a session. Returns the
+   * function that stops it. Commits of other processes are not heard: poll `mayHaveChanged`.
+   */
+  onCommit(listener: CommitListener): () => void;
+
+  /** False only when nothing was committed by anyone since the last call. Costs microseconds. */
+  mayHaveChanged(): Promise<boolean>;
+
+  /** Finishes what was accepted, refuses what comes later (`shutting_down`), closes. Idempotent. */
+  close(): Promise<void>;
+}
