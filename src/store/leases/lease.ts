@@ -1,12 +1,14 @@
 import { RepriseError } from "../../core/errors.ts";
 import { refuseEnded } from "../sessions/change.ts";
 import { readSession } from "../sessions/read.ts";
-import type { Operation, Tx } from "../store.ts";
+import type { Operation } from "../store.ts";
 import { type Fence, holdFence } from "./fence.ts";
 
 /** Who holds a session's lease. `since` is ISO 8601 in UTC, by the holder's clock. */
 export interface LeaseOwner {
   readonly host: string;
+  /** Tells machines (and process namespaces) with the same host name apart. */
+  readonly machine: string;
   readonly pid: number;
   readonly command: string;
   readonly since: string;
@@ -17,14 +19,34 @@ export interface TakeLease {
   readonly owner: LeaseOwner;
   /** Life of the lease by the database's clock, in milliseconds. */
   readonly life_ms: number;
-  /** True to take a lease that another still holds: its epoch is then worth nothing. */
-  readonly take_over?: boolean;
+  /** The epoch of a lease that is to be taken although another still holds it. */
+  readonly take_over_epoch?: number;
 }
 
-export interface Lease extends Fence {
-  /** True when the exchange before this one never came to its end. */
-  readonly was_interrupted: boolean;
+export interface HeldLease extends Fence {
+  readonly owner: LeaseOwner;
 }
+
+/** The lease that holds the session now; null when none does. */
+export const readLease: Operation<{ readonly session_id: string }, HeldLease | null> = async (
+  tx,
+  { session_id },
+) => {
+  const row = await tx.db
+    .selectFrom("sessions")
+    .select(["lease_owner", "lease_epoch"])
+    .where("id", "=", session_id)
+    .where("lease_expires_at", ">", tx.dialect.now())
+    .modifyEnd(tx.dialect.forUpdate)
+    .executeTakeFirst();
+  return row?.lease_owner == null
+    ? null
+    : {
+        session_id,
+        epoch: row.lease_epoch,
+        owner: JSON.parse(row.lease_owner) as LeaseOwner,
+      };
+};
 
 /**
  * Makes the caller the session's one writer. The epoch is raised, so whatever an earlier holder
@@ -32,11 +54,10 @@ export interface Lease extends Fence {
  *
  * Error codes: `session_not_found`, `session_ended`, `session_busy` (says who and since when).
  */
-export const takeLease: Operation<TakeLease, Lease> = async (tx, input) => {
-  const session = await readSession(tx, { id: input.session_id });
-  refuseEnded(session);
-  const held = await heldBy(tx, input.session_id);
-  if (held.owner !== null && input.take_over !== true) {
+export const takeLease: Operation<TakeLease, Fence> = async (tx, input) => {
+  refuseEnded(await readSession(tx, { id: input.session_id }));
+  const held = await readLease(tx, input);
+  if (held !== null && held.epoch !== input.take_over_epoch) {
     throw busy(held.owner);
   }
   const { lease_epoch } = await tx.db
@@ -49,30 +70,8 @@ export const takeLease: Operation<TakeLease, Lease> = async (tx, input) => {
     .where("id", "=", input.session_id)
     .returning("lease_epoch")
     .executeTakeFirstOrThrow();
-  return {
-    session_id: input.session_id,
-    epoch: lease_epoch,
-    was_interrupted: held.open,
-  };
+  return { session_id: input.session_id, epoch: lease_epoch };
 };
-
-async function heldBy(
-  tx: Tx,
-  sessionId: string,
-): Promise<{ owner: LeaseOwner | null; open: boolean }> {
-  const row = await tx.db
-    .selectFrom("sessions")
-    .select(["lease_owner", "exchange_open"])
-    .select(({ eb }) => eb("lease_expires_at", ">", tx.dialect.now()).as("alive"))
-    .where("id", "=", sessionId)
-    .modifyEnd(tx.dialect.forUpdate)
-    .executeTakeFirstOrThrow();
-  const alive = row.lease_owner !== null && Boolean(row.alive);
-  return {
-    owner: alive ? (JSON.parse(row.lease_owner ?? "null") as LeaseOwner) : null,
-    open: row.exchange_open === 1,
-  };
-}
 
 function busy(owner: LeaseOwner): RepriseError {
   return new RepriseError(
@@ -80,16 +79,6 @@ function busy(owner: LeaseOwner): RepriseError {
     `Another exchange is at work in this session: process ${owner.pid} on ${owner.host} (${owner.command}), since ${owner.since}; wait until it is done, or stop that process.`,
   );
 }
-
-/** Marks the exchange as begun: until `releaseLease` says otherwise it counts as interrupted. */
-export const openExchange: Operation<{ readonly fence: Fence }, void> = async (tx, { fence }) => {
-  await holdFence(tx, fence);
-  await tx.db
-    .updateTable("sessions")
-    .set({ exchange_open: 1 })
-    .where("id", "=", fence.session_id)
-    .execute();
-};
 
 export interface RenewLease {
   readonly fence: Fence;
