@@ -1,0 +1,161 @@
+import * as fc from "fast-check";
+import { readFileSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import { findCycles } from "../../src/artifacts/cycles.ts";
+import type { Finding } from "../../src/artifacts/finding.ts";
+import { compileSchema } from "../../src/artifacts/schema-check.ts";
+import { validatePlan } from "../../src/artifacts/validate-plan.ts";
+import type { PlanReport } from "../../src/artifacts/validate-plan.ts";
+import { phase, plan } from "./plan-cases.ts";
+
+const schemaFile = new URL("../../schemas/dev/phase-plan@1.json", import.meta.url);
+const schema = compileSchema(readFileSync(schemaFile, "utf8"));
+
+/** Validates a plan whose phase `p<n>` depends on the phases that `edges[n]` lists. */
+function validate(edges: readonly (readonly number[])[]): PlanReport {
+  const phases = edges.map((to, from) =>
+    phase({ key: `p${from}`, depends_on: to.map((target) => `p${target}`) }),
+  );
+  return validatePlan(JSON.stringify(plan({ phases })), { syntax: "json", schema });
+}
+
+function codes(findings: readonly Finding[]): string[] {
+  return findings.map(({ code }) => code);
+}
+
+/** Random graphs without a cycle, their phases in no particular order. */
+const acyclic = fc
+  .array(fc.array(fc.nat()), { minLength: 2, maxLength: 30 })
+  .chain((wishes) =>
+    fc.tuple(
+      fc.constant(wishes),
+      fc.shuffledSubarray([...wishes.keys()], { minLength: wishes.length }),
+    ),
+  )
+  .map(([wishes, order]) => {
+    const edges: number[][] = wishes.map(() => []);
+    for (const [rank, node] of order.entries()) {
+      // Only what comes earlier in the order may be depended on.
+      if (rank > 0) edges[node] = wishes[node]!.map((wish) => order[wish % rank]!);
+    }
+    return { edges, order };
+  });
+
+describe("the plan's graph", () => {
+  it("has nothing to say of a graph without a cycle", () => {
+    fc.assert(
+      fc.property(acyclic, ({ edges }) => {
+        expect(validate(edges).findings).toEqual([]);
+      }),
+    );
+  });
+
+  it("finds a planted edge back, with a real cycle as its path", () => {
+    const planted = fc.tuple(acyclic, fc.nat(), fc.nat()).map(([{ edges, order }, a, b]) => {
+      const late = 1 + (a % (order.length - 1));
+      const early = b % late;
+      const [from, to] = [order[early]!, order[late]!];
+      // The way there exists already, the planted edge leads back.
+      edges[to] = [...edges[to]!, from];
+      edges[from] = [...edges[from]!, to];
+      return edges;
+    });
+    fc.assert(
+      fc.property(planted, (edges) => {
+        const { valid, findings } = validate(edges);
+        expect(valid).toBe(false);
+        expect(new Set(codes(findings))).toEqual(new Set(["circular_dependency"]));
+        for (const { path = [] } of findings) {
+          const nodes = path.map((key) => Number(key.slice(1)));
+          expect(nodes.length).toBeGreaterThan(2);
+          expect(nodes.at(-1)).toBe(nodes[0]);
+          expect(new Set(nodes).size).toBe(nodes.length - 1);
+          for (const [index, to] of nodes.slice(1).entries()) {
+            expect(edges[nodes[index]!]).toContain(to);
+          }
+        }
+      }),
+    );
+  });
+
+  it("has no cycle left once every dependency it names is removed", () => {
+    const graph = fc
+      .integer({ min: 1, max: 12 })
+      .chain((size) => fc.array(fc.array(fc.nat(size - 1)), { minLength: size, maxLength: size }));
+    fc.assert(
+      fc.property(graph, (edges) => {
+        const closing = new Set(
+          validate(edges)
+            .findings.filter(
+              ({ code }) => code === "circular_dependency" || code === "self_dependency",
+            )
+            .map(({ pointer }) => pointer),
+        );
+        const left = edges.map((to, from) =>
+          to.filter((_, entry) => !closing.has(`/phases/${from}/depends_on/${entry}`)),
+        );
+        expect(validate(left).findings).toEqual([]);
+      }),
+    );
+  });
+
+  it("says of each circle where it closes", () => {
+    expect(validate([[1], [2], [0], [3], [5], [4]]).findings).toMatchObject([
+      {
+        code: "circular_dependency",
+        pointer: "/phases/2/depends_on/0",
+        path: ["p0", "p1", "p2", "p0"],
+      },
+      { code: "self_dependency", pointer: "/phases/3/depends_on/0" },
+      { code: "circular_dependency", pointer: "/phases/5/depends_on/0", path: ["p4", "p5", "p4"] },
+    ]);
+  });
+
+  it("checks the graph of what has the shape of a plan while other things are wrong", () => {
+    const phases = [
+      7,
+      phase({ key: 1, depends_on: [true, "b"] }),
+      phase({ key: "a", depends_on: ["b"] }),
+    ];
+    const { findings } = validatePlan(JSON.stringify({ phases }), { syntax: "json", schema });
+    expect(codes(findings).filter((code) => code === "unknown_dependency")).toHaveLength(2);
+  });
+
+  it("names the middle of a long circle only in its path", () => {
+    const [finding] = validate(Array.from({ length: 40 }, (_, node) => [(node + 1) % 40])).findings;
+    expect(finding?.path).toHaveLength(41);
+    expect(finding?.message).toContain('"p9" -> (29 more) -> "p39" -> "p0"');
+  });
+
+  it("takes a chain and a circle of 50,000 phases", () => {
+    const size = 50_000;
+    const chain = Array.from({ length: size }, (_, node) => (node + 1 < size ? [node + 1] : []));
+    expect(validate(chain)).toMatchObject({ valid: true, phases: size, findings: [] });
+    chain[size - 1] = [0];
+    expect(validate(chain).findings.map(({ path }) => path?.length)).toEqual([size + 1]);
+  });
+
+  it("tells a hundred circles and that there are more", () => {
+    const size = 300;
+    const pairs = (count: number): number[][] =>
+      Array.from({ length: size }, (_, node) => (node < 2 * count ? [node ^ 1] : []));
+    expect(codes(validate(pairs(100)).findings)).toEqual(Array(100).fill("circular_dependency"));
+    expect(codes(validate(pairs(101)).findings)).toEqual([
+      ...Array(100).fill("circular_dependency"),
+      "more_cycles",
+    ]);
+  });
+
+  it("lists ten thousand findings and says that there are more", () => {
+    const unknown = Array.from({ length: 10_001 }, () => 1);
+    const all = validate([unknown.slice(1)]);
+    expect(codes(all.findings)).toEqual(Array(10_000).fill("unknown_dependency"));
+    const { findings } = validate([unknown]);
+    expect(findings).toHaveLength(10_001);
+    expect(findings.at(-1)?.code).toBe("too_many_findings");
+  });
+});
+
+it("findCycles passes over edges to the node itself and to nothing", () => {
+  expect(findCycles([[0, -1, 9], [1]], 10)).toEqual({ cycles: [], next: null });
+});
