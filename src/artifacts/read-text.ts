@@ -3,7 +3,7 @@ import type { Finding } from "./finding.ts";
 import { createLineIndex } from "./line-index.ts";
 
 /** Bytes of one artifact file, at most: 10 MiB. */
-export const MAX_BYTES = 10 * 1024 * 1024;
+const MAX_BYTES = 10 * 1024 * 1024;
 
 /**
  * Reads a stream of UTF-8 text, a byte order mark left out. Never holds more than MAX_BYTES and

@@ -18,7 +18,7 @@ export interface ArrayNode {
   readonly items: SourceNode[];
 }
 
-export interface ScalarNode {
+interface ScalarNode {
   readonly kind: "scalar";
   readonly start: number;
   readonly value: string | number | boolean | null;

@@ -83,6 +83,9 @@ function findingLine({ line, column, severity, message, code }: Finding): string
 function summary({ valid, phases, findings }: PlanReport): string {
   const errors = findings.filter(({ severity }) => severity === "error").length;
   const warnings = findings.length - errors;
+  // The finding that says so stands for all that were cut off.
+  if (findings.at(-1)?.code === "too_many_findings")
+    return `${findings.length - 1} findings and more`;
   const parts = valid ? ["valid", count(phases, "phase")] : [count(errors, "error")];
   if (warnings > 0) parts.push(count(warnings, "warning"));
   return parts.join(", ");

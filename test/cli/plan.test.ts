@@ -99,6 +99,14 @@ describe("plan validate, for people", () => {
     ]);
   });
 
+  it("does not pretend to have counted what it cut off", async () => {
+    const name = await save("many.json", JSON.stringify(plan({ phases: Array(10_001).fill(0) })));
+    const { stdout } = await run(["plan", "validate", name], { cwd: directory });
+    const last = stdout.trimEnd().split("\n").slice(-2);
+    expect(last[0]).toContain("[too_many_findings]");
+    expect(last[1]).toBe("many.json: 10000 findings and more");
+  });
+
   it("writes nothing that a terminal would act on", async () => {
     const name = await save("esc.json", JSON.stringify(plan({ "\u001b[2J\u009b\u202e": 1 })));
     const { stdout } = await run(["plan", "validate", name], { cwd: directory });
