@@ -1,0 +1,18 @@
+import { mkdtempSync, realpathSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+import { onTestFinished } from "vitest";
+
+/** A fresh folder (its real path, 0700) that is removed when the running test is done. */
+export function temporaryFolder(): string {
+  const folder = makeFolder();
+  onTestFinished(() => folder[Symbol.dispose]());
+  return folder.path;
+}
+
+/** The same for hooks and for `using`: whoever makes it disposes of it. */
+export function makeFolder(): Disposable & { readonly path: string } {
+  const path = mkdtempSync(join(realpathSync(tmpdir()), "reprise-test-"));
+  return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }) };
+}
