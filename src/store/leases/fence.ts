@@ -8,8 +8,8 @@ export interface Fence {
 }
 
 /**
- * Refuses the transaction when the lease has changed hands or the session has ended since, and
- * holds the session's row until it is over. A process that slept through its lease thus writes
+ * Refuses the transaction when the lease was given back, has changed hands or the session has
+ * ended since, and holds the session's row until it is over. A process that slept through its lease thus writes
  * nothing, whatever it still believes.
  *
  * Error codes: `lease_lost`, `session_ended`.
@@ -17,7 +17,7 @@ export interface Fence {
 export async function holdFence(tx: Tx, fence: Fence): Promise<void> {
   const row = await tx.db
     .selectFrom("sessions")
-    .select(["lease_epoch", "state"])
+    .select(["lease_epoch", "lease_owner", "state"])
     .where("id", "=", fence.session_id)
     .modifyEnd(tx.dialect.forUpdate)
     .executeTakeFirst();
@@ -27,10 +27,10 @@ export async function holdFence(tx: Tx, fence: Fence): Promise<void> {
       "The session was ended while the exchange was at work, so the exchange stopped.",
     );
   }
-  if (row?.lease_epoch !== fence.epoch) {
+  if (row?.lease_epoch !== fence.epoch || row.lease_owner === null) {
     throw new RepriseError(
       "lease_lost",
-      "Another process has taken over this session, so this exchange stopped and stored nothing more; resume the session to see where it stands.",
+      "This exchange no longer holds the session, so it stopped and stored nothing more; resume the session to see where it stands.",
     );
   }
 }

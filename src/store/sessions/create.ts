@@ -2,7 +2,7 @@ import { newId } from "../../core/ids.ts";
 import type { Session } from "../../core/sessions.ts";
 import { RepriseError } from "../../core/errors.ts";
 import { MAX_DEPTH } from "../../core/limits.ts";
-import type { Operation } from "../store.ts";
+import type { Operation, Tx } from "../store.ts";
 import { readSession } from "./read.ts";
 
 export interface NewSession {
@@ -19,20 +19,44 @@ export interface NewSession {
   readonly depth?: number;
 }
 
-/** Inserts a session without messages and returns it. */
+/**
+ * Inserts a session without messages and returns it. A sub-agent's session is one deeper than its
+ * parent, whatever `depth` says.
+ *
+ * Error codes: `depth_exceeded`, `session_not_found` for the parent, `invalid_request` where the
+ * chosen id is taken.
+ */
 export const createSession: Operation<NewSession, Session> = async (tx, input) => {
   const { plan_mode, id: chosen, ...columns } = input;
-  if ((input.depth ?? 0) > MAX_DEPTH) {
+  const depth = await depthOf(tx, input);
+  const id = chosen ?? newId();
+  const inserted = await tx.db
+    .insertInto("sessions")
+    .values({ ...columns, id, depth, plan_mode: plan_mode === true ? 1 : 0 })
+    .onConflict((conflict) => conflict.column("id").doNothing())
+    .returning("id")
+    .executeTakeFirst();
+  if (inserted === undefined) {
+    throw new RepriseError(
+      "invalid_request",
+      "A session with this id is there already; load that one, or begin one with another id.",
+    );
+  }
+  tx.touch(id);
+  return readSession(tx, { id });
+};
+
+async function depthOf(tx: Tx, input: NewSession): Promise<number> {
+  const parent =
+    typeof input.parent_session_id === "string"
+      ? await readSession(tx, { id: input.parent_session_id })
+      : null;
+  const depth = parent === null ? (input.depth ?? 0) : parent.depth + 1;
+  if (Math.max(depth, input.depth ?? 0) > MAX_DEPTH) {
     throw new RepriseError(
       "depth_exceeded",
       `Sub-agents may be nested ${MAX_DEPTH} deep at most; let the parent do this task itself.`,
     );
   }
-  const id = chosen ?? newId();
-  await tx.db
-    .insertInto("sessions")
-    .values({ ...columns, id, plan_mode: plan_mode === true ? 1 : 0 })
-    .execute();
-  tx.touch(id);
-  return readSession(tx, { id });
-};
+  return depth;
+}

@@ -23,10 +23,19 @@ export interface SqliteConnection {
 /** Prepared statements kept a connection: every query of the program fits, lists of ids vary. */
 const STATEMENTS_KEPT = 500;
 
-/** Opens one connection. Throws SQLite's own errors: the caller turns them into sentences. */
-export function openConnection(path: string): SqliteConnection {
-  const raw = new DatabaseSync(path, { timeout: 5000, enableForeignKeyConstraints: true });
-  raw.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA temp_store = MEMORY");
+/**
+ * Opens one connection and changes nothing in the file: it may be another program's.
+ * `busyTimeoutMs` is how long a statement waits, in this thread, for another process's lock.
+ * Throws SQLite's own errors: the caller turns them into sentences.
+ */
+export function openConnection(path: string, busyTimeoutMs: number): SqliteConnection {
+  const raw = new DatabaseSync(path, { timeout: busyTimeoutMs, enableForeignKeyConstraints: true });
+  try {
+    raw.exec("PRAGMA synchronous = FULL; PRAGMA temp_store = MEMORY");
+  } catch (error) {
+    raw.close();
+    throw error;
+  }
   const connection = kyselyConnection(statementCache(raw));
   const db = new Kysely<Database>({
     dialect: {

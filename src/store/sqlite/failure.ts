@@ -9,6 +9,7 @@ const IOERR = 10;
 const CORRUPT = 11;
 const FULL = 13;
 const CANTOPEN = 14;
+const PROTOCOL = 15;
 const NOTADB = 26;
 
 /** The primary result code of a failure of `node:sqlite`; null for any other error. */
@@ -21,7 +22,7 @@ export function sqliteCode(error: unknown): number | null {
 
 export function isBusy(error: unknown): boolean {
   const code = sqliteCode(error);
-  return code === BUSY || code === LOCKED;
+  return code === BUSY || code === LOCKED || code === PROTOCOL;
 }
 
 /** Turns a failure of SQLite into a sentence with a next step; anything else passes unchanged. */
@@ -30,6 +31,7 @@ export function sqliteFailure(error: unknown): unknown {
   switch (sqliteCode(error)) {
     case BUSY:
     case LOCKED:
+    case PROTOCOL:
       return new RepriseError(
         "database_locked",
         "Another program kept the database locked for more than 5 seconds, so nothing was stored; close it or try again.",
@@ -58,7 +60,7 @@ export function sqliteFailure(error: unknown): unknown {
     case CANTOPEN:
       return new RepriseError(
         "database_unavailable",
-        "The database file cannot be opened; check that the path names a file in a folder you may write to.",
+        "The database file cannot be opened; check that you may write the file, the -wal and -shm files beside it and their folder.",
         cause,
       );
     case IOERR:

@@ -1,4 +1,12 @@
-import { closeSync, mkdirSync, openSync, statSync, statfsSync } from "node:fs";
+import {
+  accessSync,
+  closeSync,
+  constants,
+  mkdirSync,
+  openSync,
+  statSync,
+  statfsSync,
+} from "node:fs";
 import { dirname } from "node:path";
 
 import { RepriseError } from "../../core/errors.ts";
@@ -28,44 +36,44 @@ export function isNetworkFileSystem(type: number): boolean {
 export type FoundFile = "new" | "empty" | "present";
 
 /**
- * Makes the folder (0700) and the file (0600) where they do not exist and refuses a network file
- * system. The file is only ever opened here while it is new: closing a descriptor of a database
- * that this process has open would drop SQLite's locks on it.
+ * Makes the folder (0700) and the file (0600) where they do not exist; refuses a network file
+ * system and a place that this user may not write. The file is only ever opened here while it is
+ * new: closing a descriptor of a database that this process has open would drop SQLite's locks.
+ *
+ * Error codes: `database_network`, `database_readonly`, `database_unavailable`, `database_full`.
  */
 export function prepareFile(path: string): FoundFile {
   try {
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-    if (isNetworkFileSystem(Number(statfsSync(dirname(path), { bigint: true }).type))) {
-      throw new RepriseError(
-        "database_network",
-        "The database would be on a network file system, where SQLite's locks do not hold; name a local file with --database, or use PostgreSQL.",
-      );
-    }
+    const folder = dirname(path);
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
     const found = statSync(path, { throwIfNoEntry: false });
-    if (found?.isDirectory()) {
+    refuseNetwork(found === undefined ? folder : path);
+    // SQLite would say that it cannot open its side files, which helps nobody
+    accessSync(folder, constants.W_OK | constants.X_OK);
+    if (found === undefined) {
+      // not exclusive: the path may be a link to a file that is still to be made
+      closeSync(openSync(path, "a", 0o600));
+      return "new";
+    }
+    if (!found.isFile()) {
       throw new RepriseError(
         "database_unavailable",
-        "The database path is a folder; name a file with --database.",
+        "The database path is a folder or a device; name a file with --database.",
       );
     }
-    if (found !== undefined) {
-      return found.size === 0 ? "empty" : "present";
-    }
-    return createFile(path);
+    accessSync(path, constants.R_OK | constants.W_OK);
+    return found.size === 0 ? "empty" : "present";
   } catch (error) {
     throw fileFailure(error);
   }
 }
 
-function createFile(path: string): FoundFile {
-  try {
-    closeSync(openSync(path, "wx", 0o600));
-    return "new";
-  } catch (error) {
-    if (hasCode(error, "EEXIST")) {
-      return "present";
-    }
-    throw error;
+function refuseNetwork(place: string): void {
+  if (isNetworkFileSystem(Number(statfsSync(place, { bigint: true }).type))) {
+    throw new RepriseError(
+      "database_network",
+      "The database would be on a network file system, where SQLite's locks do not hold; name a local file with --database, or use PostgreSQL.",
+    );
   }
 }
 
@@ -77,7 +85,9 @@ function fileFailure(error: unknown): unknown {
       { cause: error },
     );
   }
-  if (hasCode(error, "ENOTDIR", "EEXIST", "ENOENT", "ELOOP", "ENAMETOOLONG")) {
+  if (
+    hasCode(error, "ENOTDIR", "EEXIST", "ENOENT", "ELOOP", "ENAMETOOLONG", "ERR_INVALID_ARG_VALUE")
+  ) {
     return new RepriseError(
       "database_unavailable",
       "The database path cannot be used; name a file in a folder that exists or can be made with --database.",

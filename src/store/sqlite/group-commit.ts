@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from "node:timers/promises";
+import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
 
 import { RepriseError } from "../../core/errors.ts";
 import type { CommitListener, Operation, Tx } from "../store.ts";
@@ -12,62 +12,47 @@ export interface GroupCommit {
   close(): Promise<void>;
 }
 
+export interface GroupCommitParts {
+  readonly connection: SqliteConnection;
+  readonly onCommit: CommitListener;
+  /** How long to wait for another process's write lock before the writer is told. */
+  readonly busyTimeoutMs: number;
+}
+
+/** Tells a waiting writer how its operation ended; called once the commit is durable. */
+type Answer = () => void;
+
 interface Waiting {
-  carryOut(tx: Tx): Promise<unknown>;
-  resolve(output: unknown): void;
+  carryOut(tx: Tx): Promise<Answer>;
   reject(error: unknown): void;
 }
 
-type Outcome = { readonly output: unknown } | { readonly error: unknown };
-
 /** Operations in one transaction at most, so that a flood of writers still gets answers. */
 const GROUP_SIZE = 256;
-/** How long to wait for another process's write lock before the writer is told. */
-const BUSY_TIMEOUT_MS = 5000;
 
 /**
  * The one writer of this process. Operations queue; once a turn of the event loop everything that
  * waits goes into ONE transaction and one fsync, each operation under its own savepoint, and all
  * are answered after the commit.
  *
- *     write() ─> queue ─(setImmediate)─> BEGIN IMMEDIATE
- *                                          SAVEPOINT, operation, RELEASE  (or ROLLBACK TO: only
- *                                          …                              that one is refused)
- *                                        COMMIT ─> answer all, tell `onCommit`
+ *     write() ─> queue ─(next turn)─> BEGIN IMMEDIATE
+ *                                       SAVEPOINT, operation, RELEASE  (or ROLLBACK TO: only
+ *                                       …                              that one is refused)
+ *                                     COMMIT ─> answer all, tell `onCommit`
  */
-export function createGroupCommit(
-  connection: SqliteConnection,
-  onCommit: CommitListener,
-): GroupCommit {
+export function createGroupCommit(parts: GroupCommitParts): GroupCommit {
   const queue: Waiting[] = [];
-  let scheduled = false;
   let closed = false;
-  let draining: Promise<void> = Promise.resolve();
-
-  const schedule = (): void => {
-    if (!scheduled) {
-      scheduled = true;
-      draining = new Promise((resolve) => {
-        setImmediate(() => {
-          void drain().finally(resolve);
-        });
-      });
-    }
-  };
+  let draining: Promise<void> | null = null;
 
   const drain = async (): Promise<void> => {
     while (queue.length > 0) {
-      const group = queue.splice(0, GROUP_SIZE);
-      try {
-        await commitGroup({ connection, group, onCommit });
-      } catch (error) {
-        const failure = sqliteFailure(error);
-        for (const waiting of group) {
-          waiting.reject(failure);
-        }
-      }
+      // a whole turn, also between groups: writers that write again as soon as they are answered
+      // would otherwise keep timers and sockets from ever being served
+      await nextTurn();
+      await commitNext(parts, queue);
     }
-    scheduled = false;
+    draining = null;
   };
 
   return {
@@ -78,11 +63,13 @@ export function createGroupCommit(
           return;
         }
         queue.push({
-          carryOut: (tx) => operation(tx, input),
-          resolve: (output) => resolve(output as Awaited<ReturnType<typeof operation>>),
+          carryOut: async (tx) => {
+            const output = await operation(tx, input);
+            return () => resolve(output);
+          },
           reject,
         });
-        schedule();
+        draining ??= drain();
       }),
     close: async () => {
       closed = true;
@@ -91,27 +78,73 @@ export function createGroupCommit(
   };
 }
 
-async function commitGroup(input: {
-  connection: SqliteConnection;
-  group: readonly Waiting[];
-  onCommit: CommitListener;
-}): Promise<void> {
-  const { connection, group } = input;
-  const touched = new Set<string>();
-  await beginImmediate(connection);
-  let outcomes: Outcome[];
+/** Takes the lock, then everything that waits by then: who came while it was held goes along. */
+async function commitNext(parts: GroupCommitParts, queue: Waiting[]): Promise<void> {
+  const cameBefore = queue.length;
   try {
-    outcomes = await carryOutAll(connection, group, touched);
+    await beginImmediate(parts);
+  } catch (error) {
+    refuse(queue.splice(0, cameBefore), error);
+    return;
+  }
+  await commitGroup(parts, queue.splice(0, GROUP_SIZE));
+}
+
+/** Carries a group out in the transaction that is open, commits and answers. Never rejects. */
+async function commitGroup(parts: GroupCommitParts, group: readonly Waiting[]): Promise<void> {
+  const { connection, onCommit } = parts;
+  const touched = new Set<string>();
+  let answers: readonly Answer[];
+  try {
+    answers = await carryOutAll(connection, group, touched);
     connection.raw.exec("COMMIT");
   } catch (error) {
-    rollBack(connection);
-    throw error;
+    await undo(parts, group, error);
+    return;
   }
-  for (const [index, waiting] of group.entries()) {
-    answer(waiting, outcomes[index]);
+  for (const answer of answers) {
+    answer();
   }
   if (touched.size > 0) {
-    input.onCommit(touched);
+    onCommit(touched);
+  }
+}
+
+/**
+ * The whole group is lost: COMMIT failed, or SQLite rolled everything back by itself, as it does
+ * when the disk fills up. One operation may be the cause of it (it was too large, say), so each is
+ * carried out again in a transaction of its own.
+ */
+async function undo(
+  parts: GroupCommitParts,
+  group: readonly Waiting[],
+  error: unknown,
+): Promise<void> {
+  try {
+    rollBack(parts.connection);
+    if (group.length === 1) {
+      refuse(group, error);
+      return;
+    }
+  } catch (failure) {
+    refuse(group, failure);
+    return;
+  }
+  for (const waiting of group) {
+    try {
+      await beginImmediate(parts);
+    } catch (failure) {
+      refuse([waiting], failure);
+      continue;
+    }
+    await commitGroup(parts, [waiting]);
+  }
+}
+
+function refuse(group: readonly Waiting[], error: unknown): void {
+  const failure = sqliteFailure(error);
+  for (const waiting of group) {
+    waiting.reject(failure);
   }
 }
 
@@ -119,8 +152,8 @@ async function commitGroup(input: {
  * Takes the write lock without holding up the event loop: SQLite's busy handler would sleep in
  * this thread, and every stream and request with it.
  */
-async function beginImmediate(connection: SqliteConnection): Promise<void> {
-  const deadline = performance.now() + BUSY_TIMEOUT_MS;
+async function beginImmediate({ connection, busyTimeoutMs }: GroupCommitParts): Promise<void> {
+  const deadline = performance.now() + busyTimeoutMs;
   for (;;) {
     try {
       connection.raw.exec("BEGIN IMMEDIATE");
@@ -138,8 +171,8 @@ async function carryOutAll(
   connection: SqliteConnection,
   group: readonly Waiting[],
   touched: Set<string>,
-): Promise<Outcome[]> {
-  const outcomes: Outcome[] = [];
+): Promise<readonly Answer[]> {
+  const answers: Answer[] = [];
   for (const waiting of group) {
     const mine = new Set<string>();
     const tx: Tx = {
@@ -151,35 +184,26 @@ async function carryOutAll(
     };
     connection.raw.exec("SAVEPOINT operation");
     try {
-      const output = await waiting.carryOut(tx);
+      const answer = await waiting.carryOut(tx);
       connection.raw.exec("RELEASE operation");
-      outcomes.push({ output });
+      answers.push(answer);
     } catch (error) {
       if (!connection.raw.isTransaction) {
-        // disk full, I/O error: SQLite has rolled back the whole group by itself
         throw error;
       }
       connection.raw.exec("ROLLBACK TO operation; RELEASE operation");
-      outcomes.push({ error: sqliteFailure(error) });
+      answers.push(() => waiting.reject(sqliteFailure(error)));
       continue;
     }
     for (const id of mine) {
       touched.add(id);
     }
   }
-  return outcomes;
+  return answers;
 }
 
 function rollBack(connection: SqliteConnection): void {
   if (connection.raw.isTransaction) {
     connection.raw.exec("ROLLBACK");
-  }
-}
-
-function answer(waiting: Waiting, outcome: Outcome | undefined): void {
-  if (outcome === undefined || "error" in outcome) {
-    waiting.reject(outcome?.error);
-  } else {
-    waiting.resolve(outcome.output);
   }
 }

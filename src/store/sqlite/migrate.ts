@@ -9,16 +9,35 @@ const APPLICATION_ID = 0x52505253;
 
 /**
  * Brings the database to this program's version, each step in a transaction of its own. Two
- * processes that start together take turns: the version is read again under the write lock.
+ * processes that start together take turns: the version is read again under the write lock. A file
+ * that is refused is left as it was. Returns true where the database began here and now.
  *
- * Error codes: `database_newer`, `database_foreign`.
+ * Error codes: `database_newer`, `database_foreign`, `database_unsupported`.
  */
-export function migrateSqlite(connection: SqliteConnection): void {
-  if (checkedVersion(connection) === latestVersion()) {
+export function migrateSqlite(connection: SqliteConnection): boolean {
+  const version = inTransaction(connection, "BEGIN", () => checkedVersion(connection));
+  writeAheadLog(connection);
+  if (version === latestVersion()) {
+    return false;
+  }
+  let began = false;
+  for (const [index, migration] of migrations.entries()) {
+    const applied = applyOnce(connection, migration);
+    began ||= applied && index === 0;
+  }
+  return began;
+}
+
+/** The journal mode is kept in the file, so only the first process ever changes it. */
+function writeAheadLog({ raw }: SqliteConnection): void {
+  if (raw.prepare("PRAGMA journal_mode").get()?.["journal_mode"] === "wal") {
     return;
   }
-  for (const migration of migrations) {
-    applyOnce(connection, migration);
+  if (raw.prepare("PRAGMA journal_mode = WAL").get()?.["journal_mode"] !== "wal") {
+    throw new RepriseError(
+      "database_unsupported",
+      "SQLite cannot keep a write-ahead log at this place; name a file on a local disk with --database.",
+    );
   }
 }
 
@@ -26,10 +45,12 @@ function latestVersion(): number {
   return migrations.at(-1)?.version ?? 0;
 }
 
+/** Belongs into a transaction: another process may be making the database at this moment. */
 function checkedVersion(connection: SqliteConnection): number {
   const version = pragma(connection, "user_version");
   const applicationId = pragma(connection, "application_id");
-  if (applicationId !== APPLICATION_ID && !isEmpty(connection)) {
+  const blank = applicationId === 0 && version === 0 && isEmpty(connection);
+  if (applicationId !== APPLICATION_ID && !blank) {
     throw new RepriseError(
       "database_foreign",
       "The file is a SQLite database of another program; name another file with --database.",
@@ -44,21 +65,35 @@ function checkedVersion(connection: SqliteConnection): number {
   return version;
 }
 
-function applyOnce(connection: SqliteConnection, migration: Migration): void {
-  connection.raw.exec("BEGIN IMMEDIATE");
-  try {
-    if (checkedVersion(connection) < migration.version) {
-      for (const statement of migration.statements(sqliteDialect)) {
-        connection.raw.exec(statement);
-      }
-      connection.raw.exec(
-        `PRAGMA user_version = ${migration.version}; PRAGMA application_id = ${APPLICATION_ID}`,
-      );
+/** Returns false where the step was taken before, here or by another process. */
+function applyOnce(connection: SqliteConnection, migration: Migration): boolean {
+  return inTransaction(connection, "BEGIN IMMEDIATE", () => {
+    if (checkedVersion(connection) >= migration.version) {
+      return false;
     }
-    connection.raw.exec("COMMIT");
+    for (const statement of migration.statements(sqliteDialect)) {
+      connection.raw.exec(statement);
+    }
+    connection.raw.exec(
+      `PRAGMA user_version = ${migration.version}; PRAGMA application_id = ${APPLICATION_ID}`,
+    );
+    return true;
+  });
+}
+
+function inTransaction<Output>(
+  { raw }: SqliteConnection,
+  begin: "BEGIN" | "BEGIN IMMEDIATE",
+  work: () => Output,
+): Output {
+  raw.exec(begin);
+  try {
+    const output = work();
+    raw.exec("COMMIT");
+    return output;
   } catch (error) {
-    if (connection.raw.isTransaction) {
-      connection.raw.exec("ROLLBACK");
+    if (raw.isTransaction) {
+      raw.exec("ROLLBACK");
     }
     throw error;
   }

@@ -1,18 +1,20 @@
 import { resolve } from "node:path";
 
 import { RepriseError } from "../../core/errors.ts";
-import type { CommitListener, Operation, Store, Tx } from "../store.ts";
+import type { CommitListener, Store } from "../store.ts";
 import { openConnection, type SqliteConnection } from "./connection.ts";
-import { sqliteDialect } from "./dialect.ts";
 import { sqliteFailure } from "./failure.ts";
 import { prepareFile } from "./file.ts";
 import { createGroupCommit } from "./group-commit.ts";
 import { migrateSqlite } from "./migrate.ts";
+import { createReads } from "./reads.ts";
 
 export interface SqliteOptions {
   readonly path: string;
   /** Told what a person should know about the file, one sentence each. */
   readonly notice?: (sentence: string) => void;
+  /** How long a writer waits for another process's lock, in milliseconds: 5000. Tests wait less. */
+  readonly busyTimeoutMs?: number;
 }
 
 /** Older versions can lose commits when a WAL is reset (https://sqlite.org/wal.html, "WAL-reset bug"). */
@@ -26,24 +28,25 @@ const OLDEST_SQLITE = [3, 51, 3] as const;
  */
 export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
   const path = resolve(options.path);
+  const { notice, busyTimeoutMs = 5000 } = options;
   const found = prepareFile(path);
-  if (found === "empty") {
-    options.notice?.(
-      "The database file was there and empty, so a new database begins in it; if you expected sessions, restore a backup.",
-    );
-  }
   const connections: SqliteConnection[] = [];
   try {
-    const writer = openConnection(path);
+    const writer = openConnection(path, busyTimeoutMs);
     connections.push(writer);
     checkVersion(writer);
-    migrateSqlite(writer);
+    const began = migrateSqlite(writer);
+    if (began && found === "empty") {
+      notice?.(
+        "The database file was there and empty, so a new database begins in it; if you expected sessions, restore a backup.",
+      );
+    }
     // the writer waits for locks without blocking the thread: see group-commit.ts
     writer.raw.exec("PRAGMA busy_timeout = 0");
-    const reader = openConnection(path);
+    const reader = openConnection(path, busyTimeoutMs);
     connections.push(reader);
     reader.raw.exec("PRAGMA query_only = ON");
-    return createSqliteStore({ path, writer, reader });
+    return createSqliteStore({ path, writer, reader, busyTimeoutMs });
   } catch (error) {
     for (const connection of connections) {
       connection.close();
@@ -73,89 +76,57 @@ function createSqliteStore(parts: {
   path: string;
   writer: SqliteConnection;
   reader: SqliteConnection;
+  busyTimeoutMs: number;
 }): Store {
-  const { writer, reader } = parts;
-  const listeners = new Set<CommitListener>();
-  const commits = createGroupCommit(writer, (sessionIds) => {
-    for (const listener of listeners) {
-      listener(sessionIds);
-    }
+  const { writer, reader, busyTimeoutMs } = parts;
+  const listeners = createListeners();
+  const commits = createGroupCommit({
+    connection: writer,
+    onCommit: listeners.tell,
+    busyTimeoutMs,
   });
-  const read = queuedReads(reader);
-  let lastVersion = -1;
+  const reads = createReads(reader);
   let closing: Promise<void> | null = null;
 
   const close = async (): Promise<void> => {
     await commits.close();
-    await read.close();
+    await reads.close();
     reader.close();
     writer.close();
   };
 
   return {
     location: parts.path,
-    read: read.read,
+    read: reads.read,
     write: commits.write,
-    onCommit: (listener) => {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
-    mayHaveChanged: async () => {
-      const version = Number(reader.raw.prepare("PRAGMA data_version").get()?.["data_version"]);
-      const changed = version !== lastVersion;
-      lastVersion = version;
-      return changed;
-    },
+    onCommit: listeners.add,
+    mayHaveChanged: reads.mayHaveChanged,
     close: () => (closing ??= close()),
     [Symbol.asyncDispose]: () => (closing ??= close()),
   };
 }
 
-/**
- * Reads take turns on one connection, each in a transaction of its own, so that an operation of
- * several queries sees one state. They only ever wait for SQLite, which answers in this thread.
- */
-function queuedReads(connection: SqliteConnection): Pick<Store, "read" | "close"> {
-  let last: Promise<unknown> = Promise.resolve();
-  let closed = false;
-  const tx: Tx = {
-    db: connection.db,
-    dialect: sqliteDialect,
-    touch: () => {
-      throw new Error("an operation that only reads touches nothing");
-    },
-  };
-
-  const carryOut = async <Input, Output>(
-    operation: Operation<Input, Output>,
-    input: Input,
-  ): Promise<Output> => {
-    try {
-      connection.raw.exec("BEGIN");
-      return await operation(tx, input);
-    } catch (error) {
-      throw sqliteFailure(error);
-    } finally {
-      if (connection.raw.isTransaction) {
-        connection.raw.exec("COMMIT");
-      }
-    }
-  };
-
+function createListeners(): { add: Store["onCommit"]; tell: CommitListener } {
+  const listeners = new Set<{ readonly listener: CommitListener }>();
   return {
-    read: (operation, input) => {
-      if (closed) {
-        return Promise.reject(
-          new RepriseError("shutting_down", "Reprise is shutting down; try again later."),
-        );
-      }
-      const answer = last.then(() => carryOut(operation, input));
-      last = answer.catch(() => undefined);
-      return answer;
+    add: (listener) => {
+      const entry = { listener };
+      listeners.add(entry);
+      return () => {
+        listeners.delete(entry);
+      };
     },
-    close: async () => {
-      closed = true;
-      await last;
+    tell: (sessionIds) => {
+      for (const { listener } of listeners) {
+        try {
+          listener(sessionIds);
+        } catch (error) {
+          // as with Node's EventTarget: the others still hear of it, and the mistake is not hidden
+          process.nextTick(() => {
+            throw error;
+          });
+        }
+      }
     },
   };
 }

@@ -1,0 +1,72 @@
+import { RepriseError } from "../../core/errors.ts";
+import type { Operation, Store, Tx } from "../store.ts";
+import type { SqliteConnection } from "./connection.ts";
+import { sqliteDialect } from "./dialect.ts";
+import { sqliteFailure } from "./failure.ts";
+
+export type Reads = Pick<Store, "read" | "mayHaveChanged" | "close">;
+
+/**
+ * Reads take turns on one connection, each in a transaction of its own, so that an operation of
+ * several queries sees one state. They only ever wait for SQLite, which answers in this thread.
+ */
+export function createReads(connection: SqliteConnection): Reads {
+  let last: Promise<unknown> = Promise.resolve();
+  let closed = false;
+  let lastVersion = -1;
+
+  const inTurn = <Output>(work: () => Promise<Output>): Promise<Output> => {
+    if (closed) {
+      return Promise.reject(
+        new RepriseError("shutting_down", "Reprise is shutting down; try again later."),
+      );
+    }
+    const answer = last.then(work).catch((error: unknown) => {
+      throw sqliteFailure(error);
+    });
+    last = answer.catch(() => undefined);
+    return answer;
+  };
+
+  return {
+    read: (operation, input) => inTurn(() => readOne(connection, operation, input)),
+    // in turn, because inside another read's transaction the version would be that snapshot's
+    mayHaveChanged: () =>
+      inTurn(async () => {
+        const version = dataVersion(connection);
+        const changed = version !== lastVersion;
+        lastVersion = version;
+        return changed;
+      }),
+    close: async () => {
+      closed = true;
+      await last;
+    },
+  };
+}
+
+async function readOne<Input, Output>(
+  connection: SqliteConnection,
+  operation: Operation<Input, Output>,
+  input: Input,
+): Promise<Output> {
+  const tx: Tx = {
+    db: connection.db,
+    dialect: sqliteDialect,
+    touch: () => {
+      throw new Error("an operation that only reads touches nothing");
+    },
+  };
+  connection.raw.exec("BEGIN");
+  try {
+    return await operation(tx, input);
+  } finally {
+    if (connection.raw.isTransaction) {
+      connection.raw.exec("ROLLBACK");
+    }
+  }
+}
+
+function dataVersion({ raw }: SqliteConnection): number {
+  return Number(raw.prepare("PRAGMA data_version").get()?.["data_version"]);
+}
