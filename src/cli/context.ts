@@ -11,8 +11,16 @@ export interface CliContext {
   readonly stdin: Readable & { readonly isTTY?: boolean };
   readonly stdout: Writable & { readonly isTTY?: boolean; readonly columns?: number };
   readonly stderr: Writable & { readonly isTTY?: boolean };
+  /** Where SIGINT, SIGTERM and SIGHUP are heard. */
+  readonly signals: Signals;
+  readonly pid: number;
   /** Set by a command that is done but has to say no (`plan validate` with findings: 1). */
   exitCode: number;
+}
+
+export interface Signals {
+  on(signal: "SIGINT" | "SIGTERM" | "SIGHUP", listener: () => void): unknown;
+  off(signal: "SIGINT" | "SIGTERM" | "SIGHUP", listener: () => void): unknown;
 }
 
 /** Writes one line to standard output. */

@@ -1,0 +1,59 @@
+import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
+import type { BaseCheckpointSaver } from "@langchain/langgraph-checkpoint";
+import { createAgent } from "langchain";
+
+import type { Session } from "../core/sessions.ts";
+import type { Persona } from "./personas/persona.ts";
+import { READING_TOOLS, sessionTools } from "./tools/session-tools.ts";
+
+export interface AgentParts {
+  readonly session: Session;
+  readonly persona: Persona;
+  /** The repo's AGENTS.md, or null. */
+  readonly instructions: string | null;
+  readonly model: BaseChatModel;
+  readonly saver: BaseCheckpointSaver;
+  readonly protectedPaths: readonly string[];
+}
+
+/** Builds the agent of one exchange. Costs under a millisecond, so nothing is kept between two. */
+export function buildAgent(parts: AgentParts) {
+  return createAgent({
+    model: parts.model,
+    tools: sessionTools({
+      repoPath: parts.session.repo_path,
+      allowed: allowedTools(parts),
+      protectedPaths: parts.protectedPaths,
+    }),
+    systemPrompt: systemPrompt(parts),
+    checkpointer: parts.saver,
+  });
+}
+
+export type SessionAgent = ReturnType<typeof buildAgent>;
+
+/** In plan mode a persona keeps only what changes nothing. */
+function allowedTools({ session, persona }: AgentParts): readonly string[] | null {
+  if (!session.plan_mode) {
+    return persona.tools;
+  }
+  return READING_TOOLS.filter((name) => persona.tools?.includes(name) ?? true);
+}
+
+function systemPrompt({ session, persona, instructions }: AgentParts): string {
+  const parts = [persona.prompt];
+  if (session.repo_path !== null) {
+    parts.push(
+      "You work in the folder of this session. File paths are relative to it and begin with /; nothing outside it can be reached.",
+    );
+  }
+  if (session.plan_mode) {
+    parts.push(
+      "Planning mode is on: look, ask and plan, but change nothing. Say what you would do and in which order.",
+    );
+  }
+  if (instructions !== null) {
+    parts.push(`The repository's own instructions (AGENTS.md):\n\n${instructions}`);
+  }
+  return parts.join("\n\n");
+}

@@ -1,0 +1,91 @@
+import {
+  AIMessage,
+  AIMessageChunk,
+  type BaseMessage,
+  isBaseMessage,
+  ToolMessage,
+} from "@langchain/core/messages";
+
+import type { ExchangeListener } from "./exchange-event.ts";
+
+export interface Progress {
+  /** Text of the last complete assistant message. */
+  text: string;
+  /** Text of the message that is arriving. */
+  partial: string;
+}
+
+export interface FollowInput {
+  /** `[mode, chunk]` of `streamMode: ["messages", "updates"]`. */
+  readonly stream: AsyncIterable<unknown>;
+  /** Only this node speaks to the user; tools and hooks may call models of their own. */
+  readonly node: string;
+  readonly listener: ExchangeListener;
+  /** Kept up to date while the stream runs, so that a stop finds what had arrived. */
+  readonly progress: Progress;
+}
+
+/** Reads an agent's stream to its end and tells the listener. */
+export async function followStream(input: FollowInput): Promise<void> {
+  for await (const part of input.stream) {
+    if (!Array.isArray(part)) {
+      continue;
+    }
+    const [mode, chunk] = part as [unknown, unknown];
+    if (mode === "messages") {
+      showPiece(input, chunk);
+    } else if (mode === "updates") {
+      showUpdates(input, chunk);
+    }
+  }
+}
+
+function showPiece({ node, listener, progress }: FollowInput, chunk: unknown): void {
+  const [message, metadata] = chunk as [unknown, { langgraph_node?: string } | undefined];
+  if (!AIMessageChunk.isInstance(message) || metadata?.langgraph_node !== node) {
+    return;
+  }
+  if (message.text !== "") {
+    progress.partial += message.text;
+    listener({ kind: "text", text: message.text });
+  }
+}
+
+function showUpdates(input: FollowInput, chunk: unknown): void {
+  for (const update of Object.values(chunk as Record<string, unknown>)) {
+    for (const message of messagesIn(update)) {
+      showMessage(input, message);
+    }
+  }
+}
+
+function messagesIn(update: unknown): readonly BaseMessage[] {
+  if (typeof update !== "object" || update === null || !("messages" in update)) {
+    return [];
+  }
+  const { messages } = update;
+  return Array.isArray(messages) ? messages.filter(isBaseMessage) : [];
+}
+
+function showMessage({ listener, progress }: FollowInput, message: BaseMessage): void {
+  if (ToolMessage.isInstance(message)) {
+    listener({
+      kind: "tool_result",
+      name: message.name ?? "",
+      failed: message.status === "error",
+    });
+  } else if (AIMessage.isInstance(message)) {
+    if (progress.partial === "" && message.text !== "") {
+      // a model that does not stream: its text comes whole
+      listener({ kind: "text", text: message.text });
+    }
+    progress.text = message.text;
+    progress.partial = "";
+    for (const call of message.tool_calls ?? []) {
+      listener({
+        kind: "tool_call",
+        call: { id: call.id ?? "", name: call.name, args: call.args },
+      });
+    }
+  }
+}

@@ -1,0 +1,94 @@
+import { createInterface } from "node:readline";
+
+import type { CliContext } from "../context.ts";
+
+export type InputEvent =
+  | { readonly kind: "line"; readonly text: string }
+  /** Ctrl-C. */
+  | { readonly kind: "interrupt" }
+  /** End of file, or the terminal went away. */
+  | { readonly kind: "end" };
+
+export interface LineInput {
+  /** The next thing that happened, in order; after `end` it stays `end`. */
+  next(prompt: string): Promise<InputEvent>;
+  /** While the callback is set, Ctrl-C goes to it instead of into the queue. */
+  onInterrupt(callback: (() => void) | null): void;
+  /** Aborted when the program is asked to leave: SIGTERM, SIGHUP. */
+  readonly leaving: AbortSignal;
+  /** Lines that were read and not asked for yet. */
+  waiting(): number;
+  close(): void;
+}
+
+/**
+ * Standard input as lines, from a terminal or a pipe. Lines that come while an exchange is at work
+ * wait for their turn, so that a pasted block arrives whole.
+ */
+export function openLineInput(cli: CliContext): LineInput {
+  const terminal = cli.stdin.isTTY === true;
+  const lines = createInterface({
+    input: cli.stdin,
+    ...(terminal ? { output: cli.stdout } : {}),
+    terminal,
+    crlfDelay: Infinity,
+  });
+  const queue: InputEvent[] = [];
+  const leaving = new AbortController();
+  let wake: (() => void) | null = null;
+  let interrupt: (() => void) | null = null;
+
+  const push = (event: InputEvent): void => {
+    queue.push(event);
+    wake?.();
+  };
+  const onInterrupt = (): void => {
+    if (interrupt === null) {
+      push({ kind: "interrupt" });
+    } else {
+      interrupt();
+    }
+  };
+  const onLeave = (): void => {
+    leaving.abort();
+    lines.close();
+  };
+
+  lines.on("line", (text) => push({ kind: "line", text }));
+  lines.on("close", () => push({ kind: "end" }));
+  // in raw mode readline hears Ctrl-C itself; a signal comes from elsewhere or without a terminal
+  lines.on("SIGINT", onInterrupt);
+  cli.signals.on("SIGINT", onInterrupt);
+  cli.signals.on("SIGTERM", onLeave);
+  cli.signals.on("SIGHUP", onLeave);
+
+  return {
+    leaving: leaving.signal,
+    onInterrupt: (callback) => {
+      interrupt = callback;
+    },
+    waiting: () => queue.filter((event) => event.kind === "line").length,
+    next: async (prompt) => {
+      if (terminal && queue.length === 0) {
+        lines.setPrompt(prompt);
+        lines.prompt();
+      }
+      while (queue.length === 0) {
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+        });
+      }
+      const [event] = queue;
+      if (event?.kind !== "end") {
+        queue.shift();
+      }
+      return event ?? { kind: "end" };
+    },
+    close: () => {
+      cli.signals.off("SIGINT", onInterrupt);
+      cli.signals.off("SIGTERM", onLeave);
+      cli.signals.off("SIGHUP", onLeave);
+      lines.close();
+    },
+  };
+}

@@ -1,0 +1,98 @@
+import type { CliContext } from "../context.ts";
+import { noticeLine, printLine } from "../context.ts";
+import { showError } from "../show-error.ts";
+import type { Conversation } from "./conversation.ts";
+import { greeting } from "./greeting.ts";
+import { type InputEvent, type LineInput, openLineInput } from "./input.ts";
+import { send } from "./send.ts";
+import { slashCommand, type SlashOutcome } from "./slash.ts";
+
+export interface LinesInput {
+  readonly cli: CliContext;
+  readonly conversation: Conversation;
+  readonly json: boolean;
+}
+
+/**
+ * A session line by line, until end of file, /exit, /end or a second Ctrl-C. With a terminal a
+ * failed exchange is shown and the session goes on; without one the rest of the input may depend
+ * on the answer that is missing, so the program stops there.
+ */
+export async function runLines(parts: LinesInput): Promise<void> {
+  const { cli } = parts;
+  const input = openLineInput(cli);
+  const terminal = cli.stdin.isTTY === true;
+  if (terminal && !parts.json) {
+    for (const line of greeting(cli, parts.conversation)) {
+      printLine(cli, line);
+    }
+  }
+  try {
+    let interrupted = false;
+    for (;;) {
+      const event = await input.next("> ");
+      if (event.kind === "end" || (event.kind === "interrupt" && interrupted)) {
+        return;
+      }
+      interrupted = event.kind === "interrupt";
+      if (interrupted) {
+        noticeLine(cli, "\nCtrl-C again, or /exit, leaves; the session stays.");
+      }
+      const outcome = await handle(parts, input, event);
+      if (outcome === "leave" || (outcome === "failed" && !terminal)) {
+        sayUnsent(cli, input);
+        return;
+      }
+    }
+  } finally {
+    input.close();
+  }
+}
+
+async function handle(
+  parts: LinesInput,
+  input: LineInput,
+  event: InputEvent,
+): Promise<SlashOutcome> {
+  if (event.kind !== "line" || event.text.trim() === "") {
+    return "stay";
+  }
+  try {
+    const command = slashCommand(event.text);
+    if (command !== null) {
+      return await command(parts);
+    }
+    // "//text" sends "/text"
+    const text = event.text.startsWith("//") ? event.text.slice(1) : event.text;
+    return await exchange(parts, input, text);
+  } catch (error) {
+    parts.cli.exitCode = showError(parts.cli, error, parts.json);
+    return "failed";
+  }
+}
+
+async function exchange(
+  parts: LinesInput,
+  input: LineInput,
+  text: string,
+): Promise<SlashOutcome> {
+  const stop = new AbortController();
+  input.onInterrupt(() => stop.abort());
+  try {
+    const { stopped } = await send({
+      ...parts,
+      text,
+      signal: AbortSignal.any([stop.signal, input.leaving]),
+    });
+    return stopped && parts.cli.stdin.isTTY !== true ? "leave" : "stay";
+  } finally {
+    input.onInterrupt(null);
+  }
+}
+
+function sayUnsent(cli: CliContext, input: LineInput): void {
+  const lines = input.waiting();
+  if (lines > 0) {
+    noticeLine(cli, `${lines} more ${lines === 1 ? "line was" : "lines were"} not sent.`);
+  }
+}

@@ -1,0 +1,127 @@
+import type { ExchangeEvent, ExchangeResult } from "../../agent/exchange-event.ts";
+import { messageInfo } from "../../core/schemas.ts";
+import { oneLine } from "../../core/text.ts";
+import { type CliContext, noticeLine, printLine } from "../context.ts";
+import { printable } from "../printable.ts";
+import type { Conversation } from "./conversation.ts";
+
+export interface SendInput {
+  readonly cli: CliContext;
+  readonly conversation: Conversation;
+  readonly text: string;
+  readonly json: boolean;
+  readonly signal: AbortSignal;
+}
+
+/** Sends one message and shows the answer as it comes, or one line of JSON when it is there. */
+export async function send(input: SendInput): Promise<ExchangeResult> {
+  const { cli, conversation, json, signal } = input;
+  const screen = json ? null : plainScreen(cli);
+  const result = await conversation.send(input.text, {
+    listener: (event) => screen?.show(event),
+    signal,
+  });
+  if (json) {
+    printLine(cli, JSON.stringify(exchangeDocument(result)));
+  } else {
+    screen?.finish(result);
+  }
+  return result;
+}
+
+/** One message without a screen, as `-p` sends it. Ctrl-C stops it and keeps what had arrived. */
+export async function sendOnce(input: Omit<SendInput, "signal">): Promise<void> {
+  const stop = new AbortController();
+  const onSignal = (): void => stop.abort();
+  const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+  for (const signal of signals) {
+    input.cli.signals.on(signal, onSignal);
+  }
+  try {
+    const result = await send({ ...input, signal: stop.signal });
+    if (result.stopped) {
+      input.cli.exitCode = 1;
+    }
+  } finally {
+    for (const signal of signals) {
+      input.cli.signals.off(signal, onSignal);
+    }
+  }
+}
+
+/** What programs read with `--json`: one exchange. */
+function exchangeDocument(result: ExchangeResult): Record<string, unknown> {
+  const { session } = result;
+  return {
+    session_id: session.id,
+    thread_id: result.thread_id,
+    persona_name: session.persona_name,
+    model: result.model,
+    answer: result.answer,
+    stopped: result.stopped,
+    total_input_tokens: session.total_input_tokens,
+    total_output_tokens: session.total_output_tokens,
+    last_seq: session.last_seq,
+    messages: result.messages.map(messageInfo),
+  };
+}
+
+interface PlainScreen {
+  show(event: ExchangeEvent): void;
+  finish(result: ExchangeResult): void;
+}
+
+/** Text to standard output as it arrives; tools and notices to standard error, a line each. */
+function plainScreen(cli: CliContext): PlainScreen {
+  let column = 0;
+  const breakLine = (): void => {
+    if (column > 0) {
+      cli.stdout.write("\n");
+      column = 0;
+    }
+  };
+  return {
+    show: (event) => {
+      switch (event.kind) {
+        case "begun":
+          break;
+        case "text":
+          cli.stdout.write(printable(event.text));
+          column = event.text.endsWith("\n") ? 0 : 1;
+          break;
+        case "tool_call":
+          breakLine();
+          noticeLine(cli, `· ${event.call.name} ${callArguments(event.call.args)}`);
+          break;
+        case "tool_result":
+          if (event.failed) {
+            noticeLine(cli, `· ${event.name} failed`);
+          }
+          break;
+        case "notice":
+          breakLine();
+          noticeLine(cli, `note: ${event.sentence}`);
+          break;
+      }
+    },
+    finish: (result) => {
+      breakLine();
+      if (result.stopped) {
+        noticeLine(
+          cli,
+          result.answer === ""
+            ? "Stopped before an answer came; the session stays good."
+            : "Stopped; what had arrived is kept.",
+        );
+      }
+    },
+  };
+}
+
+/** Characters of a tool call's arguments that a line shows. */
+const ARGUMENTS_SHOWN = 100;
+
+function callArguments(args: unknown): string {
+  const text = oneLine(JSON.stringify(args) ?? "");
+  return text.length > ARGUMENTS_SHOWN ? `${text.slice(0, ARGUMENTS_SHOWN)}…` : text;
+}

@@ -1,0 +1,125 @@
+import { parseModelName } from "../../agent/models/name.ts";
+import { RepriseError } from "../../core/errors.ts";
+import { type CliContext, noticeLine, printLine } from "../context.ts";
+import type { Conversation } from "./conversation.ts";
+
+/** What the screen does next. */
+export type SlashOutcome = "stay" | "leave" | "failed";
+
+interface SlashParts {
+  readonly cli: CliContext;
+  readonly conversation: Conversation;
+}
+
+interface SlashCommand {
+  readonly name: string;
+  readonly argument?: string;
+  readonly help: string;
+  carryOut(parts: SlashParts, argument: string): Promise<SlashOutcome>;
+}
+
+const COMMANDS: readonly SlashCommand[] = [
+  {
+    name: "help",
+    help: "show this",
+    carryOut: async ({ cli }) => {
+      for (const { name, argument, help } of COMMANDS) {
+        const usage = argument === undefined ? `/${name}` : `/${name} ${argument}`;
+        printLine(cli, `  ${usage.padEnd(26)}${help}`);
+      }
+      printLine(cli, `  ${"//text".padEnd(26)}send a message that begins with /`);
+      return "stay";
+    },
+  },
+  {
+    name: "model",
+    argument: "<provider:model>",
+    help: "answer with another model, in a fresh agent context",
+    carryOut: async (parts, model) => {
+      if (model === "") {
+        printLine(parts.cli, `model: ${parts.conversation.planned().model ?? "the default"}`);
+        return "stay";
+      }
+      parseModelName(model);
+      return freshThread(parts, { archive: false, model });
+    },
+  },
+  {
+    name: "agent",
+    argument: "<persona>",
+    help: "let another persona answer, in a fresh agent context",
+    carryOut: async (parts, persona_name) => {
+      if (persona_name === "") {
+        printLine(
+          parts.cli,
+          `persona: ${parts.conversation.planned().persona_name ?? "assistant"}`,
+        );
+        return "stay";
+      }
+      await parts.conversation.checkPersona(persona_name);
+      return freshThread(parts, { archive: false, persona_name });
+    },
+  },
+  {
+    name: "clear",
+    help: "archive all messages and begin a fresh agent context",
+    carryOut: (parts) => freshThread(parts, { archive: true }),
+  },
+  {
+    name: "plan",
+    argument: "on|off",
+    help: "planning mode: look and plan, change nothing",
+    carryOut: async ({ cli, conversation }, argument) => {
+      const on = argument === "" ? conversation.current()?.plan_mode !== true : argument === "on";
+      if (!["", "on", "off"].includes(argument)) {
+        throw new RepriseError("invalid_usage", "Write /plan on or /plan off.");
+      }
+      await conversation.setPlanMode(on);
+      noticeLine(cli, `Planning mode is ${on ? "on" : "off"}.`);
+      return "stay";
+    },
+  },
+  {
+    name: "end",
+    help: "end the session for good and leave",
+    carryOut: async ({ cli, conversation }) => {
+      const { id } = await conversation.end();
+      noticeLine(cli, `Session ${id} has ended.`);
+      return "leave";
+    },
+  },
+  { name: "exit", help: "leave; the session stays", carryOut: async () => "leave" },
+];
+
+/**
+ * The command that a line calls; null for a message. Only `/` and a word make a command, so that
+ * a path or a line of code is sent as it is.
+ */
+export function slashCommand(line: string): ((parts: SlashParts) => Promise<SlashOutcome>) | null {
+  const match = /^\/([a-z-]+)(?:\s+(.*))?$/s.exec(line.trim());
+  if (match === null) {
+    return null;
+  }
+  const command = COMMANDS.find(({ name }) => name === match[1]);
+  if (command === undefined) {
+    throw new RepriseError(
+      "invalid_usage",
+      "There is no such command; /help shows them all, and // sends a message that begins with /.",
+    );
+  }
+  return (parts) => command.carryOut(parts, (match[2] ?? "").trim());
+}
+
+async function freshThread(
+  { cli, conversation }: SlashParts,
+  change: { archive: boolean; model?: string; persona_name?: string },
+): Promise<SlashOutcome> {
+  const session = await conversation.startThread(change);
+  noticeLine(
+    cli,
+    change.archive
+      ? `All messages are archived; the agent begins afresh (thread ${session.thread_suffix}).`
+      : `The agent begins afresh (thread ${session.thread_suffix}); the messages stay.`,
+  );
+  return "stay";
+}

@@ -1,0 +1,45 @@
+import { Command } from "commander";
+
+import { chatAction } from "./chat.ts";
+import type { CliContext } from "./context.ts";
+import { withDatabase } from "./database.ts";
+import { planCommand } from "./plan.ts";
+import { schemaCommand } from "./schema.ts";
+import { serveCommand } from "./serve.ts";
+import { sessionsCommand } from "./sessions/command.ts";
+
+/** The whole command line. Parsing throws CommanderError for wrong usage instead of exiting. */
+export function createProgram(cli: CliContext): Command {
+  const program = new Command("reprise");
+  program
+    .description("Long conversations with an agent that survive a closed terminal.")
+    .version(cli.version)
+    .enablePositionalOptions()
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => cli.stdout.write(text),
+      writeErr: (text) => cli.stderr.write(text),
+    })
+    .option("--session <id|prefix>", "go on with this session (a new full id begins one)")
+    .option("--continue", "go on with the latest session of this project")
+    .option("--persona <name>", "who answers: assistant, planner, reviewer or one of yours")
+    .option("--model <provider:model>", "anthropic:…, openai:…, ollama:… or demo")
+    .option("--repo <path>", "the folder that the agent may read and change (default: this one)")
+    .option("--plan", "planning mode: the agent looks and plans, and changes nothing")
+    .option("-p, --prompt <text>", "one exchange without a screen; - reads the text from stdin")
+    .option("--json", "one line of JSON for each exchange")
+    .action(chatAction(cli, program));
+  withDatabase(program);
+  program.addCommand(sessionsCommand(cli));
+  program.addCommand(serveCommand(cli));
+  program.addCommand(planCommand(cli));
+  program.addCommand(schemaCommand(cli));
+  for (const command of allCommands(program)) {
+    command.copyInheritedSettings(program).exitOverride();
+  }
+  return program;
+}
+
+function allCommands(command: Command): Command[] {
+  return command.commands.flatMap((child) => [child, ...allCommands(child)]);
+}

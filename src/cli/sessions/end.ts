@@ -1,0 +1,27 @@
+import { Command } from "commander";
+
+import { sessionAck } from "../../core/schemas.ts";
+import { oneLine } from "../../core/text.ts";
+import { endSession } from "../../store/sessions/change.ts";
+import { resolveSession } from "../../store/sessions/read.ts";
+import { type CliContext, printLine } from "../context.ts";
+import { openStore, withDatabase } from "../database.ts";
+
+/** `sessions end <id>`: ending twice changes nothing and is no error. */
+export function endCommand(cli: CliContext): Command {
+  const command = new Command("end")
+    .description("end a session for good; its messages stay readable")
+    .argument("<id>", "an id, or the first 6 or more characters of it")
+    .option("--json", "print the answer of the HTTP API")
+    .action(async (reference: string, options: { json?: true }) => {
+      await using store = await openStore(cli, command);
+      const { id } = await store.read(resolveSession, { reference });
+      const session = await store.write(endSession, { id });
+      if (options.json === true) {
+        printLine(cli, JSON.stringify(sessionAck(session, session.last_seq)));
+      } else {
+        printLine(cli, `Ended: ${session.id}  ${oneLine(session.title ?? "(no message yet)")}`);
+      }
+    });
+  return withDatabase(command);
+}

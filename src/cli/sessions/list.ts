@@ -1,0 +1,74 @@
+import { Command, Option } from "commander";
+
+import { RepriseError } from "../../core/errors.ts";
+import { MAX_LIST_LIMIT } from "../../core/limits.ts";
+import { sessionSummary } from "../../core/schemas.ts";
+import { type Session, SESSION_STATES, type SessionState } from "../../core/sessions.ts";
+import { type ListPosition, listSessions } from "../../store/sessions/list.ts";
+import type { Store } from "../../store/store.ts";
+import { type CliContext, noticeLine, printLine } from "../context.ts";
+import { openStore, withDatabase } from "../database.ts";
+import { sessionTable } from "./table.ts";
+
+interface ListOptions {
+  readonly limit: string;
+  readonly state?: SessionState;
+  readonly json?: true;
+}
+
+/** `sessions list`: latest activity first; says when there are more than it shows. */
+export function listCommand(cli: CliContext): Command {
+  const command = new Command("list")
+    .description("list sessions, latest activity first")
+    .option("--limit <n>", "how many at most, or all", "50")
+    .addOption(new Option("--state <state>", "only these").choices([...SESSION_STATES]))
+    .option("--json", "print a JSON array of session summaries")
+    .action(async (options: ListOptions) => {
+      await using store = await openStore(cli, command);
+      const { sessions, more } = await readAll(store, limitOf(options.limit), options.state);
+      if (options.json === true) {
+        printLine(cli, JSON.stringify(sessions.map(sessionSummary)));
+        return;
+      }
+      if (sessions.length === 0) {
+        noticeLine(cli, "No sessions yet; begin one with `reprise`.");
+        return;
+      }
+      for (const line of sessionTable(sessions, Date.now())) {
+        printLine(cli, line);
+      }
+      if (more) {
+        noticeLine(cli, "There are more; --limit all shows every one.");
+      }
+    });
+  return withDatabase(command);
+}
+
+function limitOf(text: string): number {
+  if (text === "all") {
+    return Number.POSITIVE_INFINITY;
+  }
+  if (!/^[1-9]\d{0,8}$/.test(text)) {
+    throw new RepriseError("invalid_usage", "--limit takes a whole number from 1, or all.");
+  }
+  return Number(text);
+}
+
+async function readAll(
+  store: Store,
+  limit: number,
+  state: SessionState | undefined,
+): Promise<{ sessions: Session[]; more: boolean }> {
+  const sessions: Session[] = [];
+  let after: ListPosition | undefined;
+  do {
+    const page = await store.read(listSessions, {
+      limit: Math.min(limit - sessions.length, MAX_LIST_LIMIT),
+      ...(state === undefined ? {} : { state }),
+      ...(after === undefined ? {} : { after }),
+    });
+    sessions.push(...page.sessions);
+    after = page.next ?? undefined;
+  } while (after !== undefined && sessions.length < limit);
+  return { sessions, more: after !== undefined };
+}

@@ -1,0 +1,63 @@
+import { createInterface } from "node:readline/promises";
+
+import { Command } from "commander";
+
+import { RepriseError } from "../../core/errors.ts";
+import { sessionSummary } from "../../core/schemas.ts";
+import { listSessions } from "../../store/sessions/list.ts";
+import { resolveSession } from "../../store/sessions/read.ts";
+import type { Store } from "../../store/store.ts";
+import { chat } from "../chat.ts";
+import { type CliContext, printLine } from "../context.ts";
+import { openStore, withDatabase } from "../database.ts";
+import { sessionTable } from "./table.ts";
+
+/** Sessions that the picker offers. */
+const OFFERED = 20;
+
+/** `sessions resume [id]`: goes on with a session; without an id a terminal offers the latest. */
+export function resumeCommand(cli: CliContext): Command {
+  const command = new Command("resume")
+    .description("go on with a session")
+    .argument("[id]", "an id, or the first 6 or more characters of it")
+    .option("--json", "print the session, then one line of JSON for each exchange")
+    .action(async (id: string | undefined, options: { json?: true }) => {
+      await using store = await openStore(cli, command);
+      const session = await store.read(resolveSession, {
+        reference: id ?? (await pick(cli, store)),
+      });
+      if (options.json === true) {
+        printLine(cli, JSON.stringify(sessionSummary(session)));
+      }
+      await chat({ cli, store, command, options: { session: session.id, ...options } });
+    });
+  return withDatabase(command);
+}
+
+async function pick(cli: CliContext, store: Store): Promise<string> {
+  if (cli.stdin.isTTY !== true) {
+    throw new RepriseError(
+      "invalid_usage",
+      "Name the session: reprise sessions resume <id>; `reprise sessions list` shows the ids.",
+    );
+  }
+  const { sessions } = await store.read(listSessions, { limit: OFFERED, state: "active" });
+  if (sessions.length === 0) {
+    throw new RepriseError("session_not_found", "No session to resume; begin one with `reprise`.");
+  }
+  const [heading, ...rows] = sessionTable(sessions, Date.now());
+  printLine(cli, `    ${heading ?? ""}`);
+  for (const [index, row] of rows.entries()) {
+    printLine(cli, `${String(index + 1).padStart(2)}  ${row}`);
+  }
+  const prompt = createInterface({ input: cli.stdin, output: cli.stdout });
+  try {
+    const chosen = sessions[Number(await prompt.question("Which one? ")) - 1];
+    if (chosen === undefined) {
+      throw new RepriseError("invalid_usage", "That is none of the numbers shown.");
+    }
+    return chosen.id;
+  } finally {
+    prompt.close();
+  }
+}

@@ -1,0 +1,95 @@
+import { Command } from "commander";
+
+import { messageInfo, sessionSummary } from "../../core/schemas.ts";
+import type { Message, Session } from "../../core/sessions.ts";
+import { threadId } from "../../core/threads.ts";
+import { type Detail, readDetail } from "../../store/messages/read.ts";
+import { RepriseError } from "../../core/errors.ts";
+import { oneLine } from "../../core/text.ts";
+import { type CliContext, noticeLine, printLine } from "../context.ts";
+import { openStore, withDatabase } from "../database.ts";
+import { printable } from "../printable.ts";
+
+interface ShowOptions {
+  readonly all?: true;
+  readonly beforeSeq?: string;
+  readonly json?: true;
+}
+
+/** `sessions show <id>`: the session and its last 200 messages; `--before-seq` reads further back. */
+export function showCommand(cli: CliContext): Command {
+  const command = new Command("show")
+    .description("show a session and its last 200 messages")
+    .argument("<id>", "an id, or the first 6 or more characters of it")
+    .option("--all", "archived messages too")
+    .option("--before-seq <n>", "the messages before this one")
+    .option("--json", "print the session as the HTTP API answers it")
+    .action(async (id: string, options: ShowOptions) => {
+      await using store = await openStore(cli, command);
+      const before_seq = seqOf(options.beforeSeq);
+      const detail = await store.read(readDetail, {
+        reference: id,
+        all: options.all === true,
+        ...(before_seq === undefined ? {} : { before_seq }),
+      });
+      if (options.json === true) {
+        printLine(cli, JSON.stringify(detailDocument(detail)));
+      } else {
+        showDetail(cli, detail);
+      }
+    });
+  return withDatabase(command);
+}
+
+function seqOf(text: string | undefined): number | undefined {
+  if (text !== undefined && !/^[1-9]\d{0,14}$/.test(text)) {
+    throw new RepriseError("invalid_usage", "--before-seq takes the number of a message.");
+  }
+  return text === undefined ? undefined : Number(text);
+}
+
+function detailDocument({ session, messages, has_earlier }: Detail): Record<string, unknown> {
+  return { ...sessionSummary(session), messages: messages.map(messageInfo), has_earlier };
+}
+
+function showDetail(cli: CliContext, { session, messages, has_earlier }: Detail): void {
+  for (const line of heading(session)) {
+    printLine(cli, line);
+  }
+  const [first] = messages;
+  if (has_earlier && first !== undefined) {
+    noticeLine(cli, `Earlier messages: --before-seq ${first.seq}`);
+  }
+  for (const message of messages) {
+    printLine(cli, "");
+    printLine(cli, messageHeading(message));
+    if (message.content !== "") {
+      printLine(cli, printable(message.content));
+    }
+    for (const call of message.tool_calls ?? []) {
+      printLine(cli, `· ${oneLine(call.name)} ${oneLine(JSON.stringify(call.args) ?? "")}`);
+    }
+  }
+}
+
+function heading(session: Session): string[] {
+  const state = session.state === "ended" ? "ended" : `active, ${session.activity}`;
+  return [
+    oneLine(session.title ?? "(no message yet)"),
+    `  session   ${session.id} (${state})`,
+    `  thread    ${threadId(session.id, session.thread_suffix)}`,
+    `  persona   ${oneLine(session.persona_name ?? "-")}`,
+    `  model     ${oneLine(session.model ?? "-")}`,
+    `  folder    ${oneLine(session.repo_path ?? "-")}`,
+    `  tokens    ${session.total_input_tokens} in, ${session.total_output_tokens} out`,
+    `  messages  ${session.last_seq}`,
+    ...(session.plan_mode ? ["  planning mode is on"] : []),
+    ...(session.parent_session_id === null ? [] : [`  parent    ${session.parent_session_id}`]),
+  ];
+}
+
+function messageHeading(message: Message): string {
+  const marks = [message.is_summary ? "summary" : "", message.archived ? "archived" : ""];
+  const shown = marks.filter((mark) => mark !== "").join(", ");
+  return `#${message.seq} ${message.role}  ${message.ts}${shown === "" ? "" : `  (${shown})`}`;
+}

@@ -1,0 +1,42 @@
+import type { Session } from "../../core/sessions.ts";
+import { oneLine } from "../../core/text.ts";
+
+/** Characters of an id that the table shows: enough to resume by, short enough to read. */
+const ID_SHOWN = 8;
+
+/** Sessions as aligned lines under a heading. `now` is in milliseconds since 1970. */
+export function sessionTable(sessions: readonly Session[], now: number): string[] {
+  const rows = sessions.map((session) => [
+    session.id.slice(0, ID_SHOWN),
+    session.state === "ended" ? "ended" : session.activity,
+    age(now - Date.parse(session.last_message_at ?? session.created_at)),
+    String(session.last_seq),
+    oneLine(session.model ?? "-"),
+    oneLine(session.title ?? "(no message yet)"),
+  ]);
+  const all = [["ID", "STATE", "ACTIVE", "MESSAGES", "MODEL", "TITLE"], ...rows];
+  const widths = [0, 1, 2, 3, 4].map((column) =>
+    Math.max(...all.map((row) => (row[column] ?? "").length)),
+  );
+  return all.map((row) =>
+    row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join("  ").trimEnd(),
+  );
+}
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+
+/** How long ago, in the largest unit that fits. */
+export function age(milliseconds: number): string {
+  if (milliseconds < MINUTE) {
+    return "just now";
+  }
+  if (milliseconds < HOUR) {
+    return `${Math.floor(milliseconds / MINUTE)} min ago`;
+  }
+  if (milliseconds < DAY) {
+    return `${Math.floor(milliseconds / HOUR)} h ago`;
+  }
+  return `${Math.floor(milliseconds / DAY)} d ago`;
+}
