@@ -85,3 +85,10 @@ it("every published schema's file holds the schema of its id", async () => {
     expect(JSON.parse(await readFile(file, "utf8"))).toMatchObject({ $id: id });
   }
 });
+
+it("refuses an unknown and an unpublished id with one code", async () => {
+  const registry = createSchemaRegistry(builtInSchemas());
+  for (const id of ["dev/phase-plan@2", "dev/spec@1"]) {
+    await expect(registry.read(id)).rejects.toMatchObject({ code: "schema_unknown" });
+  }
+});

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 
-const PROGRAM = fileURLToPath(new URL("../fixtures/programs/plan-cli.ts", import.meta.url));
+const PROGRAM = fileURLToPath(new URL("../../bin/reprise.js", import.meta.url));
 
 export interface Outcome {
   readonly code: number | null;
