@@ -3,7 +3,7 @@ import { newId } from "../../core/ids.ts";
 import type { Message, Session } from "../../core/sessions.ts";
 import { estimateTokens, titleOf } from "../../core/text.ts";
 import { type Fence, holdFence } from "../leases/fence.ts";
-import { refuseEnded } from "../sessions/change.ts";
+import { refuseEnded, sessionEnded } from "../sessions/change.ts";
 import { readSession, resolveSession } from "../sessions/read.ts";
 import type { Operation, Tx } from "../store.ts";
 import { messageOf, selectMessages } from "./rows.ts";
@@ -94,7 +94,7 @@ async function findEarlierAttempt(
  * PostgreSQL the row's lock makes positions contiguous in the order of commits.
  */
 async function takeSeq(tx: Tx, input: { session: Session; content: string }): Promise<number> {
-  const { last_seq } = await tx.db
+  const counter = await tx.db
     .updateTable("sessions")
     .set((eb) => ({
       last_seq: eb("last_seq", "+", 1),
@@ -105,6 +105,10 @@ async function takeSeq(tx: Tx, input: { session: Session; content: string }): Pr
     .where("id", "=", input.session.id)
     .where("state", "=", "active")
     .returning("last_seq")
-    .executeTakeFirstOrThrow();
-  return last_seq;
+    .executeTakeFirst();
+  if (counter === undefined) {
+    // on PostgreSQL, another transaction may have ended it since it was read
+    throw sessionEnded();
+  }
+  return counter.last_seq;
 }

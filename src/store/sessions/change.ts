@@ -78,9 +78,13 @@ async function archiveAll(tx: Tx, sessionId: string): Promise<void> {
 /** Error codes: `session_ended`. */
 export function refuseEnded(session: Pick<Session, "state">): void {
   if (session.state === "ended") {
-    throw new RepriseError(
-      "session_ended",
-      "The session has ended and takes no more messages; begin a new one.",
-    );
+    throw sessionEnded();
   }
+}
+
+export function sessionEnded(): RepriseError {
+  return new RepriseError(
+    "session_ended",
+    "The session has ended and takes no more messages; begin a new one.",
+  );
 }

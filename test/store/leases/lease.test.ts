@@ -1,0 +1,190 @@
+import { expect, it } from "vitest";
+
+import { readLease, releaseLease, renewLease, takeLease } from "../../../src/store/leases/lease.ts";
+import { appendUserMessage } from "../../../src/store/messages/append.ts";
+import { beginExchange } from "../../../src/store/messages/begin-exchange.ts";
+import { readDetail } from "../../../src/store/messages/read.ts";
+import { endSession } from "../../../src/store/sessions/change.ts";
+import { readSession } from "../../../src/store/sessions/read.ts";
+import type { Store } from "../../../src/store/store.ts";
+import { describeEngines, execute, newSession, openFresh, owner } from "../engines.ts";
+
+const other = { ...owner, host: "laptop", pid: 12 };
+const begin = { content: "hello", model: "demo", persona_name: "assistant" };
+
+describeEngines("leases", (engine) => {
+  it("[STORE-14] lets one writer in and tells the next who it is and since when", async () => {
+    const store = await openFresh(engine);
+    const { id: session_id } = await newSession(store);
+    const fence = await store.write(takeLease, { session_id, owner, life_ms: 60_000 });
+
+    const refused = store.write(takeLease, { session_id, owner: other, life_ms: 60_000 });
+
+    await expect(refused).rejects.toMatchObject({ code: "session_busy" });
+    await expect(refused).rejects.toThrow(
+      /process 4711 on workshop \(reprise serve\), since 2026-01-01T00:00:00\.000Z/,
+    );
+    expect(await store.read(readLease, { session_id })).toEqual({ ...fence, owner });
+    expect(await store.read(readSession, { id: session_id })).toMatchObject({
+      activity: "running",
+    });
+  });
+
+  it("gives several who ask at once to exactly one", async () => {
+    const store = await openFresh(engine);
+    const { id: session_id } = await newSession(store);
+
+    const asked = await Promise.allSettled(
+      Array.from({ length: 10 }, (_, pid) =>
+        store.write(takeLease, { session_id, owner: { ...owner, pid }, life_ms: 60_000 }),
+      ),
+    );
+
+    expect(asked.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
+  });
+
+  it("[STORE-15] expires by the database's clock, and the late holder writes nothing", async () => {
+    const store = await openFresh(engine);
+    const { id: session_id } = await newSession(store);
+    const stale = await store.write(takeLease, { session_id, owner, life_ms: 60_000 });
+    await store.write(beginExchange, { fence: stale, ...begin });
+    await expire(store, session_id);
+    expect(await store.read(readLease, { session_id })).toBeNull();
+    expect(await store.read(readSession, { id: session_id })).toMatchObject({
+      activity: "interrupted",
+    });
+
+    const fresh = await store.write(takeLease, { session_id, owner: other, life_ms: 60_000 });
+
+    expect(fresh.epoch).toBeGreaterThan(stale.epoch);
+    await expectRefused(store, stale, "lease_lost");
+    await store.write(releaseLease, { fence: stale, finished: true });
+    expect(await store.read(readLease, { session_id })).toEqual({ ...fresh, owner: other });
+  });
+
+  it("takes over only the lease that was meant", async () => {
+    const store = await openFresh(engine);
+    const { id: session_id } = await newSession(store);
+    const first = await store.write(takeLease, { session_id, owner, life_ms: 60_000 });
+    const takeOver = { session_id, owner: other, life_ms: 60_000, take_over_epoch: first.epoch };
+
+    const second = await store.write(takeLease, takeOver);
+
+    expect(second.epoch).toBe(first.epoch + 1);
+    await expectRefused(store, first, "lease_lost");
+    // a third that saw the first holder dead comes too late
+    await expect(store.write(takeLease, takeOver)).rejects.toMatchObject({ code: "session_busy" });
+  });
+
+  it("is prolonged by its holder, also when it ran out and nobody took it", async () => {
+    const store = await openFresh(engine);
+    const { id: session_id } = await newSession(store);
+    const fence = await store.write(takeLease, { session_id, owner, life_ms: 60_000 });
+    await expire(store, session_id);
+
+    await store.write(renewLease, { fence, life_ms: 60_000 });
+
+    expect(await store.read(readLease, { session_id })).toEqual({ ...fence, owner });
+    await expect(
+      store.write(takeLease, { session_id, owner: other, life_ms: 60_000 }),
+    ).rejects.toMatchObject({ code: "session_busy" });
+  });
+
+  it.each([
+    [true, "idle"],
+    [false, "interrupted"],
+  ])("[STORE-14] given back with finished %s leaves the session %s", async (finished, activity) => {
+    const store = await openFresh(engine);
+    const { id: session_id } = await newSession(store);
+    const fence = await store.write(takeLease, { session_id, owner, life_ms: 60_000 });
+    await store.write(beginExchange, { fence, ...begin });
+
+    await store.write(releaseLease, { fence, finished });
+
+    expect(await store.read(readSession, { id: session_id })).toMatchObject({ activity });
+    await expectRefused(store, fence, "lease_lost");
+    const next = await store.write(takeLease, { session_id, owner: other, life_ms: 60_000 });
+    expect(next.epoch).toBe(fence.epoch + 1);
+  });
+
+  it("[STORE-15] is taken away when the session ends, and cannot be had afterwards", async () => {
+    const store = await openFresh(engine);
+    const { id: session_id } = await newSession(store);
+    const fence = await store.write(takeLease, { session_id, owner, life_ms: 60_000 });
+
+    expect(await store.write(endSession, { id: session_id })).toMatchObject({ activity: "idle" });
+
+    await expectRefused(store, fence, "session_ended");
+    await expect(
+      store.write(takeLease, { session_id, owner, life_ms: 60_000 }),
+    ).rejects.toMatchObject({ code: "session_ended" });
+  });
+
+  it("refuses a session that does not exist", async () => {
+    const store = await openFresh(engine);
+    const session_id = "00000000-0000-4000-8000-000000000000";
+
+    await expect(
+      store.write(takeLease, { session_id, owner, life_ms: 60_000 }),
+    ).rejects.toMatchObject({ code: "session_not_found" });
+  });
+});
+
+describeEngines("beginExchange", (engine) => {
+  it("stores the message, marks the exchange and hands over what is pending, oldest first", async () => {
+    const store = await openFresh(engine);
+    const { id: session_id } = await newSession(store);
+    await store.write(appendUserMessage, { reference: session_id, content: "through the API" });
+    const fence = await store.write(takeLease, { session_id, owner, life_ms: 60_000 });
+
+    const begun = await store.write(beginExchange, { fence, ...begin });
+
+    expect(begun.session).toMatchObject({
+      title: "through the API",
+      model: "demo",
+      persona_name: "assistant",
+      activity: "running",
+      last_seq: 2,
+    });
+    expect(begun.pending.map(({ content }) => content)).toEqual(["through the API", "hello"]);
+  });
+
+  it("keeps the model and persona that the session has, and stores nothing without content", async () => {
+    const store = await openFresh(engine);
+    const { id: session_id } = await newSession(store, { model: "m", persona_name: "p" });
+    const fence = await store.write(takeLease, { session_id, owner, life_ms: 60_000 });
+
+    const begun = await store.write(beginExchange, { fence, ...begin, content: null });
+
+    expect(begun).toMatchObject({
+      session: { model: "m", persona_name: "p", last_seq: 0, title: null },
+      pending: [],
+    });
+  });
+});
+
+/** Lets the lease run out, as if its holder had slept for long. */
+function expire(store: Store, session_id: string): Promise<void> {
+  return execute(
+    store,
+    `UPDATE sessions SET lease_expires_at = '2001-01-01T00:00:00.000Z' WHERE id = '${session_id}'`,
+  );
+}
+
+/** Every write of an exchange that holds this fence is refused and leaves no trace. */
+async function expectRefused(
+  store: Store,
+  fence: { session_id: string; epoch: number },
+  code: string,
+): Promise<void> {
+  const reference = fence.session_id;
+  const before = await store.read(readDetail, { reference, all: true });
+  const lease = await store.read(readLease, { session_id: reference });
+  await expect(
+    store.write(appendUserMessage, { reference, content: "late", fence }),
+  ).rejects.toMatchObject({ code });
+  await expect(store.write(beginExchange, { fence, ...begin })).rejects.toMatchObject({ code });
+  await expect(store.write(renewLease, { fence, life_ms: 1 })).rejects.toMatchObject({ code });
+  expect(await store.read(readDetail, { reference, all: true })).toEqual(before);
+  expect(await store.read(readLease, { session_id: reference })).toEqual(lease);
+}

@@ -1,0 +1,316 @@
+import fc from "fast-check";
+import { expect, it } from "vitest";
+
+import { MAX_CONTENT_BYTES } from "../../../src/core/limits.ts";
+import { appendUserMessage } from "../../../src/store/messages/append.ts";
+import { readDetail, readMessagesAfter, readPending } from "../../../src/store/messages/read.ts";
+import { endSession } from "../../../src/store/sessions/change.ts";
+import { readSession } from "../../../src/store/sessions/read.ts";
+import { describeEngines, execute, newSession, openFresh } from "../engines.ts";
+import { startProgram } from "../../helpers/process.ts";
+
+const unknown = "00000000-0000-4000-8000-000000000000";
+const rocket = "\u{1F680}";
+
+describeEngines("appendUserMessage", (engine) => {
+  it("[STORE-4] stores the message and moves the session with it", async () => {
+    const store = await openFresh(engine);
+    const { id } = await newSession(store);
+
+    const { session, message } = await store.write(appendUserMessage, {
+      reference: id,
+      content: "12345678",
+    });
+
+    expect(message).toEqual({
+      session_id: id,
+      seq: 1,
+      message_id: expect.any(String),
+      role: "user",
+      content: "12345678",
+      tool_calls: null,
+      token_count: 2,
+      is_summary: false,
+      archived: false,
+      ts: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+    });
+    expect(session).toMatchObject({
+      title: "12345678",
+      last_seq: 1,
+      last_message_at: message.ts,
+      total_input_tokens: 2,
+      total_output_tokens: 0,
+    });
+    expect(await store.read(readDetail, { reference: id, all: false })).toEqual({
+      session,
+      messages: [message],
+      has_earlier: false,
+    });
+  });
+
+  it("takes a prefix for the session, and refuses what is unknown or ended", async () => {
+    const store = await openFresh(engine);
+    const { id } = await newSession(store);
+
+    const { message } = await store.write(appendUserMessage, {
+      reference: id.slice(0, 8),
+      content: "by prefix",
+    });
+
+    expect(message.session_id).toBe(id);
+    await expect(
+      store.write(appendUserMessage, { reference: unknown, content: "lost" }),
+    ).rejects.toMatchObject({ code: "session_not_found" });
+    await store.write(endSession, { id });
+    await expect(
+      store.write(appendUserMessage, { reference: id, content: "late" }),
+    ).rejects.toMatchObject({ code: "session_ended" });
+  });
+
+  it.each([
+    ["short text as it is", "  two\nlines ", "  two\nlines "],
+    ["50 of 60 characters", "x".repeat(60), "x".repeat(50)],
+    ["50 emoji, each whole", rocket.repeat(60), rocket.repeat(50)],
+    ["an emoji at the border whole", `${"x".repeat(49)}${rocket}y`, `${"x".repeat(49)}${rocket}`],
+    ["an emoji behind the border not at all", `${"x".repeat(50)}${rocket}`, "x".repeat(50)],
+  ])("[STORE-5] makes %s the title", async (_, content, title) => {
+    const store = await openFresh(engine);
+    const { id } = await newSession(store);
+
+    const { session } = await store.write(appendUserMessage, { reference: id, content });
+
+    expect(session.title).toBe(title);
+  });
+
+  it("[STORE-5] sets the title once: a later message never changes it", async () => {
+    const store = await openFresh(engine);
+    const { id } = await newSession(store);
+    const contents = ["first", "second", "third"];
+    await Promise.all(
+      contents.map((content) => store.write(appendUserMessage, { reference: id, content })),
+    );
+
+    expect(await store.read(readSession, { id })).toMatchObject({ title: "first", last_seq: 3 });
+  });
+
+  it("[STORE-3] gives out seq without holes or repeats under concurrency and refusals", async () => {
+    const store = await openFresh(engine);
+    const { id } = await newSession(store);
+    const other = await newSession(store);
+
+    const settled = await Promise.allSettled(
+      Array.from({ length: 600 }, (_, index) =>
+        store.write(async (tx) => {
+          const reference = index % 3 === 2 ? other.id : id;
+          const appended = await appendUserMessage(tx, { reference, content: `${index}` });
+          if (index % 5 === 0) {
+            throw new Error("undone");
+          }
+          return appended.message;
+        }, null),
+      ),
+    );
+
+    for (const session_id of [id, other.id]) {
+      const acknowledged = settled.flatMap((result) =>
+        result.status === "fulfilled" && result.value.session_id === session_id
+          ? [result.value]
+          : [],
+      );
+      expect(acknowledged.map(({ seq }) => seq)).toEqual(acknowledged.map((_, index) => index + 1));
+      expect(
+        await store.read(readMessagesAfter, { session_id, after_seq: 0, all: true, limit: 1000 }),
+      ).toEqual(acknowledged);
+    }
+    expect(settled.filter(({ status }) => status === "rejected")).toHaveLength(120);
+  });
+
+  it("[STORE-3] loses nothing and never answers busy when 4 processes append at once", async () => {
+    const database = await engine.create();
+    const store = await database.open();
+    const { id } = await newSession(store);
+    const programs = Array.from({ length: 4 }, () =>
+      startProgram("store-append.ts", [database.location, id, "100"]),
+    );
+
+    const results = await Promise.all(programs.map(({ finished }) => finished));
+
+    expect(results.map(({ code, stderr }) => [code, stderr])).toEqual(Array(4).fill([0, ""]));
+    const acknowledged = results
+      .flatMap(({ stdout }) => stdout.trim().split("\n"))
+      .map((line) => line.replace(" ", "\0").split("\0"))
+      .toSorted(([a], [b]) => Number(a) - Number(b));
+    const stored = await store.read(readMessagesAfter, {
+      session_id: id,
+      after_seq: 0,
+      all: true,
+      limit: 1000,
+    });
+    expect(stored.map(({ seq }) => seq)).toEqual(Array.from({ length: 400 }, (_, i) => i + 1));
+    expect(stored.map(({ seq, content }) => [`${seq}`, content])).toEqual(acknowledged);
+    expect(await store.read(readSession, { id })).toMatchObject({ last_seq: 400 });
+  });
+
+  it("[STORE-6] keeps what was acknowledged when the process is killed", async () => {
+    const database = await engine.create();
+    const store = await database.open();
+    const { id } = await newSession(store);
+    const program = startProgram("store-append-forever.ts", [database.location, id]);
+    await program.waitFor(/^40$/m);
+
+    const { stdout, signal } = await program.stop("SIGKILL");
+
+    expect(signal).toBe("SIGKILL");
+    const last = Number(stdout.trim().split("\n").at(-1));
+    const { last_seq } = await store.read(readSession, { id });
+    expect(last_seq).toBeGreaterThanOrEqual(last);
+    const stored = await store.read(readMessagesAfter, {
+      session_id: id,
+      after_seq: 0,
+      all: true,
+      limit: last_seq + 10,
+    });
+    expect(stored.map(({ content }) => content)).toEqual(
+      Array.from({ length: last_seq }, (_, index) => `${index}`),
+    );
+    // and the next writer is not held up by the dead one
+    const { message } = await store.write(appendUserMessage, { reference: id, content: "next" });
+    expect(message.seq).toBe(last_seq + 1);
+  });
+
+  it("[STORE-7] takes effect once for one idempotency key, also side by side", async () => {
+    const store = await openFresh(engine);
+    const { id } = await newSession(store);
+    const retry = { reference: id, content: "once", idempotency_key: "k1" };
+
+    const answers = await Promise.all(
+      Array.from({ length: 5 }, () => store.write(appendUserMessage, retry)),
+    );
+
+    expect(new Set(answers.map(({ message }) => message.message_id)).size).toBe(1);
+    expect(await store.read(readSession, { id })).toMatchObject({
+      last_seq: 1,
+      total_input_tokens: 1,
+    });
+    await expect(
+      store.write(appendUserMessage, { ...retry, content: "twice" }),
+    ).rejects.toMatchObject({ code: "idempotency_key_reused" });
+    expect(await store.read(readSession, { id })).toMatchObject({ last_seq: 1 });
+  });
+
+  it("[STORE-7] answers a retry after the session's end, and keeps keys of sessions apart", async () => {
+    const store = await openFresh(engine);
+    const { id } = await newSession(store);
+    const other = await newSession(store);
+    const first = { reference: id, content: "once", idempotency_key: "k1" };
+    const { message } = await store.write(appendUserMessage, first);
+    await store.write(endSession, { id });
+
+    expect((await store.write(appendUserMessage, first)).message).toEqual(message);
+    const elsewhere = await store.write(appendUserMessage, {
+      reference: other.id,
+      content: "another",
+      idempotency_key: "k1",
+    });
+    expect(elsewhere.message).toMatchObject({ session_id: other.id, seq: 1 });
+  });
+
+  it("[STORE-2] lists a message that was inserted with only its key", async () => {
+    const store = await openFresh(engine);
+    const { id } = await newSession(store);
+
+    await execute(store, `INSERT INTO messages (session_id, seq) VALUES ('${id}', 1)`);
+
+    const { messages } = await store.read(readDetail, { reference: id, all: false });
+    expect(messages).toEqual([
+      {
+        session_id: id,
+        seq: 1,
+        message_id: expect.stringMatching(/^\S+$/),
+        role: "user",
+        content: "",
+        tool_calls: null,
+        token_count: 0,
+        is_summary: false,
+        archived: false,
+        ts: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+      },
+    ]);
+    expect(await store.read(readPending, { session_id: id })).toEqual(messages);
+  });
+
+  it("refuses the same position twice, position 0 and a message of no session", async () => {
+    const store = await openFresh(engine);
+    const { id } = await newSession(store);
+    await execute(store, `INSERT INTO messages (session_id, seq) VALUES ('${id}', 1)`);
+
+    for (const [session_id, seq] of [
+      [id, 1],
+      [id, 0],
+      [unknown, 1],
+    ]) {
+      await expect(
+        execute(store, `INSERT INTO messages (session_id, seq) VALUES ('${session_id}', ${seq})`),
+      ).rejects.toThrow(/constraint/i);
+    }
+  });
+});
+
+describeEngines("text", (engine) => {
+  const nasty = [
+    "👩‍👩‍👧‍👦 family, 🏳️‍🌈 flag, 👍🏽 skin, e\u0301 and \u00e9",
+    "line\u2028separator\u2029paragraph\r\n\ttab\u0085",
+    "\uFEFF byte order mark, \uFFFD, \uFFFE, \u{10FFFF}",
+    "'; DROP TABLE messages; -- \" ` $1 ?1 :a %s {{}}",
+    "\u202E right to left \u200B\u200D",
+    "\u0001\u0007\u001b[31m\u007f",
+  ];
+
+  it.each(nasty)("[STORE-16] comes back as it was: %j", async (content) => {
+    const store = await openFresh(engine);
+    const { id } = await newSession(store, { persona_name: content, model: content });
+
+    const { session, message } = await store.write(appendUserMessage, { reference: id, content });
+
+    expect(message.content).toBe(content);
+    expect(session).toMatchObject({ persona_name: content, model: content });
+  });
+
+  it("[STORE-16] comes back as it was, whatever well-formed text without NUL it is", async () => {
+    const store = await openFresh(engine);
+    const { id } = await newSession(store);
+    await fc.assert(
+      fc.asyncProperty(
+        fc
+          .string({ unit: "binary", minLength: 1, maxLength: 300 })
+          .filter((text) => text.isWellFormed() && !text.includes("\0")),
+        async (content) => {
+          const { message } = await store.write(appendUserMessage, { reference: id, content });
+          const [stored] = await store.read(readMessagesAfter, {
+            session_id: id,
+            after_seq: message.seq - 1,
+            all: true,
+            limit: 1,
+          });
+          expect(stored?.content).toBe(content);
+        },
+      ),
+      { numRuns: 60 },
+    );
+  });
+
+  it.each([
+    ["one byte a character", "x".repeat(MAX_CONTENT_BYTES)],
+    ["four bytes a character", rocket.repeat(MAX_CONTENT_BYTES / 4)],
+  ])("[STORE-16] comes back as it was with 1 MiB of %s", async (_, content) => {
+    const store = await openFresh(engine);
+    const { id } = await newSession(store);
+
+    await store.write(appendUserMessage, { reference: id, content });
+
+    const { messages } = await store.read(readDetail, { reference: id, all: false });
+    // not toBe: a failure would print both
+    expect(messages[0]?.content === content).toBe(true);
+    expect(messages[0]?.token_count).toBe(MAX_CONTENT_BYTES / 4);
+  });
+});
