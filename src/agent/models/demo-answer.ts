@@ -8,7 +8,7 @@ const QUOTED = 80;
 
 /** A name after "my name is", up to the end of the clause; letters of any script. */
 const NAME =
-  /\bmy name(?: is|'s|’s)\s+(\p{L}[\p{L}\p{M}'’.-]*(?:\s+\p{Lu}[\p{L}\p{M}'’.-]*){0,3})/giu;
+  /\b[Mm]y name(?: is|'s|’s)\s+(\p{L}[\p{L}\p{M}'’.-]*(?:\s+\p{Lu}[\p{L}\p{M}'’.-]*){0,3})/gu;
 
 /**
  * What the demo says to the last of `said`, the user's messages in this thread, oldest first.

@@ -1,0 +1,99 @@
+import { isRepriseError, RepriseError } from "../../core/errors.ts";
+import type { ErrorCode } from "../../core/errors.ts";
+import { parseModelName, PROVIDER_LABELS } from "./name.ts";
+import { readProviderError } from "./provider-error.ts";
+import type { ProviderError } from "./provider-error.ts";
+
+/** Each cause in the order in which it is looked for, with its code and what to do about it. */
+interface Cause {
+  readonly code: ErrorCode;
+  readonly applies: (error: ProviderError) => boolean;
+  readonly says: string;
+}
+
+const CAUSES: readonly Cause[] = [
+  {
+    code: "model_context_full",
+    applies: ({ contextFull }) => contextFull,
+    says: "took the exchange for too long; /clear starts afresh, /model chooses a larger model",
+  },
+  {
+    code: "model_rate_limited",
+    applies: ({ quota, status }) => quota || status === 402,
+    says: "says that the account's quota or credit is used up; look at its plan and billing",
+  },
+  {
+    code: "model_rate_limited",
+    applies: ({ status, type }) => status === 429 || type === "rate_limit_error",
+    says: "asks for fewer calls; wait a moment and send the message again",
+  },
+  {
+    code: "model_unauthorized",
+    applies: ({ status, type }) =>
+      status === 401 ||
+      status === 403 ||
+      type === "authentication_error" ||
+      type === "permission_error",
+    says: "refused the key; check that it is right and may use this model",
+  },
+  {
+    code: "model_unknown",
+    applies: ({ status, type }) =>
+      status === 404 || type === "not_found_error" || type === "model_not_found",
+    says: "knows no such model; check its name, and the base URL if you set one",
+  },
+  {
+    code: "model_unreachable",
+    applies: ({ timedOut, status }) => timedOut || status === 408,
+    says: "did not answer in time; look at the network or the server and send the message again",
+  },
+  {
+    code: "model_unreachable",
+    applies: ({ connection }) => connection !== null,
+    says: "cannot be reached; look at the network and the base URL and send the message again",
+  },
+  {
+    code: "model_failed",
+    applies: ({ status, type }) =>
+      (status !== null && status >= 500) || type === "overloaded_error" || type === "api_error",
+    says: "has a fault or too much to do; send the message again in a moment",
+  },
+  {
+    code: "model_failed",
+    applies: ({ status }) => status !== null,
+    says: "did not accept the exchange; another model (/model) or a fresh start (/clear) may do",
+  },
+];
+
+/**
+ * Turns what a provider's client threw into one sentence with what to do: `model_unauthorized`,
+ * `model_unknown`, `model_unreachable`, `model_rate_limited`, `model_context_full`, else
+ * `model_failed`. Only the status, the provider's own short codes and the kind of network fault are
+ * told; its text is not, because providers quote keys and requests in it. A RepriseError passes
+ * through. A call that the user stopped is not a failure: look at the signal first.
+ */
+export function modelFailure(error: unknown, name: string): RepriseError {
+  if (isRepriseError(error)) return error;
+  const found = readProviderError(error);
+  const cause = CAUSES.find(({ applies }) => applies(found));
+  const label = labelOf(name);
+  if (cause !== undefined) {
+    return new RepriseError(cause.code, `${label} ${cause.says}${detail(found)}`);
+  }
+  const message = `the call to ${label} failed in an unexpected way; send the message again`;
+  return new RepriseError("model_failed", message, { cause: error });
+}
+
+function labelOf(name: string): string {
+  try {
+    return PROVIDER_LABELS[parseModelName(name).provider];
+  } catch {
+    return "the model's provider";
+  }
+}
+
+function detail({ status, type, connection }: ProviderError): string {
+  const parts = [status === null ? null : `status ${status}`, type, connection];
+  const known = parts.filter((part) => part !== null);
+  return known.length === 0 ? "" : ` (${known.join(", ")})`;
+}

@@ -1,0 +1,83 @@
+/** What can be told of a provider's failure without repeating any of its text. */
+export interface ProviderError {
+  /** HTTP status, or null where no answer came. */
+  readonly status: number | null;
+  /** The provider's own short code, such as `invalid_request_error`. */
+  readonly type: string | null;
+  /** The system's code of a broken connection, such as `ECONNREFUSED`. */
+  readonly connection: string | null;
+  readonly timedOut: boolean;
+  readonly contextFull: boolean;
+  readonly quota: boolean;
+}
+
+/** A client wraps the network's error two or three deep; a loop of causes must end. */
+const DEEPEST = 8;
+
+const CONTEXT_FULL =
+  /context_length_exceeded|prompt is too long|maximum context length|exceeds the (?:available )?context|context window|input tokens exceed/i;
+const QUOTA = /insufficient_quota|credit balance is too low|exceeded your current quota/i;
+const CONNECTION =
+  /^(?:ECONN|ENOTFOUND|EAI_|EHOST|ENET|EPIPE|EPROTO|ERR_SSL|ERR_TLS|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_|UND_ERR_)/;
+const TIMED_OUT = /^(?:ETIMEDOUT|UND_ERR_(?:CONNECT|HEADERS|BODY)_TIMEOUT)$/;
+const SHORT_CODE = /^[a-z][a-z0-9_]{1,40}$/;
+
+/** Reads the errors of the openai, anthropic and ollama clients, of fetch, and their causes. */
+export function readProviderError(error: unknown): ProviderError {
+  const chain = causes(error);
+  const codes = chain.flatMap((link) => strings(link, "code"));
+  const names = chain.flatMap((link) => strings(link, "name"));
+  const text = chain.flatMap((link) => [...strings(link, "message"), ...strings(link, "error")]);
+  const said = [...codes, ...text].join("\n");
+  return {
+    status: chain.map(statusOf).find((status) => status !== null) ?? null,
+    type: chain.flatMap(shortCodes).find((code) => SHORT_CODE.test(code)) ?? null,
+    connection: codes.find((code) => CONNECTION.test(code)) ?? connectionByName(names, text),
+    timedOut: codes.some((code) => TIMED_OUT.test(code)) || names.some(isTimeout),
+    contextFull: names.includes("ContextOverflowError") || CONTEXT_FULL.test(said),
+    quota: QUOTA.test(said),
+  };
+}
+
+/** The error, its causes, and the parsed bodies that the clients keep in `error`. */
+function causes(error: unknown): object[] {
+  const found: object[] = [];
+  const waiting: unknown[] = [error];
+  while (waiting.length > 0 && found.length < DEEPEST) {
+    const link = waiting.shift();
+    if (typeof link !== "object" || link === null || found.includes(link)) continue;
+    found.push(link);
+    waiting.push(Reflect.get(link, "cause"), Reflect.get(link, "error"));
+  }
+  return found;
+}
+
+function strings(link: object, key: string): string[] {
+  const value: unknown = Reflect.get(link, key);
+  return typeof value === "string" ? [value] : [];
+}
+
+function statusOf(link: object): number | null {
+  for (const key of ["status", "statusCode", "status_code"]) {
+    const value: unknown = Reflect.get(link, key);
+    if (typeof value === "number" && value >= 400 && value <= 599) return value;
+  }
+  return null;
+}
+
+function shortCodes(link: object): string[] {
+  return [...strings(link, "code"), ...strings(link, "type")].filter((code) => code !== "error");
+}
+
+function isTimeout(name: string): boolean {
+  return name === "TimeoutError" || name === "APIConnectionTimeoutError";
+}
+
+/** A stream that breaks in the middle, and old clients, name no code. */
+function connectionByName(names: readonly string[], text: readonly string[]): string | null {
+  if (names.includes("APIConnectionError")) return "connection failed";
+  const broken = text.some((line) =>
+    /^(?:fetch failed|terminated|connection error\.?)$/i.test(line),
+  );
+  return broken ? "connection failed" : null;
+}

@@ -1,0 +1,133 @@
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { LLMock } from "@copilotkit/aimock";
+
+import { type ModelConfig, modelConfig } from "../../../src/agent/models/config.ts";
+import { openModel } from "../../../src/agent/models/open.ts";
+import { startProvider } from "./provider-server.ts";
+
+const TRAPS = {
+  ANTHROPIC_API_KEY: "from-the-environment",
+  ANTHROPIC_AUTH_TOKEN: "from-the-environment",
+  ANTHROPIC_BASE_URL: "http://from-the-environment.invalid",
+  LANGSMITH_GATEWAY: "http://from-the-environment.invalid",
+  OPENAI_API_KEY: "from-the-environment",
+  OPENAI_ADMIN_KEY: "from-the-environment",
+  OPENAI_BASE_URL: "http://from-the-environment.invalid",
+  OPENAI_ORGANIZATION: "from-the-environment",
+  OPENAI_ORG_ID: "from-the-environment",
+  OPENAI_PROJECT_ID: "from-the-environment",
+  OLLAMA_BASE_URL: "http://from-the-environment.invalid",
+};
+
+afterEach(() => {
+  vi.unstubAllEnvs();
+});
+
+function configFor(url: string, keys: Record<string, string> = {}): ModelConfig {
+  const env = {
+    ANTHROPIC_BASE_URL: url,
+    OPENAI_BASE_URL: `${url}/v1`,
+    OLLAMA_HOST: url,
+    ...keys,
+  };
+  return { ...modelConfig(env), retries: 0 };
+}
+
+describe("openModel", () => {
+  it.each([
+    ["openai:gpt-5.1", true],
+    ["anthropic:claude-sonnet-5", true],
+    ["ollama:llama3.2:3b", false],
+  ] as const)("streams from %s, usage told: %s", async (name, told) => {
+    const mock = new LLMock({ port: 0 });
+    mock.onMessage("hello", {
+      content: "Hi there, friend!",
+      usage: { input_tokens: 5, output_tokens: 4, prompt_tokens: 5, completion_tokens: 4 },
+    });
+    await mock.start();
+    try {
+      const model = await openModel({
+        name,
+        config: configFor(mock.url, { OPENAI_API_KEY: "k", ANTHROPIC_API_KEY: "k" }),
+      });
+      let text = "";
+      let output = 0;
+      let chunks = 0;
+      for await (const chunk of await model.stream("hello")) {
+        chunks += chunk.text === "" ? 0 : 1;
+        text += chunk.text;
+        output += chunk.usage_metadata?.output_tokens ?? 0;
+      }
+      expect(text).toBe("Hi there, friend!");
+      expect(chunks).toBeGreaterThan(0);
+      // the mock's Ollama reports no usage
+      expect(output > 0).toBe(told);
+    } finally {
+      await mock.stop();
+    }
+  });
+
+  it.each(["openai:x", "anthropic:x", "ollama:x"])(
+    "sends nothing of the environment that its configuration does not name: %s",
+    async (name) => {
+      for (const [variable, value] of Object.entries(TRAPS)) vi.stubEnv(variable, value);
+      await using provider = await startProvider({ status: 400, body: {} });
+      const model = await openModel({ name, config: configFor(provider.url) });
+      await expect(model.invoke("hello")).rejects.toThrow("400");
+
+      expect(provider.requests).toHaveLength(1);
+      expect(JSON.stringify(provider.requests)).not.toContain("from-the-environment");
+    },
+  );
+
+  it("asks a chat-completions server for the usage of its stream, without a key", async () => {
+    await using provider = await startProvider({ status: 400, body: {} });
+    const model = await openModel({ name: "openai:local", config: configFor(provider.url) });
+    await expect(model.invoke("hello")).rejects.toThrow("400");
+
+    expect(provider.requests[0]?.path).toBe("/v1/chat/completions");
+    expect(JSON.parse(provider.requests[0]?.body ?? "")).toMatchObject({
+      model: "local",
+      stream: true,
+      stream_options: { include_usage: true },
+    });
+  });
+
+  it("asks Ollama for the context that summaries reckon with", async () => {
+    await using provider = await startProvider({ status: 400, body: {} });
+    const model = await openModel({ name: "ollama:x", config: configFor(provider.url) });
+    await expect(model.invoke("hello")).rejects.toThrow("400");
+    expect(JSON.parse(provider.requests[0]?.body ?? "")).toMatchObject({
+      options: { num_ctx: 16_384 },
+    });
+  });
+
+  it.each(["anthropic:x", "openai:x"])("wants a key for %s before any call", async (name) => {
+    for (const [variable, value] of Object.entries(TRAPS)) vi.stubEnv(variable, value);
+    await expect(openModel({ name, config: modelConfig({}) })).rejects.toMatchObject({
+      code: "model_key_missing",
+      message: expect.stringMatching(/_API_KEY/),
+    });
+  });
+
+  it.each(["", "gpt-5", "openai:", "openai: ", "nobody:x", "Openai:x", ":x"])(
+    "refuses the name %j and lists the providers",
+    async (name) => {
+      await expect(openModel({ name, config: modelConfig({}) })).rejects.toMatchObject({
+        code: "model_unknown",
+        message: expect.stringContaining("anthropic, openai, ollama, demo"),
+      });
+    },
+  );
+
+  it.each(["localhost:80/v1", "not an address", "file:///etc/passwd"])(
+    "refuses the address %j and names the variable",
+    async (url) => {
+      const config = modelConfig({ OPENAI_BASE_URL: url });
+      await expect(openModel({ name: "openai:x", config })).rejects.toMatchObject({
+        code: "config_invalid",
+        message: expect.stringContaining("OPENAI_BASE_URL"),
+      });
+    },
+  );
+});
