@@ -18,7 +18,7 @@ export function showError(cli: CliContext, error: unknown, json: boolean): numbe
   if (json) {
     noticeLine(cli, JSON.stringify(errorDocument(known)));
   } else {
-    noticeLine(cli, `reprise: ${known.message}`);
+    noticeLine(cli, `reprise: ${known.message} [${known.code}]`);
     for (const { id, title, last_activity_at } of known.candidates) {
       noticeLine(cli, `  ${id}  ${last_activity_at}  ${oneLine(title ?? "(no message yet)")}`);
     }

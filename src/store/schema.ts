@@ -29,6 +29,8 @@ export interface SessionTable {
   thread_suffix: Generated<number>;
   /** The highest `seq` given out; raised in the transaction that inserts the message. */
   last_seq: Generated<number>;
+  /** Messages up to this one were archived by the clear action. */
+  cleared_seq: Generated<number>;
   created_at: Generated<string>;
   last_message_at: string | null;
   /** `last_message_at`, or `created_at` before the first message: what the list is ordered by. */

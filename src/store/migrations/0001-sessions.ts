@@ -20,6 +20,7 @@ export const sessions: Migration = {
       total_output_tokens ${column.integer} NOT NULL DEFAULT 0,
       thread_suffix ${column.integer} NOT NULL DEFAULT 0,
       last_seq ${column.integer} NOT NULL DEFAULT 0,
+      cleared_seq ${column.integer} NOT NULL DEFAULT 0,
       created_at ${column.key} NOT NULL DEFAULT (${column.now}),
       last_message_at ${column.key},
       last_activity_at ${column.key} GENERATED ALWAYS AS (coalesce(last_message_at, created_at)) STORED,

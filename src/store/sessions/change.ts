@@ -54,6 +54,7 @@ export const startThread: Operation<NewThread, Session> = async (tx, input) => {
     .set((eb) => ({
       thread_suffix: eb("thread_suffix", "+", 1),
       exchange_open: 0,
+      ...(input.archive ? { cleared_seq: eb.ref("last_seq") } : {}),
       ...(input.model === undefined ? {} : { model: input.model }),
       ...(input.persona_name === undefined ? {} : { persona_name: input.persona_name }),
     }))

@@ -1,0 +1,93 @@
+import { LLMock } from "@copilotkit/aimock";
+import { onTestFinished } from "vitest";
+
+/** What the mock model answers to one request. */
+export interface ModelAnswer {
+  readonly content?: string;
+  readonly toolCalls?: { readonly name: string; readonly arguments: string; readonly id?: string }[];
+  readonly usage?: {
+    readonly prompt_tokens?: number;
+    readonly completion_tokens?: number;
+    readonly input_tokens?: number;
+    readonly output_tokens?: number;
+  };
+}
+
+/** One message of a request, in OpenAI's shape whichever provider's format it came in. */
+export interface SentMessage {
+  readonly role: string;
+  readonly content: string;
+  readonly tool_calls?: readonly { readonly id: string }[];
+  readonly tool_call_id?: string;
+}
+
+export interface ModelServer {
+  readonly url: string;
+  /** The messages of each request so far, system prompts left out. */
+  requests(): SentMessage[][];
+  /** Environment for a process that is to use this server. */
+  env(provider: "openai" | "anthropic"): Record<string, string>;
+  stop(): Promise<void>;
+}
+
+export interface ModelServerOptions {
+  readonly answer: (messages: readonly SentMessage[], index: number) => ModelAnswer;
+  /** Milliseconds between two pieces of a streamed answer. */
+  readonly latencyMs?: number;
+  readonly chunkSize?: number;
+}
+
+/** A model server on loopback that speaks OpenAI's and Anthropic's wire formats. */
+export async function startModelServer(options: ModelServerOptions): Promise<ModelServer> {
+  const mock = new LLMock({ port: 0, host: "127.0.0.1", logLevel: "silent" });
+  let index = 0;
+  mock.on(
+    { predicate: () => true },
+    (request) => {
+      const answer = options.answer(sentMessages(request), index++);
+      return answer.toolCalls === undefined
+        ? { content: answer.content ?? "", ...(answer.usage ? { usage: answer.usage } : {}) }
+        : {
+            ...(answer.content === undefined ? {} : { content: answer.content }),
+            toolCalls: answer.toolCalls,
+            ...(answer.usage ? { usage: answer.usage } : {}),
+          };
+    },
+    { latency: options.latencyMs ?? 0, chunkSize: options.chunkSize ?? 20 },
+  );
+  await mock.start();
+  let stopped = false;
+  const stop = async (): Promise<void> => {
+    if (!stopped) {
+      stopped = true;
+      await mock.stop();
+    }
+  };
+  onTestFinished(stop);
+  return {
+    url: mock.url,
+    requests: () => mock.getRequests().map(({ body }) => sentMessages(body)),
+    env: (provider): Record<string, string> =>
+      provider === "openai"
+        ? { OPENAI_BASE_URL: `${mock.url}/v1`, OPENAI_API_KEY: "test-key" }
+        : { ANTHROPIC_BASE_URL: mock.url, ANTHROPIC_API_KEY: "test-key" },
+    stop,
+  };
+}
+
+function sentMessages(body: unknown): SentMessage[] {
+  const { messages } = body as { messages: readonly RawMessage[] };
+  return messages
+    .filter(({ role }) => role !== "system")
+    .map((message) => ({ ...message, content: textOf(message.content) }));
+}
+
+interface RawMessage extends Omit<SentMessage, "content"> {
+  readonly content: string | readonly { readonly type: string; readonly text?: string }[] | null;
+}
+
+function textOf(content: RawMessage["content"]): string {
+  return typeof content === "string"
+    ? content
+    : (content ?? []).map((part) => part.text ?? "").join("");
+}

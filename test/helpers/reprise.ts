@@ -1,0 +1,54 @@
+import { fileURLToPath } from "node:url";
+
+import { type Finished, type ProcessOptions, type Running, startProcess } from "./process.ts";
+import { temporaryFolder } from "./temp.ts";
+
+const BIN = fileURLToPath(new URL("../../bin/reprise.js", import.meta.url));
+
+/** One user's home on this machine: commands in it see nothing of the real environment. */
+export interface Home {
+  readonly home: string;
+  readonly project: string;
+  readonly database: string;
+  /** Carries out a command to its end. */
+  run(args: readonly string[], options?: ProcessOptions): Promise<Finished>;
+  start(args: readonly string[], options?: ProcessOptions): Running;
+  /** Carries out a command that must end with 0 and prints JSON on its last line. */
+  json<T>(args: readonly string[], options?: ProcessOptions): Promise<T>;
+}
+
+/** A fresh home with an empty project folder as the working directory. */
+export function freshHome(env: Readonly<Record<string, string>> = {}): Home {
+  const home = temporaryFolder();
+  const project = temporaryFolder();
+  const start = (args: readonly string[], options: ProcessOptions = {}): Running =>
+    startProcess(process.execPath, [BIN, ...args], {
+      cwd: project,
+      ...options,
+      env: { ...cleanEnvironment(), HOME: home, ...env, ...options.env },
+    });
+  const run = (args: readonly string[], options: ProcessOptions = {}): Promise<Finished> =>
+    start(args, { input: "", ...options }).finished;
+  return {
+    home,
+    project,
+    database: `${home}/.local/share/reprise/reprise.db`,
+    start,
+    run,
+    json: async (args, options) => {
+      const { code, stdout, stderr } = await run(args, options);
+      if (code !== 0) {
+        throw new Error(`reprise ended with ${code}: ${stderr}`);
+      }
+      return JSON.parse(stdout.trim().split("\n").at(-1) ?? "null");
+    },
+  };
+}
+
+/** Nothing of the developer's own settings may reach a test. */
+function cleanEnvironment(): Record<string, undefined> {
+  const names = Object.keys(process.env).filter((name) =>
+    /^(REPRISE|XDG|OPENAI|ANTHROPIC|OLLAMA|LANG(CHAIN|SMITH|GRAPH)|HTTP|HTTPS)_/.test(name),
+  );
+  return Object.fromEntries(names.map((name) => [name, undefined]));
+}
