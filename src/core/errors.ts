@@ -8,6 +8,8 @@ export const ERROR_CODES = [
   "invalid_request",
   "invalid_usage",
   "malformed_json",
+  "malformed_request",
+  "headers_too_large",
   "unsupported_media_type",
   "body_too_large",
   "method_not_allowed",

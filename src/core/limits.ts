@@ -12,8 +12,10 @@ export const ID_PREFIX_LENGTH = 6;
 export const MAX_DEPTH = 3;
 /** UTF-8 bytes of one message's content. */
 export const MAX_CONTENT_BYTES = 1024 * 1024;
-/** Bytes of a request body: the largest content and the JSON around it. */
-export const MAX_BODY_BYTES = MAX_CONTENT_BYTES + 1024;
+/** Bytes of a message's request body: JSON may spell one byte of content in six (`\\u0001`). */
+export const MAX_BODY_BYTES = 6 * MAX_CONTENT_BYTES + 1024;
+/** Bytes of every other request body: names and one path, however they are spelled. */
+export const MAX_SMALL_BODY_BYTES = 64 * 1024;
 /** Sessions in one page of the list. */
 export const DEFAULT_LIST_LIMIT = 50;
 export const MAX_LIST_LIMIT = 200;
@@ -25,7 +27,24 @@ export const MAX_PATH_LENGTH = 4096;
 export const STREAM_POLL_MS = 500;
 /** A stream without news sends a comment this often, so that proxies keep it open. */
 export const STREAM_HEARTBEAT_MS = 15_000;
-/** Unsent bytes that a slow reader may hold before it is cut; it resumes by its last id. */
+/** Unsent bytes that a slow reader may hold; no more is read from the store for it. */
 export const STREAM_UNSENT_BYTES = 1024 * 1024;
+/** A reader that takes none of its unsent bytes for this long is cut; it resumes by its last id. */
+export const STREAM_STALL_MS = 5000;
+/** Messages and bytes of content that a stream reads at once, so that others get their turn. */
+export const STREAM_PAGE_ROWS = 200;
+export const STREAM_PAGE_BYTES = 256 * 1024;
+/** Time for a client to send a request's headers, and all of the request. */
+export const HEADERS_TIMEOUT_MS = 10_000;
+export const REQUEST_TIMEOUT_MS = 30_000;
+/** A connection without a request is kept this long. */
+export const KEEP_ALIVE_MS = 30_000;
+export const MAX_HEADER_BYTES = 16 * 1024;
+/** Connections that the service holds at once; more are closed unanswered. */
+export const MAX_CONNECTIONS = 4096;
+/** Requests that are at work when the service shuts down get this long to finish. */
+export const SHUTDOWN_GRACE_MS = 5000;
+/** Faults that one refusal lists at most. */
+export const MAX_FAULTS = 20;
 /** Life of a session's writer lease; it is renewed at a third. */
 export const LEASE_MS = 30_000;

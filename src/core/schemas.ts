@@ -1,9 +1,9 @@
 import { Type, type Static, type TSchema } from "typebox";
 
+import { ERROR_CODES } from "./errors.ts";
 import {
   DEFAULT_LIST_LIMIT,
   MAX_LIST_LIMIT,
-  MAX_CONTENT_BYTES,
   MAX_NAME_LENGTH,
   MAX_PATH_LENGTH,
   MESSAGES_PER_READ,
@@ -13,18 +13,36 @@ import { ACTIVITIES, type Message, ROLES, type Session, SESSION_STATES } from ".
 /**
  * The data transfer objects of the HTTP API. One schema gives the validation, the type, the
  * serializer and the OpenAPI document. All are closed: an unknown field is refused.
+ *
+ * A `description` that begins with "an" or "a" completes the sentence "Must be …" in a refusal.
  */
 const closed = { additionalProperties: false } as const;
 
-const nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
+/** The schema under its own name: the OpenAPI document describes it once. */
+export function named<T extends TSchema>(schema: T) {
+  if (!("$id" in schema)) {
+    throw new TypeError("only a schema with an $id has a name");
+  }
+  return Type.Unsafe<Static<T>>({ $ref: `${String(schema.$id)}#` });
+}
+
+// two types in one keyword and no `anyOf`: a serializer would try each branch on every value
+const nullable = <T extends TSchema & { readonly type: string }>(schema: T) =>
+  Type.Unsafe<Static<T> | null>({ ...schema, type: [schema.type, "null"] });
+const oneOf = <const T extends readonly string[]>(words: T) =>
+  Type.Unsafe<T[number]>({ type: "string", enum: [...words] });
+
+const text = () => Type.String({ format: "storable-text" });
 const time = () => Type.String({ format: "date-time" });
+const uuid = () => Type.String({ format: "uuid" });
 const count = () => Type.Integer({ minimum: 0 });
-const name = () => Type.String({ minLength: 1, maxLength: MAX_NAME_LENGTH });
+const name = () =>
+  Type.String({ minLength: 1, maxLength: MAX_NAME_LENGTH, format: "storable-text" });
 
 const summaryFields = {
-  id: Type.String({ format: "uuid" }),
-  state: Type.Enum([...SESSION_STATES]),
-  activity: Type.Enum([...ACTIVITIES]),
+  id: uuid(),
+  state: oneOf(SESSION_STATES),
+  activity: oneOf(ACTIVITIES),
   title: nullable(Type.String()),
   persona_name: nullable(Type.String()),
   model: nullable(Type.String()),
@@ -51,9 +69,9 @@ const ToolCall = Type.Object(
 
 export const MessageInfo = Type.Object(
   {
-    session_id: Type.String({ format: "uuid" }),
+    session_id: uuid(),
     seq: Type.Integer({ minimum: 1 }),
-    role: Type.Enum([...ROLES]),
+    role: oneOf(ROLES),
     content: Type.String(),
     tool_calls: nullable(Type.Array(ToolCall)),
     token_count: count(),
@@ -68,7 +86,7 @@ export type MessageInfo = Static<typeof MessageInfo>;
 export const SessionDetail = Type.Object(
   {
     ...summaryFields,
-    messages: Type.Array(MessageInfo, { maxItems: MESSAGES_PER_READ }),
+    messages: Type.Array(named(MessageInfo), { maxItems: MESSAGES_PER_READ }),
     has_earlier: Type.Boolean(),
   },
   { ...closed, $id: "SessionDetail" },
@@ -77,8 +95,8 @@ export type SessionDetail = Static<typeof SessionDetail>;
 
 export const SessionAck = Type.Object(
   {
-    id: Type.String({ format: "uuid" }),
-    state: Type.Enum([...SESSION_STATES]),
+    id: uuid(),
+    state: oneOf(SESSION_STATES),
     seq: count(),
     title: nullable(Type.String()),
     total_input_tokens: count(),
@@ -88,12 +106,43 @@ export const SessionAck = Type.Object(
 );
 export type SessionAck = Static<typeof SessionAck>;
 
+export const Problem = Type.Object(
+  {
+    type: Type.String(),
+    title: Type.String(),
+    status: Type.Integer(),
+    code: oneOf(ERROR_CODES),
+    detail: Type.String(),
+    faults: Type.Optional(
+      Type.Array(Type.Object({ pointer: Type.String(), message: Type.String() }, closed)),
+    ),
+    candidates: Type.Optional(
+      Type.Array(
+        Type.Object(
+          { id: Type.String(), title: nullable(Type.String()), last_activity_at: time() },
+          closed,
+        ),
+      ),
+    ),
+  },
+  { ...closed, $id: "Problem" },
+);
+export type Problem = Static<typeof Problem>;
+
 export const CreateSessionRequest = Type.Object(
   {
     persona_name: Type.Optional(nullable(name())),
     model_override: Type.Optional(nullable(name())),
     repo_path: Type.Optional(
-      nullable(Type.String({ minLength: 1, maxLength: MAX_PATH_LENGTH, pattern: "^/" })),
+      nullable(
+        Type.String({
+          minLength: 1,
+          maxLength: MAX_PATH_LENGTH,
+          pattern: "^/",
+          format: "storable-text",
+          description: "an absolute path",
+        }),
+      ),
     ),
   },
   { ...closed, $id: "CreateSessionRequest" },
@@ -101,21 +150,53 @@ export const CreateSessionRequest = Type.Object(
 export type CreateSessionRequest = Static<typeof CreateSessionRequest>;
 
 export const PostMessageRequest = Type.Object(
-  { content: Type.String({ minLength: 1, maxLength: MAX_CONTENT_BYTES }) },
+  // no maxLength: content that is too long is answered with 413, which has its own code
+  { content: Type.Unsafe<string>({ ...text(), minLength: 1 }) },
   { ...closed, $id: "PostMessageRequest" },
 );
 export type PostMessageRequest = Static<typeof PostMessageRequest>;
 
+/** Ending takes nothing: no body, or an empty object. */
+export const EndSessionRequest = Type.Object({}, { ...closed, $id: "EndSessionRequest" });
+
+export const NoQuery = Type.Object({}, closed);
+
 export const ListQuery = Type.Object(
   {
-    limit: Type.Integer({ minimum: 1, maximum: MAX_LIST_LIMIT, default: DEFAULT_LIST_LIMIT }),
-    state: Type.Optional(Type.Enum([...SESSION_STATES])),
-    project_key: Type.Optional(Type.String({ pattern: "^[0-9a-f]{16}$" })),
-    cursor: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
+    limit: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: MAX_LIST_LIMIT, default: DEFAULT_LIST_LIMIT }),
+    ),
+    state: Type.Optional(oneOf(SESSION_STATES)),
+    project_key: Type.Optional(
+      Type.String({
+        pattern: "^[0-9a-f]{16}$",
+        description: "a project key: 16 hexadecimal digits in lower case",
+      }),
+    ),
+    cursor: Type.Optional(
+      Type.String({
+        pattern: "^[A-Za-z0-9_-]{1,400}$",
+        description: "a cursor from a Link header",
+      }),
+    ),
   },
   closed,
 );
-export type ListQuery = Static<typeof ListQuery>;
+
+const seqAfter = () => Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
+
+export const DetailQuery = Type.Object(
+  {
+    all: Type.Optional(Type.Boolean({ default: false })),
+    before_seq: Type.Optional(Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })),
+  },
+  closed,
+);
+
+export const StreamQuery = Type.Object(
+  { all: Type.Optional(Type.Boolean({ default: false })), last_seq: Type.Optional(seqAfter()) },
+  closed,
+);
 
 /** The summary of a stored session: the same fields without what only the program needs. */
 export function sessionSummary(session: Session): SessionSummary {
@@ -123,9 +204,22 @@ export function sessionSummary(session: Session): SessionSummary {
   return summary;
 }
 
+/** The nine fields of a stored message, whatever else the row holds. */
 export function messageInfo(message: Message): MessageInfo {
-  const { message_id: _, tool_calls, ...info } = message;
-  return { ...info, tool_calls: tool_calls === null ? null : [...tool_calls] };
+  const { session_id, seq, role, content, tool_calls, token_count, is_summary, archived, ts } =
+    message;
+  return {
+    session_id,
+    seq,
+    role,
+    content,
+    tool_calls:
+      tool_calls === null ? null : tool_calls.map(({ id, name, args }) => ({ id, name, args })),
+    token_count,
+    is_summary,
+    archived,
+    ts,
+  };
 }
 
 /** What a session's writer gets back: `seq` is the message's, or the last one where none was stored. */

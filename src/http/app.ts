@@ -1,0 +1,166 @@
+import { randomUUID } from "node:crypto";
+
+import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
+import { type FastifyInstance, fastify } from "fastify";
+
+import {
+  HEADERS_TIMEOUT_MS,
+  KEEP_ALIVE_MS,
+  MAX_HEADER_BYTES,
+  MAX_SMALL_BODY_BYTES,
+  REQUEST_TIMEOUT_MS,
+  STREAM_HEARTBEAT_MS,
+  STREAM_POLL_MS,
+  STREAM_STALL_MS,
+  STREAM_UNSENT_BYTES,
+} from "../core/limits.ts";
+import type { Store } from "../store/store.ts";
+import { refuseUnknownRoutes } from "./allowed-methods.ts";
+import { createClientErrors } from "./client-error.ts";
+import { createSessionRoute } from "./create-session.ts";
+import { endSessionRoute } from "./end-session.ts";
+import { createGate } from "./gate.ts";
+import { healthRoutes } from "./health.ts";
+import type { AllowedHosts } from "./hosts.ts";
+import { acceptOnlyJson } from "./json-body.ts";
+import { listSessionsRoute } from "./list-sessions.ts";
+import { describeApi, openApiRoute } from "./openapi.ts";
+import { postMessageRoute } from "./post-message.ts";
+import { PROBLEM_TYPE, problemOf } from "./problem.ts";
+import { parseQuery } from "./query.ts";
+import { readSessionRoute } from "./read-session.ts";
+import { type Log, logFailure, logRequests } from "./request-log.ts";
+import { streamSessionRoute } from "./stream-session.ts";
+import { createStreams, type Streams } from "./streams.ts";
+import { createValidatorCompiler } from "./validation.ts";
+
+export interface AppOptions {
+  readonly store: Store;
+  /** The program's version, for the OpenAPI document. */
+  readonly version: string;
+  /** Where set, every call but `/livez` and `/readyz` needs it as a bearer token. */
+  readonly token?: string | undefined;
+  readonly hosts: AllowedHosts;
+  /** Each is taken from `core/limits.ts` where it is not given. */
+  readonly stream?: Partial<StreamSettings> | undefined;
+  readonly timeouts?: Partial<RequestTimeouts> | undefined;
+  /** Receives one line a request, and the service's own failures. */
+  readonly log?: Log | undefined;
+}
+
+export interface StreamSettings {
+  readonly pollMs: number;
+  readonly heartbeatMs: number;
+  readonly unsentBytes: number;
+  readonly stallMs: number;
+}
+
+export interface RequestTimeouts {
+  readonly headersMs: number;
+  readonly requestMs: number;
+}
+
+/** The Fastify instance that routes are added to. */
+export type Api = ReturnType<typeof typed>;
+
+export interface App {
+  readonly fastify: FastifyInstance;
+  readonly streams: Streams;
+}
+
+/**
+ * Makes the HTTP service on a store. It does not listen: see `startServer`. Closing it ends its
+ * streams and leaves the store open.
+ */
+export async function createApp(options: AppOptions): Promise<App> {
+  const log = options.log ?? (() => undefined);
+  const streams = createStreams({
+    store: options.store,
+    pollMs: STREAM_POLL_MS,
+    heartbeatMs: STREAM_HEARTBEAT_MS,
+    unsentBytes: STREAM_UNSENT_BYTES,
+    stallMs: STREAM_STALL_MS,
+    ...options.stream,
+    onFailure: (error) => logFailure(log, error),
+  });
+  const app = await createFastify(options, log);
+  app.addHook("preClose", () => streams.close());
+  for (const addRoute of [
+    listSessionsRoute,
+    createSessionRoute,
+    readSessionRoute,
+    postMessageRoute,
+    endSessionRoute,
+    healthRoutes,
+  ]) {
+    addRoute(typed(app), options.store);
+  }
+  streamSessionRoute(typed(app), options.store, streams);
+  openApiRoute(typed(app));
+  await app.ready();
+  return { fastify: app, streams };
+}
+
+function typed(app: FastifyInstance) {
+  return app.withTypeProvider<TypeBoxTypeProvider>();
+}
+
+async function createFastify(options: AppOptions, log: Log): Promise<FastifyInstance> {
+  const clientErrors = createClientErrors();
+  const headersTimeout = options.timeouts?.headersMs ?? HEADERS_TIMEOUT_MS;
+  const app = fastify({
+    logger: false,
+    bodyLimit: MAX_SMALL_BODY_BYTES,
+    requestTimeout: options.timeouts?.requestMs ?? REQUEST_TIMEOUT_MS,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    http: {
+      headersTimeout,
+      maxHeaderSize: MAX_HEADER_BYTES,
+      connectionsCheckingInterval: Math.min(1000, headersTimeout),
+    },
+    // the client's own request id is not taken: it would be echoed
+    requestIdHeader: false,
+    genReqId: () => randomUUID(),
+    clientErrorHandler: clientErrors.handler,
+    // a path that cannot even be read comes here, past all hooks
+    frameworkErrors: (error, request, reply) => {
+      const { status, body } = problemOf(error);
+      reply.raw.writeHead(status, { ...answerHeaders(request.id), "content-type": PROBLEM_TYPE });
+      reply.raw.end(JSON.stringify(body));
+    },
+    routerOptions: { querystringParser: parseQuery, maxParamLength: 256 },
+  });
+  app.setValidatorCompiler(createValidatorCompiler());
+  app.setErrorHandler((error, request, reply) => {
+    if (problemOf(error).status >= 500) {
+      logFailure(log, error, request.id);
+    }
+    const { status, headers, body } = problemOf(error);
+    return reply.code(status).headers(headers).type(PROBLEM_TYPE).send(body);
+  });
+  acceptOnlyJson(app);
+  clientErrors.follow(app);
+  logRequests(app, log);
+  guard(app, options);
+  refuseUnknownRoutes(app);
+  await describeApi(app, options);
+  return app;
+}
+
+/** Gives every answer its headers and checks who gets in. */
+function guard(app: FastifyInstance, options: AppOptions): void {
+  const letIn = createGate(options);
+  app.addHook("onRequest", async (request, reply) => {
+    reply.headers(answerHeaders(request.id));
+    letIn(request);
+  });
+}
+
+function answerHeaders(requestId: string): Record<string, string> {
+  return {
+    "x-request-id": requestId,
+    "x-content-type-options": "nosniff",
+    "cross-origin-resource-policy": "same-origin",
+    "cache-control": "no-store",
+  };
+}

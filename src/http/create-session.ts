@@ -1,0 +1,48 @@
+import {
+  CreateSessionRequest,
+  named,
+  NoQuery,
+  SessionSummary,
+  sessionSummary,
+} from "../core/schemas.ts";
+import { projectKeyOf } from "../store/project-key.ts";
+import { createSession } from "../store/sessions/create.ts";
+import type { Store } from "../store/store.ts";
+import type { Api } from "./app.ts";
+import { emptyBodyAsObject } from "./empty-body.ts";
+import { json, problems } from "./responses.ts";
+
+const schema = {
+  operationId: "createSession",
+  summary: "Creates a session without messages",
+  description: "Every field is optional, and so is the body.",
+  querystring: NoQuery,
+  body: named(CreateSessionRequest),
+  response: {
+    201: json(named(SessionSummary), {
+      description: "The session.",
+      headers: { Location: { type: "string", description: "The path of the session." } },
+    }),
+    ...problems({ 413: "The body is too large.", 415: "The body is not JSON." }),
+  },
+};
+
+export function createSessionRoute(app: Api, store: Store): void {
+  app.route({
+    method: "POST",
+    url: "/api/sessions",
+    schema,
+    preValidation: emptyBodyAsObject,
+    handler: async (request, reply) => {
+      const { persona_name, model_override, repo_path } = request.body;
+      const session = await store.write(createSession, {
+        persona_name: persona_name ?? null,
+        model: model_override ?? null,
+        repo_path: repo_path ?? null,
+        project_key: typeof repo_path === "string" ? await projectKeyOf(repo_path) : null,
+      });
+      reply.code(201).header("location", `/api/sessions/${session.id}`);
+      return sessionSummary(session);
+    },
+  });
+}

@@ -1,0 +1,66 @@
+import type { FastifyRequest } from "fastify";
+
+import { RepriseError } from "../core/errors.ts";
+import { type AllowedHosts, isExtraHost, isOwnHost, type LocalEnd } from "./hosts.ts";
+import { bearerCheck } from "./token.ts";
+
+export interface GateOptions {
+  readonly hosts: AllowedHosts;
+  /** Where set, every call needs it as a bearer token, except those with `config.public`. */
+  readonly token?: string | undefined;
+}
+
+/**
+ * Makes the check of who gets in, carried out before anything of the request is read further.
+ *
+ * Error codes: `host_refused`, `origin_refused`, `unauthorized`.
+ */
+export function createGate(options: GateOptions): (request: FastifyRequest) => void {
+  const hasToken = options.token === undefined ? () => true : bearerCheck(options.token);
+  return (request) => {
+    const { headers, socket } = request.raw;
+    if (!isOwnHost(headers.host ?? "", options.hosts, socket)) {
+      throw new RepriseError(
+        "host_refused",
+        "The Host header names another server; use the address the service prints at start, or allow the name with --allow-host.",
+      );
+    }
+    if (!isOwnOrigin(headers.origin, options.hosts, socket) || isForeign(headers)) {
+      throw new RepriseError(
+        "origin_refused",
+        "The request comes from a web page of another origin; the service only answers its own.",
+      );
+    }
+    if (!isPublic(request) && !hasToken(headers.authorization)) {
+      throw new RepriseError(
+        "unauthorized",
+        "This service needs its token; send it in the header Authorization: Bearer <token>.",
+      );
+    }
+  };
+}
+
+function isOwnOrigin(origin: string | undefined, hosts: AllowedHosts, end: LocalEnd): boolean {
+  if (origin === undefined) {
+    return true;
+  }
+  const [, scheme, host] = /^(https?):\/\/([^/]+)$/i.exec(origin) ?? [];
+  if (scheme === undefined || host === undefined) {
+    return false;
+  }
+  // the service itself speaks plain HTTP: https is a proxy's, under a name that was allowed
+  return scheme.toLowerCase() === "http"
+    ? isOwnHost(host, hosts, end)
+    : isExtraHost(host, hosts, end);
+}
+
+/** What a browser says of requests that carry no Origin, such as images and links. */
+function isForeign(headers: FastifyRequest["raw"]["headers"]): boolean {
+  const site = headers["sec-fetch-site"];
+  return site === "cross-site" || site === "same-site";
+}
+
+function isPublic(request: FastifyRequest): boolean {
+  const config: object = request.routeOptions.config;
+  return "public" in config && config.public === true;
+}

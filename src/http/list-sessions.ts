@@ -1,0 +1,52 @@
+import { Type } from "typebox";
+
+import { DEFAULT_LIST_LIMIT } from "../core/limits.ts";
+import { ListQuery, named, SessionSummary, sessionSummary } from "../core/schemas.ts";
+import { listSessions } from "../store/sessions/list.ts";
+import type { Store } from "../store/store.ts";
+import type { Api } from "./app.ts";
+import { cursorOf, readCursor } from "./cursor.ts";
+import { json, problems } from "./responses.ts";
+
+const schema = {
+  operationId: "listSessions",
+  summary: "Lists sessions, latest activity first",
+  querystring: ListQuery,
+  response: {
+    200: json(Type.Array(named(SessionSummary)), {
+      description: "One page of sessions.",
+      headers: {
+        Link: {
+          type: "string",
+          description: 'The next page, as `<…>; rel="next"`, if there is one.',
+        },
+      },
+    }),
+    ...problems(),
+  },
+};
+
+export function listSessionsRoute(app: Api, store: Store): void {
+  app.route({
+    method: "GET",
+    url: "/api/sessions",
+    schema,
+    handler: async (request, reply) => {
+      const { cursor, limit = DEFAULT_LIST_LIMIT, ...filters } = request.query;
+      const page = await store.read(listSessions, {
+        ...filters,
+        limit,
+        ...(cursor === undefined ? {} : { after: readCursor(cursor) }),
+      });
+      if (page.next !== null) {
+        const query = new URLSearchParams({
+          limit: String(limit),
+          ...filters,
+          cursor: cursorOf(page.next),
+        });
+        reply.header("link", `</api/sessions?${query.toString()}>; rel="next"`);
+      }
+      return page.sessions.map(sessionSummary);
+    },
+  });
+}

@@ -1,0 +1,67 @@
+import { Type } from "typebox";
+
+import { RepriseError } from "../core/errors.ts";
+import { MAX_BODY_BYTES, MAX_CONTENT_BYTES } from "../core/limits.ts";
+import { named, NoQuery, PostMessageRequest, SessionAck, sessionAck } from "../core/schemas.ts";
+import { appendUserMessage } from "../store/messages/append.ts";
+import type { Store } from "../store/store.ts";
+import type { Api } from "./app.ts";
+import { json, problems } from "./responses.ts";
+import { SESSION_PROBLEMS, SessionParams } from "./session-params.ts";
+
+const schema = {
+  operationId: "postMessage",
+  summary: "Appends a user message; it is stored durably before the answer. The agent is not run",
+  params: SessionParams,
+  querystring: NoQuery,
+  headers: Type.Object({
+    "idempotency-key": Type.Optional(
+      Type.String({
+        pattern: "^[!-~]{1,255}$",
+        description: "a key of 1 to 255 visible ASCII characters",
+      }),
+    ),
+  }),
+  body: named(PostMessageRequest),
+  response: {
+    201: json(named(SessionAck), {
+      description: "The message is stored, by this request or an earlier one with the same key.",
+    }),
+    ...problems({
+      ...SESSION_PROBLEMS,
+      409: "`session_ended`, or `ambiguous_id` with `candidates`.",
+      413: "The content is more than 1 MiB of UTF-8.",
+      415: "The body is not JSON.",
+    }),
+  },
+};
+
+export function postMessageRoute(app: Api, store: Store): void {
+  app.route({
+    method: "POST",
+    url: "/api/sessions/:id/messages",
+    schema,
+    bodyLimit: MAX_BODY_BYTES,
+    handler: async (request, reply) => {
+      const { content } = request.body;
+      refuseTooLong(content);
+      const key = request.headers["idempotency-key"];
+      const { session, message } = await store.write(appendUserMessage, {
+        reference: request.params.id,
+        content,
+        ...(key === undefined ? {} : { idempotency_key: key }),
+      });
+      reply.code(201);
+      return sessionAck(session, message.seq);
+    },
+  });
+}
+
+function refuseTooLong(content: string): void {
+  if (Buffer.byteLength(content) > MAX_CONTENT_BYTES) {
+    throw new RepriseError(
+      "body_too_large",
+      "The message is too long; content holds 1 MiB of UTF-8 text at most, so send it in parts.",
+    );
+  }
+}

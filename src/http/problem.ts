@@ -1,0 +1,140 @@
+import { STATUS_CODES } from "node:http";
+
+import { type ErrorCode, isRepriseError, RepriseError } from "../core/errors.ts";
+import type { Problem } from "../core/schemas.ts";
+
+/** The one table from an error code to a status. A code that no request can cause is 500. */
+const STATUSES: Record<ErrorCode, number> = {
+  invalid_request: 422,
+  invalid_usage: 422,
+  malformed_json: 400,
+  malformed_request: 400,
+  headers_too_large: 431,
+  unsupported_media_type: 415,
+  body_too_large: 413,
+  method_not_allowed: 405,
+  route_not_found: 404,
+  unauthorized: 401,
+  host_refused: 403,
+  origin_refused: 403,
+  request_timeout: 408,
+  idempotency_key_reused: 422,
+  session_not_found: 404,
+  ambiguous_id: 409,
+  session_ended: 409,
+  session_busy: 409,
+  lease_lost: 409,
+  depth_exceeded: 422,
+  nothing_to_continue: 409,
+  exchange_interrupted: 409,
+  database_newer: 503,
+  database_foreign: 503,
+  database_locked: 503,
+  database_readonly: 503,
+  database_corrupt: 503,
+  database_full: 503,
+  database_network: 503,
+  database_unsupported: 503,
+  database_unavailable: 503,
+  model_unknown: 422,
+  model_key_missing: 502,
+  model_unauthorized: 502,
+  model_unreachable: 502,
+  model_rate_limited: 502,
+  model_context_full: 502,
+  model_failed: 502,
+  persona_not_found: 422,
+  persona_invalid: 422,
+  schema_unknown: 404,
+  schema_invalid: 422,
+  plan_invalid: 422,
+  file_unreadable: 500,
+  config_invalid: 500,
+  address_unavailable: 500,
+  node_too_old: 500,
+  shutting_down: 503,
+  internal: 500,
+};
+
+/** Seconds after which a refused client may try again, sent with every 503. */
+const RETRY_AFTER_SECONDS = 5;
+
+export const PROBLEM_TYPE = "application/problem+json";
+
+/** An error as the client sees it: an RFC 9457 problem and the headers that belong to it. */
+export interface ProblemAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Problem;
+}
+
+/** Turns any failure into a problem. What is not a RepriseError shows nothing of itself. */
+export function problemOf(error: unknown): ProblemAnswer {
+  const refusal = isRepriseError(error) ? error : refusalOf(error);
+  const status = STATUSES[refusal.code];
+  return {
+    status,
+    headers: headersOf(refusal, status),
+    body: {
+      type: "about:blank",
+      title: STATUS_CODES[status] ?? "Error",
+      status,
+      code: refusal.code,
+      detail: status === 500 ? INTERNAL.message : refusal.message,
+      ...(refusal.faults.length > 0 ? { faults: [...refusal.faults] } : {}),
+      ...(refusal.candidates.length > 0 ? { candidates: [...refusal.candidates] } : {}),
+    },
+  };
+}
+
+function headersOf(refusal: RepriseError, status: number): Record<string, string> {
+  switch (status) {
+    case 401:
+      return { "www-authenticate": "Bearer" };
+    case 405:
+      return { allow: refusal.allow.join(", ") };
+    case 503:
+      return { "retry-after": String(RETRY_AFTER_SECONDS) };
+    default:
+      return {};
+  }
+}
+
+const INTERNAL = new RepriseError(
+  "internal",
+  "The service failed to answer this request; try again, and see its log if it fails again.",
+);
+
+/** What the HTTP framework itself refuses, by its own error codes. */
+function refusalOf(error: unknown): RepriseError {
+  switch (codeOf(error)) {
+    case "FST_ERR_CTP_BODY_TOO_LARGE":
+      return new RepriseError(
+        "body_too_large",
+        "The request body is too large; a message holds 1 MiB of UTF-8 text at most.",
+      );
+    case "FST_ERR_CTP_INVALID_MEDIA_TYPE":
+      return new RepriseError(
+        "unsupported_media_type",
+        "The request body must be JSON in UTF-8; send it with Content-Type: application/json.",
+      );
+    case "FST_ERR_CTP_INVALID_CONTENT_LENGTH":
+    case "ECONNRESET":
+      return new RepriseError(
+        "malformed_request",
+        "The request body ended early; send as many bytes as Content-Length says.",
+      );
+    case "FST_ERR_BAD_URL":
+    case "FST_ERR_MAX_PARAM_LENGTH":
+      return new RepriseError(
+        "route_not_found",
+        "The service has no such path; see /openapi.json for those it has.",
+      );
+    default:
+      return INTERNAL;
+  }
+}
+
+function codeOf(error: unknown): unknown {
+  return error instanceof Error && "code" in error ? error.code : undefined;
+}

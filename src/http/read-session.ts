@@ -1,0 +1,35 @@
+import { DetailQuery, messageInfo, named, SessionDetail, sessionSummary } from "../core/schemas.ts";
+import { readDetail } from "../store/messages/read.ts";
+import type { Store } from "../store/store.ts";
+import type { Api } from "./app.ts";
+import { json, problems } from "./responses.ts";
+import { SESSION_PROBLEMS, SessionParams } from "./session-params.ts";
+
+const schema = {
+  operationId: "getSession",
+  summary: "Returns a session and its last messages, 200 at most, ascending",
+  params: SessionParams,
+  querystring: DetailQuery,
+  response: {
+    200: json(named(SessionDetail), { description: "The session." }),
+    ...problems(SESSION_PROBLEMS),
+  },
+};
+
+export function readSessionRoute(app: Api, store: Store): void {
+  app.route({
+    method: "GET",
+    url: "/api/sessions/:id",
+    schema,
+    handler: async (request) => {
+      const { all = false, ...before } = request.query;
+      const reference = request.params.id;
+      const detail = await store.read(readDetail, { reference, all, ...before });
+      return {
+        ...sessionSummary(detail.session),
+        messages: detail.messages.map(messageInfo),
+        has_earlier: detail.has_earlier,
+      };
+    },
+  });
+}

@@ -1,0 +1,59 @@
+import type { TSchema } from "typebox";
+
+import { named, Problem } from "../core/schemas.ts";
+import { PROBLEM_TYPE } from "./problem.ts";
+
+/** A header of an answer, for the OpenAPI document. */
+export interface AnswerHeader {
+  readonly type: "string" | "integer";
+  readonly description: string;
+}
+
+export interface Answer {
+  readonly description: string;
+  readonly headers?: Readonly<Record<string, AnswerHeader>>;
+}
+
+const REQUEST_ID: AnswerHeader = {
+  type: "string",
+  description: "The id under which the service has logged the request.",
+};
+
+/** A JSON answer: the schema is also what it is serialized by, so no other field gets out. */
+export function json<T extends TSchema>(schema: T, answer: Answer): T {
+  return { ...schema, ...answer, headers: { "X-Request-Id": REQUEST_ID, ...answer.headers } };
+}
+
+/** What every call may answer beside its own problems. */
+const COMMON = {
+  400: "The request is not HTTP, or its body is not JSON in UTF-8.",
+  401: "The service has a token and the request has not.",
+  403: "The Host or Origin header is not the service's own.",
+  408: "The request took too long to arrive.",
+  422: "The body, the query or a header does not fit; `faults` lists where.",
+  500: "The service failed.",
+  503: "The database is out of reach for the moment.",
+} as const;
+
+const RETRY_AFTER: AnswerHeader = {
+  type: "integer",
+  description: "Seconds after which to try again.",
+};
+
+const HEADERS: Readonly<Record<number, Readonly<Record<string, AnswerHeader>>>> = {
+  401: { "WWW-Authenticate": { type: "string", description: "`Bearer`." } },
+  503: { "Retry-After": RETRY_AFTER },
+};
+
+/** The problems of a call: those that every call has, and its own by status. */
+export function problems(own: Readonly<Record<number, string>> = {}) {
+  const answers: Record<number, object> = {};
+  for (const [status, description] of Object.entries({ ...COMMON, ...own })) {
+    answers[Number(status)] = {
+      description,
+      headers: { "X-Request-Id": REQUEST_ID, ...HEADERS[Number(status)] },
+      content: { [PROBLEM_TYPE]: { schema: named(Problem) } },
+    };
+  }
+  return answers;
+}

@@ -1,0 +1,113 @@
+import { once } from "node:events";
+import type { Server } from "node:http";
+import type { ListenOptions } from "node:net";
+
+import { RepriseError } from "../core/errors.ts";
+import { MAX_CONNECTIONS, SHUTDOWN_GRACE_MS } from "../core/limits.ts";
+import { type App, type AppOptions, createApp } from "./app.ts";
+import { inUrl, isLoopback } from "./hosts.ts";
+
+export interface ServerOptions extends Omit<AppOptions, "hosts"> {
+  /** An address or name of this machine. Any but loopback needs a token. */
+  readonly host: string;
+  /** 0 for any free port. */
+  readonly port: number;
+  /** More names that the Host header may hold, each `name` or `name:port`. */
+  readonly allowHosts?: readonly string[] | undefined;
+  /** How long requests at work may go on once `close` is called; 5 s by default. */
+  readonly graceMs?: number | undefined;
+}
+
+export interface RunningServer {
+  /** Where it listens, with the port it got: `http://127.0.0.1:4680`. */
+  readonly url: string;
+  readonly app: App;
+  /**
+   * Closes the listener first, so that a stream that reconnects finds nobody instead of an error,
+   * then the streams, then what is still open after the grace. Idempotent.
+   */
+  close(): Promise<void>;
+}
+
+/**
+ * Makes the service and listens.
+ *
+ * Error codes: `config_invalid` for another address than loopback without a token,
+ * `address_unavailable` where the address is in use or not this machine's.
+ */
+export async function startServer(options: ServerOptions): Promise<RunningServer> {
+  if (options.token === undefined && !isLoopback(options.host)) {
+    throw new RepriseError(
+      "config_invalid",
+      "Other machines can reach this address, so the service needs a token; set REPRISE_TOKEN or --token-file, or listen on 127.0.0.1.",
+    );
+  }
+  if (options.token === "") {
+    throw new RepriseError(
+      "config_invalid",
+      "The token is empty, which would let nobody in; give one, or none at all.",
+    );
+  }
+  const app = await createApp({
+    ...options,
+    hosts: { bound: options.host, extra: options.allowHosts ?? [] },
+  });
+  const { server } = app.fastify;
+  server.maxConnections = MAX_CONNECTIONS;
+  try {
+    // one address, not both of "localhost": a second listener would be closed by nobody
+    const host = options.host === "localhost" ? "127.0.0.1" : options.host;
+    await listen(server, { host, port: options.port });
+  } catch (error) {
+    await app.fastify.close();
+    throw error;
+  }
+  let closing: Promise<void> | null = null;
+  return {
+    url: urlOf(server, options.host),
+    app,
+    close: () => (closing ??= closeAll(app, options.graceMs ?? SHUTDOWN_GRACE_MS)),
+  };
+}
+
+async function listen(server: Server, where: ListenOptions): Promise<void> {
+  try {
+    server.listen(where);
+    await once(server, "listening");
+  } catch (cause) {
+    const inUse = cause instanceof Error && "code" in cause && cause.code === "EADDRINUSE";
+    throw new RepriseError(
+      "address_unavailable",
+      inUse
+        ? "Another program listens on this address; stop it, or choose another port with --port."
+        : "The service cannot listen on this address; choose one of this machine's with --host and a port above 1023 with --port.",
+      { cause },
+    );
+  }
+}
+
+function urlOf(server: Server, host: string): string {
+  const address = server.address();
+  if (address === null || typeof address === "string") {
+    throw new TypeError("a listening server has an address and a port");
+  }
+  return `http://${inUrl(host.replace(/^\[(.*)\]$/, "$1"))}:${address.port}`;
+}
+
+/** How often connections that have become idle are closed while the last requests finish. */
+const IDLE_SWEEP_MS = 20;
+
+async function closeAll(app: App, graceMs: number): Promise<void> {
+  const { server } = app.fastify;
+  const closed = once(server, "close");
+  server.close();
+  const sweep = setInterval(() => server.closeIdleConnections(), IDLE_SWEEP_MS);
+  const deadline = setTimeout(() => server.closeAllConnections(), graceMs);
+  try {
+    await Promise.all([app.streams.close(), closed]);
+  } finally {
+    clearInterval(sweep);
+    clearTimeout(deadline);
+  }
+  await app.fastify.close();
+}

@@ -1,0 +1,126 @@
+import { once } from "node:events";
+import type { ServerResponse } from "node:http";
+import { setImmediate as nextTurn } from "node:timers/promises";
+
+import { STREAM_PAGE_BYTES, STREAM_PAGE_ROWS } from "../core/limits.ts";
+import { messageInfo } from "../core/schemas.ts";
+import type { Message } from "../core/sessions.ts";
+import { readStreamPage, type StreamPage } from "../store/messages/stream-page.ts";
+import type { Store } from "../store/store.ts";
+import type { Subscription } from "./watch.ts";
+
+export interface StreamPosition {
+  readonly session_id: string;
+  readonly after_seq: number;
+  readonly all: boolean;
+}
+
+export interface StreamLimits {
+  readonly heartbeatMs: number;
+  readonly unsentBytes: number;
+  readonly stallMs: number;
+}
+
+export interface MessageStream {
+  readonly store: Store;
+  readonly response: ServerResponse;
+  readonly subscription: Subscription;
+  readonly limits: StreamLimits;
+  /** The position and what was read there before the answer was begun. */
+  readonly position: StreamPosition;
+  readonly page: StreamPage;
+  /** Aborted when the client is gone or the service shuts down. */
+  readonly signal: AbortSignal;
+}
+
+/** Reads what stands behind a position, as much as a stream sends at once. */
+export function readPage(
+  store: Store,
+  position: StreamPosition,
+  unsentBytes: number,
+): Promise<StreamPage> {
+  return store.read(readStreamPage, {
+    ...position,
+    max_rows: STREAM_PAGE_ROWS,
+    max_bytes: pageBytes(unsentBytes),
+  });
+}
+
+/**
+ * Sends a session's messages, in order of `seq`, until the session has ended and all is sent, or
+ * the signal is aborted. One loop serves replay and live alike:
+ *
+ *     read page ─> send ─> next turn of the event loop ─> room? ─┐
+ *        ^                                                      │
+ *        └── more there ────────────────────────────────────────┤
+ *        └── ended: done; else wait for a hint ─────────────────┘
+ *
+ * No more is read than the client takes: beyond `unsentBytes` the loop waits until the socket has
+ * sent everything. A client that takes nothing for `stallMs` is cut and resumes by its last id.
+ */
+export async function sendMessages(stream: MessageStream): Promise<void> {
+  const { store, response, subscription, limits, signal } = stream;
+  const stopHeartbeat = startHeartbeat(response, limits.heartbeatMs);
+  response.setTimeout(limits.stallMs, () => cutIfStalled(response));
+  try {
+    let { page, position } = stream;
+    while (!signal.aborted) {
+      sendPage(response, page);
+      position = { ...position, after_seq: page.messages.at(-1)?.seq ?? position.after_seq };
+      if (!page.more) {
+        if (page.state === "ended") {
+          return;
+        }
+        await subscription.changed(signal);
+      }
+      await nextTurn();
+      await roomToSend(response, limits.unsentBytes, signal);
+      subscription.clear();
+      page = await readPage(store, position, limits.unsentBytes);
+    }
+  } finally {
+    stopHeartbeat();
+  }
+}
+
+function sendPage(response: ServerResponse, page: StreamPage): void {
+  if (page.messages.length > 0) {
+    response.write(page.messages.map(eventOf).join(""));
+  }
+}
+
+/** JSON has no line breaks of its own, so one `data` line holds the whole message. */
+function eventOf(message: Message): string {
+  return `id: ${message.seq}\nevent: message\ndata: ${JSON.stringify(messageInfo(message))}\n\n`;
+}
+
+function pageBytes(unsentBytes: number): number {
+  return Math.min(STREAM_PAGE_BYTES, unsentBytes);
+}
+
+async function roomToSend(
+  response: ServerResponse,
+  unsentBytes: number,
+  signal: AbortSignal,
+): Promise<void> {
+  const full = response.writableLength + pageBytes(unsentBytes) > unsentBytes;
+  if (full && response.writableNeedDrain && !signal.aborted) {
+    await once(response, "drain", { signal }).catch(() => undefined);
+  }
+}
+
+/** The socket's timer counts bytes that were taken, even within one large write. */
+function cutIfStalled(response: ServerResponse): void {
+  if (response.writableLength > 0) {
+    response.destroy();
+  }
+}
+
+function startHeartbeat(response: ServerResponse, heartbeatMs: number): () => void {
+  const timer = setInterval(() => {
+    if (response.writableLength === 0) {
+      response.write(":\n\n");
+    }
+  }, heartbeatMs);
+  return () => clearInterval(timer);
+}

@@ -1,0 +1,118 @@
+import type { ServerResponse } from "node:http";
+
+import type { Store } from "../store/store.ts";
+import { readPage, sendMessages, type StreamLimits, type StreamPosition } from "./stream.ts";
+import { createWatch } from "./watch.ts";
+
+export interface Streams {
+  /** Streams that are open, and sessions that are watched for them. */
+  readonly open: number;
+  readonly watched: number;
+  /**
+   * Answers with a stream from the position on, or with `nothing left` and no answer where the
+   * session has ended and nothing is behind it. A failure after the answer began cuts the
+   * connection: the client resumes by its last id.
+   *
+   * Error codes: `session_not_found`, `database_*`, before anything is answered.
+   */
+  serve(request: StreamRequest): Promise<"nothing left" | "served">;
+  /** Ends every stream after a whole message and refuses new ones. Idempotent. */
+  close(): Promise<void>;
+}
+
+export interface StreamRequest {
+  readonly position: StreamPosition;
+  readonly response: ServerResponse;
+  /** What every answer carries. */
+  readonly headers: Readonly<Record<string, string | number | string[] | undefined>>;
+  /** Called once the answer is a stream: what follows is no longer the caller's. */
+  readonly begin: () => void;
+}
+
+export interface StreamsOptions extends StreamLimits {
+  readonly store: Store;
+  readonly pollMs: number;
+  readonly onFailure: (error: unknown) => void;
+}
+
+export function createStreams(options: StreamsOptions): Streams {
+  const watch = createWatch(options);
+  const running = new Set<Promise<void>>();
+  const stopping = new AbortController();
+
+  const run = async (request: StreamRequest): Promise<"nothing left" | "served"> => {
+    const { position, response } = request;
+    const subscription = watch.subscribe(position.session_id);
+    try {
+      const page = await readPage(options.store, position, options.unsentBytes);
+      if (page.state === "ended" && page.messages.length === 0) {
+        return "nothing left";
+      }
+      request.begin();
+      if (stopping.signal.aborted) {
+        // no status would do: an EventSource gives up for ever on all but 200
+        response.destroy();
+        return "served";
+      }
+      const stream = { store: options.store, limits: options, subscription, position, page };
+      const sent = answer(request, stopping.signal, (signal) =>
+        sendMessages({ ...stream, response, signal }),
+      ).catch(options.onFailure);
+      running.add(sent);
+      await sent;
+      running.delete(sent);
+      return "served";
+    } finally {
+      subscription.close();
+    }
+  };
+
+  return {
+    get open() {
+      return running.size;
+    },
+    get watched() {
+      return watch.watched;
+    },
+    serve: run,
+    close: async () => {
+      stopping.abort();
+      await Promise.all(running);
+      watch.close();
+    },
+  };
+}
+
+/** Begins the answer, sends, and ends it whole; cuts it where sending failed. */
+async function answer(
+  { response, headers }: StreamRequest,
+  stopping: AbortSignal,
+  send: (signal: AbortSignal) => Promise<void>,
+): Promise<void> {
+  const gone = new AbortController();
+  // writing to a connection that has just gone is no failure of ours
+  response.on("error", () => gone.abort());
+  response.once("close", () => gone.abort());
+  if (response.destroyed) {
+    return;
+  }
+  for (const [name, value] of Object.entries(headers)) {
+    if (value !== undefined) {
+      response.setHeader(name, value);
+    }
+  }
+  response.writeHead(200, {
+    "content-type": "text/event-stream",
+    // a stream's connection carries nothing else, so that ending the stream closes it
+    connection: "close",
+    "x-accel-buffering": "no",
+  });
+  response.flushHeaders();
+  try {
+    await send(AbortSignal.any([gone.signal, stopping]));
+    response.end();
+  } catch (error) {
+    response.destroy();
+    throw error;
+  }
+}

@@ -1,0 +1,176 @@
+import type { Progress } from "../store/messages/read.ts";
+import { readProgress } from "../store/messages/read.ts";
+import type { Store } from "../store/store.ts";
+
+export interface Watch {
+  /** Begins to watch a session. `close` ends it; every subscription must be closed. */
+  subscribe(sessionId: string): Subscription;
+  /** Sessions that are watched at the moment. */
+  readonly watched: number;
+  close(): void;
+}
+
+export interface Subscription {
+  /** Forgets the hints so far. Called before each read, so that none after it is lost. */
+  clear(): void;
+  /** Resolves once something may have changed since `clear`, or the signal is aborted. */
+  changed(signal: AbortSignal): Promise<void>;
+  close(): void;
+}
+
+export interface WatchOptions {
+  readonly store: Store;
+  /** Time between two looks at what other processes have written. */
+  readonly pollMs: number;
+  /** Told when a look fails; the next one makes up for it. */
+  readonly onFailure: (error: unknown) => void;
+}
+
+/**
+ * Tells streams when to read. This process's commits wake their sessions at once; other processes'
+ * are found by ONE look every `pollMs`, however many streams there are, and only while there is
+ * one. All of it are hints: what is sent is always read from the table.
+ */
+export function createWatch(options: WatchOptions): Watch {
+  const sessions = new Map<string, WatchedSession>();
+  let looking: (() => void) | null = null;
+  const stopListening = options.store.onCommit((ids) => {
+    for (const id of ids) {
+      sessions.get(id)?.wake();
+    }
+  });
+
+  const leave = (sessionId: string, subscriber: Subscriber): void => {
+    const session = sessions.get(sessionId);
+    session?.subscribers.delete(subscriber);
+    if (session?.subscribers.size === 0) {
+      sessions.delete(sessionId);
+    }
+    if (sessions.size === 0) {
+      looking?.();
+      looking = null;
+    }
+  };
+
+  return {
+    get watched() {
+      return sessions.size;
+    },
+    subscribe: (sessionId) => {
+      const session = sessions.get(sessionId) ?? watchedSession();
+      sessions.set(sessionId, session);
+      looking ??= startLooking(options, sessions);
+      const subscriber = createSubscriber();
+      session.subscribers.add(subscriber);
+      return {
+        clear: subscriber.clear,
+        changed: subscriber.changed,
+        close: () => leave(sessionId, subscriber),
+      };
+    },
+    close: () => {
+      stopListening();
+      looking?.();
+      looking = null;
+    },
+  };
+}
+
+interface WatchedSession {
+  readonly subscribers: Set<Subscriber>;
+  /** As of the last look; null before the first one. */
+  seen: Progress | null;
+  wake(): void;
+}
+
+function watchedSession(): WatchedSession {
+  const subscribers = new Set<Subscriber>();
+  return {
+    subscribers,
+    seen: null,
+    wake: () => {
+      for (const subscriber of subscribers) {
+        subscriber.wake();
+      }
+    },
+  };
+}
+
+interface Subscriber extends Omit<Subscription, "close"> {
+  wake(): void;
+}
+
+function createSubscriber(): Subscriber {
+  let hinted = false;
+  let resume: (() => void) | null = null;
+  return {
+    clear: () => {
+      hinted = false;
+    },
+    wake: () => {
+      hinted = true;
+      resume?.();
+    },
+    changed: async (signal) => {
+      if (hinted || signal.aborted) {
+        return;
+      }
+      const { promise, resolve } = Promise.withResolvers<void>();
+      const stop = (): void => resolve();
+      resume = stop;
+      signal.addEventListener("abort", stop);
+      await promise;
+      signal.removeEventListener("abort", stop);
+      resume = null;
+    },
+  };
+}
+
+/** Looks every `pollMs`, never twice at a time. Returns the function that stops it. */
+function startLooking(
+  { store, pollMs, onFailure }: WatchOptions,
+  sessions: ReadonlyMap<string, WatchedSession>,
+): () => void {
+  // a look that failed has used up `mayHaveChanged`'s answer: it stands until one succeeds
+  let changed = true;
+  const look = async (): Promise<void> => {
+    changed = (await store.mayHaveChanged()) || changed;
+    if (!changed) {
+      return;
+    }
+    const progress = await store.read(readProgress, { session_ids: [...sessions.keys()] });
+    changed = false;
+    for (const seen of progress) {
+      note(sessions.get(seen.id), seen);
+    }
+  };
+  let stopped = false;
+  let timer: NodeJS.Timeout | undefined;
+  const schedule = (): void => {
+    timer = setTimeout(() => {
+      void look()
+        .catch((error: unknown) => onFailure(error))
+        .finally(() => {
+          if (!stopped) {
+            schedule();
+          }
+        });
+    }, pollMs);
+  };
+  schedule();
+  return () => {
+    stopped = true;
+    clearTimeout(timer);
+  };
+}
+
+function note(session: WatchedSession | undefined, now: Progress): void {
+  if (session === undefined) {
+    return;
+  }
+  const { seen } = session;
+  if (seen?.last_seq !== now.last_seq || seen.state !== now.state) {
+    session.seen = now;
+    session.wake();
+  }
+}

@@ -1,0 +1,59 @@
+import { sql } from "kysely";
+
+import type { Message, SessionState } from "../../core/sessions.ts";
+import type { Operation, Tx } from "../store.ts";
+import { readSession } from "../sessions/read.ts";
+import { readMessagesAfter } from "./read.ts";
+
+export interface StreamPageInput {
+  readonly session_id: string;
+  readonly after_seq: number;
+  /** True to see archived messages too. */
+  readonly all: boolean;
+  readonly max_rows: number;
+  /** Bytes of content and tool calls; one message may be larger and then comes alone. */
+  readonly max_bytes: number;
+}
+
+export interface StreamPage {
+  readonly messages: readonly Message[];
+  /** True when messages that this read would show stand behind the last one. */
+  readonly more: boolean;
+  /** Of the same moment: an ended session without `more` gets nothing after this page. */
+  readonly state: SessionState;
+}
+
+/** The next messages of a stream, as many as fit. Error codes: `session_not_found`. */
+export const readStreamPage: Operation<StreamPageInput, StreamPage> = async (tx, input) => {
+  const { state } = await readSession(tx, { id: input.session_id });
+  const sizes = await sizesAfter(tx, input);
+  const fitting = rowsThatFit(sizes, input);
+  const messages = fitting === 0 ? [] : await readMessagesAfter(tx, { ...input, limit: fitting });
+  return { messages, more: sizes.length > fitting, state };
+};
+
+/** The sizes come first: rows of 1 MiB each would be 200 MiB before anyone could count them. */
+async function sizesAfter(tx: Tx, input: StreamPageInput): Promise<readonly number[]> {
+  let query = tx.db
+    .selectFrom("messages")
+    .select(sql<number>`octet_length(content) + coalesce(octet_length(tool_calls), 0)`.as("bytes"))
+    .where("session_id", "=", input.session_id)
+    .where("seq", ">", input.after_seq)
+    .orderBy("seq")
+    .limit(input.max_rows + 1);
+  if (!input.all) {
+    query = query.where("archived", "=", 0);
+  }
+  return (await query.execute()).map((row) => row.bytes);
+}
+
+function rowsThatFit(sizes: readonly number[], input: StreamPageInput): number {
+  let bytes = 0;
+  for (const [index, size] of sizes.entries()) {
+    bytes += size;
+    if (index >= input.max_rows || (index > 0 && bytes > input.max_bytes)) {
+      return index;
+    }
+  }
+  return sizes.length;
+}
