@@ -47,7 +47,9 @@ export const owner: LeaseOwner = {
 
 /** Runs the same cases on every engine, each case on a database of its own. */
 export function describeEngines(name: string, cases: (engine: Engine) => void): void {
-  describe.each(engines)(`${name} ($name)`, (engine) => cases(engine));
+  describe.each(engines)(`${name} ($name)`, (engine) => {
+    cases(engine);
+  });
 }
 
 /** A store on a fresh database. */

@@ -39,13 +39,11 @@ export const readLease: Operation<{ readonly session_id: string }, HeldLease | n
     .where("lease_expires_at", ">", tx.dialect.now())
     .modifyEnd(tx.dialect.forUpdate)
     .executeTakeFirst();
-  return row?.lease_owner == null
-    ? null
-    : {
-        session_id,
-        epoch: row.lease_epoch,
-        owner: JSON.parse(row.lease_owner) as LeaseOwner,
-      };
+  if (row === undefined || row.lease_owner === null) {
+    return null;
+  }
+  const owner = JSON.parse(row.lease_owner) as LeaseOwner;
+  return { session_id, epoch: row.lease_epoch, owner };
 };
 
 /**

@@ -1,4 +1,4 @@
-import { RepriseError } from "../../core/errors.ts";
+import { type ErrorDetails, RepriseError } from "../../core/errors.ts";
 
 /** SQLite's primary result codes (https://sqlite.org/rescode.html) that a user can do something about. */
 const PERM = 3;
@@ -46,11 +46,7 @@ export function sqliteFailure(error: unknown): unknown {
       );
     case CORRUPT:
     case NOTADB:
-      return new RepriseError(
-        "database_corrupt",
-        "The database file is damaged or is not a Reprise database; keep it as it is and restore a backup, or name another file with --database.",
-        cause,
-      );
+      return corruptFile(cause);
     case FULL:
       return new RepriseError(
         "database_full",
@@ -72,4 +68,12 @@ export function sqliteFailure(error: unknown): unknown {
     default:
       return error;
   }
+}
+
+export function corruptFile(details: ErrorDetails = {}): RepriseError {
+  return new RepriseError(
+    "database_corrupt",
+    "The database file is damaged or is not a Reprise database; keep it as it is and restore a backup, or name another file with --database.",
+    details,
+  );
 }

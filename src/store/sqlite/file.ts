@@ -10,6 +10,7 @@ import {
 import { dirname } from "node:path";
 
 import { RepriseError } from "../../core/errors.ts";
+import { corruptFile } from "./failure.ts";
 
 /**
  * File systems on which SQLite's locks cannot be trusted: the `f_type` values of statfs(2) on
@@ -32,6 +33,9 @@ export function isNetworkFileSystem(type: number): boolean {
   return NETWORK_FILE_SYSTEMS.has(type >>> 0);
 }
 
+/** Bytes of the smallest page. SQLite takes a file of one byte for an empty one and writes over it. */
+const SMALLEST_DATABASE = 512;
+
 /** What stood at the path before it was opened. */
 export type FoundFile = "new" | "empty" | "present";
 
@@ -40,7 +44,8 @@ export type FoundFile = "new" | "empty" | "present";
  * system and a place that this user may not write. The file is only ever opened here while it is
  * new: closing a descriptor of a database that this process has open would drop SQLite's locks.
  *
- * Error codes: `database_network`, `database_readonly`, `database_unavailable`, `database_full`.
+ * Error codes: `database_network`, `database_readonly`, `database_unavailable`,
+ * `database_corrupt`, `database_full`.
  */
 export function prepareFile(path: string): FoundFile {
   try {
@@ -62,6 +67,9 @@ export function prepareFile(path: string): FoundFile {
       );
     }
     accessSync(path, constants.R_OK | constants.W_OK);
+    if (found.size > 0 && found.size < SMALLEST_DATABASE) {
+      throw corruptFile();
+    }
     return found.size === 0 ? "empty" : "present";
   } catch (error) {
     throw fileFailure(error);

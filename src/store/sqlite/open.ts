@@ -89,8 +89,7 @@ function createSqliteStore(parts: {
   let closing: Promise<void> | null = null;
 
   const close = async (): Promise<void> => {
-    await commits.close();
-    await reads.close();
+    await Promise.all([commits.close(), reads.close()]);
     reader.close();
     writer.close();
   };

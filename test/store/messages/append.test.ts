@@ -135,7 +135,7 @@ describeEngines("appendUserMessage", (engine) => {
 
     const results = await Promise.all(programs.map(({ finished }) => finished));
 
-    expect(results.map(({ code, stderr }) => [code, stderr])).toEqual(Array(4).fill([0, ""]));
+    expect(results).toMatchObject(programs.map(() => ({ code: 0, stderr: "" })));
     const acknowledged = results
       .flatMap(({ stdout }) => stdout.trim().split("\n"))
       .map((line) => line.replace(" ", "\0").split("\0"))

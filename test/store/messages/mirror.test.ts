@@ -1,0 +1,91 @@
+import { expect, it } from "vitest";
+
+import { appendUserMessage } from "../../../src/store/messages/append.ts";
+import { mirrorMessages, type MirrorMessage } from "../../../src/store/messages/mirror.ts";
+import { readDetail, readPending } from "../../../src/store/messages/read.ts";
+import { listSessions } from "../../../src/store/sessions/list.ts";
+import { readSession } from "../../../src/store/sessions/read.ts";
+import { describeEngines, newSession, openFresh } from "../engines.ts";
+
+const answer: MirrorMessage = {
+  message_id: "a1",
+  role: "assistant",
+  content: "the answer",
+  tool_calls: [{ id: "c1", name: "read_file", args: { path: "README.md", lines: [1, 2] } }],
+  token_count: 7,
+  is_summary: false,
+  usage: { input_tokens: 100, output_tokens: 7 },
+};
+const plain = { tool_calls: null, token_count: 0, is_summary: false, usage: null } as const;
+
+describeEngines("mirrorMessages", (engine) => {
+  it("[STORE-18] replaces a pending message's estimate by what the provider counted", async () => {
+    const store = await openFresh(engine);
+    const { id: session_id } = await newSession(store);
+    const { message } = await store.write(appendUserMessage, {
+      reference: session_id,
+      content: "x".repeat(40),
+    });
+    const pending = await store.write(appendUserMessage, {
+      reference: session_id,
+      content: "y".repeat(20),
+    });
+    expect(pending.session.total_input_tokens).toBe(10 + 5);
+
+    await store.write(mirrorMessages, {
+      session_id,
+      messages: [
+        { ...plain, message_id: message.message_id, role: "user", content: message.content },
+        answer,
+      ],
+    });
+
+    // 5 is the estimate of the message that still waits
+    expect(await store.read(readSession, { id: session_id })).toMatchObject({
+      total_input_tokens: 100 + 5,
+      total_output_tokens: 7,
+      last_seq: 3,
+    });
+    expect(await store.read(readPending, { session_id })).toEqual([pending.message]);
+  });
+
+  it("[STORE-18] appends what is new, keeps the seq of what is known, and counts it once", async () => {
+    const store = await openFresh(engine);
+    const { id: session_id } = await newSession(store);
+    const user = await store.write(appendUserMessage, { reference: session_id, content: "ask" });
+    const input = {
+      session_id,
+      messages: [
+        { ...plain, message_id: user.message.message_id, role: "user", content: "ask" },
+        answer,
+        { ...plain, message_id: "t1", role: "tool", content: "# Reprise" },
+        { ...plain, message_id: "s1", role: "system", content: "so far", is_summary: true },
+      ],
+    } as const;
+
+    await store.write(mirrorMessages, input);
+    const once = await store.read(readDetail, { reference: session_id, all: true });
+    await store.write(mirrorMessages, input);
+
+    expect(await store.read(readDetail, { reference: session_id, all: true })).toEqual(once);
+    expect(once.session).toMatchObject({ total_input_tokens: 100, total_output_tokens: 7 });
+    expect(once.messages).toMatchObject([
+      { seq: 1, role: "user", content: "ask", tool_calls: null },
+      { seq: 2, role: "assistant", tool_calls: answer.tool_calls, token_count: 7 },
+      { seq: 3, role: "tool", is_summary: false },
+      { seq: 4, role: "system", is_summary: true },
+    ]);
+  });
+
+  it("does nothing for a session that does not exist, and nothing without messages", async () => {
+    const store = await openFresh(engine);
+    const { id: session_id } = await newSession(store);
+
+    await store.write(mirrorMessages, { session_id: "elsewhere", messages: [answer] });
+    await store.write(mirrorMessages, { session_id, messages: [] });
+
+    expect(await store.read(listSessions, { limit: 10 })).toMatchObject({
+      sessions: [{ id: session_id, last_seq: 0, last_message_at: null }],
+    });
+  });
+});
