@@ -1,0 +1,83 @@
+import type {
+  CreateSessionRequest,
+  MessageInfo,
+  SessionAck,
+  SessionDetail,
+  SessionSummary,
+} from "../core/schemas.ts";
+import type { SessionState } from "../core/sessions.ts";
+import { type ClientOptions, createConnection } from "./connection.ts";
+import { type FollowOptions, followStream } from "./follow.ts";
+
+export interface SessionPage {
+  readonly sessions: readonly SessionSummary[];
+  /** Give it as `cursor` for the page that follows; null on the last one. */
+  readonly next: string | null;
+}
+
+/**
+ * The HTTP API, typed. Runs in browsers too. Every call throws a ClientError with the service's
+ * own code, or `unreachable` or `bad_answer`; an id may be a prefix of 6 or more characters.
+ */
+export interface Client {
+  listSessions(options?: ListOptions): Promise<SessionPage>;
+  createSession(request?: CreateSessionRequest): Promise<SessionSummary>;
+  getSession(id: string, options?: DetailOptions): Promise<SessionDetail>;
+  /** With an `idempotencyKey`, a repeated call stores the message once. */
+  postMessage(id: string, content: string, options?: PostOptions): Promise<SessionAck>;
+  endSession(id: string): Promise<SessionAck>;
+  /** Each message of the session once, in order, until the session has ended. See `followStream`. */
+  followSession(id: string, options?: FollowOptions): AsyncGenerator<MessageInfo, void>;
+}
+
+export interface ListOptions {
+  readonly limit?: number;
+  readonly state?: SessionState;
+  readonly project_key?: string;
+  readonly cursor?: string;
+}
+
+export interface DetailOptions {
+  readonly all?: boolean;
+  readonly before_seq?: number;
+}
+
+export interface PostOptions {
+  readonly idempotencyKey?: string;
+}
+
+export function createClient(options: ClientOptions): Client {
+  const connection = createConnection(options);
+  return {
+    listSessions: async (query = {}) => {
+      const { body, headers } = await connection.call<SessionSummary[]>("GET", "/api/sessions", {
+        query: { ...query },
+      });
+      return { sessions: body, next: nextCursor(headers.get("link")) };
+    },
+    createSession: async (body = {}) =>
+      (await connection.call<SessionSummary>("POST", "/api/sessions", { body })).body,
+    getSession: async (id, query = {}) =>
+      (await connection.call<SessionDetail>("GET", pathOf(id), { query: { ...query } })).body,
+    postMessage: async (id, content, { idempotencyKey } = {}) =>
+      (
+        await connection.call<SessionAck>("POST", `${pathOf(id)}/messages`, {
+          body: { content },
+          headers: { "idempotency-key": idempotencyKey },
+        })
+      ).body,
+    endSession: async (id) => (await connection.call<SessionAck>("POST", `${pathOf(id)}/end`)).body,
+    followSession: (id, follow = {}) => followStream(connection, `${pathOf(id)}/stream`, follow),
+  };
+}
+
+function pathOf(id: string): string {
+  return `/api/sessions/${encodeURIComponent(id)}`;
+}
+
+function nextCursor(link: string | null): string | null {
+  const target = /<([^>]*)>\s*;\s*rel="?next"?/.exec(link ?? "")?.[1];
+  return target === undefined
+    ? null
+    : new URL(target, "http://reprise.invalid").searchParams.get("cursor");
+}

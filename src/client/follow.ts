@@ -1,0 +1,161 @@
+import type { MessageInfo } from "../core/schemas.ts";
+import { badAnswer, ClientError, errorOf } from "./client-error.ts";
+import type { Connection } from "./connection.ts";
+import { createEventStreamReader } from "./event-stream.ts";
+
+export interface FollowOptions {
+  /** Begins behind this position; from the first message where it is not given. */
+  readonly lastSeq?: number;
+  /** True to see archived messages too. */
+  readonly all?: boolean;
+  /** Ends the generator, with the signal's own reason thrown. */
+  readonly signal?: AbortSignal;
+  /** The pause before a new attempt: it doubles from the first to the longest. In milliseconds. */
+  readonly pauseMs?: { readonly first: number; readonly longest: number };
+  /** A stream that is silent for so long is dead: the service sends a comment every 15 s. */
+  readonly silenceMs?: number;
+  /** Told of each lost connection, before the pause. */
+  readonly onLost?: (error: unknown) => void;
+}
+
+const PAUSE_MS = { first: 250, longest: 10_000 };
+const SILENCE_MS = 45_000;
+
+/**
+ * Follows a session: yields each message once, in order of `seq`, across lost connections and
+ * restarts of the service, and returns once the session has ended and all is read. The last
+ * message received is where each new connection begins, so nothing is lost and nothing comes
+ * twice.
+ *
+ * Throws a ClientError for what another attempt would not mend (every 4xx but 408 and 429), and
+ * the signal's reason when it is aborted.
+ */
+export async function* followStream(
+  connection: Connection,
+  path: string,
+  options: FollowOptions,
+): AsyncGenerator<MessageInfo, void> {
+  const longest = options.pauseMs?.longest ?? PAUSE_MS.longest;
+  const first = options.pauseMs?.first ?? PAUSE_MS.first;
+  let last: number | null = null;
+  let pause = first;
+  for (;;) {
+    options.signal?.throwIfAborted();
+    try {
+      for await (const message of readOnce(connection, path, { ...options, last })) {
+        if (message === "ended") {
+          return;
+        }
+        pause = first;
+        if (last === null || message.seq > last) {
+          last = message.seq;
+          yield message;
+        }
+      }
+    } catch (error) {
+      options.signal?.throwIfAborted();
+      if (!isWorthAnotherAttempt(error)) {
+        throw error;
+      }
+      options.onLost?.(error);
+    }
+    await sleep(pause * (0.5 + Math.random() / 2), options.signal);
+    pause = Math.min(pause * 2, longest);
+  }
+}
+
+interface Attempt extends FollowOptions {
+  /** The last message received; null before the first one. */
+  readonly last: number | null;
+}
+
+/** One connection: its messages, then "ended" if the service says that there is nothing left. */
+async function* readOnce(
+  connection: Connection,
+  path: string,
+  attempt: Attempt,
+): AsyncGenerator<MessageInfo | "ended", void> {
+  const silence = new AbortController();
+  const signal =
+    attempt.signal === undefined
+      ? silence.signal
+      : AbortSignal.any([attempt.signal, silence.signal]);
+  const listen = (): ReturnType<typeof setTimeout> =>
+    setTimeout(() => silence.abort(), attempt.silenceMs ?? SILENCE_MS);
+  let timer = listen();
+  try {
+    const answer = await connection.open("GET", path, {
+      query: { last_seq: attempt.lastSeq, all: attempt.all },
+      headers: {
+        accept: "text/event-stream",
+        "last-event-id": attempt.last === null ? undefined : String(attempt.last),
+      },
+      signal,
+    });
+    if (answer.status === 204) {
+      yield "ended";
+      return;
+    }
+    const source = await bodyOf(answer);
+    const decoder = new TextDecoder();
+    const read = createEventStreamReader();
+    for (let piece = await source.read(); !piece.done; piece = await source.read()) {
+      // the reader's own time between two messages is no silence of the service
+      clearTimeout(timer);
+      for (const { event, data } of read(decoder.decode(piece.value, { stream: true }))) {
+        if (event === "message") {
+          yield messageOf(data);
+        }
+      }
+      timer = listen();
+    }
+  } finally {
+    clearTimeout(timer);
+    // a generator that is left early leaves no connection behind
+    silence.abort();
+  }
+}
+
+/** A reader and no `for await`: not every browser iterates over a body. */
+async function bodyOf(answer: Response) {
+  if (!answer.ok) {
+    throw await errorOf(answer);
+  }
+  const type = answer.headers.get("content-type") ?? "";
+  if (answer.body === null || !type.startsWith("text/event-stream")) {
+    throw badAnswer(answer.status);
+  }
+  return answer.body.getReader();
+}
+
+function messageOf(data: string): MessageInfo {
+  try {
+    return JSON.parse(data) as MessageInfo;
+  } catch (cause) {
+    throw badAnswer(200, cause);
+  }
+}
+
+function isWorthAnotherAttempt(error: unknown): boolean {
+  return (
+    !(error instanceof ClientError) ||
+    error.status === 0 ||
+    error.status === 408 ||
+    error.status === 429 ||
+    error.status >= 500
+  );
+}
+
+function sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const stop = (): void => {
+      clearTimeout(timer);
+      reject(signal?.reason);
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener("abort", stop);
+      resolve();
+    }, ms);
+    signal?.addEventListener("abort", stop, { once: true });
+  });
+}
