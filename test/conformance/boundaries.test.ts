@@ -1,0 +1,255 @@
+import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
+import { fileURLToPath } from "node:url";
+
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+
+import { makeFolder } from "../helpers/temp.ts";
+import { runTool } from "../helpers/tool.ts";
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+
+/** Files that break a rule of our own configuration, one rule each, and the rule. */
+const violations: readonly (readonly [file: string, rule: string, source: string])[] = [
+  ...["store/store.ts", "artifacts/a.ts", "agent/a.ts", "http/a.ts", "client/a.ts", "cli/a.ts"].map(
+    (target) => imports("core/a.ts", `../${target}`),
+  ),
+  imports("core/a.ts", "../main.ts"),
+  ...[
+    "node:fs",
+    "node:fs/promises",
+    "node:net",
+    "node:http",
+    "node:https",
+    "node:http2",
+    "node:child_process",
+    "node:sqlite",
+    "node:worker_threads",
+    "langchain",
+    "@langchain/core/messages",
+    "kysely",
+    "fastify",
+  ].map((target) => imports("core/a.ts", target)),
+  ...["store", "artifacts"].flatMap((layer) =>
+    [
+      "../agent/a.ts",
+      "../http/a.ts",
+      "../client/a.ts",
+      "../cli/a.ts",
+      "../main.ts",
+      "langchain",
+      "@langchain/core/messages",
+      "@langchain/langgraph",
+      "deepagents",
+    ].map((target) => imports(`${layer}/a.ts`, target)),
+  ),
+  imports("store/sessions/deep/a.ts", "../../../agent/a.ts"),
+  imports("store/a.ts", "../artifacts/a.ts"),
+  imports("artifacts/a.ts", "../store/store.ts"),
+  ...["../http/a.ts", "../client/a.ts", "../cli/a.ts", "../main.ts"].map((target) =>
+    imports("agent/a.ts", target),
+  ),
+  ...[
+    "../agent/a.ts",
+    "../cli/a.ts",
+    "../main.ts",
+    "langchain",
+    "langchain/chat_models/universal",
+    "@langchain/core/messages",
+    "deepagents",
+  ].map((target) => imports("http/a.ts", target)),
+  ...[
+    "../store/store.ts",
+    "../artifacts/a.ts",
+    "../agent/a.ts",
+    "../http/a.ts",
+    "../cli/a.ts",
+    "../main.ts",
+    "langchain",
+  ].map((target) => imports("client/a.ts", target)),
+  ...["../main.ts", "langchain", "@langchain/core/messages", "deepagents"].map((target) =>
+    imports("cli/a.ts", target),
+  ),
+  [
+    "src/http/types.ts",
+    "no-restricted-imports",
+    `import type { a } from "../agent/a.ts";\nexport type B = typeof a;\n`,
+  ],
+  ["src/http/again.ts", "no-restricted-imports", `export { a } from "../agent/a.ts";\n`],
+  [
+    "src/store/floating.ts",
+    "no-floating-promises",
+    "export function go(): void {\n  Promise.resolve(1);\n}\n",
+  ],
+  [
+    "src/store/misused.ts",
+    "no-misused-promises",
+    "export function go(done: Promise<boolean>): number {\n  return done ? 1 : 2;\n}\n",
+  ],
+  [
+    "src/core/switch.ts",
+    "switch-exhaustiveness-check",
+    `export function f(kind: "a" | "b"): number {\n  switch (kind) {\n    case "a":\n      return 1;\n  }\n  return 2;\n}\n`,
+  ],
+  ["src/core/default.ts", "no-default-export", "export default 1;\n"],
+  ["src/core/star.ts", "no-barrel-file", `export * from "./sessions.ts";\n`],
+  ["src/core/any.ts", "no-explicit-any", "export const x = JSON.parse('1') as any;\n"],
+  ["src/core/bang.ts", "no-non-null-assertion", "export const f = (x?: string): string => x!;\n"],
+  ["src/core/env.ts", "no-process-env", "export const home = process.env['HOME'];\n"],
+  ["src/core/console.ts", "no-console", "export function f(): void {\n  console.log(1);\n}\n"],
+  ["src/core/loose.ts", "eqeqeq", "export const f = (x: string, y: string): boolean => x == y;\n"],
+  [
+    "src/core/circle-a.ts",
+    "no-cycle",
+    `import { b } from "./circle-b.ts";\nexport const a = (): unknown => b;\n`,
+  ],
+  [
+    "src/core/circle-b.ts",
+    "no-cycle",
+    `import { a } from "./circle-a.ts";\nexport const b = (): unknown => a;\n`,
+  ],
+  [
+    "test/only.test.ts",
+    "no-focused-tests",
+    `import { it } from "vitest";\nit.only("x", () => undefined);\n`,
+  ],
+];
+
+/** What must stay allowed: a rule that fires everywhere proves nothing. */
+const allowed: readonly (readonly [file: string, source: string])[] = [
+  importsFrom("store/fine.ts", "../core/a.ts"),
+  importsFrom("artifacts/fine.ts", "../core/a.ts"),
+  importsFrom(
+    "agent/fine.ts",
+    "../core/a.ts",
+    "../store/store.ts",
+    "../artifacts/a.ts",
+    "langchain",
+  ),
+  importsFrom("http/fine.ts", "../core/a.ts", "../store/store.ts", "../artifacts/a.ts", "fastify"),
+  importsFrom("client/fine.ts", "../core/a.ts"),
+  importsFrom(
+    "cli/fine.ts",
+    "../core/a.ts",
+    "../store/store.ts",
+    "../agent/a.ts",
+    "../http/a.ts",
+    "../client/a.ts",
+  ),
+  ["src/index.ts", `export { a } from "./core/a.ts";\nexport type { b } from "./store/b.ts";\n`],
+  importsFrom("main.ts", "./cli/fine.ts", "./agent/fine.ts", "./http/fine.ts"),
+];
+
+interface Diagnostic {
+  readonly code: string;
+  readonly severity: string;
+  readonly filename: string;
+}
+
+describe("the linter's rules", () => {
+  const folder = makeFolder();
+  let found: readonly Diagnostic[] = [];
+
+  beforeAll(async () => {
+    for (const file of [".oxlintrc.json", "tsconfig.json", "package.json"]) {
+      cpSync(join(root, file), join(folder.path, file));
+    }
+    symlinkSync(join(root, "node_modules"), join(folder.path, "node_modules"));
+    for (const layer of ["core", "artifacts", "agent", "http", "client", "cli"]) {
+      write(folder.path, `src/${layer}/a.ts`, "export const a = 1;\n");
+    }
+    write(folder.path, "src/store/store.ts", "export const a = 1;\n");
+    write(folder.path, "src/core/sessions.ts", "export const a = 1;\n");
+    for (const [file, ...rest] of [...violations, ...allowed]) {
+      write(folder.path, file, rest.at(-1) ?? "");
+    }
+    const { stdout } = await runTool("oxlint", ["--type-aware", "--deny-warnings", "-f", "json"], {
+      cwd: folder.path,
+    });
+    const report: { diagnostics: readonly Diagnostic[] } = JSON.parse(stdout);
+    found = report.diagnostics;
+  });
+  afterAll(() => folder[Symbol.dispose]());
+
+  const rulesOf = (file: string): string[] =>
+    found
+      .filter(({ filename }) => relative(folder.path, join(folder.path, filename)) === file)
+      .map(({ code }) => code.replace(/^.*\((.*)\)$/, "$1"));
+
+  it.each(violations)("%s breaks %s", (file, rule) => {
+    expect(rulesOf(file)).toContain(rule);
+  });
+
+  it.each(allowed)("%s breaks none", (file) => {
+    expect(rulesOf(file)).toEqual([]);
+  });
+
+  it("are errors, all of them", () => {
+    expect(new Set(found.map(({ severity }) => severity))).toEqual(new Set(["error"]));
+  });
+});
+
+/** Which parts of `src/` each part may import, also when it does so while it runs. */
+const layers: Readonly<Record<string, readonly string[]>> = {
+  core: [],
+  store: ["core"],
+  artifacts: ["core"],
+  agent: ["core", "store", "artifacts"],
+  http: ["core", "store", "artifacts"],
+  client: ["core"],
+  cli: ["core", "store", "artifacts", "agent", "http", "client"],
+};
+
+describe("imports in src", () => {
+  // the linter does not see `import()`
+  it.each(Object.keys(layers))("of %s point inward, `import()` included", (layer) => {
+    const outward = importsOfLayer(layer).filter(
+      ({ target }) => target !== layer && layers[layer]?.includes(target) !== true,
+    );
+
+    expect(outward).toEqual([]);
+  });
+
+  it("are found at all: the agent's own are among them", () => {
+    expect(importsOfLayer("store").map(({ target }) => target)).toContain("core");
+  });
+});
+
+function importsOfLayer(layer: string): { file: string; specifier: string; target: string }[] {
+  const folder = join(root, "src", layer);
+  return readdirSync(folder, { recursive: true, encoding: "utf8" })
+    .filter((file) => /\.tsx?$/.test(file))
+    .flatMap((file) => {
+      const source = readFileSync(join(folder, file), "utf8");
+      return [...source.matchAll(/(?:\bfrom|\bimport\(?)\s*"(\.[^"]+)"/g)].map(
+        ([, specifier = ""]) => ({
+          file,
+          specifier,
+          target:
+            relative(join(root, "src"), join(folder, dirname(file), specifier)).split("/")[0] ?? "",
+        }),
+      );
+    });
+}
+
+function imports(file: string, target: string): readonly [string, string, string] {
+  const name = target.replace(/^(\.\.\/)+|\.ts$/g, "").replace(/\W+/g, "-");
+  const at = `src/${file.replace(/a\.ts$/, `imports-${name}.ts`)}`;
+  return [at, "no-restricted-imports", source([target])];
+}
+
+function importsFrom(file: string, ...targets: string[]): readonly [string, string] {
+  return [`src/${file}`, source(targets)];
+}
+
+function source(targets: readonly string[]): string {
+  const names = targets.map((_, index) => `n${index}`);
+  return `${targets
+    .map((target, index) => `import * as n${index} from "${target}";\n`)
+    .join("")}export const used: unknown[] = [${names.join(", ")}];\n`;
+}
+
+function write(folder: string, file: string, text: string): void {
+  mkdirSync(dirname(join(folder, file)), { recursive: true });
+  writeFileSync(join(folder, file), text);
+}
