@@ -4,7 +4,8 @@ import { createAgent } from "langchain";
 
 import type { Session } from "../core/sessions.ts";
 import type { Persona } from "./personas/persona.ts";
-import { READING_TOOLS, sessionTools } from "./tools/session-tools.ts";
+import { SESSION_TOOLS } from "./tools/catalogue.ts";
+import { sessionTools } from "./tools/session-tools.ts";
 
 export interface AgentParts {
   readonly session: Session;
@@ -37,7 +38,9 @@ function allowedTools({ session, persona }: AgentParts): readonly string[] | nul
   if (!session.plan_mode) {
     return persona.tools;
   }
-  return READING_TOOLS.filter((name) => persona.tools?.includes(name) ?? true);
+  return SESSION_TOOLS.filter(({ repeatable }) => repeatable)
+    .map(({ name }) => name)
+    .filter((name) => persona.tools?.includes(name) ?? true);
 }
 
 function systemPrompt({ session, persona, instructions }: AgentParts): string {

@@ -3,7 +3,7 @@ import type { BaseCheckpointSaver } from "@langchain/langgraph-checkpoint";
 
 import { RepriseError } from "../core/errors.ts";
 import { LEASE_MS } from "../core/limits.ts";
-import type { Message, Session } from "../core/sessions.ts";
+import type { Message } from "../core/sessions.ts";
 import { threadId } from "../core/threads.ts";
 import type { Fence } from "../store/leases/fence.ts";
 import type { LeaseOwner } from "../store/leases/lease.ts";
@@ -113,8 +113,7 @@ async function prepare(parts: ExchangerParts, request: ExchangeRequest): Promise
     persona,
     modelName,
     model: await openModel({ name: modelName, config: parts.models }),
-    instructions:
-      session.repo_path === null ? null : await repoInstructions(session.repo_path),
+    instructions: session.repo_path === null ? null : await repoInstructions(session.repo_path),
   };
 }
 
@@ -127,9 +126,7 @@ interface CarryOut {
   readonly prepared: Prepared;
 }
 
-async function carryOut(
-  input: CarryOut,
-): Promise<{ result: ExchangeResult; unfinished: boolean }> {
+async function carryOut(input: CarryOut): Promise<{ result: ExchangeResult; unfinished: boolean }> {
   const { parts, request, live, held, saver, prepared } = input;
   const before = await parts.store.read(readSession, { id: request.session_id });
   const { session, pending } = await parts.store.write(beginExchange, {
@@ -176,7 +173,9 @@ async function handOver(input: {
   const settled = await settleOpenCalls(input.saver, input.thread);
   return [
     ...settled,
-    ...input.pending.map(({ message_id, content }) => new HumanMessage({ id: message_id, content })),
+    ...input.pending.map(
+      ({ message_id, content }) => new HumanMessage({ id: message_id, content }),
+    ),
   ];
 }
 

@@ -22,6 +22,12 @@ export function chatAction(
   program: Command,
 ): (options: ChatOptions) => Promise<void> {
   return async (options) => {
+    if (program.args.length > 0) {
+      throw new RepriseError(
+        "invalid_usage",
+        "There is no such command; see `reprise --help`, and send a message with -p.",
+      );
+    }
     await using store = await openStore(cli, program);
     await chat({ cli, store, command: program, options });
   };

@@ -28,6 +28,7 @@ export function createProgram(cli: CliContext): Command {
     .option("--plan", "planning mode: the agent looks and plans, and changes nothing")
     .option("-p, --prompt <text>", "one exchange without a screen; - reads the text from stdin")
     .option("--json", "one line of JSON for each exchange")
+    .allowExcessArguments(true)
     .action(chatAction(cli, program));
   withDatabase(program);
   program.addCommand(sessionsCommand(cli));

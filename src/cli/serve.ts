@@ -33,25 +33,33 @@ export function serveCommand(cli: CliContext): Command {
 
 async function serve(cli: CliContext, command: Command, options: ServeOptions): Promise<void> {
   const port = numberOption("--port", options.port, { least: 0, most: 65_535 });
-  const pollMs = numberOption("--stream-poll-ms", options.streamPollMs, { least: 20, most: 60_000 });
+  const pollMs = numberOption("--stream-poll-ms", options.streamPollMs, {
+    least: 20,
+    most: 60_000,
+  });
   const token = await readToken(cli, options.tokenFile);
   const stopped = stopSignal(cli);
   await using store = await openStore(cli, command);
-  const { startServer } = await import("../http/start-server.ts");
-  await using server = await startServer({
+  const { startServer } = await import("../http/serve.ts");
+  const server = await startServer({
     store,
     version: cli.version,
     host: options.host,
     port,
     stream: { pollMs },
     ...(token === null ? {} : { token }),
-    allowedHosts: options.allowHost ?? [],
-    ...(options.log === true ? { log: (line) => noticeLine(cli, JSON.stringify(line)) } : {}),
+    allowHosts: options.allowHost,
+    log: (line) => {
+      if (options.log === true) {
+        noticeLine(cli, JSON.stringify(line));
+      }
+    },
   });
   printLine(cli, `listening on ${server.url}`);
   printLine(cli, `database ${store.location}`);
   printLine(cli, `version ${cli.version}`);
   await stopped;
+  await server.close();
 }
 
 function numberOption(

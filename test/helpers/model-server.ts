@@ -4,7 +4,11 @@ import { onTestFinished } from "vitest";
 /** What the mock model answers to one request. */
 export interface ModelAnswer {
   readonly content?: string;
-  readonly toolCalls?: { readonly name: string; readonly arguments: string; readonly id?: string }[];
+  readonly toolCalls?: {
+    readonly name: string;
+    readonly arguments: string;
+    readonly id?: string;
+  }[];
   readonly usage?: {
     readonly prompt_tokens?: number;
     readonly completion_tokens?: number;

@@ -48,7 +48,9 @@ export function createConversation(parts: {
     planned: () => ({
       model: session?.model ?? (chosen.kind === "new" ? chosen.columns.model : null) ?? null,
       persona_name:
-        session?.persona_name ?? (chosen.kind === "new" ? chosen.columns.persona_name : null) ?? null,
+        session?.persona_name ??
+        (chosen.kind === "new" ? chosen.columns.persona_name : null) ??
+        null,
     }),
     send: async (text, live) => {
       refuseUnstorable(text);

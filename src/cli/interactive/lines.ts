@@ -71,11 +71,7 @@ async function handle(
   }
 }
 
-async function exchange(
-  parts: LinesInput,
-  input: LineInput,
-  text: string,
-): Promise<SlashOutcome> {
+async function exchange(parts: LinesInput, input: LineInput, text: string): Promise<SlashOutcome> {
   const stop = new AbortController();
   input.onInterrupt(() => stop.abort());
   try {

@@ -19,7 +19,10 @@ export function sessionTable(sessions: readonly Session[], now: number): string[
     Math.max(...all.map((row) => (row[column] ?? "").length)),
   );
   return all.map((row) =>
-    row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join("  ").trimEnd(),
+    row
+      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+      .join("  ")
+      .trimEnd(),
   );
 }
 
