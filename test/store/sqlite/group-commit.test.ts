@@ -39,7 +39,7 @@ describe("group commit", () => {
     expect(commits).toEqual([256, 256, 88]);
   });
 
-  it("carries the group out one by one when the database fills up under one of them", async () => {
+  it("[STORE-30] carries the group out one by one when the database fills up under one of them", async () => {
     const store = await openStore();
     const { id } = await store.write(createSession, {});
     await limitPages(store, 60);
@@ -62,7 +62,7 @@ describe("group commit", () => {
     });
   });
 
-  it("refuses writes while the database is full, and takes them when there is room again", async () => {
+  it("[STORE-30] refuses writes while the database is full, and takes them when there is room again", async () => {
     const store = await openStore();
     const { id } = await store.write(createSession, {});
     await limitPages(store, 1);
@@ -98,7 +98,7 @@ describe("group commit", () => {
 });
 
 describe("a lock that another process holds", () => {
-  it("is waited for without holding up this process, then everything goes in together", async () => {
+  it("[STORE-29] is waited for without holding up this process, then everything goes in together", async () => {
     const path = join(temporaryFolder(), "reprise.db");
     const store = await openStore({ path });
     const lock = startProgram("store-lock.ts", [path]);
@@ -121,7 +121,7 @@ describe("a lock that another process holds", () => {
     expect(commits).toEqual([2]);
   });
 
-  it("is reported when it lasts too long, and the store works again afterwards", async () => {
+  it("[STORE-29] is reported when it lasts too long, and the store works again afterwards", async () => {
     const path = join(temporaryFolder(), "reprise.db");
     const store = await openStore({ path, busyTimeoutMs: 50 });
     const { id } = await store.write(createSession, {});

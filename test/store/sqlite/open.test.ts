@@ -134,7 +134,7 @@ describe("a database that is there", () => {
     expect(existsSync(`${path}-wal`)).toBe(false);
   });
 
-  it("writes a log that is synced at every commit and checks its references", () => {
+  it("[STORE-1] writes a log that is synced at every commit and checks its references", () => {
     const path = join(temporaryFolder(), "reprise.db");
     const connection = openConnection(path, 100);
     onTestFinished(() => connection.close());
@@ -144,7 +144,7 @@ describe("a database that is there", () => {
     expect(connection.raw.prepare("PRAGMA busy_timeout").get()).toEqual({ timeout: 100 });
   });
 
-  it("has a write-ahead log", async () => {
+  it("[STORE-1] has a write-ahead log", async () => {
     const path = await madeDatabase();
     const raw = new DatabaseSync(path);
     onTestFinished(() => raw.close());
