@@ -12,14 +12,6 @@ const CANTOPEN = 14;
 const PROTOCOL = 15;
 const NOTADB = 26;
 
-/** The primary result code of a failure of `node:sqlite`; null for any other error. */
-export function sqliteCode(error: unknown): number | null {
-  if (!(error instanceof Error) || !("errcode" in error) || typeof error.errcode !== "number") {
-    return null;
-  }
-  return error.errcode & 0xff;
-}
-
 export function isBusy(error: unknown): boolean {
   const code = sqliteCode(error);
   return code === BUSY || code === LOCKED || code === PROTOCOL;
@@ -76,4 +68,12 @@ export function corruptFile(details: ErrorDetails = {}): RepriseError {
     "The database file is damaged or is not a Reprise database; keep it as it is and restore a backup, or name another file with --database.",
     details,
   );
+}
+
+/** The primary result code of a failure of `node:sqlite`; null for any other error. */
+function sqliteCode(error: unknown): number | null {
+  if (!(error instanceof Error) || !("errcode" in error) || typeof error.errcode !== "number") {
+    return null;
+  }
+  return error.errcode & 0xff;
 }
