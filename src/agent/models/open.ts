@@ -15,6 +15,8 @@ interface Opening {
 
 /**
  * The chat model behind `provider:model`, loading only that provider's client. Nothing is sent yet.
+ * It streams when it is streamed. The clients' own `streaming` option stays off: with it, openai's
+ * client downloads a tokenizer from the network after every answer.
  *
  * Keys, addresses and accounts come from `config` alone: what the clients would read from the
  * environment is set explicitly. A server of one's own (`baseUrl`) needs no key. Refuses with
@@ -48,7 +50,6 @@ async function openAnthropic({ model, config }: Opening): Promise<BaseChatModel>
     model,
     apiKey,
     anthropicApiUrl: checkUrl(baseUrl, "ANTHROPIC_BASE_URL"),
-    streaming: true,
     streamUsage: true,
     maxRetries: config.retries,
     clientOptions: { authToken: null, logLevel: "off", timeout: config.timeoutMs },
@@ -62,7 +63,6 @@ async function openOpenAi({ model, config }: Opening): Promise<BaseChatModel> {
   return new ChatOpenAI({
     model,
     apiKey,
-    streaming: true,
     streamUsage: true,
     useResponsesApi: false,
     maxRetries: config.retries,
@@ -83,7 +83,6 @@ async function openOllama({ model, config }: Opening): Promise<BaseChatModel> {
   return new ChatOllama({
     model,
     baseUrl: checkUrl(baseUrl, "OLLAMA_BASE_URL"),
-    streaming: true,
     numCtx: OLLAMA_CONTEXT_TOKENS,
     maxRetries: config.retries,
   });

@@ -83,7 +83,7 @@ describe("openModel", () => {
   it("asks a chat-completions server for the usage of its stream, without a key", async () => {
     await using provider = await startProvider({ status: 400, body: {} });
     const model = await openModel({ name: "openai:local", config: configFor(provider.url) });
-    await expect(model.invoke("hello")).rejects.toThrow("400");
+    await expect(model.stream("hello")).rejects.toThrow("400");
 
     expect(provider.requests[0]?.path).toBe("/v1/chat/completions");
     expect(JSON.parse(provider.requests[0]?.body ?? "")).toMatchObject({

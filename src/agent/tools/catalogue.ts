@@ -1,0 +1,18 @@
+/** One tool that a persona can be given. */
+export interface ToolEntry {
+  readonly name: string;
+  /** True where doing it twice does no more than doing it once: it only reads. */
+  readonly repeatable: boolean;
+}
+
+/** The tools that work on the session's repository. Names are part of the persona format. */
+export const SESSION_TOOLS = [
+  { name: "read_file", repeatable: true },
+  { name: "list_files", repeatable: true },
+  { name: "find_files", repeatable: true },
+  { name: "search_files", repeatable: true },
+  { name: "write_file", repeatable: false },
+  { name: "edit_file", repeatable: false },
+] as const satisfies readonly ToolEntry[];
+
+export type SessionToolName = (typeof SESSION_TOOLS)[number]["name"];

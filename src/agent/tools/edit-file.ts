@@ -1,0 +1,59 @@
+import type { Boundary } from "./boundary.ts";
+import { survey } from "./boundary.ts";
+import type { Place } from "./locate.ts";
+import { locate, refusal } from "./locate.ts";
+import { openFile } from "./open-file.ts";
+import { replaceFile } from "./write-file.ts";
+
+const MAX_EDITED_BYTES = 10n * 1024n * 1024n;
+
+interface Edit {
+  readonly path: string;
+  readonly oldText: string;
+  readonly newText: string;
+  readonly replaceAll: boolean;
+}
+
+/**
+ * Replaces a text that occurs exactly once in a file, or every occurrence with `replaceAll`. The
+ * file keeps its line ends and its byte order mark. A file that is not UTF-8 is refused: writing
+ * it back would change bytes that nobody asked to change.
+ */
+export async function editTextFile(boundary: Boundary, input: Edit): Promise<string> {
+  const place = await locate(await survey(boundary), input.path, "write");
+  const content = await textOf(place);
+  const { oldText, newText } = withLineEnds(content, input);
+  if (oldText === "" || oldText === newText) {
+    throw refusal("old_text must not be empty and must differ from new_text");
+  }
+  const parts = content.split(oldText);
+  const count = parts.length - 1;
+  if (count === 0)
+    throw refusal("old_text is not in the file; read it again and copy the text exactly");
+  if (count > 1 && !input.replaceAll) {
+    throw refusal(`old_text occurs ${count} times; add lines around it, or set replace_all`);
+  }
+  await replaceFile(place, parts.join(newText));
+  return `edited ${place.shown} (${count} ${count === 1 ? "place" : "places"})`;
+}
+
+async function textOf(place: Place): Promise<string> {
+  await using file = await openFile(place);
+  if ((place.stat?.size ?? 0n) > MAX_EDITED_BYTES) {
+    throw refusal("the file is over 10 MiB, too large to edit; ask the user to do it");
+  }
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(await file.readFile());
+  } catch (cause) {
+    if (!(cause instanceof TypeError)) throw cause;
+    throw refusal("the file is not UTF-8 text and is left as it is; ask the user to convert it");
+  }
+}
+
+/** Models write LF; in a file of CR LF the same lines are meant. */
+function withLineEnds(content: string, edit: Edit): Pick<Edit, "oldText" | "newText"> {
+  const { oldText, newText } = edit;
+  if (content.includes(oldText) || !content.includes("\r\n")) return { oldText, newText };
+  const convert = (text: string) => text.replace(/\r?\n/g, "\r\n");
+  return { oldText: convert(oldText), newText: convert(newText) };
+}

@@ -1,0 +1,26 @@
+import { readdir } from "node:fs/promises";
+
+import type { Boundary } from "./boundary.ts";
+import { survey } from "./boundary.ts";
+import { locate, refusal } from "./locate.ts";
+
+const MAX_LISTED = 1000;
+
+/**
+ * What is in a folder, one name a line: folders end with `/`, links with `@`. At most 1,000.
+ * Git's own folder is left out.
+ */
+export async function listFolder(boundary: Boundary, path: string): Promise<string> {
+  const place = await locate(await survey(boundary), path, "read");
+  if (place.stat === null)
+    throw refusal("there is no such folder; list the repository's top first");
+  if (!place.stat.isDirectory()) throw refusal("this is no folder; read_file shows a file");
+  const entries = await readdir(place.path, { withFileTypes: true });
+  const names = entries
+    .filter(({ name }) => name !== ".git")
+    .map((entry) => entry.name + (entry.isDirectory() ? "/" : entry.isSymbolicLink() ? "@" : ""))
+    .sort();
+  if (names.length === 0) return "(the folder is empty)";
+  const left = names.length - MAX_LISTED;
+  return names.slice(0, MAX_LISTED).join("\n") + (left > 0 ? `\n(and ${left} more)` : "");
+}

@@ -1,0 +1,82 @@
+import type { BigIntStats } from "node:fs";
+import { isAbsolute, join, relative, sep } from "node:path";
+
+import { RepriseError } from "../../core/errors.ts";
+import { MAX_PATH_LENGTH } from "../../core/limits.ts";
+import { isGuarded } from "./boundary.ts";
+import type { Survey } from "./boundary.ts";
+import { isInside, realPlace, statOrNull } from "./real-place.ts";
+
+export type Purpose = "read" | "write";
+
+/** A place that was checked: inside the repository on the real disk, links resolved. */
+export interface Place {
+  /** The real path, to be opened without following a link. */
+  readonly path: string;
+  /** The same, relative to the repository's top, with `/`; `.` for the top itself. */
+  readonly shown: string;
+  /** Null where nothing is there yet. */
+  readonly stat: BigIntStats | null;
+}
+
+/** Who decides what an agent may do must not be written by the agent. */
+const UNWRITABLE = [".reprise", ".claude", ".agents"];
+
+/**
+ * Resolves a path from a model to a place inside the repository, or refuses it.
+ *
+ * Links are followed on the real disk: what they lead to must be inside too, also in the middle
+ * of a path and for files that do not exist yet, and a link that leads nowhere is refused. So are
+ * `..`, absolute paths outside, NUL, git's own folder, and the protected paths. Refusals are
+ * RepriseErrors whose message is meant for the model.
+ */
+export async function locate(survey: Survey, path: string, purpose: Purpose): Promise<Place> {
+  const real = await realPlace(join(survey.root, ...segments(survey, path)));
+  if (real === null || !isInside(survey.root, real)) {
+    throw refusal("the path leads out of the repository through a link; choose another");
+  }
+  const shown = relative(survey.root, real).split(sep).join("/") || ".";
+  refuseReserved(shown, purpose);
+  const place = { path: real, shown, stat: await statOrNull(real) };
+  if (isGuarded(survey, place)) {
+    throw refusal("this file belongs to Reprise itself and is off limits; choose another");
+  }
+  return place;
+}
+
+/** A tool's refusal, worded for the model that called it. */
+export function refusal(message: string): RepriseError {
+  return new RepriseError("invalid_request", message);
+}
+
+function segments(survey: Survey, path: string): string[] {
+  if (path.includes("\0") || path.length > MAX_PATH_LENGTH) {
+    throw refusal("this is not a path; write one relative to the repository's top");
+  }
+  const inner = isAbsolute(path) ? belowTop(survey, path) : path;
+  const parts = inner.split(sep).filter((part) => part !== "" && part !== ".");
+  if (parts.includes("..")) {
+    throw refusal("a path must not contain ..; write it relative to the repository's top");
+  }
+  return parts;
+}
+
+/** Cut as text, so that `..` is still seen: resolving first would hide a way through a link. */
+function belowTop({ named, root }: Survey, path: string): string {
+  const top = [root, named].find((top) => isInside(top, path));
+  if (top !== undefined) return path.slice(top.length);
+  throw refusal(
+    "this absolute path is outside the repository; write it relative to its top, like src/main.ts",
+  );
+}
+
+function refuseReserved(shown: string, purpose: Purpose): void {
+  // a file system that folds case would let .GIT in
+  const parts = shown.toLowerCase().split("/");
+  if (parts.includes(".git")) {
+    throw refusal("git's own folder is off limits; work on the files of the repository");
+  }
+  if (purpose === "write" && UNWRITABLE.includes(parts[0] ?? "")) {
+    throw refusal("agents' configuration can be read but not written; ask the user to change it");
+  }
+}

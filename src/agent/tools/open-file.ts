@@ -1,0 +1,32 @@
+import { constants } from "node:fs";
+import { open } from "node:fs/promises";
+import type { FileHandle } from "node:fs/promises";
+
+import type { Place } from "./locate.ts";
+import { refusal } from "./locate.ts";
+
+/** Bytes looked at to tell text from anything else, as git does. */
+const SNIFFED_BYTES = 8000;
+
+/**
+ * Opens a checked place for reading. Only a regular file, and only the one that was checked: a link
+ * or another file put in its place since is refused.
+ */
+export async function openFile(place: Place): Promise<FileHandle> {
+  if (place.stat === null)
+    throw refusal("there is no such file; list_files or find_files shows what there is");
+  if (place.stat.isDirectory()) throw refusal("this is a folder; list_files shows what is in it");
+  if (!place.stat.isFile()) throw refusal("this is neither a file nor a folder; choose another");
+  const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+  const file = await open(place.path, flags);
+  const opened = await file.stat({ bigint: true });
+  if (opened.ino === place.stat.ino && opened.dev === place.stat.dev) return file;
+  await file.close();
+  throw refusal("the file changed while it was opened; try again");
+}
+
+/** True where the beginning holds a NUL byte, which text does not. */
+export async function isBinary(file: FileHandle): Promise<boolean> {
+  const { buffer, bytesRead } = await file.read(Buffer.alloc(SNIFFED_BYTES), 0, SNIFFED_BYTES, 0);
+  return buffer.subarray(0, bytesRead).includes(0);
+}

@@ -1,0 +1,47 @@
+import type { BigIntStats } from "node:fs";
+import { lstat, realpath, stat } from "node:fs/promises";
+import { basename, dirname, join, sep } from "node:path";
+
+/**
+ * The real path of a place that may not exist: of its nearest existing parent, and the rest. Null
+ * where a link leads nowhere, because whoever creates its target decides where that is.
+ */
+export async function realPlace(path: string): Promise<string | null> {
+  try {
+    return await realpath(path);
+  } catch (error) {
+    if (codeOf(error) !== "ENOENT") throw error;
+  }
+  if (await isLink(path)) return null;
+  const parent = await realPlace(dirname(path));
+  return parent === null ? null : join(parent, basename(path));
+}
+
+/** True for the folder itself and all below it, and not for `/repo-evil` beside `/repo`. */
+export function isInside(folder: string, path: string): boolean {
+  return path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep);
+}
+
+export async function statOrNull(path: string): Promise<BigIntStats | null> {
+  try {
+    return await stat(path, { bigint: true });
+  } catch (error) {
+    if (codeOf(error) === "ENOENT") return null;
+    throw error;
+  }
+}
+
+/** The system's code of a failed call (`ENOENT`), or null. */
+export function codeOf(error: unknown): string | null {
+  return error instanceof Error && "code" in error && typeof error.code === "string"
+    ? error.code
+    : null;
+}
+
+async function isLink(path: string): Promise<boolean> {
+  try {
+    return (await lstat(path)).isSymbolicLink();
+  } catch {
+    return false;
+  }
+}

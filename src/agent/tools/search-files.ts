@@ -1,0 +1,77 @@
+import type { Boundary } from "./boundary.ts";
+import { survey } from "./boundary.ts";
+import type { Place } from "./locate.ts";
+import { locate, refusal } from "./locate.ts";
+import { globMatcher } from "./find-files.ts";
+import { isBinary, openFile } from "./open-file.ts";
+import { locateWalked, MAX_WALKED, walkFiles } from "./walk.ts";
+
+const MAX_MATCHES = 200;
+const MAX_SHOWN = 300;
+/** Larger files are data; they are counted and left out. */
+const MAX_FILE_BYTES = 2 * 1024 * 1024;
+
+interface Search {
+  readonly text: string;
+  readonly path: string;
+  readonly files: string;
+  readonly ignoreCase: boolean;
+}
+
+/**
+ * Lines that hold a text, as `path:line: content`; plain text, not a pattern, because matching a
+ * model's regular expression could take for ever. Binary files and those over 2 MiB are left out.
+ * At most 200 lines.
+ */
+export async function searchFiles(boundary: Boundary, input: Search): Promise<string> {
+  if (input.text === "" || /[\r\n]/.test(input.text)) {
+    throw refusal("search for one line of text; it must not be empty");
+  }
+  const matches = globMatcher(input.files);
+  const bounds = await survey(boundary);
+  const top = await locate(bounds, input.path, "read");
+  if (top.stat === null) throw refusal("there is no such path; list the repository's top first");
+  const found: string[] = [];
+  const left = { cut: false, large: 0 };
+  for await (const file of walkFiles(top, () => (left.cut = true))) {
+    if (!matches(file.shown)) continue;
+    const place = await locateWalked(bounds, file);
+    if (place === null) continue;
+    if ((place.stat?.size ?? 0n) > MAX_FILE_BYTES) left.large += 1;
+    else found.push(...(await matchingLines(place, input)));
+    if (found.length > MAX_MATCHES) break;
+  }
+  return report(found, left);
+}
+
+async function matchingLines(place: Place, { text, ignoreCase }: Search): Promise<string[]> {
+  const content = await textOf(place);
+  const fold = (line: string) => (ignoreCase ? line.toLowerCase() : line);
+  const wanted = fold(text);
+  if (!fold(content).includes(wanted)) return [];
+  return content.split("\n").flatMap((line, index) => {
+    if (!fold(line).includes(wanted)) return [];
+    const shown = line.length > MAX_SHOWN ? `${line.slice(0, MAX_SHOWN)}…` : line.trimEnd();
+    return [`${place.shown}:${index + 1}: ${shown}`];
+  });
+}
+
+/** Empty for what is not text or went away since: one file must not end the search. */
+async function textOf(place: Place): Promise<string> {
+  try {
+    await using file = await openFile(place);
+    return (await isBinary(file)) ? "" : await file.readFile("utf8");
+  } catch {
+    return "";
+  }
+}
+
+function report(found: readonly string[], left: { cut: boolean; large: number }): string {
+  const notes = [
+    found.length > MAX_MATCHES ? `(more lines match; narrow the text, files or path)` : null,
+    left.cut ? `(stopped after ${MAX_WALKED} entries; choose a smaller folder as path)` : null,
+    left.large > 0 ? `(${left.large} files over 2 MiB were left out)` : null,
+  ].filter((note) => note !== null);
+  const shown = found.length === 0 ? ["(no line holds this text)"] : found.slice(0, MAX_MATCHES);
+  return [...shown, ...notes].join("\n");
+}

@@ -1,0 +1,121 @@
+import { tool } from "@langchain/core/tools";
+import type { StructuredToolInterface } from "@langchain/core/tools";
+import { z } from "zod";
+
+import type { Boundary } from "./boundary.ts";
+import { SESSION_TOOLS } from "./catalogue.ts";
+import type { SessionToolName } from "./catalogue.ts";
+import { editTextFile } from "./edit-file.ts";
+import { findFiles } from "./find-files.ts";
+import { listFolder } from "./list-files.ts";
+import { MAX_LINES, readTextFile } from "./read-file.ts";
+import { searchFiles } from "./search-files.ts";
+import { createQueue, reportFailure } from "./tool-result.ts";
+import { writeTextFile } from "./write-file.ts";
+
+/**
+ * The tools of a session: its repository's files, read, listed, searched, written and edited; none
+ * without a repository. `allowed` names those to give, null gives all. Nothing outside the
+ * repository and none of `protectedPaths` can be reached. A tool that fails answers with a
+ * sentence for the model that begins with `Error:`; it never throws. Changes are made one at a
+ * time, however many calls come together.
+ *
+ * Ours on plain files, because deepagents' FilesystemBackend, measured at 1.14.1, lists files
+ * outside its root for `glob("../**")`, rewrites every byte that is not UTF-8 in an edit, holds
+ * whole files in memory, cannot protect paths, and its middleware moves large results into files
+ * in the repository.
+ */
+export function sessionTools(input: {
+  readonly repoPath: string | null;
+  readonly allowed: readonly string[] | null;
+  readonly protectedPaths: readonly string[];
+}): StructuredToolInterface[] {
+  const { repoPath, allowed, protectedPaths } = input;
+  if (repoPath === null) return [];
+  const boundary = { repoPath, protectedPaths };
+  const tools = [...readingTools(boundary), ...writingTools(boundary)];
+  return tools.filter(({ name }) => allowed === null || allowed.includes(name));
+}
+
+/** Those that change nothing: all that a session in plan mode gets. */
+export const READING_TOOLS: readonly string[] = SESSION_TOOLS.filter(
+  ({ repeatable }) => repeatable,
+).map(({ name }) => name);
+
+const PATH = z.string().describe("relative to the repository's top");
+const FOLDER = PATH.default(".");
+
+function readingTools(boundary: Boundary): StructuredToolInterface[] {
+  return [
+    define({
+      name: "read_file",
+      description: `Read a text file, up to ${MAX_LINES} numbered lines at a time.`,
+      schema: z.object({
+        path: PATH,
+        offset: z.int().min(1).default(1).describe("first line"),
+        limit: z.int().min(1).max(MAX_LINES).default(MAX_LINES).describe("lines"),
+      }),
+      act: (input) => readTextFile(boundary, input),
+    }),
+    define({
+      name: "list_files",
+      description: "List a folder.",
+      schema: z.object({ path: FOLDER }),
+      act: ({ path }) => listFolder(boundary, path),
+    }),
+    define({
+      name: "find_files",
+      description: "Find files by a glob such as src/**/*.ts.",
+      schema: z.object({ pattern: z.string(), path: FOLDER }),
+      act: (input) => findFiles(boundary, input),
+    }),
+    define({
+      name: "search_files",
+      description: "Find the lines that contain a text (not a pattern).",
+      schema: z.object({
+        text: z.string(),
+        path: FOLDER,
+        files: z.string().default("**").describe("glob of the files to search"),
+        ignore_case: z.boolean().default(false),
+      }),
+      act: ({ ignore_case, ...input }) =>
+        searchFiles(boundary, { ...input, ignoreCase: ignore_case }),
+    }),
+  ];
+}
+
+function writingTools(boundary: Boundary): StructuredToolInterface[] {
+  const inOrder = createQueue();
+  return [
+    define({
+      name: "write_file",
+      description: "Create a file or replace all of it.",
+      schema: z.object({ path: PATH, content: z.string() }),
+      act: (input) => inOrder(() => writeTextFile(boundary, input)),
+    }),
+    define({
+      name: "edit_file",
+      description: "Replace a text that occurs exactly once in a file.",
+      schema: z.object({
+        path: PATH,
+        old_text: z.string().describe("exactly as in the file, without line numbers"),
+        new_text: z.string(),
+        replace_all: z.boolean().default(false),
+      }),
+      act: ({ path, old_text, new_text, replace_all }) => {
+        const edit = { path, oldText: old_text, newText: new_text, replaceAll: replace_all };
+        return inOrder(() => editTextFile(boundary, edit));
+      },
+    }),
+  ];
+}
+
+function define<Schema extends z.ZodObject>(entry: {
+  readonly name: SessionToolName;
+  readonly description: string;
+  readonly schema: Schema;
+  readonly act: (input: z.output<Schema>) => Promise<string>;
+}): StructuredToolInterface {
+  const { name, description, schema, act } = entry;
+  return tool(reportFailure(act), { name, description, schema });
+}

@@ -1,0 +1,47 @@
+import { isRepriseError } from "../../core/errors.ts";
+import { codeOf } from "./real-place.ts";
+
+/** What a failed call of the system means, for a model. */
+const SYSTEM_FAULTS: Readonly<Record<string, string>> = {
+  EACCES: "the system does not allow this; choose another path or ask the user",
+  EPERM: "the system does not allow this; choose another path or ask the user",
+  EROFS: "the disk is read-only; tell the user",
+  ENOSPC: "the disk is full; tell the user",
+  ENOENT: "there is no such file or folder",
+  ENOTDIR: "a part of the path is a file, not a folder",
+  EISDIR: "this is a folder; name a file",
+  ELOOP: "the path leads through a link that must not be followed; choose another",
+  ENAMETOOLONG: "the name is too long; choose a shorter one",
+};
+
+/**
+ * Makes a tool that never throws: a failure is answered as text that begins with `Error:`, and
+ * what every answer holds can be stored (no NUL, no half character).
+ */
+export function reportFailure<Input>(
+  act: (input: Input) => Promise<string>,
+): (input: Input) => Promise<string> {
+  return async (input) => {
+    try {
+      return (await act(input)).toWellFormed().replaceAll("\0", "\u{FFFD}");
+    } catch (error) {
+      return `Error: ${messageOf(error)}`;
+    }
+  };
+}
+
+/** Runs what it is given one after the other; a failure does not hold up the next. */
+export function createQueue(): <Output>(act: () => Promise<Output>) => Promise<Output> {
+  let last: Promise<unknown> = Promise.resolve();
+  return (act) => {
+    const done = last.then(act, act);
+    last = done;
+    return done;
+  };
+}
+
+function messageOf(error: unknown): string {
+  if (isRepriseError(error)) return error.message;
+  const code = codeOf(error) ?? "unknown";
+  return SYSTEM_FAULTS[code] ?? `the tool failed (${code}); try another way or ask the user`;
+}

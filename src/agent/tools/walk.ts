@@ -1,0 +1,55 @@
+import type { Dirent } from "node:fs";
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+
+import type { Survey } from "./boundary.ts";
+import type { Place } from "./locate.ts";
+import { locate } from "./locate.ts";
+
+/** Entries that one walk looks at; a larger tree wants a narrower path. */
+export const MAX_WALKED = 50_000;
+
+/** Folders that hold nothing anybody wrote here. A path inside one can still be named. */
+const SKIPPED = new Set([".git", "node_modules"]);
+
+export interface WalkedFile {
+  /** Relative to the repository's top. */
+  readonly shown: string;
+}
+
+/**
+ * Every regular file below a folder, or the file itself, folder by folder, in the order of names. Links
+ * are not followed, `.git` and `node_modules` are left out. Calls `full` once where it stopped early.
+ */
+export async function* walkFiles(top: Place, full: () => void): AsyncGenerator<WalkedFile> {
+  if (top.stat?.isFile() === true) {
+    yield { shown: top.shown };
+    return;
+  }
+  let walked = 0;
+  const waiting = [{ path: top.path, shown: top.shown === "." ? "" : `${top.shown}/` }];
+  for (let folder = waiting.pop(); folder !== undefined; folder = waiting.pop()) {
+    const below: typeof waiting = [];
+    for (const entry of await entriesOf(folder.path)) {
+      walked += 1;
+      if (walked > MAX_WALKED) return full();
+      const shown = folder.shown + entry.name;
+      if (entry.isFile()) yield { shown };
+      else if (entry.isDirectory() && !SKIPPED.has(entry.name)) {
+        below.push({ path: join(folder.path, entry.name), shown: `${shown}/` });
+      }
+    }
+    waiting.push(...below.reverse());
+  }
+}
+
+/** A walk checks each file again before it is told or opened: some are off limits. */
+export async function locateWalked(bounds: Survey, file: WalkedFile): Promise<Place | null> {
+  return locate(bounds, file.shown, "read").catch(() => null);
+}
+
+/** A folder that cannot be read hides only itself. */
+async function entriesOf(path: string): Promise<Dirent[]> {
+  const entries = await readdir(path, { withFileTypes: true }).catch(() => []);
+  return entries.sort((a, b) => (a.name < b.name ? -1 : 1));
+}

@@ -1,0 +1,36 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+
+import { sessionTools } from "../../../src/agent/tools/session-tools.ts";
+import { temporaryFolder } from "../../helpers/temp.ts";
+
+export interface ToolBox {
+  /** Holds `repo`, the session's repository, and whatever lies beside it. */
+  readonly outside: string;
+  readonly repo: string;
+  call(name: string, args: object): Promise<string>;
+}
+
+/** A repository in a fresh folder, with these files, and the tools that work on it. */
+export function toolBox(
+  files: Readonly<Record<string, string | Uint8Array>> = {},
+  protect: (outside: string) => string[] = () => [],
+): ToolBox {
+  const outside = temporaryFolder();
+  const repo = join(outside, "repo");
+  mkdirSync(repo);
+  for (const [path, content] of Object.entries(files)) {
+    mkdirSync(dirname(join(repo, path)), { recursive: true });
+    writeFileSync(join(repo, path), content);
+  }
+  const tools = sessionTools({ repoPath: repo, allowed: null, protectedPaths: protect(outside) });
+  return {
+    outside,
+    repo,
+    call: async (name, args) => {
+      const found = tools.find((tool) => tool.name === name);
+      if (found === undefined) throw new Error(`no tool ${name}`);
+      return String(await found.invoke(args));
+    },
+  };
+}
