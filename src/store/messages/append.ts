@@ -43,7 +43,7 @@ export const appendUserMessage: Operation<AppendInput, Appended> = async (tx, in
   }
   refuseEnded(session);
   const message_id = newId();
-  const seq = await takeSeq(tx, { session, content: input.content });
+  const { seq, ts } = await takeSeq(tx, { session, content: input.content });
   await tx.db
     .insertInto("messages")
     .values({
@@ -54,7 +54,7 @@ export const appendUserMessage: Operation<AppendInput, Appended> = async (tx, in
       content: input.content,
       token_count: estimateTokens(input.content),
       idempotency_key: input.idempotency_key ?? null,
-      ts: tx.dialect.now(),
+      ts,
     })
     .execute();
   tx.touch(session.id);
@@ -93,7 +93,10 @@ async function findEarlierAttempt(
  * Gives out the next position. The counter on the session's row and not `max(seq) + 1`: on
  * PostgreSQL the row's lock makes positions contiguous in the order of commits.
  */
-async function takeSeq(tx: Tx, input: { session: Session; content: string }): Promise<number> {
+async function takeSeq(
+  tx: Tx,
+  input: { session: Session; content: string },
+): Promise<{ seq: number; ts: string }> {
   const counter = await tx.db
     .updateTable("sessions")
     .set((eb) => ({
@@ -104,11 +107,12 @@ async function takeSeq(tx: Tx, input: { session: Session; content: string }): Pr
     }))
     .where("id", "=", input.session.id)
     .where("state", "=", "active")
-    .returning("last_seq")
+    .returning(["last_seq", "last_activity_at"])
     .executeTakeFirst();
   if (counter === undefined) {
     // on PostgreSQL, another transaction may have ended it since it was read
     throw sessionEnded();
   }
-  return counter.last_seq;
+  // not asked of the clock once more: the message's time and the session's are the same moment
+  return { seq: counter.last_seq, ts: counter.last_activity_at };
 }

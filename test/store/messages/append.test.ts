@@ -48,6 +48,21 @@ describeEngines("appendUserMessage", (engine) => {
     });
   });
 
+  it("[STORE-4] gives the message and the session's last activity the same moment, every time", async () => {
+    const store = await openFresh(engine);
+    const { id } = await newSession(store);
+
+    const appended = await Promise.all(
+      Array.from({ length: 300 }, (_, index) =>
+        store.write(appendUserMessage, { reference: id, content: `${index}` }),
+      ),
+    );
+
+    expect(appended.map(({ message }) => message.ts)).toEqual(
+      appended.map(({ session }) => session.last_message_at),
+    );
+  });
+
   it("takes a prefix for the session, and refuses what is unknown or ended", async () => {
     const store = await openFresh(engine);
     const { id } = await newSession(store);
