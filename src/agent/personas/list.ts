@@ -1,0 +1,52 @@
+import { readdir } from "node:fs/promises";
+
+import { isBroken } from "./persona.ts";
+import type { PersonaEntry } from "./persona.ts";
+import type { PersonaFolder, PersonaPlaces } from "./places.ts";
+import { personaFolders } from "./places.ts";
+import { PersonaFault } from "./persona-fault.ts";
+import { readPersona } from "./read.ts";
+
+/** Files that one folder may hold; the rest is not looked at. */
+const MAX_FILES = 200;
+
+/**
+ * All personas that can be chosen, sorted by name, each name once: as `loadPersona` would find it.
+ * A file that cannot be used is listed with its fault, and in nobody's way. Never throws.
+ */
+export async function listPersonas(
+  input: PersonaPlaces & { readonly repoPath: string | null },
+): Promise<PersonaEntry[]> {
+  const byName = new Map<string, PersonaEntry>();
+  for (const folder of personaFolders(input)) {
+    for (const entry of await entriesOf(folder)) {
+      if (!byName.has(entry.name)) byName.set(entry.name, entry);
+    }
+  }
+  return [...byName.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+/** Good ones first: a broken file whose name another file claims must not hide it. */
+async function entriesOf(folder: PersonaFolder): Promise<PersonaEntry[]> {
+  const files = await fileNames(folder);
+  const entries = await Promise.all(files.map((file) => entryOf(folder, file)));
+  return entries.sort((a, b) => Number(isBroken(a)) - Number(isBroken(b)));
+}
+
+async function fileNames({ path }: PersonaFolder): Promise<string[]> {
+  const names = await readdir(path).catch(() => []);
+  return names
+    .filter((name) => name.endsWith(".md") && name.toLowerCase() !== "readme.md")
+    .sort()
+    .slice(0, MAX_FILES);
+}
+
+async function entryOf(folder: PersonaFolder, file: string): Promise<PersonaEntry> {
+  try {
+    return await readPersona(folder, file);
+  } catch (error) {
+    if (!(error instanceof PersonaFault)) throw error;
+    const name = file.slice(0, -".md".length);
+    return { name, source: folder.source, path: `${folder.shown}/${file}`, fault: error.message };
+  }
+}

@@ -1,0 +1,34 @@
+/** Where a persona was found, in the order in which they are looked for. */
+export type PersonaSource = "repository" | "user" | "built-in";
+
+/** A named role: a prompt, a model, a set of tools. */
+export interface Persona {
+  readonly name: string;
+  /** One line for whoever chooses; empty where the file has none. */
+  readonly description: string;
+  /** `provider:model`, or null for the session's or the default one. */
+  readonly model: string | null;
+  /** Names of the tools it gets; null for all. */
+  readonly tools: readonly string[] | null;
+  readonly prompt: string;
+  readonly source: PersonaSource;
+  /** Its file: relative to the repository, or as the folder was given. */
+  readonly path: string;
+  /** What of a file written for another program was left out, each a sentence. */
+  readonly notes: readonly string[];
+}
+
+/** A persona file that cannot be used; its name is taken from the file's. */
+export interface BrokenPersona {
+  readonly name: string;
+  readonly source: PersonaSource;
+  readonly path: string;
+  /** What is wrong and on which line, for a person. */
+  readonly fault: string;
+}
+
+export type PersonaEntry = Persona | BrokenPersona;
+
+export function isBroken(entry: PersonaEntry): entry is BrokenPersona {
+  return "fault" in entry;
+}

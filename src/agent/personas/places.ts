@@ -1,0 +1,47 @@
+import { join } from "node:path";
+
+import type { PersonaSource } from "./persona.ts";
+
+/** The folders outside the repository that hold personas; they need not exist. */
+export interface PersonaPlaces {
+  /** The user's own, or null. */
+  readonly userDir: string | null;
+  /** Those that come with the program. */
+  readonly builtinDir: string;
+}
+
+export interface PersonaFolder {
+  readonly source: PersonaSource;
+  readonly path: string;
+  /** How its files are named to a person. */
+  readonly shown: string;
+  /** Its files must really lie inside this folder; null where links may lead anywhere. */
+  readonly within: string | null;
+  /** Written for other programs too: what only they know is left out instead of refused. */
+  readonly foreign: boolean;
+}
+
+const REPO_FOLDERS = [
+  { shown: ".reprise/personas", foreign: false },
+  { shown: ".claude/agents", foreign: true },
+  { shown: ".agents/agents", foreign: true },
+];
+
+/** The folders to look in, first come first. A repository may be anybody's, so its links stay in. */
+export function personaFolders(
+  places: PersonaPlaces & { readonly repoPath: string | null },
+): PersonaFolder[] {
+  const { repoPath, userDir, builtinDir } = places;
+  const own = (source: PersonaSource, path: string): PersonaFolder => {
+    return { source, path, shown: path, within: null, foreign: false };
+  };
+  const inRepo = (repo: string): PersonaFolder[] =>
+    REPO_FOLDERS.map(({ shown, foreign }) => {
+      return { source: "repository", path: join(repo, shown), shown, within: repo, foreign };
+    });
+  return [
+    ...(repoPath === null ? [] : inRepo(repoPath)),
+    ...(userDir === null ? [] : [own("user", userDir)]),
+    own("built-in", builtinDir),
+  ];
+}

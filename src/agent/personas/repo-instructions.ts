@@ -1,0 +1,21 @@
+import { join } from "node:path";
+import { StringDecoder } from "node:string_decoder";
+
+import { readStart } from "./text-file.ts";
+
+const MAX_BYTES = 64 * 1024;
+
+/**
+ * The repository's `AGENTS.md`, which every persona is given, or null where there is none. At most
+ * 64 KB, and says when it was cut. Only a regular file that lies in the repository is read.
+ */
+export async function repoInstructions(repoPath: string): Promise<string | null> {
+  const path = join(repoPath, "AGENTS.md");
+  const start = await readStart({ path, within: repoPath, maxBytes: MAX_BYTES });
+  if (typeof start === "string") return null;
+  // a decoder that is never ended holds back a character that the cut went through
+  const text = new StringDecoder("utf8").write(start.bytes).replace(/^\u{FEFF}/u, "");
+  const clean = text.replaceAll("\0", "\u{FFFD}").trim();
+  if (clean === "") return null;
+  return start.cut ? `${clean}\n\n(AGENTS.md goes on; only its first 64 KB are given)` : clean;
+}

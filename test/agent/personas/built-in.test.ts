@@ -1,0 +1,66 @@
+import { execFileSync } from "node:child_process";
+import { fileURLToPath } from "node:url";
+
+import { describe, expect, it } from "vitest";
+
+import {
+  builtInSchemas,
+  createSchemaRegistry,
+  PHASE_PLAN,
+} from "../../../src/artifacts/registry.ts";
+import { compileSchema } from "../../../src/artifacts/schema-check.ts";
+import { validatePlan } from "../../../src/artifacts/validate-plan.ts";
+import { READING_TOOLS } from "../../../src/agent/tools/session-tools.ts";
+import { listPersonas } from "../../../src/agent/personas/list.ts";
+import { loadPersona } from "../../../src/agent/personas/load.ts";
+
+const builtinDir = fileURLToPath(new URL("../../../personas", import.meta.url));
+const builtIn = { repoPath: null, userDir: null, builtinDir };
+
+describe("the built-in personas", () => {
+  it("are three, and none is broken", async () => {
+    const found = await listPersonas(builtIn);
+    expect(found.map((entry) => ("fault" in entry ? entry.fault : entry.name))).toEqual([
+      "assistant",
+      "planner",
+      "reviewer",
+    ]);
+  });
+
+  it("give the reviewer reading tools only, and the assistant all", async () => {
+    expect((await loadPersona({ name: "reviewer", ...builtIn })).tools).toEqual(READING_TOOLS);
+    expect((await loadPersona({ name: "assistant", ...builtIn })).tools).toBeNull();
+  });
+
+  it("show the planner a plan that is valid", async () => {
+    const { prompt } = await loadPersona({ name: "planner", ...builtIn });
+    const example = /```json\n([^]*?)\n```/.exec(prompt)?.[1] ?? "";
+    const schema = await createSchemaRegistry(builtInSchemas()).read(PHASE_PLAN);
+    const report = validatePlan(example, {
+      syntax: "json",
+      schema: compileSchema(schema.toString()),
+    });
+    expect(report).toEqual({ valid: true, phases: 2, findings: [] });
+  });
+});
+
+describe("personas", () => {
+  it("load nothing of the agent's libraries", () => {
+    const program = `
+      import { registerHooks } from "node:module";
+      const seen = [];
+      registerHooks({ load: (url, context, next) => { seen.push(url); return next(url, context); } });
+      const { loadPersona } = await import("./src/agent/personas/load.ts");
+      await loadPersona({ name: "planner", repoPath: null, userDir: null, builtinDir: "personas" });
+      console.log(seen.join("\\n"));
+    `;
+    const root = fileURLToPath(new URL("../../../", import.meta.url));
+    const loaded = execFileSync(process.execPath, ["--input-type=module", "-e", program], {
+      cwd: root,
+      encoding: "utf8",
+    });
+    expect(loaded).toContain("/src/agent/personas/load.ts");
+    expect(loaded).toContain("/node_modules/yaml/");
+    expect(loaded).not.toMatch(/langchain|deepagents|zod/);
+  });
+});
