@@ -1,2 +1,85 @@
-/** The tables in which the agent's checkpoints are kept. */
-export interface CheckpointTables {}
+import type { Generated } from "kysely";
+
+/**
+ * The tables in which the agent's checkpoints are kept.
+ *
+ *     thread ─┬─ bodies       immutable texts, each once a thread: messages, large values, shapes
+ *             ├─ lists ─ items  append-only sequences of message bodies that share prefixes
+ *             ├─ checkpoints  one small row each; a channel's value refers to bodies and lists
+ *             └─ writes       what the tasks of a checkpoint have written so far
+ *
+ * A checkpoint needs no other checkpoint to be read, so old ones can be deleted one by one.
+ * JSON columns are text: JSON escapes NUL and lone surrogates, so both engines keep it unchanged.
+ */
+export interface CheckpointTables {
+  checkpoint_threads: ThreadTable;
+  checkpoint_bodies: BodyTable;
+  checkpoint_lists: ListTable;
+  checkpoint_list_items: ListItemTable;
+  checkpoints: CheckpointTable;
+  checkpoint_writes: WriteTable;
+}
+
+/** A number for each thread id: it stands in every row below. Never used again once deleted. */
+export interface ThreadTable {
+  id: Generated<number>;
+  thread_id: string;
+}
+
+export interface BodyTable {
+  id: Generated<number>;
+  thread: number;
+  /** Unique in the thread; see `agent/checkpoints/body.ts`. */
+  hash: string;
+  body: string;
+}
+
+/**
+ * A sequence of message bodies. Items are only ever appended, so (list, length) names a value for
+ * ever. An edit, a removal or a fork opens a new list that begins with `base_length` items of
+ * `base`; no list is ever written by two branches.
+ */
+export interface ListTable {
+  id: Generated<number>;
+  thread: number;
+  base: number | null;
+  base_length: Generated<number>;
+  /** Items so far, those of the base included. */
+  length: Generated<number>;
+  /** How many bases are below; bounded, so that reading costs a few queries at most. */
+  depth: Generated<number>;
+}
+
+export interface ListItemTable {
+  list: number;
+  /** From 0; the first of a list with a base is `base_length`. */
+  position: number;
+  body: number;
+}
+
+export interface CheckpointTable {
+  /** The order of checkpoints: the latest has the highest, whatever the clocks said. */
+  id: Generated<number>;
+  thread: number;
+  ns: string;
+  checkpoint_id: string;
+  parent_id: string | null;
+  ts: string;
+  /** The body that holds the checkpoint's versions with a null where a number belongs. */
+  shape: number;
+  /** Those numbers, in order, with commas between. */
+  versions: string;
+  /** JSON: channel name to StoredValue. */
+  channels: string;
+  /** JSON: one StoredValue. */
+  metadata: string;
+}
+
+export interface WriteTable {
+  thread: number;
+  ns: string;
+  checkpoint_id: string;
+  task_id: string;
+  /** JSON: StoredWrite[], ascending by index. */
+  writes: string;
+}

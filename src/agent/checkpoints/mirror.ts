@@ -1,0 +1,50 @@
+import type { BaseMessage } from "@langchain/core/messages";
+
+import { parseThreadId } from "../../core/threads.ts";
+import type { CheckpointMirror } from "../../store/checkpoints/put.ts";
+import type { ListVersion } from "../../store/checkpoints/value.ts";
+import { mirrorOf, tokenCountOf } from "./mirror-row.ts";
+import { commonLength } from "./parcel.ts";
+import type { Place } from "./place.ts";
+import type { ThreadCache } from "./thread-cache.ts";
+
+/** The channel that the mirror shows. */
+export const MESSAGES = "messages";
+
+/** The session whose mirror follows a checkpoint; null for subgraphs and threads of no session. */
+export function mirroredSession(place: Place): string | null {
+  return place.ns === "" ? (parseThreadId(place.thread_id)?.sessionId ?? null) : null;
+}
+
+export interface MirrorParts {
+  readonly session_id: string;
+  readonly messages: readonly BaseMessage[];
+  /** Of the messages' bodies, in order. */
+  readonly hashes: readonly string[];
+  /** The parent's messages; the cache has the list. */
+  readonly parent: ListVersion | null;
+  readonly cache: ThreadCache;
+}
+
+/**
+ * The rows of those messages that a checkpoint adds to its parent's or changes. What it removes
+ * has a row already and keeps it: the history stays readable.
+ */
+export function mirrorRows(parts: MirrorParts): CheckpointMirror {
+  const { session_id, messages, hashes, parent, cache } = parts;
+  const items =
+    parent === null ? [] : (cache.lists.get(parent.list)?.slice(0, parent.length) ?? []);
+  const before = items.map((item) => item.hash);
+  const shared = commonLength(hashes, before);
+  const others = new Set(before.slice(shared));
+  const tokensAt = (index: number): number => {
+    const hash = hashes[index] ?? "";
+    const known = cache.tokens.get(hash) ?? tokenCountOf(messages[index]);
+    cache.tokens.set(hash, known);
+    return known;
+  };
+  const rows = hashes.flatMap((hash, index) =>
+    index < shared || others.has(hash) ? [] : (mirrorOf(messages, index, tokensAt) ?? []),
+  );
+  return { session_id, channel: MESSAGES, parent, messages: rows };
+}

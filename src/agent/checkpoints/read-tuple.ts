@@ -1,0 +1,118 @@
+import type { BaseMessage } from "@langchain/core/messages";
+import {
+  type CheckpointMetadata,
+  type CheckpointPendingWrite,
+  type CheckpointTuple,
+  maxChannelVersion,
+  TASKS,
+} from "@langchain/langgraph-checkpoint";
+
+import type { CheckpointPage, CheckpointRead, TaskWrites } from "../../store/checkpoints/read.ts";
+import { decodeValue, type Lender } from "./decode.ts";
+import type { MessageHashes } from "./message-hashes.ts";
+import { MESSAGES } from "./mirror.ts";
+import { configOf } from "./place.ts";
+import { joinVersions } from "./shape.ts";
+import {
+  headKey,
+  keepBody,
+  keepHead,
+  keepTail,
+  type KnownBody,
+  reviveOf,
+  type ThreadCache,
+} from "./thread-cache.ts";
+
+/** Takes what was read into the cache, and lends messages of it. */
+export function learnPage(parts: {
+  readonly page: CheckpointPage;
+  readonly cache: ThreadCache;
+  /** The lists that the read was told of, as they were then. */
+  readonly lists: ReadonlyMap<number, KnownBody[]>;
+  readonly hashes: MessageHashes;
+}): Lender {
+  const { page, cache, hashes } = parts;
+  const bodies = new Map(page.bodies.map((row) => [row.id, keepBody(cache, row)]));
+  const lists = new Map(
+    page.lists.map((tail) => [tail.list, keepTail(cache, tail, parts.lists)] as const),
+  );
+  for (const { ns, checkpoint_id, channels } of page.checkpoints) {
+    const value = channels[MESSAGES];
+    const head =
+      value !== undefined && "l" in value ? { list: value.l[0], length: value.l[1] } : null;
+    keepHead(cache, headKey(ns, checkpoint_id), head);
+  }
+  return {
+    text: (body) => known(bodies.get(body)).text,
+    message: (body) => freshMessage(known(bodies.get(body)), hashes),
+    messages: (list, length) =>
+      known(lists.get(list))
+        .slice(0, length)
+        .map((item) => freshMessage(item, hashes)),
+  };
+}
+
+function known<T>(value: T | undefined): T {
+  if (value === undefined) {
+    throw new RangeError("a checkpoint refers to something that was not read with it");
+  }
+  return value;
+}
+
+/** A message that nobody else has, watched so that putting it back costs nothing. */
+function freshMessage(body: KnownBody, hashes: MessageHashes): BaseMessage | Promise<BaseMessage> {
+  const message = reviveOf(body)();
+  if (message instanceof Promise) {
+    return message;
+  }
+  body.print ??= hashes.printOf(message, body.hash);
+  if (body.print !== null) {
+    hashes.note(message, body.print);
+  }
+  return message;
+}
+
+/** A checkpoint as LangGraph reads it. `firstVersion` is what a channel starts with. */
+export async function tupleOf(
+  read: CheckpointRead,
+  lender: Lender,
+  firstVersion: number,
+): Promise<CheckpointTuple> {
+  const versions = joinVersions({ shape: read.shape, numbers: read.versions });
+  const channel_values: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(read.channels)) {
+    channel_values[name] = await decodeValue(value, lender);
+  }
+  const checkpoint = { ...versions, id: read.checkpoint_id, ts: read.ts, channel_values };
+  if (versions.v < 4 && read.parent_id !== null) {
+    const sends = await pendingWrites(read.parent_writes, lender);
+    channel_values[TASKS] = sends
+      .filter(([, channel]) => channel === TASKS)
+      .map(([, , value]) => value);
+    const all = Object.values(versions.channel_versions);
+    checkpoint.channel_versions = {
+      ...versions.channel_versions,
+      [TASKS]: all.length > 0 ? maxChannelVersion(...all) : firstVersion,
+    };
+  }
+  return {
+    config: configOf(read, read.checkpoint_id),
+    checkpoint,
+    metadata: (await decodeValue(read.metadata, lender)) as CheckpointMetadata,
+    ...(read.parent_id === null ? {} : { parentConfig: configOf(read, read.parent_id) }),
+    pendingWrites: await pendingWrites(read.writes, lender),
+  };
+}
+
+async function pendingWrites(
+  tasks: readonly TaskWrites[],
+  lender: Lender,
+): Promise<CheckpointPendingWrite[]> {
+  const pending: CheckpointPendingWrite[] = [];
+  for (const { task_id, writes } of tasks) {
+    for (const [, channel, value] of writes) {
+      pending.push([task_id, channel, await decodeValue(value, lender)]);
+    }
+  }
+  return pending;
+}

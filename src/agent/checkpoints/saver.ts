@@ -1,0 +1,353 @@
+import type { BaseMessage } from "@langchain/core/messages";
+import type { RunnableConfig } from "@langchain/core/runnables";
+import {
+  BaseCheckpointSaver,
+  type ChannelVersions,
+  type Checkpoint,
+  type CheckpointListOptions,
+  type CheckpointMetadata,
+  type CheckpointTuple,
+  getCheckpointId,
+  type PendingWrite,
+  WRITES_IDX_MAP,
+} from "@langchain/langgraph-checkpoint";
+
+import { RepriseError } from "../../core/errors.ts";
+import {
+  type ChannelInput,
+  putCheckpoint,
+  type PutCheckpoint,
+} from "../../store/checkpoints/put.ts";
+import { putWrites } from "../../store/checkpoints/put-writes.ts";
+import { readCheckpoints, type ReadCheckpoints } from "../../store/checkpoints/read.ts";
+import { deleteThread } from "../../store/checkpoints/threads.ts";
+import type { ListVersion, Placed } from "../../store/checkpoints/value.ts";
+import type { Fence } from "../../store/leases/fence.ts";
+import type { Operation, Store } from "../../store/store.ts";
+import { encodeJson, encodeValue } from "./encode.ts";
+import { createMessageHashes } from "./message-hashes.ts";
+import { MESSAGES, mirroredSession, mirrorRows } from "./mirror.ts";
+import { createParcel, type ParcelBuilder } from "./parcel.ts";
+import { configOf, type Place, placeOf, requiredPlace, textOf } from "./place.ts";
+import { learnPage, tupleOf } from "./read-tuple.ts";
+import { splitVersions } from "./shape.ts";
+import {
+  createThreadCache,
+  createThreadCaches,
+  headKey,
+  keepHead,
+  type ThreadCache,
+} from "./thread-cache.ts";
+
+export interface SaverParts {
+  readonly store: Store;
+  /** The lease of the exchange at work; null where nobody needs one. Asked at every write. */
+  readonly fence?: () => Fence | null;
+}
+
+/**
+ * LangGraph's checkpoints on our store. Each message is kept once in its thread and a checkpoint
+ * is a small row that refers to it, so an exchange costs the same however long the thread is.
+ *
+ * - `put` brings the mirror of the thread's session up to the checkpoint in its own transaction.
+ * - With a fence, `put`, `putWrites` and `deleteThread` are refused once the lease is another's
+ *   (`lease_lost`, `session_ended`) and have changed nothing then.
+ * - Whatever is read belongs to the reader alone: changing it in place changes nothing else.
+ */
+export function createCheckpointSaver(parts: SaverParts): BaseCheckpointSaver {
+  return new CheckpointSaver(parts);
+}
+
+/** Checkpoints read at a time by `list`. */
+const PAGE = 20;
+
+class CheckpointSaver extends BaseCheckpointSaver {
+  readonly #store: Store;
+  readonly #fence: () => Fence | null;
+  readonly #hashes = createMessageHashes();
+  readonly #caches = createThreadCaches();
+
+  constructor({ store, fence }: SaverParts) {
+    super();
+    this.#store = store;
+    this.#fence = fence ?? (() => null);
+  }
+
+  override async getTuple(config: RunnableConfig): Promise<CheckpointTuple | undefined> {
+    const place = placeOf(config);
+    if (place === null) {
+      return undefined;
+    }
+    const checkpoint_id = getCheckpointId(config) || undefined;
+    const cache = this.#caches.of(place.thread_id);
+    const { page, lender } = await this.#read({ ...place, checkpoint_id, limit: 1 }, cache);
+    const [read] = page.checkpoints;
+    return read === undefined ? undefined : tupleOf(read, lender, this.getNextVersion(undefined));
+  }
+
+  override async *list(
+    config: RunnableConfig,
+    options: CheckpointListOptions = {},
+  ): AsyncGenerator<CheckpointTuple> {
+    const { filter = {}, limit = Infinity } = options;
+    const wanted = listInput(config, options.before);
+    let left = limit;
+    let before_row: number | undefined;
+    while (left > 0) {
+      const cache =
+        wanted.thread_id === undefined ? createThreadCache() : this.#caches.of(wanted.thread_id);
+      const { page, lender } = await this.#read(
+        { ...wanted, ...(before_row === undefined ? {} : { before_row }), limit: PAGE },
+        cache,
+      );
+      for (const read of page.checkpoints) {
+        const tuple = await tupleOf(read, lender, this.getNextVersion(undefined));
+        if (left > 0 && matches(tuple.metadata, filter)) {
+          left -= 1;
+          yield tuple;
+        }
+        before_row = read.row;
+      }
+      if (page.checkpoints.length < PAGE) {
+        return;
+      }
+    }
+  }
+
+  override async put(
+    config: RunnableConfig,
+    checkpoint: Checkpoint,
+    metadata: CheckpointMetadata,
+    newVersions: ChannelVersions,
+  ): Promise<RunnableConfig> {
+    const place = requiredPlace(config);
+    const parent_id = textOf(config, "checkpoint_id");
+    const fence = this.#fence();
+    await this.#writeKnowing(place, parent_id, async (cache, whole) => {
+      const parcel = this.#parcel(cache);
+      const channels = channelsOf({ checkpoint, newVersions, parent_id, whole, parcel });
+      const input = putInput({ place, checkpoint, metadata, parent_id, fence, channels, parcel });
+      const parent = headOf(cache, place, parent_id);
+      const mirror = mirrorFor({ place, checkpoint, channels, parent, parcel, cache });
+      const placed = await this.#write(putCheckpoint, { ...input, mirror }, place);
+      if (placed !== "stale") {
+        parcel.learn(placed);
+        keepHead(cache, headKey(place.ns, checkpoint.id), newHead({ channels, placed, parent }));
+      }
+      return placed;
+    });
+    return configOf(place, checkpoint.id);
+  }
+
+  override async putWrites(
+    config: RunnableConfig,
+    writes: PendingWrite[],
+    taskId: string,
+  ): Promise<void> {
+    const place = requiredPlace(config);
+    const checkpoint_id = textOf(config, "checkpoint_id");
+    if (checkpoint_id === null) {
+      throw new RepriseError(
+        "internal",
+        "Writes can only be stored for a checkpoint; give the agent a checkpoint_id in its config.",
+      );
+    }
+    const fence = this.#fence();
+    // a task may send the whole history on: its list is worth knowing
+    const isKnown = this.#caches.of(place.thread_id).lists.size > 0;
+    await this.#writeKnowing(place, isKnown ? null : checkpoint_id, async (cache) => {
+      const parcel = this.#parcel(cache);
+      const inputs = writes.map(([channel, value], index) => ({
+        index: WRITES_IDX_MAP[channel] ?? index,
+        channel,
+        value: encodeJson(value, parcel),
+      }));
+      const placed = await this.#write(
+        putWrites,
+        {
+          ...place,
+          checkpoint_id,
+          task_id: taskId,
+          writes: inputs,
+          parcel: parcel.parcel,
+          fence,
+        },
+        place,
+      );
+      if (placed !== "stale") {
+        parcel.learn(placed);
+      }
+      return placed;
+    });
+  }
+
+  override async deleteThread(threadId: string): Promise<void> {
+    this.#caches.forget(threadId);
+    await this.#store.write(deleteThread, { thread_id: threadId, fence: this.#fence() });
+    this.#caches.forget(threadId);
+  }
+
+  #parcel(cache: ThreadCache): ParcelBuilder {
+    return createParcel({ cache, hashes: this.#hashes });
+  }
+
+  /**
+   * Writes with what is known of the thread; the parent is read first where it is not. If the
+   * database has moved on since, everything known is forgotten and the write made once more, whole.
+   */
+  async #writeKnowing(
+    place: Place,
+    parentId: string | null,
+    attempt: (cache: ThreadCache, whole: boolean) => Promise<Placed | "stale">,
+  ): Promise<void> {
+    for (const whole of [false, true]) {
+      const cache = this.#caches.of(place.thread_id);
+      if (parentId !== null && !knowsHead(cache, place, parentId)) {
+        await this.#read({ ...place, checkpoint_id: parentId, limit: 1 }, cache);
+      }
+      if ((await attempt(cache, whole)) !== "stale") {
+        return;
+      }
+      this.#caches.forget(place.thread_id);
+    }
+    throw new RepriseError(
+      "internal",
+      "The thread was changed by another process while a checkpoint was stored; try again.",
+    );
+  }
+
+  /** A failed write may have been rolled back with rows that another put thought stored. */
+  async #write<Input, Output>(
+    operation: Operation<Input, Output>,
+    input: Input,
+    place: Place,
+  ): Promise<Output> {
+    try {
+      return await this.#store.write(operation, input);
+    } catch (error) {
+      this.#caches.forget(place.thread_id);
+      throw error;
+    }
+  }
+
+  async #read(input: Omit<ReadCheckpoints, "have">, cache: ThreadCache) {
+    const lists = new Map(cache.lists);
+    const have = new Map([...lists].map(([list, items]) => [list, items.length]));
+    const page = await this.#store.read(readCheckpoints, { ...input, have });
+    return { page, lender: learnPage({ page, cache, lists, hashes: this.#hashes }) };
+  }
+}
+
+function listInput(config: RunnableConfig, before: RunnableConfig | undefined) {
+  const ns: unknown = config.configurable?.["checkpoint_ns"];
+  const checkpoint_id = before === undefined ? null : textOf(before, "checkpoint_id");
+  const place = before === undefined ? null : placeOf(before);
+  return {
+    thread_id: textOf(config, "thread_id") ?? undefined,
+    ns: typeof ns === "string" ? ns : undefined,
+    checkpoint_id: textOf(config, "checkpoint_id") ?? undefined,
+    ...(checkpoint_id === null ? {} : { before: { ...place, checkpoint_id } }),
+  };
+}
+
+function matches(metadata: CheckpointMetadata | undefined, filter: object): boolean {
+  return Object.entries(filter).every(
+    ([key, value]) => metadata !== undefined && Reflect.get(metadata, key) === value,
+  );
+}
+
+function channelsOf(parts: {
+  checkpoint: Checkpoint;
+  newVersions: ChannelVersions;
+  parent_id: string | null;
+  whole: boolean;
+  parcel: ParcelBuilder;
+}): ChannelInput[] {
+  const { checkpoint, newVersions, parent_id, whole, parcel } = parts;
+  return Object.entries(checkpoint.channel_values).flatMap(([name, value]): ChannelInput[] => {
+    // a channel that was never written has a value but no version: it is nobody's to inherit
+    const isOld = !(name in newVersions) && name in checkpoint.channel_versions;
+    if (isOld && parent_id === null) {
+      return [];
+    }
+    return isOld && !whole
+      ? [{ name, inherited: true }]
+      : [{ name, value: encodeValue(value, parcel) }];
+  });
+}
+
+function putInput(parts: {
+  place: Place;
+  checkpoint: Checkpoint;
+  metadata: CheckpointMetadata;
+  parent_id: string | null;
+  fence: Fence | null;
+  channels: readonly ChannelInput[];
+  parcel: ParcelBuilder;
+}): Omit<PutCheckpoint, "mirror"> {
+  const { place, checkpoint, parent_id, fence, channels, parcel } = parts;
+  const { shape, numbers } = splitVersions(checkpoint);
+  return {
+    ...place,
+    checkpoint_id: checkpoint.id,
+    parent_id,
+    ts: checkpoint.ts,
+    shape: parcel.addText(shape),
+    versions: numbers,
+    metadata: encodeJson(parts.metadata, parcel),
+    channels,
+    parcel: parcel.parcel,
+    fence,
+  };
+}
+
+function knowsHead(cache: ThreadCache, place: Place, checkpointId: string): boolean {
+  const head = cache.heads.get(headKey(place.ns, checkpointId));
+  return head === null || (head !== undefined && cache.lists.has(head.list));
+}
+
+function headOf(cache: ThreadCache, place: Place, parentId: string | null): ListVersion | null {
+  return parentId === null ? null : (cache.heads.get(headKey(place.ns, parentId)) ?? null);
+}
+
+function newHead(parts: {
+  channels: readonly ChannelInput[];
+  placed: Placed;
+  parent: ListVersion | null;
+}): ListVersion | null {
+  const channel = parts.channels.find(({ name }) => name === MESSAGES);
+  if (channel === undefined) {
+    return null;
+  }
+  if (!("value" in channel)) {
+    return parts.parent;
+  }
+  return channel.value.kind === "sequence"
+    ? (parts.placed.sequences[channel.value.sequence] ?? null)
+    : null;
+}
+
+function mirrorFor(parts: {
+  place: Place;
+  checkpoint: Checkpoint;
+  channels: readonly ChannelInput[];
+  parent: ListVersion | null;
+  parcel: ParcelBuilder;
+  cache: ThreadCache;
+}): PutCheckpoint["mirror"] {
+  const session_id = mirroredSession(parts.place);
+  const channel = parts.channels.find(({ name }) => name === MESSAGES);
+  if (session_id === null || channel === undefined || !("value" in channel)) {
+    return null;
+  }
+  if (channel.value.kind !== "sequence") {
+    return null;
+  }
+  return mirrorRows({
+    session_id,
+    messages: parts.checkpoint.channel_values[MESSAGES] as BaseMessage[],
+    hashes: parts.parcel.hashesOf(channel.value.sequence),
+    parent: parts.parent,
+    cache: parts.cache,
+  });
+}

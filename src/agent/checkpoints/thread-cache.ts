@@ -1,0 +1,146 @@
+import type { BodyRow, ListTail } from "../../store/checkpoints/read.ts";
+import type { ListVersion } from "../../store/checkpoints/value.ts";
+import { type Revive, reviverOf } from "./body.ts";
+import type { Print } from "./message-hashes.ts";
+
+/** A body that the thread has. What it says never changes, so it may be kept. */
+export interface KnownBody {
+  readonly id: number;
+  readonly hash: string;
+  readonly text: string;
+  /** Read when the first message is made of it. */
+  revive: Revive | null;
+  print: Print | null;
+}
+
+/**
+ * What is known to be stored of one thread: only things that never change under their ids, filled
+ * in after the write that stored them was committed. Which checkpoint is the latest is not among
+ * them: another process may have put one.
+ */
+export interface ThreadCache {
+  readonly bodies: Map<number, KnownBody>;
+  /** Ids by hash. */
+  readonly ids: Map<string, number>;
+  /** Token counts of messages by hash. */
+  readonly tokens: Map<string, number>;
+  /** Items of lists from the first one on; the list used last stands last. */
+  readonly lists: Map<number, KnownBody[]>;
+  /** The messages of checkpoints by `headKey`; null for one that has none. */
+  readonly heads: Map<string, ListVersion | null>;
+  /** UTF-16 units of all bodies. */
+  weight: number;
+}
+
+const LISTS_KEPT = 16;
+const HEADS_KEPT = 256;
+
+export function createThreadCache(): ThreadCache {
+  return {
+    bodies: new Map(),
+    ids: new Map(),
+    tokens: new Map(),
+    lists: new Map(),
+    heads: new Map(),
+    weight: 0,
+  };
+}
+
+export function keepBody(cache: ThreadCache, row: BodyRow): KnownBody {
+  const known = cache.bodies.get(row.id);
+  if (known !== undefined) {
+    return known;
+  }
+  const body: KnownBody = { id: row.id, hash: row.hash, text: row.body, revive: null, print: null };
+  cache.bodies.set(row.id, body);
+  cache.ids.set(row.hash, row.id);
+  cache.weight += row.body.length;
+  return body;
+}
+
+/** The reviver of a body, made at its first use. */
+export function reviveOf(body: KnownBody): Revive {
+  return (body.revive ??= reviverOf(body.text));
+}
+
+export function keepList(cache: ThreadCache, list: number, items: KnownBody[]): void {
+  const known = cache.lists.get(list) ?? [];
+  cache.lists.delete(list);
+  cache.lists.set(list, known.length >= items.length ? known : items);
+  dropOldest(cache.lists, LISTS_KEPT);
+}
+
+/** Adds what was read of a list behind what was known. `lists` is what the read was told of. */
+export function keepTail(
+  cache: ThreadCache,
+  tail: ListTail,
+  lists: ReadonlyMap<number, KnownBody[]>,
+): KnownBody[] {
+  const { start } = tail;
+  const before = start === null ? [] : (lists.get(start.list) ?? []);
+  const items = [
+    ...before.slice(0, start?.length ?? 0),
+    ...tail.items.map((row) => keepBody(cache, row)),
+  ];
+  keepList(cache, tail.list, items);
+  return items;
+}
+
+export function headKey(ns: string, checkpointId: string): string {
+  return JSON.stringify([ns, checkpointId]);
+}
+
+export function keepHead(cache: ThreadCache, key: string, head: ListVersion | null): void {
+  cache.heads.delete(key);
+  cache.heads.set(key, head);
+  dropOldest(cache.heads, HEADS_KEPT);
+}
+
+function dropOldest(map: Map<unknown, unknown>, kept: number): void {
+  for (const key of map.keys()) {
+    if (map.size <= kept) {
+      return;
+    }
+    map.delete(key);
+  }
+}
+
+export interface ThreadCaches {
+  of(threadId: string): ThreadCache;
+  forget(threadId: string): void;
+}
+
+/** UTF-16 units of bodies kept for all threads but the one used last. */
+const WEIGHT_KEPT = 64 * 1024 * 1024;
+
+/** The caches of the threads used last. */
+export function createThreadCaches(): ThreadCaches {
+  const caches = new Map<string, ThreadCache>();
+
+  return {
+    of: (threadId) => {
+      const cache = caches.get(threadId) ?? createThreadCache();
+      caches.delete(threadId);
+      caches.set(threadId, cache);
+      makeRoom(caches);
+      return cache;
+    },
+    forget: (threadId) => {
+      caches.delete(threadId);
+    },
+  };
+}
+
+function makeRoom(caches: Map<string, ThreadCache>): void {
+  let weight = 0;
+  for (const cache of caches.values()) {
+    weight += cache.weight;
+  }
+  for (const [threadId, cache] of caches) {
+    if (weight <= WEIGHT_KEPT || caches.size === 1) {
+      return;
+    }
+    caches.delete(threadId);
+    weight -= cache.weight;
+  }
+}

@@ -1,0 +1,171 @@
+import { type Fence, holdFence } from "../leases/fence.ts";
+import { type MirrorInput, mirrorMessages } from "../messages/mirror.ts";
+import type { Operation, Tx } from "../store.ts";
+import { findBodies, keepBodies } from "./bodies.ts";
+import { haveLists, keepSequence } from "./lists.ts";
+import { findThread, keepThread } from "./threads.ts";
+import {
+  at,
+  type ListVersion,
+  type Parcel,
+  type Placed,
+  storedText,
+  type StoredValue,
+  type ValueInput,
+} from "./value.ts";
+
+/** A channel's value in a new checkpoint: given, or the parent's as it is. */
+export type ChannelInput =
+  | { readonly name: string; readonly value: ValueInput }
+  | { readonly name: string; readonly inherited: true };
+
+/** Mirror rows that follow from a checkpoint, given that its parent stands where the caller thinks. */
+export interface CheckpointMirror extends MirrorInput {
+  readonly channel: string;
+  /** The parent's version of the channel; null where it has none. */
+  readonly parent: ListVersion | null;
+}
+
+export interface PutCheckpoint {
+  readonly thread_id: string;
+  readonly ns: string;
+  readonly checkpoint_id: string;
+  readonly parent_id: string | null;
+  readonly ts: string;
+  /** Place in `parcel.bodies`. */
+  readonly shape: number;
+  readonly versions: string;
+  readonly metadata: ValueInput;
+  readonly channels: readonly ChannelInput[];
+  readonly parcel: Parcel;
+  readonly mirror: CheckpointMirror | null;
+  readonly fence: Fence | null;
+}
+
+/**
+ * Stores a checkpoint, or stores it again under the same id, and brings the mirror up to it, in
+ * one transaction.
+ *
+ * The answer says where the parcel came to lie. It is `stale`, and nothing is changed, when the
+ * caller believed something stored that is not: a body, a list, a channel of the parent.
+ *
+ * Error codes: as `holdFence`.
+ */
+export const putCheckpoint: Operation<PutCheckpoint, Placed | "stale"> = async (tx, input) => {
+  if (input.fence !== null) {
+    await holdFence(tx, input.fence);
+  }
+  const parent = await readParent(tx, input);
+  if (!hasInherited(parent, input) || !standsAt(parent, input.mirror)) {
+    return "stale";
+  }
+  const placed = await keepParcel(tx, input);
+  if (placed === "stale") {
+    return placed;
+  }
+  const row = {
+    parent_id: input.parent_id,
+    ts: input.ts,
+    shape: at(placed.bodies, input.shape),
+    versions: input.versions,
+    channels: channelsText(input.channels, { parent, placed }),
+    metadata: storedText(input.metadata, placed),
+  };
+  await tx.db
+    .insertInto("checkpoints")
+    .values({
+      thread: placed.thread,
+      ns: input.ns,
+      checkpoint_id: input.checkpoint_id,
+      ...row,
+    })
+    .onConflict((conflict) => conflict.columns(["thread", "ns", "checkpoint_id"]).doUpdateSet(row))
+    .execute();
+  if (input.mirror !== null) {
+    await mirrorMessages(tx, input.mirror);
+  }
+  return placed;
+};
+
+type Channels = Readonly<Record<string, StoredValue>>;
+
+async function readParent(
+  tx: Tx,
+  input: Pick<PutCheckpoint, "thread_id" | "ns" | "parent_id">,
+): Promise<Channels | null> {
+  if (input.parent_id === null) {
+    return null;
+  }
+  const row = await tx.db
+    .selectFrom("checkpoints")
+    .innerJoin("checkpoint_threads", "checkpoint_threads.id", "checkpoints.thread")
+    .select("channels")
+    .where("checkpoint_threads.thread_id", "=", input.thread_id)
+    .where("ns", "=", input.ns)
+    .where("checkpoint_id", "=", input.parent_id)
+    .executeTakeFirst();
+  return row === undefined ? null : (JSON.parse(row.channels) as Channels);
+}
+
+function hasInherited(parent: Channels | null, input: PutCheckpoint): boolean {
+  return input.channels.every(
+    (channel) => "value" in channel || parent?.[channel.name] !== undefined,
+  );
+}
+
+function standsAt(parent: Channels | null, mirror: CheckpointMirror | null): boolean {
+  if (mirror === null) {
+    return true;
+  }
+  const value = parent?.[mirror.channel];
+  if (value === undefined || !("l" in value)) {
+    return mirror.parent === null;
+  }
+  const [list, length] = value.l;
+  return list === mirror.parent?.list && length === mirror.parent.length;
+}
+
+/** Stores what the values of a write refer to; `stale` before anything is changed. */
+export async function keepParcel(
+  tx: Tx,
+  { thread_id, parcel }: { readonly thread_id: string; readonly parcel: Parcel },
+): Promise<Placed | "stale"> {
+  const { bodies, sequences } = parcel;
+  const known = await findThread(tx, thread_id);
+  const found =
+    known === null
+      ? bodies.some((body) => body.text === null)
+        ? null
+        : new Map<string, number>()
+      : await findBodies(tx, { thread: known, bodies });
+  if (found === null || !(await haveLists(tx, { thread: known ?? 0, sequences }))) {
+    return "stale";
+  }
+  const thread = known ?? (await keepThread(tx, thread_id));
+  const ids = await keepBodies(tx, { thread, bodies, found });
+  const versions: ListVersion[] = [];
+  for (const sequence of sequences) {
+    versions.push(await keepSequence(tx, { thread, sequence, bodies: ids }));
+  }
+  return { thread, bodies: ids, sequences: versions };
+}
+
+function channelsText(
+  channels: readonly ChannelInput[],
+  { parent, placed }: { parent: Channels | null; placed: Placed },
+): string {
+  const members: string[] = [];
+  for (const channel of channels) {
+    const value =
+      "value" in channel ? storedText(channel.value, placed) : inherited(channel, parent);
+    if (value !== null) {
+      members.push(`${JSON.stringify(channel.name)}:${value}`);
+    }
+  }
+  return `{${members.join(",")}}`;
+}
+
+function inherited({ name }: ChannelInput, parent: Channels | null): string | null {
+  const value = parent?.[name];
+  return value === undefined ? null : JSON.stringify(value);
+}

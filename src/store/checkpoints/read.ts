@@ -1,0 +1,231 @@
+import type { Operation, Tx } from "../store.ts";
+import { batches } from "./bodies.ts";
+import { segmentsOf } from "./lists.ts";
+import { type ListVersion, refsOf, type StoredValue, type StoredWrite } from "./value.ts";
+
+export interface ReadCheckpoints {
+  /** Undefined for the checkpoints of every thread. */
+  readonly thread_id?: string | undefined;
+  readonly ns?: string | undefined;
+  readonly checkpoint_id?: string | undefined;
+  /** Only checkpoints stored before this one (of this thread and namespace, where it has them). */
+  readonly before?: {
+    readonly thread_id?: string;
+    readonly ns?: string;
+    readonly checkpoint_id: string;
+  };
+  /** Only rows before this one: the next page. */
+  readonly before_row?: number;
+  readonly limit: number;
+  /** How many items of which lists the caller has: those are not read again. */
+  readonly have: ReadonlyMap<number, number>;
+}
+
+export interface BodyRow {
+  readonly id: number;
+  readonly hash: string;
+  readonly body: string;
+}
+
+/** Items of a list that the caller lacked; `start` says which ones that it has come first. */
+export interface ListTail extends ListVersion {
+  readonly start: ListVersion | null;
+  readonly items: readonly BodyRow[];
+}
+
+export interface TaskWrites {
+  readonly task_id: string;
+  readonly writes: readonly StoredWrite[];
+}
+
+export interface CheckpointRead {
+  readonly row: number;
+  readonly thread: number;
+  readonly thread_id: string;
+  readonly ns: string;
+  readonly checkpoint_id: string;
+  readonly parent_id: string | null;
+  readonly ts: string;
+  readonly shape: string;
+  readonly versions: string;
+  readonly channels: Readonly<Record<string, StoredValue>>;
+  readonly metadata: StoredValue;
+  /** By task, then by index. */
+  readonly writes: readonly TaskWrites[];
+  /** What the parent's tasks wrote: checkpoints older than version 4 keep their sends there. */
+  readonly parent_writes: readonly TaskWrites[];
+}
+
+export interface CheckpointPage {
+  /** Latest first. */
+  readonly checkpoints: readonly CheckpointRead[];
+  readonly lists: readonly ListTail[];
+  readonly bodies: readonly BodyRow[];
+}
+
+/** Checkpoints, the one stored last first, with all that their values refer to, in one state. */
+export const readCheckpoints: Operation<ReadCheckpoints, CheckpointPage> = async (tx, input) => {
+  const checkpoints: CheckpointRead[] = [];
+  for (const row of await readRows(tx, input)) {
+    checkpoints.push({
+      ...row,
+      channels: JSON.parse(row.channels) as CheckpointRead["channels"],
+      metadata: JSON.parse(row.metadata) as StoredValue,
+      writes: await readWrites(tx, row),
+      parent_writes: await readParentWrites(tx, row),
+    });
+  }
+  const wanted = wantedBy(checkpoints);
+  const lists: ListTail[] = [];
+  for (const [list, length] of wanted.lists) {
+    lists.push(await readTail(tx, { list, length }, input.have));
+  }
+  return { checkpoints, lists, bodies: await readBodies(tx, [...wanted.bodies]) };
+};
+
+async function readRows(tx: Tx, input: ReadCheckpoints) {
+  let query = tx.db
+    .selectFrom("checkpoints")
+    .innerJoin("checkpoint_threads", "checkpoint_threads.id", "checkpoints.thread")
+    .innerJoin("checkpoint_bodies", "checkpoint_bodies.id", "checkpoints.shape")
+    .select([
+      "checkpoints.id as row",
+      "checkpoints.thread as thread",
+      "thread_id",
+      "ns",
+      "checkpoint_id",
+      "parent_id",
+      "ts",
+      "body as shape",
+      "versions",
+      "channels",
+      "metadata",
+    ])
+    .orderBy("checkpoints.id", "desc")
+    .limit(input.limit);
+  if (input.thread_id !== undefined) {
+    query = query.where("thread_id", "=", input.thread_id);
+  }
+  if (input.ns !== undefined) {
+    query = query.where("ns", "=", input.ns);
+  }
+  if (input.checkpoint_id !== undefined) {
+    query = query.where("checkpoint_id", "=", input.checkpoint_id);
+  }
+  if (input.before_row !== undefined) {
+    query = query.where("checkpoints.id", "<", input.before_row);
+  }
+  if (input.before !== undefined) {
+    const row = await rowOf(tx, input.before);
+    query =
+      row === null
+        ? query.where("checkpoint_id", "<", input.before.checkpoint_id)
+        : query.where("checkpoints.id", "<", row);
+  }
+  return query.execute();
+}
+
+async function rowOf(
+  tx: Tx,
+  before: NonNullable<ReadCheckpoints["before"]>,
+): Promise<number | null> {
+  if (before.thread_id === undefined) {
+    return null;
+  }
+  const row = await tx.db
+    .selectFrom("checkpoints")
+    .innerJoin("checkpoint_threads", "checkpoint_threads.id", "checkpoints.thread")
+    .select("checkpoints.id")
+    .where("thread_id", "=", before.thread_id)
+    .where("ns", "=", before.ns ?? "")
+    .where("checkpoint_id", "=", before.checkpoint_id)
+    .executeTakeFirst();
+  return row?.id ?? null;
+}
+
+async function readWrites(
+  tx: Tx,
+  key: { readonly thread: number; readonly ns: string; readonly checkpoint_id: string },
+): Promise<TaskWrites[]> {
+  const rows = await tx.db
+    .selectFrom("checkpoint_writes")
+    .select(["task_id", "writes"])
+    .where("thread", "=", key.thread)
+    .where("ns", "=", key.ns)
+    .where("checkpoint_id", "=", key.checkpoint_id)
+    .orderBy("task_id")
+    .execute();
+  return rows.map((row) => ({
+    task_id: row.task_id,
+    writes: JSON.parse(row.writes) as StoredWrite[],
+  }));
+}
+
+/** The version of the checkpoint format stands in the shape; from 4 on sends are a channel. */
+const SENDS_IN_PARENT = /^\{"v":[123],/;
+
+function readParentWrites(
+  tx: Tx,
+  row: { thread: number; ns: string; parent_id: string | null; shape: string },
+): Promise<TaskWrites[]> {
+  return row.parent_id !== null && SENDS_IN_PARENT.test(row.shape)
+    ? readWrites(tx, { thread: row.thread, ns: row.ns, checkpoint_id: row.parent_id })
+    : Promise.resolve([]);
+}
+
+/** Each list once, at the greatest length that is asked for, and each body once. */
+function wantedBy(checkpoints: readonly CheckpointRead[]) {
+  const lists = new Map<number, number>();
+  const bodies = new Set<number>();
+  const values = checkpoints.flatMap(({ channels, metadata, writes, parent_writes }) => [
+    metadata,
+    ...Object.values(channels),
+    ...[...writes, ...parent_writes].flatMap((task) => task.writes.map((write) => write[2])),
+  ]);
+  for (const value of values) {
+    const refs = refsOf(value);
+    for (const body of refs.bodies) {
+      bodies.add(body);
+    }
+    for (const { list, length } of refs.lists) {
+      lists.set(list, Math.max(length, lists.get(list) ?? 0));
+    }
+  }
+  return { lists, bodies };
+}
+
+async function readTail(
+  tx: Tx,
+  version: ListVersion,
+  have: ReadonlyMap<number, number>,
+): Promise<ListTail> {
+  const { start, segments } = await segmentsOf(tx, version, have);
+  const items: BodyRow[] = [];
+  for (const segment of segments) {
+    const rows = await tx.db
+      .selectFrom("checkpoint_list_items")
+      .innerJoin("checkpoint_bodies", "checkpoint_bodies.id", "checkpoint_list_items.body")
+      .select(["checkpoint_bodies.id", "hash", "checkpoint_bodies.body"])
+      .where("list", "=", segment.list)
+      .where("position", ">=", segment.from)
+      .where("position", "<", segment.to)
+      .orderBy("position")
+      .execute();
+    items.push(...rows);
+  }
+  return { ...version, start, items };
+}
+
+async function readBodies(tx: Tx, ids: readonly number[]): Promise<BodyRow[]> {
+  const bodies: BodyRow[] = [];
+  for (const batch of batches(ids)) {
+    bodies.push(
+      ...(await tx.db
+        .selectFrom("checkpoint_bodies")
+        .select(["id", "hash", "body"])
+        .where("id", "in", batch)
+        .execute()),
+    );
+  }
+  return bodies;
+}

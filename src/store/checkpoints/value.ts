@@ -1,0 +1,119 @@
+/**
+ * How values travel to and from the checkpoint tables. Values are JSON in which messages stand as
+ * references: `{"$m":i}` is the i-th of the value's refs, a body, and `{"$l":i}` a list of bodies.
+ * What the JSON means is the agent's business (`agent/checkpoints/encode.ts`, `decode.ts`).
+ */
+
+/** A text to be kept once in its thread. */
+export interface BodyInput {
+  readonly hash: string;
+  /** Null where the caller knows that the thread has it; if it has not, the answer is `stale`. */
+  readonly text: string | null;
+}
+
+/** A sequence of bodies to be kept: the items of a known list so far, and more. */
+export interface SequenceInput {
+  /** What the caller knows to be stored: the first `length` items of `list`. */
+  readonly known: ListVersion | null;
+  /** The items that follow: places in `Parcel.bodies`. */
+  readonly rest: readonly number[];
+}
+
+/** What the values of one write refer to. Places in these arrays stand for rows not yet written. */
+export interface Parcel {
+  readonly bodies: readonly BodyInput[];
+  readonly sequences: readonly SequenceInput[];
+}
+
+export type RefInput =
+  | { readonly kind: "body"; readonly body: number }
+  | { readonly kind: "sequence"; readonly sequence: number };
+
+/** A value to be kept: its JSON here or in a body, or nothing but a sequence of messages. */
+export type ValueInput =
+  | { readonly kind: "inline"; readonly json: string; readonly refs: readonly RefInput[] }
+  | { readonly kind: "body"; readonly body: number; readonly refs: readonly RefInput[] }
+  | { readonly kind: "sequence"; readonly sequence: number };
+
+/** The first `length` items of a list: a value that never changes. */
+export interface ListVersion {
+  readonly list: number;
+  readonly length: number;
+}
+
+/** A ref as stored: the id of a body, or a list and a length. */
+export type StoredRef = number | readonly [list: number, length: number];
+
+/** A value as stored in JSON columns: inline with its refs, in a body, or a list version. */
+export type StoredValue =
+  | readonly [json: unknown, refs?: readonly StoredRef[]]
+  | { readonly b: number; readonly r?: readonly StoredRef[] }
+  | { readonly l: readonly [list: number, length: number] };
+
+export type StoredWrite = readonly [index: number, channel: string, value: StoredValue];
+
+/** Where the bodies and sequences of a parcel came to lie, place by place. */
+export interface Placed {
+  readonly thread: number;
+  readonly bodies: readonly number[];
+  readonly sequences: readonly ListVersion[];
+}
+
+/** The JSON text of a StoredValue. `json` is put in as it is, so that no value is parsed to be kept. */
+export function storedText(value: ValueInput, placed: Placed): string {
+  switch (value.kind) {
+    case "inline":
+      return value.refs.length === 0
+        ? `[${value.json}]`
+        : `[${value.json},${refsText(value.refs, placed)}]`;
+    case "body": {
+      const id = at(placed.bodies, value.body);
+      return value.refs.length === 0
+        ? `{"b":${id}}`
+        : `{"b":${id},"r":${refsText(value.refs, placed)}}`;
+    }
+    case "sequence":
+      return `{"l":${listText(at(placed.sequences, value.sequence))}}`;
+  }
+}
+
+function refsText(refs: readonly RefInput[], placed: Placed): string {
+  const texts = refs.map((ref) =>
+    ref.kind === "body"
+      ? String(at(placed.bodies, ref.body))
+      : listText(at(placed.sequences, ref.sequence)),
+  );
+  return `[${texts.join(",")}]`;
+}
+
+function listText({ list, length }: ListVersion): string {
+  return `[${list},${length}]`;
+}
+
+/** The lists and bodies that a stored value refers to. */
+export function refsOf(value: StoredValue): {
+  readonly bodies: readonly number[];
+  readonly lists: readonly ListVersion[];
+} {
+  if ("l" in value) {
+    const [list, length] = value.l;
+    return { bodies: [], lists: [{ list, length }] };
+  }
+  const refs = "b" in value ? (value.r ?? []) : (value[1] ?? []);
+  const own = "b" in value ? [value.b] : [];
+  return {
+    bodies: [...own, ...refs.filter((ref) => typeof ref === "number")],
+    lists: refs
+      .filter((ref) => typeof ref !== "number")
+      .map(([list, length]) => ({ list, length })),
+  };
+}
+
+/** The item of an array at a place that the caller knows to be in it. */
+export function at<T>(items: readonly T[], index: number): T {
+  const item = items[index];
+  if (item === undefined) {
+    throw new RangeError("a checkpoint refers to a place that it does not have");
+  }
+  return item;
+}
