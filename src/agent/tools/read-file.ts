@@ -7,7 +7,7 @@ import { locate, refusal } from "./locate.ts";
 import { isBinary, openFile } from "./open-file.ts";
 
 export const MAX_LINES = 2000;
-export const MAX_OUTPUT_BYTES = 100_000;
+const MAX_OUTPUT_BYTES = 100_000;
 const MAX_LINE_LENGTH = 2000;
 
 interface Window {
