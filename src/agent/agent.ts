@@ -47,7 +47,7 @@ function systemPrompt({ session, persona, instructions }: AgentParts): string {
   const parts = [persona.prompt];
   if (session.repo_path !== null) {
     parts.push(
-      "You work in the folder of this session. File paths are relative to it and begin with /; nothing outside it can be reached.",
+      "You work in the folder of this session. File paths are relative to its top, without a leading slash; nothing outside it can be reached.",
     );
   }
   if (session.plan_mode) {
