@@ -1,20 +1,18 @@
-import { join } from "node:path";
-import { text as readAll } from "node:stream/consumers";
-import { fileURLToPath } from "node:url";
-
 import type { Command } from "commander";
 
 import type { Exchanger } from "../agent/exchange.ts";
-import type { PersonaPlaces } from "../agent/personas/places.ts";
 import { RepriseError } from "../core/errors.ts";
 import type { Store } from "../store/store.ts";
-import { type ChatOptions, chooseSession } from "./choose-session.ts";
-import { userFolders } from "./config.ts";
+import type { ChatOptions } from "./chat-options.ts";
+import { chooseSession } from "./choose-session.ts";
+import { databaseLocation, personaPlaces, userFolders } from "./config.ts";
 import { type CliContext, noticeLine } from "./context.ts";
 import { databaseOption, openStore } from "./database.ts";
 import { createConversation } from "./interactive/conversation.ts";
 import { runLines } from "./interactive/lines.ts";
 import { sendOnce } from "./interactive/send.ts";
+import { promptText } from "./prompt-text.ts";
+import { showError } from "./show-error.ts";
 
 /** `reprise`: one exchange with `-p`, else a session line by line until its input ends. */
 export function chatAction(
@@ -41,36 +39,38 @@ export async function chat(input: {
   options: ChatOptions;
 }): Promise<void> {
   const { cli, store, options } = input;
+  const json = options.json === true;
+  const text = await promptText(cli, options.prompt);
   const chosen = await chooseSession(cli, store, options);
   const conversation = createConversation({
+    cli,
     store,
     chosen,
     openExchanger: () => openExchanger(cli, store),
-    personas: personaPlaces(cli),
   });
-  for (const notice of chosen.kind === "existing" ? chosen.notices : []) {
+  for (const notice of chosen.kind === "existing" && !json ? chosen.notices : []) {
     noticeLine(cli, `note: ${notice}`);
   }
-  const json = options.json === true;
-  if (options.prompt !== undefined) {
-    const text = options.prompt === "-" ? await readAll(cli.stdin) : options.prompt;
-    await sendOnce({ cli, conversation, text: messageText(text), json });
-  } else {
-    await runLines({ cli, conversation, json });
+  try {
+    await (text === null
+      ? runLines({ cli, conversation, json })
+      : sendOnce({ cli, conversation, text, json }));
+  } catch (error) {
+    // the way back comes behind the error: a message that failed can be sent again
+    cli.exitCode = showError(cli, error, json);
   }
   const session = conversation.current();
-  if (session !== null && session.state === "active") {
-    const database = databaseOption(input.command);
-    const option = database === undefined ? "" : ` --database ${quoted(database)}`;
-    noticeLine(cli, `Resume with: reprise --session ${session.id}${option}`);
+  if (session !== null && session.state === "active" && !json) {
+    noticeLine(cli, `Resume with: ${resumeCommandLine(input, session.id)}`);
   }
 }
 
-function messageText(text: string): string {
-  if (text.trim() === "") {
-    throw new RepriseError("invalid_usage", "The message is empty; write something after -p.");
-  }
-  return text;
+/** What a shell can carry out anywhere to go on with the session. */
+function resumeCommandLine(input: { cli: CliContext; command: Command }, id: string): string {
+  const database = databaseOption(input.command);
+  const option =
+    database === undefined ? "" : ` --database ${quoted(databaseLocation(input.cli, database))}`;
+  return `reprise --session ${id}${option}`;
 }
 
 /** Loads the agent's libraries: only when the first message is sent. */
@@ -80,21 +80,14 @@ async function openExchanger(cli: CliContext, store: Store): Promise<Exchanger> 
     import("../agent/models/config.ts"),
     import("../agent/this-process.ts"),
   ]);
-  const folders = userFolders(cli);
+  const { data, config } = userFolders(cli);
   return createExchanger({
     store,
     models: modelConfig(cli.env),
     personas: personaPlaces(cli),
-    protectedPaths: [store.location, folders.data, folders.config],
+    protectedPaths: [store.location, data, config].filter((path) => path !== null),
     owner: thisProcess("reprise"),
   });
-}
-
-function personaPlaces(cli: CliContext): PersonaPlaces {
-  return {
-    userDir: join(userFolders(cli).config, "personas"),
-    builtinDir: fileURLToPath(new URL("../../personas", import.meta.url)),
-  };
 }
 
 function quoted(word: string): string {

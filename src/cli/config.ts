@@ -1,17 +1,21 @@
 import { join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
 
+import type { PersonaPlaces } from "../agent/personas/places.ts";
 import { RepriseError } from "../core/errors.ts";
 import type { CliContext } from "./context.ts";
 
-/** Folders of one user, after the XDG Base Directory Specification. */
+/**
+ * Folders of one user, after the XDG Base Directory Specification; null where the environment
+ * names no home.
+ */
 export interface UserFolders {
   /** Holds the database. */
-  readonly data: string;
+  readonly data: string | null;
   /** Holds `personas/`. */
-  readonly config: string;
+  readonly config: string | null;
 }
 
-/** Error codes: `config_invalid` when the environment names no home. */
 export function userFolders(cli: CliContext): UserFolders {
   return {
     data: userFolder(cli, "XDG_DATA_HOME", ".local/share"),
@@ -19,30 +23,44 @@ export function userFolders(cli: CliContext): UserFolders {
   };
 }
 
-function userFolder(cli: CliContext, variable: string, fallback: string): string {
+function userFolder(cli: CliContext, variable: string, fallback: string): string | null {
   const base = cli.env[variable];
   // the specification: a relative path there is to be ignored
   if (base?.startsWith("/")) {
     return join(base, "reprise");
   }
   const home = cli.env["HOME"];
-  if (home === undefined || home === "") {
-    throw new RepriseError(
-      "config_invalid",
-      `Reprise does not know where to keep its files, because HOME is not set; set HOME or ${variable}, or name a file with --database.`,
-    );
-  }
-  return join(home, fallback, "reprise");
+  return home?.startsWith("/") ? join(home, fallback, "reprise") : null;
 }
 
-/** The database that a command is to use: `--database`, else `REPRISE_DATABASE`, else the user's own. */
+/** Where personas are looked for besides the repository. */
+export function personaPlaces(cli: CliContext): PersonaPlaces {
+  const { config } = userFolders(cli);
+  return {
+    userDir: config === null ? null : join(config, "personas"),
+    builtinDir: fileURLToPath(new URL("../../personas", import.meta.url)),
+  };
+}
+
+/**
+ * The database that a command is to use: `--database`, else `REPRISE_DATABASE`, else the user's own.
+ *
+ * Error codes: `invalid_usage`; `config_invalid` where the environment names no home either.
+ */
 export function databaseLocation(cli: CliContext, option: string | undefined): string {
   const named = option ?? cli.env["REPRISE_DATABASE"];
   if (option === "") {
     throw new RepriseError("invalid_usage", "--database needs a file or a postgres:// address.");
   }
   if (named === undefined || named === "") {
-    return join(userFolders(cli).data, "reprise.db");
+    const { data } = userFolders(cli);
+    if (data === null) {
+      throw new RepriseError(
+        "config_invalid",
+        "Reprise does not know where to keep its files, because HOME is not set; set HOME or XDG_DATA_HOME to an absolute path, or name a file with --database.",
+      );
+    }
+    return join(data, "reprise.db");
   }
   return isPostgres(named) ? named : resolve(cli.cwd, named);
 }

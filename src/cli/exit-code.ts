@@ -4,6 +4,7 @@ import type { ErrorCode } from "../core/errors.ts";
 const EXIT_CODES: Partial<Record<ErrorCode, number>> = {
   invalid_request: 2,
   invalid_usage: 2,
+  body_too_large: 2,
   config_invalid: 2,
   session_not_found: 3,
   persona_not_found: 3,

@@ -1,5 +1,6 @@
 import { Command } from "commander";
 
+import { RepriseError } from "../core/errors.ts";
 import { chatAction } from "./chat.ts";
 import type { CliContext } from "./context.ts";
 import { withDatabase } from "./database.ts";
@@ -19,6 +20,8 @@ export function createProgram(cli: CliContext): Command {
     .configureOutput({
       writeOut: (text) => cli.stdout.write(text),
       writeErr: (text) => cli.stderr.write(text),
+      // main.ts shows errors, commander's among them, in one way: see show-error.ts
+      outputError: () => undefined,
     })
     .option("--session <id|prefix>", "go on with this session (a new full id begins one)")
     .option("--continue", "go on with the latest session of this project")
@@ -36,9 +39,26 @@ export function createProgram(cli: CliContext): Command {
   program.addCommand(planCommand(cli));
   program.addCommand(schemaCommand(cli));
   for (const command of allCommands(program)) {
-    command.copyInheritedSettings(program).exitOverride();
+    command.copyInheritedSettings(program).exitOverride().allowExcessArguments(false);
   }
+  program.hook("preAction", (_, command) => refuseChatOptions(program, command));
   return program;
+}
+
+/** The options of a conversation mean nothing to a command; leaving them out in silence misleads. */
+function refuseChatOptions(program: Command, command: Command): void {
+  const given = program.options.filter(
+    (option) =>
+      option.long !== "--database" &&
+      program.getOptionValueSource(option.attributeName()) === "cli",
+  );
+  const [first] = given;
+  if (command !== program && first !== undefined) {
+    throw new RepriseError(
+      "invalid_usage",
+      `${first.long ?? first.short ?? "An option"} stands before the command, where it means nothing; put it behind, if the command has it.`,
+    );
+  }
 }
 
 function allCommands(command: Command): Command[] {

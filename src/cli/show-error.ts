@@ -4,17 +4,18 @@ import { RepriseError } from "../core/errors.ts";
 import { oneLine } from "../core/text.ts";
 import { type CliContext, noticeLine } from "./context.ts";
 import { exitCodeOf } from "./exit-code.ts";
+import { usageError } from "./usage-error.ts";
 
 /**
  * Says on standard error what went wrong, in one sentence and without a stack trace, and returns
  * the exit code. With `json` the sentence is a JSON document on one line.
  */
 export function showError(cli: CliContext, error: unknown, json: boolean): number {
-  if (error instanceof CommanderError) {
-    // help and version end this way too; commander has written its own sentence
+  if (error instanceof CommanderError && /^commander\.(help|version)/.test(error.code)) {
+    // printed by now; the help of a group without a command is a refusal
     return error.exitCode === 0 ? 0 : 2;
   }
-  const known = error instanceof RepriseError ? error : internal(cli, error);
+  const known = knownError(cli, error);
   if (json) {
     noticeLine(cli, JSON.stringify(errorDocument(known)));
   } else {
@@ -37,6 +38,13 @@ export function errorDocument(error: RepriseError): Record<string, unknown> {
     ...(error.candidates.length > 0 ? { candidates: error.candidates } : {}),
     ...(error.faults.length > 0 ? { faults: error.faults } : {}),
   };
+}
+
+function knownError(cli: CliContext, error: unknown): RepriseError {
+  if (error instanceof CommanderError) {
+    return usageError(error);
+  }
+  return error instanceof RepriseError ? error : internal(cli, error);
 }
 
 /** A fault of ours: REPRISE_DEBUG=1 shows where. */

@@ -1,14 +1,17 @@
 import { RepriseError } from "../../core/errors.ts";
 import type { Exchanger, Live } from "../../agent/exchange.ts";
-import type { PersonaPlaces } from "../../agent/personas/places.ts";
 import type { ExchangeResult } from "../../agent/exchange-event.ts";
 import { MAX_CONTENT_BYTES } from "../../core/limits.ts";
 import type { Session } from "../../core/sessions.ts";
 import { isStorableText } from "../../core/text.ts";
-import { endSession, startThread } from "../../store/sessions/change.ts";
+import { endSession } from "../../store/sessions/change.ts";
+import { createSession } from "../../store/sessions/create.ts";
 import { setPlanMode } from "../../store/sessions/plan-mode.ts";
 import type { Store } from "../../store/store.ts";
-import { type ChosenSession, createChosen } from "../choose-session.ts";
+import { checkModel, checkNewSession, checkPersona } from "../check-choice.ts";
+import type { ChosenSession } from "../choose-session.ts";
+import type { CliContext } from "../context.ts";
+import { beginThread } from "../fresh-thread.ts";
 
 /** One session as its screen uses it. Nothing is stored before the first message or command. */
 export interface Conversation {
@@ -24,36 +27,41 @@ export interface Conversation {
     readonly persona_name?: string;
   }): Promise<Session>;
   setPlanMode(on: boolean): Promise<Session>;
-  end(): Promise<Session>;
+  /** Null where nothing was stored, so that there is nothing to end. */
+  end(): Promise<Session | null>;
   /** Error codes: `persona_not_found`, `persona_invalid`. */
   checkPersona(name: string): Promise<void>;
+  /** Error codes: `model_unknown`, `model_key_missing`, `config_invalid`. */
+  checkModel(name: string): Promise<void>;
 }
 
 export function createConversation(parts: {
+  readonly cli: CliContext;
   readonly store: Store;
   readonly chosen: ChosenSession;
   readonly openExchanger: () => Promise<Exchanger>;
-  readonly personas: PersonaPlaces;
 }): Conversation {
-  const { store, chosen } = parts;
+  const { cli, store, chosen } = parts;
+  const columns = chosen.kind === "new" ? chosen.columns : null;
   let session = chosen.kind === "existing" ? chosen.session : null;
   let exchanger: Promise<Exchanger> | null = null;
 
   const stored = async (): Promise<Session> =>
-    (session ??= await createChosen(store, chosen.kind === "new" ? chosen.columns : {}));
+    (session ??= await store.write(createSession, columns ?? {}));
   const keep = (changed: Session): Session => (session = changed);
 
   return {
     current: () => session,
     planned: () => ({
-      model: session?.model ?? (chosen.kind === "new" ? chosen.columns.model : null) ?? null,
-      persona_name:
-        session?.persona_name ??
-        (chosen.kind === "new" ? chosen.columns.persona_name : null) ??
-        null,
+      model: session?.model ?? columns?.model ?? null,
+      persona_name: session?.persona_name ?? columns?.persona_name ?? null,
     }),
     send: async (text, live) => {
       refuseUnstorable(text);
+      if (session === null && columns !== null) {
+        const { persona_name, model = null, repo_path = null } = columns;
+        await checkNewSession(cli, { persona_name, model, repo_path });
+      }
       const open = await (exchanger ??= parts.openExchanger());
       const { id } = await stored();
       const result = await open.exchange({ session_id: id, text }, live);
@@ -61,16 +69,18 @@ export function createConversation(parts: {
       return result;
     },
     startThread: async (change) =>
-      keep(await store.write(startThread, { id: (await stored()).id, ...change })),
+      keep(await beginThread(store, { id: (await stored()).id, ...change })),
     setPlanMode: async (on) =>
       keep(await store.write(setPlanMode, { id: (await stored()).id, plan_mode: on })),
-    end: async () => keep(await store.write(endSession, { id: (await stored()).id })),
+    end: async () =>
+      session === null ? null : keep(await store.write(endSession, { id: session.id })),
     checkPersona: async (name) => {
-      const { loadPersona } = await import("../../agent/personas/load.ts");
-      const { repo_path = null } =
-        session ?? (chosen.kind === "new" ? chosen.columns : { repo_path: null });
-      await loadPersona({ name, repoPath: repo_path, ...parts.personas });
+      await checkPersona(cli, {
+        name,
+        repo_path: session?.repo_path ?? columns?.repo_path ?? null,
+      });
     },
+    checkModel: (name) => checkModel(cli, name),
   };
 }
 

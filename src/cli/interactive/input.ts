@@ -29,7 +29,8 @@ export function openLineInput(cli: CliContext): LineInput {
   const terminal = cli.stdin.isTTY === true;
   const lines = createInterface({
     input: cli.stdin,
-    ...(terminal ? { output: cli.stdout } : {}),
+    // the prompt and what is typed must not get into a file of answers
+    ...(terminal ? { output: cli.stdout.isTTY === true ? cli.stdout : cli.stderr } : {}),
     terminal,
     crlfDelay: Infinity,
   });

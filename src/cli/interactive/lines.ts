@@ -7,6 +7,8 @@ import { type InputEvent, type LineInput, openLineInput } from "./input.ts";
 import { send } from "./send.ts";
 import { slashCommand, type SlashOutcome } from "./slash.ts";
 
+type Outcome = SlashOutcome | "stopped";
+
 export interface LinesInput {
   readonly cli: CliContext;
   readonly conversation: Conversation;
@@ -16,7 +18,7 @@ export interface LinesInput {
 /**
  * A session line by line, until end of file, /exit, /end or a second Ctrl-C. With a terminal a
  * failed exchange is shown and the session goes on; without one the rest of the input may depend
- * on the answer that is missing, so the program stops there.
+ * on the answer that is missing, so the program stops there and its exit code says why.
  */
 export async function runLines(parts: LinesInput): Promise<void> {
   const { cli } = parts;
@@ -34,26 +36,23 @@ export async function runLines(parts: LinesInput): Promise<void> {
       if (event.kind === "end" || (event.kind === "interrupt" && interrupted)) {
         return;
       }
-      interrupted = event.kind === "interrupt";
-      if (interrupted) {
+      if (event.kind === "interrupt") {
         noticeLine(cli, "\nCtrl-C again, or /exit, leaves; the session stays.");
       }
       const outcome = await handle(parts, input, event);
-      if (outcome === "leave" || (outcome === "failed" && !terminal)) {
+      if (outcome === "leave" || (outcome !== "stay" && !terminal)) {
         sayUnsent(cli, input);
         return;
       }
+      // after a stopped answer, one more Ctrl-C is the second
+      interrupted = event.kind === "interrupt" || outcome === "stopped";
     }
   } finally {
     input.close();
   }
 }
 
-async function handle(
-  parts: LinesInput,
-  input: LineInput,
-  event: InputEvent,
-): Promise<SlashOutcome> {
+async function handle(parts: LinesInput, input: LineInput, event: InputEvent): Promise<Outcome> {
   if (event.kind !== "line" || event.text.trim() === "") {
     return "stay";
   }
@@ -66,12 +65,14 @@ async function handle(
     const text = event.text.startsWith("//") ? event.text.slice(1) : event.text;
     return await exchange(parts, input, text);
   } catch (error) {
-    parts.cli.exitCode = showError(parts.cli, error, parts.json);
+    const exitCode = showError(parts.cli, error, parts.json);
+    // a person has seen it and went on
+    parts.cli.exitCode = parts.cli.stdin.isTTY === true ? 0 : exitCode;
     return "failed";
   }
 }
 
-async function exchange(parts: LinesInput, input: LineInput, text: string): Promise<SlashOutcome> {
+async function exchange(parts: LinesInput, input: LineInput, text: string): Promise<Outcome> {
   const stop = new AbortController();
   input.onInterrupt(() => stop.abort());
   try {
@@ -80,15 +81,17 @@ async function exchange(parts: LinesInput, input: LineInput, text: string): Prom
       text,
       signal: AbortSignal.any([stop.signal, input.leaving]),
     });
-    return stopped && parts.cli.stdin.isTTY !== true ? "leave" : "stay";
+    if (stopped && (parts.cli.stdin.isTTY !== true || input.leaving.aborted)) {
+      parts.cli.exitCode = 1;
+    }
+    return stopped ? "stopped" : "stay";
   } finally {
     input.onInterrupt(null);
   }
 }
 
 function sayUnsent(cli: CliContext, input: LineInput): void {
-  const lines = input.waiting();
-  if (lines > 0) {
-    noticeLine(cli, `${lines} more ${lines === 1 ? "line was" : "lines were"} not sent.`);
+  if (input.waiting() > 0) {
+    noticeLine(cli, "The rest of the input was not sent.");
   }
 }

@@ -29,11 +29,22 @@ export async function send(input: SendInput): Promise<ExchangeResult> {
   return result;
 }
 
-/** One message without a screen, as `-p` sends it. Ctrl-C stops it and keeps what had arrived. */
+/**
+ * One message without a screen, as `-p` sends it. A signal stops it and keeps what had arrived; a
+ * second one ends the program in the system's own way.
+ */
 export async function sendOnce(input: Omit<SendInput, "signal">): Promise<void> {
   const stop = new AbortController();
-  const onSignal = (): void => stop.abort();
   const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+  const onSignal = (): void => {
+    stop.abort();
+    unhear();
+  };
+  const unhear = (): void => {
+    for (const signal of signals) {
+      input.cli.signals.off(signal, onSignal);
+    }
+  };
   for (const signal of signals) {
     input.cli.signals.on(signal, onSignal);
   }
@@ -43,9 +54,7 @@ export async function sendOnce(input: Omit<SendInput, "signal">): Promise<void> 
       input.cli.exitCode = 1;
     }
   } finally {
-    for (const signal of signals) {
-      input.cli.signals.off(signal, onSignal);
-    }
+    unhear();
   }
 }
 

@@ -1,6 +1,7 @@
-import { parseModelName } from "../../agent/models/name.ts";
 import { RepriseError } from "../../core/errors.ts";
-import { type CliContext, noticeLine, printLine } from "../context.ts";
+import { oneLine } from "../../core/text.ts";
+import { DEFAULT_PERSONA } from "../check-choice.ts";
+import { type CliContext, noticeLine } from "../context.ts";
 import type { Conversation } from "./conversation.ts";
 
 /** What the screen does next. */
@@ -25,9 +26,9 @@ const COMMANDS: readonly SlashCommand[] = [
     carryOut: async ({ cli }) => {
       for (const { name, argument, help } of COMMANDS) {
         const usage = argument === undefined ? `/${name}` : `/${name} ${argument}`;
-        printLine(cli, `  ${usage.padEnd(26)}${help}`);
+        noticeLine(cli, `  ${usage.padEnd(26)}${help}`);
       }
-      printLine(cli, `  ${"//text".padEnd(26)}send a message that begins with /`);
+      noticeLine(cli, `  ${"//text".padEnd(26)}send a message that begins with /`);
       return "stay";
     },
   },
@@ -37,10 +38,11 @@ const COMMANDS: readonly SlashCommand[] = [
     help: "answer with another model, in a fresh agent context",
     carryOut: async (parts, model) => {
       if (model === "") {
-        printLine(parts.cli, `model: ${parts.conversation.planned().model ?? "the default"}`);
+        const now = parts.conversation.planned().model ?? "the default";
+        noticeLine(parts.cli, `model: ${oneLine(now)}`);
         return "stay";
       }
-      parseModelName(model);
+      await parts.conversation.checkModel(model);
       return freshThread(parts, { archive: false, model });
     },
   },
@@ -50,10 +52,8 @@ const COMMANDS: readonly SlashCommand[] = [
     help: "let another persona answer, in a fresh agent context",
     carryOut: async (parts, persona_name) => {
       if (persona_name === "") {
-        printLine(
-          parts.cli,
-          `persona: ${parts.conversation.planned().persona_name ?? "assistant"}`,
-        );
+        const now = parts.conversation.planned().persona_name ?? DEFAULT_PERSONA;
+        noticeLine(parts.cli, `persona: ${oneLine(now)}`);
         return "stay";
       }
       await parts.conversation.checkPersona(persona_name);
@@ -83,8 +83,11 @@ const COMMANDS: readonly SlashCommand[] = [
     name: "end",
     help: "end the session for good and leave",
     carryOut: async ({ cli, conversation }) => {
-      const { id } = await conversation.end();
-      noticeLine(cli, `Session ${id} has ended.`);
+      const ended = await conversation.end();
+      noticeLine(
+        cli,
+        ended === null ? "Nothing was stored, so nothing ends." : `Session ${ended.id} has ended.`,
+      );
       return "leave";
     },
   },

@@ -24,14 +24,16 @@ export function listCommand(cli: CliContext): Command {
     .addOption(new Option("--state <state>", "only these").choices([...SESSION_STATES]))
     .option("--json", "print a JSON array of session summaries")
     .action(async (options: ListOptions) => {
+      const limit = limitOf(options.limit);
       await using store = await openStore(cli, command);
-      const { sessions, more } = await readAll(store, limitOf(options.limit), options.state);
+      const { sessions, more } = await readAll(store, limit, options.state);
       if (options.json === true) {
         printLine(cli, JSON.stringify(sessions.map(sessionSummary)));
         return;
       }
       if (sessions.length === 0) {
-        noticeLine(cli, "No sessions yet; begin one with `reprise`.");
+        const which = options.state === undefined ? "sessions" : `${options.state} sessions`;
+        noticeLine(cli, `No ${which} yet; begin one with \`reprise\`.`);
         return;
       }
       for (const line of sessionTable(sessions, Date.now())) {

@@ -4,6 +4,7 @@ import { Command } from "commander";
 
 import { RepriseError } from "../../core/errors.ts";
 import { sessionSummary } from "../../core/schemas.ts";
+import { refuseEnded } from "../../store/sessions/change.ts";
 import { listSessions } from "../../store/sessions/list.ts";
 import { resolveSession } from "../../store/sessions/read.ts";
 import type { Store } from "../../store/store.ts";
@@ -26,6 +27,7 @@ export function resumeCommand(cli: CliContext): Command {
       const session = await store.read(resolveSession, {
         reference: id ?? (await pick(cli, store)),
       });
+      refuseEnded(session);
       if (options.json === true) {
         printLine(cli, JSON.stringify(sessionSummary(session)));
       }

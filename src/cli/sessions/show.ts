@@ -25,8 +25,8 @@ export function showCommand(cli: CliContext): Command {
     .option("--before-seq <n>", "the messages before this one")
     .option("--json", "print the session as the HTTP API answers it")
     .action(async (id: string, options: ShowOptions) => {
-      await using store = await openStore(cli, command);
       const before_seq = seqOf(options.beforeSeq);
+      await using store = await openStore(cli, command);
       const detail = await store.read(readDetail, {
         reference: id,
         all: options.all === true,

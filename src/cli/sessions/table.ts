@@ -1,13 +1,15 @@
 import type { Session } from "../../core/sessions.ts";
 import { oneLine } from "../../core/text.ts";
 
-/** Characters of an id that the table shows: enough to resume by, short enough to read. */
+/** Characters of an id that the table shows at least: enough to resume by, short enough to read. */
 const ID_SHOWN = 8;
+const ID_LENGTH = 36;
 
 /** Sessions as aligned lines under a heading. `now` is in milliseconds since 1970. */
 export function sessionTable(sessions: readonly Session[], now: number): string[] {
+  const shown = shownLength(sessions);
   const rows = sessions.map((session) => [
-    session.id.slice(0, ID_SHOWN),
+    session.id.slice(0, shown),
     session.state === "ended" ? "ended" : session.activity,
     age(now - Date.parse(session.last_message_at ?? session.created_at)),
     String(session.last_seq),
@@ -16,7 +18,7 @@ export function sessionTable(sessions: readonly Session[], now: number): string[
   ]);
   const all = [["ID", "STATE", "ACTIVE", "MESSAGES", "MODEL", "TITLE"], ...rows];
   const widths = [0, 1, 2, 3, 4].map((column) =>
-    Math.max(...all.map((row) => (row[column] ?? "").length)),
+    all.reduce((widest, row) => Math.max(widest, (row[column] ?? "").length), 0),
   );
   return all.map((row) =>
     row
@@ -24,6 +26,16 @@ export function sessionTable(sessions: readonly Session[], now: number): string[
       .join("  ")
       .trimEnd(),
   );
+}
+
+/** So many characters that no two of these ids look the same. */
+function shownLength(sessions: readonly Session[]): number {
+  for (let length = ID_SHOWN; length < ID_LENGTH; length += 1) {
+    if (new Set(sessions.map(({ id }) => id.slice(0, length))).size === sessions.length) {
+      return length;
+    }
+  }
+  return ID_LENGTH;
 }
 
 const MINUTE = 60_000;

@@ -1,0 +1,40 @@
+import type { Readable } from "node:stream";
+
+import { RepriseError } from "../core/errors.ts";
+import { MAX_CONTENT_BYTES } from "../core/limits.ts";
+import type { CliContext } from "./context.ts";
+
+/**
+ * The message of `-p`; `-` reads it from standard input, without the line break at its end. Null
+ * where there is no `-p`. Error codes: `invalid_usage`, `body_too_large`.
+ */
+export async function promptText(
+  cli: CliContext,
+  option: string | undefined,
+): Promise<string | null> {
+  if (option === undefined) {
+    return null;
+  }
+  const text = option === "-" ? (await readAll(cli.stdin)).replace(/\r?\n$/, "") : option;
+  if (text.trim() === "") {
+    throw new RepriseError("invalid_usage", "The message is empty; write something after -p.");
+  }
+  return text;
+}
+
+async function readAll(stdin: Readable): Promise<string> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of stdin) {
+    const piece = Buffer.from(chunk as Uint8Array);
+    bytes += piece.length;
+    if (bytes > MAX_CONTENT_BYTES + 2) {
+      throw new RepriseError(
+        "body_too_large",
+        "The message is larger than 1 MiB; send less at once, or name the file instead.",
+      );
+    }
+    chunks.push(piece);
+  }
+  return Buffer.concat(chunks).toString("utf8");
+}
