@@ -1,10 +1,13 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { once } from "node:events";
+import http from "node:http";
+import net from "node:net";
 import { join } from "node:path";
+import { text as readText } from "node:stream/consumers";
 
 import { type RunningServer, type ServerOptions, startServer } from "../../src/http/serve.ts";
 import { openSqliteStore } from "../../src/store/sqlite/open.ts";
 import type { Store } from "../../src/store/store.ts";
+import { makeFolder } from "./temp.ts";
 
 /** A server of its own on a SQLite file of its own, over a real socket. */
 export interface TestServer extends AsyncDisposable {
@@ -15,6 +18,8 @@ export interface TestServer extends AsyncDisposable {
   /** Every line that the server logged. */
   readonly log: Readonly<Record<string, unknown>>[];
   /** Sends a request; a body that is not a string or bytes is sent as JSON. */
+  newSession(): Promise<string>;
+  post(id: string, content: string): Promise<void>;
   call<T = unknown>(method: string, path: string, options?: CallOptions): Promise<Answer<T>>;
 }
 
@@ -32,10 +37,12 @@ export interface Answer<T> {
 }
 
 export async function startTestServer(options: Partial<ServerOptions> = {}): Promise<TestServer> {
-  const folder = await mkdtemp(join(tmpdir(), "reprise-http-"));
-  const path = join(folder, "reprise.db");
+  const folder = makeFolder();
+  const path = join(folder.path, "reprise.db");
   const store = options.store ?? (await openSqliteStore({ path }));
   const log: Readonly<Record<string, unknown>>[] = [];
+  const headers: Record<string, string> =
+    options.token === undefined ? {} : { authorization: `Bearer ${options.token}` };
   const server = await startServer({
     version: "1.2.3",
     host: "127.0.0.1",
@@ -51,10 +58,25 @@ export async function startTestServer(options: Partial<ServerOptions> = {}): Pro
     path,
     log,
     call: (method, target, call) => send(server.url, method, target, call),
+    newSession: async () => {
+      const { json } = await send<{ id: string }>(server.url, "POST", "/api/sessions", { headers });
+      return json.id;
+    },
+    post: async (id, content) => {
+      const answer = await send(server.url, "POST", `/api/sessions/${id}/messages`, {
+        body: { content },
+        headers,
+      });
+      if (answer.status !== 201) {
+        throw new Error(`posting a message gave ${answer.status}`);
+      }
+    },
     [Symbol.asyncDispose]: async () => {
       await server.close();
-      await store.close();
-      await rm(folder, { recursive: true, force: true });
+      if (options.store === undefined) {
+        await store.close();
+      }
+      folder[Symbol.dispose]();
     },
   };
 }
@@ -78,4 +100,38 @@ async function send<T>(
     text,
     json: (text === "" ? null : JSON.parse(text)) as T,
   };
+}
+
+/** A request written by hand: headers that `fetch` would not send, such as Host. */
+export async function request(
+  url: string,
+  options: { method?: string; path: string; headers?: Record<string, string>; body?: string },
+): Promise<Answer<{ readonly code?: string }>> {
+  const outgoing = http.request(new URL(url), {
+    method: options.method ?? "GET",
+    path: options.path,
+    headers: options.headers ?? {},
+    agent: false,
+  });
+  outgoing.end(options.body);
+  const [incoming]: [http.IncomingMessage] = (await once(outgoing, "response")) as [
+    http.IncomingMessage,
+  ];
+  const text = await readText(incoming);
+  return {
+    status: incoming.statusCode ?? 0,
+    headers: new Headers(
+      Object.entries(incoming.headers).map(([name, value]) => [name, String(value)]),
+    ),
+    text,
+    json: (text === "" ? {} : JSON.parse(text)) as { code?: string },
+  };
+}
+
+/** Writes bytes to a socket of its own and gives back all that comes until it is closed. */
+export async function exchangeBytes(url: string, bytes: string): Promise<string> {
+  const { hostname, port } = new URL(url);
+  const socket = net.connect(Number(port), hostname);
+  socket.write(bytes);
+  return readText(socket);
 }

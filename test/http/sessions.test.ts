@@ -1,0 +1,373 @@
+import { createHash, randomUUID } from "node:crypto";
+import { mkdirSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
+
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+
+import type { SessionAck, SessionDetail, SessionSummary } from "../../src/core/schemas.ts";
+import { createSession } from "../../src/store/sessions/create.ts";
+import { startThread } from "../../src/store/sessions/change.ts";
+import { startTestServer, type TestServer } from "../helpers/server.ts";
+import { temporaryFolder } from "../helpers/temp.ts";
+
+let t: TestServer;
+beforeAll(async () => {
+  t = await startTestServer();
+});
+afterAll(() => t[Symbol.asyncDispose]());
+
+const SUMMARY_FIELDS = [
+  "id",
+  "state",
+  "activity",
+  "title",
+  "persona_name",
+  "model",
+  "repo_path",
+  "project_key",
+  "plan_mode",
+  "parent_session_id",
+  "depth",
+  "total_input_tokens",
+  "total_output_tokens",
+  "last_seq",
+  "created_at",
+  "last_message_at",
+  "ended_at",
+];
+const ACK_FIELDS = ["id", "state", "seq", "title", "total_input_tokens", "total_output_tokens"];
+
+function create(body?: unknown) {
+  return t.call<SessionSummary>("POST", "/api/sessions", { body });
+}
+
+describe("creating", () => {
+  it("[HTTP-1] answers 201 with the summary and its path, and the list has it", async () => {
+    const answer = await create({ persona_name: "reviewer" });
+    expect(answer.status).toBe(201);
+    expect(answer.headers.get("location")).toBe(`/api/sessions/${answer.json.id}`);
+    expect(answer.json).toMatchObject({
+      state: "active",
+      activity: "idle",
+      last_seq: 0,
+      title: null,
+    });
+    const list = await t.call<SessionSummary[]>("GET", "/api/sessions");
+    expect(list.json.map(({ id }) => id)).toContain(answer.json.id);
+    const found = await t.call<SessionDetail>("GET", answer.headers.get("location") ?? "");
+    expect(found.json).toEqual({ ...answer.json, messages: [], has_earlier: false });
+  });
+
+  it("[HTTP-2] every field is optional, null is absent, and the body may be left out", async () => {
+    for (const body of [
+      undefined,
+      "",
+      {},
+      { persona_name: null, model_override: null, repo_path: null },
+    ]) {
+      const answer = await create(body);
+      expect(answer.status).toBe(201);
+      expect(answer.json).toMatchObject({
+        persona_name: null,
+        model: null,
+        repo_path: null,
+        project_key: null,
+      });
+    }
+    const full = await create({ persona_name: "π😀", model_override: "openai:x", repo_path: "/" });
+    expect(full.json).toMatchObject({ persona_name: "π😀", model: "openai:x", repo_path: "/" });
+  });
+
+  it("[HTTP-3] the project key is that of the real path, as far as it exists", async () => {
+    const folder = temporaryFolder();
+    mkdirSync(join(folder, "real"));
+    symlinkSync(join(folder, "real"), join(folder, "link"));
+    const keyOf = async (repo_path: string) => {
+      const { json } = await create({ repo_path });
+      expect(json.repo_path).toBe(repo_path);
+      return json.project_key;
+    };
+    const expected = (path: string) => createHash("sha256").update(path).digest("hex").slice(0, 16);
+    const real = expected(join(folder, "real"));
+    expect(await keyOf(join(folder, "real"))).toBe(real);
+    expect(await keyOf(`${folder}/real/`)).toBe(real);
+    expect(await keyOf(`${folder}/real/../link`)).toBe(real);
+    expect(await keyOf(join(folder, "link", "not", "there"))).toBe(
+      expected(join(folder, "real", "not", "there")),
+    );
+  });
+
+  it("[HTTP-3] a relative path, an empty one or one with NUL is refused", async () => {
+    for (const repo_path of ["here", "", "./x", "/a\0b", "\ud800"]) {
+      const answer = await create(`{"repo_path":${JSON.stringify(repo_path)}}`);
+      expect(answer.status).toBe(422);
+      expect(answer.json).toMatchObject({ code: "invalid_request" });
+      expect((answer.json as unknown as { faults: { pointer: string }[] }).faults[0]?.pointer).toBe(
+        "/repo_path",
+      );
+    }
+  });
+
+  it("[HTTP-25] answers carry exactly the documented fields", async () => {
+    const id = await t.newSession();
+    await t.post(id, "x");
+    const path = `/api/sessions/${id}`;
+    const detail = (await t.call<SessionDetail>("GET", path)).json;
+    expect(Object.keys(detail).sort()).toEqual(
+      [...SUMMARY_FIELDS, "messages", "has_earlier"].sort(),
+    );
+    expect(Object.keys(detail.messages[0]!).sort()).toEqual(
+      [
+        "session_id",
+        "seq",
+        "role",
+        "content",
+        "tool_calls",
+        "token_count",
+        "is_summary",
+        "archived",
+        "ts",
+      ].sort(),
+    );
+    const [summary] = (await t.call<SessionSummary[]>("GET", "/api/sessions?limit=1")).json;
+    expect(Object.keys(summary!).sort()).toEqual([...SUMMARY_FIELDS].sort());
+    const ack = (await t.call<SessionAck>("POST", `${path}/end`)).json;
+    expect(Object.keys(ack).sort()).toEqual([...ACK_FIELDS].sort());
+  });
+});
+
+describe("listing", () => {
+  it("[HTTP-4] is a bare array, latest activity first", async () => {
+    await using t = await startTestServer();
+    const empty = await t.call("GET", "/api/sessions");
+    expect(empty.status).toBe(200);
+    expect(empty.json).toEqual([]);
+    const first = await t.newSession();
+    const second = await t.newSession();
+    await t.post(first, "now I am the latest");
+    const list = await t.call<SessionSummary[]>("GET", "/api/sessions");
+    expect(list.json.map(({ id }) => id)).toEqual([first, second]);
+  });
+
+  it("[HTTP-5] limit, state and project_key choose, and 50 is the default", async () => {
+    await using t = await startTestServer();
+    const ids: string[] = [];
+    for (let index = 0; index < 60; index += 1) {
+      ids.push(await t.newSession());
+    }
+    const ended = ids[7]!;
+    await t.call("POST", `/api/sessions/${ended}/end`);
+    const made = await t.call<SessionSummary>("POST", "/api/sessions", {
+      body: { repo_path: "/" },
+    });
+    const list = async (query: string) =>
+      (await t.call<SessionSummary[]>("GET", `/api/sessions${query}`)).json.map(({ id }) => id);
+    expect(await list("")).toHaveLength(50);
+    expect(await list("?limit=200")).toHaveLength(61);
+    expect(await list("?limit=1")).toHaveLength(1);
+    expect(await list("?state=ended")).toEqual([ended]);
+    expect(await list("?state=active&limit=200")).toHaveLength(60);
+    expect(await list(`?project_key=${made.json.project_key}`)).toEqual([made.json.id]);
+    expect(await list("?project_key=0000000000000000")).toEqual([]);
+    for (const query of [
+      "limit=0",
+      "limit=201",
+      "limit=1.5",
+      "limit=",
+      "limit=1e1",
+      "limit=0x5",
+      "limit=%2B5",
+      "state=open",
+      "state=",
+      "project_key=x",
+    ]) {
+      expect((await t.call("GET", `/api/sessions?${query}`)).status, query).toBe(422);
+    }
+  });
+
+  it("[HTTP-6] following the links gives every session once and keeps the other parameters", async () => {
+    await using t = await startTestServer();
+    const ids = new Set<string>();
+    for (let index = 0; index < 23; index += 1) {
+      ids.add(await t.newSession());
+    }
+    const seen: string[] = [];
+    let pages = 0;
+    let next: string | null = "/api/sessions?limit=5&state=active";
+    while (next !== null) {
+      const answer: { headers: Headers; json: SessionSummary[] } = await t.call<SessionSummary[]>(
+        "GET",
+        next,
+      );
+      seen.push(...answer.json.map(({ id }) => id));
+      pages += 1;
+      const link: string | null = answer.headers.get("link");
+      next =
+        link === null
+          ? null
+          : (/^<(\/api\/sessions\?[^>]+)>; rel="next"$/.exec(link)?.[1] ?? "bad");
+      if (next !== null) {
+        const query = new URLSearchParams(next.split("?")[1]);
+        expect(query.get("limit")).toBe("5");
+        expect(query.get("state")).toBe("active");
+      }
+    }
+    expect(pages).toBe(5);
+    expect(seen).toHaveLength(23);
+    expect(new Set(seen)).toEqual(ids);
+  });
+
+  it("[HTTP-6] a cursor of someone else's making is refused", async () => {
+    const cursors = [
+      "x",
+      "%00",
+      "",
+      "e30",
+      Buffer.from('["a"]').toString("base64url"),
+      Buffer.from("[1,2]").toString("base64url"),
+      Buffer.from('["a","b\\u0000"]').toString("base64url"),
+      "a".repeat(401),
+    ];
+    for (const cursor of cursors) {
+      const answer = await t.call("GET", `/api/sessions?cursor=${cursor}`);
+      expect(answer.status, cursor).toBe(422);
+      expect(answer.json).toMatchObject({
+        code: "invalid_request",
+        faults: [{ pointer: "/cursor" }],
+      });
+    }
+  });
+});
+
+describe("reading", () => {
+  it("[HTTP-7] shows the last 200 messages, and before_seq the ones before", async () => {
+    const id = await t.newSession();
+    for (let index = 1; index <= 201; index += 1) {
+      await t.post(id, `message ${index}`);
+    }
+    const last = (await t.call<SessionDetail>("GET", `/api/sessions/${id}`)).json;
+    expect(last.messages.map(({ seq }) => seq)).toEqual(
+      Array.from({ length: 200 }, (_, i) => i + 2),
+    );
+    expect(last.has_earlier).toBe(true);
+    expect(last.last_seq).toBe(201);
+    const before = (await t.call<SessionDetail>("GET", `/api/sessions/${id}?before_seq=2`)).json;
+    expect(before.messages.map(({ content }) => content)).toEqual(["message 1"]);
+    expect(before.has_earlier).toBe(false);
+    for (const query of [
+      "before_seq=0",
+      "before_seq=-1",
+      "before_seq=x",
+      "all=1",
+      "all=TRUE",
+      "all=",
+    ]) {
+      expect((await t.call("GET", `/api/sessions/${id}?${query}`)).status, query).toBe(422);
+    }
+  });
+
+  it("[HTTP-8] shows archived messages only with all=true", async () => {
+    const id = await t.newSession();
+    await t.post(id, "old");
+    await t.store.write(startThread, { id, archive: true });
+    await t.post(id, "new");
+    const read = async (query: string) =>
+      (await t.call<SessionDetail>("GET", `/api/sessions/${id}${query}`)).json.messages.map(
+        ({ content, archived }) => ({ content, archived }),
+      );
+    const fresh = { content: "new", archived: false };
+    expect(await read("")).toEqual([fresh]);
+    expect(await read("?all=false")).toEqual([fresh]);
+    expect(await read("?all=true")).toEqual([{ content: "old", archived: true }, fresh]);
+  });
+});
+
+describe("ending", () => {
+  it("[HTTP-16] ends once, and again changes nothing", async () => {
+    const id = await t.newSession();
+    await t.post(id, "hello");
+    const first = await t.call<SessionAck>("POST", `/api/sessions/${id}/end`);
+    expect(first.status).toBe(200);
+    expect(first.json).toMatchObject({ id, state: "ended", seq: 1, title: "hello" });
+    const after = (await t.call<SessionDetail>("GET", `/api/sessions/${id}`)).json;
+    const again = await t.call("POST", `/api/sessions/${id}/end`, { body: {} });
+    expect(again.status).toBe(200);
+    expect(again.json).toEqual(first.json);
+    expect((await t.call("GET", `/api/sessions/${id}`)).json).toEqual(after);
+    expect(after.ended_at).not.toBeNull();
+  });
+
+  it("[HTTP-16] takes no body but an empty object", async () => {
+    const id = await t.newSession();
+    for (const body of [{ why: "x" }, [], "null", "1"]) {
+      expect((await t.call("POST", `/api/sessions/${id}/end`, { body })).status).toBe(422);
+    }
+    expect((await t.call<SessionDetail>("GET", `/api/sessions/${id}`)).json.state).toBe("active");
+  });
+});
+
+describe("ids", () => {
+  const calls = (id: string) =>
+    [
+      ["GET", `/api/sessions/${id}`, undefined],
+      ["POST", `/api/sessions/${id}/messages`, { content: "x" }],
+      ["GET", `/api/sessions/${id}/stream`, undefined],
+      ["POST", `/api/sessions/${id}/end`, undefined],
+    ] as const;
+
+  it("[HTTP-17] an unknown id is 404 on every call", async () => {
+    for (const [method, path, body] of calls(randomUUID())) {
+      const answer = await t.call(method, path, { body });
+      expect(answer.status, path).toBe(404);
+      expect(answer.json).toMatchObject({ code: "session_not_found", status: 404 });
+    }
+  });
+
+  it("[HTTP-18] a prefix of 6 characters is enough on every call; upper case too", async () => {
+    const id = await t.newSession();
+    await t.post(id, "first");
+    const prefix = id.slice(0, 6).toUpperCase();
+    expect((await t.call<SessionDetail>("GET", `/api/sessions/${prefix}`)).json.id).toBe(id);
+    const posted = await t.call<SessionAck>("POST", `/api/sessions/${prefix}/messages`, {
+      body: { content: "x" },
+    });
+    expect(posted.json).toMatchObject({ id, seq: 2 });
+    expect((await t.call<SessionAck>("POST", `/api/sessions/${prefix}/end`)).json.id).toBe(id);
+    expect((await t.call("GET", `/api/sessions/${prefix}/stream?last_seq=2`)).status).toBe(204);
+  });
+
+  it("[HTTP-18] an ambiguous prefix lists its candidates on every call and changes nothing", async () => {
+    const ids = ["1", "2"].map((last) => `abcdef00-0000-4000-8000-00000000000${last}`);
+    for (const id of ids) {
+      await t.store.write(createSession, { id });
+    }
+    for (const [method, path, body] of calls("abcdef")) {
+      const answer = await t.call<{ candidates: { id: string }[] }>(method, path, { body });
+      expect(answer.status, path).toBe(409);
+      expect(answer.json).toMatchObject({ code: "ambiguous_id" });
+      expect(answer.json.candidates.map(({ id }) => id).sort()).toEqual(ids);
+    }
+    for (const id of ids) {
+      const { json } = await t.call<SessionDetail>("GET", `/api/sessions/${id}`);
+      expect(json).toMatchObject({ state: "active", last_seq: 0 });
+    }
+  });
+
+  it("[HTTP-18] short ids, wildcards and the empty id match nothing", async () => {
+    const id = await t.newSession();
+    for (const text of [
+      id.slice(0, 5),
+      "%25%25%25%25%25%25",
+      "______",
+      "******",
+      `${id}0`,
+      `${id.slice(0, 8)}%25`,
+      "%00",
+      "",
+    ]) {
+      for (const [method, path, body] of calls(text)) {
+        expect((await t.call(method, path, { body })).status, path).toBe(404);
+      }
+    }
+  });
+});

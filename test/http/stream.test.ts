@@ -1,0 +1,288 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+
+import type { SessionDetail } from "../../src/core/schemas.ts";
+import { createSession } from "../../src/store/sessions/create.ts";
+import { endSession, startThread } from "../../src/store/sessions/change.ts";
+import { openSqliteStore } from "../../src/store/sqlite/open.ts";
+import { startProgram } from "../helpers/process.ts";
+import { startTestServer, type TestServer } from "../helpers/server.ts";
+import { openStream } from "../helpers/stream.ts";
+
+let t: TestServer;
+beforeAll(async () => {
+  t = await startTestServer();
+});
+afterAll(() => t[Symbol.asyncDispose]());
+
+const numbers = (from: number, to: number) =>
+  Array.from({ length: to - from + 1 }, (_, index) => from + index);
+
+async function sessionWith(messages: number): Promise<string> {
+  const id = await t.newSession();
+  for (const number of numbers(1, messages)) {
+    await t.post(id, `message ${number}`);
+  }
+  return id;
+}
+
+/** All that a stream of an ended session sends, as its positions. */
+async function replay(id: string, query = "", headers: Record<string, string> = {}) {
+  const stream = await openStream(t.url, `/api/sessions/${id}/stream${query}`, headers);
+  await stream.ended;
+  return { status: stream.status, seqs: stream.messages().map(({ seq }) => seq) };
+}
+
+async function end(id: string): Promise<void> {
+  await t.call("POST", `/api/sessions/${id}/end`);
+}
+
+describe("what is sent", () => {
+  it("[HTTP-28] is what was stored and then what is being stored, once and in order", async () => {
+    const id = await sessionWith(3);
+    const stream = await openStream(t.url, `/api/sessions/${id}/stream`);
+    expect(stream.status).toBe(200);
+    expect(stream.headers["content-type"]).toBe("text/event-stream");
+    expect(stream.headers["cache-control"]).toBe("no-store");
+    await stream.received(3);
+    await Promise.all(numbers(4, 23).map((number) => t.post(id, `live ${number}`)));
+    const messages = await stream.received(23);
+    await end(id);
+    expect(await stream.ended).toBe(true);
+    expect(stream.messages()).toEqual(messages);
+    const detail = await t.call<SessionDetail>("GET", `/api/sessions/${id}`);
+    expect(messages).toEqual(detail.json.messages);
+  });
+
+  it("[HTTP-28] keeps line breaks, carriage returns and anything else in one data line", async () => {
+    const id = await t.newSession();
+    const content = "a\nb\r\nc\rd\n\ndata: x\u2028\u2029\ufeff😀\u0001";
+    await t.post(id, content);
+    const stream = await openStream(t.url, `/api/sessions/${id.slice(0, 8)}/stream`);
+    expect((await stream.received(1))[0]?.content).toBe(content);
+    stream.cut();
+  });
+
+  it("[HTTP-28] several streams of a session each get everything while it is written", async () => {
+    const id = await t.newSession();
+    const open = () => openStream(t.url, `/api/sessions/${id}/stream`);
+    const early = await Promise.all([open(), open()]);
+    const posting = Promise.all(numbers(1, 100).map((number) => t.post(id, `m${number}`)));
+    const late = await Promise.all([open(), open(), open()]);
+    await posting;
+    await end(id);
+    for (const stream of [...early, ...late]) {
+      await stream.ended;
+      expect(stream.messages().map(({ seq }) => seq)).toEqual(numbers(1, 100));
+    }
+  });
+
+  it("[HTTP-8] leaves archived messages out unless all=true", async () => {
+    const id = await sessionWith(2);
+    await t.store.write(startThread, { id, archive: true });
+    await t.post(id, "after the clear");
+    await end(id);
+    expect((await replay(id)).seqs).toEqual([3]);
+    expect((await replay(id, "?all=false")).seqs).toEqual([3]);
+    expect((await replay(id, "?all=true")).seqs).toEqual([1, 2, 3]);
+    expect((await replay(id, "?last_seq=1&all=true")).seqs).toEqual([2, 3]);
+  });
+});
+
+describe("where it begins", () => {
+  it("[HTTP-29] Last-Event-ID wins over last_seq, and neither means the beginning", async () => {
+    const id = await sessionWith(5);
+    await end(id);
+    expect((await replay(id)).seqs).toEqual([1, 2, 3, 4, 5]);
+    expect((await replay(id, "?last_seq=0")).seqs).toEqual([1, 2, 3, 4, 5]);
+    expect((await replay(id, "?last_seq=2")).seqs).toEqual([3, 4, 5]);
+    expect((await replay(id, "", { "Last-Event-ID": "4" })).seqs).toEqual([5]);
+    expect((await replay(id, "?last_seq=1", { "Last-Event-ID": "3" })).seqs).toEqual([4, 5]);
+    expect((await replay(id, "?last_seq=4", { "Last-Event-ID": "1" })).seqs).toEqual([2, 3, 4, 5]);
+    expect((await replay(id, "?last_seq=4", { "Last-Event-ID": "0" })).seqs).toEqual(numbers(1, 5));
+    expect((await replay(id, "?last_seq=3", { "Last-Event-ID": "" })).seqs).toEqual([4, 5]);
+  });
+
+  it("[HTTP-29] refuses a position that is no whole number", async () => {
+    const id = await sessionWith(1);
+    for (const query of ["-1", "1.5", "x", "", "1e3", "%201", "99999999999999999999"]) {
+      const answer = await t.call("GET", `/api/sessions/${id}/stream?last_seq=${query}`);
+      expect([answer.status, answer.json], query).toMatchObject([422, { code: "invalid_request" }]);
+    }
+    for (const value of ["-1", "1.5", "x", "0x1", "1 2", "9".repeat(16)]) {
+      const answer = await t.call("GET", `/api/sessions/${id}/stream`, {
+        headers: { "last-event-id": value },
+      });
+      expect([answer.status, answer.json], value).toMatchObject([422, { code: "invalid_request" }]);
+    }
+  });
+
+  it("[HTTP-29] a position behind the last message waits for what comes after it", async () => {
+    const id = await sessionWith(1);
+    const stream = await openStream(t.url, `/api/sessions/${id}/stream?last_seq=3`);
+    for (const number of numbers(2, 5)) {
+      await t.post(id, `message ${number}`);
+    }
+    expect((await stream.received(2)).map(({ seq }) => seq)).toEqual([4, 5]);
+    stream.cut();
+  });
+});
+
+describe("how it ends", () => {
+  it("[HTTP-32] sends what is left of an ended session, then closes; then there is 204", async () => {
+    const id = await sessionWith(2);
+    await end(id);
+    expect(await replay(id)).toEqual({ status: 200, seqs: [1, 2] });
+    expect(await replay(id, "", { "Last-Event-ID": "2" })).toEqual({ status: 204, seqs: [] });
+    expect(await replay(id, "?last_seq=9")).toEqual({ status: 204, seqs: [] });
+  });
+
+  it("[HTTP-32] an ended session without messages is 204 at once, archived ones counted out", async () => {
+    const id = await t.newSession();
+    await end(id);
+    expect((await replay(id)).status).toBe(204);
+    const cleared = await sessionWith(1);
+    await t.store.write(startThread, { id: cleared, archive: true });
+    await end(cleared);
+    expect((await replay(cleared)).status).toBe(204);
+    expect((await replay(cleared, "?all=true")).status).toBe(200);
+  });
+
+  it("[HTTP-32] closes when the session is ended while it is watched, here or elsewhere", async () => {
+    const here = await sessionWith(1);
+    const elsewhere = await sessionWith(1);
+    const first = await openStream(t.url, `/api/sessions/${here}/stream`);
+    const second = await openStream(t.url, `/api/sessions/${elsewhere}/stream`);
+    await Promise.all([first.received(1), second.received(1)]);
+    await end(here);
+    expect(await first.ended).toBe(true);
+    await using other = await openSqliteStore({ path: t.path });
+    await other.write(endSession, { id: elsewhere });
+    expect(await second.ended).toBe(true);
+    expect(second.messages()).toHaveLength(1);
+  });
+});
+
+describe("other processes", () => {
+  it("[HTTP-30] what they store is sent too, once and in order", async () => {
+    const id = await t.newSession();
+    const stream = await openStream(t.url, `/api/sessions/${id}/stream`);
+    const programs = [1, 2].map(() => startProgram("store-append.ts", [t.path, id, "50"]));
+    const mine = Promise.all(numbers(1, 50).map((number) => t.post(id, `mine ${number}`)));
+    const messages = await stream.received(150);
+    await mine;
+    expect(
+      (await Promise.all(programs.map(({ finished }) => finished))).map(({ code }) => code),
+    ).toEqual([0, 0]);
+    expect(messages.map(({ seq }) => seq)).toEqual(numbers(1, 150));
+    stream.cut();
+  });
+});
+
+describe("one look for all", () => {
+  it("[HTTP-35] the number of reads does not grow with the streams, and nothing stays behind", async () => {
+    let looks = 0;
+    let reads = 0;
+    const store = {
+      ...t.store,
+      mayHaveChanged: () => {
+        looks += 1;
+        return t.store.mayHaveChanged();
+      },
+      read: (...args: Parameters<typeof t.store.read>) => {
+        reads += 1;
+        return t.store.read(...args);
+      },
+    } as typeof t.store;
+    await using counted = await startTestServer({ store, stream: { pollMs: 20 } });
+    const ids = await Promise.all(Array.from({ length: 30 }, () => counted.newSession()));
+    const streams = await Promise.all(
+      [...ids, ...ids].map((id) => openStream(counted.url, `/api/sessions/${id}/stream`)),
+    );
+    expect(counted.server.app.streams).toMatchObject({ open: 60, watched: 30 });
+    // the first look sees every session for the first time and wakes its streams once
+    const quiet = async () => {
+      for (let before = -1; before !== reads;) {
+        before = reads;
+        const seen = looks;
+        await until(() => looks >= seen + 3);
+      }
+    };
+    await quiet();
+    const before = { looks, reads };
+    await using other = await openSqliteStore({ path: t.path });
+    await other.write(createSession, {});
+    await until(() => looks >= before.looks + 5);
+    expect(reads - before.reads).toBe(1);
+    for (const stream of streams) {
+      stream.cut();
+    }
+    await until(() => counted.server.app.streams.open === 0);
+    expect(counted.server.app.streams.watched).toBe(0);
+    const idle = looks;
+    await new Promise((resolve) => {
+      setTimeout(resolve, 100);
+    });
+    expect(looks).toBeLessThanOrEqual(idle + 1);
+  });
+
+  it("[HTTP-35] a look that fails is made up for by the next one", async () => {
+    let failures = 2;
+    const failOnce = (operation: unknown): boolean =>
+      (operation as { name: string }).name === "readProgress" && failures-- > 0;
+    const store = {
+      ...t.store,
+      // as if every write came from another process
+      onCommit: () => () => undefined,
+      read: (...args: Parameters<typeof t.store.read>) =>
+        failOnce(args[0]) ? Promise.reject(new Error("the disk")) : t.store.read(...args),
+    } as typeof t.store;
+    await using flaky = await startTestServer({ store, stream: { pollMs: 10 } });
+    const id = await flaky.newSession();
+    const stream = await openStream(flaky.url, `/api/sessions/${id}/stream`);
+    await flaky.post(id, "still noticed");
+    expect(await stream.received(1)).toHaveLength(1);
+    expect(flaky.log.filter(({ event }) => event === "failure")).toHaveLength(2);
+    stream.cut();
+  });
+});
+
+describe("heartbeat", () => {
+  it("[HTTP-31] comments keep a silent stream open and are no events", async () => {
+    await using quick = await startTestServer({ stream: { heartbeatMs: 20 } });
+    const id = await quick.newSession();
+    const stream = await openStream(quick.url, `/api/sessions/${id}/stream`);
+    await until(() => stream.text().split(":\n\n").length > 3);
+    await quick.post(id, "x");
+    await stream.received(1);
+    expect(stream.text().match(/^event: .*$/gm)).toEqual(["event: message"]);
+    stream.cut();
+  });
+});
+
+describe("an answer that fails on the way", () => {
+  it("[HTTP-28] is cut, not ended, so that the client resumes by its last id", async () => {
+    let broken = false;
+    const store = {
+      ...t.store,
+      read: (...args: Parameters<typeof t.store.read>) =>
+        broken ? Promise.reject(new Error("the disk")) : t.store.read(...args),
+    } as typeof t.store;
+    await using failing = await startTestServer({ store });
+    const id = await failing.newSession();
+    const stream = await openStream(failing.url, `/api/sessions/${id}/stream`);
+    await failing.post(id, "first");
+    await stream.received(1);
+    broken = true;
+    await failing.post(id, "second");
+    expect(await stream.ended).toBe(false);
+    expect(failing.server.app.streams).toMatchObject({ open: 0, watched: 0 });
+  });
+});
+
+async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) {
+    await new Promise((resolve) => {
+      setTimeout(resolve, 5);
+    });
+  }
+}
