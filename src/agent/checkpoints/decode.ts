@@ -35,14 +35,13 @@ export async function decodeValue(stored: StoredValue, lender: Lender): Promise<
 }
 
 /** Messages of most classes are made at once: only the others are waited for. */
-async function arrived(
-  messages: readonly (BaseMessage | Promise<BaseMessage>)[],
-): Promise<BaseMessage[]> {
-  const all: BaseMessage[] = [];
-  for (const message of messages) {
-    all.push(message instanceof Promise ? await message : message);
+async function arrived(messages: unknown[]): Promise<unknown[]> {
+  for (const [index, message] of messages.entries()) {
+    if (message instanceof Promise) {
+      messages[index] = await message;
+    }
   }
-  return all;
+  return messages;
 }
 
 interface Place {
@@ -81,7 +80,7 @@ function settle(place: Place, value: unknown): void {
   if (value instanceof Promise) {
     place.late.push(async () => set(place, await value));
   } else if (Array.isArray(value) && value.some((item) => item instanceof Promise)) {
-    place.late.push(async () => set(place, await Promise.all(value)));
+    place.late.push(async () => set(place, await arrived(value)));
   }
 }
 

@@ -7,75 +7,112 @@ import { clonePlain, isPlain, samePlain } from "./plain.ts";
 export interface Print {
   readonly hash: string;
   readonly made: unknown;
-  readonly fields: readonly (readonly [key: string, value: unknown])[];
-}
-
-export interface MessageHashes {
-  /** The hash of the message's body as the message is now. */
-  hashOf(message: BaseMessage): string;
-  /** Takes note that a message just revived has this print. */
-  note(message: BaseMessage, print: Print): void;
-  /** The print of a message whose body has the given hash; null where it cannot be watched. */
-  printOf(message: BaseMessage, hash: string): Print | null;
+  /** Fields that the message was made with, `COMMON` among them. */
+  readonly count: number;
+  readonly id: unknown;
+  readonly name: unknown;
+  readonly content: unknown;
+  readonly additional_kwargs: unknown;
+  readonly response_metadata: unknown;
+  readonly others: readonly (readonly [key: string, value: unknown])[];
 }
 
 /**
- * Remembers the hashes of messages, so that a checkpoint of 2,000 messages does not write 2,000
- * bodies to find one new. Messages are changed in place now and then (the reducer sets ids,
- * middleware touches contents), so each is compared with what it was, part by part; a comparison
- * costs a tenth of a microsecond or so, because the texts are the same ones.
+ * The hash of a message's body as the message is now. Hashes are remembered, so that a checkpoint
+ * of 2,000 messages does not write 2,000 bodies to find one new. Messages are changed in place now
+ * and then (the reducer sets ids, middleware touches contents), so each is compared with what it
+ * was, part by part; that is cheap, because nearly every part is the very same object.
  */
-export function createMessageHashes(): MessageHashes {
-  const prints = new WeakMap<BaseMessage, Print>();
+export function messageHash(message: BaseMessage): string {
+  const print = readPrint(message);
+  if (print !== undefined && isUnchanged(message, print)) {
+    return print.hash;
+  }
+  const hash = hashOf(bodyText(message));
+  const fresh = printOf(message, hash);
+  if (fresh !== null) {
+    writePrint(message, fresh);
+  }
+  return hash;
+}
 
+/** Remembers the print of a message that was just made of its body. */
+export function notePrint(message: BaseMessage, print: Print): void {
+  writePrint(message, print);
+}
+
+/** The print of a message whose body has the given hash; null where it cannot be compared. */
+export function printOf(message: BaseMessage, hash: string): Print | null {
+  const fields = Object.keys(message.lc_kwargs).map((key) => [key, fieldOf(message, key)] as const);
+  if (!fields.every(([, value]) => isPlain(value))) {
+    return null;
+  }
+  const { id, name } = message;
   return {
-    hashOf: (message) => {
-      const print = prints.get(message);
-      if (print !== undefined && isUnchanged(message, print)) {
-        return print.hash;
-      }
-      const hash = hashOf(bodyText(message));
-      const fresh = printOf(message, hash);
-      if (fresh === null) {
-        prints.delete(message);
-      } else {
-        prints.set(message, fresh);
-      }
-      return hash;
-    },
-    note: (message, print) => {
-      prints.set(message, print);
-    },
-    printOf,
+    hash,
+    made: message.constructor,
+    count: fields.length,
+    id,
+    name,
+    content: clonePlain<unknown>(message.content),
+    additional_kwargs: clonePlain<unknown>(message.additional_kwargs),
+    response_metadata: clonePlain<unknown>(message.response_metadata),
+    others: fields
+      .filter(([key]) => !COMMON.has(key))
+      .map(([key, value]) => [key, clonePlain(value)] as const),
   };
 }
 
-function printOf(message: BaseMessage, hash: string): Print | null {
-  const fields = Object.keys(message.lc_kwargs).map((key) => [key, fieldOf(message, key)] as const);
-  return fields.every(([, value]) => isPlain(value))
-    ? {
-        hash,
-        made: message.constructor,
-        fields: fields.map(([key, value]) => [key, clonePlain(value)] as const),
-      }
-    : null;
-}
+/** Fields that every message has, so that they can be compared without looking them up by name. */
+const COMMON: ReadonlySet<string> = new Set([
+  "id",
+  "name",
+  "content",
+  "additional_kwargs",
+  "response_metadata",
+]);
 
 function isUnchanged(message: BaseMessage, print: Print): boolean {
+  return (
+    message.id === print.id &&
+    message.name === print.name &&
+    message.constructor === print.made &&
+    samePlain(message.content, print.content) &&
+    samePlain(message.additional_kwargs, print.additional_kwargs) &&
+    samePlain(message.response_metadata, print.response_metadata) &&
+    countFields(message.lc_kwargs) === print.count &&
+    print.others.every(([key, value]) => samePlain(fieldOf(message, key), value))
+  );
+}
+
+function countFields(fields: object): number {
   let count = 0;
-  for (const _ in message.lc_kwargs) {
+  for (const _ in fields) {
     count += 1;
   }
-  return (
-    count === print.fields.length &&
-    message.constructor === print.made &&
-    print.fields.every(
-      ([key, value]) => key in message.lc_kwargs && samePlain(fieldOf(message, key), value),
-    )
-  );
+  return count;
 }
 
 /** What `toJSON` would write of a field: the property where there is one, else what was given. */
 function fieldOf(message: BaseMessage, key: string): unknown {
   return key in message ? Reflect.get(message, key) : message.lc_kwargs[key];
+}
+
+/**
+ * The print stands on the message itself, where nobody sees it and it goes when the message goes.
+ * A WeakMap would cost the garbage collector a visit to every message of a thread at every read.
+ */
+const PRINT = Symbol("reprise.print");
+
+function readPrint(message: BaseMessage & { readonly [PRINT]?: Print }): Print | undefined {
+  return message[PRINT];
+}
+
+function writePrint(message: BaseMessage, print: Print): void {
+  Reflect.defineProperty(message, PRINT, {
+    value: print,
+    enumerable: false,
+    writable: true,
+    configurable: true,
+  });
 }

@@ -4,7 +4,7 @@ import { parseThreadId } from "../../core/threads.ts";
 import type { CheckpointMirror } from "../../store/checkpoints/put.ts";
 import type { ListVersion } from "../../store/checkpoints/value.ts";
 import { mirrorOf, tokenCountOf } from "./mirror-row.ts";
-import { commonLength } from "./parcel.ts";
+import type { AddedSequence } from "./parcel.ts";
 import type { Place } from "./place.ts";
 import type { ThreadCache } from "./thread-cache.ts";
 
@@ -19,8 +19,8 @@ export function mirroredSession(place: Place): string | null {
 export interface MirrorParts {
   readonly session_id: string;
   readonly messages: readonly BaseMessage[];
-  /** Of the messages' bodies, in order. */
-  readonly hashes: readonly string[];
+  /** The same messages as the parcel has them. */
+  readonly sequence: AddedSequence;
   /** The parent's messages; the cache has the list. */
   readonly parent: ListVersion | null;
   readonly cache: ThreadCache;
@@ -31,20 +31,22 @@ export interface MirrorParts {
  * has a row already and keeps it: the history stays readable.
  */
 export function mirrorRows(parts: MirrorParts): CheckpointMirror {
-  const { session_id, messages, hashes, parent, cache } = parts;
-  const items =
-    parent === null ? [] : (cache.lists.get(parent.list)?.slice(0, parent.length) ?? []);
-  const before = items.map((item) => item.hash);
-  const shared = commonLength(hashes, before);
-  const others = new Set(before.slice(shared));
+  const { session_id, messages, parent, cache } = parts;
+  const { hashes, known } = parts.sequence;
+  const shared =
+    known?.list === parent?.list ? Math.min(known?.length ?? 0, parent?.length ?? 0) : 0;
+  const items = parent === null ? [] : (cache.lists.get(parent.list) ?? []);
+  const others = new Set(items.slice(shared, parent?.length ?? 0).map((item) => item.hash));
   const tokensAt = (index: number): number => {
     const hash = hashes[index] ?? "";
     const known = cache.tokens.get(hash) ?? tokenCountOf(messages[index]);
     cache.tokens.set(hash, known);
     return known;
   };
-  const rows = hashes.flatMap((hash, index) =>
-    index < shared || others.has(hash) ? [] : (mirrorOf(messages, index, tokensAt) ?? []),
-  );
+  const rows = hashes
+    .slice(shared)
+    .flatMap((hash, index) =>
+      others.has(hash) ? [] : (mirrorOf(messages, shared + index, tokensAt) ?? []),
+    );
   return { session_id, channel: MESSAGES, parent, messages: rows };
 }

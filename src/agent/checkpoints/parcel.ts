@@ -1,15 +1,16 @@
 import type { BaseMessage } from "@langchain/core/messages";
 
-import type {
-  BodyInput,
-  ListVersion,
-  Parcel,
-  Placed,
-  SequenceInput,
+import {
+  at,
+  type BodyInput,
+  type ListVersion,
+  type Parcel,
+  type Placed,
+  type SequenceInput,
 } from "../../store/checkpoints/value.ts";
 import { bodyText, hashOf } from "./body.ts";
-import type { MessageHashes } from "./message-hashes.ts";
-import { keepBody, keepList, type KnownBody, type ThreadCache } from "./thread-cache.ts";
+import { messageHash } from "./message-hash.ts";
+import { extendList, keepBody, type KnownBody, type ThreadCache } from "./thread-cache.ts";
 
 /** Collects what the values of one write refer to, each body and each sequence once. */
 export interface ParcelBuilder {
@@ -19,22 +20,24 @@ export interface ParcelBuilder {
   addText(text: string): number;
   /** Place of a sequence of messages. */
   addSequence(messages: readonly BaseMessage[]): number;
-  /** Hashes of a sequence's messages, in order. */
-  hashesOf(sequence: number): readonly string[];
+  /** A sequence as it was added, with the hashes of all its messages. */
+  sequenceAt(place: number): AddedSequence;
   readonly parcel: Parcel;
   /** Takes note of what the committed write stored. */
   learn(placed: Placed): void;
 }
 
-export function createParcel(parts: {
-  readonly cache: ThreadCache;
-  readonly hashes: MessageHashes;
-}): ParcelBuilder {
-  const { cache, hashes } = parts;
+export interface AddedSequence {
+  readonly hashes: readonly string[];
+  /** How far it goes along with a list that is known to be stored. */
+  readonly known: ListVersion | null;
+}
+
+export function createParcel(cache: ThreadCache): ParcelBuilder {
   const bodies: BodyInput[] = [];
   const places = new Map<string, number>();
   const sequences: SequenceInput[] = [];
-  const sequenceHashes: (readonly string[])[] = [];
+  const added: AddedSequence[] = [];
 
   const addBody = (hash: string, text: () => string): number => {
     const place = places.get(hash);
@@ -45,26 +48,24 @@ export function createParcel(parts: {
     return bodies.push({ hash, text: cache.ids.has(hash) ? null : text() }) - 1;
   };
   const addMessage = (message: BaseMessage): number =>
-    addBody(hashes.hashOf(message), () => bodyText(message));
+    addBody(messageHash(message), () => bodyText(message));
 
   return {
     parcel: { bodies, sequences },
     addMessage,
     addText: (text) => addBody(hashOf(text), () => text),
     addSequence: (messages) => {
-      const own = messages.map((message) => hashes.hashOf(message));
-      const same = sequenceHashes.findIndex(
-        (other) => commonLength(own, other) === own.length && other.length === own.length,
-      );
+      const hashes = messages.map(messageHash);
+      const same = added.findIndex((other) => sameHashes(hashes, other.hashes));
       if (same !== -1) {
         return same;
       }
-      const known = longestKnown(cache, own);
+      const known = longestKnown(cache, hashes);
       const rest = messages.slice(known?.length ?? 0).map(addMessage);
-      sequenceHashes.push(own);
+      added.push({ hashes, known });
       return sequences.push({ known, rest }) - 1;
     },
-    hashesOf: (sequence) => sequenceHashes[sequence] ?? [],
+    sequenceAt: (place) => at(added, place),
     learn: (placed) => {
       learnBodies(cache, bodies, placed);
       for (const [index, sequence] of sequences.entries()) {
@@ -95,6 +96,10 @@ function commonItems(hashes: readonly string[], items: readonly KnownBody[]): nu
   return length;
 }
 
+function sameHashes(some: readonly string[], others: readonly string[]): boolean {
+  return some.length === others.length && commonLength(some, others) === some.length;
+}
+
 /** How many items two sequences have in common from the first on. */
 export function commonLength(some: readonly string[], others: readonly string[]): number {
   const end = Math.min(some.length, others.length);
@@ -121,16 +126,17 @@ function learnSequence(input: {
   stored: ListVersion | undefined;
 }): void {
   const { cache, bodies, sequence, stored } = input;
-  const before =
-    sequence.known === null
-      ? []
-      : (cache.lists.get(sequence.known.list)?.slice(0, sequence.known.length) ?? []);
-  const rest = sequence.rest.flatMap((place) => {
+  const { known: version } = sequence;
+  const items = version === null ? [] : cache.lists.get(version.list);
+  const added = sequence.rest.flatMap((place) => {
     const id = cache.ids.get(bodies[place]?.hash ?? "");
     return id === undefined ? [] : (cache.bodies.get(id) ?? []);
   });
-  const items = [...before, ...rest];
-  if (stored !== undefined && items.length === stored.length) {
-    keepList(cache, stored.list, items);
+  if (
+    items !== undefined &&
+    items.length >= (version?.length ?? 0) &&
+    stored?.length === (version?.length ?? 0) + added.length
+  ) {
+    extendList({ cache, stored, base: { items, version }, added });
   }
 }

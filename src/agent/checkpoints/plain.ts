@@ -52,20 +52,31 @@ export function samePlain(value: unknown, plain: unknown): boolean {
   if (value === plain) {
     return true;
   }
-  if (Array.isArray(plain)) {
-    return (
-      Array.isArray(value) &&
-      value.length === plain.length &&
-      plain.every((item, index) => samePlain(value[index], item))
-    );
+  if (typeof value !== "object" || typeof plain !== "object" || value === null || plain === null) {
+    return false;
   }
-  return isPlainRecord(value) && isPlainRecord(plain) && sameMembers(value, plain);
+  return Array.isArray(plain)
+    ? Array.isArray(value) && sameItems(value, plain)
+    : isPlainRecord(value) && isPlainRecord(plain) && sameMembers(value, plain);
+}
+
+function sameItems(value: readonly unknown[], plain: readonly unknown[]): boolean {
+  return (
+    value.length === plain.length && plain.every((item, index) => samePlain(value[index], item))
+  );
 }
 
 function sameMembers(value: Record<string, unknown>, plain: Record<string, unknown>): boolean {
-  const keys = Object.keys(plain);
-  return (
-    Object.keys(value).length === keys.length &&
-    keys.every((key) => Object.hasOwn(value, key) && samePlain(value[key], plain[key]))
-  );
+  // no list of keys is made: nearly every record that is compared is empty
+  let left = 0;
+  for (const key in value) {
+    if (!Object.hasOwn(plain, key) || !samePlain(value[key], plain[key])) {
+      return false;
+    }
+    left += 1;
+  }
+  for (const _ in plain) {
+    left -= 1;
+  }
+  return left === 0;
 }

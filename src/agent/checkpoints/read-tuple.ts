@@ -7,9 +7,14 @@ import {
   TASKS,
 } from "@langchain/langgraph-checkpoint";
 
-import type { CheckpointPage, CheckpointRead, TaskWrites } from "../../store/checkpoints/read.ts";
+import type {
+  CheckpointPage,
+  CheckpointRead,
+  ListTail,
+  TaskWrites,
+} from "../../store/checkpoints/read.ts";
 import { decodeValue, type Lender } from "./decode.ts";
-import type { MessageHashes } from "./message-hashes.ts";
+import { notePrint, printOf } from "./message-hash.ts";
 import { MESSAGES } from "./mirror.ts";
 import { configOf } from "./place.ts";
 import { joinVersions } from "./shape.ts";
@@ -17,7 +22,7 @@ import {
   headKey,
   keepBody,
   keepHead,
-  keepTail,
+  extendList,
   type KnownBody,
   reviveOf,
   type ThreadCache,
@@ -29,12 +34,11 @@ export function learnPage(parts: {
   readonly cache: ThreadCache;
   /** The lists that the read was told of, as they were then. */
   readonly lists: ReadonlyMap<number, KnownBody[]>;
-  readonly hashes: MessageHashes;
 }): Lender {
-  const { page, cache, hashes } = parts;
+  const { page, cache } = parts;
   const bodies = new Map(page.bodies.map((row) => [row.id, keepBody(cache, row)]));
   const lists = new Map(
-    page.lists.map((tail) => [tail.list, keepTail(cache, tail, parts.lists)] as const),
+    page.lists.map((tail) => [tail.list, learnTail(cache, tail, parts.lists)] as const),
   );
   for (const { ns, checkpoint_id, channels } of page.checkpoints) {
     const value = channels[MESSAGES];
@@ -44,12 +48,19 @@ export function learnPage(parts: {
   }
   return {
     text: (body) => known(bodies.get(body)).text,
-    message: (body) => freshMessage(known(bodies.get(body)), hashes),
-    messages: (list, length) =>
-      known(lists.get(list))
-        .slice(0, length)
-        .map((item) => freshMessage(item, hashes)),
+    message: (body) => freshMessage(known(bodies.get(body))),
+    messages: (list, length) => known(lists.get(list)).slice(0, length).map(freshMessage),
   };
+}
+
+function learnTail(
+  cache: ThreadCache,
+  tail: ListTail,
+  lists: ReadonlyMap<number, KnownBody[]>,
+): KnownBody[] {
+  const items = tail.start === null ? [] : known(lists.get(tail.start.list));
+  const added = tail.items.map((row) => keepBody(cache, row));
+  return extendList({ cache, stored: tail, base: { items, version: tail.start }, added });
 }
 
 function known<T>(value: T | undefined): T {
@@ -60,14 +71,14 @@ function known<T>(value: T | undefined): T {
 }
 
 /** A message that nobody else has, watched so that putting it back costs nothing. */
-function freshMessage(body: KnownBody, hashes: MessageHashes): BaseMessage | Promise<BaseMessage> {
+function freshMessage(body: KnownBody): BaseMessage | Promise<BaseMessage> {
   const message = reviveOf(body)();
   if (message instanceof Promise) {
     return message;
   }
-  body.print ??= hashes.printOf(message, body.hash);
+  body.print ??= printOf(message, body.hash);
   if (body.print !== null) {
-    hashes.note(message, body.print);
+    notePrint(message, body.print);
   }
   return message;
 }

@@ -25,7 +25,6 @@ import type { ListVersion, Placed } from "../../store/checkpoints/value.ts";
 import type { Fence } from "../../store/leases/fence.ts";
 import type { Operation, Store } from "../../store/store.ts";
 import { encodeJson, encodeValue } from "./encode.ts";
-import { createMessageHashes } from "./message-hashes.ts";
 import { MESSAGES, mirroredSession, mirrorRows } from "./mirror.ts";
 import { createParcel, type ParcelBuilder } from "./parcel.ts";
 import { configOf, type Place, placeOf, requiredPlace, textOf } from "./place.ts";
@@ -64,7 +63,6 @@ const PAGE = 20;
 class CheckpointSaver extends BaseCheckpointSaver {
   readonly #store: Store;
   readonly #fence: () => Fence | null;
-  readonly #hashes = createMessageHashes();
   readonly #caches = createThreadCaches();
 
   constructor({ store, fence }: SaverParts) {
@@ -124,7 +122,7 @@ class CheckpointSaver extends BaseCheckpointSaver {
     const parent_id = textOf(config, "checkpoint_id");
     const fence = this.#fence();
     await this.#writeKnowing(place, parent_id, async (cache, whole) => {
-      const parcel = this.#parcel(cache);
+      const parcel = createParcel(cache);
       const channels = channelsOf({ checkpoint, newVersions, parent_id, whole, parcel });
       const input = putInput({ place, checkpoint, metadata, parent_id, fence, channels, parcel });
       const parent = headOf(cache, place, parent_id);
@@ -156,7 +154,7 @@ class CheckpointSaver extends BaseCheckpointSaver {
     // a task may send the whole history on: its list is worth knowing
     const isKnown = this.#caches.of(place.thread_id).lists.size > 0;
     await this.#writeKnowing(place, isKnown ? null : checkpoint_id, async (cache) => {
-      const parcel = this.#parcel(cache);
+      const parcel = createParcel(cache);
       const inputs = writes.map(([channel, value], index) => ({
         index: WRITES_IDX_MAP[channel] ?? index,
         channel,
@@ -185,10 +183,6 @@ class CheckpointSaver extends BaseCheckpointSaver {
     this.#caches.forget(threadId);
     await this.#store.write(deleteThread, { thread_id: threadId, fence: this.#fence() });
     this.#caches.forget(threadId);
-  }
-
-  #parcel(cache: ThreadCache): ParcelBuilder {
-    return createParcel({ cache, hashes: this.#hashes });
   }
 
   /**
@@ -234,7 +228,7 @@ class CheckpointSaver extends BaseCheckpointSaver {
     const lists = new Map(cache.lists);
     const have = new Map([...lists].map(([list, items]) => [list, items.length]));
     const page = await this.#store.read(readCheckpoints, { ...input, have });
-    return { page, lender: learnPage({ page, cache, lists, hashes: this.#hashes }) };
+    return { page, lender: learnPage({ page, cache, lists }) };
   }
 }
 
@@ -346,7 +340,7 @@ function mirrorFor(parts: {
   return mirrorRows({
     session_id,
     messages: parts.checkpoint.channel_values[MESSAGES] as BaseMessage[],
-    hashes: parts.parcel.hashesOf(channel.value.sequence),
+    sequence: parts.parcel.sequenceAt(channel.value.sequence),
     parent: parts.parent,
     cache: parts.cache,
   });

@@ -1,7 +1,7 @@
-import type { BodyRow, ListTail } from "../../store/checkpoints/read.ts";
+import type { BodyRow } from "../../store/checkpoints/read.ts";
 import type { ListVersion } from "../../store/checkpoints/value.ts";
 import { type Revive, reviverOf } from "./body.ts";
-import type { Print } from "./message-hashes.ts";
+import type { Print } from "./message-hash.ts";
 
 /** A body that the thread has. What it says never changes, so it may be kept. */
 export interface KnownBody {
@@ -70,20 +70,28 @@ export function keepList(cache: ThreadCache, list: number, items: KnownBody[]): 
   dropOldest(cache.lists, LISTS_KEPT);
 }
 
-/** Adds what was read of a list behind what was known. `lists` is what the read was told of. */
-export function keepTail(
-  cache: ThreadCache,
-  tail: ListTail,
-  lists: ReadonlyMap<number, KnownBody[]>,
-): KnownBody[] {
-  const { start } = tail;
-  const before = start === null ? [] : (lists.get(start.list) ?? []);
-  const items = [
-    ...before.slice(0, start?.length ?? 0),
-    ...tail.items.map((row) => keepBody(cache, row)),
-  ];
-  keepList(cache, tail.list, items);
-  return items;
+/**
+ * Adds items behind the first `length` items of a known list, which may be the list itself: then
+ * it grows in place, as it did in the database.
+ */
+export function extendList(parts: {
+  readonly cache: ThreadCache;
+  /** The list version that all items are then. */
+  readonly stored: ListVersion;
+  readonly base: { readonly items: KnownBody[]; readonly version: ListVersion | null };
+  readonly added: readonly KnownBody[];
+}): KnownBody[] {
+  const { cache, stored, added } = parts;
+  const { items, version } = parts.base;
+  const length = version?.length ?? 0;
+  if (version?.list === stored.list && items.length === length) {
+    items.push(...added);
+    keepList(cache, stored.list, items);
+    return items;
+  }
+  const all = [...items.slice(0, length), ...added];
+  keepList(cache, stored.list, all);
+  return all;
 }
 
 export function headKey(ns: string, checkpointId: string): string {
