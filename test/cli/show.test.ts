@@ -1,0 +1,132 @@
+import { describe, expect, it } from "vitest";
+
+import { freshHome } from "../helpers/reprise.ts";
+import { type Detail, idLike, rowsOf, seed, sessionsOf } from "./seed.ts";
+
+describe("sessions show", () => {
+  it("[CLI-17] [CLI-20] shows the session and its messages, archived ones with --all; a prefix of 6 will do", async () => {
+    const home = freshHome();
+    await seed(home, {
+      id: idLike("abcdef1"),
+      messages: ["hidden", "seen \u001b[2Jby all\r\n\tand \u202ewhole"],
+      archived: 1,
+      model: "demo:echo",
+    });
+    const [some, all] = await Promise.all([
+      home.run(["sessions", "show", "abcdef"]),
+      home.run(["sessions", "show", "ABCDEF1", "--all"]),
+    ]);
+    expect(some).toMatchObject({ code: 0, stderr: "" });
+    expect(some.stdout).toContain(`session   ${idLike("abcdef1")} (active, idle)`);
+    expect(some.stdout).toContain(`thread    ${idLike("abcdef1")}:1`);
+    expect(some.stdout).toContain("model     demo:echo");
+    expect(some.stdout).toMatch(/#2 user {2}\S+Z\nseen \ufffd\[2Jby all\n\tand \ufffdwhole\n/);
+    expect(some.stdout).not.toContain("#1 user");
+    expect(all.stdout).toMatch(/#1 user {2}\S+Z {2}\(archived\)\nhidden\n/);
+  });
+
+  it("[CLI-18] shows the last 200 messages at most; --before-seq reads further back", async () => {
+    const home = freshHome();
+    const messages = Array.from({ length: 203 }, (_, index) => `message ${index + 1}`);
+    await seed(home, { id: idLike("abcdef1"), messages });
+    const [last, before, text] = await Promise.all([
+      home.json<Detail>(["sessions", "show", "abcdef1", "--json"]),
+      home.json<Detail>(["sessions", "show", "abcdef1", "--before-seq", "4", "--json"]),
+      home.run(["sessions", "show", "abcdef1"]),
+    ]);
+    expect(last.has_earlier).toBe(true);
+    expect(last.messages.map(({ content }) => content)).toEqual(messages.slice(3));
+    expect(before.has_earlier).toBe(false);
+    expect(rowsOf(before)).toEqual([
+      [1, "user", "message 1"],
+      [2, "user", "message 2"],
+      [3, "user", "message 3"],
+    ]);
+    expect(text.stderr).toBe("Earlier messages: --before-seq 4\n");
+    expect(text.stdout).toContain("#4 user");
+    expect(text.stdout).not.toContain("#3 user");
+  });
+
+  it("[CLI-19] list, show and end print with --json what the HTTP API answers", async () => {
+    const home = freshHome();
+    const [{ id } = { id: "" }] = await seed(home, {
+      messages: ["one", "two"],
+      archived: 1,
+      persona_name: "planner",
+    });
+    const service = home.start(["serve", "--port", "0"]);
+    const [, url] = await service.waitFor(/listening on (\S+)/);
+    const overHttp = async (method: string, path: string): Promise<unknown> =>
+      (await fetch(`${url}/api/sessions${path}`, { method })).json();
+
+    expect(await home.json(["sessions", "list", "--json"])).toEqual(await overHttp("GET", ""));
+    expect(await home.json(["sessions", "show", id, "--json"])).toEqual(
+      await overHttp("GET", `/${id}`),
+    );
+    expect(await home.json(["sessions", "show", id, "--all", "--json"])).toEqual(
+      await overHttp("GET", `/${id}?all=true`),
+    );
+    const ended = await home.json(["sessions", "end", id, "--json"]);
+    expect(ended).toMatchObject({ id, state: "ended", seq: 2, title: "one" });
+    expect(ended).toEqual(await overHttp("POST", `/${id}/end`));
+  });
+});
+
+describe("an id on the command line", () => {
+  const commands = [
+    ["sessions", "show"],
+    ["sessions", "end"],
+    ["sessions", "resume"],
+    ["--session"],
+  ];
+
+  it("[CLI-20] that several sessions begin with is refused and lists them, the latest first", async () => {
+    const home = freshHome();
+    await seed(
+      home,
+      { id: idLike("abcdef1"), messages: ["the older"] },
+      { id: idLike("abcdef2"), messages: ["the\nlatest"] },
+      { id: idLike("abcdee") },
+    );
+    for (const command of commands) {
+      const refused = await home.run([...command, "abcdef"]);
+      expect(refused).toMatchObject({ code: 4, stdout: "" });
+      expect(refused.stderr.trimEnd().split("\n")).toEqual([
+        "reprise: 2 sessions begin with this id; give more characters of it. [ambiguous_id]",
+        expect.stringMatching(new RegExp(`^  ${idLike("abcdef2")}  \\S+Z  the latest$`)),
+        expect.stringMatching(new RegExp(`^  ${idLike("abcdef1")}  \\S+Z  the older$`)),
+      ]);
+    }
+    const json = await home.run(["--session", "abcdef", "--json"]);
+    expect(json).toMatchObject({ code: 4, stdout: "" });
+    expect(JSON.parse(json.stderr)).toMatchObject({
+      code: "ambiguous_id",
+      candidates: [
+        { id: idLike("abcdef2"), title: "the\nlatest" },
+        { id: idLike("abcdef1"), title: "the older" },
+      ],
+    });
+    expect((await sessionsOf(home)).map(({ state, last_seq }) => [state, last_seq])).toEqual([
+      ["active", 0],
+      ["active", 1],
+      ["active", 1],
+    ]);
+  });
+
+  it("[CLI-20] that no session begins with is refused, whatever it is", async () => {
+    const home = freshHome();
+    await seed(home, { id: idLike("abcdef1") });
+    for (const command of commands) {
+      const unknown = await home.run([...command, "abcdea"]);
+      expect(unknown).toMatchObject({ code: 3, stdout: "" });
+      expect(unknown.stderr).toMatch(/^reprise: No session has this id.*\[session_not_found\]\n$/);
+    }
+    const short = await home.run(["sessions", "show", "abcde"]);
+    expect(short).toMatchObject({ code: 3, stdout: "" });
+    expect(short.stderr).toMatch(/at least its first 6 characters.*\[session_not_found\]\n$/);
+    for (const reference of ["abcde%", "abcde_", "", "abcdef1'--"]) {
+      expect(await home.run(["sessions", "end", reference])).toMatchObject({ code: 3, stdout: "" });
+    }
+    expect(await sessionsOf(home)).toMatchObject([{ state: "active" }]);
+  });
+});
