@@ -6,6 +6,8 @@ export default defineConfig({
   test: {
     include: ["test/**/*.test.ts"],
     pool: "forks",
+    // files wait for processes and sockets more than they compute
+    maxWorkers: 3,
     reporters: ["default", closingLine()],
     // real processes, sockets and files: slow machines need room, and no test asserts a time
     testTimeout: 60_000,

@@ -1,0 +1,15 @@
+/**
+ * A small seeded generator (mulberry32), so that a failing run can be repeated: the seed is
+ * printed, and REPRISE_TEST_SEED sets it.
+ */
+export function seededRandom(name: string): () => number {
+  const seed = Number(process.env["REPRISE_TEST_SEED"] ?? Math.floor(Math.random() * 2 ** 32));
+  console.log(`${name}: seed ${seed}`);
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
