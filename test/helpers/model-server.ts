@@ -29,6 +29,10 @@ export interface ModelServer {
   readonly url: string;
   /** The messages of each request so far, system prompts left out. */
   requests(): SentMessage[][];
+  /** The system prompt of each request so far. */
+  systemPrompts(): string[];
+  /** The names of the tools that each request so far offered. */
+  offeredTools(): string[][];
   /** Environment for a process that is to use this server. */
   env(provider: "openai" | "anthropic"): Record<string, string>;
   stop(): Promise<void>;
@@ -71,6 +75,8 @@ export async function startModelServer(options: ModelServerOptions): Promise<Mod
   return {
     url: mock.url,
     requests: () => mock.getRequests().map(({ body }) => sentMessages(body)),
+    systemPrompts: () => mock.getRequests().map(({ body }) => systemPrompt(body)),
+    offeredTools: () => mock.getRequests().map(({ body }) => toolNames(body)),
     env: (provider): Record<string, string> =>
       provider === "openai"
         ? { OPENAI_BASE_URL: `${mock.url}/v1`, OPENAI_API_KEY: "test-key" }
@@ -84,6 +90,19 @@ function sentMessages(body: unknown): SentMessage[] {
   return messages
     .filter(({ role }) => role !== "system")
     .map((message) => ({ ...message, content: textOf(message.content) }));
+}
+
+function systemPrompt(body: unknown): string {
+  const { messages } = body as { messages: readonly RawMessage[] };
+  return messages
+    .filter(({ role }) => role === "system")
+    .map(({ content }) => textOf(content))
+    .join("\n");
+}
+
+function toolNames(body: unknown): string[] {
+  const { tools = [] } = body as { tools?: readonly { function: { name: string } }[] };
+  return tools.map((tool) => tool.function.name);
 }
 
 interface RawMessage extends Omit<SentMessage, "content"> {

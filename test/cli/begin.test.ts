@@ -1,0 +1,276 @@
+import { createHash } from "node:crypto";
+import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+import { describe, expect, it } from "vitest";
+
+import { startModelServer } from "../helpers/model-server.ts";
+import { freshHome } from "../helpers/reprise.ts";
+import { type Detail, detailOf, idLike, seed, sessionsOf } from "./seed.ts";
+
+interface Exchange {
+  readonly session_id: string;
+  readonly thread_id: string;
+  readonly model: string;
+  readonly answer: string;
+}
+
+function projectKey(path: string): string {
+  return createHash("sha256").update(path).digest("hex").slice(0, 16);
+}
+
+describe("a new session", () => {
+  it("[CLI-24] [CLI-30] records folder, project, persona, title and the model it talked with; the demo says what it is", async () => {
+    const home = freshHome();
+    const text = `${"é🎉".repeat(30)} and more`;
+    const { code, stdout, stderr } = await home.run(["-p", text, "--plan"]);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^\[demo\] Hello! I am the offline demo model/);
+    const [session] = await sessionsOf(home);
+    expect(session).toMatchObject({
+      state: "active",
+      activity: "idle",
+      title: "é🎉".repeat(25),
+      persona_name: "assistant",
+      model: "demo:echo",
+      repo_path: home.project,
+      project_key: projectKey(home.project),
+      plan_mode: true,
+      depth: 0,
+      parent_session_id: null,
+      last_seq: 2,
+    });
+    expect(session?.total_input_tokens).toBeGreaterThan(0);
+    expect(stderr).toBe(`Resume with: reprise --session ${session?.id}\n`);
+  });
+
+  it("[CLI-24] is not stored before its first message or command, nor when it could not answer", async () => {
+    const home = freshHome();
+    mkdirSync(join(home.project, ".reprise/personas"), { recursive: true });
+    writeFileSync(join(home.project, ".reprise/personas/broken.md"), "---\nname: [\n---\n");
+    const refusals: [string[], number, string][] = [
+      [["-p", "hi", "--model", "openai:gpt-test"], 1, "model_key_missing"],
+      [["-p", "hi", "--model", "nobody:x"], 1, "model_unknown"],
+      [["-p", "hi", "--persona", "nobody"], 3, "persona_not_found"],
+      [["-p", "hi", "--persona", "broken"], 1, "persona_invalid"],
+      [["-p", "hi", "--repo", "nowhere"], 2, "invalid_usage"],
+      [["--session", idLike("abcdef1"), "--persona", "nobody"], 3, "persona_not_found"],
+    ];
+    for (const [args, code, name] of refusals) {
+      const refused = await home.run(args);
+      expect(refused).toMatchObject({ code, stdout: "" });
+      expect(refused.stderr).toMatch(new RegExp(`^reprise: .+ \\[${name}\\]\\n$`));
+    }
+    expect(await home.run([], { input: "\n  \n/exit\n" })).toMatchObject({
+      code: 0,
+      stdout: "",
+      stderr: "",
+    });
+    expect(await home.run([], { input: "/end\n" })).toMatchObject({ code: 0, stdout: "" });
+    expect(await sessionsOf(home)).toEqual([]);
+  });
+
+  it("[CLI-26] begins at once with a full id that nobody has, and records persona and project_key", async () => {
+    const home = freshHome();
+    const id = "0b5e7a52-9d3c-4f6e-8a1b-2c3d4e5f6a7b";
+    const begun = await home.run(["--session", id.toUpperCase(), "--persona", "planner"]);
+    expect(begun).toMatchObject({ code: 0, stdout: "" });
+    expect(begun.stderr).toBe(
+      `note: No session has this id, so a new one begins with it.\nResume with: reprise --session ${id}\n`,
+    );
+    const made = await detailOf(home, id);
+    expect(made).toMatchObject({
+      id,
+      persona_name: "planner",
+      project_key: projectKey(home.project),
+      last_seq: 0,
+    });
+    // loaded, not made again
+    expect((await home.run(["--session", id])).stderr).not.toContain("note:");
+    expect(await detailOf(home, id)).toEqual(made);
+  });
+
+  it("[CLI-27] never begins with anything else: a prefix, an empty text, no value", async () => {
+    const home = freshHome();
+    for (const [reference, code] of [
+      ["0b5e7a", 3],
+      ["0b5e7a52-9d3c-4f6e-8a1b-2c3d4e5f6a7", 3],
+      ["0b5e", 3],
+      ["zzzzzzzz", 3],
+      ["", 2],
+      [" ", 2],
+    ] as const) {
+      expect(await home.run(["--session", reference], { input: "hi\n" })).toMatchObject({
+        code,
+        stdout: "",
+      });
+    }
+    expect(await sessionsOf(home)).toEqual([]);
+  });
+});
+
+describe("--continue", () => {
+  it("[CLI-28] takes the project's latest active session, told by the folder's real path", async () => {
+    const home = freshHome();
+    const link = join(home.home, "link");
+    symlinkSync(home.project, link);
+    const [first, second] = await seed(
+      home,
+      { project_key: projectKey(home.project), messages: ["older"] },
+      { project_key: projectKey(home.project), messages: ["latest"] },
+      { project_key: projectKey(home.project), messages: ["over"], ended: true },
+      { project_key: projectKey("/elsewhere"), messages: ["another project"] },
+    );
+    const [here, there] = await Promise.all([
+      home.run(["--continue"]),
+      home.run(["--continue", "--repo", link], { cwd: home.home }),
+    ]);
+    expect(here.stderr).toBe(`Resume with: reprise --session ${second?.id}\n`);
+    expect(there.stderr).toBe(here.stderr);
+    await home.run(["sessions", "end", second?.id ?? ""]);
+    expect((await home.run(["--continue"])).stderr).toContain(first?.id);
+  });
+
+  it("[CLI-28] begins nothing where there is none, and does not go with --session", async () => {
+    const home = freshHome();
+    const none = await home.run(["--continue", "-p", "hi"]);
+    expect(none).toMatchObject({ code: 3, stdout: "" });
+    expect(none.stderr).toMatch(/^reprise: This project has no session to continue.*\n$/);
+    expect(await home.run(["--continue", "--session", idLike("abcdef1")])).toMatchObject({
+      code: 2,
+      stderr: "reprise: Use either --session or --continue, not both. [invalid_usage]\n",
+    });
+    expect(await sessionsOf(home)).toEqual([]);
+  });
+});
+
+describe("options on a session that is there", () => {
+  it("[CLI-29] another model or persona begins a fresh thread; the same one does not", async () => {
+    const server = await startModelServer({
+      answer: (_, index) => ({ content: `answer ${index}` }),
+    });
+    const home = freshHome(server.env("openai"));
+    const say = (...args: string[]): Promise<Exchange> => home.json([...args, "--json"]);
+    const first = await say("-p", "one", "--model", "openai:a");
+    const session = ["--session", first.session_id];
+    const same = await say(
+      ...session,
+      "-p",
+      "two",
+      "--model",
+      "openai:a",
+      "--persona",
+      "assistant",
+    );
+    const model = await say(...session, "-p", "three", "--model", "openai:b", "--repo", ".");
+    const persona = await say(...session, "-p", "four", "--persona", "planner", "--plan");
+
+    expect([first, same, model, persona].map(({ thread_id }) => thread_id.split(":")[1])).toEqual([
+      "0",
+      "0",
+      "1",
+      "2",
+    ]);
+    expect([first, same, model, persona].map(({ model }) => model)).toEqual([
+      "openai:a",
+      "openai:a",
+      "openai:b",
+      "openai:b",
+    ]);
+    expect(server.requests().map((messages) => messages.map(({ content }) => content))).toEqual([
+      ["one"],
+      ["one", "answer 0", "two"],
+      ["three"],
+      ["four"],
+    ]);
+    expect(await detailOf(home, first.session_id)).toMatchObject({
+      model: "openai:b",
+      persona_name: "planner",
+      plan_mode: true,
+      last_seq: 8,
+    });
+  });
+
+  it("[CLI-29] refused ones leave the session as it was", async () => {
+    const home = freshHome();
+    await seed(home, { id: idLike("abcdef1"), messages: ["one"], model: "demo:echo" });
+    const before = await home.run(["sessions", "show", "abcdef"]);
+    for (const [option, value, code] of [
+      ["--model", "openai:gpt-test", 1],
+      ["--model", "nobody", 1],
+      ["--persona", "nobody", 3],
+      ["--repo", ".", 2],
+    ] as const) {
+      const refused = await home.run(["--session", "abcdef", "--plan", option, value, "-p", "two"]);
+      expect(refused).toMatchObject({ code, stdout: "" });
+      expect(refused.stderr.split("\n")).toHaveLength(2);
+    }
+    expect(await home.run(["sessions", "show", "abcdef"])).toEqual(before);
+  });
+});
+
+describe("who answers", () => {
+  it("[CLI-30] a session's model comes before the persona's, that before REPRISE_MODEL, that before a key's default", async () => {
+    const server = await startModelServer({ answer: () => ({ content: "answer" }) });
+    const home = freshHome({
+      ...server.env("openai"),
+      ANTHROPIC_BASE_URL: server.url,
+      REPRISE_MODEL: "openai:from-environment",
+    });
+    mkdirSync(join(home.project, ".reprise/personas"), { recursive: true });
+    writeFileSync(
+      join(home.project, ".reprise/personas/mine.md"),
+      "---\nname: mine\ndescription: of this project\nmodel: anthropic:from-persona\n---\nBe brief.\n",
+    );
+    const say = (args: string[], env: Record<string, string | undefined> = {}): Promise<Exchange> =>
+      home.json([...args, "-p", "hi", "--json"], { env });
+    const option = await say(["--persona", "mine", "--model", "openai:from-option"]);
+    const persona = await say(["--persona", "mine"]);
+    const environment = await say([]);
+    const key = await say([], { REPRISE_MODEL: undefined });
+    const recorded = await say(["--session", key.session_id]);
+    expect(option.model).toBe("openai:from-option");
+    expect(persona.model).toBe("anthropic:from-persona");
+    expect(environment.model).toBe("openai:from-environment");
+    expect(key.model).toMatch(/^openai:gpt-/);
+    // what a session talked with is its own from then on
+    expect(recorded.model).toBe(key.model);
+    expect((await sessionsOf(home)).map(({ persona_name }) => persona_name)).toEqual([
+      "assistant",
+      "assistant",
+      "mine",
+      "mine",
+    ]);
+  });
+
+  it("[CLI-14] the repository's persona hides the user's, the user's the built-in one; AGENTS.md goes to all", async () => {
+    const server = await startModelServer({ answer: () => ({ content: "answer" }) });
+    const home = freshHome({ ...server.env("openai"), REPRISE_MODEL: "openai:test" });
+    const persona = (folder: string, prompt: string): void => {
+      mkdirSync(folder, { recursive: true });
+      writeFileSync(
+        join(folder, "assistant.md"),
+        `---\nname: assistant\ndescription: a test\n---\n${prompt}\n`,
+      );
+    };
+    const system = async (): Promise<string> => {
+      await home.json(["-p", "hi", "--json"]);
+      return server.systemPrompts().at(-1) ?? "";
+    };
+    const builtIn = await system();
+    persona(join(home.home, ".config/reprise/personas"), "I am the user's.");
+    const users = await system();
+    persona(join(home.project, ".agents/agents"), "I am the third.");
+    persona(join(home.project, ".claude/agents"), "I am the second.");
+    const second = await system();
+    persona(join(home.project, ".reprise/personas"), "I am the first.");
+    writeFileSync(join(home.project, "AGENTS.md"), "Never use tabs.");
+    const first = await system();
+    expect(builtIn).not.toBe("");
+    expect(users).toContain("I am the user's.");
+    expect(second).toContain("I am the second.");
+    expect(first).toContain("I am the first.");
+    expect(first).toContain("Never use tabs.");
+    expect(users).not.toContain("Never use tabs.");
+  });
+});
