@@ -151,7 +151,13 @@ export type CreateSessionRequest = Static<typeof CreateSessionRequest>;
 
 export const PostMessageRequest = Type.Object(
   // no maxLength: content that is too long is answered with 413, which has its own code
-  { content: Type.Unsafe<string>({ ...text(), minLength: 1 }) },
+  {
+    content: Type.Unsafe<string>({
+      ...text(),
+      minLength: 1,
+      description: "text of 1 character to 1 MiB of UTF-8",
+    }),
+  },
   { ...closed, $id: "PostMessageRequest" },
 );
 export type PostMessageRequest = Static<typeof PostMessageRequest>;

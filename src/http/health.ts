@@ -14,7 +14,14 @@ export function healthRoutes(app: Api, store: Store): void {
   const live = json(Health, { description: "The process answers." });
   app.get(
     "/livez",
-    { config, schema: { operationId: "live", summary: "Is it alive?", response: { 200: live } } },
+    {
+      config,
+      schema: {
+        operationId: "live",
+        summary: "Is it alive?",
+        response: { 200: live, ...problems() },
+      },
+    },
     async () => ({ status: "ok" as const }),
   );
   const ready = json(Health, { description: "The store can be read." });

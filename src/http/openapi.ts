@@ -1,5 +1,6 @@
-import swagger from "@fastify/swagger";
+import swagger, { type FastifyDynamicSwaggerOptions } from "@fastify/swagger";
 import type { FastifyInstance } from "fastify";
+import { Type } from "typebox";
 
 import {
   CreateSessionRequest,
@@ -12,6 +13,7 @@ import {
   SessionSummary,
 } from "../core/schemas.ts";
 import type { Api } from "./app.ts";
+import { json, problems } from "./responses.ts";
 
 /** Registers the named schemas and collects the routes that are added after it. */
 export async function describeApi(
@@ -45,9 +47,43 @@ export async function describeApi(
       buildLocalReference: (json, _baseUri, _fragment, index) =>
         typeof json["$id"] === "string" ? json["$id"] : `schema-${index}`,
     },
+    transformObject: (document) => {
+      if ("openapiObject" in document) {
+        markOptionalBodies(document.openapiObject);
+        return document.openapiObject;
+      }
+      return document.swaggerObject;
+    },
   });
 }
 
 export function openApiRoute(app: Api): void {
-  app.get("/openapi.json", { schema: { hide: true } }, async () => app.swagger());
+  const document = Type.Record(Type.String(), Type.Unknown());
+  app.route({
+    method: "GET",
+    url: "/openapi.json",
+    schema: {
+      operationId: "describe",
+      summary: "This document",
+      response: { 200: json(document, { description: "OpenAPI 3.1." }), ...problems() },
+    },
+    handler: async () => ({ ...app.swagger() }),
+  });
+}
+
+type Document = Parameters<NonNullable<FastifyDynamicSwaggerOptions["transformObject"]>>[0];
+type OpenApi = Extract<Document, { openapiObject: unknown }>["openapiObject"];
+
+/** A body of which no field is required may be left out. */
+function markOptionalBodies({ paths, components }: OpenApi): void {
+  for (const path of Object.values(paths ?? {})) {
+    const body = path?.post?.requestBody;
+    if (body === undefined || !("content" in body)) {
+      continue;
+    }
+    const schema = body.content["application/json"]?.schema ?? {};
+    const name = "$ref" in schema ? schema.$ref.replace(/^.*\//, "") : "";
+    const named = components?.schemas?.[name] ?? {};
+    body.required = "required" in named;
+  }
 }

@@ -14,7 +14,7 @@ export interface Answer {
   readonly headers?: Readonly<Record<string, AnswerHeader>>;
 }
 
-const REQUEST_ID: AnswerHeader = {
+export const REQUEST_ID: AnswerHeader = {
   type: "string",
   description: "The id under which the service has logged the request.",
 };
@@ -30,6 +30,7 @@ const COMMON = {
   401: "The service has a token and the request has not.",
   403: "The Host or Origin header is not the service's own.",
   408: "The request took too long to arrive.",
+  431: "The headers are more than 16 KiB.",
   422: "The body, the query or a header does not fit; `faults` lists where.",
   500: "The service failed.",
   503: "The database is out of reach for the moment.",

@@ -5,6 +5,7 @@ import type { ListenOptions } from "node:net";
 import { RepriseError } from "../core/errors.ts";
 import { MAX_CONNECTIONS, SHUTDOWN_GRACE_MS } from "../core/limits.ts";
 import { type App, type AppOptions, createApp } from "./app.ts";
+import { type Connections, followConnections } from "./connections.ts";
 import { inUrl, isLoopback } from "./hosts.ts";
 
 export interface ServerOptions extends Omit<AppOptions, "hosts"> {
@@ -54,6 +55,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   });
   const { server } = app.fastify;
   server.maxConnections = MAX_CONNECTIONS;
+  const connections = followConnections(server);
   try {
     // one address, not both of "localhost": a second listener would be closed by nobody
     const host = options.host === "localhost" ? "127.0.0.1" : options.host;
@@ -66,7 +68,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   return {
     url: urlOf(server, options.host),
     app,
-    close: () => (closing ??= closeAll(app, options.graceMs ?? SHUTDOWN_GRACE_MS)),
+    close: () => (closing ??= closeAll(app, connections, options.graceMs ?? SHUTDOWN_GRACE_MS)),
   };
 }
 
@@ -94,14 +96,14 @@ function urlOf(server: Server, host: string): string {
   return `http://${inUrl(host.replace(/^\[(.*)\]$/, "$1"))}:${address.port}`;
 }
 
-/** How often connections that have become idle are closed while the last requests finish. */
-const IDLE_SWEEP_MS = 20;
+/** How often connections that are done are closed while the last requests finish. */
+const SWEEP_MS = 20;
 
-async function closeAll(app: App, graceMs: number): Promise<void> {
+async function closeAll(app: App, connections: Connections, graceMs: number): Promise<void> {
   const { server } = app.fastify;
   const closed = once(server, "close");
   server.close();
-  const sweep = setInterval(() => server.closeIdleConnections(), IDLE_SWEEP_MS);
+  const sweep = setInterval(() => connections.closeUnused(), SWEEP_MS);
   const deadline = setTimeout(() => server.closeAllConnections(), graceMs);
   try {
     await Promise.all([app.streams.close(), closed]);

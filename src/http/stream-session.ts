@@ -4,7 +4,7 @@ import { StreamQuery } from "../core/schemas.ts";
 import { resolveSession } from "../store/sessions/read.ts";
 import type { Store } from "../store/store.ts";
 import type { Api } from "./app.ts";
-import { problems } from "./responses.ts";
+import { problems, REQUEST_ID } from "./responses.ts";
 import { SESSION_PROBLEMS, SessionParams } from "./session-params.ts";
 import type { Streams } from "./streams.ts";
 import { invalidRequest } from "./validation.ts";
@@ -28,9 +28,14 @@ const schema = {
   response: {
     200: {
       description: "The stream.",
+      headers: { "X-Request-Id": REQUEST_ID },
       content: { "text/event-stream": { schema: { type: "string" } } },
     },
-    204: { type: "null", description: "The session has ended and nothing is left to send." },
+    204: {
+      type: "null",
+      description: "The session has ended and nothing is left to send.",
+      headers: { "X-Request-Id": REQUEST_ID },
+    },
     ...problems(SESSION_PROBLEMS),
   },
 } as const;

@@ -46,6 +46,25 @@ describe("shutting down", () => {
     await closing;
   });
 
+  it("[HTTP-43] waits for nobody who has asked for nothing", async () => {
+    // a grace that no test would live to see
+    await using t = await startTestServer({ graceMs: 600_000 });
+    const { hostname, port } = new URL(t.url);
+    const sockets = [
+      "",
+      "GET /livez HTTP/1.1\r\nHos",
+      `GET /livez HTTP/1.1\r\nHost: ${hostname}:${port}\r\n\r\n`,
+    ];
+    for (const bytes of sockets) {
+      const socket = net.connect(Number(port), hostname);
+      socket.on("error", () => undefined);
+      await once(socket, "connect");
+      socket.write(bytes);
+    }
+    await t.call("GET", "/livez");
+    await t.server.close();
+  });
+
   it("[HTTP-43] does not wait for ever: idle connections, half requests, readers that take nothing", async () => {
     await using t = await startTestServer({ graceMs: 200 });
     const id = await t.newSession();

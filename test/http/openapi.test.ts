@@ -1,0 +1,220 @@
+import { Ajv2020 } from "ajv/dist/2020.js";
+import addFormats from "ajv-formats";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+
+import { startTestServer, type TestServer } from "../helpers/server.ts";
+import { openStream } from "../helpers/stream.ts";
+
+interface Operation {
+  readonly operationId: string;
+  readonly parameters?: readonly { name: string; in: string; required: boolean; schema: object }[];
+  readonly requestBody?: { required: boolean; content: Record<string, { schema: object }> };
+  readonly responses: Record<string, Response>;
+}
+interface Response {
+  readonly description: string;
+  readonly headers?: Record<string, { schema: object }>;
+  readonly content?: Record<string, { schema: object }>;
+}
+interface Document {
+  readonly openapi: string;
+  readonly info: { title: string; version: string };
+  readonly paths: Record<string, Record<string, Operation>>;
+  readonly components: { schemas: Record<string, object>; securitySchemes: object };
+  readonly security: readonly object[];
+}
+
+let t: TestServer;
+let document: Document;
+let ajv: Ajv2020;
+beforeAll(async () => {
+  t = await startTestServer();
+  document = (await t.call<Document>("GET", "/openapi.json")).json;
+  ajv = new Ajv2020({ strict: false, allErrors: true });
+  addFormats.default(ajv);
+  ajv.addFormat("storable-text", true);
+  ajv.addSchema({ $id: "https://reprise.invalid/openapi", ...document });
+});
+afterAll(() => t[Symbol.asyncDispose]());
+
+function operations(): [string, string, Operation][] {
+  return Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]): [string, string, Operation] => [
+      path,
+      method,
+      operation,
+    ]),
+  );
+}
+
+/** Checks an answer against what the document says of its call, status, type and headers. */
+async function fits(method: string, template: string, path: string, body?: unknown, headers = {}) {
+  const answer = await t.call(method, path, { body, headers });
+  const described = document.paths[template]?.[method.toLowerCase()]?.responses[answer.status];
+  expect(described, `${method} ${template} ${answer.status}`).toBeDefined();
+  const type = (answer.headers.get("content-type") ?? "").replace(/;.*$/, "");
+  if (answer.text === "") {
+    expect(described?.content).toBeUndefined();
+  } else {
+    const content = described?.content?.[type];
+    expect(content, `${type} of ${method} ${template} ${answer.status}`).toBeDefined();
+    const pointer = [
+      "paths",
+      template,
+      method.toLowerCase(),
+      "responses",
+      String(answer.status),
+      "content",
+      type,
+      "schema",
+    ]
+      .map((part) => encodeURIComponent(part.replaceAll("~", "~0").replaceAll("/", "~1")))
+      .join("/");
+    const validate = ajv.getSchema(`https://reprise.invalid/openapi#/${pointer}`);
+    expect(validate?.(answer.json), JSON.stringify(validate?.errors)).toBe(true);
+  }
+  for (const name of ["link", "location", "retry-after", "www-authenticate", "x-request-id"]) {
+    const known = Object.keys(described?.headers ?? {}).map((header) => header.toLowerCase());
+    if (answer.headers.has(name)) {
+      expect(known, `${method} ${template} ${answer.status}`).toContain(name);
+    }
+  }
+  return answer;
+}
+
+describe("the OpenAPI document", () => {
+  it("[HTTP-46] is OpenAPI 3.1 and describes every call", () => {
+    expect(document.openapi).toBe("3.1.1");
+    expect(document.info).toMatchObject({ title: "Reprise", version: "1.2.3" });
+    expect(
+      operations()
+        .map(([path, method]) => `${method} ${path}`)
+        .sort(),
+    ).toEqual(
+      [
+        "get /api/sessions",
+        "post /api/sessions",
+        "get /api/sessions/{id}",
+        "post /api/sessions/{id}/messages",
+        "get /api/sessions/{id}/stream",
+        "post /api/sessions/{id}/end",
+        "get /livez",
+        "get /readyz",
+        "get /openapi.json",
+      ].sort(),
+    );
+    const parameters = (path: string, method: string) =>
+      document.paths[path]?.[method]?.parameters?.map((each) => `${each.in} ${each.name}`).sort();
+    expect(parameters("/api/sessions", "get")).toEqual([
+      "query cursor",
+      "query limit",
+      "query project_key",
+      "query state",
+    ]);
+    expect(parameters("/api/sessions/{id}", "get")).toEqual([
+      "path id",
+      "query all",
+      "query before_seq",
+    ]);
+    expect(parameters("/api/sessions/{id}/stream", "get")).toEqual([
+      "header Last-Event-ID",
+      "path id",
+      "query all",
+      "query last_seq",
+    ]);
+    expect(parameters("/api/sessions/{id}/messages", "post")).toEqual([
+      "header idempotency-key",
+      "path id",
+    ]);
+  });
+
+  it("[HTTP-46] is sound: unique ids, declared path parameters, references that lead somewhere, schemas that compile", () => {
+    const ids = operations().map(([, , { operationId }]) => operationId);
+    expect(new Set(ids).size).toBe(ids.length);
+    for (const [path, , operation] of operations()) {
+      const declared = (operation.parameters ?? []).filter((each) => each.in === "path");
+      expect(declared.map(({ name }) => `{${name}}`)).toEqual(path.match(/\{[^}]+\}/g) ?? []);
+      expect(declared.every(({ required }) => required)).toBe(true);
+      expect(Object.keys(operation.responses).every((status) => /^[1-5]\d\d$/.test(status))).toBe(
+        true,
+      );
+      for (const { description, content, headers } of Object.values(operation.responses)) {
+        expect(description).not.toBe("");
+        for (const { schema } of [
+          ...Object.values(content ?? {}),
+          ...Object.values(headers ?? {}),
+        ]) {
+          ajv.compile(absolute(schema));
+        }
+      }
+    }
+    for (const reference of JSON.stringify(document).match(/"\$ref":"[^"]*"/g) ?? []) {
+      const name = /"#\/components\/schemas\/([A-Za-z]+)"/.exec(reference)?.[1] ?? reference;
+      expect(Object.keys(document.components.schemas)).toContain(name);
+    }
+    for (const schema of Object.values(document.components.schemas)) {
+      expect(schema).toMatchObject({ type: "object", additionalProperties: false });
+      ajv.compile(absolute(schema));
+    }
+  });
+
+  it("[HTTP-46] says which bodies may be left out, and that a token is needed where one is", async () => {
+    const required = (path: string) => document.paths[path]?.["post"]?.requestBody?.required;
+    expect(required("/api/sessions")).toBe(false);
+    expect(required("/api/sessions/{id}/end")).toBe(false);
+    expect(required("/api/sessions/{id}/messages")).toBe(true);
+    expect(document.security).toEqual([]);
+    await using guarded = await startTestServer({ token: "x" });
+    const headers = { authorization: "Bearer x" };
+    const { json } = await guarded.call<Document>("GET", "/openapi.json", { headers });
+    expect(json.security).toEqual([{ token: [] }]);
+  });
+
+  it("[HTTP-46] every answer fits it, good and bad", async () => {
+    const created = await fits("POST", "/api/sessions", "/api/sessions", {
+      persona_name: "p",
+      repo_path: "/",
+    });
+    const { id } = created.json as { id: string };
+    await fits("POST", "/api/sessions", "/api/sessions");
+    await fits("POST", "/api/sessions", "/api/sessions", { x: 1 });
+    await fits("POST", "/api/sessions", "/api/sessions", "{");
+    await fits("POST", "/api/sessions", "/api/sessions", "x".repeat(70_000));
+    await fits("POST", "/api/sessions", "/api/sessions", "{}", { "content-type": "text/plain" });
+    await fits("GET", "/api/sessions", "/api/sessions?limit=1");
+    await fits("GET", "/api/sessions", "/api/sessions?limit=0");
+    const one = "/api/sessions/{id}";
+    await fits("POST", `${one}/messages`, `/api/sessions/${id}/messages`, { content: "hello" });
+    await fits("POST", `${one}/messages`, `/api/sessions/${id}/messages`, {});
+    await fits("POST", `${one}/messages`, "/api/sessions/ffffffff/messages", { content: "x" });
+    await fits("POST", `${one}/messages`, `/api/sessions/${id}/messages`, {
+      content: "é".repeat(600_000),
+    });
+    await fits("GET", one, `/api/sessions/${id}`);
+    await fits("GET", one, "/api/sessions/ffffffff");
+    await fits("GET", one, `/api/sessions/${id}?x=1`);
+    const stream = await openStream(t.url, `/api/sessions/${id}/stream`);
+    const [message] = await stream.received(1);
+    const validate = ajv.getSchema(
+      "https://reprise.invalid/openapi#/components/schemas/MessageInfo",
+    );
+    expect(validate?.(message), JSON.stringify(validate?.errors)).toBe(true);
+    stream.cut();
+    await fits("POST", `${one}/end`, `/api/sessions/${id}/end`);
+    await fits("POST", `${one}/end`, `/api/sessions/${id}/end`, { x: 1 });
+    await fits("POST", `${one}/messages`, `/api/sessions/${id}/messages`, { content: "late" });
+    await fits("GET", `${one}/stream`, `/api/sessions/${id}/stream?last_seq=1`);
+    await fits("GET", `${one}/stream`, `/api/sessions/${id}/stream?last_seq=x`);
+    await fits("GET", `${one}/stream`, "/api/sessions/ffffffff/stream");
+    await fits("GET", "/livez", "/livez");
+    await fits("GET", "/livez", "/livez", undefined, { origin: "http://evil.example" });
+    await fits("GET", "/readyz", "/readyz");
+    await fits("GET", "/openapi.json", "/openapi.json");
+  });
+});
+
+function absolute(schema: object): object {
+  return JSON.parse(
+    JSON.stringify(schema).replaceAll('"$ref":"#/', '"$ref":"https://reprise.invalid/openapi#/'),
+  ) as object;
+}
