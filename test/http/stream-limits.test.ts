@@ -102,7 +102,7 @@ describe("a reader that takes nothing", () => {
 describe("a long backlog", () => {
   it("[HTTP-34] other requests are answered all the while", async () => {
     await using t = await startTestServer();
-    const id = await sessionWith(t.store, 30_000, "some words of a message");
+    const id = await sessionWith(t.store, 15_000, "some words of a message");
     await t.store.write(endSession, { id });
     const stream = await openAndStopReading(t.url, `/api/sessions/${id}/stream`);
     let events = 0;
@@ -118,9 +118,9 @@ describe("a long backlog", () => {
       answered += 1;
     }
     // were it sent in one go, at most one request could get in between
-    expect(answered).toBeGreaterThan(20);
+    expect(answered).toBeGreaterThan(10);
     expect(stream.complete).toBe(true);
-    expect(events).toBeGreaterThan(29_000);
+    expect(events).toBeGreaterThan(14_500);
   });
 });
 
