@@ -228,18 +228,18 @@ describe("who answers", () => {
     const persona = await say(["--persona", "mine"]);
     const environment = await say([]);
     const key = await say([], { REPRISE_MODEL: undefined });
-    const recorded = await say(["--session", key.session_id]);
     expect(option.model).toBe("openai:from-option");
     expect(persona.model).toBe("anthropic:from-persona");
     expect(environment.model).toBe("openai:from-environment");
     expect(key.model).toMatch(/^openai:gpt-/);
     // what a session talked with is its own from then on
-    expect(recorded.model).toBe(key.model);
-    expect((await sessionsOf(home)).map(({ persona_name }) => persona_name)).toEqual([
-      "assistant",
-      "assistant",
-      "mine",
-      "mine",
+    expect(
+      (await sessionsOf(home)).map(({ persona_name, model }) => [persona_name, model]),
+    ).toEqual([
+      ["assistant", key.model],
+      ["assistant", "openai:from-environment"],
+      ["mine", "anthropic:from-persona"],
+      ["mine", "openai:from-option"],
     ]);
   });
 
@@ -253,8 +253,11 @@ describe("who answers", () => {
         `---\nname: assistant\ndescription: a test\n---\n${prompt}\n`,
       );
     };
+    const session = home.start(["--json"]);
     const system = async (): Promise<string> => {
-      await home.json(["-p", "hi", "--json"]);
+      const asked = server.requests().length;
+      session.child.stdin?.write("hi\n");
+      await session.waitFor(new RegExp(`(.*\\n){${asked + 1}}`));
       return server.systemPrompts().at(-1) ?? "";
     };
     const builtIn = await system();

@@ -1,0 +1,187 @@
+import { describe, expect, it } from "vitest";
+
+import { startModelServer } from "../helpers/model-server.ts";
+import { freshHome } from "../helpers/reprise.ts";
+import { detailOf, idLike, rowsOf, seed, sessionsOf } from "./seed.ts";
+
+describe("lines on standard input", () => {
+  it("[CLI-35] are messages, one exchange each, in order, to the end of the input", async () => {
+    const server = await startModelServer({
+      answer: (messages) => ({ content: `to “${messages.at(-1)?.content}”` }),
+    });
+    const home = freshHome({ ...server.env("openai"), REPRISE_MODEL: "openai:test" });
+    const { code, stdout, stderr } = await home.run([], {
+      // the last line has no end, the blank ones are nobody's message
+      input: "first\n\n  second \r\n//third\n/etc/hosts is a path\n   \n/Fourth",
+    });
+    const [session] = await sessionsOf(home);
+    const messages = ["first", "  second ", "/third", "/etc/hosts is a path", "/Fourth"];
+    expect(code).toBe(0);
+    expect(stdout).toBe(messages.map((text) => `to “${text}”\n`).join(""));
+    expect(stderr).toBe(`Resume with: reprise --session ${session?.id}\n`);
+    expect(server.requests().map((sent) => sent.at(-1)?.content)).toEqual(messages);
+    expect(rowsOf(await detailOf(home, session?.id ?? ""))).toEqual(
+      messages.flatMap((text, index) => [
+        [index * 2 + 1, "user", text],
+        [index * 2 + 2, "assistant", `to “${text}”`],
+      ]),
+    );
+  });
+
+  it("[CLI-34] [CLI-22] with --json each exchange is a line; resume prints the session before them", async () => {
+    const home = freshHome();
+    await seed(home, { id: idLike("abcdef1"), persona_name: "planner" });
+    const lines = async (args: string[]): Promise<Record<string, unknown>[]> => {
+      const { code, stdout, stderr } = await home.run(args, { input: "one\n/help\ntwo\n" });
+      expect(code).toBe(0);
+      expect(stderr).toMatch(/\/model <provider:model>/);
+      return stdout
+        .trim()
+        .split("\n")
+        .map((line) => JSON.parse(line) as Record<string, unknown>);
+    };
+    const [summary, first, second, ...more] = await lines([
+      "sessions",
+      "resume",
+      "abcdef",
+      "--json",
+    ]);
+    expect(summary).toMatchObject({ id: idLike("abcdef1"), state: "active", last_seq: 0 });
+    expect(summary).not.toHaveProperty("messages");
+    expect([first, second].map((line) => line?.["last_seq"])).toEqual([2, 4]);
+    expect(more).toEqual([]);
+  });
+
+  it("[CLI-22] resume goes on where the session stood, and needs an id without a terminal", async () => {
+    const home = freshHome();
+    await seed(home, { id: idLike("abcdef1"), messages: ["My name is Ada"] });
+    const resumed = await home.run(["sessions", "resume", "abcdef"], {
+      input: "What is my name?\n",
+    });
+    expect(resumed.code).toBe(0);
+    expect(resumed.stdout).toContain("Your name is Ada.");
+    expect(resumed.stderr).toBe(`Resume with: reprise --session ${idLike("abcdef1")}\n`);
+    const without = await home.run(["sessions", "resume"]);
+    expect(without).toMatchObject({ code: 2, stdout: "" });
+    expect(without.stderr).toMatch(/^reprise: Name the session: .*\[invalid_usage\]\n$/);
+  });
+
+  it("[CLI-35] [CLI-45] end at the first that fails: the rest may depend on it", async () => {
+    const home = freshHome();
+    const { code, stdout, stderr } = await home.run([], {
+      input: "one\n/nonsense\nnever sent\n",
+    });
+    const [session] = await sessionsOf(home);
+    expect(code).toBe(2);
+    expect(stdout).toMatch(/^\[demo\]/);
+    expect(stderr.split("\n")).toEqual([
+      "reprise: There is no such command; /help shows them all, and // sends a message that begins with /. [invalid_usage]",
+      "The rest of the input was not sent.",
+      `Resume with: reprise --session ${session?.id}`,
+      "",
+    ]);
+    expect(session?.last_seq).toBe(2);
+  });
+});
+
+describe("slash commands", () => {
+  it("[CLI-42] /model and /agent begin a fresh thread; refused ones and questions do not", async () => {
+    const server = await startModelServer({
+      answer: (_, index) => ({ content: `answer ${index}` }),
+    });
+    const home = freshHome({ ...server.env("openai"), REPRISE_MODEL: "openai:a" });
+    const session = home.start(["--json"]);
+    const say = async (...lines: string[]): Promise<Record<string, unknown>> => {
+      const asked = server.requests().length;
+      session.child.stdin?.write(`${lines.join("\n")}\n`);
+      const [text] = await session.waitFor(new RegExp(`(.*\\n){${asked + 1}}`));
+      return JSON.parse(text.trim().split("\n").at(-1) ?? "") as Record<string, unknown>;
+    };
+    const documents = [
+      await say("one"),
+      await say("/model", "/agent", "two"),
+      await say("/model openai:b", "three"),
+      await say("/agent planner", "four"),
+      await say("five"),
+    ];
+    const id = String(documents[0]?.["session_id"]);
+    expect(
+      documents.map(({ thread_id, model, persona_name }) => [thread_id, model, persona_name]),
+    ).toEqual([
+      [`${id}:0`, "openai:a", "assistant"],
+      [`${id}:0`, "openai:a", "assistant"],
+      [`${id}:1`, "openai:b", "assistant"],
+      [`${id}:2`, "openai:b", "planner"],
+      [`${id}:2`, "openai:b", "planner"],
+    ]);
+    expect(server.requests().map((messages) => messages.map(({ content }) => content))).toEqual([
+      ["one"],
+      ["one", "answer 0", "two"],
+      ["three"],
+      ["four"],
+      ["four", "answer 3", "five"],
+    ]);
+    session.child.stdin?.end();
+    expect((await session.finished).stderr.split("\n")).toEqual([
+      "model: openai:a",
+      "persona: assistant",
+      "The agent begins afresh (thread 1); the messages stay.",
+      "The agent begins afresh (thread 2); the messages stay.",
+      "",
+    ]);
+
+    // what is refused changes nothing
+    for (const [command, code] of [
+      ["/model nobody:x", 1],
+      ["/model anthropic:x", 1],
+      ["/agent nobody", 3],
+    ] as const) {
+      expect(await home.run(["--session", id], { input: `${command}\n` })).toMatchObject({ code });
+    }
+    expect((await home.run(["sessions", "show", id])).stdout).toContain(`thread    ${id}:2`);
+  });
+
+  it("[CLI-43] /plan turns planning mode on and off; in it the agent has no tool that changes anything", async () => {
+    const server = await startModelServer({ answer: () => ({ content: "answer" }) });
+    const home = freshHome({ ...server.env("openai"), REPRISE_MODEL: "openai:test" });
+    const { code, stderr } = await home.run(["--json"], {
+      input: "one\n/plan on\ntwo\n/plan off\nthree\n/plan\nfour\n/plan maybe\n",
+    });
+    expect(code).toBe(2);
+    expect(stderr).toContain("Write /plan on or /plan off.");
+    const [normal = [], planning = [], off, on] = server.offeredTools();
+    expect(normal).toContain("write_file");
+    expect(planning).toContain("read_file");
+    expect(planning).not.toContain("write_file");
+    expect(planning).not.toContain("edit_file");
+    expect(off).toEqual(normal);
+    expect(on).toEqual(planning);
+    expect(server.systemPrompts().map((text) => /Planning mode is on/.test(text))).toEqual([
+      false,
+      true,
+      false,
+      true,
+    ]);
+    expect(await sessionsOf(home)).toMatchObject([{ plan_mode: true }]);
+  });
+
+  it("[CLI-44] /exit leaves the session, /end ends it, /help shows them all", async () => {
+    const home = freshHome();
+    await seed(home, { id: idLike("abcdef1"), messages: ["one"] });
+    const left = await home.run(["--session", "abcdef"], { input: "/exit\nnever sent\n" });
+    expect(left).toMatchObject({ code: 0, stdout: "" });
+    expect(left.stderr).toBe(
+      `The rest of the input was not sent.\nResume with: reprise --session ${idLike("abcdef1")}\n`,
+    );
+    expect(await detailOf(home, "abcdef")).toMatchObject({ state: "active", last_seq: 1 });
+
+    const ended = await home.run(["--session", "abcdef"], { input: "/help\n/end\n" });
+    expect(ended).toMatchObject({ code: 0, stdout: "" });
+    for (const command of ["help", "model", "agent", "clear", "plan", "end", "exit"]) {
+      expect(ended.stderr).toMatch(new RegExp(`^  /${command} `, "m"));
+    }
+    expect(ended.stderr).toMatch(`\nSession ${idLike("abcdef1")} has ended.\n`);
+    expect(ended.stderr).not.toContain("Resume with");
+    expect(await detailOf(home, "abcdef")).toMatchObject({ state: "ended", last_seq: 1 });
+  });
+});

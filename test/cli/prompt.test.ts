@@ -1,0 +1,93 @@
+import { DatabaseSync } from "node:sqlite";
+
+import { describe, expect, it } from "vitest";
+
+import { startModelServer } from "../helpers/model-server.ts";
+import { freshHome } from "../helpers/reprise.ts";
+import { detailOf, sessionsOf } from "./seed.ts";
+
+describe("-p", () => {
+  it("[CLI-32] stores the user's row before the model is asked, and the assistant's after it answered", async () => {
+    const rowsWhenAsked: unknown[] = [];
+    const server = await startModelServer({
+      answer: () => {
+        const database = new DatabaseSync(home.database, { readOnly: true });
+        rowsWhenAsked.push(database.prepare("SELECT seq, role, content FROM messages").all());
+        database.close();
+        return { content: "the answer" };
+      },
+    });
+    const home = freshHome({ ...server.env("openai"), REPRISE_MODEL: "openai:test" });
+    expect(await home.run(["-p", "the question"])).toMatchObject({
+      code: 0,
+      stdout: "the answer\n",
+    });
+    expect(rowsWhenAsked).toEqual([[{ seq: 1, role: "user", content: "the question" }]]);
+    const [session] = await sessionsOf(home);
+    expect(session).toMatchObject({ last_seq: 2, activity: "idle" });
+  });
+
+  it("[CLI-33] [CLI-34] reads - from standard input as it is; --json prints one document and nothing else", async () => {
+    const content = "two\r\nlines\twith “quotes”, 🎉 and \u001b[31m\n";
+    const server = await startModelServer({
+      answer: () => ({
+        content: "red \u001b[31m\r\nline",
+        usage: { prompt_tokens: 12, completion_tokens: 3 },
+      }),
+    });
+    const home = freshHome({ ...server.env("openai"), REPRISE_MODEL: "openai:test" });
+    const { code, stdout, stderr } = await home.run(["-p", "-", "--json"], {
+      input: `${content}\n`,
+    });
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    expect(stdout.endsWith("}\n")).toBe(true);
+    const document = JSON.parse(stdout) as Record<string, unknown> & { session_id: string };
+    const detail = await detailOf(home, document.session_id);
+    expect(document).toEqual({
+      session_id: detail.id,
+      thread_id: `${detail.id}:0`,
+      persona_name: "assistant",
+      model: "openai:test",
+      answer: "red \u001b[31m\r\nline",
+      stopped: false,
+      total_input_tokens: 12,
+      total_output_tokens: 3,
+      last_seq: 2,
+      messages: detail.messages,
+    });
+    expect(detail.messages.map(({ content }) => content)).toEqual([
+      content,
+      "red \u001b[31m\r\nline",
+    ]);
+    // on a screen the same answer moves no cursor and changes no colour
+    const shown = await home.run(["--session", detail.id, "-p", "again"]);
+    expect(shown.stdout).toBe("red \ufffd[31m\nline\n");
+  });
+
+  it("[CLI-36] refuses what is empty, larger than 1 MiB, or could not be stored, and stores nothing", async () => {
+    const home = freshHome();
+    const mebibyte = 1024 * 1024;
+    for (const [args, input, name] of [
+      [["-p", ""], "", "invalid_usage"],
+      [["-p", "-"], " \n", "invalid_usage"],
+      [["-p", "-"], `${"é".repeat(mebibyte / 2)}x\n`, "body_too_large"],
+      [["-p", "-"], "x".repeat(3 * mebibyte), "body_too_large"],
+      [["-p", "-"], "with a NUL: \0", "invalid_request"],
+      [[], "with a NUL: \0\n", "invalid_request"],
+    ] as const) {
+      const refused = await home.run(args, { input });
+      expect(refused).toMatchObject({ code: 2, stdout: "" });
+      expect(refused.stderr).toMatch(new RegExp(`^reprise: .+ \\[${name}\\]\\n$`));
+    }
+    expect(await sessionsOf(home)).toEqual([]);
+  });
+
+  it("[CLI-36] takes exactly 1 MiB", async () => {
+    const home = freshHome();
+    const content = "é".repeat(512 * 1024);
+    const document = await home.json<{ messages: { content: string }[] }>(["-p", "-", "--json"], {
+      input: content,
+    });
+    expect(document.messages[0]?.content === content).toBe(true);
+  });
+});
