@@ -90,6 +90,17 @@ describeEngines("write", (engine) => {
 });
 
 describeEngines("read", (engine) => {
+  it("lets other work of the process have its turn while readers follow on one another", async () => {
+    const store = await openFresh(engine);
+    const timer = new AbortController();
+    setTimeout(() => timer.abort(), 1);
+
+    for (let reads = 0; !timer.signal.aborted; reads += 1) {
+      await store.read(listSessions, { limit: 1 });
+      expect(reads).toBeLessThan(100_000);
+    }
+  });
+
   it("leaves the store usable when an operation throws", async () => {
     const store = await openFresh(engine);
 

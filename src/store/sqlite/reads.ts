@@ -1,3 +1,5 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+
 import { RepriseError } from "../../core/errors.ts";
 import type { Operation, Store, Tx } from "../store.ts";
 import type { SqliteConnection } from "./connection.ts";
@@ -5,6 +7,9 @@ import { sqliteDialect } from "./dialect.ts";
 import { sqliteFailure } from "./failure.ts";
 
 export type Reads = Pick<Store, "read" | "mayHaveChanged" | "close">;
+
+/** Reads in a row that nobody else gets a turn in between, in milliseconds. */
+const READING_MS = 10;
 
 /**
  * Reads take turns on one connection, each in a transaction of its own, so that an operation of
@@ -14,6 +19,16 @@ export function createReads(connection: SqliteConnection): Reads {
   let last: Promise<unknown> = Promise.resolve();
   let closed = false;
   let lastVersion = -1;
+  let lastTurn = 0;
+
+  // SQLite answers at once, so readers that follow on one another would keep timers and sockets
+  // from ever being served
+  const giveWay = async (): Promise<void> => {
+    if (performance.now() - lastTurn > READING_MS) {
+      await nextTurn();
+      lastTurn = performance.now();
+    }
+  };
 
   const inTurn = <Output>(work: () => Promise<Output>): Promise<Output> => {
     if (closed) {
@@ -21,9 +36,12 @@ export function createReads(connection: SqliteConnection): Reads {
         new RepriseError("shutting_down", "Reprise is shutting down; try again later."),
       );
     }
-    const answer = last.then(work).catch((error: unknown) => {
-      throw sqliteFailure(error);
-    });
+    const answer = last
+      .then(giveWay)
+      .then(work)
+      .catch((error: unknown) => {
+        throw sqliteFailure(error);
+      });
     last = answer.catch(() => undefined);
     return answer;
   };

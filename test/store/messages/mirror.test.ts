@@ -56,7 +56,13 @@ describeEngines("mirrorMessages", (engine) => {
     const input = {
       session_id,
       messages: [
-        { ...plain, message_id: user.message.message_id, role: "user", content: "ask" },
+        {
+          ...plain,
+          message_id: user.message.message_id,
+          role: "user",
+          content: "ask",
+          token_count: 3,
+        },
         answer,
         { ...plain, message_id: "t1", role: "tool", content: "# Reprise" },
         { ...plain, message_id: "s1", role: "system", content: "so far", is_summary: true },
