@@ -1,6 +1,7 @@
 import { Command } from "commander";
 
 import { RepriseError } from "../core/errors.ts";
+import { backupCommand } from "./backup.ts";
 import { chatAction } from "./chat.ts";
 import type { CliContext } from "./context.ts";
 import { withDatabase } from "./database.ts";
@@ -36,6 +37,7 @@ export function createProgram(cli: CliContext): Command {
   withDatabase(program);
   program.addCommand(sessionsCommand(cli));
   program.addCommand(serveCommand(cli));
+  program.addCommand(backupCommand(cli));
   program.addCommand(planCommand(cli));
   program.addCommand(schemaCommand(cli));
   for (const command of allCommands(program)) {

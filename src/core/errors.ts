@@ -26,6 +26,8 @@ export const ERROR_CODES = [
   "session_busy",
   "lease_lost",
   "depth_exceeded",
+  "session_exists",
+  "export_invalid",
   "nothing_to_continue",
   "exchange_interrupted",
   // the database
@@ -53,6 +55,7 @@ export const ERROR_CODES = [
   "schema_invalid",
   "plan_invalid",
   "file_unreadable",
+  "file_unwritable",
   // the program itself
   "config_invalid",
   "address_unavailable",

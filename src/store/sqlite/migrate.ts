@@ -5,7 +5,7 @@ import type { SqliteConnection } from "./connection.ts";
 import { sqliteDialect } from "./dialect.ts";
 
 /** "RPRS" in the file's header (PRAGMA application_id): this file is a Reprise database. */
-const APPLICATION_ID = 0x52505253;
+export const APPLICATION_ID = 0x52505253;
 
 /**
  * Brings the database to this program's version, each step in a transaction of its own. Two

@@ -1,0 +1,73 @@
+import { resolve } from "node:path";
+
+import { Command } from "commander";
+
+import { RepriseError } from "../core/errors.ts";
+import { databaseLocation, isPostgres } from "./config.ts";
+import { type CliContext, printLine } from "./context.ts";
+import { databaseOption, withDatabase } from "./database.ts";
+
+interface BackupCommandOptions {
+  readonly force?: true;
+  readonly json?: true;
+}
+
+/** `backup <file>`: one file that holds everything, also while the database is in use. */
+export function backupCommand(cli: CliContext): Command {
+  const command = new Command("backup")
+    .description("copy the whole database to a file, also while it is in use")
+    .argument("<file>", "where the copy is to stand; reprise --database <file> opens it")
+    .option("--force", "replace a file that stands there")
+    .option("--json", "print a JSON object: path, bytes, sessions")
+    .action(async (file: string, options: BackupCommandOptions) => {
+      const database = databaseLocation(cli, databaseOption(command));
+      if (isPostgres(database)) {
+        throw new RepriseError(
+          "database_unsupported",
+          "PostgreSQL brings its own backup: use pg_dump; single sessions are copied with `reprise sessions export`.",
+        );
+      }
+      // not through the store: that would first bring an old database to this program's version
+      const { backupSqlite } = await import("../store/sqlite/backup.ts");
+      const backup = await whileWaiting(cli, (signal) =>
+        backupSqlite({
+          database,
+          target: resolve(cli.cwd, file),
+          overwrite: options.force === true,
+          signal,
+        }),
+      );
+      printLine(
+        cli,
+        options.json === true
+          ? JSON.stringify(backup)
+          : `Backed up: ${backup.path}  ${backup.sessions} sessions, ${backup.bytes} bytes`,
+      );
+    });
+  return withDatabase(command);
+}
+
+/** A signal ends the program in the system's own way, after what was begun is removed. */
+async function whileWaiting<Output>(
+  cli: CliContext,
+  work: (signal: AbortSignal) => Promise<Output>,
+): Promise<Output> {
+  const aborting = new AbortController();
+  const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+  const stops = signals.map((signal) => {
+    const stop = (): void => {
+      aborting.abort();
+      cli.signals.off(signal, stop);
+      process.kill(cli.pid, signal);
+    };
+    cli.signals.on(signal, stop);
+    return () => cli.signals.off(signal, stop);
+  });
+  try {
+    return await work(aborting.signal);
+  } finally {
+    for (const off of stops) {
+      off();
+    }
+  }
+}
