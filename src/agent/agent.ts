@@ -1,4 +1,5 @@
 import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
+import type { StructuredToolInterface } from "@langchain/core/tools";
 import type { BaseCheckpointSaver } from "@langchain/langgraph-checkpoint";
 import { createAgent } from "langchain";
 
@@ -14,6 +15,8 @@ export interface AgentParts {
   readonly instructions: string | null;
   readonly model: BaseChatModel;
   readonly saver: BaseCheckpointSaver;
+  /** The tool that begins sub-agents, or null. */
+  readonly delegate: StructuredToolInterface | null;
   readonly protectedPaths: readonly string[];
 }
 
@@ -21,11 +24,14 @@ export interface AgentParts {
 export function buildAgent(parts: AgentParts) {
   return createAgent({
     model: parts.model,
-    tools: sessionTools({
-      repoPath: parts.session.repo_path,
-      allowed: allowedTools(parts),
-      protectedPaths: parts.protectedPaths,
-    }),
+    tools: [
+      ...sessionTools({
+        repoPath: parts.session.repo_path,
+        allowed: allowedTools(parts),
+        protectedPaths: parts.protectedPaths,
+      }),
+      ...(parts.delegate === null ? [] : [parts.delegate]),
+    ],
     systemPrompt: systemPrompt(parts),
     checkpointer: parts.saver,
   });

@@ -8,6 +8,8 @@ export type ExchangeEvent =
   | { readonly kind: "text"; readonly text: string }
   | { readonly kind: "tool_call"; readonly call: ToolCall }
   | { readonly kind: "tool_result"; readonly name: string; readonly failed: boolean }
+  /** A sub-agent is at work. */
+  | { readonly kind: "child"; readonly session: Session }
   /** Something that a person should know, in one sentence. */
   | { readonly kind: "notice"; readonly sentence: string };
 

@@ -1,6 +1,9 @@
+import { setTimeout as sleep } from "node:timers/promises";
+
 import { isRepriseError } from "../core/errors.ts";
 import type { Fence } from "../store/leases/fence.ts";
 import {
+  type Lease,
   type LeaseOwner,
   readLease,
   releaseLease,
@@ -11,20 +14,31 @@ import type { Store } from "../store/store.ts";
 
 export interface HeldSession {
   readonly fence: Fence;
+  /** True when the exchange before this one did not come to its end. */
+  readonly wasInterrupted: boolean;
   /** Aborted, with the error as its reason, once the lease could not be kept. */
   readonly lost: AbortSignal;
   /** Gives the lease back; `finished` tells whether the exchange came to its end. */
   release(finished: boolean): Promise<void>;
 }
 
+/** What to do about a session that another exchange holds. */
+export type WhenBusy = "refuse" | "wait" | "take_over";
+
 export interface HoldInput {
   readonly store: Store;
   readonly session_id: string;
   readonly owner: LeaseOwner;
   readonly life_ms: number;
+  readonly when_busy: WhenBusy;
+  /** Ends the waiting. */
+  readonly signal: AbortSignal;
   /** True when the process that an owner names certainly runs no more. */
   readonly isGone: (owner: LeaseOwner) => boolean;
 }
+
+/** How often a waiting exchange asks for the lease. */
+const WAIT_MS = 250;
 
 /**
  * Takes a session's lease and renews it at a third of its life until it is released. A lease whose
@@ -34,7 +48,7 @@ export interface HoldInput {
  */
 export async function holdLease(input: HoldInput): Promise<HeldSession> {
   const { store, life_ms } = input;
-  const fence = await take(input);
+  const { was_interrupted, ...fence } = await takeWhenFree(input);
   const lost = new AbortController();
   const timer = setInterval(() => {
     store.write(renewLease, { fence, life_ms }).catch((error: unknown) => {
@@ -46,6 +60,7 @@ export async function holdLease(input: HoldInput): Promise<HeldSession> {
   }, life_ms / 3);
   return {
     fence,
+    wasInterrupted: was_interrupted,
     lost: lost.signal,
     release: async (finished) => {
       clearInterval(timer);
@@ -54,14 +69,28 @@ export async function holdLease(input: HoldInput): Promise<HeldSession> {
   };
 }
 
-async function take(input: HoldInput): Promise<Fence> {
+async function takeWhenFree(input: HoldInput): Promise<Lease> {
+  for (;;) {
+    try {
+      return await take(input);
+    } catch (error) {
+      const wait = input.when_busy === "wait" && !input.signal.aborted;
+      if (!wait || !isRepriseError(error, "session_busy")) {
+        throw error;
+      }
+      await sleep(WAIT_MS);
+    }
+  }
+}
+
+async function take(input: HoldInput): Promise<Lease> {
   const { store, session_id, owner, life_ms } = input;
   const held = await store.read(readLease, { session_id });
-  const take_over_epoch = held !== null && input.isGone(held.owner) ? held.epoch : undefined;
+  const mayTake = held !== null && (input.when_busy === "take_over" || input.isGone(held.owner));
   return store.write(takeLease, {
     session_id,
     owner,
     life_ms,
-    ...(take_over_epoch === undefined ? {} : { take_over_epoch }),
+    ...(mayTake ? { take_over_epoch: held.epoch } : {}),
   });
 }

@@ -1,10 +1,51 @@
-import { type BaseMessage, ToolMessage, type ToolCall } from "@langchain/core/messages";
+import { AIMessage, type BaseMessage, ToolMessage, type ToolCall } from "@langchain/core/messages";
 import type { BaseCheckpointSaver, CheckpointTuple } from "@langchain/langgraph-checkpoint";
+
+import { SESSION_TOOLS } from "./tools/catalogue.ts";
+
+/** A tool call without a result in the checkpoint, and its result where the tool had finished. */
+export interface OpenCall {
+  readonly id: string;
+  readonly name: string;
+  readonly args: unknown;
+  readonly result: ToolMessage | null;
+}
+
+/** What a thread's latest checkpoint says about how the last exchange ended. */
+export interface ThreadState {
+  readonly openCalls: readonly OpenCall[];
+  /** Text of the last assistant message; empty where there is none. */
+  readonly answer: string;
+}
+
+export async function readThread(
+  saver: BaseCheckpointSaver,
+  threadId: string,
+): Promise<ThreadState> {
+  const tuple = await saver.getTuple({ configurable: { thread_id: threadId } });
+  const messages = messagesOf(tuple);
+  const finished = finishedResults(tuple);
+  return {
+    openCalls: openCalls(messages).map(({ id = "", name, args }) => ({
+      id,
+      name,
+      args,
+      result: finished.get(id) ?? null,
+    })),
+    answer: messages.findLast((message) => AIMessage.isInstance(message))?.text ?? "",
+  };
+}
 
 /** The messages of a thread's latest checkpoint; none for a thread that has not begun. */
 export function messagesOf(tuple: CheckpointTuple | undefined): readonly BaseMessage[] {
   const messages = tuple?.checkpoint.channel_values["messages"];
   return Array.isArray(messages) ? (messages as BaseMessage[]) : [];
+}
+
+/** True for a call whose tool had finished, and for tools that may be carried out again. */
+export function mayBeRepeated(call: OpenCall): boolean {
+  const tool = SESSION_TOOLS.find(({ name }) => name === call.name);
+  return call.result !== null || tool?.repeatable === true;
 }
 
 /** What a tool call gets for a result when nobody knows whether it took effect. */
@@ -16,34 +57,24 @@ export const OUTCOME_UNKNOWN =
  * result where the tool had finished, else "outcome unknown". Every provider refuses a history in
  * which a call has no result, so these go in front of the next user message.
  */
-export async function settleOpenCalls(
-  saver: BaseCheckpointSaver,
-  threadId: string,
-): Promise<ToolMessage[]> {
-  const tuple = await saver.getTuple({ configurable: { thread_id: threadId } });
-  const finished = finishedResults(tuple);
-  return openCalls(messagesOf(tuple)).map(
-    (call) =>
-      finished.get(call.id ?? "") ??
-      new ToolMessage({
-        content: OUTCOME_UNKNOWN,
-        tool_call_id: call.id ?? "",
-        name: call.name,
-        status: "error",
-      }),
+export function settled(state: ThreadState): ToolMessage[] {
+  return state.openCalls.map(
+    ({ id, name, result }) =>
+      result ??
+      new ToolMessage({ content: OUTCOME_UNKNOWN, tool_call_id: id, name, status: "error" }),
   );
 }
 
 /** Calls of the last assistant message that no tool message answers. */
-export function openCalls(messages: readonly BaseMessage[]): readonly ToolCall[] {
+function openCalls(messages: readonly BaseMessage[]): readonly ToolCall[] {
   const answered = new Set<string>();
   for (const message of messages.toReversed()) {
     if (ToolMessage.isInstance(message)) {
       answered.add(message.tool_call_id);
       continue;
     }
-    const calls = "tool_calls" in message ? (message.tool_calls as ToolCall[] | undefined) : [];
-    return (calls ?? []).filter((call) => !answered.has(call.id ?? ""));
+    const calls = AIMessage.isInstance(message) ? (message.tool_calls ?? []) : [];
+    return calls.filter((call) => !answered.has(call.id ?? ""));
   }
   return [];
 }

@@ -1,7 +1,8 @@
 import type { Command } from "commander";
 
-import type { Exchanger } from "../agent/exchange.ts";
+import type { Exchanger } from "../agent/exchange-parts.ts";
 import { RepriseError } from "../core/errors.ts";
+import { readSession } from "../store/sessions/read.ts";
 import type { Store } from "../store/store.ts";
 import type { ChatOptions } from "./chat-options.ts";
 import { chooseSession } from "./choose-session.ts";
@@ -60,9 +61,15 @@ export async function chat(input: {
     cli.exitCode = showError(cli, error, json);
   }
   const session = conversation.current();
-  if (session !== null && session.state === "active" && !json) {
+  if (session !== null && !json && (await isActive(store, session.id))) {
     noticeLine(cli, `Resume with: ${resumeCommandLine(input, session.id)}`);
   }
+}
+
+/** Asked again: another process may have ended the session meanwhile. */
+async function isActive(store: Store, id: string): Promise<boolean> {
+  const { state } = await store.read(readSession, { id });
+  return state === "active";
 }
 
 /** What a shell can carry out anywhere to go on with the session. */

@@ -17,6 +17,8 @@ export async function beginThread(store: Store, change: NewThread): Promise<Sess
     session_id: change.id,
     owner: thisProcess("reprise"),
     life_ms: LEASE_MS,
+    when_busy: "refuse",
+    signal: new AbortController().signal,
     isGone,
   });
   await held.release(false);

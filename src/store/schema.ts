@@ -22,6 +22,8 @@ export interface SessionTable {
   title: string | null;
   plan_mode: Generated<number>;
   parent_session_id: string | null;
+  /** The tool call of the parent that began this session: called again, it finds it again. */
+  parent_call_id: string | null;
   /** 0..3, checked by the database. */
   depth: Generated<number>;
   total_input_tokens: Generated<number>;

@@ -5,7 +5,10 @@ export interface ToolEntry {
   readonly repeatable: boolean;
 }
 
-/** The tools that work on the session's repository. Names are part of the persona format. */
+/**
+ * The tools of an agent: those on the session's repository, and `delegate`, which finds the
+ * sub-agent that it started before and so may be called again. Names are part of the persona format.
+ */
 export const SESSION_TOOLS = [
   { name: "read_file", repeatable: true },
   { name: "list_files", repeatable: true },
@@ -13,6 +16,7 @@ export const SESSION_TOOLS = [
   { name: "search_files", repeatable: true },
   { name: "write_file", repeatable: false },
   { name: "edit_file", repeatable: false },
+  { name: "delegate", repeatable: true },
 ] as const satisfies readonly ToolEntry[];
 
 export type SessionToolName = (typeof SESSION_TOOLS)[number]["name"];

@@ -1,5 +1,5 @@
 import { RepriseError } from "../../core/errors.ts";
-import type { Exchanger, Live } from "../../agent/exchange.ts";
+import type { Exchanger, Live } from "../../agent/exchange-parts.ts";
 import type { ExchangeResult } from "../../agent/exchange-event.ts";
 import { MAX_CONTENT_BYTES } from "../../core/limits.ts";
 import type { Session } from "../../core/sessions.ts";

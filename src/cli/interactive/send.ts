@@ -107,6 +107,13 @@ function plainScreen(cli: CliContext): PlainScreen {
             noticeLine(cli, `· ${event.name} failed`);
           }
           break;
+        case "child":
+          breakLine();
+          noticeLine(
+            cli,
+            `· ${oneLine(event.session.persona_name ?? "assistant")} works in session ${event.session.id}`,
+          );
+          break;
         case "notice":
           breakLine();
           noticeLine(cli, `note: ${event.sentence}`);

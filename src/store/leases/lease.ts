@@ -23,6 +23,11 @@ export interface TakeLease {
   readonly take_over_epoch?: number;
 }
 
+export interface Lease extends Fence {
+  /** True when the exchange before this one did not come to its end. */
+  readonly was_interrupted: boolean;
+}
+
 export interface HeldLease extends Fence {
   readonly owner: LeaseOwner;
 }
@@ -52,13 +57,13 @@ export const readLease: Operation<{ readonly session_id: string }, HeldLease | n
  *
  * Error codes: `session_not_found`, `session_ended`, `session_busy` (says who and since when).
  */
-export const takeLease: Operation<TakeLease, Fence> = async (tx, input) => {
+export const takeLease: Operation<TakeLease, Lease> = async (tx, input) => {
   refuseEnded(await readSession(tx, { id: input.session_id }));
   const held = await readLease(tx, input);
   if (held !== null && held.epoch !== input.take_over_epoch) {
     throw busy(held.owner);
   }
-  const { lease_epoch } = await tx.db
+  const { lease_epoch, exchange_open } = await tx.db
     .updateTable("sessions")
     .set((eb) => ({
       lease_owner: JSON.stringify(input.owner),
@@ -66,9 +71,13 @@ export const takeLease: Operation<TakeLease, Fence> = async (tx, input) => {
       lease_expires_at: tx.dialect.now(input.life_ms),
     }))
     .where("id", "=", input.session_id)
-    .returning("lease_epoch")
+    .returning(["lease_epoch", "exchange_open"])
     .executeTakeFirstOrThrow();
-  return { session_id: input.session_id, epoch: lease_epoch };
+  return {
+    session_id: input.session_id,
+    epoch: lease_epoch,
+    was_interrupted: exchange_open === 1,
+  };
 };
 
 function busy(owner: LeaseOwner): RepriseError {

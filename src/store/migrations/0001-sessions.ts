@@ -15,6 +15,7 @@ export const sessions: Migration = {
       title TEXT,
       plan_mode ${column.integer} NOT NULL DEFAULT 0 CHECK (plan_mode IN (0, 1)),
       parent_session_id ${column.key} REFERENCES sessions (id),
+      parent_call_id ${column.key},
       depth ${column.integer} NOT NULL DEFAULT 0 CHECK (depth BETWEEN 0 AND 3),
       total_input_tokens ${column.integer} NOT NULL DEFAULT 0,
       total_output_tokens ${column.integer} NOT NULL DEFAULT 0,
@@ -33,7 +34,8 @@ export const sessions: Migration = {
     `CREATE INDEX sessions_by_activity ON sessions (last_activity_at, id)`,
     `CREATE INDEX sessions_by_state ON sessions (state, last_activity_at, id)`,
     `CREATE INDEX sessions_by_project ON sessions (project_key, last_activity_at, id)`,
-    `CREATE INDEX sessions_by_parent ON sessions (parent_session_id) WHERE parent_session_id IS NOT NULL`,
+    `CREATE UNIQUE INDEX sessions_by_parent ON sessions (parent_session_id, parent_call_id)
+      WHERE parent_session_id IS NOT NULL`,
     `CREATE TABLE messages (
       session_id ${column.key} NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
       seq ${column.integer} NOT NULL CHECK (seq >= 1),

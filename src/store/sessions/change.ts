@@ -4,10 +4,34 @@ import type { Operation, Tx } from "../store.ts";
 import { readSession } from "./read.ts";
 
 /**
- * Ends a session; ending it twice changes nothing. Its lease is taken away, so an exchange that is
- * still at work writes nothing more. Error codes: `session_not_found`.
+ * Ends a session and the sub-agents that it delegated to; ending it twice changes nothing. Their
+ * leases are taken away, so an exchange that is still at work writes nothing more.
+ *
+ * Error codes: `session_not_found`.
  */
 export const endSession: Operation<{ readonly id: string }, Session> = async (tx, { id }) => {
+  await endActive(tx, [id]);
+  for (let parents = [id]; parents.length > 0;) {
+    parents = await openChildren(tx, parents);
+    await endActive(tx, parents);
+  }
+  return readSession(tx, { id });
+};
+
+async function openChildren(tx: Tx, parents: readonly string[]): Promise<string[]> {
+  const rows = await tx.db
+    .selectFrom("sessions")
+    .select("id")
+    .where("parent_session_id", "in", parents)
+    .where("state", "=", "active")
+    .execute();
+  return rows.map(({ id }) => id);
+}
+
+async function endActive(tx: Tx, ids: readonly string[]): Promise<void> {
+  if (ids.length === 0) {
+    return;
+  }
   await tx.db
     .updateTable("sessions")
     .set((eb) => ({
@@ -18,12 +42,13 @@ export const endSession: Operation<{ readonly id: string }, Session> = async (tx
       lease_epoch: eb("lease_epoch", "+", 1),
       exchange_open: 0,
     }))
-    .where("id", "=", id)
+    .where("id", "in", ids)
     .where("state", "=", "active")
     .execute();
-  tx.touch(id);
-  return readSession(tx, { id });
-};
+  for (const id of ids) {
+    tx.touch(id);
+  }
+}
 
 export interface NewThread {
   readonly id: string;

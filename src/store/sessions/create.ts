@@ -15,6 +15,7 @@ export interface NewSession {
   readonly project_key?: string | null;
   readonly plan_mode?: boolean;
   readonly parent_session_id?: string | null;
+  readonly parent_call_id?: string | null;
   /** 0..3; refused beyond with `depth_exceeded`. */
   readonly depth?: number;
 }

@@ -6,7 +6,13 @@ import type { Tx } from "../store.ts";
 
 type SessionRow = Omit<
   Selectable<SessionTable>,
-  "cleared_seq" | "lease_owner" | "lease_epoch" | "lease_expires_at" | "exchange_open" | "last_activity_at"
+  | "parent_call_id"
+  | "cleared_seq"
+  | "lease_owner"
+  | "lease_epoch"
+  | "lease_expires_at"
+  | "exchange_open"
+  | "last_activity_at"
 > & { activity: Activity };
 
 /** Selects sessions as the program sees them; `activity` is told by the database's clock. */

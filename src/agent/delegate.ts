@@ -1,0 +1,123 @@
+import { tool, type StructuredToolInterface } from "@langchain/core/tools";
+import { z } from "zod";
+
+import { type ErrorCode, isRepriseError } from "../core/errors.ts";
+import { MAX_DEPTH } from "../core/limits.ts";
+import type { Session } from "../core/sessions.ts";
+import type { Fence } from "../store/leases/fence.ts";
+import { openChild } from "../store/sessions/open-child.ts";
+import type {
+  Exchanger,
+  ExchangeRequest,
+  ExchangerParts,
+  Live,
+  Prepared,
+} from "./exchange-parts.ts";
+import type { ExchangeResult } from "./exchange-event.ts";
+import { loadPersona } from "./personas/load.ts";
+
+interface DelegateParts {
+  readonly parts: ExchangerParts;
+  /** The lease of the parent's exchange: a parent that lost it begins no sub-agent. */
+  readonly fence: Fence;
+  readonly prepared: Prepared;
+  readonly live: Live;
+  /** Makes what carries out the sub-agent's exchange. */
+  readonly openExchanger: () => Exchanger;
+}
+
+/**
+ * Gives an exchange its `delegate` tool: a sub-agent is a session of its own, one deeper than its
+ * parent, and its last answer is the call's result. A call that is carried out again after the
+ * program was stopped finds its sub-agent and goes on where that stood.
+ *
+ * Not offered without a folder, to personas that may not, and at the greatest depth, where the
+ * store would refuse it too.
+ */
+export function delegateTool(
+  input: DelegateParts,
+): (parent: Session) => StructuredToolInterface | null {
+  const allowed = input.prepared.persona.tools?.includes("delegate") ?? true;
+  return (parent) => {
+    if (!allowed || parent.depth >= MAX_DEPTH || parent.repo_path === null) {
+      return null;
+    }
+    return tool(
+      async ({ persona, task }, config) => {
+        const callId = config.toolCall?.id;
+        if (callId === undefined) {
+          return "Error: this call has no id, so its sub-agent could not be found again.";
+        }
+        const live = withSignal(input.live, config.signal);
+        return answerOf(() => runChild({ ...input, live, parent, persona, task, callId }));
+      },
+      {
+        name: "delegate",
+        description:
+          "Give a task to a sub-agent with a context of its own and wait for its answer. It knows nothing of this conversation: say everything it needs. Personas: assistant, planner, reviewer, or one of the project's.",
+        schema: z.object({
+          persona: z.string().default("assistant"),
+          task: z.string().min(1).describe("the whole task, with all that is needed for it"),
+        }),
+      },
+    );
+  };
+}
+
+interface ChildInput extends DelegateParts {
+  readonly parent: Session;
+  readonly persona: string;
+  readonly task: string;
+  readonly callId: string;
+}
+
+async function runChild(input: ChildInput): Promise<ExchangeResult> {
+  const { parts, parent, live } = input;
+  const persona = await loadPersona({
+    name: input.persona,
+    repoPath: parent.repo_path,
+    ...parts.personas,
+  });
+  const child = await parts.store.write(openChild, {
+    fence: input.fence,
+    parent_call_id: input.callId,
+    persona_name: persona.name,
+    model: persona.model ?? input.prepared.modelName,
+  });
+  live.listener({ kind: "child", session: child });
+  const request: ExchangeRequest = {
+    session_id: child.id,
+    text: child.last_seq === 0 ? input.task : null,
+    // whoever held it was this call's earlier process
+    when_busy: "take_over",
+  };
+  return input.openExchanger().exchange(request, {
+    ...live,
+    listener: (event) => {
+      if (event.kind === "child" || event.kind === "tool_call") {
+        live.listener(event);
+      }
+    },
+  });
+}
+
+const PARENTS_OWN: ReadonlySet<ErrorCode> = new Set(["lease_lost", "shutting_down"]);
+
+/** A sub-agent that fails tells its parent in a sentence; what concerns the parent itself does not. */
+async function answerOf(run: () => Promise<ExchangeResult>): Promise<string> {
+  try {
+    const { answer, stopped } = await run();
+    return stopped || answer === ""
+      ? "Error: the sub-agent was stopped before it answered."
+      : answer;
+  } catch (error) {
+    if (isRepriseError(error) && !PARENTS_OWN.has(error.code)) {
+      return `Error: the sub-agent failed: ${error.message}`;
+    }
+    throw error;
+  }
+}
+
+function withSignal(live: Live, signal: AbortSignal | undefined): Live {
+  return signal === undefined ? live : { ...live, signal: AbortSignal.any([live.signal, signal]) };
+}

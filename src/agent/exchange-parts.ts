@@ -1,0 +1,61 @@
+import type { LeaseOwner } from "../store/leases/lease.ts";
+import type { Store } from "../store/store.ts";
+import type { ExchangeListener, ExchangeResult } from "./exchange-event.ts";
+import type { WhenBusy } from "./hold-lease.ts";
+import type { ModelConfig } from "./models/config.ts";
+import type { openModel } from "./models/open.ts";
+import type { Persona } from "./personas/persona.ts";
+import type { PersonaPlaces } from "./personas/places.ts";
+import type { OpenCall } from "./thread-state.ts";
+
+export interface ExchangerParts {
+  readonly store: Store;
+  readonly models: ModelConfig;
+  readonly personas: PersonaPlaces;
+  /** Paths that no tool may touch even inside the repo: the database, configuration, personas. */
+  readonly protectedPaths: readonly string[];
+  readonly owner: LeaseOwner;
+  /** Life of the lease in milliseconds; `LEASE_MS` where it is not given. */
+  readonly leaseMs?: number;
+}
+
+export interface ExchangeRequest {
+  readonly session_id: string;
+  /**
+   * The user's message, which goes past whatever was interrupted; null to continue: from the
+   * checkpoint of an interrupted exchange, or with the messages that were appended through the API.
+   */
+  readonly text: string | null;
+  /** `refuse` where it is not given. */
+  readonly when_busy?: WhenBusy;
+}
+
+export interface Live {
+  readonly listener: ExchangeListener;
+  /** Aborting stops the exchange and keeps the text that had arrived; the session stays good. */
+  readonly signal: AbortSignal;
+  /**
+   * Asked when continuing would carry out calls a second time that may have taken effect already.
+   * Without it, or with a no, they are settled as "outcome unknown" instead.
+   */
+  readonly mayRepeat?: (calls: readonly OpenCall[]) => Promise<boolean>;
+}
+
+export interface Exchanger {
+  /**
+   * Carries out one exchange. The user's row is durable before the model is called; every
+   * checkpoint commits together with its rows in the mirror.
+   *
+   * Error codes: `session_not_found`, `session_ended`, `session_busy`, `lease_lost`,
+   * `persona_*`, `model_*`, `nothing_to_continue`, `database_*`.
+   */
+  exchange(request: ExchangeRequest, live: Live): Promise<ExchangeResult>;
+}
+
+/** What an exchange needs before it begins. */
+export interface Prepared {
+  readonly model: Awaited<ReturnType<typeof openModel>>;
+  readonly modelName: string;
+  readonly persona: Persona;
+  readonly instructions: string | null;
+}
