@@ -1,0 +1,105 @@
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+
+import { describe, expect, it, onTestFinished } from "vitest";
+
+import { startModelServer } from "../helpers/model-server.ts";
+import { freshHome } from "../helpers/reprise.ts";
+import { detailOf, idLike, rowsOf, seed } from "./seed.ts";
+
+const KEY = "sk-secret-0123456789";
+
+/** Answers every request with this status and a body that quotes the key, as providers do. */
+async function refusingServer(status: number): Promise<string> {
+  const server: Server = createServer((request, response) => {
+    const error = {
+      message: `Incorrect key ${request.headers.authorization ?? ""}`,
+      type: "invalid_request_error",
+    };
+    response.writeHead(status, { "content-type": "application/json" });
+    response.end(JSON.stringify({ error }));
+  });
+  await new Promise<void>((resolve) => {
+    server.listen(0, "127.0.0.1", resolve);
+  });
+  onTestFinished(() => void server.close());
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`;
+}
+
+describe("a model that fails", () => {
+  it("[CLI-37] [CLI-31] is told in one line with the way back; the session stays good and nothing doubles", async () => {
+    const server = await startModelServer({ answer: () => ({ content: "the answer" }) });
+    const home = freshHome({ REPRISE_MODEL: "openai:test", OPENAI_API_KEY: KEY });
+    const id = idLike("abcdef1");
+    await seed(home, { id });
+    // nobody listens on port 1
+    const unreachable = { OPENAI_BASE_URL: "http://127.0.0.1:1/v1" };
+    const failed = await home.run(["--session", id, "-p", "the question"], { env: unreachable });
+    expect(failed).toMatchObject({ code: 1, stdout: "" });
+    expect(failed.stderr).toMatch(
+      /^reprise: the OpenAI service cannot be reached;[^\n]* \[model_unreachable\]\nResume with: reprise --session abcdef1\S+\n$/,
+    );
+    expect(await detailOf(home, id)).toMatchObject({
+      state: "active",
+      activity: "interrupted",
+      title: "the question",
+      last_seq: 1,
+    });
+
+    const env = server.env("openai");
+    expect(await home.run(["--session", id, "-p", "once more"], { env })).toMatchObject({
+      code: 0,
+      stdout: "the answer\n",
+    });
+    expect(server.requests().map((messages) => messages.map(({ content }) => content))).toEqual([
+      ["the question", "once more"],
+    ]);
+    const detail = await detailOf(home, id);
+    expect(detail.activity).toBe("idle");
+    expect(rowsOf(detail)).toEqual([
+      [1, "user", "the question"],
+      [2, "user", "once more"],
+      [3, "assistant", "the answer"],
+    ]);
+  });
+
+  it.each([
+    [401, "model_unauthorized"],
+    [404, "model_unknown"],
+    [400, "model_failed"],
+  ])(
+    "[CLI-37] [CLI-1] an answer of %i is told as %s, without what the provider wrote",
+    async (status, code) => {
+      const home = freshHome({
+        REPRISE_MODEL: "openai:test",
+        OPENAI_API_KEY: KEY,
+        OPENAI_BASE_URL: await refusingServer(status),
+      });
+      const failed = await home.run(["-p", "the question", "--json"]);
+      expect(failed).toMatchObject({ code: 1, stdout: "" });
+      expect(failed.stderr.split("\n")).toHaveLength(2);
+      expect(JSON.parse(failed.stderr)).toEqual({ code, detail: expect.any(String) });
+      expect(failed.stderr).not.toContain(KEY);
+      expect(failed.stderr).not.toContain("Incorrect");
+    },
+  );
+
+  it("[CLI-37] a session whose model has no key takes no message before it has one", async () => {
+    const server = await startModelServer({ answer: () => ({ content: "the answer" }) });
+    const home = freshHome();
+    const id = idLike("abcdef1");
+    await seed(home, { id, model: "openai:test", messages: ["appended"] });
+    const failed = await home.run(["--session", id, "-p", "the question"]);
+    expect(failed).toMatchObject({ code: 1, stdout: "" });
+    expect(failed.stderr).toMatch(
+      /^reprise: [^\n]*OPENAI_API_KEY[^\n]* \[model_key_missing\]\nResume/,
+    );
+    expect(await detailOf(home, id)).toMatchObject({ activity: "idle", last_seq: 1 });
+    await home.json(["--session", id, "-p", "the question", "--json"], {
+      env: server.env("openai"),
+    });
+    expect(server.requests().map((messages) => messages.map(({ content }) => content))).toEqual([
+      ["appended", "the question"],
+    ]);
+  });
+});
