@@ -24,7 +24,11 @@ describeEngines("leases", (engine) => {
     await expect(refused).rejects.toThrow(
       /process 4711 on workshop \(reprise serve\), since 2026-01-01T00:00:00\.000Z/,
     );
-    expect(await store.read(readLease, { session_id })).toEqual({ ...fence, owner });
+    expect(await store.read(readLease, { session_id })).toEqual({
+      session_id,
+      epoch: fence.epoch,
+      owner,
+    });
     expect(await store.read(readSession, { id: session_id })).toMatchObject({
       activity: "running",
     });
@@ -57,9 +61,14 @@ describeEngines("leases", (engine) => {
     const fresh = await store.write(takeLease, { session_id, owner: other, life_ms: 60_000 });
 
     expect(fresh.epoch).toBeGreaterThan(stale.epoch);
+    expect([stale.was_interrupted, fresh.was_interrupted]).toEqual([false, true]);
     await expectRefused(store, stale, "lease_lost");
     await store.write(releaseLease, { fence: stale, finished: true });
-    expect(await store.read(readLease, { session_id })).toEqual({ ...fresh, owner: other });
+    expect(await store.read(readLease, { session_id })).toEqual({
+      session_id,
+      epoch: fresh.epoch,
+      owner: other,
+    });
   });
 
   it("takes over only the lease that was meant", async () => {
@@ -84,7 +93,11 @@ describeEngines("leases", (engine) => {
 
     await store.write(renewLease, { fence, life_ms: 60_000 });
 
-    expect(await store.read(readLease, { session_id })).toEqual({ ...fence, owner });
+    expect(await store.read(readLease, { session_id })).toEqual({
+      session_id,
+      epoch: fence.epoch,
+      owner,
+    });
     await expect(
       store.write(takeLease, { session_id, owner: other, life_ms: 60_000 }),
     ).rejects.toMatchObject({ code: "session_busy" });
@@ -104,7 +117,7 @@ describeEngines("leases", (engine) => {
     expect(await store.read(readSession, { id: session_id })).toMatchObject({ activity });
     await expectRefused(store, fence, "lease_lost");
     const next = await store.write(takeLease, { session_id, owner: other, life_ms: 60_000 });
-    expect(next.epoch).toBe(fence.epoch + 1);
+    expect(next).toEqual({ session_id, epoch: fence.epoch + 1, was_interrupted: !finished });
   });
 
   it("[STORE-15] is taken away when the session ends, and cannot be had afterwards", async () => {

@@ -41,6 +41,23 @@ describeEngines("endSession", (engine) => {
     expect(await store.read(readSession, { id })).toEqual(before);
   });
 
+  it("ends the sub-agents below it too, and nobody else", async () => {
+    const store = await openFresh(engine);
+    const { id } = await newSession(store);
+    const child = await newSession(store, { parent_session_id: id });
+    const grandchild = await newSession(store, { parent_session_id: child.id });
+    const sibling = await newSession(store);
+
+    await store.write(endSession, { id: child.id });
+
+    const states = async (...ids: string[]) =>
+      Promise.all(ids.map(async (one) => (await store.read(readSession, { id: one })).state));
+    expect(await states(id, child.id, grandchild.id)).toEqual(["active", "ended", "ended"]);
+    const second = await newSession(store, { parent_session_id: id });
+    await store.write(endSession, { id });
+    expect(await states(id, second.id, sibling.id)).toEqual(["ended", "ended", "active"]);
+  });
+
   it("refuses an unknown session", async () => {
     const store = await openFresh(engine);
 
