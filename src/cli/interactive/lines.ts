@@ -34,6 +34,10 @@ export async function runLines(parts: LinesInput): Promise<void> {
     for (;;) {
       const event = await input.next("> ");
       if (event.kind === "end" || (event.kind === "interrupt" && interrupted)) {
+        if (terminal) {
+          // what follows must not stand behind the prompt
+          cli.stdout.write("\n");
+        }
         return;
       }
       if (event.kind === "interrupt") {
