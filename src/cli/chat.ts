@@ -4,7 +4,7 @@ import type { Exchanger } from "../agent/exchange-parts.ts";
 import { RepriseError } from "../core/errors.ts";
 import { readSession } from "../store/sessions/read.ts";
 import type { Store } from "../store/store.ts";
-import type { ChatOptions } from "./chat-options.ts";
+import { type ChatOptions, refuseBadOptions } from "./chat-options.ts";
 import { chooseSession } from "./choose-session.ts";
 import { databaseLocation, personaPlaces, userFolders } from "./config.ts";
 import { type CliContext, noticeLine } from "./context.ts";
@@ -27,6 +27,7 @@ export function chatAction(
         "There is no such command; see `reprise --help`, and send a message with -p.",
       );
     }
+    refuseBadOptions(options);
     await using store = await openStore(cli, program);
     await chat({ cli, store, command: program, options });
   };

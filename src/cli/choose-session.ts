@@ -7,7 +7,7 @@ import { listSessions } from "../store/sessions/list.ts";
 import { resolveSession } from "../store/sessions/read.ts";
 import type { Store } from "../store/store.ts";
 import { changeChosen } from "./change-chosen.ts";
-import { type ChatOptions, refuseBadOptions } from "./chat-options.ts";
+import type { ChatOptions } from "./chat-options.ts";
 import { checkPersona } from "./check-choice.ts";
 import type { CliContext } from "./context.ts";
 import { newSession, projectOf } from "./new-session.ts";
@@ -29,7 +29,6 @@ export async function chooseSession(
   store: Store,
   options: ChatOptions,
 ): Promise<ChosenSession> {
-  refuseBadOptions(options);
   if (options.continue === true) {
     const session = await latestOfProject(cli, store, options);
     return changeChosen({ cli, store, session, options });

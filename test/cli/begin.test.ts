@@ -6,7 +6,7 @@ import { describe, expect, it } from "vitest";
 
 import { startModelServer } from "../helpers/model-server.ts";
 import { freshHome } from "../helpers/reprise.ts";
-import { type Detail, detailOf, idLike, seed, sessionsOf } from "./seed.ts";
+import { detailOf, idLike, seed, sessionsOf } from "./seed.ts";
 
 interface Exchange {
   readonly session_id: string;

@@ -1,3 +1,5 @@
+import { existsSync, mkdirSync, symlinkSync } from "node:fs";
+import { delimiter, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 import { type Finished, type ProcessOptions, type Running, startProcess } from "./process.ts";
@@ -15,6 +17,8 @@ export interface Home {
   /** Carries out a command to its end. */
   run(args: readonly string[], options?: ProcessOptions): Promise<Finished>;
   start(args: readonly string[], options?: ProcessOptions): Running;
+  /** Starts what a person would type into a shell; `reprise` is on its path. */
+  startShell(command: string, options?: ProcessOptions): Running;
   /** Carries out a command that must end with 0 and prints JSON on its last line. */
   json<T>(args: readonly string[], options?: ProcessOptions): Promise<T>;
 }
@@ -23,18 +27,19 @@ export interface Home {
 export function freshHome(env: Readonly<Record<string, string>> = {}): Home {
   const home = temporaryFolder();
   const project = temporaryFolder();
+  const inHome = (options: ProcessOptions): ProcessOptions => ({
+    cwd: project,
+    ...options,
+    env: {
+      ...cleanEnvironment(),
+      NODE_COMPILE_CACHE: COMPILED,
+      HOME: home,
+      ...env,
+      ...options.env,
+    },
+  });
   const start = (args: readonly string[], options: ProcessOptions = {}): Running =>
-    startProcess(process.execPath, [BIN, ...args], {
-      cwd: project,
-      ...options,
-      env: {
-        ...cleanEnvironment(),
-        NODE_COMPILE_CACHE: COMPILED,
-        HOME: home,
-        ...env,
-        ...options.env,
-      },
-    });
+    startProcess(process.execPath, [BIN, ...args], inHome(options));
   const run = (args: readonly string[], options: ProcessOptions = {}): Promise<Finished> =>
     start(args, { input: "", ...options }).finished;
   return {
@@ -42,6 +47,12 @@ export function freshHome(env: Readonly<Record<string, string>> = {}): Home {
     project,
     database: `${home}/.local/share/reprise/reprise.db`,
     start,
+    startShell: (command, options = {}) =>
+      startProcess(
+        "/bin/sh",
+        ["-c", command],
+        inHome({ ...options, env: { PATH: pathWithReprise(home), ...options.env } }),
+      ),
     run,
     json: async (args, options) => {
       const { code, stdout, stderr } = await run(args, options);
@@ -51,6 +62,16 @@ export function freshHome(env: Readonly<Record<string, string>> = {}): Home {
       return JSON.parse(stdout.trim().split("\n").at(-1) ?? "null");
     },
   };
+}
+
+/** As an installation would: a link named `reprise`, on a Node.js that can run it. */
+function pathWithReprise(home: string): string {
+  const folder = join(home, ".bin");
+  if (!existsSync(folder)) {
+    mkdirSync(folder);
+    symlinkSync(BIN, join(folder, "reprise"));
+  }
+  return [folder, dirname(process.execPath), process.env["PATH"]].join(delimiter);
 }
 
 /** Nothing of the developer's own settings may reach a test. */

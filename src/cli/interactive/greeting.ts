@@ -14,7 +14,7 @@ export function greeting(cli: CliContext, conversation: Conversation): string[] 
     `reprise ${cli.version} · ${oneLine(planned.persona_name ?? "assistant")} · ${oneLine(model)}`,
     session === null
       ? "A new session. /help shows the commands, Ctrl-C stops an answer."
-      : `Session ${threadId(session.id, session.thread_suffix)} · ${session.last_seq} messages · ${oneLine(session.title ?? "no title yet")}`,
+      : `Session ${threadId(session.id, session.thread_suffix)} · ${count(session.last_seq)} · ${oneLine(session.title ?? "no title yet")}`,
   ];
   if (isDemo(model)) {
     lines.push(
@@ -23,4 +23,8 @@ export function greeting(cli: CliContext, conversation: Conversation): string[] 
     );
   }
   return lines;
+}
+
+function count(messages: number): string {
+  return `${messages} ${messages === 1 ? "message" : "messages"}`;
 }

@@ -24,9 +24,11 @@ export function resumeCommand(cli: CliContext): Command {
     .option("--json", "print the session, then one line of JSON for each exchange")
     .action(async (id: string | undefined, options: { json?: true }) => {
       await using store = await openStore(cli, command);
-      const session = await store.read(resolveSession, {
-        reference: id ?? (await pick(cli, store)),
-      });
+      const reference = id ?? (await pick(cli, store));
+      if (reference === null) {
+        return;
+      }
+      const session = await store.read(resolveSession, { reference });
       refuseEnded(session);
       if (options.json === true) {
         printLine(cli, JSON.stringify(sessionSummary(session)));
@@ -36,7 +38,8 @@ export function resumeCommand(cli: CliContext): Command {
   return withDatabase(command);
 }
 
-async function pick(cli: CliContext, store: Store): Promise<string> {
+/** The id that a person chose; null where they left. */
+async function pick(cli: CliContext, store: Store): Promise<string | null> {
   if (cli.stdin.isTTY !== true) {
     throw new RepriseError(
       "invalid_usage",
@@ -52,13 +55,28 @@ async function pick(cli: CliContext, store: Store): Promise<string> {
   for (const [index, row] of rows.entries()) {
     printLine(cli, `${String(index + 1).padStart(2)}  ${row}`);
   }
+  const answer = await ask(cli, "Which one? ");
+  if (answer === null) {
+    return null;
+  }
+  const chosen = sessions[Number(answer) - 1];
+  if (chosen === undefined) {
+    throw new RepriseError("invalid_usage", "That is none of the numbers shown.");
+  }
+  return chosen.id;
+}
+
+/** A line from the terminal; null at Ctrl-C and Ctrl-D. */
+async function ask(cli: CliContext, question: string): Promise<string | null> {
   const prompt = createInterface({ input: cli.stdin, output: cli.stdout });
   try {
-    const chosen = sessions[Number(await prompt.question("Which one? ")) - 1];
-    if (chosen === undefined) {
-      throw new RepriseError("invalid_usage", "That is none of the numbers shown.");
+    return await prompt.question(question);
+  } catch (error) {
+    if (error instanceof Error && error.name === "AbortError") {
+      printLine(cli, "");
+      return null;
     }
-    return chosen.id;
+    throw error;
   } finally {
     prompt.close();
   }

@@ -1,0 +1,126 @@
+import {
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+
+import { describe, expect, it } from "vitest";
+
+import { startProgram } from "../helpers/process.ts";
+import { freshHome, type Home } from "../helpers/reprise.ts";
+import { idLike, seed, sessionsOf } from "./seed.ts";
+
+describe("where the database is", () => {
+  it("[CLI-7] --database comes before REPRISE_DATABASE, that before XDG_DATA_HOME, that before HOME", async () => {
+    const home = freshHome();
+    const xdg = join(home.home, "xdg");
+    const env = { XDG_DATA_HOME: xdg, REPRISE_DATABASE: "from-environment.db" };
+    const places = [
+      [["--database", "from-option.db"], env, join(home.project, "from-option.db")],
+      [[], env, join(home.project, "from-environment.db")],
+      [[], { XDG_DATA_HOME: xdg }, join(xdg, "reprise/reprise.db")],
+      // the XDG specification: a relative path is ignored
+      [[], { XDG_DATA_HOME: "relative" }, home.database],
+    ] as const;
+    for (const [args, variables, file] of places) {
+      expect(existsSync(file)).toBe(false);
+      const options = { env: variables };
+      expect((await home.run(["sessions", "list", ...args], options)).code).toBe(0);
+      expect(existsSync(file)).toBe(true);
+      expect(statSync(file).mode & 0o777).toBe(0o600);
+    }
+    const postgres = await home.run(["--database", "postgres://user:secret@host/db"]);
+    expect(postgres.code).toBe(1);
+    expect(postgres.stderr).toMatch(/^reprise: [^\n]+ \[database_unsupported\]\n$/);
+    expect(postgres.stderr).not.toContain("secret");
+  });
+
+  it("[CLI-8] without a home everything works with --database, and nothing without", async () => {
+    const home = freshHome();
+    const env = { HOME: undefined };
+    const refused = await home.run(["sessions", "list"], { env });
+    expect(refused).toMatchObject({ code: 2, stdout: "" });
+    expect(refused.stderr).toMatch(/^reprise: [^\n]*HOME[^\n]* \[config_invalid\]\n$/);
+    const talked = await home.run(["--database", "here.db", "-p", "hello"], { env });
+    expect(talked.code).toBe(0);
+    expect(talked.stdout).toMatch(/^\[demo\]/);
+  });
+
+  it("[CLI-31] the way back names the database, as a shell can read it from anywhere", async () => {
+    const home = freshHome();
+    mkdirSync(join(home.project, "it's here"));
+    const begun = await home.run(["--database", "it's here/my.db", "-p", "My name is Ada"]);
+    const [, hint = ""] = /^Resume with: (.*)$/m.exec(begun.stderr) ?? [];
+    expect(hint).toMatch(/^reprise --session \S+ --database '\/.+my\.db'$/);
+    const resumed = await home.startShell(`${hint} -p 'What is my name?'`, { cwd: "/" }).finished;
+    expect(resumed).toMatchObject({ code: 0, stderr: begun.stderr });
+    expect(resumed.stdout).toContain("Your name is Ada.");
+    expect(existsSync(home.database)).toBe(false);
+
+    const plain = await home.run(["-p", "My name is Bo"]);
+    const [, plainHint = ""] = /^Resume with: (.*)$/m.exec(plain.stderr) ?? [];
+    expect(plainHint).toMatch(/^reprise --session \S+$/);
+    const again = await home.startShell(plainHint, { cwd: "/", input: "What is my name?\n" })
+      .finished;
+    expect(again.stdout).toContain("Your name is Bo.");
+  });
+});
+
+describe("a database that cannot be used", () => {
+  const spoiled: [string, string, (home: Home) => void][] = [
+    [
+      "a newer program's",
+      "database_newer",
+      ({ database }) => execute(database, "PRAGMA user_version = 999"),
+    ],
+    ["a damaged one", "database_corrupt", ({ database }) => truncateSync(database, 5000)],
+    [
+      "a text",
+      "database_corrupt",
+      ({ database }) => writeFileSync(database, "these are my notes\n".repeat(500)),
+    ],
+  ];
+
+  it.each(spoiled)(
+    "[CLI-9] is refused in one sentence and left as it is: %s",
+    async (_, code, spoil) => {
+      const home = freshHome();
+      await seed(home, { id: idLike("abcdef1"), messages: ["one"] });
+      spoil(home);
+      const before = readFileSync(home.database);
+      for (const args of [
+        ["sessions", "list"],
+        ["-p", "hello"],
+      ]) {
+        const refused = await home.run(args);
+        expect(refused).toMatchObject({ code: 1, stdout: "" });
+        expect(refused.stderr).toMatch(new RegExp(`^reprise: [^\\n]+ \\[${code}\\]\\n$`));
+      }
+      expect(readFileSync(home.database).equals(before)).toBe(true);
+    },
+  );
+
+  it("[CLI-9] is read while another program holds its lock; what cannot be stored is refused", async () => {
+    const home = freshHome();
+    await seed(home, { id: idLike("abcdef1"), messages: ["one"] });
+    const lock = startProgram("store-lock.ts", [home.database]);
+    await lock.waitFor(/locked/);
+    expect(await sessionsOf(home)).toMatchObject([{ title: "one" }]);
+    const refused = await home.run(["sessions", "end", "abcdef"]);
+    expect(refused).toMatchObject({ code: 1, stdout: "" });
+    expect(refused.stderr).toMatch(/^reprise: [^\n]+ \[database_locked\]\n$/);
+    await lock.stop();
+    expect(await sessionsOf(home)).toMatchObject([{ state: "active" }]);
+  });
+});
+
+function execute(file: string, statement: string): void {
+  const database = new DatabaseSync(file);
+  database.exec(statement);
+  database.close();
+}

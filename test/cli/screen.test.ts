@@ -1,0 +1,131 @@
+import { existsSync } from "node:fs";
+import { stripVTControlCharacters } from "node:util";
+
+import { describe, expect, it, vi } from "vitest";
+
+import { startModelServer } from "../helpers/model-server.ts";
+import { freshHome, type Home } from "../helpers/reprise.ts";
+import { detailOf, idLike, rowsOf, seed, sessionsOf } from "./seed.ts";
+
+const CTRL_C = "\u0003";
+const CTRL_D = "\u0004";
+
+/** util-linux' `script` gives a program a terminal of its own. */
+const canMakeTerminal = existsSync("/usr/bin/script") && process.platform === "linux";
+
+interface Terminal {
+  type(keys: string): void;
+  /** Resolves once what the screen has shown since the last wait matches. */
+  shows(pattern: RegExp): Promise<void>;
+  /** What it showed and how it ended. */
+  readonly finished: Promise<{ readonly code: number | null; readonly screen: string }>;
+}
+
+function openTerminal(home: Home, command: string): Terminal {
+  const running = home.startShell(`exec script -qfec '${command}' /dev/null`, {
+    env: { TERM: "xterm" },
+  });
+  const screen = (): string => stripVTControlCharacters(running.stdout()).replaceAll("\r", "");
+  let seen = 0;
+  return {
+    type: (keys) => running.child.stdin?.write(keys),
+    shows: (pattern) =>
+      vi.waitFor(
+        () => {
+          const match = pattern.exec(screen().slice(seen));
+          expect(match, `the screen shows: ${screen().slice(seen)}`).not.toBeNull();
+          seen += (match?.index ?? 0) + (match?.[0].length ?? 0);
+        },
+        { timeout: 30_000, interval: 20 },
+      ),
+    finished: running.finished.then(({ code }) => ({ code, screen: screen() })),
+  };
+}
+
+describe.skipIf(!canMakeTerminal)("in a terminal (needs util-linux' script)", () => {
+  it("[CLI-47] greets, prompts, shows answers, goes on after a refusal and leaves at Ctrl-D", async () => {
+    const home = freshHome();
+    const terminal = openTerminal(home, "reprise");
+    await terminal.shows(/reprise \d+\.\d+\.\d+ · assistant · demo:echo\n/);
+    await terminal.shows(/A new session\. \/help shows the commands/);
+    await terminal.shows(/The offline demo answers[^\n]*\n[^\n]*ANTHROPIC_API_KEY[^\n]*\n> $/);
+    expect(await sessionsOf(home)).toEqual([]);
+    terminal.type("My name is Ada\r");
+    await terminal.shows(/\n\[demo\] Hello![^\n]*Nice to meet you, Ada\.[^\0]*\n> $/);
+    terminal.type("/nonsense\r");
+    await terminal.shows(/reprise: There is no such command[^\n]*\n> $/);
+    terminal.type("/clear\r");
+    await terminal.shows(/the agent begins afresh \(thread 1\)\.\n> $/);
+    terminal.type(CTRL_D);
+    const [session] = await sessionsOf(home);
+    const { code, screen } = await terminal.finished;
+    expect(code).toBe(0);
+    expect(screen.endsWith(`Resume with: reprise --session ${session?.id}\n`)).toBe(true);
+  });
+
+  it("[CLI-47] Ctrl-C at the prompt leaves the second time, and stops an answer without leaving", async () => {
+    const server = await startModelServer({
+      answer: (_, index) => ({
+        content: index === 0 ? Array.from({ length: 400 }, (_, n) => `w${n}`).join(" ") : "short",
+      }),
+      latencyMs: 50,
+      chunkSize: 8,
+    });
+    const home = freshHome({ ...server.env("openai"), REPRISE_MODEL: "openai:test" });
+    await seed(home, { id: idLike("abcdef1") });
+    const terminal = openTerminal(home, "reprise --session abcdef");
+    await terminal.shows(/Session abcdef1\S+:0 · 0 messages · no title yet\n> $/);
+    terminal.type("the question\r");
+    await terminal.shows(/\nw0 w1 w2 /);
+    terminal.type(CTRL_C);
+    await terminal.shows(/Stopped; what had arrived is kept\.\n> $/);
+    terminal.type("the next\r");
+    await terminal.shows(/\nshort\n> $/);
+    terminal.type(CTRL_C);
+    await terminal.shows(/Ctrl-C again, or \/exit, leaves; the session stays\.\n> $/);
+    terminal.type("/help\r");
+    await terminal.shows(/\/\/text[^\n]*\n> $/);
+    terminal.type(CTRL_C);
+    await terminal.shows(/Ctrl-C again[^\n]*\n> $/);
+    terminal.type(CTRL_C);
+    expect(await terminal.finished).toMatchObject({ code: 0 });
+    expect(rowsOf(await detailOf(home, "abcdef"))).toEqual([
+      [1, "user", "the question"],
+      [2, "assistant", expect.stringMatching(/^w0 w1 w2 /)],
+      [3, "user", "the next"],
+      [4, "assistant", "short"],
+    ]);
+  });
+
+  it("[CLI-48] resume without an id offers the latest active sessions by number", async () => {
+    const home = freshHome();
+    await seed(
+      home,
+      { messages: ["the older"] },
+      { messages: ["over"], ended: true },
+      { id: idLike("abcdef1"), messages: ["the latest"] },
+    );
+    const terminal = openTerminal(home, "reprise sessions resume");
+    await terminal.shows(/ 1 {2}abcdef10 [^\n]*the latest\n 2 [^\n]*the older\nWhich one\? $/);
+    terminal.type("1\r");
+    await terminal.shows(/Session abcdef1\S+:0 · 1 message · the latest\n[^\0]*> $/);
+    terminal.type("/end\r");
+    const { code, screen } = await terminal.finished;
+    expect(code).toBe(0);
+    expect(screen).toContain(`Session ${idLike("abcdef1")} has ended.`);
+    expect(screen).not.toContain("over\n");
+    const other = openTerminal(home, "reprise sessions resume");
+    await other.shows(/Which one\? $/);
+    other.type("7\r");
+    expect((await other.finished).code).toBe(2);
+    for (const key of [CTRL_C, CTRL_D]) {
+      const left = openTerminal(home, "reprise sessions resume");
+      await left.shows(/Which one\? $/);
+      left.type(key);
+      expect(await left.finished).toMatchObject({
+        code: 0,
+        screen: expect.not.stringContaining("reprise:"),
+      });
+    }
+  });
+});

@@ -1,0 +1,89 @@
+import { writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+
+import { expect, it, onTestFinished } from "vitest";
+
+import { freshHome } from "../helpers/reprise.ts";
+
+const TOKEN = "secret-token-0123456789";
+
+it("[CLI-49] serve says where it listens, which database and version it is, and leaves with 0 when asked to", async () => {
+  const home = freshHome();
+  for (const signal of ["SIGTERM", "SIGINT"] as const) {
+    const service = home.start(["serve", "--port", "0"]);
+    const [, url] = await service.waitFor(
+      /^listening on (http:\/\/127\.0\.0\.1:\d+)\ndatabase (.+)\nversion (.+)\n/,
+    );
+    expect(service.stdout().split("\n").slice(1)).toEqual([
+      `database ${home.database}`,
+      `version ${(await home.run(["--version"])).stdout.trim()}`,
+      "",
+    ]);
+    // an open stream holds up nobody
+    const created = await fetch(`${url}/api/sessions`, { method: "POST" });
+    const { id } = (await created.json()) as { id: string };
+    const stream = await fetch(`${url}/api/sessions/${id}/stream`);
+    expect(stream.status).toBe(200);
+    expect(await service.stop(signal)).toMatchObject({ code: 0, signal: null, stderr: "" });
+    await stream.body?.cancel();
+  }
+});
+
+it("[CLI-51] serve takes the token from the environment or a file, lets nobody else in and never prints it", async () => {
+  const home = freshHome();
+  const file = join(home.home, "token");
+  writeFileSync(file, `${TOKEN}\n`);
+  for (const [args, env] of [
+    [["--token-file", file], { REPRISE_TOKEN: "another" }],
+    [[], { REPRISE_TOKEN: TOKEN }],
+  ] as const) {
+    const service = home.start(["serve", "--port", "0", "--host", "0.0.0.0", "--log", ...args], {
+      env,
+    });
+    const [, port] = await service.waitFor(/listening on http:\/\/\S+:(\d+)/);
+    const status = async (authorization: string): Promise<number> =>
+      (await fetch(`http://127.0.0.1:${port}/api/sessions`, { headers: { authorization } })).status;
+    expect(await status(`Bearer ${TOKEN}`)).toBe(200);
+    expect(await status("Bearer another")).toBe(401);
+    const { stdout, stderr, code } = await service.stop("SIGTERM");
+    expect(code).toBe(0);
+    expect(
+      stderr
+        .trim()
+        .split("\n")
+        .map((line) => JSON.parse(line) as unknown),
+    ).toHaveLength(2);
+    expect(stdout + stderr).not.toContain(TOKEN);
+  }
+});
+
+it("[CLI-50] serve refuses what would be unsafe or cannot work, in one sentence", async () => {
+  const home = freshHome();
+  const empty = join(home.home, "empty");
+  writeFileSync(empty, "\n");
+  const taken = createServer().listen(0, "127.0.0.1");
+  onTestFinished(() => void taken.close());
+  await new Promise((resolve) => taken.once("listening", resolve));
+  const port = String((taken.address() as AddressInfo).port);
+  const refusals: [string[], Record<string, string>, number, string][] = [
+    [["--host", "0.0.0.0"], {}, 2, "config_invalid"],
+    [["--host", "::"], {}, 2, "config_invalid"],
+    [["--host", "0.0.0.0"], { REPRISE_TOKEN: "" }, 2, "config_invalid"],
+    [[], { REPRISE_TOKEN: "with a space" }, 2, "config_invalid"],
+    [["--token-file", empty], {}, 2, "config_invalid"],
+    [["--token-file", join(home.home, "missing")], { REPRISE_TOKEN: TOKEN }, 2, "config_invalid"],
+    [["--port", port], {}, 1, "address_unavailable"],
+  ];
+  for (const [args, env, code, name] of refusals) {
+    const refused = await home.run(["serve", "--port", "0", ...args], { env });
+    expect({ args, code: refused.code, stdout: refused.stdout }).toEqual({
+      args,
+      code,
+      stdout: "",
+    });
+    expect(refused.stderr).toMatch(new RegExp(`^reprise: [^\\n]+ \\[${name}\\]\\n$`));
+    expect(refused.stderr).not.toContain(TOKEN);
+  }
+});

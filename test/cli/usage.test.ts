@@ -1,0 +1,123 @@
+import { execFileSync } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+
+import { describe, expect, it } from "vitest";
+
+import { startProcess } from "../helpers/process.ts";
+import { freshHome } from "../helpers/reprise.ts";
+
+const BIN = fileURLToPath(new URL("../../bin/reprise.js", import.meta.url));
+const PACKAGE = fileURLToPath(new URL("../../package.json", import.meta.url));
+
+describe("wrong usage", () => {
+  it("[CLI-1] [CLI-3] gets one sentence, its code and exit code 2, and never what was written", async () => {
+    const home = freshHome();
+    const secret = "sk-secret";
+    const wrong: [string[], RegExp][] = [
+      [[secret], /There is no such command/],
+      [["sessions", secret], /There is no such command/],
+      [["sessions", "list", secret], /more arguments than the command takes/],
+      [["sessions", "list", "--state", secret], /--state <state> takes active or ended/],
+      [["sessions", "list", "--limit", secret], /--limit takes a whole number from 1, or all/],
+      [["sessions", "list", "--limit", "0"], /--limit takes a whole number from 1, or all/],
+      [["sessions", "show"], /Missing required argument 'id'/],
+      [["sessions", "show", "abcdef", "--before-seq", secret], /--before-seq takes the number/],
+      [["sessions", "end"], /Missing required argument 'id'/],
+      [[`--token=${secret}`], /There is no option --token;/],
+      [["--sesion", secret], /perhaps --session is meant/],
+      [["--session"], /argument missing/],
+      [["--model", " "], /--model needs a value/],
+      [["--json", "sessions", "list"], /--json stands before the command/],
+      [["--database", "", "sessions", "list"], /--database needs a file/],
+      [["serve", "--port", secret], /--port takes a whole number from 0 to 65535/],
+      [["serve", "--port", "65536"], /--port takes a whole number from 0 to 65535/],
+      [["serve", "--stream-poll-ms", "1"], /--stream-poll-ms takes a whole number/],
+    ];
+    for (const [args, sentence] of wrong) {
+      const { code, stdout, stderr } = await home.run(args);
+      expect({ args, code, stdout }).toEqual({ args, code: 2, stdout: "" });
+      if (args[0] !== "--json") {
+        expect(stderr).toMatch(/^reprise: [^\n]+\. \[invalid_usage\]\n$/);
+      }
+      expect(stderr).toMatch(sentence);
+      expect(stderr).not.toContain(secret);
+    }
+    expect(existsSync(home.database)).toBe(false);
+  });
+
+  it("[CLI-1] is one line of JSON where --json was given", async () => {
+    const home = freshHome();
+    for (const args of [
+      ["--nonsense", "--json"],
+      ["sessions", "list", "extra", "--json"],
+    ]) {
+      const { code, stdout, stderr } = await home.run(args);
+      expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+      expect(JSON.parse(stderr)).toEqual({ code: "invalid_usage", detail: expect.any(String) });
+    }
+  });
+});
+
+it("[CLI-4] --help and --version print to standard output", async () => {
+  const home = freshHome();
+  const [help, ofCommand, version, bare] = await Promise.all([
+    home.run(["--help"]),
+    home.run(["sessions", "show", "--help"]),
+    home.run(["--version"]),
+    home.run(["sessions"]),
+  ]);
+  expect(help).toMatchObject({ code: 0, stderr: "" });
+  for (const option of ["--session", "--continue", "--persona", "--model", "--repo", "--plan"]) {
+    expect(help.stdout).toContain(option);
+  }
+  expect(ofCommand).toMatchObject({ code: 0, stderr: "" });
+  expect(ofCommand.stdout).toContain("--before-seq");
+  const { version: expected } = JSON.parse(readFileSync(PACKAGE, "utf8")) as { version: string };
+  expect(version).toMatchObject({ code: 0, stdout: `${expected}\n`, stderr: "" });
+  // a group without a command says what there is, and fails
+  expect(bare).toMatchObject({ code: 2, stdout: "" });
+  expect(bare.stderr).toContain("list [options]");
+});
+
+describe("an older Node.js", () => {
+  const sentence = /^reprise needs Node\.js 24\.15 or newer; this is (\d+\.\d+\.\d+)\. [^\n]+\n$/;
+
+  it("[CLI-5] is refused in one line", async () => {
+    // the program reads its version before it loads anything else
+    const pretend = (version: string) =>
+      startProcess(process.execPath, [
+        "--import",
+        `data:text/javascript,Object.defineProperty(process.versions,"node",{value:"${version}"})`,
+        BIN,
+        "--version",
+      ]).finished;
+    for (const version of ["20.20.2", "24.14.9", "9.0.0"]) {
+      const { code, stdout, stderr } = await pretend(version);
+      expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+      expect(sentence.exec(stderr)?.[1]).toBe(version);
+    }
+    expect(await pretend("25.0.0")).toMatchObject({ code: 0 });
+  });
+
+  const old = oldNode();
+  it.skipIf(old === null)(
+    "[CLI-5] that is really there is refused too (REPRISE_TEST_OLD_NODE, else /usr/bin/node)",
+    async () => {
+      const { code, stdout, stderr } = await startProcess(old ?? "", [BIN, "sessions", "list"])
+        .finished;
+      expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+      expect(stderr).toMatch(sentence);
+    },
+  );
+});
+
+/** A Node.js older than 24; null where none is found. */
+function oldNode(): string | null {
+  const path = process.env["REPRISE_TEST_OLD_NODE"] ?? "/usr/bin/node";
+  if (!existsSync(path)) {
+    return null;
+  }
+  const version = execFileSync(path, ["--version"], { encoding: "utf8" });
+  return Number(/^v(\d+)\./.exec(version)?.[1]) < 24 ? path : null;
+}
