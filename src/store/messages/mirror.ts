@@ -1,3 +1,4 @@
+import { newId } from "../../core/ids.ts";
 import type { Role, ToolCall } from "../../core/sessions.ts";
 import type { Operation, Tx } from "../store.ts";
 
@@ -23,19 +24,26 @@ export interface MirrorInput {
  * Brings the mirror up to a checkpoint. Part of the checkpoint's own transaction, so that the two
  * cannot drift apart. Messages that have a row keep their `seq` (a pending one is pending no more,
  * and its estimate leaves the total, because the provider counts it from here); new ones are
- * appended. Carried out again, it changes nothing. Does nothing for a session that does not exist.
+ * appended. A summary that takes the id of the message it replaces gets a row of its own, and the
+ * message keeps its row under a fresh id: the history stays readable. Carried out again, it changes
+ * nothing. Does nothing for a session that does not exist.
  */
 export const mirrorMessages: Operation<MirrorInput, void> = async (tx, input) => {
   if (input.messages.length === 0) {
     return;
   }
   const known = await knownRows(tx, input);
-  for (const message of input.messages) {
+  // a channel without a reducer can hold an id twice: the mirror shows the last
+  const messages = new Map(input.messages.map((message) => [message.message_id, message]));
+  for (const message of messages.values()) {
     const row = known.get(message.message_id);
-    if (row === undefined) {
-      await appendRow(tx, input.session_id, message);
-    } else {
+    if (row !== undefined && (row.is_summary === 1 || !message.is_summary)) {
       await updateRow({ tx, sessionId: input.session_id, message, row });
+    } else {
+      if (row !== undefined) {
+        await renameRow(tx, input.session_id, row);
+      }
+      await appendRow(tx, input.session_id, message);
     }
   }
   tx.touch(input.session_id);
@@ -46,21 +54,41 @@ interface KnownRow {
   readonly seq: number;
   readonly role: Role;
   readonly token_count: number;
+  readonly is_summary: number;
   readonly checkpointed: number;
 }
 
+/** Far below what either engine takes in one statement. */
+const IDS_PER_QUERY = 1000;
+
 async function knownRows(tx: Tx, input: MirrorInput): Promise<Map<string, KnownRow>> {
-  const rows = await tx.db
-    .selectFrom("messages")
-    .select(["message_id", "seq", "role", "token_count", "checkpointed"])
-    .where("session_id", "=", input.session_id)
-    .where(
-      "message_id",
-      "in",
-      input.messages.map((message) => message.message_id),
-    )
+  const known = new Map<string, KnownRow>();
+  for (let start = 0; start < input.messages.length; start += IDS_PER_QUERY) {
+    const messages = input.messages.slice(start, start + IDS_PER_QUERY);
+    const rows = await tx.db
+      .selectFrom("messages")
+      .select(["message_id", "seq", "role", "token_count", "is_summary", "checkpointed"])
+      .where("session_id", "=", input.session_id)
+      .where(
+        "message_id",
+        "in",
+        messages.map((message) => message.message_id),
+      )
+      .execute();
+    for (const row of rows) {
+      known.set(row.message_id, row);
+    }
+  }
+  return known;
+}
+
+async function renameRow(tx: Tx, sessionId: string, row: KnownRow): Promise<void> {
+  await tx.db
+    .updateTable("messages")
+    .set({ message_id: newId() })
+    .where("session_id", "=", sessionId)
+    .where("seq", "=", row.seq)
     .execute();
-  return new Map(rows.map((row) => [row.message_id, row]));
 }
 
 async function appendRow(tx: Tx, sessionId: string, message: MirrorMessage): Promise<void> {

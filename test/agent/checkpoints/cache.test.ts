@@ -1,0 +1,156 @@
+import { AIMessage, type BaseMessage, HumanMessage } from "@langchain/core/messages";
+import type { Checkpoint } from "@langchain/langgraph-checkpoint";
+import { uuid6 } from "@langchain/langgraph-checkpoint";
+import { describe, expect, it } from "vitest";
+
+import { createCheckpointSaver } from "../../../src/agent/checkpoints/saver.ts";
+import { execute } from "../../store/engines.ts";
+import { openSaver } from "./saver.ts";
+
+const thread = { configurable: { thread_id: "thread" } };
+const metadata = { source: "loop" as const, step: 0, parents: {} };
+
+function checkpointOf(messages: readonly BaseMessage[], version: number): Checkpoint {
+  return {
+    v: 4,
+    id: uuid6(version),
+    ts: new Date().toISOString(),
+    channel_values: { messages: [...messages] },
+    channel_versions: { messages: version },
+    versions_seen: {},
+  };
+}
+
+function messagesOf(checkpoint: Checkpoint | undefined): BaseMessage[] {
+  return checkpoint?.channel_values["messages"] as BaseMessage[];
+}
+
+function texts(checkpoint: Checkpoint | undefined): string[] {
+  return messagesOf(checkpoint).map((message) => message.text);
+}
+
+describe("what is read belongs to the reader", () => {
+  it("so a change in place changes neither what another read nor what is stored", async () => {
+    await using opened = await openSaver();
+    const { saver } = opened;
+    const first = [
+      new HumanMessage({ id: "h", content: [{ type: "text", text: "hello" }] }),
+      new AIMessage({
+        id: "a",
+        content: "hi",
+        tool_calls: [{ id: "c", name: "n", args: { x: [1] } }],
+      }),
+    ];
+    await saver.put(thread, checkpointOf(first, 1), metadata, { messages: 1 });
+    const mine = messagesOf(await saver.get(thread));
+    const yours = messagesOf(await saver.get(thread));
+    const stored = JSON.stringify(yours);
+    mine[0]!.content = "changed";
+    (mine[1] as AIMessage).tool_calls![0]!.args["x"].push(2);
+    mine[1]!.additional_kwargs["noted"] = true;
+    mine.push(new HumanMessage("more"));
+    expect(JSON.stringify(yours)).toBe(stored);
+    expect(JSON.stringify(messagesOf(await saver.get(thread)))).toBe(stored);
+  });
+
+  it("and what was changed in place before it was put is stored as it is now", async () => {
+    await using opened = await openSaver();
+    const { saver } = opened;
+    const config = await saver.put(
+      thread,
+      checkpointOf(
+        [
+          new HumanMessage({ id: "h", content: "one" }),
+          new AIMessage({ id: "a", content: [{ type: "text", text: "two" }] }),
+        ],
+        1,
+      ),
+      metadata,
+      { messages: 1 },
+    );
+    const messages = messagesOf(await saver.get(thread));
+    messages[0]!.additional_kwargs["deep"] = { noted: [1] };
+    (messages[1]!.content as { text: string }[])[0]!.text = "two, changed";
+    await saver.put(config, checkpointOf(messages, 2), metadata, { messages: 2 });
+    const read = messagesOf(await saver.get(thread));
+    expect(read[0]!.additional_kwargs).toEqual({ deep: { noted: [1] } });
+    expect(read[1]!.text).toBe("two, changed");
+    expect(texts(await saver.get(config))).toEqual(["one", "two"]);
+  });
+});
+
+describe("what is remembered is never trusted for what may change", () => {
+  it("so the latest is another process's checkpoint, once it has put one", async () => {
+    await using opened = await openSaver();
+    const other = createCheckpointSaver({ store: opened.store });
+    let config = thread;
+    const messages: BaseMessage[] = [];
+    for (let version = 1; version <= 6; version += 1) {
+      messages.push(new HumanMessage({ id: `m${version}`, content: `${version}` }));
+      const saver = version % 2 === 0 ? other : opened.saver;
+      config = (await saver.put(config, checkpointOf(messages, version), metadata, {
+        messages: version,
+      })) as typeof thread;
+      for (const reader of [opened.saver, other]) {
+        expect(texts(await reader.get(thread))).toEqual(messages.map(({ text }) => text));
+      }
+    }
+  });
+
+  it("so a thread that another process deleted begins afresh, whole", async () => {
+    await using opened = await openSaver();
+    const other = createCheckpointSaver({ store: opened.store });
+    const messages = [
+      new HumanMessage({ id: "1", content: "one" }),
+      new AIMessage({ id: "2", content: "two" }),
+    ];
+    const config = await opened.saver.put(thread, checkpointOf(messages, 1), metadata, {
+      messages: 1,
+    });
+    await other.deleteThread("thread");
+    expect(await opened.saver.get(thread)).toBeUndefined();
+    const longer = [...messages, new HumanMessage({ id: "3", content: "three" })];
+    await opened.saver.put(config, checkpointOf(longer, 2), metadata, { messages: 2 });
+    expect(texts(await opened.saver.get(thread))).toEqual(["one", "two", "three"]);
+    // what is not new since a parent that is gone is stored all the same
+    await other.deleteThread("thread");
+    await opened.saver.put(config, checkpointOf(longer, 2), metadata, {});
+    expect(texts(await other.get(thread))).toEqual(["one", "two", "three"]);
+  });
+
+  it("so a write that failed leaves nothing behind that a later one builds on", async () => {
+    await using opened = await openSaver();
+    const { saver, store } = opened;
+    const one = new HumanMessage({ id: "1", content: "one" });
+    const two = new HumanMessage({ id: "2", content: "two" });
+    const config = await saver.put(thread, checkpointOf([one], 1), metadata, { messages: 1 });
+    await execute(
+      store,
+      "CREATE TRIGGER refuse BEFORE INSERT ON checkpoints BEGIN SELECT RAISE(ABORT, 'no'); END",
+    );
+    await expect(
+      saver.put(config, checkpointOf([one, two], 2), metadata, { messages: 2 }),
+    ).rejects.toThrow("no");
+    await execute(store, "DROP TRIGGER refuse");
+    const three = new HumanMessage({ id: "3", content: "three" });
+    await saver.put(config, checkpointOf([one, two, three], 3), metadata, { messages: 3 });
+    expect(texts(await saver.get(thread))).toEqual(["one", "two", "three"]);
+  });
+
+  it("so the latest is the one put last, even under the id of an earlier clock", async () => {
+    await using opened = await openSaver();
+    const { saver } = opened;
+    const config = await saver.put(
+      thread,
+      { ...checkpointOf([new HumanMessage("one")], 1), id: "f" },
+      metadata,
+      { messages: 1 },
+    );
+    await saver.put(config, { ...checkpointOf([new HumanMessage("two")], 2), id: "a" }, metadata, {
+      messages: 2,
+    });
+    expect((await saver.getTuple(thread))?.checkpoint.id).toBe("a");
+    const listed = await Array.fromAsync(saver.list(thread));
+    expect(listed.map(({ checkpoint }) => checkpoint.id)).toEqual(["a", "f"]);
+  });
+});

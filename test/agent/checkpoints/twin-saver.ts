@@ -1,0 +1,137 @@
+import { BaseMessage } from "@langchain/core/messages";
+import type { RunnableConfig } from "@langchain/core/runnables";
+import {
+  BaseCheckpointSaver,
+  type ChannelVersions,
+  type Checkpoint,
+  type CheckpointListOptions,
+  type CheckpointMetadata,
+  type CheckpointTuple,
+  MemorySaver,
+  type PendingWrite,
+  WRITES_IDX_MAP,
+} from "@langchain/langgraph-checkpoint";
+import { expect } from "vitest";
+
+/**
+ * Puts everything into two savers, ours and LangGraph's MemorySaver, reads from ours and compares
+ * each answer with MemorySaver's. Ours may be several on one database, taken in turns, as several
+ * processes would be.
+ */
+export class TwinSaver extends BaseCheckpointSaver {
+  readonly memory: MemorySaver;
+  readonly #ours: readonly BaseCheckpointSaver[];
+  #turn = 0;
+
+  constructor(ours: readonly BaseCheckpointSaver[], memory = new MemorySaver()) {
+    super();
+    this.#ours = ours;
+    this.memory = memory;
+  }
+
+  #next(): BaseCheckpointSaver {
+    this.#turn += 1;
+    return this.#ours[this.#turn % this.#ours.length]!;
+  }
+
+  override async put(
+    config: RunnableConfig,
+    checkpoint: Checkpoint,
+    metadata: CheckpointMetadata,
+    newVersions: ChannelVersions,
+  ): Promise<RunnableConfig> {
+    // ours goes first: it gives ids to messages that have none
+    const answer = await this.#next().put(config, checkpoint, metadata, newVersions);
+    expect(await this.memory.put(config, checkpoint, metadata)).toEqual(answer);
+    await this.getTuple(answer);
+    return answer;
+  }
+
+  override async putWrites(
+    config: RunnableConfig,
+    writes: PendingWrite[],
+    taskId: string,
+  ): Promise<void> {
+    await this.#next().putWrites(config, writes, taskId);
+    await this.memory.putWrites(config, writes, taskId);
+  }
+
+  override async getTuple(config: RunnableConfig): Promise<CheckpointTuple | undefined> {
+    const ours = await this.#next().getTuple(config);
+    expect(plainTuple(ours)).toEqual(plainTuple(await this.memory.getTuple(config)));
+    return ours;
+  }
+
+  override async *list(
+    config: RunnableConfig,
+    options?: CheckpointListOptions,
+  ): AsyncGenerator<CheckpointTuple> {
+    const ours = await Array.fromAsync(this.#next().list(config, options));
+    const theirs = await Array.fromAsync(this.memory.list(config, options));
+    expect(ours.map(plainTuple)).toEqual(theirs.map(plainTuple));
+    yield* ours;
+  }
+
+  override async deleteThread(threadId: string): Promise<void> {
+    await this.#next().deleteThread(threadId);
+    await this.memory.deleteThread(threadId);
+  }
+
+  /** Every checkpoint of a namespace, from list and one by one, from each of ours. */
+  async compareAll(thread_id: string): Promise<number> {
+    const theirs = await Array.fromAsync(this.memory.list({ configurable: { thread_id } }));
+    const namespaces = new Set(theirs.map(({ config }) => nsOf(config)));
+    for (const ours of this.#ours) {
+      for (const checkpoint_ns of namespaces) {
+        const config = { configurable: { thread_id, checkpoint_ns } };
+        expect((await Array.fromAsync(ours.list(config))).map(plainTuple)).toEqual(
+          theirs.filter((tuple) => nsOf(tuple.config) === checkpoint_ns).map(plainTuple),
+        );
+      }
+      for (const tuple of theirs) {
+        expect(plainTuple(await ours.getTuple(tuple.config))).toEqual(plainTuple(tuple));
+      }
+    }
+    return theirs.length;
+  }
+}
+
+function nsOf(config: RunnableConfig): string {
+  return String(config.configurable?.["checkpoint_ns"]);
+}
+
+/** A tuple as plain data: messages with their class, pending writes in order of their tasks. */
+function plainTuple(tuple: CheckpointTuple | undefined): unknown {
+  if (tuple === undefined) {
+    return undefined;
+  }
+  const { checkpoint_id, checkpoint_ns } = tuple.parentConfig?.configurable ?? {};
+  // MemorySaver keeps the special channels' writes in order of arrival, ours by their index
+  const writes = (tuple.pendingWrites ?? []).toSorted(
+    (a, b) => a[0].localeCompare(b[0]) || specialIndex(a[1]) - specialIndex(b[1]),
+  );
+  return plain({
+    id: tuple.config.configurable?.["checkpoint_id"],
+    checkpoint: tuple.checkpoint,
+    metadata: tuple.metadata,
+    parent: { checkpoint_id, checkpoint_ns },
+    writes,
+  });
+}
+
+function specialIndex(channel: string): number {
+  return WRITES_IDX_MAP[channel] ?? 0;
+}
+
+function plain(value: unknown): unknown {
+  if (BaseMessage.isInstance(value)) {
+    return { class: value.constructor.name, shown: value.toDict(), json: value.toJSON() };
+  }
+  if (Array.isArray(value)) {
+    return value.map(plain);
+  }
+  if (typeof value === "object" && value !== null && !(value instanceof Error)) {
+    return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, plain(member)]));
+  }
+  return value;
+}
