@@ -1,4 +1,3 @@
-import type { BaseMessage } from "@langchain/core/messages";
 import type { RunnableConfig } from "@langchain/core/runnables";
 import {
   BaseCheckpointSaver,
@@ -13,28 +12,23 @@ import {
 } from "@langchain/langgraph-checkpoint";
 
 import { RepriseError } from "../../core/errors.ts";
-import {
-  type ChannelInput,
-  putCheckpoint,
-  type PutCheckpoint,
-} from "../../store/checkpoints/put.ts";
+import { putCheckpoint } from "../../store/checkpoints/put.ts";
 import { putWrites } from "../../store/checkpoints/put-writes.ts";
 import { readCheckpoints, type ReadCheckpoints } from "../../store/checkpoints/read.ts";
 import { deleteThread } from "../../store/checkpoints/threads.ts";
-import type { ListVersion, Placed } from "../../store/checkpoints/value.ts";
+import type { Placed } from "../../store/checkpoints/value.ts";
 import type { Fence } from "../../store/leases/fence.ts";
 import type { Operation, Store } from "../../store/store.ts";
-import { encodeJson, encodeValue } from "./encode.ts";
-import { MESSAGES, mirroredSession, mirrorRows } from "./mirror.ts";
-import { createParcel, type ParcelBuilder } from "./parcel.ts";
+import { encodeJson } from "./encode.ts";
+import { createParcel } from "./parcel.ts";
 import { configOf, type Place, placeOf, requiredPlace, textOf } from "./place.ts";
+import { draftPut } from "./put-draft.ts";
 import { learnPage, tupleOf } from "./read-tuple.ts";
-import { splitVersions } from "./shape.ts";
 import {
   createThreadCache,
   createThreadCaches,
   headKey,
-  keepHead,
+  knowsHead,
   type ThreadCache,
 } from "./thread-cache.ts";
 
@@ -100,9 +94,12 @@ class CheckpointSaver extends BaseCheckpointSaver {
       );
       for (const read of page.checkpoints) {
         const tuple = await tupleOf(read, lender, this.getNextVersion(undefined));
-        if (left > 0 && matches(tuple.metadata, filter)) {
-          left -= 1;
+        if (matches(tuple.metadata, filter)) {
           yield tuple;
+          left -= 1;
+        }
+        if (left <= 0) {
+          return;
         }
         before_row = read.row;
       }
@@ -122,15 +119,11 @@ class CheckpointSaver extends BaseCheckpointSaver {
     const parent_id = textOf(config, "checkpoint_id");
     const fence = this.#fence();
     await this.#writeKnowing(place, parent_id, async (cache, whole) => {
-      const parcel = createParcel(cache);
-      const channels = channelsOf({ checkpoint, newVersions, parent_id, whole, parcel });
-      const input = putInput({ place, checkpoint, metadata, parent_id, fence, channels, parcel });
-      const parent = headOf(cache, place, parent_id);
-      const mirror = mirrorFor({ place, checkpoint, channels, parent, parcel, cache });
-      const placed = await this.#write(putCheckpoint, { ...input, mirror }, place);
+      const put = { place, parent_id, checkpoint, metadata, newVersions, whole };
+      const draft = draftPut(put, cache);
+      const placed = await this.#write(putCheckpoint, { ...draft.input, fence }, place);
       if (placed !== "stale") {
-        parcel.learn(placed);
-        keepHead(cache, headKey(place.ns, checkpoint.id), newHead({ channels, placed, parent }));
+        draft.learn(placed);
       }
       return placed;
     });
@@ -196,7 +189,7 @@ class CheckpointSaver extends BaseCheckpointSaver {
   ): Promise<void> {
     for (const whole of [false, true]) {
       const cache = this.#caches.of(place.thread_id);
-      if (parentId !== null && !knowsHead(cache, place, parentId)) {
+      if (parentId !== null && !knowsHead(cache, headKey(place.ns, parentId))) {
         await this.#read({ ...place, checkpoint_id: parentId, limit: 1 }, cache);
       }
       if ((await attempt(cache, whole)) !== "stale") {
@@ -248,100 +241,4 @@ function matches(metadata: CheckpointMetadata | undefined, filter: object): bool
   return Object.entries(filter).every(
     ([key, value]) => metadata !== undefined && Reflect.get(metadata, key) === value,
   );
-}
-
-function channelsOf(parts: {
-  checkpoint: Checkpoint;
-  newVersions: ChannelVersions;
-  parent_id: string | null;
-  whole: boolean;
-  parcel: ParcelBuilder;
-}): ChannelInput[] {
-  const { checkpoint, newVersions, parent_id, whole, parcel } = parts;
-  return Object.entries(checkpoint.channel_values).flatMap(([name, value]): ChannelInput[] => {
-    // a channel that was never written has a value but no version: it is nobody's to inherit
-    const isOld = !(name in newVersions) && name in checkpoint.channel_versions;
-    if (isOld && parent_id === null) {
-      return [];
-    }
-    return isOld && !whole
-      ? [{ name, inherited: true }]
-      : [{ name, value: encodeValue(value, parcel) }];
-  });
-}
-
-function putInput(parts: {
-  place: Place;
-  checkpoint: Checkpoint;
-  metadata: CheckpointMetadata;
-  parent_id: string | null;
-  fence: Fence | null;
-  channels: readonly ChannelInput[];
-  parcel: ParcelBuilder;
-}): Omit<PutCheckpoint, "mirror"> {
-  const { place, checkpoint, parent_id, fence, channels, parcel } = parts;
-  const { shape, numbers } = splitVersions(checkpoint);
-  return {
-    ...place,
-    checkpoint_id: checkpoint.id,
-    parent_id,
-    ts: checkpoint.ts,
-    shape: parcel.addText(shape),
-    versions: numbers,
-    metadata: encodeJson(parts.metadata, parcel),
-    channels,
-    parcel: parcel.parcel,
-    fence,
-  };
-}
-
-function knowsHead(cache: ThreadCache, place: Place, checkpointId: string): boolean {
-  const head = cache.heads.get(headKey(place.ns, checkpointId));
-  return head === null || (head !== undefined && cache.lists.has(head.list));
-}
-
-function headOf(cache: ThreadCache, place: Place, parentId: string | null): ListVersion | null {
-  return parentId === null ? null : (cache.heads.get(headKey(place.ns, parentId)) ?? null);
-}
-
-function newHead(parts: {
-  channels: readonly ChannelInput[];
-  placed: Placed;
-  parent: ListVersion | null;
-}): ListVersion | null {
-  const channel = parts.channels.find(({ name }) => name === MESSAGES);
-  if (channel === undefined) {
-    return null;
-  }
-  if (!("value" in channel)) {
-    return parts.parent;
-  }
-  return channel.value.kind === "sequence"
-    ? (parts.placed.sequences[channel.value.sequence] ?? null)
-    : null;
-}
-
-function mirrorFor(parts: {
-  place: Place;
-  checkpoint: Checkpoint;
-  channels: readonly ChannelInput[];
-  parent: ListVersion | null;
-  parcel: ParcelBuilder;
-  cache: ThreadCache;
-}): PutCheckpoint["mirror"] {
-  const session_id = mirroredSession(parts.place);
-  const channel = parts.channels.find(({ name }) => name === MESSAGES);
-  if (session_id === null || channel === undefined || !("value" in channel)) {
-    return null;
-  }
-  if (channel.value.kind !== "sequence") {
-    return null;
-  }
-  return mirrorRows({
-    session_id,
-    messages: parts.checkpoint.channel_values[MESSAGES] as BaseMessage[],
-    sequence: parts.parcel.sequenceAt(channel.value.sequence),
-    parent: parts.parent,
-    cache: parts.cache,
-  });
 }

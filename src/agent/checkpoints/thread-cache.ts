@@ -104,6 +104,12 @@ export function keepHead(cache: ThreadCache, key: string, head: ListVersion | nu
   dropOldest(cache.heads, HEADS_KEPT);
 }
 
+/** True when the checkpoint's messages are known, and the list in which they stand. */
+export function knowsHead(cache: ThreadCache, key: string): boolean {
+  const head = cache.heads.get(key);
+  return head === null || (head !== undefined && cache.lists.has(head.list));
+}
+
 function dropOldest(map: Map<unknown, unknown>, kept: number): void {
   for (const key of map.keys()) {
     if (map.size <= kept) {

@@ -8,7 +8,9 @@ import type { Generated } from "kysely";
  *             ├─ checkpoints  one small row each; a channel's value refers to bodies and lists
  *             └─ writes       what the tasks of a checkpoint have written so far
  *
- * A checkpoint needs no other checkpoint to be read, so old ones can be deleted one by one.
+ * A checkpoint needs no other checkpoint to be read, so old ones can be deleted one by one. A list
+ * is deleted whole, when no value refers to it or to a list on top of it; a body when no value, no
+ * list item and no shape does.
  * JSON columns are text: JSON escapes NUL and lone surrogates, so both engines keep it unchanged.
  */
 export interface CheckpointTables {

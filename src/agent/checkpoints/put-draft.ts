@@ -1,0 +1,117 @@
+import type { BaseMessage } from "@langchain/core/messages";
+import type {
+  ChannelVersions,
+  Checkpoint,
+  CheckpointMetadata,
+} from "@langchain/langgraph-checkpoint";
+
+import type { ChannelInput, PutCheckpoint } from "../../store/checkpoints/put.ts";
+import type { ListVersion, Placed } from "../../store/checkpoints/value.ts";
+import { encodeJson, encodeValue } from "./encode.ts";
+import { MESSAGES, mirroredSession, mirrorRows } from "./mirror.ts";
+import { createParcel, type ParcelBuilder } from "./parcel.ts";
+import type { Place } from "./place.ts";
+import { splitVersions } from "./shape.ts";
+import { headKey, keepHead, type ThreadCache } from "./thread-cache.ts";
+
+/** What LangGraph hands to `put`. */
+export interface Put {
+  readonly place: Place;
+  readonly parent_id: string | null;
+  readonly checkpoint: Checkpoint;
+  readonly metadata: CheckpointMetadata;
+  /** The channels that are not as the parent has them. */
+  readonly newVersions: ChannelVersions;
+  /** True to store every channel, whatever the parent has. */
+  readonly whole: boolean;
+}
+
+export interface PutDraft {
+  readonly input: Omit<PutCheckpoint, "fence">;
+  /** Takes note of what was stored, once it is committed. */
+  learn(placed: Placed): void;
+}
+
+/** A checkpoint split into plain data for the store, given what the thread is known to have. */
+export function draftPut(put: Put, cache: ThreadCache): PutDraft {
+  const { place, parent_id, checkpoint } = put;
+  const parcel = createParcel(cache);
+  const channels = channelsOf(put, parcel);
+  const messages = channels.find(({ name }) => name === MESSAGES);
+  const parent =
+    parent_id === null ? null : (cache.heads.get(headKey(place.ns, parent_id)) ?? null);
+  const { shape, numbers } = splitVersions(checkpoint);
+  return {
+    input: {
+      ...place,
+      checkpoint_id: checkpoint.id,
+      parent_id,
+      ts: checkpoint.ts,
+      shape: parcel.addText(shape),
+      versions: numbers,
+      metadata: encodeJson(put.metadata, parcel),
+      channels,
+      parcel: parcel.parcel,
+      mirror: mirrorFor({ put, messages, parent, parcel, cache }),
+    },
+    learn: (placed) => {
+      parcel.learn(placed);
+      keepHead(cache, headKey(place.ns, checkpoint.id), headOf({ messages, placed, parent }));
+    },
+  };
+}
+
+function channelsOf(put: Put, parcel: ParcelBuilder): ChannelInput[] {
+  const { checkpoint, newVersions, parent_id, whole } = put;
+  return Object.entries(checkpoint.channel_values).flatMap(([name, value]): ChannelInput[] => {
+    // a channel that was never written has a value but no version: it is nobody's to inherit
+    const isOld = !(name in newVersions) && name in checkpoint.channel_versions;
+    if (isOld && parent_id === null) {
+      return [];
+    }
+    return isOld && !whole
+      ? [{ name, inherited: true }]
+      : [{ name, value: encodeValue(value, parcel) }];
+  });
+}
+
+function mirrorFor(parts: {
+  put: Put;
+  messages: ChannelInput | undefined;
+  parent: ListVersion | null;
+  parcel: ParcelBuilder;
+  cache: ThreadCache;
+}): PutCheckpoint["mirror"] {
+  const { put, messages, parent, parcel, cache } = parts;
+  const session_id = mirroredSession(put.place);
+  const sequence = sequenceOf(messages);
+  return session_id === null || sequence === null
+    ? null
+    : mirrorRows({
+        session_id,
+        messages: put.checkpoint.channel_values[MESSAGES] as BaseMessage[],
+        sequence: parcel.sequenceAt(sequence),
+        parent,
+        cache,
+      });
+}
+
+/** The list version that the checkpoint's messages are then. */
+function headOf(parts: {
+  messages: ChannelInput | undefined;
+  placed: Placed;
+  parent: ListVersion | null;
+}): ListVersion | null {
+  const { messages, placed, parent } = parts;
+  if (messages !== undefined && "inherited" in messages) {
+    return parent;
+  }
+  const sequence = sequenceOf(messages);
+  return sequence === null ? null : (placed.sequences[sequence] ?? null);
+}
+
+function sequenceOf(channel: ChannelInput | undefined): number | null {
+  return channel !== undefined && "value" in channel && channel.value.kind === "sequence"
+    ? channel.value.sequence
+    : null;
+}
