@@ -1,0 +1,22 @@
+import { oneLine } from "../../core/text.ts";
+import type { Doomed } from "../../store/transfer/delete-tree.ts";
+
+/** A line for each session that goes: sub-agents stand indented below their parent. */
+export function doomedLines(doomed: readonly Doomed[]): string[] {
+  const top = doomed[0]?.session.depth ?? 0;
+  return doomed.map(({ session, messages, threads, checkpoints }) => {
+    const indent = "  ".repeat(session.depth - top + 1);
+    const title = oneLine(session.title ?? "(no message yet)");
+    return `${indent}${session.id}  ${title}  (${session.state}; ${messages} messages, ${threads} threads, ${checkpoints} checkpoints)`;
+  });
+}
+
+/** The same for programs. */
+export function doomedDocument({ session, ...counts }: Doomed): Record<string, unknown> {
+  return {
+    id: session.id,
+    title: session.title,
+    parent_session_id: session.parent_session_id,
+    ...counts,
+  };
+}

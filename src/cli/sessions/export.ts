@@ -1,0 +1,44 @@
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+
+import { Command, Option } from "commander";
+
+import { resolveSession } from "../../store/sessions/read.ts";
+import { readSessionTree } from "../../store/transfer/read-tree.ts";
+import { exportText } from "../../store/transfer/text.ts";
+import { faultOf } from "../../store/transfer/verify.ts";
+import { type CliContext, noticeLine } from "../context.ts";
+import { openStore, withDatabase } from "../database.ts";
+import { transcript } from "./transcript.ts";
+
+/** `sessions export <id>`: all of a session, its sub-agents too, on standard output. */
+export function exportCommand(cli: CliContext): Command {
+  const command = new Command("export")
+    .description("write a session with its checkpoints and sub-agents to standard output")
+    .argument("<id>", "an id, or the first 6 or more characters of it")
+    .addOption(
+      new Option("--format <format>", "json to import it elsewhere, markdown to read it")
+        .choices(["json", "markdown"])
+        .default("json"),
+    )
+    .action(async (reference: string, options: { format: "json" | "markdown" }) => {
+      await using store = await openStore(cli, command);
+      const { id } = await store.read(resolveSession, { reference });
+      const tree = await store.read(readSessionTree, { id });
+      const text =
+        options.format === "json"
+          ? exportText(tree, new Date().toISOString())
+          : transcript(tree, { level: 1 });
+      // waits for a slow reader instead of keeping it all in memory twice
+      await pipeline(Readable.from(text), cli.stdout, { end: false });
+      const fault = options.format === "json" ? faultOf(tree) : null;
+      if (fault !== null) {
+        noticeLine(
+          cli,
+          `This session does not hold together, so no import would take it: ${fault.pointer}: ${fault.message}`,
+        );
+        cli.exitCode = 1;
+      }
+    });
+  return withDatabase(command);
+}

@@ -1,0 +1,75 @@
+import { readFile } from "node:fs/promises";
+import { resolve } from "node:path";
+import { buffer } from "node:stream/consumers";
+
+import { Command } from "commander";
+
+import { RepriseError } from "../../core/errors.ts";
+import { oneLine } from "../../core/text.ts";
+import type { SessionTree } from "../../store/transfer/document.ts";
+import { withNewIds } from "../../store/transfer/new-ids.ts";
+import { parseExport } from "../../store/transfer/parse.ts";
+import { writeSessionTree } from "../../store/transfer/write-tree.ts";
+import { type CliContext, printLine } from "../context.ts";
+import { openStore, withDatabase } from "../database.ts";
+
+interface ImportOptions {
+  readonly newIds?: true;
+  readonly json?: true;
+}
+
+/** `sessions import <file|->`: everything that an export holds, in one transaction. */
+export function importCommand(cli: CliContext): Command {
+  const command = new Command("import")
+    .description(
+      "store a session that `sessions export` wrote, with its checkpoints and sub-agents",
+    )
+    .argument("<file>", "the export; - reads it from standard input")
+    .option("--new-ids", "store it as a copy, under ids of its own")
+    .option("--json", "print a JSON object: the session's id and all ids")
+    .action(async (file: string, options: ImportOptions) => {
+      const read = parseExport(await readText(cli, file));
+      const tree = options.newIds === true ? withNewIds(read) : read;
+      await using store = await openStore(cli, command);
+      const ids = await store.write(writeSessionTree, { tree });
+      if (options.json === true) {
+        printLine(cli, JSON.stringify({ id: tree.session.id, ids }));
+        return;
+      }
+      for (const { session, messages } of sessionsOf(tree)) {
+        const title = oneLine(session.title ?? "(no message yet)");
+        printLine(cli, `Imported: ${session.id}  ${messages.length} messages  ${title}`);
+      }
+    });
+  return withDatabase(command);
+}
+
+async function readText(cli: CliContext, file: string): Promise<string> {
+  const bytes = await readBytes(cli, file);
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch (error) {
+    throw new RepriseError(
+      "malformed_json",
+      "The file is not JSON in UTF-8, or is larger than 512 MiB; export the session again.",
+      { cause: error },
+    );
+  }
+}
+
+async function readBytes(cli: CliContext, file: string): Promise<Buffer> {
+  try {
+    return file === "-" ? await buffer(cli.stdin) : await readFile(resolve(cli.cwd, file));
+  } catch (error) {
+    throw new RepriseError("file_unreadable", "The export cannot be read; check its path.", {
+      cause: error,
+    });
+  }
+}
+
+function* sessionsOf(tree: SessionTree): Generator<SessionTree> {
+  yield tree;
+  for (const child of tree.children) {
+    yield* sessionsOf(child);
+  }
+}

@@ -1,0 +1,108 @@
+import { Command, Option } from "commander";
+
+import { RepriseError } from "../../core/errors.ts";
+import { SESSION_STATES, type SessionState } from "../../core/sessions.ts";
+import type { Doomed } from "../../store/transfer/delete-tree.ts";
+import { type Prunable, pruneSession, readPrunable } from "../../store/transfer/prune.ts";
+import type { Store } from "../../store/store.ts";
+import { confirm } from "../confirm.ts";
+import { type CliContext, noticeLine, printLine } from "../context.ts";
+import { openStore, withDatabase } from "../database.ts";
+import { doomedDocument, doomedLines } from "./doomed-lines.ts";
+
+interface PruneOptions {
+  readonly olderThan: string;
+  readonly state: SessionState | "all";
+  readonly dryRun?: true;
+  readonly yes?: true;
+  readonly json?: true;
+}
+
+/** `sessions prune --older-than 90d`: deletes sessions that nobody has used for so long. */
+export function pruneCommand(cli: CliContext): Command {
+  const command = new Command("prune")
+    .description("delete sessions that were not used for some time, with their sub-agents")
+    .requiredOption("--older-than <time>", "how long without activity: 36h, 90d or 12w")
+    .addOption(
+      new Option("--state <state>", "only these")
+        .choices([...SESSION_STATES, "all"])
+        .default("ended"),
+    )
+    .option("--dry-run", "only say what would go")
+    .option("--yes", "do not ask")
+    .option("--json", "print a JSON array of what goes")
+    .action(async (options: PruneOptions) => {
+      const prunable = {
+        older_than_ms: milliseconds(options.olderThan),
+        state: options.state === "all" ? null : options.state,
+      };
+      await using store = await openStore(cli, command);
+      const found = await store.read(readPrunable, prunable);
+      if (options.dryRun === true || found.length === 0) {
+        show(cli, options, { verb: "Would delete", trees: found });
+        return;
+      }
+      if (options.yes !== true && !(await agreed(cli, found))) {
+        noticeLine(cli, "Nothing was deleted.");
+        cli.exitCode = 1;
+        return;
+      }
+      show(cli, options, { verb: "Deleted", trees: await pruneAll(store, found, prunable) });
+    });
+  return withDatabase(command);
+}
+
+const UNITS = { h: 3_600_000, d: 24 * 3_600_000, w: 7 * 24 * 3_600_000 } as const;
+
+function milliseconds(text: string): number {
+  const [, count, unit] = /^([1-9]\d{0,4})([hdw])$/.exec(text) ?? [];
+  if (unit === "h" || unit === "d" || unit === "w") {
+    return Number(count) * UNITS[unit];
+  }
+  throw new RepriseError(
+    "invalid_usage",
+    "--older-than takes a whole number of hours, days or weeks, such as 36h, 90d or 12w.",
+  );
+}
+
+async function agreed(cli: CliContext, trees: readonly (readonly Doomed[])[]): Promise<boolean> {
+  noticeLine(cli, "This deletes for good:");
+  for (const line of trees.flatMap(doomedLines)) {
+    noticeLine(cli, line);
+  }
+  return confirm(cli, `Delete ${trees.flat().length} sessions?`);
+}
+
+/** One transaction for each, so that others who write wait for one deletion at most. */
+async function pruneAll(
+  store: Store,
+  found: readonly (readonly Doomed[])[],
+  prunable: Prunable,
+): Promise<(readonly Doomed[])[]> {
+  const deleted: (readonly Doomed[])[] = [];
+  for (const [root] of found) {
+    if (root !== undefined) {
+      deleted.push(await store.write(pruneSession, { ...prunable, id: root.session.id }));
+    }
+  }
+  return deleted;
+}
+
+function show(
+  cli: CliContext,
+  options: PruneOptions,
+  { verb, trees }: { verb: string; trees: readonly (readonly Doomed[])[] },
+): void {
+  if (options.json === true) {
+    printLine(cli, JSON.stringify(trees.flat().map(doomedDocument)));
+    return;
+  }
+  if (trees.flat().length === 0) {
+    noticeLine(cli, "No session is that old, so nothing goes.");
+    return;
+  }
+  printLine(cli, `${verb} ${trees.flat().length} sessions:`);
+  for (const line of trees.flatMap(doomedLines)) {
+    printLine(cli, line);
+  }
+}

@@ -1,0 +1,76 @@
+import { oneLine } from "../../core/text.ts";
+import type {
+  PortableMessage,
+  PortableSession,
+  SessionTree,
+} from "../../store/transfer/document.ts";
+
+/**
+ * A session to read, as Markdown: what it was, then each message under a heading with its position,
+ * role and time. What was said stands in fences that are longer than any fence in it, so that it
+ * can neither end its own nor pass for a heading.
+ */
+export function* transcript(
+  { session, messages, children }: SessionTree,
+  { level }: { readonly level: number },
+): Generator<string> {
+  const mark = "#".repeat(level);
+  yield `${mark} ${inline(session.title ?? "(no message yet)")}\n\n`;
+  yield* facts(session, messages.length);
+  for (const message of messages) {
+    yield* messageText(message, mark);
+  }
+  for (const child of children) {
+    yield "\n";
+    yield* transcript(child, { level: Math.min(level + 1, 5) });
+  }
+}
+
+function* facts(session: PortableSession, messages: number): Generator<string> {
+  const rows: readonly (readonly [string, string | null])[] = [
+    ["session", session.id],
+    ["parent", session.parent_session_id],
+    ["state", session.state],
+    ["persona", session.persona_name],
+    ["model", session.model],
+    ["folder", session.repo_path],
+    ["begun", session.created_at],
+    ["ended", session.ended_at],
+    ["tokens", `${session.total_input_tokens} in, ${session.total_output_tokens} out`],
+    ["messages", String(messages)],
+  ];
+  for (const [name, value] of rows) {
+    if (value !== null) {
+      yield `- ${name}: ${inline(value)}\n`;
+    }
+  }
+}
+
+function* messageText(message: PortableMessage, mark: string): Generator<string> {
+  const marks = [
+    message.is_summary ? "summary" : "",
+    message.archived ? "archived" : "",
+    message.role === "user" && !message.checkpointed ? "pending" : "",
+  ].filter((each) => each !== "");
+  const noted = marks.length === 0 ? "" : ` (${marks.join(", ")})`;
+  yield `\n${mark}# ${message.seq}. ${message.role}, ${message.ts}${noted}\n`;
+  if (message.content !== "") {
+    yield `\n${fenced(message.content, "text")}`;
+  }
+  for (const call of message.tool_calls ?? []) {
+    yield `\nCalls ${inline(call.name)}:\n\n`;
+    yield fenced(JSON.stringify(call.args, null, 2) ?? "null", "json");
+  }
+}
+
+/** The fence is longer than the longest run of backticks in the text. */
+function fenced(text: string, language: string): string {
+  const longest = (text.match(/`+/g) ?? []).reduce((most, run) => Math.max(most, run.length), 2);
+  const fence = "`".repeat(longest + 1);
+  return `${fence}${language}\n${text}${text.endsWith("\n") ? "" : "\n"}${fence}\n`;
+}
+
+/** One line of text in which nothing is markup. */
+function inline(text: string): string {
+  return oneLine(text).replace(/[\\`*_[\]<>&#|~]/g, (character) => `\\${character}`);
+}

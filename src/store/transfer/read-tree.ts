@@ -1,0 +1,105 @@
+import type { ToolCall } from "../../core/sessions.ts";
+import { RepriseError } from "../../core/errors.ts";
+import type { Operation, Tx } from "../store.ts";
+import type { PortableMessage, PortableSession, SessionTree } from "./document.ts";
+import { readThreads } from "./read-thread.ts";
+import { childIdsOf } from "./tree-ids.ts";
+
+/**
+ * A session and everything that belongs to it, its sub-agents among it, of one moment.
+ *
+ * Error codes: `session_not_found`; `database_corrupt` where its checkpoints refer to rows that are
+ * not there.
+ */
+export const readSessionTree: Operation<{ readonly id: string }, SessionTree> = async (
+  tx,
+  { id },
+) => {
+  try {
+    return await readTree(tx, id);
+  } catch (error) {
+    if (error instanceof RangeError) {
+      throw new RepriseError(
+        "database_corrupt",
+        "Checkpoints of this session refer to rows that the database does not have, so it cannot be exported whole; restore a backup.",
+        { cause: error },
+      );
+    }
+    throw error;
+  }
+};
+
+async function readTree(tx: Tx, id: string): Promise<SessionTree> {
+  const session = await readPortableSession(tx, id);
+  const messages = await readPortableMessages(tx, id);
+  const threads = await readThreads(tx, id);
+  const children: SessionTree[] = [];
+  for (const child of await childIdsOf(tx, id)) {
+    children.push(await readTree(tx, child));
+  }
+  return { session, messages, threads, children };
+}
+
+async function readPortableSession(tx: Tx, id: string): Promise<PortableSession> {
+  const row = await tx.db
+    .selectFrom("sessions")
+    .select([
+      "id",
+      "state",
+      "persona_name",
+      "model",
+      "repo_path",
+      "project_key",
+      "title",
+      "plan_mode",
+      "parent_session_id",
+      "parent_call_id",
+      "depth",
+      "total_input_tokens",
+      "total_output_tokens",
+      "thread_suffix",
+      "last_seq",
+      "cleared_seq",
+      "created_at",
+      "last_message_at",
+      "ended_at",
+      "exchange_open",
+    ])
+    .where("id", "=", id)
+    .executeTakeFirst();
+  if (row === undefined) {
+    throw new RepriseError(
+      "session_not_found",
+      "No session has this id; list the sessions to see their ids.",
+    );
+  }
+  return { ...row, plan_mode: row.plan_mode === 1, exchange_open: row.exchange_open === 1 };
+}
+
+async function readPortableMessages(tx: Tx, sessionId: string): Promise<PortableMessage[]> {
+  const rows = await tx.db
+    .selectFrom("messages")
+    .select([
+      "seq",
+      "message_id",
+      "role",
+      "content",
+      "tool_calls",
+      "token_count",
+      "is_summary",
+      "archived",
+      "ts",
+      "checkpointed",
+      "idempotency_key",
+    ])
+    .where("session_id", "=", sessionId)
+    .orderBy("seq")
+    .execute();
+  return rows.map((row) => ({
+    ...row,
+    tool_calls: row.tool_calls === null ? null : (JSON.parse(row.tool_calls) as ToolCall[]),
+    is_summary: row.is_summary === 1,
+    archived: row.archived === 1,
+    checkpointed: row.checkpointed === 1,
+  }));
+}

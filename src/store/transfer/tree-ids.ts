@@ -1,0 +1,27 @@
+import type { Tx } from "../store.ts";
+
+/** A session's sub-agents, by creation, then by id: the same order in every database. */
+export async function childIdsOf(tx: Tx, sessionId: string): Promise<string[]> {
+  const rows = await tx.db
+    .selectFrom("sessions")
+    .select("id")
+    .where("parent_session_id", "=", sessionId)
+    .orderBy("created_at")
+    .orderBy("id")
+    .execute();
+  return rows.map(({ id }) => id);
+}
+
+/** The session, then all below it, each behind its parent. */
+export async function treeIdsOf(tx: Tx, sessionId: string): Promise<string[]> {
+  const ids = [sessionId];
+  for (const child of await childIdsOf(tx, sessionId)) {
+    ids.push(...(await treeIdsOf(tx, child)));
+  }
+  return ids;
+}
+
+/** The range of thread ids that belong to a session: ":" is followed by ";". */
+export function threadRange(sessionId: string): { readonly from: string; readonly before: string } {
+  return { from: `${sessionId}:`, before: `${sessionId};` };
+}

@@ -1,0 +1,199 @@
+import type { Fault } from "../../core/errors.ts";
+import type { PortableList, PortableThread, SessionTree } from "./document.ts";
+import { relocateMembers, relocateWrite } from "./read-thread.ts";
+import { type Places, relocate } from "./relocate.ts";
+
+/**
+ * The first place at which a tree of the right form could not be a session of ours; null where it
+ * could. Positions count without holes, ids stand once, each sub-agent is its parent's and one
+ * deeper, and whatever checkpoints refer to is there.
+ */
+export function faultOf(tree: SessionTree): Fault | null {
+  for (const fault of treeFaults(tree, { pointer: "", ids: new Set() })) {
+    return fault;
+  }
+  return null;
+}
+
+interface TreePlace {
+  readonly pointer: string;
+  /** Session ids met so far. */
+  readonly ids: Set<string>;
+}
+
+function* treeFaults(tree: SessionTree, { pointer, ids }: TreePlace): Generator<Fault> {
+  const { session } = tree;
+  if (ids.has(session.id)) {
+    yield fault(`${pointer}/session/id`, "Is the id of an earlier session of this file.");
+  }
+  ids.add(session.id);
+  yield* sessionFaults(tree, pointer);
+  for (const [index, thread] of tree.threads.entries()) {
+    const place = `${pointer}/threads/${index}`;
+    if (
+      thread.suffix > session.thread_suffix ||
+      thread.suffix <= (tree.threads[index - 1]?.suffix ?? -1)
+    ) {
+      yield fault(
+        `${place}/suffix`,
+        "Must be above the suffix before it and no higher than thread_suffix.",
+      );
+    }
+    yield* threadFaults(thread, place);
+  }
+  for (const [index, child] of tree.children.entries()) {
+    const place = `${pointer}/children/${index}`;
+    if (
+      child.session.parent_session_id !== session.id ||
+      child.session.depth !== session.depth + 1
+    ) {
+      yield fault(
+        `${place}/session`,
+        "Must name the session above it as its parent, and be one deeper.",
+      );
+    }
+    yield* treeFaults(child, { pointer: place, ids });
+  }
+}
+
+function* sessionFaults({ session, messages }: SessionTree, pointer: string): Generator<Fault> {
+  if (session.last_seq !== messages.length) {
+    yield fault(`${pointer}/session/last_seq`, "Must be the number of messages.");
+  }
+  if (session.cleared_seq > session.last_seq) {
+    yield fault(`${pointer}/session/cleared_seq`, "Must be the position of a message.");
+  }
+  const messageIds = new Set<string>();
+  const keys = new Set<string>();
+  for (const [index, { seq, message_id, idempotency_key }] of messages.entries()) {
+    const place = `${pointer}/messages/${index}`;
+    if (seq !== index + 1) {
+      yield fault(`${place}/seq`, "Must count from 1 without holes.");
+    }
+    if (messageIds.has(message_id)) {
+      yield fault(`${place}/message_id`, "Is the id of an earlier message of this session.");
+    }
+    messageIds.add(message_id);
+    if (idempotency_key !== null && keys.has(idempotency_key)) {
+      yield fault(`${place}/idempotency_key`, "Is the key of an earlier message of this session.");
+    }
+    keys.add(idempotency_key ?? "");
+  }
+}
+
+function* threadFaults(thread: PortableThread, pointer: string): Generator<Fault> {
+  const seen = new Set<string>();
+  for (const [index, body] of thread.bodies.entries()) {
+    if (seen.has(body)) {
+      yield fault(`${pointer}/bodies/${index}`, "Stands in this thread already.");
+    }
+    seen.add(body);
+  }
+  for (const [index, list] of thread.lists.entries()) {
+    if (!isList(thread, list, index)) {
+      yield fault(
+        `${pointer}/lists/${index}`,
+        "Must begin with an earlier list, or with nothing, and hold bodies of this thread.",
+      );
+    }
+  }
+  const places = placesOf(thread);
+  yield* checkpointFaults(thread, { pointer: `${pointer}/checkpoints`, places });
+  yield* writesFaults(thread, { pointer: `${pointer}/writes`, places });
+}
+
+function isList(thread: PortableThread, list: PortableList, index: number): boolean {
+  const { base, base_length, items } = list;
+  const isBased =
+    base === null ? base_length === 0 : base < index && base_length <= lengthOf(thread, base);
+  return isBased && items.every((body) => body < thread.bodies.length);
+}
+
+function lengthOf(thread: PortableThread, place: number): number {
+  const list = thread.lists[place];
+  return list === undefined ? -1 : list.base_length + list.items.length;
+}
+
+/** The places of a document themselves: what is not there is refused. */
+function placesOf(thread: PortableThread): Places {
+  const known = (place: number, isThere: boolean): number => {
+    if (!isThere) {
+      throw new RangeError("a checkpoint refers to a place that its thread does not have");
+    }
+    return place;
+  };
+  return {
+    body: (place) => known(place, place < thread.bodies.length),
+    list: (place, length) => known(place, length <= lengthOf(thread, place)),
+  };
+}
+
+interface Checked {
+  readonly pointer: string;
+  readonly places: Places;
+}
+
+function* checkpointFaults(
+  { checkpoints }: PortableThread,
+  { pointer, places }: Checked,
+): Generator<Fault> {
+  const keys = new Set<string>();
+  for (const [index, checkpoint] of checkpoints.entries()) {
+    const key = JSON.stringify([checkpoint.ns, checkpoint.checkpoint_id]);
+    const resolves = resolved(() => {
+      places.body(checkpoint.shape);
+      relocateMembers(checkpoint.channels, places);
+      relocate(checkpoint.metadata, places);
+    });
+    if (keys.has(key) || !resolves) {
+      yield fault(
+        `${pointer}/${index}`,
+        "Must stand once, and refer to bodies and lists that its thread has.",
+      );
+    }
+    keys.add(key);
+  }
+}
+
+function* writesFaults({ writes }: PortableThread, { pointer, places }: Checked): Generator<Fault> {
+  const keys = new Set<string>();
+  for (const [index, { ns, checkpoint_id, task_id, writes: own }] of writes.entries()) {
+    const key = JSON.stringify([ns, checkpoint_id, task_id]);
+    const resolves = resolved(() => {
+      for (const [place, write] of own.entries()) {
+        const [position, channel] = relocateWrite(write, places);
+        const [before] = own[place - 1] ?? [];
+        if (
+          !Number.isSafeInteger(position) ||
+          typeof channel !== "string" ||
+          Number(position) <= Number(before ?? Number.NEGATIVE_INFINITY)
+        ) {
+          throw new RangeError("this is no write of a task");
+        }
+      }
+    });
+    if (keys.has(key) || !resolves) {
+      yield fault(
+        `${pointer}/${index}`,
+        "Must stand once, ascending by index, and refer to bodies and lists that its thread has.",
+      );
+    }
+    keys.add(key);
+  }
+}
+
+function resolved(look: () => void): boolean {
+  try {
+    look();
+    return true;
+  } catch (error) {
+    if (error instanceof RangeError) {
+      return false;
+    }
+    throw error;
+  }
+}
+
+function fault(pointer: string, message: string): Fault {
+  return { pointer, message };
+}
