@@ -1,3 +1,5 @@
+import { AsyncLocalStorage } from "node:async_hooks";
+
 import { tool, type StructuredToolInterface } from "@langchain/core/tools";
 import { z } from "zod";
 
@@ -37,6 +39,8 @@ interface DelegateParts {
 export function delegateTool(
   input: DelegateParts,
 ): (parent: Session) => StructuredToolInterface | null {
+  // inside the parent's graph, LangChain would send all that the child says to the parent's listeners
+  const outsideTheGraph = AsyncLocalStorage.snapshot();
   const allowed = input.prepared.persona.tools?.includes("delegate") ?? true;
   return (parent) => {
     if (!allowed || parent.depth >= MAX_DEPTH || parent.repo_path === null) {
@@ -49,7 +53,8 @@ export function delegateTool(
           return "Error: this call has no id, so its sub-agent could not be found again.";
         }
         const live = withSignal(input.live, config.signal);
-        return answerOf(() => runChild({ ...input, live, parent, persona, task, callId }));
+        const child = { ...input, live, parent, persona, task, callId };
+        return answerOf(() => outsideTheGraph(runChild, child));
       },
       {
         name: "delegate",
