@@ -10,6 +10,8 @@ export interface ChatOptions {
   readonly repo?: string;
   readonly plan?: true;
   readonly prompt?: string;
+  readonly continueExchange?: true;
+  readonly whenBusy?: "refuse" | "wait" | "take-over";
   readonly json?: true;
 }
 
@@ -23,7 +25,25 @@ export function refuseBadOptions(options: ChatOptions): void {
   if (options.continue === true && options.session !== undefined) {
     throw new RepriseError("invalid_usage", "Use either --session or --continue, not both.");
   }
+  if (options.continueExchange === true) {
+    refuseBadContinue(options);
+  }
   if (options.model !== undefined) {
     parseModelName(options.model);
+  }
+}
+
+function refuseBadContinue(options: ChatOptions): void {
+  if (options.session === undefined && options.continue !== true) {
+    throw new RepriseError(
+      "invalid_usage",
+      "--continue-exchange needs a session; name it with --session or --continue.",
+    );
+  }
+  if (options.prompt !== undefined) {
+    throw new RepriseError(
+      "invalid_usage",
+      "A new message goes past an interrupted exchange; use either -p or --continue-exchange.",
+    );
   }
 }

@@ -5,13 +5,14 @@ import { RepriseError } from "../core/errors.ts";
 import { readSession } from "../store/sessions/read.ts";
 import type { Store } from "../store/store.ts";
 import { type ChatOptions, refuseBadOptions } from "./chat-options.ts";
-import { chooseSession } from "./choose-session.ts";
+import { type ChosenSession, chooseSession } from "./choose-session.ts";
 import { databaseLocation, personaPlaces, userFolders } from "./config.ts";
 import { type CliContext, noticeLine } from "./context.ts";
 import { databaseOption, openStore } from "./database.ts";
 import { createConversation } from "./interactive/conversation.ts";
 import { runLines } from "./interactive/lines.ts";
 import { sendOnce } from "./interactive/send.ts";
+import { isInterrupted } from "./interrupted.ts";
 import { promptText } from "./prompt-text.ts";
 import { showError } from "./show-error.ts";
 
@@ -49,12 +50,14 @@ export async function chat(input: {
     store,
     chosen,
     openExchanger: () => openExchanger(cli, store),
+    whenBusy: options.whenBusy === "take-over" ? "take_over" : (options.whenBusy ?? "refuse"),
   });
-  for (const notice of chosen.kind === "existing" && !json ? chosen.notices : []) {
-    noticeLine(cli, `note: ${notice}`);
+  const oneExchange = text !== null || options.continueExchange === true;
+  if (chosen.kind === "existing" && !json) {
+    await sayNotices(cli, { store, chosen, oneExchange });
   }
   try {
-    await (text === null
+    await (!oneExchange
       ? runLines({ cli, conversation, json })
       : sendOnce({ cli, conversation, text, json }));
   } catch (error) {
@@ -64,6 +67,21 @@ export async function chat(input: {
   const session = conversation.current();
   if (session !== null && !json && (await isActive(store, session.id))) {
     noticeLine(cli, `Resume with: ${resumeCommandLine(input, session.id)}`);
+  }
+}
+
+async function sayNotices(
+  cli: CliContext,
+  input: { store: Store; chosen: ChosenSession & { kind: "existing" }; oneExchange: boolean },
+): Promise<void> {
+  for (const notice of input.chosen.notices) {
+    noticeLine(cli, `note: ${notice}`);
+  }
+  if (!input.oneExchange && (await isInterrupted(input.store, input.chosen.session))) {
+    noticeLine(
+      cli,
+      "note: The last exchange was interrupted; /continue goes on with it, a message goes past it.",
+    );
   }
 }
 

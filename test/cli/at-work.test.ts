@@ -2,39 +2,8 @@ import { hostname } from "node:os";
 
 import { describe, expect, it } from "vitest";
 
-import { type ModelServer, startModelServer } from "../helpers/model-server.ts";
-import type { Running } from "../helpers/process.ts";
-import { freshHome, type Home } from "../helpers/reprise.ts";
-import { detailOf, idLike, rowsOf, seed } from "./seed.ts";
-
-const ID = idLike("abcdef1");
-const WORDS = Array.from({ length: 400 }, (_, index) => `w${index}`).join(" ");
-
-/** The first answer takes 20 s and more, where no shorter one is given; every later one is short. */
-async function slowThenFast(first = WORDS): Promise<{ home: Home; server: ModelServer }> {
-  const server = await startModelServer({
-    answer: (_, index) => ({ content: index === 0 ? first : "a short one" }),
-    latencyMs: 100,
-    chunkSize: 8,
-  });
-  const home = freshHome({ ...server.env("openai"), REPRISE_MODEL: "openai:test" });
-  await seed(home, { id: ID });
-  return { home, server };
-}
-
-/** Starts an exchange and waits until some of its answer has been shown. */
-async function startAnswer(home: Home, how: "option" | "line" = "option"): Promise<Running> {
-  const running = home.start([
-    "--session",
-    ID,
-    ...(how === "option" ? ["-p", "the question"] : []),
-  ]);
-  if (how === "line") {
-    running.child.stdin?.write("the question\n");
-  }
-  await running.waitFor(/w0 w1 /);
-  return running;
-}
+import { append, detailOf, rowsOf } from "./seed.ts";
+import { ID, slowThenFast, startAnswer, WORDS } from "./slow-answer.ts";
 
 describe("while an exchange is at work", () => {
   it("[CLI-38] another one is refused and told who is at work; its message is not stored", async () => {
@@ -57,6 +26,35 @@ describe("while an exchange is at work", () => {
     expect(detail).toMatchObject({ activity: "running" });
     expect(rowsOf(detail)).toEqual([[1, "user", "the question"]]);
     expect(server.requests()).toHaveLength(1);
+  });
+
+  it("[CLI-53] --when-busy wait goes on when it is done", async () => {
+    const { home, server } = await slowThenFast(WORDS.slice(0, 100));
+    const running = await startAnswer(home);
+    const next = home.run(["--session", ID, "-p", "the next", "--when-busy", "wait"]);
+    expect(await running.finished).toMatchObject({ code: 0 });
+    expect(await next).toMatchObject({ code: 0, stdout: "a short one\n" });
+    expect(server.requests()[1]?.map(({ content }) => content)).toEqual([
+      "the question",
+      WORDS.slice(0, 100),
+      "the next",
+    ]);
+  });
+
+  it("[CLI-53] --when-busy take-over takes the session: the other stores nothing more", async () => {
+    const { home } = await slowThenFast(WORDS.slice(0, 200));
+    const running = await startAnswer(home);
+    expect(
+      await home.run(["--session", ID, "-p", "mine", "--when-busy", "take-over"]),
+    ).toMatchObject({ code: 0, stdout: "a short one\n" });
+    const lost = await running.finished;
+    expect(lost.code).toBe(1);
+    expect(lost.stderr).toMatch(/^reprise: This exchange no longer holds [^\n]* \[lease_lost\]\n/);
+    expect(rowsOf(await detailOf(home, ID))).toEqual([
+      [1, "user", "the question"],
+      [2, "user", "mine"],
+      [3, "assistant", "a short one"],
+    ]);
   });
 
   it("[CLI-41] ending the session stops it: nothing more is stored", async () => {
@@ -134,5 +132,49 @@ describe("an exchange that is stopped", () => {
     });
     expect(cleared.thread_id).toBe(`${ID}:1`);
     expect(server.requests()[1]?.map(({ content }) => content)).toEqual(["afresh"]);
+  });
+});
+
+describe("an interrupted exchange", () => {
+  it("[CLI-52] is told on resuming and costs nothing by itself; /continue goes on with it", async () => {
+    const { home, server } = await slowThenFast();
+    await (await startAnswer(home)).stop("SIGKILL");
+    const looked = await home.run(["sessions", "resume", ID]);
+    expect(looked).toMatchObject({ code: 0, stdout: "" });
+    expect(looked.stderr).toMatch(/^note: The last exchange was interrupted; \/continue goes on/);
+    expect(server.requests()).toHaveLength(1);
+
+    const continued = await home.run(["--session", ID], { input: "/continue\n" });
+    expect(continued).toMatchObject({ code: 0, stdout: "a short one\n" });
+    expect(server.requests()[1]?.map(({ content }) => content)).toEqual(["the question"]);
+    expect(rowsOf(await detailOf(home, ID))).toEqual([
+      [1, "user", "the question"],
+      [2, "assistant", "a short one"],
+    ]);
+    expect((await home.run(["--session", ID])).stderr).not.toContain("interrupted");
+  });
+
+  it("[CLI-52] --continue-exchange goes on with it or with what was appended, else it is refused", async () => {
+    const { home, server } = await slowThenFast();
+    await (await startAnswer(home)).stop("SIGKILL");
+    const go = ["--session", ID, "--continue-exchange"];
+    const document = await home.json<{ answer: string; last_seq: number }>([...go, "--json"]);
+    expect(document).toMatchObject({ answer: "a short one", last_seq: 2 });
+
+    const nothing = await home.run(go);
+    expect(nothing).toMatchObject({ code: 1, stdout: "" });
+    expect(nothing.stderr).toMatch(/^reprise: [^\n]+ \[nothing_to_continue\]\n/);
+    expect(await detailOf(home, ID)).toMatchObject({ activity: "idle", last_seq: 2 });
+
+    await append(home, ID, "appended");
+    expect(await home.run(go)).toMatchObject({ code: 0, stdout: "a short one\n" });
+    expect(server.requests().map((messages) => messages.map(({ content }) => content))).toEqual([
+      ["the question"],
+      ["the question"],
+      ["the question", "a short one", "appended"],
+    ]);
+    for (const args of [["--continue-exchange"], [...go, "-p", "hi"]]) {
+      expect(await home.run(args)).toMatchObject({ code: 2, stdout: "" });
+    }
   });
 });

@@ -1,10 +1,12 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 
 import { describe, expect, it } from "vitest";
 
 import { startModelServer } from "../helpers/model-server.ts";
 import { freshHome } from "../helpers/reprise.ts";
-import { detailOf, sessionsOf } from "./seed.ts";
+import { detailOf, rowsOf, sessionsOf } from "./seed.ts";
 
 describe("-p", () => {
   it("[CLI-32] stores the user's row before the model is asked, and the assistant's after it answered", async () => {
@@ -62,6 +64,69 @@ describe("-p", () => {
     // on a screen the same answer moves no cursor and changes no colour
     const shown = await home.run(["--session", detail.id, "-p", "again"]);
     expect(shown.stdout).toBe("red \ufffd[31m\nline\n");
+  });
+
+  it("[CLI-54] stores tool calls and their results, and a sub-agent as a session of its own", async () => {
+    const server = await startModelServer({
+      answer: (_, index) =>
+        [
+          { toolCalls: [{ name: "read_file", arguments: '{"path":"notes.txt"}', id: "call_1" }] },
+          {
+            toolCalls: [
+              {
+                name: "delegate",
+                arguments: '{"persona":"planner","task":"Plan it"}',
+                id: "call_2",
+              },
+            ],
+          },
+          { content: "the plan" },
+        ][index] ?? { content: "done" },
+    });
+    const home = freshHome({ ...server.env("openai"), REPRISE_MODEL: "openai:test" });
+    writeFileSync(join(home.project, "notes.txt"), "remember the milk\n");
+    const { code, stdout, stderr } = await home.run(["-p", "look"]);
+    expect({ code, stdout }).toEqual({ code: 0, stdout: "done\n" });
+    const [child, parent] = (await sessionsOf(home)).toSorted((a) =>
+      a.parent_session_id === null ? 1 : -1,
+    );
+    expect(stderr.split("\n")).toEqual([
+      '· read_file {"path":"notes.txt"}',
+      '· delegate {"persona":"planner","task":"Plan it"}',
+      `· planner works in session ${child?.id}`,
+      `Resume with: reprise --session ${parent?.id}`,
+      "",
+    ]);
+    expect(parent).toMatchObject({ depth: 0, parent_session_id: null });
+    expect(child).toMatchObject({
+      depth: 1,
+      parent_session_id: parent?.id,
+      persona_name: "planner",
+      project_key: parent?.project_key,
+    });
+    const rows = await detailOf(home, parent?.id ?? "");
+    expect(rowsOf(rows)).toEqual([
+      [1, "user", "look"],
+      [2, "assistant", ""],
+      [3, "tool", expect.stringContaining("remember the milk")],
+      [4, "assistant", ""],
+      [5, "tool", "the plan"],
+      [6, "assistant", "done"],
+    ]);
+    expect(rows.messages.map(({ tool_calls }) => tool_calls)).toEqual([
+      null,
+      [{ id: "call_1", name: "read_file", args: { path: "notes.txt" } }],
+      null,
+      [{ id: "call_2", name: "delegate", args: { persona: "planner", task: "Plan it" } }],
+      null,
+      null,
+    ]);
+    expect(rowsOf(await detailOf(home, child?.id ?? ""))).toEqual([
+      [1, "user", "Plan it"],
+      [2, "assistant", "the plan"],
+    ]);
+    const shown = await home.run(["sessions", "show", parent?.id ?? ""]);
+    expect(shown.stdout).toContain('\n· read_file {"path":"notes.txt"}\n');
   });
 
   it("[CLI-36] refuses what is empty, larger than 1 MiB, or could not be stored, and stores nothing", async () => {

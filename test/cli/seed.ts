@@ -35,6 +35,12 @@ export async function seed(home: Home, ...sessions: readonly Seed[]): Promise<Se
   return made;
 }
 
+/** Stores a user message as the API does: the agent has not seen it. */
+export async function append(home: Home, reference: string, content: string): Promise<void> {
+  await using store = await openSqliteStore({ path: home.database });
+  await store.write(appendUserMessage, { reference, content });
+}
+
 /** An id that begins with these characters: `idLike("aaaaaa1")`. */
 export function idLike(start: string): string {
   const tail = "00000000-0000-4000-8000-000000000000";
@@ -52,6 +58,7 @@ export interface Detail {
   readonly repo_path: string | null;
   readonly project_key: string | null;
   readonly plan_mode: boolean;
+  readonly parent_session_id: string | null;
   readonly total_input_tokens: number;
   readonly last_seq: number;
   readonly last_message_at: string | null;
@@ -60,6 +67,7 @@ export interface Detail {
     readonly seq: number;
     readonly role: string;
     readonly content: string;
+    readonly tool_calls: unknown;
     readonly archived: boolean;
   }[];
 }

@@ -1,5 +1,6 @@
 import { RepriseError } from "../../core/errors.ts";
 import type { Exchanger, Live } from "../../agent/exchange-parts.ts";
+import type { WhenBusy } from "../../agent/hold-lease.ts";
 import type { ExchangeResult } from "../../agent/exchange-event.ts";
 import { MAX_CONTENT_BYTES } from "../../core/limits.ts";
 import type { Session } from "../../core/sessions.ts";
@@ -19,7 +20,8 @@ export interface Conversation {
   current(): Session | null;
   /** What a session that is not there yet will begin with. */
   planned(): { readonly model: string | null; readonly persona_name: string | null };
-  send(text: string, live: Live): Promise<ExchangeResult>;
+  /** Null continues: see `ExchangeRequest`. */
+  send(text: string | null, live: Live): Promise<ExchangeResult>;
   /** Begins a fresh agent thread; `archive` hides the messages so far as well. */
   startThread(change: {
     readonly archive: boolean;
@@ -40,6 +42,7 @@ export function createConversation(parts: {
   readonly store: Store;
   readonly chosen: ChosenSession;
   readonly openExchanger: () => Promise<Exchanger>;
+  readonly whenBusy: WhenBusy;
 }): Conversation {
   const { cli, store, chosen } = parts;
   const columns = chosen.kind === "new" ? chosen.columns : null;
@@ -57,14 +60,18 @@ export function createConversation(parts: {
       persona_name: session?.persona_name ?? columns?.persona_name ?? null,
     }),
     send: async (text, live) => {
-      refuseUnstorable(text);
+      if (text === null) {
+        refuseUnbegun(session);
+      } else {
+        refuseUnstorable(text);
+      }
       if (session === null && columns !== null) {
         const { persona_name, model = null, repo_path = null } = columns;
         await checkNewSession(cli, { persona_name, model, repo_path });
       }
       const open = await (exchanger ??= parts.openExchanger());
       const { id } = await stored();
-      const result = await open.exchange({ session_id: id, text }, live);
+      const result = await open.exchange({ session_id: id, text, when_busy: parts.whenBusy }, live);
       keep(result.session);
       return result;
     },
@@ -82,6 +89,15 @@ export function createConversation(parts: {
     },
     checkModel: (name) => checkModel(cli, name),
   };
+}
+
+function refuseUnbegun(session: Session | null): void {
+  if (session === null) {
+    throw new RepriseError(
+      "nothing_to_continue",
+      "This session has not begun, so there is nothing to continue; send a message.",
+    );
+  }
 }
 
 function refuseUnstorable(text: string): void {

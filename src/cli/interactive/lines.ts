@@ -1,13 +1,15 @@
+import type { Live } from "../../agent/exchange-parts.ts";
+import { oneLine } from "../../core/text.ts";
 import type { CliContext } from "../context.ts";
 import { noticeLine, printLine } from "../context.ts";
 import { showError } from "../show-error.ts";
 import type { Conversation } from "./conversation.ts";
 import { greeting } from "./greeting.ts";
 import { type InputEvent, type LineInput, openLineInput } from "./input.ts";
-import { send } from "./send.ts";
-import { slashCommand, type SlashOutcome } from "./slash.ts";
+import { callArguments, send } from "./send.ts";
+import { slashCommand } from "./slash.ts";
 
-type Outcome = SlashOutcome | "stopped";
+type Outcome = "stay" | "leave" | "failed" | "stopped";
 
 export interface LinesInput {
   readonly cli: CliContext;
@@ -63,7 +65,8 @@ async function handle(parts: LinesInput, input: LineInput, event: InputEvent): P
   try {
     const command = slashCommand(event.text);
     if (command !== null) {
-      return await command(parts);
+      const outcome = await command(parts);
+      return outcome === "continue" ? await exchange(parts, input, null) : outcome;
     }
     // "//text" sends "/text"
     const text = event.text.startsWith("//") ? event.text.slice(1) : event.text;
@@ -76,7 +79,11 @@ async function handle(parts: LinesInput, input: LineInput, event: InputEvent): P
   }
 }
 
-async function exchange(parts: LinesInput, input: LineInput, text: string): Promise<Outcome> {
+async function exchange(
+  parts: LinesInput,
+  input: LineInput,
+  text: string | null,
+): Promise<Outcome> {
   const stop = new AbortController();
   input.onInterrupt(() => stop.abort());
   try {
@@ -84,6 +91,7 @@ async function exchange(parts: LinesInput, input: LineInput, text: string): Prom
       ...parts,
       text,
       signal: AbortSignal.any([stop.signal, input.leaving]),
+      ...(parts.cli.stdin.isTTY === true ? { mayRepeat: askToRepeat(parts.cli, input) } : {}),
     });
     if (stopped && (parts.cli.stdin.isTTY !== true || input.leaving.aborted)) {
       parts.cli.exitCode = 1;
@@ -92,6 +100,21 @@ async function exchange(parts: LinesInput, input: LineInput, text: string): Prom
   } finally {
     input.onInterrupt(null);
   }
+}
+
+/** Calls that may have taken effect are carried out again only where a person says yes. */
+function askToRepeat(cli: CliContext, input: LineInput): NonNullable<Live["mayRepeat"]> {
+  return async (calls) => {
+    noticeLine(
+      cli,
+      "These calls were at work when the program stopped; they may have taken effect:",
+    );
+    for (const { name, args } of calls) {
+      noticeLine(cli, `· ${oneLine(name)} ${callArguments(args)}`);
+    }
+    const answer = await input.next("Carry them out again? y/N ");
+    return answer.kind === "line" && /^y(es)?$/i.test(answer.text.trim());
+  };
 }
 
 function sayUnsent(cli: CliContext, input: LineInput): void {

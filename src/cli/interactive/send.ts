@@ -1,3 +1,4 @@
+import type { Live } from "../../agent/exchange-parts.ts";
 import type { ExchangeEvent, ExchangeResult } from "../../agent/exchange-event.ts";
 import { messageInfo } from "../../core/schemas.ts";
 import { oneLine } from "../../core/text.ts";
@@ -8,9 +9,11 @@ import type { Conversation } from "./conversation.ts";
 export interface SendInput {
   readonly cli: CliContext;
   readonly conversation: Conversation;
-  readonly text: string;
+  /** Null continues an exchange that was interrupted. */
+  readonly text: string | null;
   readonly json: boolean;
   readonly signal: AbortSignal;
+  readonly mayRepeat?: Live["mayRepeat"];
 }
 
 /** Sends one message and shows the answer as it comes, or one line of JSON when it is there. */
@@ -20,6 +23,7 @@ export async function send(input: SendInput): Promise<ExchangeResult> {
   const result = await conversation.send(input.text, {
     listener: (event) => screen?.show(event),
     signal,
+    ...(input.mayRepeat === undefined ? {} : { mayRepeat: input.mayRepeat }),
   });
   if (json) {
     printLine(cli, JSON.stringify(exchangeDocument(result)));
@@ -137,7 +141,7 @@ function plainScreen(cli: CliContext): PlainScreen {
 /** Characters of a tool call's arguments that a line shows. */
 const ARGUMENTS_SHOWN = 100;
 
-function callArguments(args: unknown): string {
+export function callArguments(args: unknown): string {
   const text = oneLine(JSON.stringify(args) ?? "");
   return text.length > ARGUMENTS_SHOWN ? `${text.slice(0, ARGUMENTS_SHOWN)}…` : text;
 }

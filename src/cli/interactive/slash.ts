@@ -5,7 +5,7 @@ import { type CliContext, noticeLine } from "../context.ts";
 import type { Conversation } from "./conversation.ts";
 
 /** What the screen does next. */
-export type SlashOutcome = "stay" | "leave" | "failed";
+export type SlashOutcome = "stay" | "leave" | "continue";
 
 interface SlashParts {
   readonly cli: CliContext;
@@ -78,6 +78,11 @@ const COMMANDS: readonly SlashCommand[] = [
       noticeLine(cli, `Planning mode is ${on ? "on" : "off"}.`);
       return "stay";
     },
+  },
+  {
+    name: "continue",
+    help: "go on with an exchange that was interrupted",
+    carryOut: async () => "continue",
   },
   {
     name: "end",
