@@ -101,7 +101,7 @@ function sameHashes(some: readonly string[], others: readonly string[]): boolean
 }
 
 /** How many items two sequences have in common from the first on. */
-export function commonLength(some: readonly string[], others: readonly string[]): number {
+function commonLength(some: readonly string[], others: readonly string[]): number {
   const end = Math.min(some.length, others.length);
   let length = 0;
   while (length < end && some[length] === others[length]) {

@@ -20,7 +20,7 @@ export function isPlain(value: unknown): boolean {
 }
 
 /** An object that was written as `{…}`, not made by a class. */
-export function isPlainRecord(value: unknown): value is Record<string, unknown> {
+function isPlainRecord(value: unknown): value is Record<string, unknown> {
   if (typeof value !== "object" || value === null) {
     return false;
   }

@@ -11,7 +11,7 @@ import { encodeJson, encodeValue } from "./encode.ts";
 import { MESSAGES, mirroredSession, mirrorRows } from "./mirror.ts";
 import { createParcel, type ParcelBuilder } from "./parcel.ts";
 import type { Place } from "./place.ts";
-import { splitVersions } from "./shape.ts";
+import { splitShape } from "./shape.ts";
 import { headKey, keepHead, type ThreadCache } from "./thread-cache.ts";
 
 /** What LangGraph hands to `put`. */
@@ -36,11 +36,11 @@ export interface PutDraft {
 export function draftPut(put: Put, cache: ThreadCache): PutDraft {
   const { place, parent_id, checkpoint } = put;
   const parcel = createParcel(cache);
-  const channels = channelsOf(put, parcel);
+  const { channels, untouched } = channelsOf(put, parcel);
   const messages = channels.find(({ name }) => name === MESSAGES);
   const parent =
     parent_id === null ? null : (cache.heads.get(headKey(place.ns, parent_id)) ?? null);
-  const { shape, numbers } = splitVersions(checkpoint);
+  const { shape, numbers } = splitShape({ versions: checkpoint, untouched });
   return {
     input: {
       ...place,
@@ -61,18 +61,29 @@ export function draftPut(put: Put, cache: ThreadCache): PutDraft {
   };
 }
 
-function channelsOf(put: Put, parcel: ParcelBuilder): ChannelInput[] {
+function channelsOf(
+  put: Put,
+  parcel: ParcelBuilder,
+): { channels: ChannelInput[]; untouched: Record<string, unknown> } {
   const { checkpoint, newVersions, parent_id, whole } = put;
-  return Object.entries(checkpoint.channel_values).flatMap(([name, value]): ChannelInput[] => {
-    // a channel that was never written has a value but no version: it is nobody's to inherit
-    const isOld = !(name in newVersions) && name in checkpoint.channel_versions;
-    if (isOld && parent_id === null) {
-      return [];
+  const channels: ChannelInput[] = [];
+  const untouched: Record<string, unknown> = {};
+  for (const [name, given] of Object.entries(checkpoint.channel_values)) {
+    const isVersioned = name in checkpoint.channel_versions;
+    const isOld = isVersioned && !(name in newVersions);
+    if (isOld && !whole) {
+      // without a parent there is nobody to have it from: the suite has it that it is left out
+      channels.push(...(parent_id === null ? [] : [{ name, inherited: true } as const]));
+      continue;
     }
-    return isOld && !whole
-      ? [{ name, inherited: true }]
-      : [{ name, value: encodeValue(value, parcel) }];
-  });
+    const value = encodeValue(given, parcel);
+    if (!isVersioned && value.kind === "inline" && value.refs.length === 0) {
+      untouched[name] = JSON.parse(value.json);
+    } else {
+      channels.push({ name, value });
+    }
+  }
+  return { channels, untouched };
 }
 
 function mirrorFor(parts: {

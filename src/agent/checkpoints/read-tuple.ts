@@ -17,7 +17,7 @@ import { decodeValue, type Lender } from "./decode.ts";
 import { notePrint, printOf } from "./message-hash.ts";
 import { MESSAGES } from "./mirror.ts";
 import { configOf } from "./place.ts";
-import { joinVersions } from "./shape.ts";
+import { joinShape } from "./shape.ts";
 import {
   headKey,
   keepBody,
@@ -89,8 +89,11 @@ export async function tupleOf(
   lender: Lender,
   firstVersion: number,
 ): Promise<CheckpointTuple> {
-  const versions = joinVersions({ shape: read.shape, numbers: read.versions });
+  const { versions, untouched } = joinShape({ shape: read.shape, numbers: read.versions });
   const channel_values: Record<string, unknown> = {};
+  for (const [name, json] of Object.entries(untouched)) {
+    channel_values[name] = await decodeValue([json], lender);
+  }
   for (const [name, value] of Object.entries(read.channels)) {
     channel_values[name] = await decodeValue(value, lender);
   }

@@ -1,9 +1,16 @@
 import type { Checkpoint } from "@langchain/langgraph-checkpoint";
 
-/** What of a checkpoint is not a value: versions by channel, and what each node has seen of them. */
-export type Versions = Pick<Checkpoint, "v" | "channel_versions" | "versions_seen">;
+/**
+ * What of a checkpoint a graph repeats at nearly every step: versions by channel, what each node
+ * has seen of them, and the values of channels that nothing was ever written to.
+ */
+export interface Repeated {
+  readonly versions: Pick<Checkpoint, "v" | "channel_versions" | "versions_seen">;
+  /** Encoded JSON by channel; no messages in it. */
+  readonly untouched: Readonly<Record<string, unknown>>;
+}
 
-/** The versions with a null for each number, which a graph repeats, and the numbers. */
+/** The same with a null for each version, and the versions. */
 export interface Shape {
   readonly shape: string;
   /** Numbers in order, with commas between. */
@@ -11,25 +18,32 @@ export interface Shape {
 }
 
 /**
- * Takes the numbers out of a checkpoint's versions. What is left is the same at most steps of a
- * graph, so it is kept once a thread: with six middlewares it is ten times as long as the numbers.
+ * Takes the numbers out. What is left is kept once a thread: with six middlewares it is ten times
+ * as long as the numbers.
  */
-export function splitVersions({ v, channel_versions, versions_seen }: Versions): Shape {
+export function splitShape({ versions, untouched }: Repeated): Shape {
+  const { v, channel_versions, versions_seen } = versions;
   const numbers: number[] = [];
-  const shape = JSON.stringify({ v, channel_versions, versions_seen }, (key, value: unknown) => {
-    if (key !== "v" && typeof value === "number") {
-      numbers.push(value);
-      return null;
-    }
-    return value;
-  });
+  // as a text of its own, because a value may hold a null
+  const values = JSON.stringify(untouched);
+  const shape = JSON.stringify(
+    { v, channel_versions, versions_seen, values },
+    (key, value: unknown) => {
+      if (key !== "v" && typeof value === "number") {
+        numbers.push(value);
+        return null;
+      }
+      return value;
+    },
+  );
   return { shape, numbers: numbers.join(",") };
 }
 
-/** The versions that `splitVersions` took apart. */
-export function joinVersions({ shape, numbers }: Shape): Versions {
+/** What `splitShape` took apart. */
+export function joinShape({ shape, numbers }: Shape): Repeated {
   const all = numbers.split(",").values();
-  return JSON.parse(shape, (_, value: unknown) =>
+  const { values, ...versions } = JSON.parse(shape, (_, value: unknown) =>
     value === null ? Number(all.next().value) : value,
-  ) as Versions;
+  ) as Repeated["versions"] & { readonly values: string };
+  return { versions, untouched: JSON.parse(values) as Repeated["untouched"] };
 }

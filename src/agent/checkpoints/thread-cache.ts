@@ -63,7 +63,7 @@ export function reviveOf(body: KnownBody): Revive {
   return (body.revive ??= reviverOf(body.text));
 }
 
-export function keepList(cache: ThreadCache, list: number, items: KnownBody[]): void {
+function keepList(cache: ThreadCache, list: number, items: KnownBody[]): void {
   const known = cache.lists.get(list) ?? [];
   cache.lists.delete(list);
   cache.lists.set(list, known.length >= items.length ? known : items);

@@ -67,7 +67,10 @@ export interface CheckpointTable {
   checkpoint_id: string;
   parent_id: string | null;
   ts: string;
-  /** The body that holds the checkpoint's versions with a null where a number belongs. */
+  /**
+   * The body that holds what a graph repeats at every step: the checkpoint's versions with a null
+   * where a number belongs, and the values of channels that nothing was ever written to.
+   */
   shape: number;
   /** Those numbers, in order, with commas between. */
   versions: string;
