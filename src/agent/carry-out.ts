@@ -40,68 +40,86 @@ const RESULT_ROWS = 1000;
 /** The node of langchain's agent that calls the model. */
 const MODEL_NODE = "model_request";
 
+/** The node of langchain's agent that carries out tools; an agent without tools has none. */
+const TOOLS_NODE = "tools";
+
 /** What the agent's graph is given: messages to add, or null to go on from its checkpoint. */
-interface GraphInput {
-  readonly messages: BaseMessage[];
-}
+type GraphInput = { readonly messages: BaseMessage[] } | null;
 
 /** The exchange between taking the lease and giving it back. */
 export async function carryOut(input: CarryOutInput): Promise<CarriedOut> {
-  const { parts, request, live, held, saver, prepared } = input;
+  const { parts, request, held, prepared } = input;
   const before = await parts.store.read(readSession, { id: request.session_id });
+  const agent = buildAgent({
+    ...prepared,
+    session: before,
+    saver: input.saver,
+    delegate: input.subAgents(before),
+    protectedPaths: parts.protectedPaths,
+  });
+  const thread = { agent, id: threadId(before.id, before.thread_suffix) };
+  const state = await readThread(input.saver, thread.id);
+  if (request.text !== null) {
+    await settle(thread, state);
+  }
   const { session, pending } = await parts.store.write(beginExchange, {
     fence: held.fence,
     content: request.text,
     model: prepared.modelName,
     persona_name: prepared.persona.name,
   });
-  live.listener({ kind: "begun", session, model: prepared.modelName });
-  const delegate = input.subAgents(session);
-  const agent = buildAgent({
-    ...prepared,
-    session,
-    saver,
-    delegate,
-    protectedPaths: parts.protectedPaths,
-  });
-  const thread = threadId(session.id, session.thread_suffix);
-  const state = await readThread(saver, thread);
-  const graphInput = await nextInput({ ...input, state, pending, agent, thread });
+  input.live.listener({ kind: "begun", session, model: prepared.modelName });
+  const next = await nextInput({ ...input, state, pending, thread });
   const progress =
-    graphInput === "done"
+    next === "done"
       ? { text: state.answer, stopped: false }
-      : await streamAnswer({ ...input, agent, thread, graphInput });
+      : await streamAnswer({ ...input, thread, graphInput: next });
   return {
     finished: !progress.stopped || progress.text !== "",
     result: await resultOf({ ...input, before, thread, progress }),
   };
 }
 
+interface AgentThread {
+  readonly agent: SessionAgent;
+  readonly id: string;
+}
+
+/** Gives every call that was left open its result, in a checkpoint and the mirror alike. */
+async function settle({ agent, id }: AgentThread, state: ThreadState): Promise<void> {
+  if (state.openCalls.length > 0) {
+    const node = TOOLS_NODE in agent.graph.nodes ? TOOLS_NODE : MODEL_NODE;
+    const messages = settled(state);
+    await agent.graph.updateState({ configurable: { thread_id: id } }, { messages }, node);
+  }
+}
+
 /**
  * What the agent gets next. A message, new or appended through the API, goes past whatever was
- * interrupted: calls without a result are settled in front of it. To continue means to go on from
- * the checkpoint; calls that may not be repeated are settled unless somebody says yes.
+ * interrupted. To continue means to go on from the checkpoint; calls that may not be repeated are
+ * settled unless somebody says yes.
  */
 async function nextInput(
   input: CarryOutInput & {
     state: ThreadState;
     pending: readonly Message[];
-    agent: SessionAgent;
-    thread: string;
+    thread: AgentThread;
   },
-): Promise<GraphInput | null | "done"> {
-  const { state, pending, request, live } = input;
+): Promise<GraphInput | "done"> {
+  const { state, pending, request, live, thread } = input;
   const messages = pending.map(
     ({ message_id, content }) => new HumanMessage({ id: message_id, content }),
   );
   if (request.text !== null) {
-    return { messages: [...settled(state), ...messages] };
+    return { messages };
   }
-  const { next } = await input.agent.graph.getState({ configurable: { thread_id: input.thread } });
+  const { next } = await thread.agent.graph.getState({ configurable: { thread_id: thread.id } });
   if (next.length > 0) {
     const unsafe = state.openCalls.filter((call) => !mayBeRepeated(call));
-    const repeat = unsafe.length === 0 || (await live.mayRepeat?.(unsafe)) === true;
-    return repeat ? null : { messages: settled(state) };
+    if (unsafe.length > 0 && (await live.mayRepeat?.(unsafe)) !== true) {
+      await settle(thread, state);
+    }
+    return null;
   }
   if (messages.length > 0) {
     return { messages };
@@ -117,10 +135,11 @@ async function nextInput(
 }
 
 async function streamAnswer(
-  input: CarryOutInput & { agent: SessionAgent; thread: string; graphInput: GraphInput | null },
+  input: CarryOutInput & { thread: AgentThread; graphInput: GraphInput },
 ): Promise<{ text: string; stopped: boolean }> {
-  const { agent, held, live, prepared } = input;
-  const config = { configurable: { thread_id: input.thread } };
+  const { held, live, prepared } = input;
+  const { agent, id } = input.thread;
+  const config = { configurable: { thread_id: id } };
   const progress: Progress = { text: "", partial: "" };
   try {
     const stream = await agent.stream(input.graphInput, {
@@ -139,8 +158,9 @@ async function streamAnswer(
     if (!live.signal.aborted) {
       throw modelFailure(error, prepared.modelName);
     }
-    await keepPartial(agent, config, progress.partial);
-    return { text: progress.partial, stopped: true };
+    const text = input.request.keep_partial === false ? "" : progress.partial;
+    await keepPartial(agent, config, text);
+    return { text, stopped: true };
   }
 }
 
@@ -159,14 +179,14 @@ async function keepPartial(
 async function resultOf(
   input: CarryOutInput & {
     before: Session;
-    thread: string;
+    thread: AgentThread;
     progress: { text: string; stopped: boolean };
   },
 ): Promise<ExchangeResult> {
   const { parts, before } = input;
   return {
     session: await parts.store.read(readSession, { id: before.id }),
-    thread_id: input.thread,
+    thread_id: input.thread.id,
     model: input.prepared.modelName,
     answer: input.progress.text,
     stopped: input.progress.stopped,

@@ -7,6 +7,8 @@ import { type ErrorCode, isRepriseError } from "../core/errors.ts";
 import { MAX_DEPTH } from "../core/limits.ts";
 import type { Session } from "../core/sessions.ts";
 import type { Fence } from "../store/leases/fence.ts";
+import type { Store } from "../store/store.ts";
+import { readDetail } from "../store/messages/read.ts";
 import { openChild } from "../store/sessions/open-child.ts";
 import type {
   Exchanger,
@@ -76,7 +78,7 @@ interface ChildInput extends DelegateParts {
   readonly callId: string;
 }
 
-async function runChild(input: ChildInput): Promise<ExchangeResult> {
+async function runChild(input: ChildInput): Promise<Pick<ExchangeResult, "answer" | "stopped">> {
   const { parts, parent, live } = input;
   const persona = await loadPersona({
     name: input.persona,
@@ -90,11 +92,16 @@ async function runChild(input: ChildInput): Promise<ExchangeResult> {
     model: persona.model ?? input.prepared.modelName,
   });
   live.listener({ kind: "child", session: child });
+  if (child.last_seq > 0 && child.activity === "idle") {
+    // it had answered; only its parent did not come to hear it
+    return { answer: await lastAnswer(parts.store, child), stopped: false };
+  }
   const request: ExchangeRequest = {
     session_id: child.id,
     text: child.last_seq === 0 ? input.task : null,
     // whoever held it was this call's earlier process
     when_busy: "take_over",
+    keep_partial: false,
   };
   return input.openExchanger().exchange(request, {
     ...live,
@@ -108,8 +115,15 @@ async function runChild(input: ChildInput): Promise<ExchangeResult> {
 
 const PARENTS_OWN: ReadonlySet<ErrorCode> = new Set(["lease_lost", "shutting_down"]);
 
+async function lastAnswer(store: Store, child: Session): Promise<string> {
+  const { messages } = await store.read(readDetail, { reference: child.id, all: true });
+  return messages.findLast(({ role }) => role === "assistant")?.content ?? "";
+}
+
 /** A sub-agent that fails tells its parent in a sentence; what concerns the parent itself does not. */
-async function answerOf(run: () => Promise<ExchangeResult>): Promise<string> {
+async function answerOf(
+  run: () => Promise<Pick<ExchangeResult, "answer" | "stopped">>,
+): Promise<string> {
   try {
     const { answer, stopped } = await run();
     return stopped || answer === ""

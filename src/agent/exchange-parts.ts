@@ -28,6 +28,11 @@ export interface ExchangeRequest {
   readonly text: string | null;
   /** `refuse` where it is not given. */
   readonly when_busy?: WhenBusy;
+  /**
+   * What becomes of a half answer when the exchange is stopped: kept as the answer, or dropped, so
+   * that continuing asks for it again. Kept where it is not given.
+   */
+  readonly keep_partial?: boolean;
 }
 
 export interface Live {

@@ -1,8 +1,9 @@
+import { isRepriseError } from "../core/errors.ts";
 import { LEASE_MS } from "../core/limits.ts";
 import type { Fence } from "../store/leases/fence.ts";
 import { refuseEnded } from "../store/sessions/change.ts";
 import { readSession } from "../store/sessions/read.ts";
-import { type CarriedOut, carryOut } from "./carry-out.ts";
+import { carryOut } from "./carry-out.ts";
 import { createCheckpointSaver } from "./checkpoints/saver.ts";
 import { delegateTool } from "./delegate.ts";
 import type { Exchanger, ExchangeRequest, ExchangerParts, Prepared } from "./exchange-parts.ts";
@@ -30,7 +31,7 @@ export function createExchanger(parts: ExchangerParts): Exchanger {
         isGone,
       });
       fence = held.fence;
-      let done: CarriedOut | null = null;
+      let finished = false;
       try {
         const subAgents = delegateTool({
           parts,
@@ -39,11 +40,15 @@ export function createExchanger(parts: ExchangerParts): Exchanger {
           live,
           openExchanger: () => createExchanger(parts),
         });
-        done = await carryOut({ parts, request, live, held, saver, prepared, subAgents });
+        const done = await carryOut({ parts, request, live, held, saver, prepared, subAgents });
+        finished = done.finished;
         return done.result;
+      } catch (error) {
+        finished = isRepriseError(error, "nothing_to_continue");
+        throw error;
       } finally {
         fence = null;
-        await held.release(done?.finished === true);
+        await held.release(finished);
       }
     },
   };

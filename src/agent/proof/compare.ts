@@ -1,0 +1,154 @@
+import { threadId } from "../../core/threads.ts";
+import type { Mirror, MirrorRow } from "../../store/proof/mirror.ts";
+import type { Desired } from "./desired.ts";
+import type { Finding, FindingKind } from "./finding.ts";
+import { COMPARED, columnsOf, type Match } from "./match.ts";
+import { misplacedRows } from "./order.ts";
+import type { Truth } from "./truth.ts";
+
+export interface Comparison {
+  readonly mirror: Mirror;
+  readonly truth: Truth;
+  readonly match: Match;
+  readonly desired: Desired;
+}
+
+/** Every difference between a mirror and its checkpoints; none where the two agree. */
+export function compareMirror(input: Comparison): Finding[] {
+  const damaged = input.truth.damaged.map((thread) =>
+    about(
+      "checkpoint_damaged",
+      `The latest checkpoint of thread ${thread} is damaged, so what it says is not known; restore a backup.`,
+    ),
+  );
+  if (damaged.length > 0) {
+    // without a thread's messages every row of it would look like an extra one
+    return damaged;
+  }
+  const rows = [...missing(input), ...unexplained(input), ...rowByRow(input), ...misplaced(input)];
+  return [...rows, ...positions(input, rows), ...counters(input)];
+}
+
+function missing({ match }: Comparison): Finding[] {
+  return match.messages
+    .filter(({ row }) => row === null)
+    .map(({ message, thread }) => ({
+      kind: "missing",
+      seq: null,
+      message_id: message.message_id,
+      sentence: `A message (${message.role}) of thread ${thread} has no row.`,
+    }));
+}
+
+/** Rows that no checkpoint holds although they say so, or although only one could have made them. */
+function unexplained({ mirror, match }: Comparison): Finding[] {
+  const rows = [...match.stray, ...match.extra].sort((a, b) => a.seq - b.seq);
+  const lost = threadWithoutCheckpoint(mirror);
+  if (lost !== null) {
+    return rows.map((row) =>
+      at(
+        row,
+        "checkpoint_missing",
+        `Message ${row.seq} is in no checkpoint, and thread ${lost} has none: the row may be the only copy.`,
+      ),
+    );
+  }
+  return rows.map((row) =>
+    row.role === "user"
+      ? at(row, "pending", `Message ${row.seq} counts as handed over, but no checkpoint holds it.`)
+      : at(row, "extra", `Message ${row.seq} (${row.role}) is in no checkpoint.`),
+  );
+}
+
+/** The first thread that has not begun, or whose checkpoints are gone: nothing tells which. */
+function threadWithoutCheckpoint({ session_id, counters, heads }: Mirror): string | null {
+  const begun = new Set(heads.map(({ suffix }) => suffix));
+  for (let suffix = 0; suffix <= counters.thread_suffix; suffix += 1) {
+    if (!begun.has(suffix)) {
+      return threadId(session_id, suffix);
+    }
+  }
+  return null;
+}
+
+function rowByRow({ mirror, match }: Comparison): Finding[] {
+  const findings: Finding[] = [];
+  for (const { row, message } of [...match.messages, ...match.removed]) {
+    if (row === null) {
+      continue;
+    }
+    const columns = columnsOf(message);
+    const differing = COMPARED.filter((column) => row[column] !== columns[column]);
+    if (differing.length > 0) {
+      const sentence = `Message ${row.seq} differs from its checkpoint in ${differing.join(", ")}.`;
+      findings.push(at(row, "different", sentence));
+    }
+    if (row.checkpointed !== 1) {
+      const sentence = `Message ${row.seq} counts as pending, but a checkpoint holds it.`;
+      findings.push(at(row, "pending", sentence));
+    }
+  }
+  const { cleared_seq } = mirror.counters;
+  for (const row of mirror.rows) {
+    if ((row.archived === 1) !== row.seq <= cleared_seq) {
+      const state = row.archived === 1 ? "archived, but was never cleared" : "cleared, but shown";
+      findings.push(at(row, "archived", `Message ${row.seq} is ${state}.`));
+    }
+  }
+  return findings;
+}
+
+function misplaced({ match }: Comparison): Finding[] {
+  return misplacedRows(match.messages).map((row) =>
+    at(row, "order", `Message ${row.seq} stands before one that it has to follow.`),
+  );
+}
+
+/** Holes that no other finding explains. */
+function positions({ mirror, desired }: Comparison, found: readonly Finding[]): Finding[] {
+  const explained = found.some(({ kind }) => ["missing", "extra", "order"].includes(kind));
+  if (desired.moved === 0 || explained) {
+    return [];
+  }
+  const hole = mirror.rows.findIndex(({ seq }, index) => seq !== index + 1) + 1;
+  return [about("seq", `The positions of the messages have a hole at ${hole}.`)];
+}
+
+const TOTALS = ["total_input_tokens", "total_output_tokens"] as const;
+
+function counters({ mirror, desired }: Comparison): Finding[] {
+  const { counters: have } = mirror;
+  const { counters: want } = desired;
+  const findings: Finding[] = TOTALS.filter((total) => have[total] !== want[total]).map((total) =>
+    about("totals", `${total} is ${have[total]} and should be ${want[total]}.`),
+  );
+  if (have.last_seq !== want.last_seq) {
+    findings.push(
+      about("last_seq", `last_seq is ${have.last_seq} and should be ${want.last_seq}.`),
+    );
+  }
+  // where rows have to move, the mark moves along with them
+  if (desired.moved === 0 && have.cleared_seq !== want.cleared_seq) {
+    findings.push(
+      about("archived", `The clear mark stands at ${have.cleared_seq}, where no message is.`),
+    );
+  }
+  if (have.thread_suffix !== want.thread_suffix) {
+    const sentence = `thread_suffix is ${have.thread_suffix}, and should be ${want.thread_suffix}.`;
+    findings.push(about("thread_suffix", sentence));
+  }
+  for (const column of ["title", "last_message_at"] as const) {
+    if (have[column] !== want[column]) {
+      findings.push(about(column, `${column} is not set, although there is a message.`));
+    }
+  }
+  return findings;
+}
+
+function at(row: MirrorRow, kind: FindingKind, sentence: string): Finding {
+  return { kind, seq: row.seq, message_id: row.message_id, sentence };
+}
+
+function about(kind: FindingKind, sentence: string): Finding {
+  return { kind, seq: null, message_id: null, sentence };
+}

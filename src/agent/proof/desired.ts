@@ -1,0 +1,148 @@
+import { titleOf } from "../../core/text.ts";
+import type { Mirror, MirrorCounters, MirrorRow } from "../../store/proof/mirror.ts";
+import { columnsOf, type Match, type MatchedMessage } from "./match.ts";
+import { orderedMessages } from "./order.ts";
+
+/** The mirror that the checkpoints ask for. */
+export interface Desired {
+  /** In order; `seq` counts them from 1. A row that was there keeps all that is its own. */
+  readonly rows: readonly MirrorRow[];
+  readonly counters: MirrorCounters;
+  /** How many rows that were there stand at another position. */
+  readonly moved: number;
+}
+
+/**
+ * Works out the mirror that the checkpoints ask for, as near to the one that is there as can be:
+ * what is right keeps its position unless something has to be put in front of it, and a message
+ * that no checkpoint holds stays between its neighbours, with all that it says.
+ */
+export function desiredMirror(mirror: Mirror, match: Match): Desired {
+  const places = placesOf(match);
+  const moved = places.filter(({ row }, index) => row !== null && row.seq !== index + 1).length;
+  const cleared_seq = clearedSeq({ mirror, places, moved });
+  const rows = places.map((place, index) => {
+    const seq = index + 1;
+    return { ...rowAt(place, mirror.session_id), seq, archived: seq <= cleared_seq ? 1 : 0 };
+  });
+  const { title, last_message_at, thread_suffix } = mirror.counters;
+  return {
+    rows,
+    moved,
+    counters: {
+      title: title ?? firstTitle(rows),
+      thread_suffix: Math.max(0, thread_suffix, ...mirror.heads.map(({ suffix }) => suffix)),
+      last_seq: rows.length,
+      cleared_seq,
+      ...totals(match, rows),
+      last_message_at: last_message_at ?? latest(rows),
+    },
+  };
+}
+
+/** What stands at a position: a message of a checkpoint, or a row that has none. */
+type Place =
+  | (MatchedMessage & { readonly kind: "message" })
+  | { readonly kind: "row"; readonly row: MirrorRow; readonly checkpointed: 0 | 1 };
+
+function placesOf(match: Match): Place[] {
+  const others = otherRows(match);
+  const places: Place[] = [];
+  let present = 0;
+  let next = 0;
+  const pushOthers = (fits: (row: MirrorRow) => boolean): void => {
+    for (let other = others[next]; other !== undefined; other = others[next]) {
+      if (other.behind > present || !fits(other.row)) {
+        return;
+      }
+      places.push(other);
+      next += 1;
+    }
+  };
+  for (const one of orderedMessages(match.messages)) {
+    // in front of a message that is missing stays what has its position already
+    pushOthers(({ seq }) => one.row !== null || seq <= places.length + 1);
+    places.push({ ...one, kind: "message" });
+    present += one.row === null ? 0 : 1;
+  }
+  pushOthers(() => true);
+  return places;
+}
+
+/** Rows without a message in a checkpoint, and behind how many that have one they stand. */
+function otherRows({ messages, pending, stray, removed }: Match) {
+  const found = messages.flatMap(({ row }) => row?.seq ?? []).sort((a, b) => a - b);
+  const others = [
+    ...[...pending, ...stray].map((row) => ({ row, checkpointed: 0 as const })),
+    ...removed.map(({ row, message }) => ({
+      row: { ...row, ...columnsOf(message) },
+      checkpointed: 1 as const,
+    })),
+  ].sort((a, b) => a.row.seq - b.row.seq);
+  let behind = 0;
+  return others.map((other) => {
+    while ((found[behind] ?? Infinity) < other.row.seq) {
+      behind += 1;
+    }
+    return { ...other, kind: "row" as const, behind };
+  });
+}
+
+/** The clear action archives a whole thread, so a missing message goes with the rest of its own. */
+function clearedSeq(input: {
+  readonly mirror: Mirror;
+  readonly places: readonly Place[];
+  readonly moved: number;
+}): number {
+  const { mirror, places, moved } = input;
+  const cleared = Math.min(Math.max(mirror.counters.cleared_seq, 0), places.length);
+  if (moved === 0) {
+    return cleared;
+  }
+  const archivedThreads = new Map<number, boolean>();
+  for (const place of places) {
+    if (place.kind === "message" && place.row !== null && !archivedThreads.get(place.thread)) {
+      archivedThreads.set(place.thread, place.row.seq <= mirror.counters.cleared_seq);
+    }
+  }
+  return places.filter((place, index) =>
+    place.kind === "message" && place.row === null
+      ? (archivedThreads.get(place.thread) ?? index < cleared)
+      : (place.row?.seq ?? 0) <= mirror.counters.cleared_seq,
+  ).length;
+}
+
+function rowAt(place: Place, session_id: string): MirrorRow {
+  if (place.kind === "row") {
+    return { ...place.row, checkpointed: place.checkpointed };
+  }
+  const { row, message, ts } = place;
+  const fresh = { session_id, message_id: message.message_id, ts, idempotency_key: null };
+  return { ...(row ?? { ...fresh, seq: 0, archived: 0 }), ...columnsOf(message), checkpointed: 1 };
+}
+
+/** What providers counted, and the estimates of what waits. */
+function totals({ messages, removed }: Match, rows: readonly MirrorRow[]) {
+  let total_input_tokens = 0;
+  let total_output_tokens = 0;
+  for (const { message } of [...messages, ...removed]) {
+    total_input_tokens += message.usage?.input_tokens ?? 0;
+    total_output_tokens += message.usage?.output_tokens ?? 0;
+  }
+  for (const row of rows) {
+    total_input_tokens += row.checkpointed === 0 ? row.token_count : 0;
+  }
+  return { total_input_tokens, total_output_tokens };
+}
+
+function firstTitle(rows: readonly MirrorRow[]): string | null {
+  const first = rows.find(({ role, is_summary }) => role === "user" && is_summary === 0);
+  return first === undefined ? null : titleOf(first.content);
+}
+
+function latest(rows: readonly MirrorRow[]): string | null {
+  return rows.reduce<string | null>(
+    (last, { ts }) => (last !== null && last > ts ? last : ts),
+    null,
+  );
+}

@@ -1,0 +1,41 @@
+import { type Proof, readProof } from "../../store/proof/read.ts";
+import type { Store } from "../../store/store.ts";
+import { compareMirror } from "./compare.ts";
+import { type Desired, desiredMirror } from "./desired.ts";
+import type { Finding } from "./finding.ts";
+import { matchRows } from "./match.ts";
+import { truthOf } from "./truth.ts";
+
+/** What came out of comparing a session's mirror with its checkpoints. */
+export interface Proven {
+  readonly proof: Proof;
+  readonly desired: Desired;
+  readonly findings: readonly Finding[];
+  /** User messages that wait for the agent or were archived before it got them. */
+  readonly pending: number;
+}
+
+/**
+ * Compares a session's mirror with its checkpoints, both of one moment, even while an exchange is
+ * at work. Linear in the session's messages. Error codes: `session_not_found`, `database_*`.
+ */
+export async function proveSession(store: Store, session_id: string): Promise<Proven> {
+  const proven = await prove(store, { session_id, removed: false });
+  const isExplained = proven.findings.every(
+    ({ kind, seq }) => seq === null || !["extra", "pending", "checkpoint_missing"].includes(kind),
+  );
+  // what the agent took out of a thread is looked up only where a row asks for it
+  return isExplained ? proven : prove(store, { session_id, removed: true });
+}
+
+async function prove(
+  store: Store,
+  input: { readonly session_id: string; readonly removed: boolean },
+): Promise<Proven> {
+  const proof = await store.read(readProof, input);
+  const truth = await truthOf(proof);
+  const match = matchRows(proof.rows, truth);
+  const desired = desiredMirror(proof, match);
+  const findings = compareMirror({ mirror: proof, truth, match, desired });
+  return { proof, desired, findings, pending: match.pending.length };
+}

@@ -1,0 +1,134 @@
+import { RepriseError } from "../../core/errors.ts";
+import { LEASE_MS } from "../../core/limits.ts";
+import type { Fence } from "../../store/leases/fence.ts";
+import type { LeaseOwner } from "../../store/leases/lease.ts";
+import { type MirrorRow, stampOf } from "../../store/proof/mirror.ts";
+import { type RewriteMirror, rewriteMirror } from "../../store/proof/rewrite.ts";
+import type { Store } from "../../store/store.ts";
+import { holdLease } from "../hold-lease.ts";
+import { isGone } from "../this-process.ts";
+import { BEYOND_REPAIR, type Finding } from "./finding.ts";
+import { type Proven, proveSession } from "./prove.ts";
+
+export interface RepairInput {
+  readonly store: Store;
+  readonly session_id: string;
+  readonly owner: LeaseOwner;
+}
+
+export interface Repair {
+  /** What differed before; empty where nothing was to be done. */
+  readonly findings: readonly Finding[];
+  /** Rows that went, came, changed where they stand, and moved to another position. */
+  readonly rows: {
+    readonly removed: number;
+    readonly added: number;
+    readonly changed: number;
+    readonly moved: number;
+  };
+}
+
+/**
+ * Rebuilds a session's mirror from its checkpoints in one transaction; does nothing where the two
+ * agree. What no checkpoint holds, a pending message, stays as it is. Ended sessions too.
+ *
+ * Error codes: `session_not_found`; `session_busy` while an exchange is at work;
+ * `database_corrupt` where a checkpoint is damaged or gone, so that the mirror may be the only
+ * copy: then nothing is changed.
+ */
+export async function repairSession(input: RepairInput): Promise<Repair> {
+  const { store, session_id } = input;
+  const { proof, findings } = await proveSession(store, session_id);
+  if (findings.length === 0 && proof.activity !== "running") {
+    return nothing();
+  }
+  if (proof.state === "ended") {
+    return mend(input, null);
+  }
+  const held = await holdLease({
+    store,
+    session_id,
+    owner: input.owner,
+    life_ms: LEASE_MS,
+    when_busy: "refuse",
+    signal: new AbortController().signal,
+    isGone,
+  });
+  try {
+    return await mend(input, held.fence);
+  } finally {
+    await held.release(false);
+  }
+}
+
+/** Messages may still be appended through the API while somebody repairs. */
+const ATTEMPTS = 5;
+
+async function mend(input: RepairInput, fence: Fence | null): Promise<Repair> {
+  const { store, session_id } = input;
+  for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
+    const proven = await proveSession(store, session_id);
+    refuseDamaged(proven);
+    if (proven.findings.length === 0) {
+      return nothing();
+    }
+    const change = { ...changeOf(proven), session_id, fence };
+    if ((await store.write(rewriteMirror, change)) === "rewritten") {
+      return { findings: proven.findings, rows: countRows(proven, change) };
+    }
+  }
+  throw new RepriseError(
+    "session_busy",
+    "The session takes messages faster than it can be repaired; try again when it is quiet.",
+  );
+}
+
+function refuseDamaged({ findings }: Proven): void {
+  const damaged = findings.find(({ kind }) => BEYOND_REPAIR.has(kind));
+  if (damaged !== undefined) {
+    throw new RepriseError(
+      "database_corrupt",
+      `${damaged.sentence} Nothing was changed, because the messages may be the only copy; \`reprise sessions verify\` shows all.`,
+    );
+  }
+}
+
+type Change = Pick<RewriteMirror, "stamp" | "remove" | "insert" | "counters">;
+
+/** Only what differs is written: a row that stands right is left alone. */
+function changeOf({ proof, desired }: Proven): Change {
+  const bySeq = new Map(proof.rows.map((row) => [row.seq, row]));
+  const insert = desired.rows.filter((row) => !sameRow(row, bySeq.get(row.seq)));
+  const kept = new Set(desired.rows.map(({ seq }) => seq));
+  for (const { seq } of insert) {
+    kept.delete(seq);
+  }
+  return {
+    stamp: stampOf(proof),
+    remove: proof.rows.map(({ seq }) => seq).filter((seq) => !kept.has(seq)),
+    insert,
+    counters: desired.counters,
+  };
+}
+
+function sameRow(row: MirrorRow, there: MirrorRow | undefined): boolean {
+  return (
+    there !== undefined &&
+    Object.entries(there).every(([column, value]) => Reflect.get(row, column) === value)
+  );
+}
+
+function countRows({ proof, desired }: Proven, { insert }: Change): Repair["rows"] {
+  const before = new Set(proof.rows.map((row) => row.message_id));
+  const added = desired.rows.filter((row) => !before.has(row.message_id)).length;
+  return {
+    removed: proof.rows.length - (desired.rows.length - added),
+    added,
+    changed: insert.length - added - desired.moved,
+    moved: desired.moved,
+  };
+}
+
+function nothing(): Repair {
+  return { findings: [], rows: { removed: 0, added: 0, changed: 0, moved: 0 } };
+}

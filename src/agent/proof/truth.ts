@@ -1,0 +1,112 @@
+import type { BaseMessage } from "@langchain/core/messages";
+
+import type { MirrorMessage } from "../../store/messages/mirror.ts";
+import type { BodyRow } from "../../store/checkpoints/read.ts";
+import type { Proof, ThreadProof } from "../../store/proof/read.ts";
+import { hashOf, reviverOf } from "../checkpoints/body.ts";
+import { mirrorOf, tokenCountOf } from "../checkpoints/mirror-row.ts";
+
+/** A message of a thread's latest checkpoint, as its row has to be. */
+export interface TrueMessage {
+  readonly message: MirrorMessage;
+  /** Suffix of the thread that holds it. */
+  readonly thread: number;
+  /** When the thread's latest checkpoint was made: the time of a row that has to be made anew. */
+  readonly ts: string;
+}
+
+/** What the checkpoints of a session say, as plain data. */
+export interface Truth {
+  /** In the order of the threads, then of their messages; each id once. */
+  readonly messages: readonly TrueMessage[];
+  /** Messages that the agent has taken out of a thread and whose bodies are still kept, oldest first. */
+  readonly removed: readonly MirrorMessage[];
+  /** Ids of the threads whose latest checkpoint is damaged: what they say is not known. */
+  readonly damaged: readonly string[];
+}
+
+/** Makes the rows of a session's messages once more from its checkpoints. */
+export async function truthOf({ threads }: Pick<Proof, "threads">): Promise<Truth> {
+  const messages = new Map<string, TrueMessage>();
+  const removed: MirrorMessage[] = [];
+  const damaged: string[] = [];
+  for (const thread of threads) {
+    const rows = await rowsOf(thread);
+    if (rows === null) {
+      damaged.push(thread.thread_id);
+      continue;
+    }
+    for (const message of rows) {
+      const known = messages.get(message.message_id);
+      messages.set(message.message_id, again(known, { message, thread }));
+    }
+    removed.push(...(await removedFrom(thread)));
+  }
+  return { messages: [...messages.values()], removed, damaged };
+}
+
+/** A message that a later thread has too keeps its place and is charged once, as in the mirror. */
+function again(
+  known: TrueMessage | undefined,
+  { message, thread }: { message: MirrorMessage; thread: ThreadProof },
+): TrueMessage {
+  return known === undefined
+    ? { message, thread: thread.suffix, ts: thread.ts }
+    : { ...known, message: { ...message, usage: known.message.usage } };
+}
+
+async function rowsOf(thread: ThreadProof): Promise<MirrorMessage[] | null> {
+  const messages: BaseMessage[] = [];
+  for (const body of thread.messages ?? []) {
+    const message = await revive(body);
+    if (message === null) {
+      return null;
+    }
+    messages.push(message);
+  }
+  const tokens = messages.map(tokenCountOf);
+  return thread.messages === null
+    ? null
+    : messages.flatMap(
+        (_, index) => mirrorOf(messages, index, (place) => tokens[place] ?? 0) ?? [],
+      );
+}
+
+/** Null for a body that is no message any more, or no longer the one that was stored. */
+async function revive(body: BodyRow): Promise<BaseMessage | null> {
+  if (hashOf(body.body) !== body.hash) {
+    return null;
+  }
+  try {
+    return await reviverOf(body.body)();
+  } catch {
+    return null;
+  }
+}
+
+/** Alone, without the messages before it: what a provider did not count is not charged for again. */
+async function removedFrom({ others }: ThreadProof): Promise<MirrorMessage[]> {
+  const removed: MirrorMessage[] = [];
+  for (const body of others) {
+    const message = isMessageText(body.body) ? await revive(body) : null;
+    const row = message === null ? null : mirrorOf([message], 0);
+    if (row !== null) {
+      removed.push(row);
+    }
+  }
+  return removed;
+}
+
+/** `[class, fields with an id]`; see `checkpoints/body.ts`. */
+function isMessageText(text: string): boolean {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (!Array.isArray(value) || value.length !== 2) {
+      return false;
+    }
+    const fields: unknown = value[1];
+    return typeof fields === "object" && fields !== null && "id" in fields;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,132 @@
+import { setTimeout as sleep } from "node:timers/promises";
+
+import { describe, expect, it } from "vitest";
+
+import type { Session } from "../../../src/core/sessions.ts";
+import { readMessagesAfter } from "../../../src/store/messages/read.ts";
+import { endSession } from "../../../src/store/sessions/change.ts";
+import { createSession } from "../../../src/store/sessions/create.ts";
+import { listSessions } from "../../../src/store/sessions/list.ts";
+import { readSession } from "../../../src/store/sessions/read.ts";
+import { expectNoDrift } from "../../helpers/compare.ts";
+import { type Bench, openBench } from "../../helpers/exchanger.ts";
+import {
+  type ModelAnswer,
+  type SentMessage,
+  startModelServer,
+} from "../../helpers/model-server.ts";
+
+const TASK = "count the files";
+
+/** A parent that delegates its first message, a child that answers. */
+function delegating(messages: readonly SentMessage[]): ModelAnswer {
+  const last = messages.at(-1);
+  if (last?.role === "tool") {
+    return { content: `the sub-agent said: ${last.content}` };
+  }
+  return last?.content === TASK
+    ? { content: "there are three files and nothing else to be found in the folder" }
+    : {
+        toolCalls: [
+          {
+            id: "call_delegate",
+            name: "delegate",
+            arguments: JSON.stringify({ persona: "reviewer", task: TASK }),
+          },
+        ],
+      };
+}
+
+async function childrenOf(bench: Bench, id = bench.session.id): Promise<readonly Session[]> {
+  const page = await bench.store.read(listSessions, { limit: 10, parent_session_id: id });
+  return page.sessions;
+}
+
+describe("delegate", () => {
+  it("[AGENT-1] begins a session of its own, one deeper, with its own rows and thread", async () => {
+    const server = await startModelServer({ answer: delegating });
+    const bench = await openBench(server);
+    const result = await bench.run({ text: "how many files are there?" });
+    expect(result.answer).toContain("there are three files");
+
+    const [child, ...more] = await childrenOf(bench);
+    expect(more).toEqual([]);
+    expect(child).toMatchObject({
+      parent_session_id: bench.session.id,
+      depth: 1,
+      persona_name: "reviewer",
+      repo_path: bench.repo,
+      title: TASK,
+      activity: "idle",
+    });
+    const rows = await expectNoDrift(bench.database, child?.id ?? "");
+    expect(rows.map(({ role }) => role)).toEqual(["user", "assistant"]);
+    const parentRows = await expectNoDrift(bench.database, bench.session.id);
+    expect(parentRows.map(({ role }) => role)).toEqual(["user", "assistant", "tool", "assistant"]);
+    // the child's context is its own
+    expect(server.requests()[1]?.map(({ content }) => content)).toEqual([TASK]);
+  });
+
+  it("[AGENT-2] is not offered at depth 3, and an exchange there delegates nothing", async () => {
+    const server = await startModelServer({ answer: delegating });
+    const bench = await openBench(server);
+    let parent = bench.session;
+    for (let depth = 1; depth <= 3; depth += 1) {
+      parent = await bench.store.write(createSession, {
+        repo_path: bench.repo,
+        parent_session_id: parent.id,
+        parent_call_id: `call-${depth}`,
+        depth,
+      });
+    }
+    const result = await bench.run({ session_id: parent.id, text: "delegate this" });
+    expect(await childrenOf(bench, parent.id)).toEqual([]);
+    expect(result.messages.find(({ role }) => role === "tool")?.content).toMatch(
+      /error|not a valid/i,
+    );
+  });
+
+  it("[AGENT-3] goes on with the sub-agent that a stopped call began", async () => {
+    const server = await startModelServer({ answer: delegating, latencyMs: 40, chunkSize: 5 });
+    const bench = await openBench(server);
+    const stop = new AbortController();
+    const stopped = bench.run(
+      { text: "how many files are there?" },
+      {
+        signal: stop.signal,
+        listener: (event) => {
+          if (event.kind === "child") {
+            void sleep(200).then(() => stop.abort());
+          }
+        },
+      },
+    );
+    expect((await stopped).stopped).toBe(true);
+    const before = await childrenOf(bench);
+    expect(before).toHaveLength(1);
+    const { activity } = await bench.store.read(readSession, { id: bench.session.id });
+    expect(activity).toBe("interrupted");
+
+    const result = await bench.run();
+    expect(result.answer).toBe(
+      "the sub-agent said: there are three files and nothing else to be found in the folder",
+    );
+    expect((await childrenOf(bench)).map(({ id }) => id)).toEqual(before.map(({ id }) => id));
+    const rows = await bench.store.read(readMessagesAfter, {
+      session_id: before[0]?.id ?? "",
+      after_seq: 0,
+      all: true,
+      limit: 10,
+    });
+    expect(rows.filter(({ role }) => role === "user")).toHaveLength(1);
+    await expectNoDrift(bench.database, bench.session.id);
+    await expectNoDrift(bench.database, before[0]?.id ?? "");
+  });
+
+  it("[AGENT-4] ends open sub-agents with their parent", async () => {
+    const bench = await openBench(await startModelServer({ answer: delegating }));
+    await bench.run({ text: "how many files are there?" });
+    await bench.store.write(endSession, { id: bench.session.id });
+    expect((await childrenOf(bench)).map(({ state }) => state)).toEqual(["ended"]);
+  });
+});

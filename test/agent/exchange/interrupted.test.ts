@@ -1,0 +1,199 @@
+import { existsSync, readFileSync } from "node:fs";
+
+import { AIMessage, HumanMessage, ToolMessage } from "@langchain/core/messages";
+import { describe, expect, it } from "vitest";
+
+import { buildAgent } from "../../../src/agent/agent.ts";
+import { createCheckpointSaver } from "../../../src/agent/checkpoints/saver.ts";
+import { openModel } from "../../../src/agent/models/open.ts";
+import { modelConfig } from "../../../src/agent/models/config.ts";
+import { OUTCOME_UNKNOWN } from "../../../src/agent/thread-state.ts";
+import { threadId } from "../../../src/core/threads.ts";
+import { releaseLease, takeLease } from "../../../src/store/leases/lease.ts";
+import { beginExchange } from "../../../src/store/messages/begin-exchange.ts";
+import { readSession } from "../../../src/store/sessions/read.ts";
+import { type Bench, openBench } from "../../helpers/exchanger.ts";
+import { expectNoDrift } from "../../helpers/compare.ts";
+import { type ModelServer, startModelServer } from "../../helpers/model-server.ts";
+
+const WRITE = {
+  id: "call_write",
+  name: "write_file",
+  args: { path: "note.txt", content: "written" },
+};
+const LIST = { id: "call_list", name: "list_files", args: { path: "." } };
+
+function answering(): Promise<ModelServer> {
+  return startModelServer({ answer: (_messages, index) => ({ content: `answer ${index + 1}` }) });
+}
+
+/**
+ * Leaves the session as a process leaves it that was killed while its tools ran: the calls are in
+ * the checkpoint, `finished` of them in its pending writes, and no lease is alive.
+ */
+async function cutWhileToolsRan(
+  bench: Bench,
+  calls: (typeof WRITE | typeof LIST)[],
+  finished: ToolMessage[] = [],
+): Promise<void> {
+  const { store, session } = bench;
+  const fence = await store.write(takeLease, {
+    session_id: session.id,
+    life_ms: 60_000,
+    owner: { host: "gone", machine: "", pid: 1, command: "test", since: "" },
+  });
+  const { pending } = await store.write(beginExchange, {
+    fence,
+    content: "write a note",
+    model: "openai:gpt-test",
+    persona_name: "assistant",
+  });
+  const saver = createCheckpointSaver({ store });
+  const agent = buildAgent({
+    session,
+    persona: {
+      name: "assistant",
+      description: "",
+      model: null,
+      tools: null,
+      prompt: "p",
+      source: "built-in",
+      path: "",
+      notes: [],
+    },
+    instructions: null,
+    model: await openModel({ name: "demo", config: modelConfig({}) }),
+    saver,
+    delegate: null,
+    protectedPaths: [],
+  });
+  const config = { configurable: { thread_id: threadId(session.id, 0) } };
+  await agent.graph.updateState(
+    config,
+    {
+      messages: [
+        new HumanMessage({ id: pending[0]?.message_id ?? "", content: "write a note" }),
+        new AIMessage({ id: "ai-1", content: "", tool_calls: calls }),
+      ],
+    },
+    "model_request",
+  );
+  const state = await agent.graph.getState(config);
+  for (const message of finished) {
+    const task = state.tasks.find((_, index) => calls[index]?.id === message.tool_call_id);
+    await saver.putWrites(state.config, [["messages", [message]]], task?.id ?? "");
+  }
+  await store.write(releaseLease, { fence, finished: false });
+}
+
+describe("an exchange that was cut while its tools ran", () => {
+  it("[EXCHANGE-1] is shown as interrupted and spends nothing by itself", async () => {
+    const server = await answering();
+    const bench = await openBench(server);
+    await cutWhileToolsRan(bench, [WRITE]);
+    const { activity } = await bench.store.read(readSession, { id: bench.session.id });
+    expect(activity).toBe("interrupted");
+    expect(server.requests()).toEqual([]);
+  });
+
+  it("[EXCHANGE-2] never repeats an unsafe call without a yes: the outcome is unknown", async () => {
+    const server = await answering();
+    const bench = await openBench(server);
+    await cutWhileToolsRan(bench, [WRITE]);
+    const result = await bench.run();
+    expect(result.answer).toBe("answer 1");
+    expect(existsSync(`${bench.repo}/note.txt`)).toBe(false);
+    expect(server.requests()[0]?.map(({ role, content }) => [role, content])).toEqual([
+      ["user", "write a note"],
+      ["assistant", ""],
+      ["tool", OUTCOME_UNKNOWN],
+    ]);
+    const { activity } = await bench.store.read(readSession, { id: bench.session.id });
+    expect(activity).toBe("idle");
+    await expectNoDrift(bench.database, bench.session.id);
+  });
+
+  it("[EXCHANGE-3] repeats it with a yes, and asks about nothing else", async () => {
+    const bench = await openBench(await answering());
+    await cutWhileToolsRan(bench, [LIST, WRITE]);
+    const asked: string[] = [];
+    await bench.run(
+      {},
+      {
+        mayRepeat: async (calls) => {
+          asked.push(...calls.map(({ name }) => name));
+          return true;
+        },
+      },
+    );
+    expect(asked).toEqual(["write_file"]);
+    expect(readFileSync(`${bench.repo}/note.txt`, "utf8")).toBe("written");
+  });
+
+  it("[EXCHANGE-4] continues without asking where only safe calls are open", async () => {
+    const server = await answering();
+    const bench = await openBench(server);
+    await cutWhileToolsRan(bench, [LIST]);
+    await bench.run({}, { mayRepeat: () => Promise.reject(new Error("asked")) });
+    expect(server.requests()[0]?.at(-1)).toMatchObject({ role: "tool" });
+    expect(server.requests()[0]?.at(-1)?.content).not.toBe(OUTCOME_UNKNOWN);
+  });
+
+  it("[EXCHANGE-5] does not run a finished parallel tool again", async () => {
+    const server = await answering();
+    const bench = await openBench(server);
+    const done = new ToolMessage({
+      id: "tool-1",
+      content: "listed before the cut",
+      name: "list_files",
+      tool_call_id: LIST.id,
+    });
+    await cutWhileToolsRan(bench, [LIST, WRITE], [done]);
+    await bench.run({}, { mayRepeat: async () => true });
+    expect(
+      server
+        .requests()[0]
+        ?.slice(2)
+        .map(({ content }) => content),
+    ).toEqual(["listed before the cut", expect.stringContaining("note.txt")]);
+  });
+
+  it("[EXCHANGE-6] is gone past by a new message, with every open call settled in front of it", async () => {
+    const server = await answering();
+    const bench = await openBench(server);
+    const done = new ToolMessage({
+      id: "tool-1",
+      content: "listed before the cut",
+      name: "list_files",
+      tool_call_id: LIST.id,
+    });
+    await cutWhileToolsRan(bench, [LIST, WRITE], [done]);
+    await bench.run({ text: "never mind" });
+    expect(server.requests()[0]?.map(({ role, content }) => [role, content])).toEqual([
+      ["user", "write a note"],
+      ["assistant", ""],
+      ["tool", "listed before the cut"],
+      ["tool", OUTCOME_UNKNOWN],
+      ["user", "never mind"],
+    ]);
+    expect(existsSync(`${bench.repo}/note.txt`)).toBe(false);
+    const rows = await expectNoDrift(bench.database, bench.session.id);
+    expect(rows.map(({ role }) => role)).toEqual([
+      "user",
+      "assistant",
+      "tool",
+      "tool",
+      "user",
+      "assistant",
+    ]);
+  });
+});
+
+describe("continuing", () => {
+  it("[EXCHANGE-7] hands over what waits where nothing was interrupted, and else says there is nothing", async () => {
+    const bench = await openBench(await answering());
+    await expect(bench.run()).rejects.toMatchObject({ code: "nothing_to_continue" });
+    const { activity } = await bench.store.read(readSession, { id: bench.session.id });
+    expect(activity).toBe("idle");
+  });
+});

@@ -1,0 +1,105 @@
+import { setTimeout as sleep } from "node:timers/promises";
+
+import { expect, it } from "vitest";
+
+import { readSession } from "../../../src/store/sessions/read.ts";
+import { expectNoDrift } from "../../helpers/compare.ts";
+import { openBench } from "../../helpers/exchanger.ts";
+import { startModelServer } from "../../helpers/model-server.ts";
+
+it("[EXCHANGE-8] a stopped exchange keeps the text that had arrived, and the session goes on", async () => {
+  const words = Array.from({ length: 60 }, (_, index) => `word${index} `).join("");
+  const server = await startModelServer({
+    latencyMs: 20,
+    chunkSize: 7,
+    answer: (_messages, index) => ({ content: index === 0 ? words : "short" }),
+  });
+  const bench = await openBench(server);
+  const stop = new AbortController();
+  const result = await bench.run(
+    { text: "count" },
+    {
+      signal: stop.signal,
+      listener: (event) => {
+        if (event.kind === "text") {
+          void sleep(100).then(() => stop.abort());
+        }
+      },
+    },
+  );
+  expect(result.stopped).toBe(true);
+  expect(result.answer).not.toBe("");
+  expect(words.startsWith(result.answer)).toBe(true);
+  const rows = await expectNoDrift(bench.database, bench.session.id);
+  expect(rows.map(({ role, content }) => [role, content])).toEqual([
+    ["user", "count"],
+    ["assistant", result.answer],
+  ]);
+  const { activity } = await bench.store.read(readSession, { id: bench.session.id });
+  expect(activity).toBe("idle");
+  await bench.run({ text: "and on" });
+  expect(server.requests()[1]?.map(({ content }) => content)).toEqual([
+    "count",
+    result.answer,
+    "and on",
+  ]);
+});
+
+it("[EXCHANGE-9] a second exchange is refused by name, waits with `wait`, and stops the first with `take_over`", async () => {
+  const server = await startModelServer({
+    latencyMs: 30,
+    chunkSize: 4,
+    answer: (_messages, index) => ({ content: `a rather long answer with the number ${index}` }),
+  });
+  const bench = await openBench(server);
+  const { createExchanger } = await import("../../../src/agent/exchange.ts");
+  const begun = Promise.withResolvers<void>();
+  const first = bench.run(
+    { text: "first" },
+    {
+      listener: (event) => {
+        if (event.kind === "text") {
+          begun.resolve();
+        }
+      },
+    },
+  );
+  first.catch(() => undefined);
+  await begun.promise;
+  const other = createExchanger(bench.parts);
+  const live = { listener: () => undefined, signal: new AbortController().signal };
+  const request = { session_id: bench.session.id, text: "second" };
+  await expect(other.exchange(request, live)).rejects.toMatchObject({
+    code: "session_busy",
+    message: expect.stringMatching(new RegExp(`process ${process.pid} on .* \\(test\\), since 20`)),
+  });
+  const waited = await other.exchange({ ...request, when_busy: "wait" }, live);
+  await expect(first).resolves.toMatchObject({ stopped: false });
+  expect(waited.messages.map(({ seq }) => seq)).toEqual([3, 4]);
+
+  const again = Promise.withResolvers<void>();
+  const third = bench.run(
+    { text: "third" },
+    {
+      listener: (event) => {
+        if (event.kind === "text") {
+          again.resolve();
+        }
+      },
+    },
+  );
+  third.catch(() => undefined);
+  await again.promise;
+  await other.exchange({ ...request, text: "fourth", when_busy: "take_over" }, live);
+  await expect(third).rejects.toMatchObject({ code: "lease_lost" });
+  const rows = await expectNoDrift(bench.database, bench.session.id);
+  expect(rows.map(({ role }) => role)).toEqual([
+    "user",
+    "assistant",
+    "user",
+    "assistant",
+    "user",
+    "user",
+    "assistant",
+  ]);
+});

@@ -1,0 +1,60 @@
+import { fileURLToPath } from "node:url";
+
+import { onTestFinished } from "vitest";
+
+import { createExchanger } from "../../src/agent/exchange.ts";
+import type { ExchangeEvent, ExchangeResult } from "../../src/agent/exchange-event.ts";
+import type { ExchangeRequest, ExchangerParts, Live } from "../../src/agent/exchange-parts.ts";
+import { modelConfig } from "../../src/agent/models/config.ts";
+import { thisProcess } from "../../src/agent/this-process.ts";
+import type { Session } from "../../src/core/sessions.ts";
+import { createSession } from "../../src/store/sessions/create.ts";
+import { openSqliteStore } from "../../src/store/sqlite/open.ts";
+import type { Store } from "../../src/store/store.ts";
+import type { ModelServer } from "./model-server.ts";
+import { temporaryFolder } from "./temp.ts";
+
+export interface Bench {
+  readonly store: Store;
+  readonly database: string;
+  readonly repo: string;
+  readonly session: Session;
+  readonly parts: ExchangerParts;
+  /** Everything that the listener heard, over all exchanges. */
+  readonly events: ExchangeEvent[];
+  run(request?: Partial<ExchangeRequest>, live?: Partial<Live>): Promise<ExchangeResult>;
+}
+
+/** A session in an empty folder, on a real file, with an exchanger on a loopback model server. */
+export async function openBench(server: ModelServer): Promise<Bench> {
+  const database = `${temporaryFolder()}/reprise.db`;
+  const repo = temporaryFolder();
+  const store = await openSqliteStore({ path: database });
+  onTestFinished(() => store.close());
+  const parts: ExchangerParts = {
+    store,
+    models: modelConfig({ ...server.env("openai"), REPRISE_MODEL: "openai:gpt-test" }),
+    personas: {
+      userDir: null,
+      builtinDir: fileURLToPath(new URL("../../personas", import.meta.url)),
+    },
+    protectedPaths: [database],
+    owner: thisProcess("test"),
+  };
+  const exchanger = createExchanger(parts);
+  const session = await store.write(createSession, { repo_path: repo });
+  const events: ExchangeEvent[] = [];
+  return {
+    store,
+    database,
+    repo,
+    session,
+    parts,
+    events,
+    run: (request = {}, live = {}) =>
+      exchanger.exchange(
+        { session_id: session.id, text: null, ...request },
+        { listener: (event) => events.push(event), signal: new AbortController().signal, ...live },
+      ),
+  };
+}
