@@ -4,6 +4,8 @@ import { pipeline } from "node:stream/promises";
 import { Command, Option } from "commander";
 
 import { resolveSession } from "../../store/sessions/read.ts";
+import type { Store } from "../../store/store.ts";
+import { sessionsOf, type SessionTree } from "../../store/transfer/document.ts";
 import { readSessionTree } from "../../store/transfer/read-tree.ts";
 import { exportText } from "../../store/transfer/text.ts";
 import { faultOf } from "../../store/transfer/verify.ts";
@@ -31,14 +33,27 @@ export function exportCommand(cli: CliContext): Command {
           : transcript(tree, { level: 1 });
       // waits for a slow reader instead of keeping it all in memory twice
       await pipeline(Readable.from(text), cli.stdout, { end: false });
-      const fault = options.format === "json" ? faultOf(tree) : null;
-      if (fault !== null) {
-        noticeLine(
-          cli,
-          `This session does not hold together, so no import would take it: ${fault.pointer}: ${fault.message}`,
-        );
+      const doubt = options.format === "json" ? await doubtOf(store, tree) : null;
+      if (doubt !== null) {
+        noticeLine(cli, `No import would take this export, because it does not verify: ${doubt}`);
         cli.exitCode = 1;
       }
     });
   return withDatabase(command);
+}
+
+/** What an import would refuse: whoever deletes what was exported has to know before. */
+async function doubtOf(store: Store, tree: SessionTree): Promise<string | null> {
+  const fault = faultOf(tree);
+  if (fault !== null) {
+    return `${fault.pointer}: ${fault.message}`;
+  }
+  const { firstDifference } = await import("../../agent/transfer/import-tree.ts");
+  for (const { session } of sessionsOf(tree)) {
+    const difference = await firstDifference(store, session.id);
+    if (difference !== null) {
+      return `${session.id}: ${difference}`;
+    }
+  }
+  return null;
 }

@@ -6,10 +6,9 @@ import { Command } from "commander";
 
 import { RepriseError } from "../../core/errors.ts";
 import { oneLine } from "../../core/text.ts";
-import type { SessionTree } from "../../store/transfer/document.ts";
+import { sessionsOf } from "../../store/transfer/document.ts";
 import { withNewIds } from "../../store/transfer/new-ids.ts";
 import { parseExport } from "../../store/transfer/parse.ts";
-import { writeSessionTree } from "../../store/transfer/write-tree.ts";
 import { type CliContext, printLine } from "../context.ts";
 import { openStore, withDatabase } from "../database.ts";
 
@@ -31,7 +30,9 @@ export function importCommand(cli: CliContext): Command {
       const read = parseExport(await readText(cli, file));
       const tree = options.newIds === true ? withNewIds(read) : read;
       await using store = await openStore(cli, command);
-      const ids = await store.write(writeSessionTree, { tree });
+      // loads the agent's libraries, which read the checkpoints
+      const { importTree } = await import("../../agent/transfer/import-tree.ts");
+      const ids = await importTree(store, tree);
       if (options.json === true) {
         printLine(cli, JSON.stringify({ id: tree.session.id, ids }));
         return;
@@ -64,12 +65,5 @@ async function readBytes(cli: CliContext, file: string): Promise<Buffer> {
     throw new RepriseError("file_unreadable", "The export cannot be read; check its path.", {
       cause: error,
     });
-  }
-}
-
-function* sessionsOf(tree: SessionTree): Generator<SessionTree> {
-  yield tree;
-  for (const child of tree.children) {
-    yield* sessionsOf(child);
   }
 }

@@ -159,3 +159,11 @@ const { format: _f, exported_at: _e, sha256: _s, ...tree } = SessionExport.prope
 
 /** What `children` holds. */
 export const SessionTreeSchema = Type.Object(tree, { ...closed, $id: "tree" });
+
+/** The sessions of a tree, each behind its parent. */
+export function* sessionsOf(tree: SessionTree): Generator<SessionTree> {
+  yield tree;
+  for (const child of tree.children) {
+    yield* sessionsOf(child);
+  }
+}
