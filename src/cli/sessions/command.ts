@@ -7,13 +7,15 @@ import { exportCommand } from "./export.ts";
 import { importCommand } from "./import.ts";
 import { listCommand } from "./list.ts";
 import { pruneCommand } from "./prune.ts";
+import { repairCommand } from "./repair.ts";
 import { resumeCommand } from "./resume.ts";
 import { showCommand } from "./show.ts";
+import { verifyCommand } from "./verify.ts";
 
 /** `reprise sessions …`: a file for each. */
 export function sessionsCommand(cli: CliContext): Command {
   const sessions = new Command("sessions").description(
-    "list, show, resume, end, move and delete sessions",
+    "list, show, resume, end, move, delete, verify and repair sessions",
   );
   for (const command of [
     listCommand,
@@ -24,6 +26,8 @@ export function sessionsCommand(cli: CliContext): Command {
     importCommand,
     deleteCommand,
     pruneCommand,
+    verifyCommand,
+    repairCommand,
   ]) {
     sessions.addCommand(command(cli));
   }

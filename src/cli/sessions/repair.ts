@@ -1,0 +1,55 @@
+import { Command } from "commander";
+
+import type { Repair } from "../../agent/proof/repair.ts";
+import { resolveSession } from "../../store/sessions/read.ts";
+import { type CliContext, printLine } from "../context.ts";
+import { openStore, withDatabase } from "../database.ts";
+import { plural } from "../plural.ts";
+
+/**
+ * `sessions repair <id>`: rebuilds the messages from the agent's checkpoints, all or nothing; what
+ * waits for the agent stays. Carried out again, it changes nothing. Refused while an exchange is at
+ * work, and where a checkpoint is damaged.
+ */
+export function repairCommand(cli: CliContext): Command {
+  const command = new Command("repair")
+    .description("rebuild the messages of a session from the agent's checkpoints")
+    .argument("<id>", "an id, or the first 6 or more characters of it")
+    .option("--json", "print one JSON document")
+    .action(async (reference: string, options: { json?: true }) => {
+      await using store = await openStore(cli, command);
+      const { id } = await store.read(resolveSession, { reference });
+      const [{ repairSession }, { thisProcess }] = await Promise.all([
+        import("../../agent/proof/repair.ts"),
+        import("../../agent/this-process.ts"),
+      ]);
+      const owner = thisProcess("reprise sessions repair");
+      const repair = await repairSession({ store, session_id: id, owner });
+      if (options.json === true) {
+        const repaired = repair.findings.length > 0;
+        printLine(cli, JSON.stringify({ session_id: id, repaired, ...repair }));
+      } else {
+        printRepair(cli, id, repair);
+      }
+    });
+  return withDatabase(command);
+}
+
+function printRepair(cli: CliContext, id: string, { findings, rows }: Repair): void {
+  if (findings.length === 0) {
+    printLine(cli, `${id}  nothing to repair: messages and checkpoints agree`);
+    return;
+  }
+  const counts = new Map<string, number>();
+  for (const { kind } of findings) {
+    counts.set(kind, (counts.get(kind) ?? 0) + 1);
+  }
+  for (const [kind, count] of counts) {
+    printLine(cli, `${kind}: ${count} mended`);
+  }
+  const { removed, added, changed, moved } = rows;
+  printLine(
+    cli,
+    `${id}  repaired: ${plural(added, "row")} added, ${changed} changed, ${removed} removed, ${moved} at another position`,
+  );
+}

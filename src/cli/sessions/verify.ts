@@ -1,0 +1,154 @@
+import { Command } from "commander";
+
+import type { Proven } from "../../agent/proof/prove.ts";
+import { readSessionIds } from "../../store/proof/session-ids.ts";
+import { resolveSession } from "../../store/sessions/read.ts";
+import type { Store } from "../../store/store.ts";
+import { isRepriseError } from "../../core/errors.ts";
+import { type CliContext, noticeLine, printLine } from "../context.ts";
+import { openStore, withDatabase } from "../database.ts";
+import { plural } from "../plural.ts";
+
+/** Differences of one session that a person is shown; `--json` prints all. */
+const SHOWN = 20;
+/** Sessions whose ids are read at a time. */
+const PAGE = 200;
+
+/**
+ * `sessions verify [id]`: compares the stored messages with the agent's checkpoints, of one session
+ * or of all. Exit code 1 where they differ. Nothing is changed.
+ */
+export function verifyCommand(cli: CliContext): Command {
+  const command = new Command("verify")
+    .description("compare the messages with the agent's checkpoints: all sessions, or one")
+    .argument("[id]", "an id, or the first 6 or more characters of it")
+    .option("--json", "one line of JSON for each session that differs; of all, a summary behind")
+    .action(async (reference: string | undefined, options: { json?: true }) => {
+      await using store = await openStore(cli, command);
+      const json = options.json === true;
+      await (reference === undefined
+        ? verifyAll(cli, store, json)
+        : verifyOne({ cli, store, reference, json }));
+    });
+  return withDatabase(command);
+}
+
+async function verifyOne(input: {
+  cli: CliContext;
+  store: Store;
+  reference: string;
+  json: boolean;
+}): Promise<void> {
+  const { cli, store } = input;
+  const { id } = await store.read(resolveSession, { reference: input.reference });
+  const { proveSession } = await import("../../agent/proof/prove.ts");
+  const proven = await proveSession(store, id);
+  cli.exitCode = proven.findings.length === 0 ? 0 : 1;
+  if (input.json) {
+    printLine(cli, JSON.stringify(verifyDocument(proven)));
+  } else {
+    printFindings(cli, proven);
+  }
+}
+
+/** Prints each session that differs as soon as it is known: there may be thousands. */
+async function verifyAll(cli: CliContext, store: Store, json: boolean): Promise<void> {
+  const { proveSession } = await import("../../agent/proof/prove.ts");
+  const counts = { sessions: 0, messages: 0, different: 0, findings: 0 };
+  for await (const id of sessionIds(store)) {
+    const proven = await unlessGone(proveSession(store, id));
+    if (proven === null) {
+      continue;
+    }
+    const findings = proven.findings.length;
+    counts.sessions += 1;
+    counts.messages += proven.proof.rows.length;
+    counts.findings += findings;
+    counts.different += findings === 0 ? 0 : 1;
+    if (findings > 0 && json) {
+      printLine(cli, JSON.stringify(verifyDocument(proven)));
+    } else if (findings > 0) {
+      printLine(cli, sessionLine(proven));
+    }
+  }
+  cli.exitCode = counts.different === 0 ? 0 : 1;
+  printLine(
+    cli,
+    json ? JSON.stringify({ ok: counts.different === 0, ...counts }) : summary(counts),
+  );
+  if (counts.different > 0 && !json) {
+    noticeLine(cli, "See one with `reprise sessions verify <id>`; mend it with `… repair <id>`.");
+  }
+}
+
+async function* sessionIds(store: Store): AsyncGenerator<string> {
+  let after = "";
+  for (;;) {
+    const ids = await store.read(readSessionIds, { after, limit: PAGE });
+    yield* ids;
+    const last = ids.at(-1);
+    if (last === undefined) {
+      return;
+    }
+    after = last;
+  }
+}
+
+/** A session may be deleted while the others are looked at. */
+async function unlessGone(proven: Promise<Proven>): Promise<Proven | null> {
+  try {
+    return await proven;
+  } catch (error) {
+    if (isRepriseError(error, "session_not_found")) {
+      return null;
+    }
+    throw error;
+  }
+}
+
+/** What programs read of one session. */
+function verifyDocument({ proof, findings, pending }: Proven): Record<string, unknown> {
+  return {
+    session_id: proof.session_id,
+    ok: findings.length === 0,
+    messages: proof.rows.length,
+    pending,
+    threads: proof.threads.length,
+    findings,
+  };
+}
+
+function printFindings(cli: CliContext, { proof, findings, pending }: Proven): void {
+  if (findings.length === 0) {
+    const waiting = pending === 0 ? "" : `, ${pending} of them in no checkpoint yet`;
+    printLine(
+      cli,
+      `${proof.session_id}  messages and checkpoints agree (${plural(proof.rows.length, "message")}${waiting}, ${plural(proof.threads.length, "thread")})`,
+    );
+    return;
+  }
+  for (const { kind, sentence } of findings.slice(0, SHOWN)) {
+    printLine(cli, `${kind}: ${sentence}`);
+  }
+  if (findings.length > SHOWN) {
+    printLine(cli, `… and ${findings.length - SHOWN} more; --json lists all`);
+  }
+  printLine(cli, `${proof.session_id}  ${plural(findings.length, "difference")}`);
+  noticeLine(cli, `Mend it with: reprise sessions repair ${proof.session_id}`);
+}
+
+function sessionLine({ proof, findings }: Proven): string {
+  const counts = new Map<string, number>();
+  for (const { kind } of findings) {
+    counts.set(kind, (counts.get(kind) ?? 0) + 1);
+  }
+  const kinds = [...counts].map(([kind, count]) => `${count} ${kind}`).join(", ");
+  return `${proof.session_id}  ${plural(findings.length, "difference")}: ${kinds}`;
+}
+
+function summary(counts: { sessions: number; messages: number; different: number }): string {
+  const looked = `${plural(counts.sessions, "session")}, ${plural(counts.messages, "message")}`;
+  return counts.different === 0
+    ? `${looked}: messages and checkpoints agree`
+    : `${looked}: ${plural(counts.different, "session")} with differences`;
+}

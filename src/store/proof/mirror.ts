@@ -1,0 +1,106 @@
+import { hash } from "node:crypto";
+
+import type { Selectable } from "kysely";
+
+import type { Activity, SessionState } from "../../core/sessions.ts";
+import { parseThreadId } from "../../core/threads.ts";
+import type { MessageTable, SessionTable } from "../schema.ts";
+import { readSession } from "../sessions/read.ts";
+import type { Tx } from "../store.ts";
+
+/** A row of the mirror with every column it has. */
+export type MirrorRow = Selectable<MessageTable>;
+
+/** What of a session's row follows from its messages, and the threads that it has begun. */
+export type MirrorCounters = Pick<
+  Selectable<SessionTable>,
+  | "title"
+  | "thread_suffix"
+  | "last_seq"
+  | "cleared_seq"
+  | "total_input_tokens"
+  | "total_output_tokens"
+  | "last_message_at"
+>;
+
+/** The latest root checkpoint of a thread. */
+export interface ThreadHead {
+  readonly thread_id: string;
+  readonly suffix: number;
+  /** The thread's number in the checkpoint tables. */
+  readonly thread: number;
+  /** The checkpoint's row. */
+  readonly row: number;
+  readonly ts: string;
+  /** JSON as stored: it may be damaged. */
+  readonly channels: string;
+}
+
+/** A session's mirror as it stands, and which checkpoints it has to agree with. */
+export interface Mirror {
+  readonly session_id: string;
+  readonly state: SessionState;
+  readonly activity: Activity;
+  readonly counters: MirrorCounters;
+  /** Ascending by `seq`. */
+  readonly rows: readonly MirrorRow[];
+  /** Ascending by suffix; threads without a checkpoint are not among them. */
+  readonly heads: readonly ThreadHead[];
+}
+
+/** Error codes: `session_not_found`. */
+export async function readMirror(tx: Tx, session_id: string): Promise<Mirror> {
+  const { state, activity } = await readSession(tx, { id: session_id });
+  const counters = await tx.db
+    .selectFrom("sessions")
+    .select([
+      "title",
+      "thread_suffix",
+      "last_seq",
+      "cleared_seq",
+      "total_input_tokens",
+      "total_output_tokens",
+      "last_message_at",
+    ])
+    .where("id", "=", session_id)
+    .executeTakeFirstOrThrow();
+  const rows = await tx.db
+    .selectFrom("messages")
+    .selectAll()
+    .where("session_id", "=", session_id)
+    .orderBy("seq")
+    .execute();
+  return { session_id, state, activity, counters, rows, heads: await readHeads(tx, session_id) };
+}
+
+async function readHeads(tx: Tx, session_id: string): Promise<ThreadHead[]> {
+  const rows = await tx.db
+    .selectFrom("checkpoints")
+    .innerJoin("checkpoint_threads", "checkpoint_threads.id", "checkpoints.thread")
+    .select(["thread_id", "thread", "checkpoints.id as row", "ts", "channels"])
+    // every thread id begins with the session's id and ":", behind which ";" sorts
+    .where("thread_id", ">=", `${session_id}:`)
+    .where("thread_id", "<", `${session_id};`)
+    .where(({ eb, selectFrom }) =>
+      eb(
+        "checkpoints.id",
+        "=",
+        selectFrom("checkpoints as later")
+          .select((later) => later.fn.max("later.id").as("latest"))
+          .whereRef("later.thread", "=", "checkpoint_threads.id")
+          .where("later.ns", "=", ""),
+      ),
+    )
+    .execute();
+  return rows
+    .flatMap((row) => {
+      const thread = parseThreadId(row.thread_id);
+      return thread === null ? [] : [{ ...row, suffix: thread.suffix }];
+    })
+    .sort((a, b) => a.suffix - b.suffix);
+}
+
+/** The same for the same mirror and checkpoints: tells whether anything has changed since. */
+export function stampOf({ counters, rows, heads }: Mirror): string {
+  return hash("sha256", JSON.stringify([counters, rows, heads]), "base64url");
+}
