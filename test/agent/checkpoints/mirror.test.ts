@@ -156,6 +156,21 @@ describe("the mirror follows the checkpoints", () => {
     expect(rows.slice(2).map(rowOf)).toEqual(await rowsOfThread(saver, config));
   });
 
+  it("without touching the rows of messages that only move", async () => {
+    await using opened = await openSaver();
+    const { store, saver } = opened;
+    const { id, config } = await openSession(store);
+    const graph = graphOf(saver, () => [new AIMessage({ id: "answer", content: "answer" })]);
+    await graph.invoke({ messages: [new HumanMessage({ id: "one", content: "one" })] }, config);
+    await execute(
+      store,
+      "CREATE TRIGGER still BEFORE UPDATE ON messages BEGIN SELECT RAISE(ABORT, 'touched'); END",
+    );
+    await graph.updateState(config, { messages: [new RemoveMessage({ id: "one" })] });
+    expect(await rowsOfThread(saver, config)).toHaveLength(1);
+    expect(await mirrorOfSession(store, id)).toHaveLength(2);
+  });
+
   it("counts an answer once, however often its checkpoint is put or forked", async () => {
     await using opened = await openSaver();
     const { store, saver } = opened;

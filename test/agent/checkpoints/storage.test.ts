@@ -1,5 +1,6 @@
 import { AIMessage, HumanMessage } from "@langchain/core/messages";
 import { tool } from "@langchain/core/tools";
+import { MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
 import type { BaseCheckpointSaver } from "@langchain/langgraph-checkpoint";
 import { createAgent } from "langchain";
 import { describe, expect, it } from "vitest";
@@ -63,6 +64,27 @@ describe("storage", () => {
     expect(late.rows).toBe(early.rows);
     // numbers get longer: versions, ids, positions
     expect(late.units / early.units).toBeLessThan(1.05);
+  });
+
+  it("stands on few lists only, however often a thread is edited", async () => {
+    await using opened = await openSaver();
+    const graph = new StateGraph(MessagesAnnotation)
+      .addNode("answer", () => ({ messages: [new AIMessage("answer")] }))
+      .addEdge(START, "answer")
+      .compile({ checkpointer: opened.saver });
+    const config = { configurable: { thread_id: "thread" }, durability: "sync" as const };
+    for (let index = 0; index < 40; index += 1) {
+      const question = { id: `q${index}`, content: "question" };
+      await graph.invoke({ messages: [new HumanMessage(question)] }, config);
+      const edited = new HumanMessage({ ...question, content: "edited" });
+      await graph.updateState(config, { messages: [edited] });
+    }
+    const lists = await opened.store.read(
+      (tx) => tx.db.selectFrom("checkpoint_lists").select("depth").execute(),
+      null,
+    );
+    expect(lists.length).toBeGreaterThanOrEqual(40);
+    expect(Math.max(...lists.map(({ depth }) => depth))).toBe(15);
   });
 
   it("keeps each message's text once in its thread", async () => {
