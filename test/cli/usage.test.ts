@@ -4,8 +4,12 @@ import { fileURLToPath } from "node:url";
 
 import { describe, expect, it } from "vitest";
 
+import { thisProcess } from "../../src/agent/this-process.ts";
+import { takeLease } from "../../src/store/leases/lease.ts";
+import { openSqliteStore } from "../../src/store/sqlite/open.ts";
 import { startProcess } from "../helpers/process.ts";
 import { freshHome } from "../helpers/reprise.ts";
+import { idLike, seed } from "./seed.ts";
 
 const BIN = fileURLToPath(new URL("../../bin/reprise.js", import.meta.url));
 const PACKAGE = fileURLToPath(new URL("../../package.json", import.meta.url));
@@ -57,6 +61,41 @@ describe("wrong usage", () => {
       expect(JSON.parse(stderr)).toEqual({ code: "invalid_usage", detail: expect.any(String) });
     }
   });
+});
+
+it("[CLI-2] the exit code says how it went, standard output holds results only", async () => {
+  const home = freshHome();
+  const busy = idLike("bbbbbb1");
+  await seed(
+    home,
+    { id: idLike("abcdef1") },
+    { id: idLike("abcdef2") },
+    { id: idLike("eeeeee1"), ended: true },
+    { id: busy, messages: ["one"] },
+  );
+  await using store = await openSqliteStore({ path: home.database });
+  await store.write(takeLease, {
+    session_id: busy,
+    owner: thisProcess("a test"),
+    life_ms: 60_000,
+  });
+  const commands: [string[], number, string?][] = [
+    [["sessions", "show", busy], 0],
+    [["--session", busy, "--model", "openai:without-a-key"], 1],
+    [["--session"], 2],
+    [["--session", "aaaaaa"], 3],
+    [["--persona", "nobody", "--session", idLike("aaaaaa1")], 3],
+    [["schema", "dev/unknown@1"], 3],
+    [["--session", "abcdef"], 4],
+    [["--session", "eeeeee"], 5],
+    [["--session", busy], 6, "/clear\n"],
+  ];
+  for (const [args, code, input = ""] of commands) {
+    const outcome = await home.run(args, { input });
+    expect({ args, code: outcome.code }).toEqual({ args, code });
+    expect(outcome.stdout === "").toBe(code !== 0);
+    expect(outcome.stderr === "").toBe(code === 0);
+  }
 });
 
 it("[CLI-4] --help and --version print to standard output", async () => {
