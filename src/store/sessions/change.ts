@@ -61,7 +61,8 @@ export interface NewThread {
 
 /**
  * Begins a fresh agent thread: the suffix is raised by one, nothing is deleted. Messages that wait
- * for the agent still reach it, unless they are archived.
+ * for the agent still reach it, unless they are archived. An exchange whose lease ran out may only
+ * sleep: its epoch is over, so it adds nothing more to the thread before.
  *
  * Error codes: `session_not_found`, `session_ended`, `session_busy` while an exchange runs.
  */
@@ -78,6 +79,9 @@ export const startThread: Operation<NewThread, Session> = async (tx, input) => {
     .updateTable("sessions")
     .set((eb) => ({
       thread_suffix: eb("thread_suffix", "+", 1),
+      lease_owner: null,
+      lease_expires_at: null,
+      lease_epoch: eb("lease_epoch", "+", 1),
       exchange_open: 0,
       ...(input.archive ? { cleared_seq: eb.ref("last_seq") } : {}),
       ...(input.model === undefined ? {} : { model: input.model }),

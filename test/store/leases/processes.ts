@@ -1,0 +1,95 @@
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { DatabaseSync } from "node:sqlite";
+import { setTimeout as sleep } from "node:timers/promises";
+
+import type { ModelServer } from "../../helpers/model-server.ts";
+import { type Finished, type Running, startProgram } from "../../helpers/process.ts";
+
+export interface ExchangeOptions {
+  readonly text: string;
+  /** 2000 where it is not given. */
+  readonly leaseMs?: number;
+  readonly whenBusy?: "refuse" | "wait" | "take_over";
+}
+
+/** What the program printed last. */
+export interface Outcome {
+  readonly kind: "done" | "refused";
+  readonly code?: string;
+  readonly message?: string;
+  readonly answer?: string;
+}
+
+/** Starts a process with an exchange that waits for `go`; everything slow is loaded by then. */
+export async function startExchange(input: {
+  readonly server: ModelServer;
+  readonly database: string;
+  readonly id: string;
+  readonly options: ExchangeOptions;
+}): Promise<Running> {
+  const { server, database, id } = input;
+  const options = { leaseMs: 2000, whenBusy: "refuse", ...input.options };
+  const running = startProgram("store-exchange.ts", [database, id, JSON.stringify(options)], {
+    env: { ...server.env("openai"), REPRISE_MODEL: "openai:gpt-test" },
+  });
+  await running.waitFor(/"ready"/);
+  return running;
+}
+
+export function go(running: Running): void {
+  running.child.stdin?.write("go\n");
+}
+
+export function outcomeOf({ code, stdout, stderr }: Finished): Outcome {
+  if (code !== 0 || stderr !== "") {
+    throw new Error(`the process ended with ${code}: ${stderr}`);
+  }
+  return JSON.parse(stdout.trim().split("\n").at(-1) ?? "null") as Outcome;
+}
+
+/** One hash for each table: two readings are equal only where no row differs in any column. */
+export function contentOf(database: string): Record<string, string> {
+  using file = new DatabaseSync(database, { readOnly: true, timeout: 5000 });
+  const tables = file
+    .prepare("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name")
+    .all()
+    .map(({ name }) => String(name));
+  return Object.fromEntries(
+    tables.map((table) => {
+      const rows = file.prepare(`SELECT * FROM "${table}" ORDER BY 1, 2`).all();
+      return [
+        table,
+        `${rows.length} rows ${createHash("sha256").update(JSON.stringify(rows)).digest("hex")}`,
+      ];
+    }),
+  );
+}
+
+/**
+ * Stops a process (SIGSTOP) while it holds no lock of the database: stopped inside a transaction,
+ * it would rightly hold up everybody else.
+ */
+export async function stopBetweenWrites(running: Running, database: string): Promise<void> {
+  for (;;) {
+    running.child.kill("SIGSTOP");
+    while (!/^State:\s+T/m.test(readFileSync(`/proc/${running.pid}/status`, "utf8"))) {
+      await sleep(1);
+    }
+    if (mayWrite(database)) {
+      return;
+    }
+    running.child.kill("SIGCONT");
+    await sleep(3);
+  }
+}
+
+function mayWrite(database: string): boolean {
+  using file = new DatabaseSync(database, { timeout: 0 });
+  try {
+    file.exec("BEGIN IMMEDIATE; ROLLBACK");
+    return true;
+  } catch {
+    return false;
+  }
+}
