@@ -18,7 +18,8 @@ const cli: CliContext = {
   exitCode: 0,
 };
 
-// a reader that has seen enough (`| head`) is no fault
+// a reader that has seen enough (`| head`) and a terminal that was closed are no fault
+let nobodyReads = false;
 process.stdout.on("error", leaveQuietly);
 process.stderr.on("error", leaveQuietly);
 
@@ -38,8 +39,15 @@ function packageVersion(): string {
 }
 
 function leaveQuietly(error: NodeJS.ErrnoException): void {
-  if (error.code !== "EPIPE") {
+  if (error.code !== "EPIPE" && error.code !== "EIO") {
     throw error;
   }
-  process.exit(cli.exitCode);
+  if (nobodyReads) {
+    return;
+  }
+  nobodyReads = true;
+  // an exchange that is at work stops and keeps what had arrived
+  if (!process.emit("SIGHUP")) {
+    process.exit(cli.exitCode);
+  }
 }

@@ -107,6 +107,22 @@ describe("an exchange that is stopped", () => {
     },
   );
 
+  it("[CLI-39] by a reader that has seen enough keeps what had arrived", async () => {
+    const { home } = await slowThenFast();
+    const piped = await home.startShell(`reprise --session ${ID} -p 'the question' | head -c 5`)
+      .finished;
+    expect(piped).toMatchObject({ stdout: "w0 w1" });
+    expect(piped.stderr).toBe(
+      `Stopped; what had arrived is kept.\nResume with: reprise --session ${ID}\n`,
+    );
+    const detail = await detailOf(home, ID);
+    expect(detail.activity).toBe("idle");
+    expect(rowsOf(detail)).toEqual([
+      [1, "user", "the question"],
+      [2, "assistant", expect.stringMatching(/^w0 w1 /)],
+    ]);
+  });
+
   it("[CLI-40] by kill -9 holds up nobody: the next one goes on at once, and nothing doubles", async () => {
     const { home, server } = await slowThenFast();
     const running = await startAnswer(home);
