@@ -22,9 +22,9 @@ it("[CLI-25] an ended session is refused by --session and resume, and stays as i
   await seed(home, { id: idLike("abcdef1"), messages: ["one"], ended: true });
   const before = await detailOf(home, "abcdef");
   const [load, prompt, resume, json] = await Promise.all([
-    home.run(["--session", "abcdef"], { input: "two\n" }),
+    home.run(["--session", "abcdef"]),
     home.run(["--session", idLike("abcdef1"), "-p", "two", "--plan", "--model", "demo"]),
-    home.run(["sessions", "resume", "abcdef"], { input: "two\n" }),
+    home.run(["sessions", "resume", "abcdef"], { input: "two\n/clear\n" }),
     home.run(["sessions", "resume", "abcdef", "--json"]),
   ]);
   for (const refused of [load, prompt, resume]) {
