@@ -5,7 +5,7 @@ import { expect, it } from "vitest";
 
 import { isRepriseError } from "../../src/core/errors.ts";
 import { expectNoDrift } from "../helpers/compare.ts";
-import { type SentMessage, startModelServer } from "../helpers/model-server.ts";
+import { startModelServer } from "../helpers/model-server.ts";
 import { seededRandom } from "../helpers/random.ts";
 import { freshHome } from "../helpers/reprise.ts";
 
@@ -13,16 +13,13 @@ const ROUNDS = 25;
 
 it("[CLI-15] a command line that is killed at any moment leaves mirror and checkpoints together", async () => {
   const random = seededRandom("kill-exchange");
-  const refused: string[] = [];
   const server = await startModelServer({
     latencyMs: 15,
     chunkSize: 8,
-    answer: (messages, index) => {
-      refused.push(...openCalls(messages));
-      return messages.at(-1)?.role === "tool"
+    answer: (messages, index) =>
+      messages.at(-1)?.role === "tool"
         ? { content: "The folder holds one note, and that is all there is to say of it." }
-        : { toolCalls: [{ id: `call_${index}`, name: "list_files", arguments: '{"path":"."}' }] };
-    },
+        : { toolCalls: [{ id: `call_${index}`, name: "list_files", arguments: '{"path":"."}' }] },
   });
   const home = freshHome({ ...server.env("openai"), REPRISE_MODEL: "openai:gpt-test" });
   writeFileSync(`${home.project}/note.txt`, "a note");
@@ -52,23 +49,5 @@ it("[CLI-15] a command line that is killed at any moment leaves mirror and check
   expect(stored).toEqual([...new Set(stored)]);
   expect(finished.filter((text) => !stored.includes(text))).toEqual([]);
   // a provider refuses a history in which a tool call has no result
-  expect(refused).toEqual([]);
+  expect(server.refused()).toEqual([]);
 });
-
-/** Calls in a request that no tool message answers before the next message. */
-function openCalls(messages: readonly SentMessage[]): string[] {
-  const open = new Set<string>();
-  const left: string[] = [];
-  for (const message of messages) {
-    if (message.role === "tool") {
-      open.delete(message.tool_call_id ?? "");
-      continue;
-    }
-    left.push(...open);
-    open.clear();
-    for (const call of message.tool_calls ?? []) {
-      open.add(call.id);
-    }
-  }
-  return [...left, ...open];
-}

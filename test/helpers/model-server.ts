@@ -29,6 +29,8 @@ export interface ModelServer {
   readonly url: string;
   /** The messages of each request so far, system prompts left out. */
   requests(): SentMessage[][];
+  /** Calls without a result in requests that were answered with 400, as real providers do. */
+  refused(): readonly string[];
   /** The system prompt of each request so far. */
   systemPrompts(): string[];
   /** The names of the tools that each request so far offered. */
@@ -49,10 +51,17 @@ export interface ModelServerOptions {
 export async function startModelServer(options: ModelServerOptions): Promise<ModelServer> {
   const mock = new LLMock({ port: 0, host: "127.0.0.1", logLevel: "silent" });
   let index = 0;
+  const refused: string[] = [];
   mock.on(
     { predicate: () => true },
     (request) => {
-      const answer = options.answer(sentMessages(request), index++);
+      const messages = sentMessages(request);
+      const open = openCalls(messages);
+      if (open.length > 0) {
+        refused.push(...open);
+        return { error: { message: `no result for ${open.join(", ")}` }, status: 400 };
+      }
+      const answer = options.answer(messages, index++);
       return answer.toolCalls === undefined
         ? { content: answer.content ?? "", ...(answer.usage ? { usage: answer.usage } : {}) }
         : {
@@ -74,6 +83,7 @@ export async function startModelServer(options: ModelServerOptions): Promise<Mod
   onTestFinished(stop);
   return {
     url: mock.url,
+    refused: () => refused,
     requests: () => mock.getRequests().map(({ body }) => sentMessages(body)),
     systemPrompts: () => mock.getRequests().map(({ body }) => systemPrompt(body)),
     offeredTools: () => mock.getRequests().map(({ body }) => toolNames(body)),
@@ -83,6 +93,24 @@ export async function startModelServer(options: ModelServerOptions): Promise<Mod
         : { ANTHROPIC_BASE_URL: mock.url, ANTHROPIC_API_KEY: "test-key" },
     stop,
   };
+}
+
+/** Calls in a request that no tool message answers before the next message. */
+function openCalls(messages: readonly SentMessage[]): string[] {
+  const open = new Set<string>();
+  const left: string[] = [];
+  for (const message of messages) {
+    if (message.role === "tool") {
+      open.delete(message.tool_call_id ?? "");
+      continue;
+    }
+    left.push(...open);
+    open.clear();
+    for (const call of message.tool_calls ?? []) {
+      open.add(call.id);
+    }
+  }
+  return [...left, ...open];
 }
 
 function sentMessages(body: unknown): SentMessage[] {
