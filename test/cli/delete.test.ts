@@ -1,0 +1,111 @@
+import { existsSync } from "node:fs";
+
+import { describe, expect, it } from "vitest";
+
+import { takeLease } from "../../src/store/leases/lease.ts";
+import { openSqliteStore } from "../../src/store/sqlite/open.ts";
+import { freshHome, type Home } from "../helpers/reprise.ts";
+import { owner } from "../store/engines.ts";
+import { idLike, seed, sessionsOf } from "./seed.ts";
+
+const PARENT = idLike("aaaaaa1");
+const CHILD = idLike("bbbbbb2");
+const OTHER = idLike("cccccc3");
+
+async function seeded(): Promise<Home> {
+  const home = freshHome();
+  await seed(
+    home,
+    { id: PARENT, messages: ["one", "two"] },
+    { id: CHILD, messages: ["task"], parent_session_id: PARENT },
+    { id: OTHER, messages: ["stays"] },
+  );
+  return home;
+}
+
+const idsOf = async (home: Home): Promise<string[]> =>
+  (await sessionsOf(home)).map(({ id }) => id).sort();
+
+const WHAT_GOES = [
+  `  ${PARENT}  one  (active; 2 messages, 0 threads, 0 checkpoints)`,
+  `    ${CHILD}  task  (active; 1 messages, 0 threads, 0 checkpoints)`,
+].join("\n");
+
+describe("sessions delete", () => {
+  it("[MOVE-10] [MOVE-11] deletes with --yes, and says what went with its sub-agents", async () => {
+    const home = await seeded();
+    const deleted = await home.run(["sessions", "delete", "aaaaaa", "--yes"]);
+    expect(deleted).toMatchObject({ code: 0, stderr: "", stdout: `Deleted:\n${WHAT_GOES}\n` });
+    expect(await idsOf(home)).toEqual([OTHER]);
+    expect(await home.run(["sessions", "delete", PARENT, "--yes"])).toMatchObject({ code: 3 });
+    expect(await home.json(["sessions", "delete", OTHER, "--yes", "--json"])).toEqual([
+      {
+        id: OTHER,
+        title: "stays",
+        parent_session_id: null,
+        messages: 1,
+        threads: 0,
+        checkpoints: 0,
+      },
+    ]);
+    expect(await idsOf(home)).toEqual([]);
+  });
+
+  it("[MOVE-10] takes the checkpoints too: the same id begins with nothing to remember", async () => {
+    const home = freshHome();
+    await home.run(["--session", PARENT, "-p", "My name is Ada."]);
+    await home.run(["sessions", "delete", PARENT, "--yes"]);
+    const { answer } = await home.json<{ answer: string }>([
+      "--session",
+      PARENT,
+      "-p",
+      "What is my name?",
+      "--json",
+    ]);
+    expect(answer).not.toContain("Ada");
+  });
+
+  it("[MOVE-11] without a terminal it needs --yes, says what would go and deletes nothing", async () => {
+    const home = await seeded();
+    const refused = await home.run(["sessions", "delete", "aaaaaa"], { input: "y\n" });
+    expect(refused).toMatchObject({ code: 2, stdout: "" });
+    expect(refused.stderr).toBe(
+      `This deletes for good:\n${WHAT_GOES}\nreprise: Nothing was deleted: without a terminal to ask on, this needs --yes. [invalid_usage]\n`,
+    );
+    expect(await idsOf(home)).toEqual([PARENT, CHILD, OTHER]);
+  });
+
+  it("[MOVE-12] is refused while an exchange is at work in the session or a sub-agent", async () => {
+    const home = await seeded();
+    await using store = await openSqliteStore({ path: home.database });
+    await store.write(takeLease, { session_id: CHILD, owner, life_ms: 60_000 });
+    const refused = await home.run(["sessions", "delete", "aaaaaa", "--yes"]);
+    expect(refused).toMatchObject({ code: 6, stdout: "" });
+    expect(refused.stderr).toContain("[session_busy]");
+    expect(await idsOf(home)).toEqual([PARENT, CHILD, OTHER]);
+    await home.run(["sessions", "end", "aaaaaa"]);
+    expect(await home.run(["sessions", "delete", "aaaaaa", "--yes"])).toMatchObject({ code: 0 });
+  });
+});
+
+const canMakeTerminal = existsSync("/usr/bin/script") && process.platform === "linux";
+
+describe.skipIf(!canMakeTerminal)("in a terminal (needs util-linux' script)", () => {
+  it.each([
+    ["n\r", 1, 3],
+    ["\r", 1, 3],
+    ["\u0004", 1, 3],
+    ["y\r", 0, 1],
+    ["YES\r", 0, 1],
+  ])("[MOVE-11] asks, and only a yes deletes: %j", async (keys, code, left) => {
+    const home = await seeded();
+    const terminal = home.startShell(
+      "exec script -qfec 'reprise sessions delete aaaaaa' /dev/null",
+      { env: { TERM: "xterm" } },
+    );
+    await terminal.waitFor(/Delete\? \[y\/N\] /);
+    terminal.child.stdin?.write(keys);
+    expect((await terminal.finished).code).toBe(code);
+    expect(await idsOf(home)).toHaveLength(left);
+  });
+});

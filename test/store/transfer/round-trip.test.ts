@@ -1,0 +1,212 @@
+import fc from "fast-check";
+import { expect, it } from "vitest";
+
+import { importTree } from "../../../src/agent/transfer/import-tree.ts";
+import { readSession } from "../../../src/store/sessions/read.ts";
+import { checksumOf } from "../../../src/store/transfer/checksum.ts";
+import { deleteSessionTree } from "../../../src/store/transfer/delete-tree.ts";
+import { sessionsOf, type SessionTree } from "../../../src/store/transfer/document.ts";
+import { withNewIds } from "../../../src/store/transfer/new-ids.ts";
+import { parseExport } from "../../../src/store/transfer/parse.ts";
+import { readSessionTree } from "../../../src/store/transfer/read-tree.ts";
+import { exportText } from "../../../src/store/transfer/text.ts";
+import { writeSessionTree } from "../../../src/store/transfer/write-tree.ts";
+import { describeEngines, openFresh } from "../engines.ts";
+import { columnsOf, makeSession, type Plan, rowCounts, type Step } from "./sessions.ts";
+
+const NOW = "2026-01-01T00:00:00.000Z";
+const textOf = (tree: SessionTree): string => [...exportText(tree, NOW)].join("");
+
+const words = fc.string({ minLength: 1, maxLength: 12, unit: "grapheme" }).filter(
+  // what the edge refuses is never stored
+  (text) => text.isWellFormed() && !text.includes("\0"),
+);
+const place = fc.nat({ max: 20 });
+const step: fc.Arbitrary<Step> = fc.oneof(
+  { weight: 4, arbitrary: fc.record({ do: fc.constant("exchange" as const), text: words }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant("pending" as const), text: words }) },
+  fc.record({ do: fc.constantFrom("edit", "remove", "fork"), at: place }),
+  fc.record({ do: fc.constantFrom("clear", "restart") }),
+);
+const steps = fc.array(step, { maxLength: 6 });
+const leaf = fc.record({ steps, children: fc.constant([]) });
+const plan: fc.Arbitrary<Plan> = fc.record({ steps, children: fc.array(leaf, { maxLength: 2 }) });
+
+const RICH: Plan = {
+  steps: [
+    { do: "exchange", text: "one" },
+    { do: "exchange", text: "two 😀" },
+    { do: "clear" },
+    { do: "exchange", text: "three" },
+    { do: "edit", at: 0 },
+    { do: "fork", at: 2 },
+    { do: "pending", text: "waits" },
+  ],
+  children: [
+    {
+      steps: [{ do: "exchange", text: "a task" }],
+      children: [{ steps: [{ do: "exchange", text: "a smaller one" }], children: [] }],
+    },
+  ],
+};
+
+describeEngines("moving sessions", (engine) => {
+  it("[MOVE-4] an export has every column but the lease, and no number of the database", async () => {
+    const store = await openFresh(engine);
+    const tree = await store.read(readSessionTree, { id: await makeSession(store, RICH) });
+    const lease = ["lease_owner", "lease_epoch", "lease_expires_at"];
+    // last_activity_at is made of two others by the database
+    const columns = await columnsOf(store, "sessions");
+    expect([...Object.keys(tree.session), ...lease].sort()).toEqual(
+      columns.filter((name) => name !== "last_activity_at").sort(),
+    );
+    expect([...Object.keys(tree.messages[0] ?? {}), "session_id"].sort()).toEqual(
+      (await columnsOf(store, "messages")).sort(),
+    );
+    expect(tree.threads.map(({ suffix }) => suffix)).toEqual([0, 1]);
+    expect(tree.messages.some(({ archived }) => archived)).toBe(true);
+    expect(tree.messages.at(-1)).toMatchObject({ content: "waits", checkpointed: false });
+    expect([...sessionsOf(tree)].map(({ session }) => session.depth)).toEqual([0, 1, 2]);
+  });
+
+  it("[MOVE-4] [MOVE-5] [MOVE-10] random sessions move unchanged, and leave nothing where they are deleted", async () => {
+    const here = await openFresh(engine);
+    const there = await openFresh(engine);
+    const bystander = await makeSession(here, RICH);
+    const before = await rowCounts(here);
+    const bystanderTree = await here.read(readSessionTree, { id: bystander });
+    await fc.assert(
+      fc.asyncProperty(plan, async (random) => {
+        const id = await makeSession(here, random);
+        const tree = await here.read(readSessionTree, { id });
+        const text = textOf(tree);
+        expect(parseExport(text)).toEqual(tree);
+
+        await there.write(writeSessionTree, { tree: parseExport(text) });
+        expect(textOf(await there.read(readSessionTree, { id }))).toBe(text);
+
+        const deleted = await here.write(deleteSessionTree, { id });
+        expect(deleted.map(({ session }) => session.id)).toEqual(
+          [...sessionsOf(tree)].map(({ session }) => session.id),
+        );
+        expect(await rowCounts(here)).toEqual(before);
+      }),
+      { numRuns: 12 },
+    );
+    expect(await here.read(readSessionTree, { id: bystander })).toEqual(bystanderTree);
+  });
+
+  it("[MOVE-5] what was imported verifies", async () => {
+    const here = await openFresh(engine);
+    const there = await openFresh(engine);
+    const id = await makeSession(here, {
+      ...RICH,
+      steps: [
+        { do: "exchange", text: "one" },
+        { do: "clear" },
+        { do: "exchange", text: "two" },
+        { do: "pending", text: "waits" },
+      ],
+    });
+    const tree = await here.read(readSessionTree, { id });
+    await importTree(there, tree);
+    expect(textOf(await there.read(readSessionTree, { id }))).toBe(textOf(tree));
+  });
+
+  it("[MOVE-6] what does not verify is taken back whole", async () => {
+    const here = await openFresh(engine);
+    const there = await openFresh(engine);
+    const id = await makeSession(here, {
+      steps: [{ do: "exchange", text: "one" }],
+      children: [{ steps: [{ do: "exchange", text: "two" }], children: [] }],
+    });
+    const tree = await here.read(readSessionTree, { id });
+    const empty = await rowCounts(there);
+    const [child] = tree.children;
+    const altered = structuredClone(child?.messages ?? []).map((message) => ({
+      ...message,
+      content: `${message.content}!`,
+    }));
+    const forged = { ...tree, children: [{ ...child!, messages: altered }] };
+    await expect(importTree(there, parseExport(textOf(forged)))).rejects.toMatchObject({
+      code: "export_invalid",
+      faults: [{ pointer: child?.session.id }],
+    });
+    expect(await rowCounts(there)).toEqual(empty);
+  });
+
+  it("[MOVE-7] a session that is there is refused, whole; a copy has ids of its own everywhere", async () => {
+    const store = await openFresh(engine);
+    const id = await makeSession(store, RICH);
+    const tree = await store.read(readSessionTree, { id });
+    const before = await rowCounts(store);
+    await expect(store.write(writeSessionTree, { tree })).rejects.toMatchObject({
+      code: "session_exists",
+    });
+    const [child] = tree.children;
+    const clash = { ...withNewIds(tree), children: [child!] };
+    await expect(store.write(writeSessionTree, { tree: clash })).rejects.toMatchObject({
+      code: "session_exists",
+    });
+    expect(await rowCounts(store)).toEqual(before);
+
+    const copy = withNewIds(tree);
+    const ids = await store.write(writeSessionTree, { tree: copy });
+    const stored = await store.read(readSessionTree, { id: ids[0] ?? "" });
+    expect(stored).toEqual(copy);
+    const old = [...sessionsOf(tree)].map(({ session }) => session.id);
+    expect(old.filter((each) => textOf(stored).includes(each))).toEqual([]);
+    expect(ids.filter((each) => old.includes(each))).toEqual([]);
+    const after = await rowCounts(store);
+    expect(after).toEqual(
+      Object.fromEntries(Object.entries(before).map(([table, rows]) => [table, rows * 2])),
+    );
+    expect(await store.read(readSessionTree, { id })).toEqual(tree);
+  });
+
+  it("[MOVE-8] a sub-agent's session goes only where its parent is", async () => {
+    const here = await openFresh(engine);
+    const there = await openFresh(engine);
+    const tree = await here.read(readSessionTree, { id: await makeSession(here, RICH) });
+    const [child] = tree.children;
+    const alone = { tree: child! };
+    await expect(there.write(writeSessionTree, alone)).rejects.toMatchObject({
+      code: "session_not_found",
+    });
+    await there.write(writeSessionTree, { tree: { ...tree, children: [] } });
+    await there.write(writeSessionTree, alone);
+    expect(await there.read(readSessionTree, { id: tree.session.id })).toEqual(tree);
+    const [copy = ""] = await there.write(writeSessionTree, { tree: withNewIds(child!) });
+    expect(await there.read(readSession, { id: copy })).toMatchObject({
+      parent_session_id: tree.session.id,
+      depth: 1,
+    });
+    const deeper = withNewIds({ ...child!, session: { ...child!.session, depth: 2 } });
+    await expect(there.write(writeSessionTree, { tree: deeper })).rejects.toMatchObject({
+      code: "depth_exceeded",
+    });
+  });
+
+  it("[MOVE-4] the checksum is of what is said, not of how it is laid out", async () => {
+    const store = await openFresh(engine);
+    const tree = await store.read(readSessionTree, { id: await makeSession(store, RICH) });
+    const laidOut = JSON.stringify(backwards(JSON.parse(textOf(tree))), null, 2);
+    const read = parseExport(laidOut);
+    expect(read).toEqual(tree);
+    expect(checksumOf(read)).toBe(checksumOf(tree));
+  });
+});
+
+/** The same document with the members of every object in the opposite order. */
+function backwards(value: unknown): unknown {
+  if (Array.isArray(value)) {
+    return value.map(backwards);
+  }
+  return typeof value === "object" && value !== null
+    ? Object.fromEntries(
+        Object.entries(value)
+          .toReversed()
+          .map(([name, member]) => [name, backwards(member)]),
+      )
+    : value;
+}

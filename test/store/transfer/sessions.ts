@@ -1,0 +1,154 @@
+import { AIMessage, type BaseMessage, HumanMessage, RemoveMessage } from "@langchain/core/messages";
+import { MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
+import { sql } from "kysely";
+
+import { createCheckpointSaver } from "../../../src/agent/checkpoints/saver.ts";
+import { threadId } from "../../../src/core/threads.ts";
+import { appendUserMessage } from "../../../src/store/messages/append.ts";
+import { readPending } from "../../../src/store/messages/read.ts";
+import { startThread } from "../../../src/store/sessions/change.ts";
+import type { Store } from "../../../src/store/store.ts";
+import { newSession } from "../engines.ts";
+
+/** What happens in a session, one after another. */
+export type Step =
+  | { readonly do: "exchange"; readonly text: string }
+  /** Stored, and not handed to the agent. */
+  | { readonly do: "pending"; readonly text: string }
+  | { readonly do: "edit" | "remove"; readonly at: number }
+  /** Goes on from an earlier checkpoint. */
+  | { readonly do: "fork"; readonly at: number }
+  | { readonly do: "clear" | "restart" };
+
+export interface Plan {
+  readonly steps: readonly Step[];
+  readonly children: readonly Plan[];
+}
+
+/** Stores a session, and its sub-agents, in which everything has happened. Returns its id. */
+export async function makeSession(
+  store: Store,
+  plan: Plan,
+  parent: { readonly id: string; readonly call: string } | null = null,
+): Promise<string> {
+  const { id } = await newSession(store, {
+    persona_name: "assistant",
+    repo_path: "/home/ada/thesis",
+    parent_session_id: parent?.id ?? null,
+    parent_call_id: parent?.call ?? null,
+  });
+  for (const step of plan.steps) {
+    await carryOut(store, id, step);
+  }
+  for (const [index, child] of plan.children.entries()) {
+    await makeSession(store, child, { id, call: `call-${index}` });
+  }
+  return id;
+}
+
+async function carryOut(store: Store, id: string, step: Step): Promise<void> {
+  switch (step.do) {
+    case "pending":
+      await store.write(appendUserMessage, {
+        reference: id,
+        content: step.text,
+        idempotency_key: `key-${step.text.length}-${Math.random()}`,
+      });
+      return;
+    case "clear":
+    case "restart":
+      await store.write(startThread, { id, archive: step.do === "clear" });
+      return;
+    default:
+      await inThread(store, id, step);
+  }
+}
+
+type ThreadStep = Exclude<Step, { do: "pending" | "clear" | "restart" }>;
+
+async function inThread(store: Store, id: string, step: ThreadStep): Promise<void> {
+  const { thread_suffix } = await store.read(
+    (tx) =>
+      tx.db
+        .selectFrom("sessions")
+        .select("thread_suffix")
+        .where("id", "=", id)
+        .executeTakeFirstOrThrow(),
+    null,
+  );
+  const graph = answerer(store);
+  const config = {
+    configurable: { thread_id: threadId(id, thread_suffix) },
+    durability: "sync" as const,
+  };
+  const history = await Array.fromAsync(graph.getStateHistory(config));
+  if (step.do === "exchange") {
+    await store.write(appendUserMessage, { reference: id, content: step.text });
+    const pending = await store.read(readPending, { session_id: id });
+    const messages = pending.map(
+      ({ message_id, content }) => new HumanMessage({ id: message_id, content }),
+    );
+    await graph.invoke({ messages }, config);
+    return;
+  }
+  const messages: BaseMessage[] = history[0]?.values.messages ?? [];
+  const message = messages[step.at % Math.max(messages.length, 1)];
+  const older = history[step.at % Math.max(history.length, 1)];
+  if (step.do === "fork" && older !== undefined) {
+    await graph.invoke({ messages: [new HumanMessage("another way")] }, older.config);
+  } else if (step.do === "remove" && message?.id !== undefined) {
+    await graph.updateState(config, { messages: [new RemoveMessage({ id: message.id })] });
+  } else if (step.do === "edit" && message?.id !== undefined) {
+    await graph.updateState(config, {
+      messages: [new HumanMessage({ id: message.id, content: "edited" })],
+    });
+  }
+}
+
+/** An agent of two steps whose state has more than messages. */
+function answerer(store: Store) {
+  return new StateGraph(MessagesAnnotation)
+    .addNode("answer", ({ messages }) => ({
+      messages: [
+        new AIMessage({
+          content: `after ${messages.length}`,
+          tool_calls: [{ id: `c${messages.length}`, name: "look", args: { at: "x".repeat(130) } }],
+        }),
+      ],
+    }))
+    .addEdge(START, "answer")
+    .compile({ checkpointer: createCheckpointSaver({ store }) });
+}
+
+const TABLES = [
+  "sessions",
+  "messages",
+  "checkpoint_threads",
+  "checkpoint_bodies",
+  "checkpoint_lists",
+  "checkpoint_list_items",
+  "checkpoints",
+  "checkpoint_writes",
+] as const;
+
+/** How many rows each table has. */
+export function rowCounts(store: Store): Promise<Record<string, number>> {
+  return store.read(async (tx) => {
+    const counts: Record<string, number> = {};
+    for (const table of TABLES) {
+      const { rows } = await sql<{ rows: number }>`select count(*) as rows from ${sql.table(table)}`
+        .execute(tx.db)
+        .then((answer) => answer.rows[0] ?? { rows: -1 });
+      counts[table] = rows;
+    }
+    return counts;
+  }, null);
+}
+
+/** Columns of a table by the database's own account. */
+export function columnsOf(store: Store, table: string): Promise<string[]> {
+  return store.read(async (tx) => {
+    const tables = await tx.db.introspection.getTables();
+    return tables.find(({ name }) => name === table)?.columns.map(({ name }) => name) ?? [];
+  }, null);
+}
