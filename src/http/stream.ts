@@ -2,6 +2,7 @@ import { once } from "node:events";
 import type { ServerResponse } from "node:http";
 import { setImmediate as nextTurn } from "node:timers/promises";
 
+import { isRepriseError } from "../core/errors.ts";
 import { STREAM_PAGE_BYTES, STREAM_PAGE_ROWS } from "../core/limits.ts";
 import { messageInfo } from "../core/schemas.ts";
 import type { Message } from "../core/sessions.ts";
@@ -48,7 +49,7 @@ export function readPage(
 
 /**
  * Sends a session's messages, in order of `seq`, until the session has ended and all is sent, or
- * the signal is aborted. One loop serves replay and live alike:
+ * was deleted, or the signal is aborted. One loop serves replay and live alike:
  *
  *     read page ─> send ─> next turn of the event loop ─> room? ─┐
  *        ^                                                      │
@@ -76,10 +77,30 @@ export async function sendMessages(stream: MessageStream): Promise<void> {
       await nextTurn();
       await roomToSend(response, limits.unsentBytes, signal);
       subscription.clear();
-      page = await readPage(store, position, limits.unsentBytes);
+      const next = await readOn(store, position, limits.unsentBytes);
+      if (next === null) {
+        return;
+      }
+      page = next;
     }
   } finally {
     stopHeartbeat();
+  }
+}
+
+/** Null once the session was deleted: the stream ends, and a client that asks again is told so. */
+async function readOn(
+  store: Store,
+  position: StreamPosition,
+  unsentBytes: number,
+): Promise<StreamPage | null> {
+  try {
+    return await readPage(store, position, unsentBytes);
+  } catch (error) {
+    if (isRepriseError(error, "session_not_found")) {
+      return null;
+    }
+    throw error;
   }
 }
 

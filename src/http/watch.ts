@@ -140,8 +140,9 @@ function startLooking(
     }
     const progress = await store.read(readProgress, { session_ids: [...sessions.keys()] });
     changed = false;
-    for (const seen of progress) {
-      note(sessions.get(seen.id), seen);
+    const seen = new Map(progress.map((each) => [each.id, each]));
+    for (const [id, session] of sessions) {
+      note(session, seen.get(id));
     }
   };
   let stopped = false;
@@ -164,13 +165,11 @@ function startLooking(
   };
 }
 
-function note(session: WatchedSession | undefined, now: Progress): void {
-  if (session === undefined) {
-    return;
-  }
+/** A session that is there no more wakes its streams too: they find out when they read. */
+function note(session: WatchedSession, now: Progress | undefined): void {
   const { seen } = session;
-  if (seen?.last_seq !== now.last_seq || seen.state !== now.state) {
-    session.seen = now;
+  if (now === undefined || seen?.last_seq !== now.last_seq || seen.state !== now.state) {
+    session.seen = now ?? null;
     session.wake();
   }
 }
