@@ -31,7 +31,7 @@ export function showError(cli: CliContext, error: unknown, json: boolean): numbe
 }
 
 /** What programs read: the same fields as the HTTP API's problem documents. */
-export function errorDocument(error: RepriseError): Record<string, unknown> {
+function errorDocument(error: RepriseError): Record<string, unknown> {
   return {
     code: error.code,
     detail: error.message,

@@ -41,6 +41,7 @@ describe("a new session", () => {
       last_seq: 2,
     });
     expect(session?.total_input_tokens).toBeGreaterThan(0);
+    expect(Date.parse(session?.last_message_at ?? "")).toBeGreaterThan(0);
     expect(stderr).toBe(`Resume with: reprise --session ${session?.id}\n`);
   });
 
@@ -243,7 +244,7 @@ describe("who answers", () => {
     ]);
   });
 
-  it("[CLI-14] the repository's persona hides the user's, the user's the built-in one; AGENTS.md goes to all", async () => {
+  it("[CLI-55] the repository's persona hides the user's, the user's the built-in one; AGENTS.md goes to all", async () => {
     const server = await startModelServer({ answer: () => ({ content: "answer" }) });
     const home = freshHome({ ...server.env("openai"), REPRISE_MODEL: "openai:test" });
     const persona = (folder: string, prompt: string): void => {

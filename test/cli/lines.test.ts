@@ -177,7 +177,7 @@ describe("slash commands", () => {
 
     const ended = await home.run(["--session", "abcdef"], { input: "/help\n/end\n" });
     expect(ended).toMatchObject({ code: 0, stdout: "" });
-    for (const command of ["help", "model", "agent", "clear", "plan", "end", "exit"]) {
+    for (const command of ["help", "model", "agent", "clear", "plan", "continue", "end", "exit"]) {
       expect(ended.stderr).toMatch(new RegExp(`^  /${command} `, "m"));
     }
     expect(ended.stderr).toMatch(`\nSession ${idLike("abcdef1")} has ended.\n`);

@@ -17,7 +17,7 @@ describe("sessions list", () => {
     expect(ended.stderr).toContain("No ended sessions yet");
   });
 
-  it("[CLI-15] shows the latest activity first, one line for each session", async () => {
+  it("[CLI-56] shows the latest activity first, one line for each session", async () => {
     const home = freshHome();
     const [old, quiet, latest] = await seed(
       home,
@@ -36,7 +36,7 @@ describe("sessions list", () => {
     ]);
   });
 
-  it("[CLI-15] shows as much of the ids as tells them apart", async () => {
+  it("[CLI-56] shows as much of the ids as tells them apart", async () => {
     const home = freshHome();
     await seed(home, { id: idLike("aaaaaaaa-1") }, { id: idLike("aaaaaaaa-2") });
     const { stdout } = await home.run(["sessions", "list"]);

@@ -3,9 +3,9 @@ import { stripVTControlCharacters } from "node:util";
 
 import { describe, expect, it, vi } from "vitest";
 
-import { startModelServer } from "../helpers/model-server.ts";
 import { freshHome, type Home } from "../helpers/reprise.ts";
 import { detailOf, idLike, rowsOf, seed, sessionsOf } from "./seed.ts";
+import { ID, slowThenFast } from "./slow-answer.ts";
 
 const CTRL_C = "\u0003";
 const CTRL_D = "\u0004";
@@ -15,6 +15,8 @@ const canMakeTerminal = existsSync("/usr/bin/script") && process.platform === "l
 
 interface Terminal {
   type(keys: string): void;
+  /** Takes the terminal away, as closing its window does. */
+  close(): void;
   /** Resolves once what the screen has shown since the last wait matches. */
   shows(pattern: RegExp): Promise<void>;
   /** What it showed and how it ended. */
@@ -29,6 +31,7 @@ function openTerminal(home: Home, command: string): Terminal {
   let seen = 0;
   return {
     type: (keys) => running.child.stdin?.write(keys),
+    close: () => void running.stop("SIGKILL"),
     shows: (pattern) =>
       vi.waitFor(
         () => {
@@ -63,16 +66,28 @@ describe.skipIf(!canMakeTerminal)("in a terminal (needs util-linux' script)", ()
     expect(screen.endsWith(`Resume with: reprise --session ${session?.id}\n`)).toBe(true);
   });
 
+  it("[CLI-39] a window that is closed keeps what had arrived", async () => {
+    const { home } = await slowThenFast();
+    const terminal = openTerminal(home, `reprise --session ${ID}`);
+    await terminal.shows(/> $/);
+    terminal.type("the question\r");
+    await terminal.shows(/\nw0 w1 w2 /);
+    terminal.close();
+    await vi.waitFor(
+      async () => {
+        const detail = await detailOf(home, ID);
+        expect(detail.activity).toBe("idle");
+        expect(rowsOf(detail)).toEqual([
+          [1, "user", "the question"],
+          [2, "assistant", expect.stringMatching(/^w0 w1 w2 /)],
+        ]);
+      },
+      { timeout: 10_000, interval: 200 },
+    );
+  });
+
   it("[CLI-47] Ctrl-C at the prompt leaves the second time, and stops an answer without leaving", async () => {
-    const server = await startModelServer({
-      answer: (_, index) => ({
-        content: index === 0 ? Array.from({ length: 400 }, (_, n) => `w${n}`).join(" ") : "short",
-      }),
-      latencyMs: 50,
-      chunkSize: 8,
-    });
-    const home = freshHome({ ...server.env("openai"), REPRISE_MODEL: "openai:test" });
-    await seed(home, { id: idLike("abcdef1") });
+    const { home } = await slowThenFast();
     const terminal = openTerminal(home, "reprise --session abcdef");
     await terminal.shows(/Session abcdef1\S+:0 · 0 messages · no title yet\n> $/);
     terminal.type("the question\r");
@@ -80,7 +95,7 @@ describe.skipIf(!canMakeTerminal)("in a terminal (needs util-linux' script)", ()
     terminal.type(CTRL_C);
     await terminal.shows(/Stopped; what had arrived is kept\.\n> $/);
     terminal.type("the next\r");
-    await terminal.shows(/\nshort\n> $/);
+    await terminal.shows(/\na short one\n> $/);
     terminal.type(CTRL_C);
     await terminal.shows(/Ctrl-C again, or \/exit, leaves; the session stays\.\n> $/);
     terminal.type("/help\r");
@@ -93,7 +108,7 @@ describe.skipIf(!canMakeTerminal)("in a terminal (needs util-linux' script)", ()
       [1, "user", "the question"],
       [2, "assistant", expect.stringMatching(/^w0 w1 w2 /)],
       [3, "user", "the next"],
-      [4, "assistant", "short"],
+      [4, "assistant", "a short one"],
     ]);
   });
 

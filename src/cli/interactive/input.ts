@@ -57,6 +57,11 @@ export function openLineInput(cli: CliContext): LineInput {
 
   lines.on("line", (text) => push({ kind: "line", text }));
   lines.on("close", () => push({ kind: "end" }));
+  // a terminal whose window was closed can be neither read nor set back; closing would fail again
+  lines.on("error", () => {
+    leaving.abort();
+    push({ kind: "end" });
+  });
   // in raw mode readline hears Ctrl-C itself; a signal comes from elsewhere or without a terminal
   lines.on("SIGINT", onInterrupt);
   cli.signals.on("SIGINT", onInterrupt);

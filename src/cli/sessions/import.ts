@@ -8,7 +8,6 @@ import { RepriseError } from "../../core/errors.ts";
 import { oneLine } from "../../core/text.ts";
 import { sessionsOf } from "../../store/transfer/document.ts";
 import { withNewIds } from "../../store/transfer/new-ids.ts";
-import { parseExport } from "../../store/transfer/parse.ts";
 import { type CliContext, printLine } from "../context.ts";
 import { openStore, withDatabase } from "../database.ts";
 
@@ -27,6 +26,7 @@ export function importCommand(cli: CliContext): Command {
     .option("--new-ids", "store it as a copy, under ids of its own")
     .option("--json", "print a JSON object: the session's id and all ids")
     .action(async (file: string, options: ImportOptions) => {
+      const { parseExport } = await import("../../store/transfer/parse.ts");
       const read = parseExport(await readText(cli, file));
       const tree = options.newIds === true ? withNewIds(read) : read;
       await using store = await openStore(cli, command);

@@ -43,7 +43,7 @@ const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
 /** How long ago, in the largest unit that fits. */
-export function age(milliseconds: number): string {
+function age(milliseconds: number): string {
   if (milliseconds < MINUTE) {
     return "just now";
   }

@@ -1,0 +1,128 @@
+import { describe, expect, it } from "vitest";
+
+import { append, detailOf, rowsOf } from "./seed.ts";
+import { ID, slowThenFast, startAnswer, WORDS } from "./slow-answer.ts";
+
+describe("an exchange that is stopped", () => {
+  it.each([
+    ["SIGINT", "option"],
+    ["SIGTERM", "option"],
+    ["SIGINT", "line"],
+    ["SIGHUP", "line"],
+  ] as const)(
+    "[CLI-39] by %s keeps what had arrived, and the session goes on (message by %s)",
+    async (signal, how) => {
+      const { home, server } = await slowThenFast();
+      const running = await startAnswer(home, how);
+      const stopped = await running.stop(signal);
+      expect(stopped).toMatchObject({ code: 1, signal: null });
+      expect(stopped.stderr).toBe(
+        `Stopped; what had arrived is kept.\nResume with: reprise --session ${ID}\n`,
+      );
+      const partial = stopped.stdout.trimEnd();
+      const detail = await detailOf(home, ID);
+      expect(detail.activity).toBe("idle");
+      expect(rowsOf(detail)).toEqual([
+        [1, "user", "the question"],
+        [2, "assistant", expect.stringMatching(/^w0 w1 /)],
+      ]);
+      expect(detail.messages[1]?.content.trimEnd()).toBe(partial);
+      expect(WORDS.startsWith(partial)).toBe(true);
+      expect(partial.length).toBeLessThan(WORDS.length);
+
+      expect((await home.run(["--session", ID, "-p", "go on"])).stdout).toBe("a short one\n");
+      expect(server.requests()[1]?.map(({ role, content }) => [role, content.trimEnd()])).toEqual([
+        ["user", "the question"],
+        ["assistant", partial],
+        ["user", "go on"],
+      ]);
+    },
+  );
+
+  it("[CLI-39] by a reader that has seen enough keeps what had arrived", async () => {
+    const { home } = await slowThenFast();
+    const piped = await home.startShell(`reprise --session ${ID} -p 'the question' | head -c 5`)
+      .finished;
+    expect(piped).toMatchObject({ stdout: "w0 w1" });
+    expect(piped.stderr).toBe(
+      `Stopped; what had arrived is kept.\nResume with: reprise --session ${ID}\n`,
+    );
+    const detail = await detailOf(home, ID);
+    expect(detail.activity).toBe("idle");
+    expect(rowsOf(detail)).toEqual([
+      [1, "user", "the question"],
+      [2, "assistant", expect.stringMatching(/^w0 w1 /)],
+    ]);
+  });
+
+  it("[CLI-40] by kill -9 holds up nobody: the next one goes on at once, and nothing doubles", async () => {
+    const { home, server } = await slowThenFast();
+    const running = await startAnswer(home);
+    await running.stop("SIGKILL");
+    expect(rowsOf(await detailOf(home, ID))).toEqual([[1, "user", "the question"]]);
+    expect(await home.run(["--session", ID, "-p", "go on"])).toMatchObject({
+      code: 0,
+      stdout: "a short one\n",
+    });
+    expect(server.requests()[1]?.map(({ content }) => content)).toEqual(["the question", "go on"]);
+    expect(rowsOf(await detailOf(home, ID))).toEqual([
+      [1, "user", "the question"],
+      [2, "user", "go on"],
+      [3, "assistant", "a short one"],
+    ]);
+  });
+
+  it("[CLI-40] by kill -9 leaves its session open to slash commands at once", async () => {
+    const { home, server } = await slowThenFast();
+    await (await startAnswer(home)).stop("SIGKILL");
+    const cleared = await home.json<{ thread_id: string }>(["--session", ID, "--json"], {
+      input: "/clear\nafresh\n",
+    });
+    expect(cleared.thread_id).toBe(`${ID}:1`);
+    expect(server.requests()[1]?.map(({ content }) => content)).toEqual(["afresh"]);
+  });
+});
+
+describe("an interrupted exchange", () => {
+  it("[CLI-52] is told on resuming and costs nothing by itself; /continue goes on with it", async () => {
+    const { home, server } = await slowThenFast();
+    await (await startAnswer(home)).stop("SIGKILL");
+    const looked = await home.run(["sessions", "resume", ID]);
+    expect(looked).toMatchObject({ code: 0, stdout: "" });
+    expect(looked.stderr).toMatch(/^note: The last exchange was interrupted; \/continue goes on/);
+    expect(server.requests()).toHaveLength(1);
+
+    const continued = await home.run(["--session", ID], { input: "/continue\n" });
+    expect(continued).toMatchObject({ code: 0, stdout: "a short one\n" });
+    expect(server.requests()[1]?.map(({ content }) => content)).toEqual(["the question"]);
+    expect(rowsOf(await detailOf(home, ID))).toEqual([
+      [1, "user", "the question"],
+      [2, "assistant", "a short one"],
+    ]);
+    expect((await home.run(["--session", ID])).stderr).not.toContain("interrupted");
+  });
+
+  it("[CLI-52] --continue-exchange goes on with it or with what was appended, else it is refused", async () => {
+    const { home, server } = await slowThenFast();
+    await (await startAnswer(home)).stop("SIGKILL");
+    const go = ["--session", ID, "--continue-exchange"];
+    const document = await home.json<{ answer: string; last_seq: number }>([...go, "--json"]);
+    expect(document).toMatchObject({ answer: "a short one", last_seq: 2 });
+
+    const nothing = await home.run(go);
+    expect(nothing).toMatchObject({ code: 1, stdout: "" });
+    expect(nothing.stderr).toMatch(/^reprise: [^\n]+ \[nothing_to_continue\]\n/);
+    expect(await detailOf(home, ID)).toMatchObject({ activity: "idle", last_seq: 2 });
+
+    await append(home, ID, "appended");
+    expect(await home.run(go)).toMatchObject({ code: 0, stdout: "a short one\n" });
+    expect(server.requests().map((messages) => messages.map(({ content }) => content))).toEqual([
+      ["the question"],
+      ["the question"],
+      ["the question", "a short one", "appended"],
+    ]);
+    for (const args of [["--continue-exchange"], [...go, "-p", "hi"]]) {
+      expect(await home.run(args)).toMatchObject({ code: 2, stdout: "" });
+    }
+  });
+});
