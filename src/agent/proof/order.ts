@@ -4,7 +4,8 @@ import type { MatchedMessage } from "./match.ts";
 /*
  * A user message may have been appended through the API while an exchange was at work: its row then
  * stands before the answer's, and the checkpoint has it behind. So of two messages the rows may
- * stand the other way round only where the first is none of the user's and the second is.
+ * stand the other way round only where the first is none of the user's and the second is. A summary
+ * stands where it was made, whatever it takes the place of in the thread.
  */
 
 /** Rows that stand before one that they have to follow, ascending in the checkpoints' order. */
@@ -13,7 +14,7 @@ export function misplacedRows(messages: readonly MatchedMessage[]): MirrorRow[] 
   let lastUser = 0;
   let last = 0;
   for (const { row, message } of messages) {
-    if (row === null) {
+    if (row === null || message.is_summary) {
       continue;
     }
     const isUser = message.role === "user";
@@ -57,7 +58,7 @@ function gapsOf(
   for (const [index, one] of messages.entries()) {
     const place = places.get(one);
     if (place !== undefined) {
-      last = Math.max(last, place);
+      last = one.message.is_summary ? last : Math.max(last, place);
       continue;
     }
     const before = (nextPresent[index] ?? places.size) - 1;
@@ -81,7 +82,7 @@ function earliestBehind(
   let first = places.size;
   for (const one of messages.toReversed()) {
     earliest.push(first);
-    first = Math.min(first, places.get(one) ?? first);
+    first = one.message.is_summary ? first : Math.min(first, places.get(one) ?? first);
   }
   return earliest.reverse();
 }

@@ -1,10 +1,11 @@
 import { Command } from "commander";
 
+import { BEYOND_REPAIR } from "../../agent/proof/finding.ts";
 import type { Proven } from "../../agent/proof/prove.ts";
+import { isRepriseError } from "../../core/errors.ts";
 import { readSessionIds } from "../../store/proof/session-ids.ts";
 import { resolveSession } from "../../store/sessions/read.ts";
 import type { Store } from "../../store/store.ts";
-import { isRepriseError } from "../../core/errors.ts";
 import { type CliContext, noticeLine, printLine } from "../context.ts";
 import { openStore, withDatabase } from "../database.ts";
 import { plural } from "../plural.ts";
@@ -134,7 +135,12 @@ function printFindings(cli: CliContext, { proof, findings, pending }: Proven): v
     printLine(cli, `… and ${findings.length - SHOWN} more; --json lists all`);
   }
   printLine(cli, `${proof.session_id}  ${plural(findings.length, "difference")}`);
-  noticeLine(cli, `Mend it with: reprise sessions repair ${proof.session_id}`);
+  noticeLine(
+    cli,
+    findings.some(({ kind }) => BEYOND_REPAIR.has(kind))
+      ? "The messages may be the only copy, so nothing is repaired; keep the file and restore a backup."
+      : `Mend it with: reprise sessions repair ${proof.session_id}`,
+  );
 }
 
 function sessionLine({ proof, findings }: Proven): string {

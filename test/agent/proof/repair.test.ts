@@ -1,0 +1,153 @@
+import { describe, expect, it } from "vitest";
+
+import { proveSession } from "../../../src/agent/proof/prove.ts";
+import { thisProcess } from "../../../src/agent/this-process.ts";
+import { rewriteMirror } from "../../../src/store/proof/rewrite.ts";
+import { takeLease } from "../../../src/store/leases/lease.ts";
+import { beginExchange } from "../../../src/store/messages/begin-exchange.ts";
+import { readPending } from "../../../src/store/messages/read.ts";
+import { endSession } from "../../../src/store/sessions/change.ts";
+import { readSession } from "../../../src/store/sessions/read.ts";
+import { answer, openBench, rightOnes, swap, usualSession } from "./sessions.ts";
+
+describe("repair", () => {
+  it("[PROOF-5] changes nothing where nothing is wrong, not even the lease's epoch", async () => {
+    const bench = await usualSession();
+    const before = bench.dump();
+    expect(await bench.repair()).toEqual({
+      findings: [],
+      rows: { removed: 0, added: 0, changed: 0, moved: 0 },
+    });
+    expect(bench.dump()).toEqual(before);
+  });
+
+  it("[PROOF-5] leaves right rows where they are, and counts what it did", async () => {
+    const bench = await usualSession();
+    const before = bench.dump();
+    bench.plant("DELETE FROM messages WHERE session_id = :id AND seq IN (2, 5)");
+    bench.plant("UPDATE messages SET content = 'x' WHERE session_id = :id AND seq = 6");
+    bench.plant("INSERT INTO messages (session_id, seq, role) VALUES (:id, 8, 'system')");
+    const { rows } = await bench.repair();
+    expect(rows).toEqual({ removed: 1, added: 2, changed: 1, moved: 0 });
+    const after = bench.dump();
+    expect(rightOnes(after)).toEqual(rightOnes(before));
+    expect(after.rows.filter(({ seq }) => seq !== 2 && seq !== 5)).toEqual(
+      before.rows.filter(({ seq }) => seq !== 2 && seq !== 5),
+    );
+  });
+
+  it("[PROOF-5] moves rows, and the clear mark with them, where one is missing in between", async () => {
+    const bench = await openBench();
+    await bench.append("one");
+    await bench.handOver();
+    await bench.put(answer("first", [1, 1]));
+    await bench.append("more");
+    await bench.handOver();
+    await bench.append("archived unseen");
+    await bench.freshThread(true);
+    await bench.append("two");
+    await bench.handOver();
+    await bench.put(answer("second", [2, 2]));
+    const before = bench.dump();
+    // the positions closed up, as a careless hand would leave them
+    bench.plant("DELETE FROM messages WHERE session_id = :id AND seq = 2");
+    for (const seq of [3, 4, 5, 6]) {
+      bench.plant("UPDATE messages SET seq = seq - 1 WHERE session_id = :id AND seq = ?", seq);
+    }
+    bench.plant("UPDATE sessions SET last_seq = 5, cleared_seq = 3 WHERE id = :id");
+    expect((await bench.repair()).rows).toEqual({ removed: 0, added: 1, changed: 0, moved: 4 });
+    expect(rightOnes(bench.dump())).toEqual(rightOnes(before));
+  });
+
+  it("[PROOF-6] never loses a pending message: content, id, key and time stay, and it reaches the agent", async () => {
+    const bench = await usualSession();
+    bench.plant("UPDATE messages SET idempotency_key = 'k' WHERE session_id = :id AND seq = 7");
+    await bench.append("and another");
+    const waiting = bench.dump().rows.slice(6);
+    bench.plant("DELETE FROM messages WHERE session_id = :id AND seq < 7");
+    bench.plant("UPDATE messages SET seq = seq - 6 WHERE session_id = :id AND seq = 7");
+    bench.plant(
+      "UPDATE messages SET seq = seq - 6, checkpointed = 1 WHERE session_id = :id AND seq = 8",
+    );
+    bench.plant("UPDATE sessions SET last_seq = 2, title = NULL WHERE id = :id");
+    await bench.repair();
+    expect(await bench.kinds()).toEqual([]);
+    const { rows } = bench.dump();
+    const found = rows.filter(({ checkpointed }) => checkpointed === 0);
+    expect(found.map(({ seq: _, ...row }) => row)).toEqual(
+      waiting.map(({ seq: _, ...row }) => row),
+    );
+    const pending = await bench.store.read(readPending, { session_id: bench.id });
+    expect(pending.map(({ content }) => content)).toEqual(["and this one waits", "and another"]);
+  });
+
+  it("[PROOF-10] is refused while an exchange is at work, and changes nothing then", async () => {
+    const bench = await usualSession();
+    const owner = { ...thisProcess("reprise"), host: "elsewhere" };
+    await bench.store.write(takeLease, { session_id: bench.id, owner, life_ms: 60_000 });
+    await expect(bench.repair()).rejects.toMatchObject({ code: "session_busy" });
+    bench.plant("DELETE FROM messages WHERE session_id = :id AND seq = 2");
+    const before = bench.dump();
+    await expect(bench.repair()).rejects.toMatchObject({ code: "session_busy" });
+    expect(bench.dump()).toEqual(before);
+  });
+
+  it("[PROOF-10] repairs what a killed process held, and leaves it interrupted", async () => {
+    const bench = await usualSession();
+    const session_id = bench.id;
+    const owner = { ...thisProcess("reprise"), pid: 4_194_303 };
+    const fence = await bench.store.write(takeLease, { session_id, owner, life_ms: 60_000 });
+    await bench.store.write(beginExchange, {
+      fence,
+      content: "cut short",
+      model: "demo",
+      persona_name: "assistant",
+    });
+    bench.plant("DELETE FROM messages WHERE session_id = :id AND seq = 2");
+    await bench.repair();
+    expect(await bench.kinds()).toEqual([]);
+    expect(await bench.store.read(readSession, { id: session_id })).toMatchObject({
+      activity: "interrupted",
+      last_seq: 8,
+    });
+  });
+
+  it("[PROOF-10] repairs an ended session, which stays ended", async () => {
+    const bench = await usualSession();
+    const before = bench.dump();
+    await bench.store.write(endSession, { id: bench.id });
+    swap(bench, 2, 6);
+    expect((await bench.repair()).findings).not.toEqual([]);
+    expect(await bench.kinds()).toEqual([]);
+    expect(bench.dump().session).toMatchObject({ state: "ended" });
+    expect(rightOnes(bench.dump()).rows).toEqual(rightOnes(before).rows);
+  });
+
+  it("[PROOF-5] changes nothing where the mirror has changed since it was compared", async () => {
+    const bench = await usualSession();
+    await bench.store.write(endSession, { id: bench.id });
+    const { proof, desired } = await proveSession(bench.store, bench.id);
+    const change = {
+      session_id: bench.id,
+      fence: null,
+      stamp: "another",
+      remove: proof.rows.map(({ seq }) => seq),
+      insert: [],
+      counters: { ...desired.counters, last_seq: 0 },
+    };
+    const before = bench.dump();
+    expect(await bench.store.write(rewriteMirror, change)).toBe("stale");
+    expect(bench.dump()).toEqual(before);
+  });
+
+  it("[PROOF-6] loses no message that is appended while it works", async () => {
+    const bench = await usualSession();
+    bench.plant("DELETE FROM messages WHERE session_id = :id AND seq = 2");
+    const appended = Array.from({ length: 20 }, (_, index) => `meanwhile ${index}`);
+    const [repair] = await Promise.all([bench.repair(), ...appended.map(bench.append)]);
+    expect(repair.findings.map(({ kind }) => kind)).toContain("missing");
+    expect(await bench.kinds()).toEqual([]);
+    const pending = await bench.store.read(readPending, { session_id: bench.id });
+    expect(pending.map(({ content }) => content)).toEqual(["and this one waits", ...appended]);
+  });
+});

@@ -1,0 +1,204 @@
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+
+import { AIMessage, type BaseMessage, HumanMessage, ToolMessage } from "@langchain/core/messages";
+import { emptyCheckpoint } from "@langchain/langgraph-checkpoint";
+import { onTestFinished } from "vitest";
+
+import { createCheckpointSaver } from "../../../src/agent/checkpoints/saver.ts";
+import { createExchanger } from "../../../src/agent/exchange.ts";
+import { modelConfig } from "../../../src/agent/models/config.ts";
+import { thisProcess } from "../../../src/agent/this-process.ts";
+import { type Repair, repairSession } from "../../../src/agent/proof/repair.ts";
+import { proveSession } from "../../../src/agent/proof/prove.ts";
+import { threadId } from "../../../src/core/threads.ts";
+import { appendUserMessage } from "../../../src/store/messages/append.ts";
+import { readPending } from "../../../src/store/messages/read.ts";
+import { startThread } from "../../../src/store/sessions/change.ts";
+import { createSession } from "../../../src/store/sessions/create.ts";
+import { openSqliteStore } from "../../../src/store/sqlite/open.ts";
+import type { Store } from "../../../src/store/store.ts";
+import { temporaryFolder } from "../../helpers/temp.ts";
+
+/** A session in a database of its own, and a hand that plants damage in it. */
+export interface Bench {
+  readonly store: Store;
+  readonly path: string;
+  readonly id: string;
+  /** Appends as the HTTP API does. */
+  append(content: string): Promise<void>;
+  /** One exchange with the demo model. */
+  exchange(text: string | null): Promise<void>;
+  /** `/clear`, or `/model` without `archive`. */
+  freshThread(archive: boolean): Promise<void>;
+  /** Puts a checkpoint with all that the agent handed over and answered; see `put`. */
+  put(...added: BaseMessage[]): Promise<void>;
+  /** Puts a checkpoint with exactly these messages. */
+  putAll(messages: readonly BaseMessage[]): Promise<void>;
+  /** Hands every pending message to the agent, as an exchange begins. */
+  handOver(): Promise<void>;
+  /** Damage: any SQL on a connection of its own, `:id` being the session. */
+  plant(sql: string, ...values: (string | number | null)[]): void;
+  kinds(): Promise<string[]>;
+  repair(): Promise<Repair>;
+  /** Every row and counter of the session, as stored. */
+  dump(): Dump;
+}
+
+export interface Dump {
+  readonly rows: Record<string, unknown>[];
+  readonly session: Record<string, unknown>;
+}
+
+export async function openBench(): Promise<Bench> {
+  const path = join(temporaryFolder(), "reprise.db");
+  const store = await openSqliteStore({ path });
+  onTestFinished(() => store.close());
+  const hand = new DatabaseSync(path, { timeout: 5000 });
+  onTestFinished(() => hand.close());
+  const { id } = await store.write(createSession, { persona_name: "assistant" });
+  const exchanger = createExchanger({
+    store,
+    models: modelConfig({}),
+    personas: {
+      userDir: null,
+      builtinDir: new URL("../../../personas", import.meta.url).pathname,
+    },
+    protectedPaths: [],
+    owner: thisProcess("test"),
+  });
+  return {
+    store,
+    path,
+    id,
+    append: async (content) => {
+      await store.write(appendUserMessage, { reference: id, content });
+    },
+    exchange: async (text) => {
+      const signal = new AbortController().signal;
+      await exchanger.exchange({ session_id: id, text }, { listener: () => undefined, signal });
+    },
+    freshThread: async (archive) => {
+      await store.write(startThread, { id, archive });
+    },
+    ...puts(store, id),
+    plant: (sql, ...values) => {
+      hand.prepare(sql.replaceAll(":id", `'${id}'`)).run(...values);
+    },
+    kinds: async () => {
+      const { findings } = await proveSession(store, id);
+      return [...new Set(findings.map(({ kind }) => kind))].sort();
+    },
+    repair: () => repairSession({ store, session_id: id, owner: thisProcess("test") }),
+    dump: () => ({
+      rows: hand.prepare("SELECT * FROM messages WHERE session_id = ? ORDER BY seq").all(id),
+      session: hand.prepare("SELECT * FROM sessions WHERE id = ?").get(id) ?? {},
+    }),
+  };
+}
+
+/** Checkpoints without a model: what the agent would put, message by message. */
+function puts(store: Store, id: string): Pick<Bench, "put" | "putAll" | "handOver"> {
+  const saver = createCheckpointSaver({ store });
+  const thread = async (): Promise<string> => {
+    const suffix = await store.read(
+      (tx) =>
+        tx.db
+          .selectFrom("sessions")
+          .select("thread_suffix")
+          .where("id", "=", id)
+          .executeTakeFirstOrThrow(),
+      null,
+    );
+    return threadId(id, suffix.thread_suffix);
+  };
+  const latest = async () =>
+    saver.getTuple({ configurable: { thread_id: await thread(), checkpoint_ns: "" } });
+  const putAll = async (messages: readonly BaseMessage[]): Promise<void> => {
+    const parent = await latest();
+    const version = Number(parent?.checkpoint.channel_versions["messages"] ?? 0) + 1;
+    const checkpoint = {
+      ...emptyCheckpoint(),
+      channel_values: { messages: [...messages] },
+      channel_versions: { messages: version },
+    };
+    await saver.put(
+      parent?.config ?? { configurable: { thread_id: await thread(), checkpoint_ns: "" } },
+      checkpoint,
+      { source: "loop", step: version, parents: {} },
+      { messages: version },
+    );
+  };
+  const put = async (...added: BaseMessage[]): Promise<void> => {
+    const before = (await latest())?.checkpoint.channel_values["messages"];
+    await putAll([...(Array.isArray(before) ? (before as BaseMessage[]) : []), ...added]);
+  };
+  return {
+    put,
+    putAll,
+    handOver: async () => {
+      const pending = await store.read(readPending, { session_id: id });
+      await put(
+        ...pending.map(({ message_id, content }) => new HumanMessage({ id: message_id, content })),
+      );
+    },
+  };
+}
+
+let counted = 0;
+
+/** An answer; with `usage` the provider counted it. */
+export function answer(content: string, usage?: [input: number, output: number]): AIMessage {
+  counted += 1;
+  return new AIMessage({
+    id: `answer-${counted}`,
+    content,
+    ...(usage === undefined
+      ? {}
+      : {
+          usage_metadata: {
+            input_tokens: usage[0],
+            output_tokens: usage[1],
+            total_tokens: usage[0] + usage[1],
+          },
+        }),
+  });
+}
+
+/** An answer that calls a tool, and the tool's result. */
+export function toolRound(content: string): [AIMessage, ToolMessage] {
+  counted += 1;
+  const call = { id: `call-${counted}`, name: "read_file", args: { path: content, 7: [1, null] } };
+  return [
+    new AIMessage({ id: `answer-${counted}`, content: "", tool_calls: [call] }),
+    new ToolMessage({ id: `tool-${counted}`, content, tool_call_id: call.id }),
+  ];
+}
+
+/** Two exchanges, one with a tool, then a message that waits. */
+export async function usualSession(): Promise<Bench> {
+  const bench = await openBench();
+  await bench.append("first question");
+  await bench.handOver();
+  await bench.put(answer("first answer", [100, 10]));
+  await bench.append("second question");
+  await bench.handOver();
+  await bench.put(...toolRound("README.md"));
+  await bench.put(answer("second answer"));
+  await bench.append("and this one waits");
+  return bench;
+}
+
+/** What follows from the checkpoints: times and the lease do not. */
+export function rightOnes({ rows, session }: Dump) {
+  const { lease_epoch: _, last_message_at: __, last_activity_at: ___, ...counters } = session;
+  return { counters, rows: rows.map(({ ts: _, idempotency_key: __, ...row }) => row) };
+}
+
+/** Damage: two rows change places. */
+export function swap(bench: Bench, one: number, other: number): void {
+  const move = "UPDATE messages SET seq = ? WHERE session_id = :id AND seq = ?";
+  bench.plant(move, 999_999, one);
+  bench.plant(move, one, other);
+  bench.plant(move, other, 999_999);
+}

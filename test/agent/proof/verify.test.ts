@@ -1,0 +1,253 @@
+import { describe, expect, it } from "vitest";
+
+import { HumanMessage } from "@langchain/core/messages";
+
+import { proveSession } from "../../../src/agent/proof/prove.ts";
+import { answer, openBench, rightOnes, swap, toolRound, usualSession } from "./sessions.ts";
+
+describe("verify", () => {
+  it("[PROOF-1] agrees with what exchanges, appended messages, new threads and clearing leave", async () => {
+    const bench = await openBench();
+    expect(await bench.kinds()).toEqual([]);
+    await bench.append("appended before anything");
+    expect(await bench.kinds()).toEqual([]);
+    await bench.exchange("and said");
+    await bench.exchange("once more");
+    await bench.append("archived before the agent got it");
+    await bench.freshThread(true);
+    expect(await bench.kinds()).toEqual([]);
+    await bench.exchange("in thread 1");
+    await bench.freshThread(false);
+    await bench.append("waits over a change of model");
+    await bench.freshThread(false);
+    await bench.exchange(null);
+    expect(await bench.kinds()).toEqual([]);
+    const { pending, proof } = await proveSession(bench.store, bench.id);
+    // thread 2 was never used
+    expect(proof.threads.map(({ suffix }) => suffix)).toEqual([0, 1, 3]);
+    expect(pending).toBe(1);
+    expect(proof.rows.map(({ archived }) => archived)).toEqual([1, 1, 1, 1, 1, 1, 0, 0, 0, 0]);
+  });
+
+  it("[PROOF-1] agrees with tool calls, answers nobody counted, and an edited message", async () => {
+    const bench = await usualSession();
+    const round = toolRound("src/main.ts");
+    await bench.put(...round);
+    expect(await bench.kinds()).toEqual([]);
+    const [call, result] = round;
+    result.content = "outcome unknown";
+    await bench.put(result, answer("third answer", [300, 30]));
+    expect(call.tool_calls).toHaveLength(1);
+    const dump = bench.dump();
+    expect(dump.rows.map(({ role }) => role).join(" ")).toBe(
+      "user assistant user assistant tool assistant user assistant tool assistant",
+    );
+  });
+
+  it("[PROOF-2] lets a message that was appended while an exchange ran stand before the answer", async () => {
+    const bench = await openBench();
+    await bench.append("question");
+    await bench.handOver();
+    await bench.append("appended meanwhile");
+    await bench.put(...toolRound("README.md"));
+    await bench.append("and another");
+    await bench.put(answer("the answer", [10, 1]));
+    await bench.handOver();
+    await bench.put(answer("the next answer", [20, 2]));
+    expect(bench.dump().rows.map(({ content }) => content)).toEqual(
+      "question,appended meanwhile,,README.md,and another,the answer,the next answer".split(","),
+    );
+    expect(await bench.kinds()).toEqual([]);
+
+    // but not behind the answer to it, and not before an earlier one of the user's
+    swap(bench, 5, 7);
+    expect(await bench.kinds()).toEqual(["order"]);
+    swap(bench, 5, 7);
+    expect(await bench.kinds()).toEqual([]);
+    swap(bench, 2, 5);
+    expect(await bench.kinds()).toEqual(["order"]);
+  });
+
+  it.each<[kinds: string[], sql: string]>([
+    [["missing"], "DELETE FROM messages WHERE session_id = :id AND seq = 1"],
+    [["missing"], "DELETE FROM messages WHERE session_id = :id AND seq = 4"],
+    [["missing"], "DELETE FROM messages WHERE session_id = :id AND checkpointed = 1"],
+    [
+      ["extra", "missing"],
+      "UPDATE messages SET message_id = 'x' WHERE session_id = :id AND seq = 2",
+    ],
+    [
+      ["extra"],
+      "INSERT INTO messages (session_id, seq, role, checkpointed) VALUES (:id, 8, 'assistant', 1)",
+    ],
+    [
+      ["extra"],
+      "INSERT INTO messages (session_id, seq, role, content) VALUES (:id, 9, 'tool', 'x')",
+    ],
+    [["different"], "UPDATE messages SET content = 'x' WHERE session_id = :id AND seq = 2"],
+    [["different"], "UPDATE messages SET role = 'system' WHERE session_id = :id AND seq = 2"],
+    [["different"], "UPDATE messages SET tool_calls = NULL WHERE session_id = :id AND seq = 4"],
+    [["different"], "UPDATE messages SET tool_calls = '{' WHERE session_id = :id AND seq = 4"],
+    [["different"], "UPDATE messages SET token_count = 9 WHERE session_id = :id AND seq = 6"],
+    [["different"], "UPDATE messages SET is_summary = 1 WHERE session_id = :id AND seq = 3"],
+    [["order"], "order"],
+    [["seq"], "UPDATE messages SET seq = 11 WHERE session_id = :id AND seq = 7"],
+    [["archived"], "UPDATE messages SET archived = 1 WHERE session_id = :id AND seq = 2"],
+    [["archived"], "UPDATE sessions SET cleared_seq = -1 WHERE id = :id"],
+    [["pending"], "UPDATE messages SET checkpointed = 0 WHERE session_id = :id AND seq = 3"],
+    [["pending"], "UPDATE messages SET checkpointed = 1 WHERE session_id = :id AND seq = 7"],
+    [["last_seq"], "UPDATE sessions SET last_seq = 6 WHERE id = :id"],
+    [["last_seq"], "UPDATE sessions SET last_seq = 8 WHERE id = :id"],
+    [["totals"], "UPDATE sessions SET total_input_tokens = 1 WHERE id = :id"],
+    [["totals"], "UPDATE sessions SET total_output_tokens = 0 WHERE id = :id"],
+    [["title"], "UPDATE sessions SET title = NULL WHERE id = :id"],
+    [["last_message_at"], "UPDATE sessions SET last_message_at = NULL WHERE id = :id"],
+    [["thread_suffix"], "UPDATE sessions SET thread_suffix = -1 WHERE id = :id"],
+    [["last_seq", "totals"], "DELETE FROM messages WHERE session_id = :id AND seq = 7"],
+  ])("[PROOF-3] [PROOF-5] names %j after %s; repair mends it, once", async (kinds, sql) => {
+    const bench = await usualSession();
+    const before = bench.dump();
+    if (sql === "order") {
+      swap(bench, 2, 4);
+    } else {
+      bench.plant(sql);
+    }
+    expect(await bench.kinds()).toEqual(kinds);
+
+    const repair = await bench.repair();
+    expect([...new Set(repair.findings.map(({ kind }) => kind))].sort()).toEqual(kinds);
+    expect(await bench.kinds()).toEqual([]);
+    const mended = bench.dump();
+    // only what nobody but the mirror ever had is gone for good
+    expect(rightOnes(mended)).toEqual(
+      sql.startsWith("DELETE") && sql.includes("seq = 7")
+        ? rightOnes({ ...mended, rows: before.rows.slice(0, 6) })
+        : rightOnes(before),
+    );
+    expect((await bench.repair()).findings).toEqual([]);
+    expect(bench.dump()).toEqual(mended);
+  });
+
+  it("[PROOF-3] [PROOF-5] takes the clear mark for what was cleared", async () => {
+    const bench = await usualSession();
+    bench.plant("UPDATE sessions SET cleared_seq = 3 WHERE id = :id");
+    expect(await bench.kinds()).toEqual(["archived"]);
+    await bench.repair();
+    expect(await bench.kinds()).toEqual([]);
+    expect(bench.dump().rows.map(({ archived }) => archived)).toEqual([1, 1, 1, 0, 0, 0, 0]);
+  });
+
+  it("[PROOF-3] says where, and nothing of what the messages say", async () => {
+    const bench = await usualSession();
+    bench.plant("UPDATE messages SET content = 'a secret' WHERE session_id = :id AND seq = 2");
+    const { findings } = await proveSession(bench.store, bench.id);
+    expect(findings).toEqual([
+      {
+        kind: "different",
+        seq: 2,
+        message_id: bench.dump().rows[1]?.["message_id"],
+        sentence: "Message 2 differs from its checkpoint in content.",
+      },
+    ]);
+  });
+});
+
+describe("what no checkpoint holds any more", () => {
+  it("[PROOF-9] keeps the rows of messages that the agent took out of the thread", async () => {
+    const bench = await openBench();
+    await bench.append("forget this");
+    await bench.handOver();
+    await bench.put(answer("forgotten", [10, 1]));
+    await bench.append("keep this");
+    await bench.handOver();
+    const last = answer("kept", [20, 2]);
+    const [, , keep] = bench.dump().rows;
+    const kept = new HumanMessage({ id: String(keep?.["message_id"]), content: "keep this" });
+    await bench.putAll([kept, last]);
+    expect(await bench.kinds()).toEqual([]);
+    const before = bench.dump();
+
+    bench.plant("UPDATE messages SET content = 'x' WHERE session_id = :id AND seq = 2");
+    bench.plant("DELETE FROM messages WHERE session_id = :id AND seq = 4");
+    expect(await bench.kinds()).toEqual(["different", "missing"]);
+    await bench.repair();
+    expect(rightOnes(bench.dump())).toEqual(rightOnes(before));
+  });
+
+  it("[PROOF-9] lets a summary that took the id of a message stand beside it", async () => {
+    const bench = await openBench();
+    await bench.append("a long story");
+    await bench.handOver();
+    await bench.put(answer("indeed", [10, 1]));
+    const [first] = bench.dump().rows;
+    const summary = new HumanMessage({
+      id: String(first?.["message_id"]),
+      content: "somebody told a story",
+      additional_kwargs: { lc_source: "summarization" },
+    });
+    await bench.putAll([summary, answer("and now?", [5, 1])]);
+    expect(bench.dump().rows.map(({ content }) => content)).toEqual([
+      "a long story",
+      "indeed",
+      "somebody told a story",
+      "and now?",
+    ]);
+    expect(await bench.kinds()).toEqual([]);
+  });
+
+  it("[PROOF-8] takes nothing for extra where the checkpoints of a thread are gone", async () => {
+    const bench = await usualSession();
+    bench.plant("DELETE FROM checkpoint_threads");
+    const before = bench.dump();
+    expect(await bench.kinds()).toContain("checkpoint_missing");
+    await expect(bench.repair()).rejects.toMatchObject({ code: "database_corrupt" });
+    expect(rightOnes(bench.dump())).toEqual(rightOnes(before));
+    expect(await bench.kinds()).toContain("checkpoint_missing");
+  });
+
+  it("[PROOF-7] says that a checkpoint is damaged, and repairs nothing then", async () => {
+    for (const damage of [
+      "DELETE FROM checkpoint_bodies WHERE id = (SELECT min(body) FROM checkpoint_list_items)",
+      "UPDATE checkpoint_bodies SET body = 'no JSON' WHERE id = (SELECT max(body) FROM checkpoint_list_items)",
+      `UPDATE checkpoint_bodies SET body = replace(body, 'first', 'last') WHERE body LIKE '%first question%'`,
+      "DELETE FROM checkpoint_list_items WHERE position = 1",
+      "DELETE FROM checkpoint_lists",
+      "UPDATE checkpoints SET channels = '{'",
+      "UPDATE checkpoints SET channels = 'null'",
+      `UPDATE checkpoints SET channels = '{"messages":[1,[99]]}'`,
+      "UPDATE checkpoints SET shape = 999 WHERE id = (SELECT max(id) FROM checkpoints)",
+      "DELETE FROM checkpoint_bodies WHERE body LIKE '{%'",
+    ]) {
+      const bench = await usualSession();
+      bench.plant("UPDATE messages SET content = 'x' WHERE session_id = :id AND seq = 2");
+      bench.plant(damage);
+      const before = bench.dump();
+      expect(await bench.kinds(), damage).toEqual(["checkpoint_damaged"]);
+      await expect(bench.repair()).rejects.toMatchObject({ code: "database_corrupt" });
+      expect(rightOnes(bench.dump())).toEqual(rightOnes(before));
+    }
+  });
+});
+
+it("[PROOF-4] reads one moment, however busy the session is", async () => {
+  const bench = await openBench();
+  await bench.append("question");
+  await bench.handOver();
+  let done = false;
+  const busy = (async () => {
+    for (let round = 0; round < 40; round += 1) {
+      await bench.append(`question ${round}`);
+      await bench.handOver();
+      await bench.put(answer(`answer ${round}`, [round, 1]));
+    }
+    done = true;
+  })();
+  let looks = 0;
+  while (!done) {
+    const { findings } = await proveSession(bench.store, bench.id);
+    expect(findings).toEqual([]);
+    looks += 1;
+  }
+  await busy;
+  expect(looks).toBeGreaterThan(1);
+});
