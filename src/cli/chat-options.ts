@@ -1,3 +1,4 @@
+import type { WhenBusy } from "../agent/hold-lease.ts";
 import { parseModelName } from "../agent/models/name.ts";
 import { RepriseError } from "../core/errors.ts";
 
@@ -11,7 +12,8 @@ export interface ChatOptions {
   readonly plan?: true;
   readonly prompt?: string;
   readonly continueExchange?: true;
-  readonly whenBusy?: "refuse" | "wait" | "take-over";
+  readonly wait?: true;
+  readonly takeOver?: true;
   readonly json?: true;
 }
 
@@ -25,12 +27,23 @@ export function refuseBadOptions(options: ChatOptions): void {
   if (options.continue === true && options.session !== undefined) {
     throw new RepriseError("invalid_usage", "Use either --session or --continue, not both.");
   }
+  if (options.wait === true && options.takeOver === true) {
+    throw new RepriseError("invalid_usage", "Use either --wait or --take-over, not both.");
+  }
   if (options.continueExchange === true) {
     refuseBadContinue(options);
   }
   if (options.model !== undefined) {
     parseModelName(options.model);
   }
+}
+
+/** What to do about a session in which another exchange is at work. */
+export function whenBusy(options: ChatOptions): WhenBusy {
+  if (options.wait === true) {
+    return "wait";
+  }
+  return options.takeOver === true ? "take_over" : "refuse";
 }
 
 function refuseBadContinue(options: ChatOptions): void {

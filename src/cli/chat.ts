@@ -4,7 +4,7 @@ import type { Exchanger } from "../agent/exchange-parts.ts";
 import { RepriseError } from "../core/errors.ts";
 import { readSession } from "../store/sessions/read.ts";
 import type { Store } from "../store/store.ts";
-import { type ChatOptions, refuseBadOptions } from "./chat-options.ts";
+import { type ChatOptions, refuseBadOptions, whenBusy } from "./chat-options.ts";
 import { type ChosenSession, chooseSession } from "./choose-session.ts";
 import { databaseLocation, personaPlaces, userFolders } from "./config.ts";
 import { type CliContext, noticeLine } from "./context.ts";
@@ -50,7 +50,7 @@ export async function chat(input: {
     store,
     chosen,
     openExchanger: () => openExchanger(cli, store),
-    whenBusy: options.whenBusy === "take-over" ? "take_over" : (options.whenBusy ?? "refuse"),
+    whenBusy: whenBusy(options),
   });
   const oneExchange = text !== null || options.continueExchange === true;
   if (chosen.kind === "existing" && !json) {

@@ -1,4 +1,4 @@
-import { Command, Option } from "commander";
+import { Command } from "commander";
 
 import { RepriseError } from "../core/errors.ts";
 import { backupCommand } from "./backup.ts";
@@ -32,12 +32,8 @@ export function createProgram(cli: CliContext): Command {
     .option("--plan", "planning mode: the agent looks and plans, and changes nothing")
     .option("-p, --prompt <text>", "one exchange without a screen; - reads the text from stdin")
     .option("--continue-exchange", "go on with an exchange that was interrupted, without a screen")
-    .addOption(
-      new Option(
-        "--when-busy <what>",
-        "if another exchange is at work in the session (default: refuse)",
-      ).choices(["refuse", "wait", "take-over"]),
-    )
+    .option("--wait", "if another exchange is at work in the session, wait until it is done")
+    .option("--take-over", "if another exchange is at work in the session, stop it")
     .option("--json", "one line of JSON for each exchange")
     .allowExcessArguments(true)
     .action(chatAction(cli, program));

@@ -50,7 +50,8 @@ async function serve(cli: CliContext, command: Command, options: ServeOptions): 
     ...(token === null ? {} : { token }),
     allowHosts: options.allowHost,
     log: (line) => {
-      if (options.log === true) {
+      // what the service failed at is worth a line, asked for or not
+      if (options.log === true || line["event"] === "failure") {
         noticeLine(cli, JSON.stringify(line));
       }
     },

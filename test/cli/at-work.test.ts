@@ -28,10 +28,10 @@ describe("while an exchange is at work", () => {
     expect(server.requests()).toHaveLength(1);
   });
 
-  it("[CLI-53] --when-busy wait goes on when it is done", async () => {
+  it("[CLI-53] --wait goes on when it is done", async () => {
     const { home, server } = await slowThenFast(WORDS.slice(0, 100));
     const running = await startAnswer(home);
-    const next = home.run(["--session", ID, "-p", "the next", "--when-busy", "wait"]);
+    const next = home.run(["--session", ID, "-p", "the next", "--wait"]);
     expect(await running.finished).toMatchObject({ code: 0 });
     expect(await next).toMatchObject({ code: 0, stdout: "a short one\n" });
     expect(server.requests()[1]?.map(({ content }) => content)).toEqual([
@@ -41,12 +41,13 @@ describe("while an exchange is at work", () => {
     ]);
   });
 
-  it("[CLI-53] --when-busy take-over takes the session: the other stores nothing more", async () => {
+  it("[CLI-53] --take-over takes the session: the other stores nothing more", async () => {
     const { home } = await slowThenFast(WORDS.slice(0, 200));
     const running = await startAnswer(home);
-    expect(
-      await home.run(["--session", ID, "-p", "mine", "--when-busy", "take-over"]),
-    ).toMatchObject({ code: 0, stdout: "a short one\n" });
+    expect(await home.run(["--session", ID, "-p", "mine", "--take-over"])).toMatchObject({
+      code: 0,
+      stdout: "a short one\n",
+    });
     const lost = await running.finished;
     expect(lost.code).toBe(1);
     expect(lost.stderr).toMatch(/^reprise: This exchange no longer holds [^\n]* \[lease_lost\]\n/);
