@@ -126,6 +126,7 @@ it("[MOVE-3] a backup takes no file's place unasked, and never the database's ow
     });
     expect(stderr).toContain(`[${code}]`);
   }
+  expect((await home.run(["backup", taken])).stderr).toContain("replace it with --force");
   expect(readFileSync(taken, "utf8")).toBe("precious");
   expect(readdirSync(folder).sort()).toEqual(before);
   expect(await detailOf(home, "abcdef")).toMatchObject({ last_seq: 1 });
