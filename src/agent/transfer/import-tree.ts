@@ -12,13 +12,16 @@ import { proveSession } from "../proof/prove.ts";
  * Error codes: as `writeSessionTree`; `export_invalid` with the first difference.
  */
 export function importTree(store: Store, tree: SessionTree): Promise<readonly string[]> {
-  return store.write(async (tx, input) => {
-    const ids = await writeSessionTree(tx, input);
-    for (const id of ids) {
-      await refuseDifference(inside(store, tx), id);
-    }
-    return ids;
-  }, { tree });
+  return store.write(
+    async (tx, input) => {
+      const ids = await writeSessionTree(tx, input);
+      for (const id of ids) {
+        await refuseDifference(inside(store, tx), id);
+      }
+      return ids;
+    },
+    { tree },
+  );
 }
 
 /** A store that reads what the open transaction has written. */
