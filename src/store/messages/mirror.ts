@@ -101,7 +101,7 @@ async function appendRow(tx: Tx, sessionId: string, message: MirrorMessage): Pro
       total_output_tokens: eb("total_output_tokens", "+", message.usage?.output_tokens ?? 0),
     }))
     .where("id", "=", sessionId)
-    .returning("last_seq")
+    .returning(["last_seq", "last_activity_at"])
     .executeTakeFirst();
   if (counter === undefined) {
     return;
@@ -114,7 +114,8 @@ async function appendRow(tx: Tx, sessionId: string, message: MirrorMessage): Pro
       message_id: message.message_id,
       ...columnsOf(message),
       checkpointed: 1,
-      ts: tx.dialect.now(),
+      // not asked of the clock once more: the row's time and the session's are the same moment
+      ts: counter.last_activity_at,
     })
     .execute();
 }

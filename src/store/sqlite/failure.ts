@@ -17,6 +17,11 @@ export function isBusy(error: unknown): boolean {
   return code === BUSY || code === LOCKED || code === PROTOCOL;
 }
 
+/** True for an error that `node:sqlite` threw, whatever its code. */
+export function isSqliteError(error: unknown): boolean {
+  return sqliteCode(error) !== null;
+}
+
 /** Turns a failure of SQLite into a sentence with a next step; anything else passes unchanged. */
 export function sqliteFailure(error: unknown): unknown {
   const cause = { cause: error };

@@ -11,6 +11,7 @@ import { dirname } from "node:path";
 
 import { RepriseError } from "../../core/errors.ts";
 import { corruptFile } from "./failure.ts";
+import { refuseStrayLog } from "./stray-log.ts";
 
 /**
  * File systems on which SQLite's locks cannot be trusted: the `f_type` values of statfs(2) on
@@ -41,8 +42,9 @@ export type FoundFile = "new" | "empty" | "present";
 
 /**
  * Makes the folder (0700) and the file (0600) where they do not exist; refuses a network file
- * system and a place that this user may not write. The file is only ever opened here while it is
- * new: closing a descriptor of a database that this process has open would drop SQLite's locks.
+ * system, a place that this user may not write and a log that is not the database's own. The file
+ * is never opened here while this process has it open: closing a descriptor would drop SQLite's
+ * locks.
  *
  * Error codes: `database_network`, `database_readonly`, `database_unavailable`,
  * `database_corrupt`, `database_full`.
@@ -56,6 +58,7 @@ export function prepareFile(path: string): FoundFile {
     // SQLite would say that it cannot open its side files, which helps nobody
     accessSync(folder, constants.W_OK | constants.X_OK);
     if (found === undefined) {
+      refuseStrayLog(path);
       // not exclusive: the path may be a link to a file that is still to be made
       closeSync(openSync(path, "a", 0o600));
       return "new";
@@ -70,6 +73,7 @@ export function prepareFile(path: string): FoundFile {
     if (found.size > 0 && found.size < SMALLEST_DATABASE) {
       throw corruptFile();
     }
+    refuseStrayLog(path);
     return found.size === 0 ? "empty" : "present";
   } catch (error) {
     throw fileFailure(error);

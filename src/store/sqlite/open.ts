@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import { RepriseError } from "../../core/errors.ts";
 import type { CommitListener, Store } from "../store.ts";
 import { openConnection, type SqliteConnection } from "./connection.ts";
-import { sqliteFailure } from "./failure.ts";
+import { corruptFile, isSqliteError, sqliteFailure } from "./failure.ts";
 import { prepareFile } from "./file.ts";
 import { createGroupCommit } from "./group-commit.ts";
 import { migrateSqlite } from "./migrate.ts";
@@ -51,8 +51,14 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
     for (const connection of connections) {
       connection.close();
     }
-    throw sqliteFailure(error);
+    throw openingFailure(error);
   }
+}
+
+/** Whatever else SQLite dislikes while a file is opened: its tables are not what its header says. */
+function openingFailure(error: unknown): unknown {
+  const failure = sqliteFailure(error);
+  return isSqliteError(failure) ? corruptFile({ cause: failure }) : failure;
 }
 
 function checkVersion(connection: SqliteConnection): void {

@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -46,24 +45,6 @@ export function outcomeOf({ code, stdout, stderr }: Finished): Outcome {
     throw new Error(`the process ended with ${code}: ${stderr}`);
   }
   return JSON.parse(stdout.trim().split("\n").at(-1) ?? "null") as Outcome;
-}
-
-/** One hash for each table: two readings are equal only where no row differs in any column. */
-export function contentOf(database: string): Record<string, string> {
-  using file = new DatabaseSync(database, { readOnly: true, timeout: 5000 });
-  const tables = file
-    .prepare("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name")
-    .all()
-    .map(({ name }) => String(name));
-  return Object.fromEntries(
-    tables.map((table) => {
-      const rows = file.prepare(`SELECT * FROM "${table}" ORDER BY 1, 2`).all();
-      return [
-        table,
-        `${rows.length} rows ${createHash("sha256").update(JSON.stringify(rows)).digest("hex")}`,
-      ];
-    }),
-  );
 }
 
 /**

@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 
 import { appendUserMessage } from "../../../src/store/messages/append.ts";
 import { mirrorMessages, type MirrorMessage } from "../../../src/store/messages/mirror.ts";
-import { readDetail, readPending } from "../../../src/store/messages/read.ts";
+import { readDetail, readMessagesAfter, readPending } from "../../../src/store/messages/read.ts";
 import { listSessions } from "../../../src/store/sessions/list.ts";
 import { readSession } from "../../../src/store/sessions/read.ts";
 import { describeEngines, newSession, openFresh } from "../engines.ts";
@@ -19,6 +19,34 @@ const answer: MirrorMessage = {
 const plain = { tool_calls: null, token_count: 0, is_summary: false, usage: null } as const;
 
 describeEngines("mirrorMessages", (engine) => {
+  it("gives the row and the session's last activity the same moment, every time", async () => {
+    const store = await openFresh(engine);
+    const { id: session_id } = await newSession(store);
+    const messages = Array.from({ length: 300 }, (_, index) => ({
+      ...plain,
+      message_id: `m${index}`,
+      role: "assistant" as const,
+      content: `${index}`,
+    }));
+
+    const moments = await store.write(async (tx) => {
+      const lastMessageAt: (string | null)[] = [];
+      for (const message of messages) {
+        await mirrorMessages(tx, { session_id, messages: [message] });
+        lastMessageAt.push((await readSession(tx, { id: session_id })).last_message_at);
+      }
+      return lastMessageAt;
+    }, null);
+
+    const rows = await store.read(readMessagesAfter, {
+      session_id,
+      after_seq: 0,
+      all: true,
+      limit: 300,
+    });
+    expect(rows.map(({ ts }) => ts)).toEqual(moments);
+  });
+
   it("[STORE-18] replaces a pending message's estimate by what the provider counted", async () => {
     const store = await openFresh(engine);
     const { id: session_id } = await newSession(store);

@@ -1,0 +1,25 @@
+import { createHash } from "node:crypto";
+import { DatabaseSync } from "node:sqlite";
+
+/** Every row of every table, table by table. */
+export type Content = Readonly<Record<string, string>>;
+
+/** One hash a table: two readings are equal only where no row differs in any column. */
+export function contentOf(database: string): Content {
+  using file = new DatabaseSync(database, { readOnly: true, timeout: 5000 });
+  return contentThrough(file);
+}
+
+export function contentThrough(file: DatabaseSync): Content {
+  const tables = file
+    .prepare("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name")
+    .all()
+    .map(({ name }) => String(name));
+  return Object.fromEntries(
+    tables.map((table) => {
+      const rows = file.prepare(`SELECT * FROM "${table}" ORDER BY 1, 2`).all();
+      const hash = createHash("sha256").update(JSON.stringify(rows)).digest("hex");
+      return [table, `${rows.length} rows ${hash.slice(0, 16)}`];
+    }),
+  );
+}

@@ -1,0 +1,24 @@
+import { describe, expect, it } from "vitest";
+
+import { seededRandom } from "../../helpers/random.ts";
+import { testSize } from "../../helpers/size.ts";
+import { crashAfter } from "./history.ts";
+import { expectEachCommit, expectPrefixes } from "./images.ts";
+
+describe("a database whose power was cut", () => {
+  it.each([
+    { where: "in the first round of its log", checkpoint: false },
+    { where: "after its log had been written back and begun anew", checkpoint: true },
+  ])(
+    "[STORE-31] has what was acknowledged in front of the damage and nothing else, $where",
+    async ({ checkpoint }) => {
+      const random = seededRandom("power-loss");
+      const crash = await crashAfter({ seed: random() * 2 ** 32, steps: 30, checkpoint });
+
+      const prefixes = await expectEachCommit(crash);
+
+      expect(prefixes.length).toBeGreaterThan(10);
+      await expectPrefixes({ crash, prefixes, images: testSize(500), random });
+    },
+  );
+});
