@@ -16,6 +16,12 @@ export const MAX_CONTENT_BYTES = 1024 * 1024;
 export const MAX_BODY_BYTES = 6 * MAX_CONTENT_BYTES + 1024;
 /** Bytes of every other request body: names and one path, however they are spelled. */
 export const MAX_SMALL_BODY_BYTES = 64 * 1024;
+/** Values in one request body: far more than any request has, far fewer than hold up the service. */
+export const MAX_BODY_VALUES = 10_000;
+/** Declared bytes of large request bodies that are read at once; more wait for their turn. */
+export const MAX_BODIES_BYTES = 64 * 1024 * 1024;
+/** Bytes of content in one session read over HTTP; one larger message then comes alone. */
+export const MAX_DETAIL_BYTES = 16 * 1024 * 1024;
 /** Sessions in one page of the list. */
 export const DEFAULT_LIST_LIMIT = 50;
 export const MAX_LIST_LIMIT = 200;

@@ -16,6 +16,7 @@ import {
 } from "../core/limits.ts";
 import type { Store } from "../store/store.ts";
 import { refuseUnknownRoutes } from "./allowed-methods.ts";
+import { boundBodies } from "./body-room.ts";
 import { createClientErrors } from "./client-error.ts";
 import { createSessionRoute } from "./create-session.ts";
 import { endSessionRoute } from "./end-session.ts";
@@ -116,6 +117,8 @@ async function createFastify(options: AppOptions, log: Log): Promise<FastifyInst
     http: {
       headersTimeout,
       maxHeaderSize: MAX_HEADER_BYTES,
+      // the gate looks itself: Node.js would answer without a problem
+      requireHostHeader: false,
       connectionsCheckingInterval: Math.min(1000, headersTimeout),
     },
     // the client's own request id is not taken: it would be echoed
@@ -138,11 +141,14 @@ async function createFastify(options: AppOptions, log: Log): Promise<FastifyInst
     const { status, headers, body } = problemOf(error);
     return reply.code(status).headers(headers).type(PROBLEM_TYPE).send(body);
   });
-  acceptOnlyJson(app);
-  clientErrors.follow(app);
+  // bounded by their bytes: beyond Node.js' own count, headers would be dropped without a word
+  app.server.maxHeadersCount = 0;
+  clientErrors.follow(app.server);
   logRequests(app, log);
   guard(app, options);
   refuseUnknownRoutes(app);
+  acceptOnlyJson(app);
+  boundBodies(app);
   await describeApi(app, options);
   return app;
 }

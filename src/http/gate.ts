@@ -2,6 +2,7 @@ import type { FastifyRequest } from "fastify";
 
 import { RepriseError } from "../core/errors.ts";
 import { type AllowedHosts, isExtraHost, isOwnHost, type LocalEnd } from "./hosts.ts";
+import { targetOf } from "./target.ts";
 import { bearerCheck } from "./token.ts";
 
 export interface GateOptions {
@@ -13,13 +14,16 @@ export interface GateOptions {
 /**
  * Makes the check of who gets in, carried out before anything of the request is read further.
  *
- * Error codes: `host_refused`, `origin_refused`, `unauthorized`.
+ * Error codes: `malformed_request` for a host that is not named exactly once, `host_refused`,
+ * `origin_refused`, `unauthorized`.
  */
 export function createGate(options: GateOptions): (request: FastifyRequest) => void {
   const hasToken = options.token === undefined ? () => true : bearerCheck(options.token);
   return (request) => {
-    const { headers, socket } = request.raw;
-    if (!isOwnHost(headers.host ?? "", options.hosts, socket)) {
+    const { headers, socket, url = "" } = request.raw;
+    refuseUnclearHost(request.raw);
+    const named = [headers.host ?? "", targetOf(url).host ?? headers.host ?? ""];
+    if (!named.every((host) => isOwnHost(host, options.hosts, socket))) {
       throw new RepriseError(
         "host_refused",
         "The Host header names another server; use the address the service prints at start, or allow the name with --allow-host.",
@@ -38,6 +42,21 @@ export function createGate(options: GateOptions): (request: FastifyRequest) => v
       );
     }
   };
+}
+
+/** Of two Host headers this service would check one while a proxy before it believed the other. */
+function refuseUnclearHost({ rawHeaders, httpVersion }: FastifyRequest["raw"]): void {
+  let count = 0;
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index] ?? "";
+    count += name.length === 4 && name.toLowerCase() === "host" ? 1 : 0;
+  }
+  if (count > 1 || (count === 0 && httpVersion === "1.1")) {
+    throw new RepriseError(
+      "malformed_request",
+      "The request must have exactly one Host header; send the name and port of this service.",
+    );
+  }
 }
 
 function isOwnOrigin(origin: string | undefined, hosts: AllowedHosts, end: LocalEnd): boolean {

@@ -10,7 +10,11 @@ export function parseQuery(query: string): QueryText {
   const parsed: Record<string, string | string[]> = Object.create(null);
   for (const [name, value] of new URLSearchParams(query)) {
     const earlier = parsed[name];
-    parsed[name] = earlier === undefined ? value : [earlier, value].flat();
+    if (Array.isArray(earlier)) {
+      earlier.push(value);
+    } else {
+      parsed[name] = earlier === undefined ? value : [earlier, value];
+    }
   }
   return parsed;
 }

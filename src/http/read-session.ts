@@ -1,5 +1,6 @@
+import { MAX_DETAIL_BYTES } from "../core/limits.ts";
 import { DetailQuery, messageInfo, named, SessionDetail, sessionSummary } from "../core/schemas.ts";
-import { readDetail } from "../store/messages/read.ts";
+import { readDetailWithin } from "../store/messages/detail-within.ts";
 import type { Store } from "../store/store.ts";
 import type { Api } from "./app.ts";
 import { json, problems } from "./responses.ts";
@@ -7,7 +8,7 @@ import { SESSION_PROBLEMS, SessionParams } from "./session-params.ts";
 
 const schema = {
   operationId: "getSession",
-  summary: "Returns a session and its last messages, 200 at most, ascending",
+  summary: "Returns a session and its last messages, 200 and 16 MiB at most, ascending",
   params: SessionParams,
   querystring: DetailQuery,
   response: {
@@ -24,7 +25,12 @@ export function readSessionRoute(app: Api, store: Store): void {
     handler: async (request) => {
       const { all = false, ...before } = request.query;
       const reference = request.params.id;
-      const detail = await store.read(readDetail, { reference, all, ...before });
+      const detail = await store.read(readDetailWithin, {
+        reference,
+        all,
+        ...before,
+        max_bytes: MAX_DETAIL_BYTES,
+      });
       return {
         ...sessionSummary(detail.session),
         messages: detail.messages.map(messageInfo),

@@ -47,7 +47,11 @@ async function sizesAfter(tx: Tx, input: StreamPageInput): Promise<readonly numb
   return (await query.execute()).map((row) => row.bytes);
 }
 
-function rowsThatFit(sizes: readonly number[], input: StreamPageInput): number {
+/** How many rows from the first one fit; one alone may be larger than `max_bytes`. */
+export function rowsThatFit(
+  sizes: readonly number[],
+  input: Pick<StreamPageInput, "max_rows" | "max_bytes">,
+): number {
   let bytes = 0;
   for (const [index, size] of sizes.entries()) {
     bytes += size;
