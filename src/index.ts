@@ -1,9 +1,24 @@
-export { RepriseError, type ErrorCode, ERROR_CODES } from "./core/errors.ts";
+export { type Client, createClient, type ListOptions, type SessionPage } from "./client/client.ts";
+export { ClientError, type ClientErrorCode } from "./client/client-error.ts";
+export type { ClientOptions } from "./client/connection.ts";
+export type { FollowOptions } from "./client/follow.ts";
+export {
+  type Candidate,
+  ERROR_CODES,
+  type ErrorCode,
+  type Fault,
+  RepriseError,
+} from "./core/errors.ts";
 export type {
   CreateSessionRequest,
   MessageInfo,
   PostMessageRequest,
+  Problem,
   SessionAck,
   SessionDetail,
   SessionSummary,
 } from "./core/schemas.ts";
+export { type App, type AppOptions, createApp } from "./http/app.ts";
+export { type RunningServer, type ServerOptions, startServer } from "./http/serve.ts";
+export { openSqliteStore } from "./store/sqlite/open.ts";
+export type { Store } from "./store/store.ts";
