@@ -1,0 +1,26 @@
+import { join } from "node:path";
+
+import { expect, it } from "vitest";
+
+import { temporaryFolder } from "../helpers/temp.ts";
+import { ANY_MARKER, sendHostileRequests } from "../torture/hostile.ts";
+import { startService } from "../torture/service.ts";
+
+it("[HTTP-50] 10,000 hostile requests cause no 5xx, and no answer or log line repeats any of them", async () => {
+  await using service = await startService({
+    database: join(temporaryFolder(), "reprise.db"),
+    args: ["--log"],
+  });
+  const { requests, statuses } = await sendHostileRequests({ url: service.url, requests: 10_000 });
+  expect(requests).toBeGreaterThanOrEqual(10_000);
+  // they get everywhere: through to the store, and into every kind of refusal
+  for (const status of [200, 201, 204, 400, 403, 404, 405, 409, 415, 422, 431]) {
+    expect(statuses[status], `answers with ${status}`).toBeGreaterThan(0);
+  }
+  await service.stop();
+  expect(service.log()).not.toMatch(ANY_MARKER);
+  expect(service.log()).not.toContain('"event":"failure"');
+  const lines = service.log().trim().split("\n");
+  expect(lines.every((line) => JSON.parse(line).event === "request")).toBe(true);
+  expect(lines.length).toBeGreaterThan(5000);
+});

@@ -1,0 +1,115 @@
+import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
+
+import fc from "fast-check";
+
+import { isErrorCode, type Refusal } from "./refusal.ts";
+import { type HostileRequest, hostileRequests } from "./hostile-requests.ts";
+import { createAnswerCheck, readApi } from "./openapi.ts";
+import { createWire, STREAM, type Wire, type WireAnswer, type WireRequest } from "./wire.ts";
+
+export interface HostileFigures {
+  readonly requests: number;
+  /** How many answers had each status. */
+  readonly statuses: Readonly<Record<string, number>>;
+}
+
+export interface HostileOptions {
+  readonly url: string;
+  readonly requests: number;
+  /** Drawn where it is not given. A failure prints it. */
+  readonly seed?: number;
+}
+
+/** Requests in flight at once, each on a connection of its own. */
+const SIDE_BY_SIDE = 16;
+
+/** Every marker, whoever sent it: none may ever be in the log. */
+export const ANY_MARKER = /zq[0-9a-f]{16}/;
+
+/**
+ * Sends hostile requests and checks every answer: no 5xx, every refusal a problem with a known
+ * code, nothing of the request in an error or a header, everything as the OpenAPI document says.
+ * The service works on afterwards. fast-check prints seed and path of a failure and shrinks it.
+ */
+export async function sendHostileRequests(options: HostileOptions): Promise<HostileFigures> {
+  const { url, requests } = options;
+  const document = await readApi(url);
+  const check = createAnswerCheck(document);
+  const ids = [await newSession(url), await newSession(url)];
+  await fetch(`${url}/api/sessions/${ids[1]}/end`, { method: "POST" });
+  const wires = Array.from({ length: SIDE_BY_SIDE }, () => createWire(url));
+  const statuses: Record<string, number> = {};
+  let sent = 0;
+  const sendOne = async (wire: Wire, request: HostileRequest): Promise<void> => {
+    const marker = `zq${randomBytes(8).toString("hex")}`;
+    const rendered = request.render(marker);
+    const answers = await wire.send(rendered);
+    sent += 1;
+    assert.notEqual(answers.length, 0, `no answer to ${textOf(rendered)}`);
+    for (const answer of answers) {
+      statuses[answer.status] = (statuses[answer.status] ?? 0) + 1;
+      const fault = faultOf(answer, { request, marker, check });
+      assert.equal(fault, null, `${fault} after ${textOf(rendered)}`);
+    }
+  };
+  const batch = fc.array(hostileRequests(document, { host: new URL(url).host, ids }), {
+    minLength: SIDE_BY_SIDE,
+    maxLength: SIDE_BY_SIDE,
+  });
+  try {
+    await fc.assert(
+      fc.asyncProperty(batch, async (drawn) => {
+        await Promise.all(wires.map((wire, index) => sendOne(wire, drawn[index]!)));
+      }),
+      {
+        numRuns: Math.ceil(requests / SIDE_BY_SIDE),
+        ...(options.seed === undefined ? {} : { seed: options.seed }),
+      },
+    );
+  } finally {
+    for (const wire of wires) {
+      wire.close();
+    }
+  }
+  assert.equal((await fetch(`${url}/readyz`)).status, 200);
+  return { requests: sent, statuses };
+}
+
+function textOf({ bytes }: WireRequest): string {
+  return Buffer.from(bytes).toString("latin1").slice(0, 2000);
+}
+
+async function newSession(url: string): Promise<string> {
+  const answer = await fetch(`${url}/api/sessions`, { method: "POST" });
+  return ((await answer.json()) as { id: string }).id;
+}
+
+interface Sent {
+  readonly request: HostileRequest;
+  readonly marker: string;
+  readonly check: ReturnType<typeof createAnswerCheck>;
+}
+
+/** What is wrong with an answer, in words; null where nothing is. */
+function faultOf(answer: WireAnswer, { request, marker, check }: Sent): string | null {
+  const { status, head, body } = answer;
+  if (status >= 500) {
+    return `status ${status}`;
+  }
+  if (head.includes(marker) || (status >= 400 && body.includes(marker))) {
+    return "the answer repeats what was sent";
+  }
+  if (!answer.headers.has("x-request-id")) {
+    return "the answer has no id";
+  }
+  const type = (answer.headers.get("content-type") ?? "").replace(/;.*$/, "");
+  const value: unknown = body === "" || body === STREAM ? null : JSON.parse(body);
+  if (status >= 400 && value !== null) {
+    const problem = value as Refusal;
+    const isProblem =
+      type === "application/problem+json" && isErrorCode(problem.code) && problem.status === status;
+    return isProblem ? check.problem(value) : "the refusal is not a problem";
+  }
+  return request.call === null ? null : check.answer(request.call, { status, type, value });
+}
