@@ -5,6 +5,7 @@ import { backupCommand } from "./backup.ts";
 import { chatAction } from "./chat.ts";
 import type { CliContext } from "./context.ts";
 import { withDatabase } from "./database.ts";
+import { doctorCommand } from "./doctor.ts";
 import { planCommand } from "./plan.ts";
 import { schemaCommand } from "./schema.ts";
 import { serveCommand } from "./serve.ts";
@@ -41,6 +42,7 @@ export function createProgram(cli: CliContext): Command {
   program.addCommand(sessionsCommand(cli));
   program.addCommand(serveCommand(cli));
   program.addCommand(backupCommand(cli));
+  program.addCommand(doctorCommand(cli));
   program.addCommand(planCommand(cli));
   program.addCommand(schemaCommand(cli));
   for (const command of allCommands(program)) {

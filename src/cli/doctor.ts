@@ -1,0 +1,61 @@
+import { Command } from "commander";
+
+import type { Check } from "../store/doctor/check.ts";
+import { type CliContext, printLine } from "./context.ts";
+import { databaseOption, withDatabase } from "./database.ts";
+import { checkConfig } from "./doctor/config.ts";
+import { checkStored } from "./doctor/database.ts";
+import { checkModels } from "./doctor/models.ts";
+import { checkPersonas } from "./doctor/personas.ts";
+import { plural } from "./plural.ts";
+import { printable } from "./printable.ts";
+
+interface DoctorOptions {
+  readonly quick?: true;
+  readonly online?: true;
+  readonly json?: true;
+}
+
+/**
+ * `doctor`: looks at the database, the configuration, the personas and the models, and says of each
+ * thing whether it is well and, if not, what to do. Changes nothing and spends nothing. Exit code 1
+ * where something failed; warnings do not count.
+ */
+export function doctorCommand(cli: CliContext): Command {
+  const command = new Command("doctor")
+    .description("check the database, the configuration, the personas and the models")
+    .option("--quick", "a shorter check of a large database: indexes are not compared")
+    .option("--online", "ask the providers' servers too; nothing is spent")
+    .option("--json", "print one JSON document")
+    .action(async (options: DoctorOptions) => {
+      const checks = [
+        ...checkConfig(cli, databaseOption(command)),
+        ...(await checkStored(cli, command, options.quick === true)),
+        ...(await checkPersonas(cli)),
+        ...(await checkModels(cli, options.online === true)),
+      ];
+      const ok = checks.every(({ status }) => status !== "failed");
+      cli.exitCode = ok ? 0 : 1;
+      if (options.json === true) {
+        printLine(cli, JSON.stringify({ ok, checks }));
+      } else {
+        printChecks(cli, checks);
+      }
+    });
+  return withDatabase(command);
+}
+
+function printChecks(cli: CliContext, checks: readonly Check[]): void {
+  const width = Math.max(...checks.map(({ name }) => name.length));
+  for (const { name, status, sentence } of checks) {
+    printLine(cli, `${status.padEnd(7)}  ${name.padEnd(width)}  ${printable(sentence)}`);
+  }
+  const failed = checks.filter(({ status }) => status === "failed").length;
+  const warnings = checks.filter(({ status }) => status === "warning").length;
+  printLine(
+    cli,
+    failed + warnings === 0
+      ? `${plural(checks.length, "check")}: all is well`
+      : `${plural(checks.length, "check")}: ${failed} failed, ${plural(warnings, "warning")}`,
+  );
+}

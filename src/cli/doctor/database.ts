@@ -1,0 +1,102 @@
+import { statSync } from "node:fs";
+
+import type { Command } from "commander";
+
+import { isRepriseError } from "../../core/errors.ts";
+import type { Check } from "../../store/doctor/check.ts";
+import { databaseLocation, isPostgres } from "../config.ts";
+import type { CliContext } from "../context.ts";
+import { databaseOption, openStore } from "../database.ts";
+
+/**
+ * The database: first its files and, on a connection that only reads, what SQLite says of them; only
+ * where that is well the store itself. So a database that the program would refuse is told about
+ * too, and one of an older version is not brought to this one.
+ */
+export async function checkStored(
+  cli: CliContext,
+  command: Command,
+  quick: boolean,
+): Promise<Check[]> {
+  const location = locationOf(cli, command);
+  if (location === null) {
+    return [];
+  }
+  if (isPostgres(location)) {
+    return checkRows(cli, command);
+  }
+  try {
+    return await checkFile({ cli, command, quick, location });
+  } catch (error) {
+    if (error instanceof Error && "code" in error && isRefused(error.code)) {
+      return [
+        {
+          name: "file",
+          status: "failed",
+          sentence:
+            "The database or its folder cannot be looked at; check who owns it and its permissions.",
+        },
+      ];
+    }
+    throw error;
+  }
+}
+
+function isRefused(code: unknown): boolean {
+  return code === "EACCES" || code === "EPERM" || code === "ELOOP";
+}
+
+async function checkFile(input: {
+  cli: CliContext;
+  command: Command;
+  quick: boolean;
+  location: string;
+}): Promise<Check[]> {
+  const { location } = input;
+  const [{ checkFiles }, { checkLog }, { checkDatabase }] = await Promise.all([
+    import("../../store/doctor/file.ts"),
+    import("../../store/doctor/log.ts"),
+    import("../../store/doctor/database.ts"),
+  ]);
+  const files = checkFiles(location);
+  const log = checkLog(location);
+  if (log.status === "failed") {
+    // looking at a database through a log that is not its own tells nothing of either
+    return [...files, log];
+  }
+  if (statSync(location, { throwIfNoEntry: false }) === undefined) {
+    const sentence = "There is no database yet; the first message makes it.";
+    return [{ name: "file", status: "ok", sentence }, ...files];
+  }
+  const { checks, isCurrent } = checkDatabase(location, input.quick);
+  const rows = isCurrent ? await checkRows(input.cli, input.command) : [];
+  return [...files, log, ...checks, ...rows];
+}
+
+/** Null where the configuration does not tell; `checkConfig` has said so. */
+function locationOf(cli: CliContext, command: Command): string | null {
+  try {
+    return databaseLocation(cli, databaseOption(command));
+  } catch (error) {
+    if (isRepriseError(error)) {
+      return null;
+    }
+    throw error;
+  }
+}
+
+async function checkRows(cli: CliContext, command: Command): Promise<Check[]> {
+  const { checkSessions } = await import("../../store/doctor/sessions.ts");
+  try {
+    await using store = await openStore(cli, command);
+    return [
+      { name: "open", status: "ok", sentence: "The database can be read and written." },
+      ...(await store.read(checkSessions, null)),
+    ];
+  } catch (error) {
+    if (isRepriseError(error)) {
+      return [{ name: "open", status: "failed", sentence: error.message }];
+    }
+    throw error;
+  }
+}

@@ -1,0 +1,42 @@
+import type { ModelConfig } from "../../agent/models/config.ts";
+import { isRepriseError } from "../../core/errors.ts";
+import type { Check } from "../../store/doctor/check.ts";
+import { checkModel } from "../check-choice.ts";
+import type { CliContext } from "../context.ts";
+import { checkReachable } from "./online.ts";
+
+/**
+ * The model of sessions that name none, and which providers have a key. Keys are never shown. With
+ * `online` each configured provider is asked for its list of models, which costs nothing.
+ */
+export async function checkModels(cli: CliContext, online: boolean): Promise<Check[]> {
+  const { defaultModel, modelConfig } = await import("../../agent/models/config.ts");
+  const config = modelConfig(cli.env);
+  const name = defaultModel(config);
+  const checks = [await checkDefault(cli, name, config)];
+  return online ? [...checks, ...(await checkReachable(config, name))] : checks;
+}
+
+async function checkDefault(cli: CliContext, name: string, config: ModelConfig): Promise<Check> {
+  try {
+    await checkModel(cli, name);
+  } catch (error) {
+    if (isRepriseError(error)) {
+      return { name: "models", status: "failed", sentence: `The default model: ${error.message}` };
+    }
+    throw error;
+  }
+  const { isDemo } = await import("../../agent/models/name.ts");
+  const keys = [
+    ...(config.anthropic.apiKey === null ? [] : ["ANTHROPIC_API_KEY"]),
+    ...(config.openai.apiKey === null ? [] : ["OPENAI_API_KEY"]),
+  ];
+  const known = keys.length === 0 ? "no key is set" : `${keys.join(" and ")} set`;
+  return {
+    name: "models",
+    status: "ok",
+    sentence: isDemo(name)
+      ? `Sessions that name no model talk to the offline demo (${known}); for a real one set ANTHROPIC_API_KEY or OPENAI_API_KEY, or REPRISE_MODEL.`
+      : `Sessions that name no model use ${name} (${known}).`,
+  };
+}

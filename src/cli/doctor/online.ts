@@ -1,0 +1,73 @@
+import type { ModelConfig } from "../../agent/models/config.ts";
+import type { Check } from "../../store/doctor/check.ts";
+
+/** A provider that does not answer within this time would not be usable either. */
+const TIMEOUT_MS = 10_000;
+
+interface Question {
+  readonly provider: string;
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** Asks every provider that is configured, or is the default model's, for its list of models. */
+export async function checkReachable(config: ModelConfig, model: string): Promise<Check[]> {
+  const questions = questionsOf(config, model);
+  if (questions.length === 0) {
+    const sentence = "No provider is configured, so none was asked.";
+    return [{ name: "online", status: "ok", sentence }];
+  }
+  return Promise.all(questions.map(ask));
+}
+
+function questionsOf({ anthropic, openai, ollama }: ModelConfig, model: string): Question[] {
+  const questions: Question[] = [];
+  if (anthropic.apiKey !== null || anthropic.baseUrl !== null) {
+    questions.push({
+      provider: "Anthropic",
+      url: under(anthropic.baseUrl ?? "https://api.anthropic.com", "v1/models"),
+      headers: { "x-api-key": anthropic.apiKey ?? "none", "anthropic-version": "2023-06-01" },
+    });
+  }
+  if (openai.apiKey !== null || openai.baseUrl !== null) {
+    questions.push({
+      provider: "The OpenAI service",
+      url: under(openai.baseUrl ?? "https://api.openai.com/v1", "models"),
+      headers: { authorization: `Bearer ${openai.apiKey ?? "none"}` },
+    });
+  }
+  if (ollama.baseUrl !== null || model.startsWith("ollama:")) {
+    const url = under(ollama.baseUrl ?? "http://127.0.0.1:11434", "api/tags");
+    questions.push({ provider: "Ollama", url, headers: {} });
+  }
+  return questions;
+}
+
+function under(base: string, path: string): string {
+  return `${base.replace(/\/+$/, "")}/${path}`;
+}
+
+async function ask({ provider, url, headers }: Question): Promise<Check> {
+  const said = (status: Check["status"], sentence: string): Check => ({
+    name: "online",
+    status,
+    sentence: `${provider} ${sentence}`,
+  });
+  try {
+    const signal = AbortSignal.timeout(TIMEOUT_MS);
+    const answer = await fetch(url, { headers, signal, redirect: "error" });
+    await answer.body?.cancel();
+    if (answer.ok) {
+      return said("ok", "can be reached.");
+    }
+    return answer.status === 401 || answer.status === 403
+      ? said("failed", "refuses the key; check it, or make a new one.")
+      : // a compatible server need not have a list of models
+        said("warning", `can be reached, but answered ${answer.status} when asked for its models.`);
+  } catch {
+    return said(
+      "failed",
+      "cannot be reached; check the network and the address in its _BASE_URL variable.",
+    );
+  }
+}

@@ -1,0 +1,59 @@
+import { sql } from "kysely";
+
+import type { Operation, Tx } from "../store.ts";
+import type { Check } from "./check.ts";
+
+/** Ids that a sentence names. */
+const NAMED = 3;
+
+/** What is left over in the tables: exchanges that were cut short, threads of no session. */
+export const checkSessions: Operation<null, readonly Check[]> = async (tx) => [
+  await checkExchanges(tx),
+  await checkThreads(tx),
+];
+
+/** A lease that has run out was not given back: its process was killed, or sleeps. */
+async function checkExchanges(tx: Tx): Promise<Check> {
+  const rows = await tx.db
+    .selectFrom("sessions")
+    .select("id")
+    .where(({ eb, or }) => or([eb("exchange_open", "=", 1), eb("lease_owner", "is not", null)]))
+    .where(({ eb, or }) =>
+      or([eb("lease_expires_at", "is", null), eb("lease_expires_at", "<=", tx.dialect.now())]),
+    )
+    .orderBy("last_activity_at", "desc")
+    .execute();
+  if (rows.length === 0) {
+    return { name: "exchanges", status: "ok", sentence: "No exchange was cut short." };
+  }
+  const ids = rows.slice(0, NAMED).map(({ id }) => id.slice(0, 8));
+  const more = rows.length > NAMED ? " …" : "";
+  return {
+    name: "exchanges",
+    status: "warning",
+    sentence: `Cut short in ${rows.length} session(s) (${ids.join(", ")}${more}): nothing that was stored is lost; resume one with \`reprise --session <id>\` and go on with /continue, or send a new message.`,
+  };
+}
+
+async function checkThreads(tx: Tx): Promise<Check> {
+  const { count } = await tx.db
+    .selectFrom("checkpoint_threads")
+    .select((eb) => eb.fn.countAll().as("count"))
+    .where(({ exists, not, selectFrom }) =>
+      not(
+        exists(
+          selectFrom("sessions")
+            .select("sessions.id")
+            .where("sessions.id", "=", sql<string>`substr(thread_id, 1, 36)`),
+        ),
+      ),
+    )
+    .executeTakeFirstOrThrow();
+  return Number(count) === 0
+    ? { name: "threads", status: "ok", sentence: "Every thread belongs to a session." }
+    : {
+        name: "threads",
+        status: "warning",
+        sentence: `${Number(count)} thread(s) with checkpoints belong to no session; nobody can reach them, and they only take up space.`,
+      };
+}

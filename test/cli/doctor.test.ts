@@ -1,0 +1,278 @@
+import { createHash } from "node:crypto";
+import { once } from "node:events";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer, type IncomingMessage } from "node:http";
+import type { AddressInfo } from "node:net";
+import { dirname, join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+
+import { describe, expect, it, onTestFinished } from "vitest";
+
+import { freshHome, type Home } from "../helpers/reprise.ts";
+import { idLike, seed } from "./seed.ts";
+
+interface DoctorDocument {
+  readonly ok: boolean;
+  readonly checks: readonly Check[];
+}
+
+interface Check {
+  readonly name: string;
+  readonly status: string;
+  readonly sentence: string;
+}
+
+describe("doctor", () => {
+  it("[DOCTOR-1] [DOCTOR-2] says of each thing whether it is well, and changes nothing", async () => {
+    const home = freshHome();
+    const { checks } = await doctor(home, 0);
+    expect(statuses(checks)).toEqual({
+      config: "ok",
+      file: "ok",
+      modes: "ok",
+      disk: "ok",
+      personas: "ok",
+      models: "ok",
+    });
+    expect(existsSync(dirname(home.database))).toBe(false);
+
+    await seed(home, { messages: ["hello"] });
+    const before = fingerprint(home.database);
+    const [text, json, quick] = await Promise.all([
+      home.run(["doctor"]),
+      doctor(home, 0),
+      doctor(home, 0, ["--quick"]),
+    ]);
+    expect(text).toMatchObject({ code: 0, stderr: "" });
+    expect(text.stdout.trimEnd().split("\n").at(-1)).toBe("13 checks: all is well");
+    expect(text.stdout).toMatch(/^ok {7}integrity {3}SQLite's integrity_check found no fault\.$/m);
+    expect(json.checks.map(({ name }) => name)).toEqual(
+      "config modes disk log sqlite integrity version references open exchanges threads personas models".split(
+        " ",
+      ),
+    );
+    expect(sentenceOf(quick, "integrity")).toContain("quick_check");
+    expect(fingerprint(home.database)).toBe(before);
+  });
+
+  it.each<[what: string, name: string, said: RegExp, plant: (home: Home) => void]>([
+    [
+      "no database",
+      "integrity",
+      /damaged or is not a Reprise database/,
+      (home) => {
+        writeFileSync(home.database, "not a database ".repeat(300));
+      },
+    ],
+    [
+      "a damaged page",
+      "integrity",
+      /damaged/,
+      (home) => {
+        const bytes = readFileSync(home.database);
+        bytes.fill(0xff, 4096 * 3, 4096 * 6);
+        writeFileSync(home.database, bytes);
+      },
+    ],
+    [
+      "another program's",
+      "version",
+      /another program/,
+      (home) => {
+        plant(home, "PRAGMA application_id = 7");
+      },
+    ],
+    [
+      "a newer one",
+      "version",
+      /newer Reprise .*version 999/,
+      (home) => {
+        plant(home, "PRAGMA user_version = 999");
+      },
+    ],
+    [
+      "broken references",
+      "references",
+      /1 rows of messages/,
+      (home) => {
+        plant(
+          home,
+          "PRAGMA foreign_keys = OFF; INSERT INTO messages (session_id, seq) VALUES ('nobody', 1)",
+        );
+      },
+    ],
+    [
+      "another one's log",
+      "log",
+      /write-ahead log/,
+      (home) => {
+        rmSync(home.database);
+        writeFileSync(`${home.database}-wal`, "x".repeat(4096));
+      },
+    ],
+  ])("[DOCTOR-3] finds %s, says so and leaves it as it is", async (_, name, said, damage) => {
+    const home = freshHome();
+    await seed(home, { messages: ["hello"] });
+    damage(home);
+    const before = existsSync(home.database) ? fingerprint(home.database) : "";
+    const document = await doctor(home, 1);
+    expect(statuses(document.checks)[name]).toBe("failed");
+    expect(sentenceOf(document, name)).toMatch(said);
+    // the rest is told all the same
+    expect(statuses(document.checks)).toMatchObject({ disk: "ok", models: "ok" });
+    const text = await home.run(["doctor"]);
+    expect(text).toMatchObject({ code: 1, stderr: "" });
+    expect(text.stdout).toMatch(/1 failed, \d+ warnings?\n$/);
+    expect(existsSync(home.database) ? fingerprint(home.database) : "").toBe(before);
+  });
+
+  it("[DOCTOR-4] does not bring an older database to this version, and warns", async () => {
+    const home = freshHome();
+    await seed(home, { messages: ["hello"] });
+    plant(home, "PRAGMA user_version = 1");
+    const document = await doctor(home, 0);
+    expect(statuses(document.checks)).toMatchObject({ version: "warning", integrity: "ok" });
+    const hand = new DatabaseSync(home.database);
+    expect(hand.prepare("PRAGMA user_version").get()).toEqual({ user_version: 1 });
+    hand.close();
+  });
+
+  it.skipIf(process.platform !== "linux")(
+    "[DOCTOR-6] finds the process that works with a write-ahead log that was deleted",
+    async () => {
+      const home = freshHome();
+      await seed(home, { id: idLike("abcdef1"), messages: ["before"] });
+      const service = home.start(["serve", "--port", "0"]);
+      const [, url] = await service.waitFor(/listening on (\S+)/);
+      await fetch(`${url}/api/sessions/${idLike("abcdef1")}/messages`, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify({ content: "while it is served" }),
+      });
+      expect(statuses((await doctor(home, 0)).checks)).toMatchObject({ log: "ok", open: "ok" });
+
+      rmSync(`${home.database}-wal`);
+      const document = await doctor(home, 1);
+      expect(statuses(document.checks)["log"]).toBe("failed");
+      expect(sentenceOf(document, "log")).toContain(`process ${service.pid}`);
+    },
+  );
+
+  it("[DOCTOR-7] warns of exchanges that were cut short and of threads that no session owns", async () => {
+    const home = freshHome();
+    await seed(
+      home,
+      { id: idLike("abcdef1") },
+      { id: idLike("abcdef2") },
+      { id: idLike("abcdef3") },
+    );
+    plant(home, `UPDATE sessions SET exchange_open = 1 WHERE id = '${idLike("abcdef1")}'`);
+    plant(
+      home,
+      `UPDATE sessions SET lease_owner = '{}', lease_expires_at = '2020-01-01T00:00:00.000Z' WHERE id = '${idLike("abcdef2")}'`,
+    );
+    plant(
+      home,
+      `UPDATE sessions SET exchange_open = 1, lease_owner = '{}', lease_expires_at = '2999-01-01T00:00:00.000Z' WHERE id = '${idLike("abcdef3")}'`,
+    );
+    plant(home, `INSERT INTO checkpoint_threads (thread_id) VALUES ('${idLike("abcdef1")}:0')`);
+    expect(statuses((await doctor(home, 0)).checks)).toMatchObject({ threads: "ok" });
+    plant(home, `INSERT INTO checkpoint_threads (thread_id) VALUES ('${idLike("abcdef9")}:0')`);
+    const document = await doctor(home, 0);
+    expect(statuses(document.checks)).toMatchObject({ exchanges: "warning", threads: "warning" });
+    expect(sentenceOf(document, "exchanges")).toMatch(
+      /in 2 session\(s\) \(abcdef[12]0, abcdef[12]0\)/,
+    );
+    expect(sentenceOf(document, "threads")).toMatch(/^1 thread/);
+  });
+
+  it("[DOCTOR-8] finds what is wrong with folders, personas and models, and shows no key", async () => {
+    const home = freshHome({ XDG_CONFIG_HOME: "relative", ANTHROPIC_API_KEY: "sk-very-secret" });
+    mkdirSync(join(home.project, ".reprise/personas"), { recursive: true });
+    writeFileSync(join(home.project, ".reprise/personas/broken.md"), "---\nname: [\n---\nprompt");
+    const document = await doctor(home, 0);
+    expect(document.checks.filter(({ status }) => status === "warning")).toMatchObject([
+      { name: "config", sentence: expect.stringContaining("XDG_CONFIG_HOME") },
+      { name: "personas", sentence: expect.stringContaining("broken.md") },
+    ]);
+    expect(sentenceOf(document, "models")).toMatch(/anthropic:\S+ \(ANTHROPIC_API_KEY set\)/);
+    expect(JSON.stringify(document)).not.toContain("secret");
+
+    const keyless = await doctor(home, 1, [], {
+      REPRISE_MODEL: "openai:gpt-test",
+      HOME: undefined,
+    });
+    expect(keyless.checks.filter(({ status }) => status === "failed")).toMatchObject([
+      { name: "config", sentence: expect.stringContaining("HOME is not set") },
+      { name: "models", sentence: expect.stringContaining("OPENAI_API_KEY") },
+    ]);
+  });
+
+  it("[DOCTOR-9] asks providers only with --online, and only for their models", async () => {
+    const asked: string[] = [];
+    const provider = await startProvider((request) => {
+      asked.push(`${request.method ?? ""} ${request.url ?? ""}`);
+      return request.headers.authorization === "Bearer good" ? 200 : 401;
+    });
+    const home = freshHome({ OPENAI_BASE_URL: `${provider}/v1`, OPENAI_API_KEY: "good" });
+    expect(statuses((await doctor(home, 0)).checks)).not.toHaveProperty("online");
+    expect(asked).toEqual([]);
+
+    expect(statuses((await doctor(home, 0, ["--online"])).checks)["online"]).toBe("ok");
+    expect(asked).toEqual(["GET /v1/models"]);
+    const refused = await doctor(home, 1, ["--online"], { OPENAI_API_KEY: "bad-key" });
+    expect(sentenceOf(refused, "online")).toMatch(/refuses the key/);
+    expect(JSON.stringify(refused)).not.toContain("bad-key");
+    const nobody = await doctor(home, 1, ["--online"], {
+      OPENAI_BASE_URL: "http://127.0.0.1:1/v1",
+    });
+    expect(sentenceOf(nobody, "online")).toMatch(/cannot be reached/);
+  });
+});
+
+async function doctor(
+  home: Home,
+  code: number,
+  options: readonly string[] = [],
+  env: Readonly<Record<string, string | undefined>> = {},
+): Promise<DoctorDocument> {
+  const finished = await home.run(["doctor", "--json", ...options], { env });
+  expect(finished).toMatchObject({ code, stderr: "" });
+  const document = JSON.parse(finished.stdout) as DoctorDocument;
+  expect(document.ok).toBe(code === 0);
+  return document;
+}
+
+/** The worst status of each name. */
+function statuses(checks: readonly Check[]): Record<string, string> {
+  const order = ["ok", "warning", "failed"];
+  const sorted = [...checks].sort((a, b) => order.indexOf(a.status) - order.indexOf(b.status));
+  return Object.fromEntries(sorted.map(({ name, status }) => [name, status]));
+}
+
+function sentenceOf({ checks }: DoctorDocument, name: string): string {
+  return checks.find((check) => check.name === name)?.sentence ?? "";
+}
+
+function fingerprint(path: string): string {
+  return createHash("sha256").update(readFileSync(path)).digest("hex");
+}
+
+function plant(home: Home, sql: string): void {
+  const hand = new DatabaseSync(home.database);
+  hand.exec(sql);
+  hand.close();
+}
+
+async function startProvider(statusOf: (request: IncomingMessage) => number): Promise<string> {
+  const server = createServer((request, response) => {
+    response.writeHead(statusOf(request)).end("{}");
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}

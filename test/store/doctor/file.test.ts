@@ -1,0 +1,33 @@
+import { chmodSync, mkdirSync, truncateSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+import { expect, it } from "vitest";
+
+import { checkFiles } from "../../../src/store/doctor/file.ts";
+import { temporaryFolder } from "../../helpers/temp.ts";
+
+it("[DOCTOR-5] warns where less is free than the database needs once more", () => {
+  const path = join(temporaryFolder(), "reprise.db");
+  writeFileSync(path, "", { mode: 0o600 });
+  const statusOf = (): unknown => checkFiles(path).find(({ name }) => name === "disk")?.status;
+  expect(statusOf()).toBe("ok");
+  // a file of holes: large to look at, and no block of it is there
+  truncateSync(path, 8 * 1024 ** 4);
+  expect(statusOf()).toBe("warning");
+});
+
+it("[DOCTOR-5] warns where others may read the database, what lies beside it, or its folder", () => {
+  const folder = join(temporaryFolder(), "data");
+  mkdirSync(folder, { mode: 0o700 });
+  const path = join(folder, "reprise.db");
+  const modes = (): unknown => checkFiles(path).find(({ name }) => name === "modes");
+  for (const name of [path, `${path}-wal`, `${path}-shm`]) {
+    writeFileSync(name, "", { mode: 0o600 });
+    expect(modes()).toMatchObject({ status: "ok" });
+    chmodSync(name, 0o640);
+    expect(modes()).toMatchObject({ status: "warning", sentence: expect.stringContaining("640") });
+    chmodSync(name, 0o600);
+  }
+  chmodSync(folder, 0o755);
+  expect(modes()).toMatchObject({ status: "warning", sentence: expect.stringContaining("folder") });
+});
