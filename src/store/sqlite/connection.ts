@@ -20,8 +20,23 @@ export interface SqliteConnection {
   close(): void;
 }
 
-/** Prepared statements kept a connection: every query of the program fits, lists of ids vary. */
-const STATEMENTS_KEPT = 500;
+/** Prepared statements kept a connection, those used last: every query of the program fits. */
+const STATEMENTS_KEPT = 300;
+/** Longer ones hold lists of ids, of any length: kept, they would take megabytes and never fit again. */
+const LONGEST_KEPT = 4000;
+
+/**
+ * - FULL: a commit is on the disk before it is acknowledged.
+ * - A log that grew behind a long read (a backup, say) is cut to this size once it begins anew.
+ * - Functions in a file's own schema must be harmless, and pages are checked as they are read,
+ *   because the file may come from anywhere.
+ */
+const SETTINGS = `
+  PRAGMA synchronous = FULL;
+  PRAGMA journal_size_limit = ${16 * 1024 * 1024};
+  PRAGMA temp_store = MEMORY;
+  PRAGMA trusted_schema = OFF;
+  PRAGMA cell_size_check = ON;`;
 
 /**
  * Opens one connection and changes nothing in the file: it may be another program's.
@@ -31,12 +46,13 @@ const STATEMENTS_KEPT = 500;
 export function openConnection(path: string, busyTimeoutMs: number): SqliteConnection {
   const raw = new DatabaseSync(path, { timeout: busyTimeoutMs, enableForeignKeyConstraints: true });
   try {
-    raw.exec("PRAGMA synchronous = FULL; PRAGMA temp_store = MEMORY");
+    raw.exec(SETTINGS);
+    raw.enableDefensive(true);
   } catch (error) {
     raw.close();
     throw error;
   }
-  const connection = kyselyConnection(statementCache(raw));
+  const connection = kyselyConnection(raw);
   const db = new Kysely<Database>({
     dialect: {
       createAdapter: () => new SqliteAdapter(),
@@ -62,10 +78,18 @@ function singleConnectionDriver(connection: DatabaseConnection): Driver {
   };
 }
 
-function kyselyConnection(prepare: (sql: string) => CachedStatement): DatabaseConnection {
+/**
+ * Refuses queries outside a transaction. SQLite ends one by itself in some failures; an operation
+ * that went on regardless would commit the rest of its work statement by statement.
+ */
+function kyselyConnection(raw: DatabaseSync): DatabaseConnection {
+  const prepare = statementCache(raw);
   return {
     executeQuery: <R>(query: CompiledQuery): Promise<QueryResult<R>> => {
       try {
+        if (!raw.isTransaction) {
+          throw new Error("the operation's transaction is over");
+        }
         return Promise.resolve(prepare(query.sql)(query.parameters));
       } catch (error) {
         return Promise.reject(error);
@@ -84,14 +108,17 @@ function statementCache(raw: DatabaseSync): (sql: string) => CachedStatement {
   return (sql) => {
     const known = cache.get(sql);
     if (known !== undefined) {
+      // behind all others: the first one is then the one not used for the longest time
+      cache.delete(sql);
+      cache.set(sql, known);
       return known;
     }
     const statement = cachedStatement(raw.prepare(sql));
-    if (cache.size >= STATEMENTS_KEPT) {
-      const [oldest] = cache.keys();
-      cache.delete(oldest ?? sql);
+    if (sql.length <= LONGEST_KEPT) {
+      const [oldest] = cache.size < STATEMENTS_KEPT ? [] : cache.keys();
+      cache.delete(oldest ?? "");
+      cache.set(sql, statement);
     }
-    cache.set(sql, statement);
     return statement;
   };
 }

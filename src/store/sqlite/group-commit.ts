@@ -17,6 +17,8 @@ export interface GroupCommitParts {
   readonly onCommit: CommitListener;
   /** How long to wait for another process's write lock before the writer is told. */
   readonly busyTimeoutMs: number;
+  /** Throws where the file is no longer the one that was opened. */
+  readonly requirePlace: () => void;
 }
 
 /** Tells a waiting writer how its operation ended; called once the commit is durable. */
@@ -152,7 +154,9 @@ function refuse(group: readonly Waiting[], error: unknown): void {
  * Takes the write lock without holding up the event loop: SQLite's busy handler would sleep in
  * this thread, and every stream and request with it.
  */
-async function beginImmediate({ connection, busyTimeoutMs }: GroupCommitParts): Promise<void> {
+async function beginImmediate(parts: GroupCommitParts): Promise<void> {
+  const { connection, busyTimeoutMs } = parts;
+  parts.requirePlace();
   const deadline = performance.now() + busyTimeoutMs;
   for (;;) {
     try {

@@ -6,6 +6,7 @@ import { openConnection, type SqliteConnection } from "./connection.ts";
 import { corruptFile, isSqliteError, sqliteFailure } from "./failure.ts";
 import { prepareFile } from "./file.ts";
 import { createGroupCommit } from "./group-commit.ts";
+import { rememberPlace } from "./in-place.ts";
 import { migrateSqlite } from "./migrate.ts";
 import { createReads } from "./reads.ts";
 
@@ -46,7 +47,13 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
     const reader = openConnection(path, busyTimeoutMs);
     connections.push(reader);
     reader.raw.exec("PRAGMA query_only = ON");
-    return createSqliteStore({ path, writer, reader, busyTimeoutMs });
+    return createSqliteStore({
+      path,
+      writer,
+      reader,
+      busyTimeoutMs,
+      requirePlace: rememberPlace(path),
+    });
   } catch (error) {
     for (const connection of connections) {
       connection.close();
@@ -83,13 +90,15 @@ function createSqliteStore(parts: {
   writer: SqliteConnection;
   reader: SqliteConnection;
   busyTimeoutMs: number;
+  requirePlace: () => void;
 }): Store {
-  const { writer, reader, busyTimeoutMs } = parts;
+  const { writer, reader, busyTimeoutMs, requirePlace } = parts;
   const listeners = createListeners();
   const commits = createGroupCommit({
     connection: writer,
     onCommit: listeners.tell,
     busyTimeoutMs,
+    requirePlace,
   });
   const reads = createReads(reader);
   let closing: Promise<void> | null = null;
