@@ -2,13 +2,17 @@ import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-import { HumanMessage } from "@langchain/core/messages";
+import { AIMessage, type BaseMessage, HumanMessage } from "@langchain/core/messages";
+import { tool } from "@langchain/core/tools";
 import { type BaseCheckpointSaver, MemorySaver } from "@langchain/langgraph-checkpoint";
 import { createAgent } from "langchain";
+import { z } from "zod";
 
 import { createCheckpointSaver } from "../src/agent/checkpoints/saver.ts";
 import { newId } from "../src/core/ids.ts";
 import { threadId } from "../src/core/threads.ts";
+import { finishExchange } from "../src/store/leases/finish.ts";
+import { type LeaseOwner, takeLease } from "../src/store/leases/lease.ts";
 import { createSession } from "../src/store/sessions/create.ts";
 import { openSqliteStore } from "../src/store/sqlite/open.ts";
 import { InstantModel } from "./instant-model.ts";
@@ -23,6 +27,8 @@ export interface ExchangesOptions {
 export interface ExchangesResult {
   readonly saver: string;
   readonly exchanges: number;
+  /** Tools that each exchange calls, one after the other. */
+  readonly tool_rounds: number;
   /** Median milliseconds of an exchange. */
   readonly first_ten_ms: number;
   readonly last_ten_ms: number;
@@ -37,33 +43,52 @@ const WARM_UP = 50;
 
 /** Bytes of a question, and of an answer. */
 const MESSAGE_BYTES = 500;
+/** Bytes of a tool's result. */
+const RESULT_BYTES = 4096;
+const TOOL_ROUNDS = 3;
+
+interface Course {
+  readonly size: number;
+  readonly rounds: number;
+}
 
 /**
- * A thread of many short exchanges with a model that costs nothing: what is left is LangGraph and
- * its saver. Prints how an exchange's time and the database grow, for our saver and, in the same
- * process, for LangGraph's MemorySaver, which writes nothing to a disk.
+ * A thread of many exchanges with a model that costs nothing: what is left is LangGraph and its
+ * saver, with lease and fold as an exchange has them. Prints how an exchange's time and the
+ * database grow, for short exchanges and for such with tools, and, in the same process, for
+ * LangGraph's MemorySaver, which writes nothing to a disk.
  */
 export async function run(options: ExchangesOptions = {}): Promise<readonly ExchangesResult[]> {
   const size = options.size ?? 1000;
-  const results = [await measureReprise(size), await measureMemory(size)];
+  const results = [
+    await measureReprise({ size, rounds: 0 }),
+    await measureReprise({ size, rounds: TOOL_ROUNDS }),
+    await measureMemory({ size, rounds: 0 }),
+  ];
   print(results, options.json === true);
   return results;
 }
 
-async function measureReprise(size: number): Promise<ExchangesResult> {
-  await exchangeOnDisk(WARM_UP);
-  const { times, bytes } = await exchangeOnDisk(size);
-  return result("reprise", times, bytes);
+async function measureReprise(course: Course): Promise<ExchangesResult> {
+  await exchangeOnDisk({ ...course, size: WARM_UP });
+  const { times, bytes } = await exchangeOnDisk(course);
+  return result({ saver: "reprise", course, times, bytes });
 }
 
-async function exchangeOnDisk(size: number): Promise<{ times: number[]; bytes: number }> {
+async function exchangeOnDisk(course: Course): Promise<{ times: number[]; bytes: number }> {
   const folder = mkdtempSync(join(tmpdir(), "reprise-bench-"));
   const path = join(folder, "bench.db");
   try {
     const store = await openSqliteStore({ path });
     const session = await store.write(createSession, {});
     const saver = createCheckpointSaver({ store });
-    const times = await exchange(saver, { thread: threadId(session.id, 0), size });
+    const thread_id = threadId(session.id, 0);
+    const times = await exchange({ ...course, saver, thread_id }, async (invoke) => {
+      const lease = { session_id: session.id, owner: OWNER, life_ms: 60_000 };
+      const fence = await store.write(takeLease, lease);
+      await invoke();
+      saver.forgetFolded(thread_id, await store.write(finishExchange, { fence, thread_id }));
+    });
     await store.close();
     return { times, bytes: statSync(path).size };
   } finally {
@@ -71,46 +96,81 @@ async function exchangeOnDisk(size: number): Promise<{ times: number[]; bytes: n
   }
 }
 
-async function measureMemory(size: number): Promise<ExchangesResult> {
-  await exchange(new MemorySaver(), { thread: threadId(newId(), 0), size: WARM_UP });
-  const times = await exchange(new MemorySaver(), { thread: threadId(newId(), 0), size });
-  return result("MemorySaver", times, null);
+const OWNER: LeaseOwner = { host: "bench", machine: "bench", pid: 1, command: "bench", since: "" };
+
+async function measureMemory(course: Course): Promise<ExchangesResult> {
+  const times = async (size: number): Promise<number[]> => {
+    const parts = { ...course, size, saver: new MemorySaver(), thread_id: threadId(newId(), 0) };
+    return exchange(parts, (invoke) => invoke());
+  };
+  await times(WARM_UP);
+  return result({ saver: "MemorySaver", course, times: await times(course.size), bytes: null });
 }
 
-/** Milliseconds of each exchange. */
+/** Milliseconds of each exchange, each inside `around`. */
 async function exchange(
-  checkpointer: BaseCheckpointSaver,
-  { thread, size }: { thread: string; size: number },
+  parts: Course & { readonly saver: BaseCheckpointSaver; readonly thread_id: string },
+  around: (invoke: () => Promise<void>) => Promise<void>,
 ): Promise<number[]> {
-  const model = new InstantModel((messages) => said(`answer ${messages.length}`));
-  const agent = createAgent({ model, tools: [], checkpointer });
+  const { size, rounds, saver, thread_id } = parts;
+  const agent = createAgent({
+    model: new InstantModel((messages) => answer(messages, rounds)),
+    tools: rounds === 0 ? [] : [look],
+    checkpointer: saver,
+  });
   const times: number[] = [];
   for (let index = 0; index < size; index += 1) {
+    const messages = [new HumanMessage(said(`question ${index}`))];
     const start = performance.now();
-    await agent.invoke(
-      { messages: [new HumanMessage(said(`question ${index}`))] },
-      { configurable: { thread_id: thread }, durability: "sync" },
-    );
+    await around(async () => {
+      await agent.invoke({ messages }, { configurable: { thread_id }, durability: "sync" });
+    });
     times.push(performance.now() - start);
   }
   return times;
+}
+
+/** No two results are the same: the same text would be stored once. */
+const look = tool(({ at }) => `result ${at}`.padEnd(RESULT_BYTES, " lorem ipsum dolor sit amet"), {
+  name: "look",
+  description: "looks",
+  schema: z.object({ at: z.number() }),
+});
+
+function answer(messages: readonly BaseMessage[], rounds: number): AIMessage {
+  const at = messages.length;
+  const asked = messages.findLastIndex(({ type }) => type === "human");
+  return at - asked > rounds * 2
+    ? new AIMessage(said(`answer ${at}`))
+    : new AIMessage({
+        content: "",
+        tool_calls: [{ id: `call-${at}`, name: "look", args: { at } }],
+      });
 }
 
 function said(text: string): string {
   return text.padEnd(MESSAGE_BYTES, " lorem ipsum dolor sit amet");
 }
 
-function result(saver: string, times: readonly number[], bytes: number | null): ExchangesResult {
+function result(parts: {
+  readonly saver: string;
+  readonly course: Course;
+  readonly times: readonly number[];
+  readonly bytes: number | null;
+}): ExchangesResult {
+  const { saver, course, times, bytes } = parts;
   const first = median(times.slice(0, 10));
   const last = median(times.slice(-10));
+  const spoken = course.size * (2 * MESSAGE_BYTES + course.rounds * RESULT_BYTES);
   return {
     saver,
-    exchanges: times.length,
+    exchanges: course.size,
+    tool_rounds: course.rounds,
     first_ten_ms: first,
     last_ten_ms: last,
     last_to_first: last / first,
     bytes,
-    bytes_to_said: bytes === null ? null : bytes / (times.length * 2 * MESSAGE_BYTES),
+    bytes_to_said: bytes === null ? null : bytes / spoken,
   };
 }
 
@@ -124,9 +184,10 @@ function print(results: readonly ExchangesResult[], json: boolean): void {
     return;
   }
   for (const one of results) {
+    const tools = one.tool_rounds === 0 ? "" : `, ${one.tool_rounds} tools of ${RESULT_BYTES}`;
     console.log(
       [
-        `${one.saver}: ${one.exchanges} exchanges of ${MESSAGE_BYTES} + ${MESSAGE_BYTES} bytes`,
+        `${one.saver}: ${one.exchanges} exchanges of ${MESSAGE_BYTES} + ${MESSAGE_BYTES} bytes${tools}`,
         `  first ten ${one.first_ten_ms.toFixed(2)} ms, last ten ${one.last_ten_ms.toFixed(2)} ms, ratio ${one.last_to_first.toFixed(2)}`,
         one.bytes === null
           ? "  nothing on disk"

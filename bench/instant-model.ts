@@ -4,9 +4,9 @@ import type { ChatResult } from "@langchain/core/outputs";
 
 /** A chat model that answers at once, from what it was sent alone. */
 export class InstantModel extends BaseChatModel {
-  readonly #answer: (messages: readonly BaseMessage[]) => string;
+  readonly #answer: (messages: readonly BaseMessage[]) => string | AIMessage;
 
-  constructor(answer: (messages: readonly BaseMessage[]) => string) {
+  constructor(answer: (messages: readonly BaseMessage[]) => string | AIMessage) {
     super({});
     this.#answer = answer;
   }
@@ -21,7 +21,8 @@ export class InstantModel extends BaseChatModel {
   }
 
   override _generate(messages: BaseMessage[]): Promise<ChatResult> {
-    const text = this.#answer(messages);
-    return Promise.resolve({ generations: [{ text, message: new AIMessage(text) }] });
+    const answer = this.#answer(messages);
+    const message = typeof answer === "string" ? new AIMessage(answer) : answer;
+    return Promise.resolve({ generations: [{ text: message.text, message }] });
   }
 }

@@ -32,6 +32,7 @@ export function createExchanger(parts: ExchangerParts): Exchanger {
       });
       fence = held.fence;
       let finished = false;
+      let threadId: string | null = null;
       try {
         const subAgents = delegateTool({
           parts,
@@ -42,13 +43,18 @@ export function createExchanger(parts: ExchangerParts): Exchanger {
         });
         const done = await carryOut({ parts, request, live, held, saver, prepared, subAgents });
         finished = done.finished;
+        threadId = done.result.thread_id;
         return done.result;
       } catch (error) {
         finished = isRepriseError(error, "nothing_to_continue");
         throw error;
       } finally {
         fence = null;
-        await held.release(finished);
+        if (finished && threadId !== null) {
+          saver.forgetFolded(threadId, await held.finish(threadId));
+        } else {
+          await held.release(finished);
+        }
       }
     },
   };

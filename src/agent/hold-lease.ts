@@ -1,7 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
 import { isRepriseError } from "../core/errors.ts";
+import { type FoldedIds, NOTHING_FOLDED } from "../store/checkpoints/plan-fold.ts";
 import type { Fence } from "../store/leases/fence.ts";
+import { finishExchange } from "../store/leases/finish.ts";
 import {
   type Lease,
   type LeaseOwner,
@@ -20,6 +22,11 @@ export interface HeldSession {
   readonly lost: AbortSignal;
   /** Gives the lease back; `finished` tells whether the exchange came to its end. */
   release(finished: boolean): Promise<void>;
+  /**
+   * Gives the lease of a finished exchange back and folds its thread, in one transaction. The
+   * answer is what the fold took away: nothing where it failed, because the next one makes up for it.
+   */
+  finish(threadId: string): Promise<FoldedIds>;
 }
 
 /** What to do about a session that another exchange holds. */
@@ -58,13 +65,24 @@ export async function holdLease(input: HoldInput): Promise<HeldSession> {
       }
     });
   }, life_ms / 3);
+  const release = async (finished: boolean): Promise<void> => {
+    clearInterval(timer);
+    await store.write(releaseLease, { fence, finished });
+  };
   return {
     fence,
     wasInterrupted: was_interrupted,
     lost: lost.signal,
-    release: async (finished) => {
+    release,
+    finish: async (thread_id) => {
       clearInterval(timer);
-      await store.write(releaseLease, { fence, finished });
+      try {
+        return await store.write(finishExchange, { fence, thread_id });
+      } catch {
+        // the exchange is over and its answer is stored: nobody should wait for the lease
+        await release(true);
+        return NOTHING_FOLDED;
+      }
     },
   };
 }

@@ -12,6 +12,7 @@ import {
 } from "@langchain/langgraph-checkpoint";
 
 import { RepriseError } from "../../core/errors.ts";
+import type { FoldedIds } from "../../store/checkpoints/plan-fold.ts";
 import { putCheckpoint } from "../../store/checkpoints/put.ts";
 import { putWrites } from "../../store/checkpoints/put-writes.ts";
 import { readCheckpoints, type ReadCheckpoints } from "../../store/checkpoints/read.ts";
@@ -27,6 +28,7 @@ import { learnPage, tupleOf } from "./read-tuple.ts";
 import {
   createThreadCache,
   createThreadCaches,
+  forgetFolded,
   headKey,
   knowsHead,
   type ThreadCache,
@@ -38,6 +40,12 @@ export interface SaverParts {
   readonly fence?: () => Fence | null;
 }
 
+/** A saver that remembers what its threads have. */
+export interface SessionSaver extends BaseCheckpointSaver {
+  /** To be told what a fold took away, so that it is not thought to be stored any more. */
+  forgetFolded(threadId: string, folded: FoldedIds): void;
+}
+
 /**
  * LangGraph's checkpoints on our store. Each message is kept once in its thread and a checkpoint
  * is a small row that refers to it, so an exchange costs the same however long the thread is.
@@ -47,14 +55,14 @@ export interface SaverParts {
  *   (`lease_lost`, `session_ended`) and have changed nothing then.
  * - Whatever is read belongs to the reader alone: changing it in place changes nothing else.
  */
-export function createCheckpointSaver(parts: SaverParts): BaseCheckpointSaver {
+export function createCheckpointSaver(parts: SaverParts): SessionSaver {
   return new CheckpointSaver(parts);
 }
 
 /** Checkpoints read at a time by `list`. */
 const PAGE = 20;
 
-class CheckpointSaver extends BaseCheckpointSaver {
+class CheckpointSaver extends BaseCheckpointSaver implements SessionSaver {
   readonly #store: Store;
   readonly #fence: () => Fence | null;
   readonly #caches = createThreadCaches();
@@ -176,6 +184,10 @@ class CheckpointSaver extends BaseCheckpointSaver {
     this.#caches.forget(threadId);
     await this.#store.write(deleteThread, { thread_id: threadId, fence: this.#fence() });
     this.#caches.forget(threadId);
+  }
+
+  forgetFolded(threadId: string, folded: FoldedIds): void {
+    forgetFolded(this.#caches.of(threadId), folded);
   }
 
   /**

@@ -1,3 +1,4 @@
+import type { FoldedIds } from "../../store/checkpoints/plan-fold.ts";
 import type { BodyRow } from "../../store/checkpoints/read.ts";
 import type { ListVersion } from "../../store/checkpoints/value.ts";
 import { type Revive, reviverOf } from "./body.ts";
@@ -108,6 +109,24 @@ export function keepHead(cache: ThreadCache, key: string, head: ListVersion | nu
 export function knowsHead(cache: ThreadCache, key: string): boolean {
   const head = cache.heads.get(key);
   return head === null || (head !== undefined && cache.lists.has(head.list));
+}
+
+/** What a fold took away is not there any more. */
+export function forgetFolded(cache: ThreadCache, folded: FoldedIds): void {
+  for (const { ns, checkpoint_id } of folded.checkpoints) {
+    cache.heads.delete(headKey(ns, checkpoint_id));
+  }
+  for (const list of folded.lists) {
+    cache.lists.delete(list);
+  }
+  for (const id of folded.bodies) {
+    const body = cache.bodies.get(id);
+    if (body !== undefined) {
+      cache.bodies.delete(id);
+      cache.ids.delete(body.hash);
+      cache.weight -= body.text.length;
+    }
+  }
 }
 
 function dropOldest(map: Map<unknown, unknown>, kept: number): void {

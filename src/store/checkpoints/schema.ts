@@ -26,6 +26,13 @@ export interface CheckpointTables {
 export interface ThreadTable {
   id: Generated<number>;
   thread_id: string;
+  /**
+   * The highest ids when the thread was last folded. What has a higher one, nothing that was kept
+   * then can refer to: so a fold looks at one exchange, however long the thread is.
+   */
+  folded_checkpoint: Generated<number>;
+  folded_body: Generated<number>;
+  folded_list: Generated<number>;
 }
 
 export interface BodyTable {

@@ -1,15 +1,13 @@
 import { join } from "node:path";
 
-import type { BaseCheckpointSaver } from "@langchain/langgraph-checkpoint";
-
-import { createCheckpointSaver } from "../../../src/agent/checkpoints/saver.ts";
+import { createCheckpointSaver, type SessionSaver } from "../../../src/agent/checkpoints/saver.ts";
 import type { Fence } from "../../../src/store/leases/fence.ts";
 import { openSqliteStore } from "../../../src/store/sqlite/open.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { makeFolder } from "../../helpers/temp.ts";
 
 export interface TestSaver extends AsyncDisposable {
-  readonly saver: BaseCheckpointSaver;
+  readonly saver: SessionSaver;
   readonly store: Store;
   readonly path: string;
 }
