@@ -15,7 +15,11 @@ export interface TortureOptions {
 /** The tortures by name; each module is loaded only when its turn comes. */
 const TORTURES: Readonly<Record<string, () => Promise<Torture>>> = {
   hostile: () => import("./run-hostile.ts"),
+  backlog: () => import("./run-backlog.ts"),
+  stalled: () => import("./run-stalled.ts"),
+  network: () => import("./run-network.ts"),
   header: () => import("./run-header.ts"),
+  locked: () => import("./run-locked.ts"),
   "power-loss": () => import("./run-power-loss.ts"),
   stopped: () => import("./run-stopped.ts"),
 };
@@ -35,6 +39,10 @@ async function main(): Promise<number> {
     console.error(`Name one or more of: ${Object.keys(TORTURES).join(", ")}.`);
     console.error("--size and --seed take a whole number.");
     return 2;
+  }
+  if (values.seed !== undefined) {
+    // what `seededRandom` reads
+    process.env["REPRISE_TEST_SEED"] = values.seed;
   }
   for (const name of positionals) {
     const torture = await TORTURES[name]?.();
