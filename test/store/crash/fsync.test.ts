@@ -27,10 +27,9 @@ it.skipIf(!traces)(
     await store.close();
     const trace = join(folder, "trace");
 
-    const { code } = await startProcess("strace", [
-      ...["-f", "-y", "-e", "trace=write,pwrite64,fdatasync,fsync", "-o", trace],
-      ...[process.execPath, PROGRAM, path, id, `${GROUPS}`],
-    ]).finished;
+    const options = ["-f", "-y", "-e", "trace=write,pwrite64,fdatasync,fsync", "-o", trace];
+    const program = [process.execPath, PROGRAM, path, id, `${GROUPS}`];
+    const { code } = await startProcess("strace", [...options, ...program]).finished;
 
     expect(code).toBe(0);
     const acknowledged = callsOf(trace)
