@@ -13,7 +13,7 @@ import { temporaryFolder } from "../../helpers/temp.ts";
 /** strace has to be installed, and this user has to be allowed to trace. */
 const traces = spawnSync("strace", ["-o", "/dev/null", "true"]).status === 0;
 const PROGRAM = fileURLToPath(
-  new URL("../../fixtures/programs/store-append-groups.ts", import.meta.url),
+  new URL("../../fixtures/programs/store-acknowledge.ts", import.meta.url),
 );
 const GROUPS = 40;
 
