@@ -124,6 +124,8 @@ const PortableThread = Type.Object(
     /** In the order in which they were stored: the last one is the latest. */
     checkpoints: Type.Array(PortableCheckpoint),
     writes: Type.Array(PortableWrites),
+    /** How many of each, from the first on, were there when the thread was last folded. */
+    folded: Type.Object({ checkpoints: count(), bodies: count(), lists: count() }, closed),
   },
   closed,
 );

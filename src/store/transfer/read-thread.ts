@@ -7,6 +7,7 @@ import type {
   PortableThread,
   PortableWrites,
 } from "./document.ts";
+import { readFolded } from "./folded.ts";
 import { type Places, relocate } from "./relocate.ts";
 import { threadRange } from "./tree-ids.ts";
 
@@ -48,6 +49,7 @@ async function readThread(tx: Tx, thread: number, suffix: number): Promise<Porta
     lists,
     checkpoints: await readAllCheckpoints(tx, thread, places),
     writes: await readAllWrites(tx, thread, places),
+    folded: await readFolded(tx, thread),
   };
 }
 

@@ -34,7 +34,7 @@ function* threadText({ suffix, ...parts }: PortableThread): Generator<string> {
     yield `,\n"${name}":`;
     yield* lines<unknown>(parts[name], jsonLine);
   }
-  yield "}";
+  yield `,\n"folded":${JSON.stringify(parts.folded)}}`;
 }
 
 function* jsonLine(value: unknown): Generator<string> {

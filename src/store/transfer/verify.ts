@@ -97,6 +97,11 @@ function* threadFaults(thread: PortableThread, pointer: string): Generator<Fault
       );
     }
   }
+  for (const part of ["checkpoints", "bodies", "lists"] as const) {
+    if (thread.folded[part] > thread[part].length) {
+      yield fault(`${pointer}/folded/${part}`, "Must not be more than the thread has.");
+    }
+  }
   const places = placesOf(thread);
   yield* checkpointFaults(thread, { pointer: `${pointer}/checkpoints`, places });
   yield* writesFaults(thread, { pointer: `${pointer}/writes`, places });

@@ -7,6 +7,7 @@ import { findThread, keepThread } from "../checkpoints/threads.ts";
 import { at } from "../checkpoints/value.ts";
 import type { Tx } from "../store.ts";
 import type { PortableThread } from "./document.ts";
+import { writeFolded } from "./folded.ts";
 import { relocateMembers, relocateWrite } from "./read-thread.ts";
 import { type Places, relocate } from "./relocate.ts";
 
@@ -33,6 +34,7 @@ export async function writeThread(
   const places: Places = { body: (place) => at(bodies, place), list: (place) => at(lists, place) };
   await writeCheckpoints(tx, { thread, portable, places });
   await writeWrites(tx, { thread, portable, places });
+  await writeFolded(tx, thread, portable.folded);
 }
 
 /** As the agent names its bodies (`agent/checkpoints/body.ts`): it must find these again. */

@@ -147,6 +147,7 @@ const CASES: readonly [what: string, pointer: string, change: Change, fault?: st
     "/threads/0/writes/0",
   ],
   ["writes twice", "/threads/0/writes/1", sameAs("/threads/0/writes/0")],
+  ["a fold mark beyond the end", "/threads/0/folded/lists", to(99)],
   ["a child of another", "/children/0/session/parent_session_id", to(null), "/children/0/session"],
   ["a child too deep", "/children/0/session/depth", to(2), "/children/0/session"],
   ["a child that is its parent", "/children/0/session/id", sameAs("/session/id")],

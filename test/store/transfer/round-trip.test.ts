@@ -10,9 +10,10 @@ import { withNewIds } from "../../../src/store/transfer/new-ids.ts";
 import { parseExport } from "../../../src/store/transfer/parse.ts";
 import { readSessionTree } from "../../../src/store/transfer/read-tree.ts";
 import { exportText } from "../../../src/store/transfer/text.ts";
+import type { Store } from "../../../src/store/store.ts";
 import { writeSessionTree } from "../../../src/store/transfer/write-tree.ts";
 import { describeEngines, openFresh } from "../engines.ts";
-import { columnsOf, makeSession, type Plan, rowCounts, type Step } from "./sessions.ts";
+import { columnsOf, makeSession, type Plan, rowCounts, type Step, TABLES } from "./sessions.ts";
 
 const NOW = "2026-01-01T00:00:00.000Z";
 const textOf = (tree: SessionTree): string => [...exportText(tree, NOW)].join("");
@@ -26,7 +27,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 4, arbitrary: fc.record({ do: fc.constant("exchange" as const), text: words }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant("pending" as const), text: words }) },
   fc.record({ do: fc.constantFrom("edit", "remove", "fork"), at: place }),
-  fc.record({ do: fc.constantFrom("clear", "restart") }),
+  fc.record({ do: fc.constantFrom("clear", "restart", "fold") }),
 );
 const steps = fc.array(step, { maxLength: 6 });
 const leaf = fc.record({ steps, children: fc.constant([]) });
@@ -35,6 +36,7 @@ const plan: fc.Arbitrary<Plan> = fc.record({ steps, children: fc.array(leaf, { m
 const RICH: Plan = {
   steps: [
     { do: "exchange", text: "one" },
+    { do: "fold" },
     { do: "exchange", text: "two 😀" },
     { do: "clear" },
     { do: "exchange", text: "three" },
@@ -66,6 +68,30 @@ describeEngines("moving sessions", (engine) => {
     expect(tree.threads.map(({ suffix }) => suffix)).toEqual([0, 1]);
     expect(tree.messages.some(({ archived }) => archived)).toBe(true);
     expect(tree.messages.at(-1)).toMatchObject({ content: "waits", checkpointed: false });
+    expect(await portableColumns(store)).toEqual({
+      checkpoint_threads: ["folded_body", "folded_checkpoint", "folded_list", "id", "thread_id"],
+      checkpoint_bodies: ["body", "hash", "id", "thread"],
+      checkpoint_lists: ["base", "base_length", "depth", "id", "length", "thread"],
+      checkpoint_list_items: ["body", "list", "position"],
+      checkpoints: [
+        "channels",
+        "checkpoint_id",
+        "id",
+        "metadata",
+        "ns",
+        "parent_id",
+        "shape",
+        "thread",
+        "ts",
+        "versions",
+      ],
+      checkpoint_writes: ["checkpoint_id", "ns", "task_id", "thread", "writes"],
+    });
+    expect(tree.threads[0]?.folded).toEqual({
+      checkpoints: 1,
+      bodies: expect.any(Number),
+      lists: 1,
+    });
     expect([...sessionsOf(tree)].map(({ session }) => session.depth)).toEqual([0, 1, 2]);
   });
 
@@ -196,6 +222,15 @@ describeEngines("moving sessions", (engine) => {
     expect(checksumOf(read)).toBe(checksumOf(tree));
   });
 });
+
+/** Whoever adds a column to these tables has to say what an export makes of it. */
+async function portableColumns(store: Store): Promise<Record<string, string[]>> {
+  const columns: Record<string, string[]> = {};
+  for (const table of TABLES.filter((name) => name.startsWith("checkpoint"))) {
+    columns[table] = (await columnsOf(store, table)).sort();
+  }
+  return columns;
+}
 
 /** The same document with the members of every object in the opposite order. */
 function backwards(value: unknown): unknown {

@@ -6,7 +6,9 @@ import { createCheckpointSaver } from "../../../src/agent/checkpoints/saver.ts";
 import { threadId } from "../../../src/core/threads.ts";
 import { appendUserMessage } from "../../../src/store/messages/append.ts";
 import { readPending } from "../../../src/store/messages/read.ts";
+import { foldThread } from "../../../src/store/checkpoints/fold.ts";
 import { startThread } from "../../../src/store/sessions/change.ts";
+import { readSession } from "../../../src/store/sessions/read.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { newSession } from "../engines.ts";
 
@@ -18,7 +20,7 @@ export type Step =
   | { readonly do: "edit" | "remove"; readonly at: number }
   /** Goes on from an earlier checkpoint. */
   | { readonly do: "fork"; readonly at: number }
-  | { readonly do: "clear" | "restart" };
+  | { readonly do: "clear" | "restart" | "fold" };
 
 export interface Plan {
   readonly steps: readonly Step[];
@@ -55,6 +57,9 @@ async function carryOut(store: Store, id: string, step: Step): Promise<void> {
         idempotency_key: `key-${step.text.length}-${Math.random()}`,
       });
       return;
+    case "fold":
+      await store.write(foldThread, { thread_id: await currentThread(store, id), fence: null });
+      return;
     case "clear":
     case "restart":
       await store.write(startThread, { id, archive: step.do === "clear" });
@@ -64,21 +69,16 @@ async function carryOut(store: Store, id: string, step: Step): Promise<void> {
   }
 }
 
-type ThreadStep = Exclude<Step, { do: "pending" | "clear" | "restart" }>;
+type ThreadStep = Exclude<Step, { do: "pending" | "clear" | "restart" | "fold" }>;
+
+async function currentThread(store: Store, id: string): Promise<string> {
+  return threadId(id, (await store.read(readSession, { id })).thread_suffix);
+}
 
 async function inThread(store: Store, id: string, step: ThreadStep): Promise<void> {
-  const { thread_suffix } = await store.read(
-    (tx) =>
-      tx.db
-        .selectFrom("sessions")
-        .select("thread_suffix")
-        .where("id", "=", id)
-        .executeTakeFirstOrThrow(),
-    null,
-  );
   const graph = answerer(store);
   const config = {
-    configurable: { thread_id: threadId(id, thread_suffix) },
+    configurable: { thread_id: await currentThread(store, id) },
     durability: "sync" as const,
   };
   const history = await Array.fromAsync(graph.getStateHistory(config));
@@ -120,7 +120,7 @@ function answerer(store: Store) {
     .compile({ checkpointer: createCheckpointSaver({ store }) });
 }
 
-const TABLES = [
+export const TABLES = [
   "sessions",
   "messages",
   "checkpoint_threads",
