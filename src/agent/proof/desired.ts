@@ -34,7 +34,7 @@ export function desiredMirror(mirror: Mirror, match: Match): Desired {
       thread_suffix: Math.max(0, thread_suffix, ...mirror.heads.map(({ suffix }) => suffix)),
       last_seq: rows.length,
       cleared_seq,
-      ...totals(match, rows),
+      ...totals({ mirror, match, rows }),
       last_message_at: last_message_at ?? latest(rows),
     },
   };
@@ -121,18 +121,21 @@ function rowAt(place: Place, session_id: string): MirrorRow {
   return { ...(row ?? { ...fresh, seq: 0, archived: 0 }), ...columnsOf(message), checkpointed: 1 };
 }
 
-/** What providers counted, and the estimates of what waits. */
-function totals({ messages, removed }: Match, rows: readonly MirrorRow[]) {
+/** What providers counted, and the estimates of what waits; as it is where nobody can tell. */
+function totals(input: { mirror: Mirror; match: Match; rows: readonly MirrorRow[] }) {
+  const { messages, removed, inputIsKnown } = input.match;
   let total_input_tokens = 0;
   let total_output_tokens = 0;
   for (const { message } of [...messages, ...removed]) {
     total_input_tokens += message.usage?.input_tokens ?? 0;
     total_output_tokens += message.usage?.output_tokens ?? 0;
   }
-  for (const row of rows) {
+  for (const row of input.rows) {
     total_input_tokens += row.checkpointed === 0 ? row.token_count : 0;
   }
-  return { total_input_tokens, total_output_tokens };
+  return inputIsKnown
+    ? { total_input_tokens, total_output_tokens }
+    : { total_input_tokens: input.mirror.counters.total_input_tokens, total_output_tokens };
 }
 
 function firstTitle(rows: readonly MirrorRow[]): string | null {

@@ -14,6 +14,11 @@ export interface Match {
   readonly stray: readonly MirrorRow[];
   /** Rows that nothing explains. */
   readonly extra: readonly MirrorRow[];
+  /**
+   * False where messages were removed and an answer's provider did not say what it was sent: what
+   * stood before the answer then can no longer be told.
+   */
+  readonly inputIsKnown: boolean;
 }
 
 export interface MatchedMessage extends TrueMessage {
@@ -48,7 +53,8 @@ export function matchRows(rows: readonly MirrorRow[], truth: Truth): Match {
       (row.role === "user" ? stray : extra).push(row);
     }
   }
-  return { messages, removed, pending, stray, extra };
+  const inputIsKnown = removed.length === 0 || !truth.estimated;
+  return { messages, removed, pending, stray, extra, inputIsKnown };
 }
 
 /** What a row has to share with its message. */

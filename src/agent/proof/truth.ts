@@ -1,4 +1,4 @@
-import type { BaseMessage } from "@langchain/core/messages";
+import { AIMessage, type BaseMessage } from "@langchain/core/messages";
 
 import type { MirrorMessage } from "../../store/messages/mirror.ts";
 import type { BodyRow } from "../../store/checkpoints/read.ts";
@@ -21,6 +21,8 @@ export interface Truth {
   readonly messages: readonly TrueMessage[];
   /** Messages that the agent has taken out of a thread and whose bodies are still kept, oldest first. */
   readonly removed: readonly MirrorMessage[];
+  /** True where a provider has not said what an answer was sent: it is estimated from the messages before. */
+  readonly estimated: boolean;
   /** Ids of the threads whose latest checkpoint is damaged: what they say is not known. */
   readonly damaged: readonly string[];
 }
@@ -30,19 +32,23 @@ export async function truthOf({ threads }: Pick<Proof, "threads">): Promise<Trut
   const messages = new Map<string, TrueMessage>();
   const removed: MirrorMessage[] = [];
   const damaged: string[] = [];
+  let estimated = false;
   for (const thread of threads) {
-    const rows = await rowsOf(thread);
-    if (rows === null) {
+    const present = await messagesOf(thread);
+    if (present === null) {
       damaged.push(thread.thread_id);
       continue;
     }
+    const rows = rowsOf(present);
     for (const message of rows) {
       const known = messages.get(message.message_id);
       messages.set(message.message_id, again(known, { message, thread }));
     }
-    removed.push(...(await removedFrom(thread)));
+    const gone = await removedFrom(thread);
+    removed.push(...gone.flatMap((message) => mirrorOf([message], 0) ?? []));
+    estimated ||= [...present, ...gone].some(isUncounted);
   }
-  return { messages: [...messages.values()], removed, damaged };
+  return { messages: [...messages.values()], removed, estimated, damaged };
 }
 
 /** A message that a later thread has too keeps its place and is charged once, as in the mirror. */
@@ -55,21 +61,31 @@ function again(
     : { ...known, message: { ...message, usage: known.message.usage } };
 }
 
-async function rowsOf(thread: ThreadProof): Promise<MirrorMessage[] | null> {
+async function messagesOf(thread: ThreadProof): Promise<BaseMessage[] | null> {
+  if (thread.messages === null) {
+    return null;
+  }
   const messages: BaseMessage[] = [];
-  for (const body of thread.messages ?? []) {
+  for (const body of thread.messages) {
     const message = await revive(body);
     if (message === null) {
       return null;
     }
     messages.push(message);
   }
+  return messages;
+}
+
+function rowsOf(messages: readonly BaseMessage[]): MirrorMessage[] {
   const tokens = messages.map(tokenCountOf);
-  return thread.messages === null
-    ? null
-    : messages.flatMap(
-        (_, index) => mirrorOf(messages, index, (place) => tokens[place] ?? 0) ?? [],
-      );
+  return messages.flatMap(
+    (_, index) => mirrorOf(messages, index, (place) => tokens[place] ?? 0) ?? [],
+  );
+}
+
+/** An answer whose provider did not say what it was sent. */
+function isUncounted(message: BaseMessage): boolean {
+  return AIMessage.isInstance(message) && message.usage_metadata === undefined;
 }
 
 /** Null for a body that is no message any more, or no longer the one that was stored. */
@@ -84,14 +100,12 @@ async function revive(body: BodyRow): Promise<BaseMessage | null> {
   }
 }
 
-/** Alone, without the messages before it: what a provider did not count is not charged for again. */
-async function removedFrom({ others }: ThreadProof): Promise<MirrorMessage[]> {
-  const removed: MirrorMessage[] = [];
+async function removedFrom({ others }: ThreadProof): Promise<BaseMessage[]> {
+  const removed: BaseMessage[] = [];
   for (const body of others) {
     const message = isMessageText(body.body) ? await revive(body) : null;
-    const row = message === null ? null : mirrorOf([message], 0);
-    if (row !== null) {
-      removed.push(row);
+    if (message !== null) {
+      removed.push(message);
     }
   }
   return removed;

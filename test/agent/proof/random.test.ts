@@ -20,6 +20,7 @@ type Damage =
   | { readonly kind: "insert"; readonly behind: number; readonly role: string; readonly by: 0 | 1 }
   | { readonly kind: "gap"; readonly at: number }
   | { readonly kind: "rename"; readonly at: number }
+  | { readonly kind: "touch"; readonly at: number }
   | { readonly kind: "counter"; readonly counter: Counter; readonly by: number };
 
 const at = fc.nat({ max: 20 });
@@ -44,6 +45,7 @@ const damage: fc.Arbitrary<Damage> = fc.oneof(
   }),
   fc.record({ kind: fc.constant("gap" as const), at }),
   fc.record({ kind: fc.constant("rename" as const), at }),
+  fc.record({ kind: fc.constant("touch" as const), at }),
   fc.record({
     kind: fc.constant("counter" as const),
     counter: fc.constantFrom<Counter[]>("last_seq", "total_input_tokens", "total_output_tokens"),
@@ -54,15 +56,15 @@ const damage: fc.Arbitrary<Damage> = fc.oneof(
 it("[PROOF-4] [PROOF-5] [PROOF-6] finds random damage exactly where there is some; repair mends it once and loses nothing", async () => {
   const bench = await severalThreads();
   const original = bench.dump();
-  // "meanwhile" was appended before the answer, and the checkpoint has it behind
-  const truth = [1, 3, 4, 5, 2, 6, 8, 9, 10, 12, 13, 14].flatMap((seq) =>
+  // both of "meanwhile" were appended before the answer, and the checkpoint has them behind
+  const truth = [1, 4, 5, 6, 2, 3, 7, 9, 10, 11, 13, 14, 15].flatMap((seq) =>
     original.rows.slice(seq - 1, seq),
   );
   expect(truth.every(({ checkpointed }) => checkpointed === 1)).toBe(true);
   let found = 0;
   let harmless = 0;
   await fc.assert(
-    fc.asyncProperty(fc.array(damage, { minLength: 1, maxLength: 8 }), async (damages) => {
+    fc.asyncProperty(fc.array(damage, { maxLength: 8 }), async (damages) => {
       restore(bench, original);
       for (const one of damages) {
         plant(bench, one);
@@ -95,6 +97,7 @@ async function severalThreads(): Promise<Bench> {
   await bench.append("one");
   await bench.handOver();
   await bench.append("meanwhile");
+  await bench.append("meanwhile too");
   await bench.put(...toolRound("README.md"), answer("first", [10, 1]));
   await bench.handOver();
   await bench.put(answer("second"));
@@ -157,6 +160,12 @@ function plant(bench: Bench, damage: Damage): void {
     case "rename":
       return bench.plant(
         `UPDATE messages SET message_id = lower(hex(randomblob(8))) ${ROW} ?`,
+        seqAt(damage.at),
+      );
+    case "touch":
+      // no damage: what checkpoints do not tell
+      return bench.plant(
+        `UPDATE messages SET ts = '2001-01-01T00:00:00.000Z', idempotency_key = lower(hex(randomblob(8))) ${ROW} ?`,
         seqAt(damage.at),
       );
     case "counter":

@@ -59,6 +59,20 @@ describe("repair", () => {
     expect(rightOnes(bench.dump())).toEqual(rightOnes(before));
   });
 
+  it("[PROOF-5] puts a message that was appended meanwhile back in front of the next one of the user's", async () => {
+    const bench = await openBench();
+    await bench.append("question");
+    await bench.handOver();
+    await bench.append("meanwhile");
+    await bench.append("meanwhile too");
+    await bench.put(answer("the answer", [10, 1]));
+    await bench.handOver();
+    const before = bench.dump();
+    bench.plant("DELETE FROM messages WHERE session_id = :id AND seq = 2");
+    expect((await bench.repair()).rows).toMatchObject({ added: 1, moved: 0 });
+    expect(rightOnes(bench.dump())).toEqual(rightOnes(before));
+  });
+
   it("[PROOF-6] never loses a pending message: content, id, key and time stay, and it reaches the agent", async () => {
     const bench = await usualSession();
     bench.plant("UPDATE messages SET idempotency_key = 'k' WHERE session_id = :id AND seq = 7");

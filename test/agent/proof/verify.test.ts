@@ -195,6 +195,33 @@ describe("what no checkpoint holds any more", () => {
     expect(await bench.kinds()).toEqual([]);
   });
 
+  it("[PROOF-2] lets a summary stand where it was made, behind what it stands before in the thread", async () => {
+    const bench = await usualSession();
+    const summary = new HumanMessage({
+      id: "summary",
+      content: "they talked",
+      additional_kwargs: { lc_source: "summarization" },
+    });
+    const kept = answer("kept", [1, 1]);
+    await bench.put(kept);
+    await bench.putAll([summary, kept, answer("and on", [2, 2])]);
+    expect(
+      bench
+        .dump()
+        .rows.map(({ is_summary }) => is_summary)
+        .join(""),
+    ).toBe("0000000010");
+    expect(await bench.kinds()).toEqual([]);
+    const before = bench.dump();
+    bench.plant("DELETE FROM messages WHERE session_id = :id AND seq IN (2, 9)");
+    expect((await bench.repair()).rows).toMatchObject({ added: 1, removed: 0 });
+    expect(await bench.kinds()).toEqual([]);
+    // what left the thread and the mirror nobody can bring back
+    const { rows } = bench.dump();
+    const ids = new Set(rows.map(({ message_id }) => message_id));
+    expect(before.rows.filter(({ message_id }) => !ids.has(message_id))).toEqual([before.rows[1]]);
+  });
+
   it("[PROOF-8] takes nothing for extra where the checkpoints of a thread are gone", async () => {
     const bench = await usualSession();
     bench.plant("DELETE FROM checkpoint_threads");
