@@ -1,7 +1,8 @@
-import { type Fence, holdFence } from "../leases/fence.ts";
+import type { Fence } from "../leases/fence.ts";
 import type { Operation, Tx } from "../store.ts";
 import { batches } from "./bodies.ts";
 import { type FoldedIds, NOTHING_FOLDED, planFold } from "./plan-fold.ts";
+import { holdThread } from "./threads.ts";
 import { readUnfolded } from "./unfolded.ts";
 
 export interface FoldThread {
@@ -21,9 +22,7 @@ export interface FoldThread {
  * those who remember what the thread has. Error codes: as `holdFence`.
  */
 export const foldThread: Operation<FoldThread, FoldedIds> = async (tx, input) => {
-  if (input.fence !== null) {
-    await holdFence(tx, input.fence);
-  }
+  await holdThread(tx, input);
   const unfolded = await readUnfolded(tx, input.thread_id);
   if (unfolded === null) {
     return NOTHING_FOLDED;

@@ -1,6 +1,7 @@
-import { type Fence, holdFence } from "../leases/fence.ts";
+import type { Fence } from "../leases/fence.ts";
 import type { Operation, Tx } from "../store.ts";
 import { keepParcel } from "./put.ts";
+import { holdThread } from "./threads.ts";
 import {
   type Parcel,
   type Placed,
@@ -33,9 +34,7 @@ export interface PutWrites {
  * Answers as `putCheckpoint`. Error codes: as `holdFence`.
  */
 export const putWrites: Operation<PutWrites, Placed | "stale"> = async (tx, input) => {
-  if (input.fence !== null) {
-    await holdFence(tx, input.fence);
-  }
+  await holdThread(tx, input);
   const placed = await keepParcel(tx, input);
   if (placed === "stale") {
     return placed;

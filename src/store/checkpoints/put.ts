@@ -1,9 +1,9 @@
-import { type Fence, holdFence } from "../leases/fence.ts";
+import type { Fence } from "../leases/fence.ts";
 import { type MirrorInput, mirrorMessages } from "../messages/mirror.ts";
 import type { Operation, Tx } from "../store.ts";
 import { findBodies, keepBodies } from "./bodies.ts";
 import { haveLists, keepSequence } from "./lists.ts";
-import { findThread, keepThread } from "./threads.ts";
+import { findThread, holdThread, keepThread } from "./threads.ts";
 import {
   at,
   type ListVersion,
@@ -52,9 +52,7 @@ export interface PutCheckpoint {
  * Error codes: as `holdFence`.
  */
 export const putCheckpoint: Operation<PutCheckpoint, Placed | "stale"> = async (tx, input) => {
-  if (input.fence !== null) {
-    await holdFence(tx, input.fence);
-  }
+  await holdThread(tx, input);
   const parent = await readParent(tx, input);
   if (!hasInherited(parent, input) || !standsAt(parent, input.mirror)) {
     return "stale";

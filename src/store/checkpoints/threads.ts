@@ -30,6 +30,26 @@ export async function keepThread(tx: Tx, threadId: string): Promise<number> {
   return row.id;
 }
 
+/**
+ * Keeps other writers from a thread until the transaction ends: by the lease of its session, or,
+ * where nobody needs one, by the thread's own row. Error codes: as `holdFence`.
+ */
+export async function holdThread(
+  tx: Tx,
+  { thread_id, fence }: { readonly thread_id: string; readonly fence: Fence | null },
+): Promise<void> {
+  if (fence !== null) {
+    await holdFence(tx, fence);
+  } else if (!tx.dialect.writersQueue) {
+    await tx.db
+      .selectFrom("checkpoint_threads")
+      .select("id")
+      .where("thread_id", "=", thread_id)
+      .modifyEnd(tx.dialect.forUpdate)
+      .execute();
+  }
+}
+
 export interface DeleteThread {
   readonly thread_id: string;
   readonly fence: Fence | null;
@@ -39,9 +59,7 @@ export interface DeleteThread {
  * Deletes everything that was kept of a thread; the mirror keeps its messages. A thread that does
  * not exist is deleted already. Error codes: as `holdFence`.
  */
-export const deleteThread: Operation<DeleteThread, void> = async (tx, { thread_id, fence }) => {
-  if (fence !== null) {
-    await holdFence(tx, fence);
-  }
-  await tx.db.deleteFrom("checkpoint_threads").where("thread_id", "=", thread_id).execute();
+export const deleteThread: Operation<DeleteThread, void> = async (tx, input) => {
+  await holdThread(tx, input);
+  await tx.db.deleteFrom("checkpoint_threads").where("thread_id", "=", input.thread_id).execute();
 };

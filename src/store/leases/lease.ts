@@ -1,5 +1,6 @@
 import { RepriseError } from "../../core/errors.ts";
 import { refuseEnded } from "../sessions/change.ts";
+import { lockSession } from "../sessions/lock.ts";
 import { readSession } from "../sessions/read.ts";
 import type { Operation } from "../store.ts";
 import { type Fence, holdFence } from "./fence.ts";
@@ -42,7 +43,6 @@ export const readLease: Operation<{ readonly session_id: string }, HeldLease | n
     .select(["lease_owner", "lease_epoch"])
     .where("id", "=", session_id)
     .where("lease_expires_at", ">", tx.dialect.now())
-    .modifyEnd(tx.dialect.forUpdate)
     .executeTakeFirst();
   if (row === undefined || row.lease_owner === null) {
     return null;
@@ -58,6 +58,7 @@ export const readLease: Operation<{ readonly session_id: string }, HeldLease | n
  * Error codes: `session_not_found`, `session_ended`, `session_busy` (says who and since when).
  */
 export const takeLease: Operation<TakeLease, Lease> = async (tx, input) => {
+  await lockSession(tx, input.session_id);
   refuseEnded(await readSession(tx, { id: input.session_id }));
   const held = await readLease(tx, input);
   if (held !== null && held.epoch !== input.take_over_epoch) {

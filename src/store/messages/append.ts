@@ -4,6 +4,7 @@ import type { Message, Session } from "../../core/sessions.ts";
 import { estimateTokens, titleOf } from "../../core/text.ts";
 import { type Fence, holdFence } from "../leases/fence.ts";
 import { refuseEnded, sessionEnded } from "../sessions/change.ts";
+import { lockSession } from "../sessions/lock.ts";
 import { readSession, resolveSession } from "../sessions/read.ts";
 import type { Operation, Tx } from "../store.ts";
 import { messageOf, selectMessages } from "./rows.ts";
@@ -34,6 +35,10 @@ export interface Appended {
  */
 export const appendUserMessage: Operation<AppendInput, Appended> = async (tx, input) => {
   const session = await resolveSession(tx, { reference: input.reference });
+  if (input.idempotency_key !== undefined) {
+    // two attempts side by side take turns from here, so that the second finds the first
+    await lockSession(tx, session.id);
+  }
   const earlier = await findEarlierAttempt(tx, session.id, input);
   if (earlier !== null) {
     return { session, message: earlier };
@@ -110,7 +115,8 @@ async function takeSeq(
     .returning(["last_seq", "last_activity_at"])
     .executeTakeFirst();
   if (counter === undefined) {
-    // on PostgreSQL, another transaction may have ended it since it was read
+    // on PostgreSQL, another transaction may have ended or deleted it since it was read
+    await readSession(tx, { id: input.session.id });
     throw sessionEnded();
   }
   // not asked of the clock once more: the message's time and the session's are the same moment

@@ -1,5 +1,6 @@
 import { newId } from "../../core/ids.ts";
 import type { Role, ToolCall } from "../../core/sessions.ts";
+import { lockSession } from "../sessions/lock.ts";
 import type { Operation, Tx } from "../store.ts";
 
 /** A message of a checkpoint, as the mirror shows it. */
@@ -32,6 +33,7 @@ export const mirrorMessages: Operation<MirrorInput, void> = async (tx, input) =>
   if (input.messages.length === 0) {
     return;
   }
+  await lockSession(tx, input.session_id);
   const known = await knownRows(tx, input);
   // a channel without a reducer can hold an id twice: the mirror shows the last
   const messages = new Map(input.messages.map((message) => [message.message_id, message]));

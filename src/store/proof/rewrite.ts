@@ -1,6 +1,7 @@
 import { RepriseError } from "../../core/errors.ts";
 import { batches } from "../checkpoints/bodies.ts";
 import { type Fence, holdFence } from "../leases/fence.ts";
+import { lockSession } from "../sessions/lock.ts";
 import type { Operation, Tx } from "../store.ts";
 import { type MirrorCounters, type MirrorRow, readMirror, stampOf } from "./mirror.ts";
 
@@ -23,6 +24,7 @@ export interface RewriteMirror {
  * Error codes: `session_not_found`, `session_busy`, `lease_lost`, `session_ended`.
  */
 export const rewriteMirror: Operation<RewriteMirror, "rewritten" | "stale"> = async (tx, input) => {
+  await lockSession(tx, input.session_id);
   const mirror = await readMirror(tx, input.session_id);
   if (input.fence !== null) {
     await holdFence(tx, input.fence);

@@ -1,6 +1,7 @@
 import { RepriseError } from "../../core/errors.ts";
 import type { Session } from "../../core/sessions.ts";
 import type { Operation, Tx } from "../store.ts";
+import { lockSession } from "./lock.ts";
 import { readSession } from "./read.ts";
 
 /**
@@ -67,6 +68,7 @@ export interface NewThread {
  * Error codes: `session_not_found`, `session_ended`, `session_busy` while an exchange runs.
  */
 export const startThread: Operation<NewThread, Session> = async (tx, input) => {
+  await lockSession(tx, input.id);
   const session = await readSession(tx, { id: input.id });
   refuseEnded(session);
   if (session.activity === "running") {

@@ -1,6 +1,7 @@
 import type { Session } from "../../core/sessions.ts";
 import type { Operation } from "../store.ts";
 import { refuseEnded } from "./change.ts";
+import { lockSession } from "./lock.ts";
 import { readSession } from "./read.ts";
 
 /** Turns planning mode on or off. Error codes: `session_not_found`, `session_ended`. */
@@ -8,6 +9,7 @@ export const setPlanMode: Operation<
   { readonly id: string; readonly plan_mode: boolean },
   Session
 > = async (tx, input) => {
+  await lockSession(tx, input.id);
   refuseEnded(await readSession(tx, { id: input.id }));
   await tx.db
     .updateTable("sessions")

@@ -10,6 +10,7 @@ export const sqliteDialect: Dialect = {
     offsetMs === 0
       ? sql<string>`strftime('%Y-%m-%dT%H:%M:%fZ', 'now')`
       : sql<string>`strftime('%Y-%m-%dT%H:%M:%fZ', 'now', ${`${offsetMs / 1000} seconds`})`,
+  writersQueue: true,
   forUpdate: sql``,
   column: {
     integer: "INTEGER",

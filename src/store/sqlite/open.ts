@@ -1,7 +1,8 @@
 import { resolve } from "node:path";
 
 import { RepriseError } from "../../core/errors.ts";
-import type { CommitListener, Store } from "../store.ts";
+import { createListeners } from "../listeners.ts";
+import type { Store } from "../store.ts";
 import { openConnection, type SqliteConnection } from "./connection.ts";
 import { corruptFile, isSqliteError, sqliteFailure } from "./failure.ts";
 import { prepareFile } from "./file.ts";
@@ -117,30 +118,5 @@ function createSqliteStore(parts: {
     mayHaveChanged: reads.mayHaveChanged,
     close: () => (closing ??= close()),
     [Symbol.asyncDispose]: () => (closing ??= close()),
-  };
-}
-
-function createListeners(): { add: Store["onCommit"]; tell: CommitListener } {
-  const listeners = new Set<{ readonly listener: CommitListener }>();
-  return {
-    add: (listener) => {
-      const entry = { listener };
-      listeners.add(entry);
-      return () => {
-        listeners.delete(entry);
-      };
-    },
-    tell: (sessionIds) => {
-      for (const { listener } of listeners) {
-        try {
-          listener(sessionIds);
-        } catch (error) {
-          // as with Node's EventTarget: the others still hear of it, and the mistake is not hidden
-          process.nextTick(() => {
-            throw error;
-          });
-        }
-      }
-    },
   };
 }

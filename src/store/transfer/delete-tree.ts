@@ -1,8 +1,9 @@
 import { RepriseError } from "../../core/errors.ts";
 import type { Session } from "../../core/sessions.ts";
+import { lockSession } from "../sessions/lock.ts";
 import { readSession } from "../sessions/read.ts";
 import type { Operation, Tx } from "../store.ts";
-import { threadRange, treeIdsOf } from "./tree-ids.ts";
+import { childIdsOf, threadRange, treeIdsOf } from "./tree-ids.ts";
 
 /** What a session's deletion takes away. */
 export interface Doomed {
@@ -74,15 +75,14 @@ export const deleteSessionTree: Operation<{ readonly id: string }, readonly Doom
   return doomed;
 };
 
-/** From here on no exchange can take one of them. */
-async function holdTree(tx: Tx, id: string): Promise<void> {
-  for (const each of await treeIdsOf(tx, id)) {
-    await tx.db
-      .selectFrom("sessions")
-      .select("id")
-      .where("id", "=", each)
-      .modifyEnd(tx.dialect.forUpdate)
-      .execute();
+/**
+ * From here on no exchange can take one of them, and none gets a sub-agent: each is held before
+ * those below it are looked for.
+ */
+export async function holdTree(tx: Tx, id: string): Promise<void> {
+  await lockSession(tx, id);
+  for (const child of await childIdsOf(tx, id)) {
+    await holdTree(tx, child);
   }
 }
 

@@ -1,6 +1,6 @@
 import type { SessionState } from "../../core/sessions.ts";
 import type { Operation, Tx } from "../store.ts";
-import { deleteSessionTree, type Doomed, readDoomed } from "./delete-tree.ts";
+import { deleteSessionTree, type Doomed, holdTree, readDoomed } from "./delete-tree.ts";
 
 export interface Prunable {
   /** Milliseconds since the last activity, by the database's clock. */
@@ -43,6 +43,7 @@ export const pruneSession: Operation<
   Prunable & { readonly id: string },
   readonly Doomed[]
 > = async (tx, input) => {
+  await holdTree(tx, input.id);
   const root = await tx.db
     .selectFrom("sessions")
     .select("id")

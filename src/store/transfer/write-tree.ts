@@ -1,5 +1,6 @@
 import { RepriseError } from "../../core/errors.ts";
 import { batches } from "../checkpoints/bodies.ts";
+import { lockSession } from "../sessions/lock.ts";
 import type { Operation, Tx } from "../store.ts";
 import type { SessionTree } from "./document.ts";
 import { writeThread } from "./write-thread.ts";
@@ -28,6 +29,7 @@ async function refuseOrphan(tx: Tx, { session }: SessionTree): Promise<void> {
   if (session.parent_session_id === null) {
     return;
   }
+  await lockSession(tx, session.parent_session_id);
   const parent = await tx.db
     .selectFrom("sessions")
     .select("depth")
