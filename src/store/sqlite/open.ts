@@ -1,3 +1,4 @@
+import { statSync } from "node:fs";
 import { resolve } from "node:path";
 
 import { RepriseError } from "../../core/errors.ts";
@@ -38,6 +39,11 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
     connections.push(writer);
     checkVersion(writer);
     const began = migrateSqlite(writer);
+    if (statSync(path).nlink > 1) {
+      notice?.(
+        "The database file has a second name (a hard link); always open it by the same one, because each name has a log of its own and using both damages the database.",
+      );
+    }
     if (began && found === "empty") {
       notice?.(
         "The database file was there and empty, so a new database begins in it; if you expected sessions, restore a backup.",

@@ -1,5 +1,6 @@
 import {
   existsSync,
+  linkSync,
   readdirSync,
   renameSync,
   rmSync,
@@ -8,6 +9,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 
 import { describe, expect, it, onTestFinished } from "vitest";
 
@@ -16,6 +18,7 @@ import { createSession } from "../../../src/store/sessions/create.ts";
 import { readSession } from "../../../src/store/sessions/read.ts";
 import { openSqliteStore } from "../../../src/store/sqlite/open.ts";
 import type { Store } from "../../../src/store/store.ts";
+import { startProcess } from "../../helpers/process.ts";
 import { temporaryFolder } from "../../helpers/temp.ts";
 
 describe("a database whose files change hands while it is open", () => {
@@ -82,6 +85,44 @@ describe("a database behind a link", () => {
 
     expect(await store.read(readSession, { id })).toMatchObject({ title: "through the link" });
     expect(readdirSync(folder)).toEqual(["link.db"]);
+  });
+});
+
+describe("a database with two names", () => {
+  it("is opened with a notice, because each name has a log of its own", async () => {
+    const { path, store } = await openStore();
+    await store.close();
+    linkSync(path, `${path}.twin`);
+    const notices: string[] = [];
+
+    await using _ = await openSqliteStore({ path, notice: (sentence) => notices.push(sentence) });
+
+    expect(notices).toEqual([expect.stringMatching(/second name.*always open it by the same one/)]);
+  });
+});
+
+describe("a user whose new files everybody may write (umask 000)", () => {
+  it("[STORE-24] has a database that only they may read and write", async () => {
+    const path = join(temporaryFolder(), "data", "reprise.db");
+    const program = fileURLToPath(
+      new URL("../../fixtures/programs/store-append-forever.ts", import.meta.url),
+    );
+    const running = startProcess("/bin/sh", [
+      "-c",
+      'umask 000; exec "$0" "$@"',
+      process.execPath,
+      program,
+      path,
+      "0".repeat(36),
+    ]);
+    await running.finished;
+
+    expect(statSync(join(path, "..")).mode & 0o777).toBe(0o700);
+    const files = readdirSync(join(path, ".."));
+    expect(files).toContain("reprise.db");
+    expect(
+      files.filter((file) => (statSync(join(path, "..", file)).mode & 0o777) !== 0o600),
+    ).toEqual([]);
   });
 });
 
