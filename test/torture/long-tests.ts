@@ -11,21 +11,17 @@ export async function runLongTests(input: {
   readonly size: number;
   readonly seed?: number;
 }): Promise<void> {
-  const child = spawn(
-    process.execPath,
-    [VITEST, "run", "--testTimeout=0", "--disable-console-intercept", ...input.files],
-    {
-      cwd: ROOT,
-      stdio: "inherit",
-      env: {
-        ...process.env,
-        REPRISE_TEST_SIZE: `${input.size}`,
-        ...(input.seed === undefined ? {} : { REPRISE_TEST_SEED: `${input.seed}` }),
-      },
+  const child = spawn(process.execPath, [VITEST, "run", ...input.files, "--testTimeout=0"], {
+    cwd: ROOT,
+    stdio: "inherit",
+    env: {
+      ...process.env,
+      REPRISE_TEST_SIZE: `${input.size}`,
+      ...(input.seed === undefined ? {} : { REPRISE_TEST_SEED: `${input.seed}` }),
     },
-  );
+  });
   const [code] = (await once(child, "close")) as [number | null];
   if (code !== 0) {
-    throw new Error(`a test failed; the seeds above repeat it with --seed`);
+    throw new Error("a test failed; its seed, printed above, repeats it with --seed");
   }
 }
