@@ -4,7 +4,7 @@ import { closingLine } from "./test/helpers/closing-line.ts";
 
 export default defineConfig({
   test: {
-    include: ["test/**/*.test.ts"],
+    globalSetup: "test/helpers/postgres-server.ts",
     pool: "forks",
     // files wait for processes and sockets more than they compute
     maxWorkers: 3,
@@ -13,5 +13,26 @@ export default defineConfig({
     testTimeout: 60_000,
     hookTimeout: 60_000,
     env: { NO_COLOR: "1" },
+    projects: [
+      {
+        extends: true,
+        test: { name: "sqlite", include: ["test/**/*.test.ts"] },
+      },
+      {
+        // the same cases once more, on the other engine
+        extends: true,
+        test: {
+          name: "postgres",
+          include: [
+            "test/agent/{checkpoints,exchange,fold}/**/*.test.ts",
+            "test/client/**/*.test.ts",
+            "test/http/**/*.test.ts",
+          ],
+          // these start programs with a SQLite file of their own
+          exclude: ["test/http/{hostile,broken-network}.test.ts"],
+          env: { REPRISE_TEST_ENGINE: "postgres" },
+        },
+      },
+    ],
   },
 });

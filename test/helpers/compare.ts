@@ -7,14 +7,14 @@ import type { Message } from "../../src/core/sessions.ts";
 import { threadId } from "../../src/core/threads.ts";
 import { readMessagesAfter } from "../../src/store/messages/read.ts";
 import { readSession } from "../../src/store/sessions/read.ts";
-import { openSqliteStore } from "../../src/store/sqlite/open.ts";
+import { openStoreAt } from "./open-store.ts";
 
 /**
  * Expects that mirror and checkpoints of a session say the same: every message of every thread's
  * latest checkpoint has its row, and every row but pending user messages has its message.
  */
 export async function expectNoDrift(database: string, id: string): Promise<readonly Message[]> {
-  await using store = await openSqliteStore({ path: database });
+  await using store = await openStoreAt(database);
   const saver = createCheckpointSaver({ store });
   const session = await store.read(readSession, { id });
   const rows = await store.read(readMessagesAfter, {

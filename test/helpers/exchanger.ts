@@ -9,9 +9,10 @@ import { modelConfig } from "../../src/agent/models/config.ts";
 import { thisProcess } from "../../src/agent/this-process.ts";
 import type { Session } from "../../src/core/sessions.ts";
 import { createSession } from "../../src/store/sessions/create.ts";
-import { openSqliteStore } from "../../src/store/sqlite/open.ts";
 import type { Store } from "../../src/store/store.ts";
+import { createDatabase } from "./database.ts";
 import type { ModelServer } from "./model-server.ts";
+import { openStoreAt } from "./open-store.ts";
 import { temporaryFolder } from "./temp.ts";
 
 export interface Bench {
@@ -25,11 +26,13 @@ export interface Bench {
   run(request?: Partial<ExchangeRequest>, live?: Partial<Live>): Promise<ExchangeResult>;
 }
 
-/** A session in an empty folder, on a real file, with an exchanger on a loopback model server. */
+/** A session in an empty folder, on a real database, with an exchanger on a loopback model server. */
 export async function openBench(server: ModelServer): Promise<Bench> {
-  const database = `${temporaryFolder()}/reprise.db`;
+  const empty = await createDatabase();
+  onTestFinished(() => empty[Symbol.asyncDispose]());
+  const database = empty.location;
   const repo = temporaryFolder();
-  const store = await openSqliteStore({ path: database });
+  const store = await openStoreAt(database);
   onTestFinished(() => store.close());
   const parts: ExchangerParts = {
     store,

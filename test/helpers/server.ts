@@ -1,19 +1,19 @@
 import { once } from "node:events";
 import http from "node:http";
 import net from "node:net";
-import { join } from "node:path";
 import { text as readText } from "node:stream/consumers";
 
 import { type RunningServer, type ServerOptions, startServer } from "../../src/http/serve.ts";
-import { openSqliteStore } from "../../src/store/sqlite/open.ts";
 import type { Store } from "../../src/store/store.ts";
-import { makeFolder } from "./temp.ts";
+import { createDatabase } from "./database.ts";
+import { openStoreAt } from "./open-store.ts";
 
-/** A server of its own on a SQLite file of its own, over a real socket. */
+/** A server of its own on a database of its own, over a real socket. */
 export interface TestServer extends AsyncDisposable {
   readonly server: RunningServer;
   readonly store: Store;
   readonly url: string;
+  /** The database, as `openStoreAt` takes it. */
   readonly path: string;
   /** Every line that the server logged. */
   readonly log: Readonly<Record<string, unknown>>[];
@@ -37,9 +37,9 @@ export interface Answer<T> {
 }
 
 export async function startTestServer(options: Partial<ServerOptions> = {}): Promise<TestServer> {
-  const folder = makeFolder();
-  const path = join(folder.path, "reprise.db");
-  const store = options.store ?? (await openSqliteStore({ path }));
+  const database = await createDatabase();
+  const path = database.location;
+  const store = options.store ?? (await openStoreAt(path));
   const log: Readonly<Record<string, unknown>>[] = [];
   const headers: Record<string, string> =
     options.token === undefined ? {} : { authorization: `Bearer ${options.token}` };
@@ -76,7 +76,7 @@ export async function startTestServer(options: Partial<ServerOptions> = {}): Pro
       if (options.store === undefined) {
         await store.close();
       }
-      folder[Symbol.dispose]();
+      await database[Symbol.asyncDispose]();
     },
   };
 }

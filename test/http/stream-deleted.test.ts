@@ -1,13 +1,13 @@
 import { expect, it } from "vitest";
 
-import { openSqliteStore } from "../../src/store/sqlite/open.ts";
 import { deleteSessionTree } from "../../src/store/transfer/delete-tree.ts";
 import { startTestServer } from "../helpers/server.ts";
+import { openStoreAt } from "../helpers/open-store.ts";
 import { openStream } from "../helpers/stream.ts";
 
 it("[MOVE-14] a stream ends when its session is deleted, here or by another process, and no other does", async () => {
   await using t = await startTestServer({ stream: { pollMs: 20 } });
-  await using elsewhere = await openSqliteStore({ path: t.path });
+  await using elsewhere = await openStoreAt(t.path);
   const kept = await t.newSession();
   const other = await openStream(t.url, `/api/sessions/${kept}/stream`);
   for (const store of [t.store, elsewhere]) {

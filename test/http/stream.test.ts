@@ -3,9 +3,10 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { SessionDetail } from "../../src/core/schemas.ts";
 import { createSession } from "../../src/store/sessions/create.ts";
 import { endSession, startThread } from "../../src/store/sessions/change.ts";
-import { openSqliteStore } from "../../src/store/sqlite/open.ts";
 import { startProgram } from "../helpers/process.ts";
 import { startTestServer, type TestServer } from "../helpers/server.ts";
+import { noticesQuiet } from "../helpers/database.ts";
+import { openStoreAt } from "../helpers/open-store.ts";
 import { openStream } from "../helpers/stream.ts";
 
 let t: TestServer;
@@ -155,7 +156,7 @@ describe("how it ends", () => {
     await Promise.all([first.received(1), second.received(1)]);
     await end(here);
     expect(await first.ended).toBe(true);
-    await using other = await openSqliteStore({ path: t.path });
+    await using other = await openStoreAt(t.path);
     await other.write(endSession, { id: elsewhere });
     expect(await second.ended).toBe(true);
     expect(second.messages()).toHaveLength(1);
@@ -199,21 +200,21 @@ describe("one look for all", () => {
       [...ids, ...ids].map((id) => openStream(counted.url, `/api/sessions/${id}/stream`)),
     );
     expect(counted.server.app.streams).toMatchObject({ open: 60, watched: 30 });
-    await using other = await openSqliteStore({ path: t.path });
+    await using other = await openStoreAt(t.path);
     // the first look after a change sees every session for the first time and wakes it once
     await other.write(createSession, {});
-    const quiet = async () => {
-      for (let before = -1; before !== reads;) {
-        before = reads;
-        const seen = looks;
-        await until(() => looks >= seen + 5);
-      }
-    };
-    await quiet();
+    // where a store always says that something may have changed, each look reads once
+    const readsOf = (looked: number): number => (noticesQuiet() ? 1 : looked + 1);
+    for (let read = Infinity; read > readsOf(5);) {
+      const before = { looks, reads };
+      await until(() => looks >= before.looks + 5);
+      read = reads - before.reads;
+    }
     const before = { looks, reads };
     await other.write(createSession, {});
     await until(() => looks >= before.looks + 5);
-    expect(reads - before.reads).toBe(1);
+    expect(reads - before.reads).toBeGreaterThanOrEqual(1);
+    expect(reads - before.reads).toBeLessThanOrEqual(readsOf(looks - before.looks));
     for (const stream of streams) {
       stream.cut();
     }

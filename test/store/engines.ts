@@ -6,8 +6,10 @@ import { describe, onTestFinished } from "vitest";
 import type { Session } from "../../src/core/sessions.ts";
 import type { LeaseOwner } from "../../src/store/leases/lease.ts";
 import { createSession, type NewSession } from "../../src/store/sessions/create.ts";
+import { openPostgresStore } from "../../src/store/postgres/open.ts";
 import { openSqliteStore } from "../../src/store/sqlite/open.ts";
 import type { Store } from "../../src/store/store.ts";
+import { createPostgres } from "../helpers/postgres.ts";
 import { temporaryFolder } from "../helpers/temp.ts";
 
 /** One empty database of an engine, for the test that asked for it. */
@@ -20,11 +22,14 @@ export interface TestDatabase {
 
 export interface Engine {
   readonly name: string;
+  /** False where `mayHaveChanged` always says yes, because asking would cost as much as looking. */
+  readonly noticesQuiet: boolean;
   create(): Promise<TestDatabase>;
 }
 
 const sqlite: Engine = {
   name: "sqlite",
+  noticesQuiet: true,
   create: async () => {
     const location = join(temporaryFolder(), "data", "reprise.db");
     return {
@@ -34,7 +39,20 @@ const sqlite: Engine = {
   },
 };
 
-const engines: readonly Engine[] = [sqlite];
+const postgres: Engine = {
+  name: "postgres",
+  noticesQuiet: false,
+  create: async () => {
+    const database = await createPostgres();
+    onTestFinished(() => database[Symbol.asyncDispose]());
+    return {
+      location: database.url,
+      open: async () => closedAfterTest(await openPostgresStore({ url: database.url })),
+    };
+  },
+};
+
+const engines: readonly Engine[] = [sqlite, postgres];
 
 /** Somebody who holds a lease. */
 export const owner: LeaseOwner = {
@@ -66,6 +84,32 @@ export async function execute(store: Store, statement: string): Promise<void> {
   await store.write(async (tx) => {
     await sql.raw(statement).execute(tx.db);
   }, null);
+}
+
+/** Makes the database refuse changes of a table, with the word "refused". */
+export async function refuseRows(
+  store: Store,
+  rows: { readonly table: string; readonly on: "INSERT" | "UPDATE"; readonly when?: string },
+): Promise<Refusing> {
+  const { table, on, when = "1 = 1" } = rows;
+  const trigger = `CREATE TRIGGER refuse BEFORE ${on} ON ${table}`;
+  const isSqlite = await store.write((tx) => Promise.resolve(tx.dialect.writersQueue), null);
+  await execute(
+    store,
+    isSqlite
+      ? `${trigger} WHEN ${when} BEGIN SELECT RAISE(ABORT, 'refused'); END`
+      : `CREATE OR REPLACE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql
+           AS $$ BEGIN RAISE EXCEPTION 'refused'; END $$;
+         ${trigger} FOR EACH ROW WHEN (${when}) EXECUTE FUNCTION refuse()`,
+  );
+  return {
+    stop: () =>
+      execute(store, isSqlite ? "DROP TRIGGER refuse" : `DROP TRIGGER refuse ON ${table}`),
+  };
+}
+
+export interface Refusing {
+  stop(): Promise<void>;
 }
 
 function closedAfterTest(store: Store): Store {

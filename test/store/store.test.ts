@@ -204,19 +204,19 @@ describeEngines("mayHaveChanged", (engine) => {
     const store = await database.open();
     const { id } = await newSession(store);
     await store.mayHaveChanged();
-    expect(await store.mayHaveChanged()).toBe(false);
+    expect(await store.mayHaveChanged()).toBe(!engine.noticesQuiet);
 
     await store.read(readSession, { id });
-    expect(await store.mayHaveChanged()).toBe(false);
+    expect(await store.mayHaveChanged()).toBe(!engine.noticesQuiet);
 
     await store.write(appendUserMessage, { reference: id, content: "by this process" });
     expect(await store.mayHaveChanged()).toBe(true);
-    expect(await store.mayHaveChanged()).toBe(false);
+    expect(await store.mayHaveChanged()).toBe(!engine.noticesQuiet);
 
     const program = startProgram("store-append.ts", [database.location, id, "1"]);
     expect(await program.finished).toMatchObject({ code: 0 });
     expect(await store.mayHaveChanged()).toBe(true);
-    expect(await store.mayHaveChanged()).toBe(false);
+    expect(await store.mayHaveChanged()).toBe(!engine.noticesQuiet);
   });
 
   it("[STORE-22] misses nothing while a read is at work in an older moment", async () => {

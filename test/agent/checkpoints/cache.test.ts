@@ -4,7 +4,7 @@ import { uuid6 } from "@langchain/langgraph-checkpoint";
 import { describe, expect, it } from "vitest";
 
 import { createCheckpointSaver } from "../../../src/agent/checkpoints/saver.ts";
-import { execute } from "../../store/engines.ts";
+import { refuseRows } from "../../store/engines.ts";
 import { openSaver } from "./saver.ts";
 
 const thread = { configurable: { thread_id: "thread" } };
@@ -124,14 +124,11 @@ describe("what is remembered is never trusted for what may change", () => {
     const one = new HumanMessage({ id: "1", content: "one" });
     const two = new HumanMessage({ id: "2", content: "two" });
     const config = await saver.put(thread, checkpointOf([one], 1), metadata, { messages: 1 });
-    await execute(
-      store,
-      "CREATE TRIGGER refuse BEFORE INSERT ON checkpoints BEGIN SELECT RAISE(ABORT, 'no'); END",
-    );
+    const refusing = await refuseRows(store, { table: "checkpoints", on: "INSERT" });
     await expect(
       saver.put(config, checkpointOf([one, two], 2), metadata, { messages: 2 }),
-    ).rejects.toThrow("no");
-    await execute(store, "DROP TRIGGER refuse");
+    ).rejects.toThrow("refused");
+    await refusing.stop();
     const three = new HumanMessage({ id: "3", content: "three" });
     await saver.put(config, checkpointOf([one, two, three], 3), metadata, { messages: 3 });
     expect(texts(await saver.get(thread))).toEqual(["one", "two", "three"]);

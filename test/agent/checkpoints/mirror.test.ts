@@ -20,7 +20,7 @@ import { readMessagesAfter, readPending } from "../../../src/store/messages/read
 import { createSession } from "../../../src/store/sessions/create.ts";
 import { readSession } from "../../../src/store/sessions/read.ts";
 import type { Operation, Store } from "../../../src/store/store.ts";
-import { execute, owner } from "../../store/engines.ts";
+import { owner, refuseRows } from "../../store/engines.ts";
 import { openSaver } from "./saver.ts";
 
 async function openSession(store: Store) {
@@ -162,10 +162,7 @@ describe("the mirror follows the checkpoints", () => {
     const { id, config } = await openSession(store);
     const graph = graphOf(saver, () => [new AIMessage({ id: "answer", content: "answer" })]);
     await graph.invoke({ messages: [new HumanMessage({ id: "one", content: "one" })] }, config);
-    await execute(
-      store,
-      "CREATE TRIGGER still BEFORE UPDATE ON messages BEGIN SELECT RAISE(ABORT, 'touched'); END",
-    );
+    await refuseRows(store, { table: "messages", on: "UPDATE" });
     await graph.updateState(config, { messages: [new RemoveMessage({ id: "one" })] });
     expect(await rowsOfThread(saver, config)).toHaveLength(1);
     expect(await mirrorOfSession(store, id)).toHaveLength(2);
@@ -230,18 +227,18 @@ describe("one transaction", () => {
     const { store, saver } = opened;
     const { id, config } = await openSession(store);
     const graph = graphOf(saver, () => [new AIMessage("refused")]);
-    await execute(
-      store,
-      `CREATE TRIGGER refuse BEFORE INSERT ON messages WHEN NEW.role = 'assistant'
-       BEGIN SELECT RAISE(ABORT, 'no'); END`,
-    );
+    const refusing = await refuseRows(store, {
+      table: "messages",
+      on: "INSERT",
+      when: "NEW.role = 'assistant'",
+    });
     await expect(
       graph.invoke({ messages: [new HumanMessage({ id: "q", content: "q" })] }, config),
-    ).rejects.toThrow("no");
+    ).rejects.toThrow("refused");
     expect((await mirrorOfSession(store, id)).map(({ role }) => role)).toEqual(["user"]);
     expect((await rowsOfThread(saver, config)).map(({ role }) => role)).toEqual(["user"]);
 
-    await execute(store, "DROP TRIGGER refuse");
+    await refusing.stop();
     await graph.invoke(null, config);
     expect((await mirrorOfSession(store, id)).map(rowOf)).toEqual(
       await rowsOfThread(saver, config),

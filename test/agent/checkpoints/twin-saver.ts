@@ -22,6 +22,7 @@ export class TwinSaver extends BaseCheckpointSaver {
   readonly memory: MemorySaver;
   readonly #ours: readonly BaseCheckpointSaver[];
   #turn = 0;
+  #last: Promise<unknown> = Promise.resolve();
 
   constructor(ours: readonly BaseCheckpointSaver[], memory = new MemorySaver()) {
     super();
@@ -34,7 +35,35 @@ export class TwinSaver extends BaseCheckpointSaver {
     return this.#ours[this.#turn % this.#ours.length]!;
   }
 
-  override async put(
+  /** One after the other: LangGraph does not wait, and half of a write cannot be compared. */
+  #inTurn<Output>(work: () => Promise<Output>): Promise<Output> {
+    const done = this.#last.then(work);
+    this.#last = done.catch(() => undefined);
+    return done;
+  }
+
+  override put(
+    config: RunnableConfig,
+    checkpoint: Checkpoint,
+    metadata: CheckpointMetadata,
+    newVersions: ChannelVersions,
+  ): Promise<RunnableConfig> {
+    return this.#inTurn(() => this.#put(config, checkpoint, metadata, newVersions));
+  }
+
+  override putWrites(
+    config: RunnableConfig,
+    writes: PendingWrite[],
+    taskId: string,
+  ): Promise<void> {
+    return this.#inTurn(() => this.#putWrites(config, writes, taskId));
+  }
+
+  override getTuple(config: RunnableConfig): Promise<CheckpointTuple | undefined> {
+    return this.#inTurn(() => this.#getTuple(config));
+  }
+
+  async #put(
     config: RunnableConfig,
     checkpoint: Checkpoint,
     metadata: CheckpointMetadata,
@@ -43,20 +72,16 @@ export class TwinSaver extends BaseCheckpointSaver {
     // ours goes first: it gives ids to messages that have none
     const answer = await this.#next().put(config, checkpoint, metadata, newVersions);
     expect(await this.memory.put(config, checkpoint, metadata)).toEqual(answer);
-    await this.getTuple(answer);
+    await this.#getTuple(answer);
     return answer;
   }
 
-  override async putWrites(
-    config: RunnableConfig,
-    writes: PendingWrite[],
-    taskId: string,
-  ): Promise<void> {
+  async #putWrites(config: RunnableConfig, writes: PendingWrite[], taskId: string): Promise<void> {
     await this.#next().putWrites(config, writes, taskId);
     await this.memory.putWrites(config, writes, taskId);
   }
 
-  override async getTuple(config: RunnableConfig): Promise<CheckpointTuple | undefined> {
+  async #getTuple(config: RunnableConfig): Promise<CheckpointTuple | undefined> {
     const ours = await this.#next().getTuple(config);
     expect(plainTuple(ours)).toEqual(plainTuple(await this.memory.getTuple(config)));
     return ours;
@@ -66,10 +91,12 @@ export class TwinSaver extends BaseCheckpointSaver {
     config: RunnableConfig,
     options?: CheckpointListOptions,
   ): AsyncGenerator<CheckpointTuple> {
-    const ours = await Array.fromAsync(this.#next().list(config, options));
-    const theirs = await Array.fromAsync(this.memory.list(config, options));
-    expect(ours.map(plainTuple)).toEqual(theirs.map(plainTuple));
-    yield* ours;
+    yield* await this.#inTurn(async () => {
+      const ours = await Array.fromAsync(this.#next().list(config, options));
+      const theirs = await Array.fromAsync(this.memory.list(config, options));
+      expect(ours.map(plainTuple)).toEqual(theirs.map(plainTuple));
+      return ours;
+    });
   }
 
   override async deleteThread(threadId: string): Promise<void> {

@@ -101,11 +101,12 @@ describeEngines("appendUserMessage", (engine) => {
     const store = await openFresh(engine);
     const { id } = await newSession(store);
     const contents = ["first", "second", "third"];
-    await Promise.all(
+    const appended = await Promise.all(
       contents.map((content) => store.write(appendUserMessage, { reference: id, content })),
     );
 
-    expect(await store.read(readSession, { id })).toMatchObject({ title: "first", last_seq: 3 });
+    const first = appended.find(({ message }) => message.seq === 1)?.message.content;
+    expect(await store.read(readSession, { id })).toMatchObject({ title: first, last_seq: 3 });
   });
 
   it("[STORE-3] gives out seq without holes or repeats under concurrency and refusals", async () => {
@@ -127,11 +128,13 @@ describeEngines("appendUserMessage", (engine) => {
     );
 
     for (const session_id of [id, other.id]) {
-      const acknowledged = settled.flatMap((result) =>
-        result.status === "fulfilled" && result.value.session_id === session_id
-          ? [result.value]
-          : [],
-      );
+      const acknowledged = settled
+        .flatMap((result) =>
+          result.status === "fulfilled" && result.value.session_id === session_id
+            ? [result.value]
+            : [],
+        )
+        .sort((a, b) => a.seq - b.seq);
       expect(acknowledged.map(({ seq }) => seq)).toEqual(acknowledged.map((_, index) => index + 1));
       expect(
         await store.read(readMessagesAfter, { session_id, after_seq: 0, all: true, limit: 1000 }),

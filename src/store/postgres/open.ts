@@ -1,0 +1,82 @@
+import { createListeners } from "../listeners.ts";
+import type { Store } from "../store.ts";
+import { parseAddress } from "./address.ts";
+import { connectFailure, lostFailure, postgresFailure } from "./failure.ts";
+import { createHints, type Hints } from "./hints.ts";
+import { migratePostgres } from "./migrate.ts";
+import { clientConfig, createPool, type Lent, type PostgresPool } from "./pool.ts";
+import { createTransactions } from "./transactions.ts";
+
+export interface PostgresOptions {
+  /** `postgres://user:password@host:5432/database?parameters`; see `parseAddress`. */
+  readonly url: string;
+}
+
+/**
+ * Opens a PostgreSQL database as the store, for any number of nodes at once. Tables that are not
+ * there yet are made.
+ *
+ * Error codes: `database_*`, `config_invalid`.
+ */
+export async function openPostgresStore({ url }: PostgresOptions): Promise<Store> {
+  const address = parseAddress(url);
+  const pool = createPool(address);
+  try {
+    await prepare(pool);
+  } catch (error) {
+    await pool.close();
+    throw error;
+  }
+  const listeners = createListeners();
+  const hints = address.hints
+    ? createHints({ config: clientConfig(address), onHint: listeners.tell })
+    : NO_HINTS;
+  const transactions = createTransactions({
+    pool,
+    onCommit: (sessionIds) => {
+      listeners.tell(sessionIds);
+      hints.send(sessionIds);
+    },
+  });
+  let closing: Promise<void> | null = null;
+  const close = async (): Promise<void> => {
+    await transactions.close();
+    await hints.close();
+    await pool.close();
+  };
+  return {
+    location: address.shown,
+    read: transactions.read,
+    write: transactions.write,
+    onCommit: (listener) => {
+      hints.listen();
+      return listeners.add(listener);
+    },
+    mayHaveChanged: transactions.mayHaveChanged,
+    close: () => (closing ??= close()),
+    [Symbol.asyncDispose]: () => (closing ??= close()),
+  };
+}
+
+/** Nobody waits for a server while a store is opened: what is wrong with its address shows here. */
+async function prepare(pool: PostgresPool): Promise<void> {
+  let lent: Lent;
+  try {
+    lent = await pool.lend();
+  } catch (error) {
+    throw connectFailure(error);
+  }
+  try {
+    await migratePostgres(lent.connection);
+  } catch (error) {
+    throw lent.connection.loss === null ? postgresFailure(error) : lostFailure(error);
+  } finally {
+    lent.release();
+  }
+}
+
+const NO_HINTS: Hints = {
+  send: () => undefined,
+  listen: () => undefined,
+  close: () => Promise.resolve(),
+};

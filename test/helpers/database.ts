@@ -1,0 +1,31 @@
+import { join } from "node:path";
+
+import { createPostgres } from "./postgres.ts";
+import { makeFolder } from "./temp.ts";
+
+/** An empty database: a file that is still to be made, or a postgres:// address. */
+export interface EmptyDatabase extends AsyncDisposable {
+  readonly location: string;
+}
+
+/** False where `mayHaveChanged` always says yes, because asking would cost as much as looking. */
+export function noticesQuiet(): boolean {
+  return !isPostgresRun();
+}
+
+function isPostgresRun(): boolean {
+  return process.env["REPRISE_TEST_ENGINE"] === "postgres";
+}
+
+/** On the engine of this run: each of the `projects` in vitest.config.ts names one. */
+export async function createDatabase(): Promise<EmptyDatabase> {
+  if (!isPostgresRun()) {
+    const folder = makeFolder();
+    return {
+      location: join(folder.path, "reprise.db"),
+      [Symbol.asyncDispose]: () => Promise.resolve(folder[Symbol.dispose]()),
+    };
+  }
+  const database = await createPostgres();
+  return { location: database.url, [Symbol.asyncDispose]: () => database[Symbol.asyncDispose]() };
+}

@@ -1,0 +1,10 @@
+import { openPostgresStore } from "../../src/store/postgres/open.ts";
+import { openSqliteStore } from "../../src/store/sqlite/open.ts";
+import type { Store } from "../../src/store/store.ts";
+
+/** Opens the store at a file or a postgres:// address. */
+export function openStoreAt(location: string): Promise<Store> {
+  return /^postgres(ql)?:/.test(location)
+    ? openPostgresStore({ url: location })
+    : openSqliteStore({ path: location });
+}

