@@ -33,13 +33,13 @@ export const MAX_PATH_LENGTH = 4096;
 export const STREAM_POLL_MS = 500;
 /** A stream without news sends a comment this often, so that proxies keep it open. */
 export const STREAM_HEARTBEAT_MS = 15_000;
-/** Unsent bytes that a slow reader may hold; no more is read from the store for it. */
-export const STREAM_UNSENT_BYTES = 1024 * 1024;
+/** Unsent content that a slow reader may hold; no more is read from the store for it. */
+export const STREAM_UNSENT_BYTES = 256 * 1024;
 /** A reader that takes none of its unsent bytes for this long is cut; it resumes by its last id. */
 export const STREAM_STALL_MS = 5000;
 /** Messages and bytes of content that a stream reads at once, so that others get their turn. */
 export const STREAM_PAGE_ROWS = 200;
-export const STREAM_PAGE_BYTES = 256 * 1024;
+export const STREAM_PAGE_BYTES = 128 * 1024;
 /** Time for a client to send a request's headers, and all of the request. */
 export const HEADERS_TIMEOUT_MS = 10_000;
 export const REQUEST_TIMEOUT_MS = 30_000;

@@ -27,9 +27,12 @@ export interface MessageStream {
   readonly response: ServerResponse;
   readonly subscription: Subscription;
   readonly limits: StreamLimits;
-  /** The position and what was read there before the answer was begun. */
   readonly position: StreamPosition;
-  readonly page: StreamPage;
+  /**
+   * Gives the page that was read at the position before the answer was begun, once: whoever kept
+   * it would keep it as long as the stream lives.
+   */
+  readonly takeFirst: () => StreamPage | null;
   /** Aborted when the client is gone or the service shuts down. */
   readonly signal: AbortSignal;
 }
@@ -60,16 +63,16 @@ export function readPage(
  * sent everything. A client that takes nothing for `stallMs` is cut and resumes by its last id.
  */
 export async function sendMessages(stream: MessageStream): Promise<void> {
-  const { store, response, subscription, limits, signal } = stream;
+  const { response, subscription, limits, signal } = stream;
   const stopHeartbeat = startHeartbeat(response, limits.heartbeatMs);
   response.setTimeout(limits.stallMs, () => cutIfStalled(response));
   try {
-    let { page, position } = stream;
-    while (!signal.aborted) {
-      sendPage(response, page);
-      position = { ...position, after_seq: page.messages.at(-1)?.seq ?? position.after_seq };
-      if (!page.more) {
-        if (page.state === "ended") {
+    let sent = sendPage(response, stream.takeFirst());
+    let { position } = stream;
+    while (!signal.aborted && sent !== null) {
+      position = { ...position, after_seq: sent.lastSeq ?? position.after_seq };
+      if (!sent.more) {
+        if (sent.state === "ended") {
           return;
         }
         await subscription.changed(signal);
@@ -77,25 +80,25 @@ export async function sendMessages(stream: MessageStream): Promise<void> {
       await nextTurn();
       await roomToSend(response, limits.unsentBytes, signal);
       subscription.clear();
-      const next = await readOn(store, position, limits.unsentBytes);
-      if (next === null) {
-        return;
-      }
-      page = next;
+      sent = await sendNext(stream, position);
     }
   } finally {
     stopHeartbeat();
   }
 }
 
+/** What the loop keeps of a page while it waits: the messages themselves are let go. */
+interface SentPage extends Pick<StreamPage, "more" | "state"> {
+  readonly lastSeq: number | undefined;
+}
+
 /** Null once the session was deleted: the stream ends, and a client that asks again is told so. */
-async function readOn(
-  store: Store,
+async function sendNext(
+  { store, response, limits }: MessageStream,
   position: StreamPosition,
-  unsentBytes: number,
-): Promise<StreamPage | null> {
+): Promise<SentPage | null> {
   try {
-    return await readPage(store, position, unsentBytes);
+    return sendPage(response, await readPage(store, position, limits.unsentBytes));
   } catch (error) {
     if (isRepriseError(error, "session_not_found")) {
       return null;
@@ -104,10 +107,16 @@ async function readOn(
   }
 }
 
-function sendPage(response: ServerResponse, page: StreamPage): void {
-  if (page.messages.length > 0) {
-    response.write(page.messages.map(eventOf).join(""));
+function sendPage(response: ServerResponse, page: StreamPage | null): SentPage | null {
+  if (page === null) {
+    return null;
   }
+  const { messages, more, state } = page;
+  if (messages.length > 0) {
+    // bytes: of a string, the socket would keep a copy of three times its length
+    response.write(Buffer.from(messages.map(eventOf).join("")));
+  }
+  return { lastSeq: messages.at(-1)?.seq, more, state };
 }
 
 /** JSON has no line breaks of its own, so one `data` line holds the whole message. */

@@ -1,5 +1,6 @@
 import type { ServerResponse } from "node:http";
 
+import type { StreamPage } from "../store/messages/stream-page.ts";
 import type { Store } from "../store/store.ts";
 import { readPage, sendMessages, type StreamLimits, type StreamPosition } from "./stream.ts";
 import { createWatch } from "./watch.ts";
@@ -44,8 +45,8 @@ export function createStreams(options: StreamsOptions): Streams {
     const { position, response } = request;
     const subscription = watch.subscribe(position.session_id);
     try {
-      const page = await readPage(options.store, position, options.unsentBytes);
-      if (page.state === "ended" && page.messages.length === 0) {
+      let first: StreamPage | null = await readPage(options.store, position, options.unsentBytes);
+      if (first.state === "ended" && first.messages.length === 0) {
         return "nothing left";
       }
       request.begin();
@@ -54,7 +55,12 @@ export function createStreams(options: StreamsOptions): Streams {
         response.destroy();
         return "served";
       }
-      const stream = { store: options.store, limits: options, subscription, position, page };
+      const takeFirst = (): StreamPage | null => {
+        const page = first;
+        first = null;
+        return page;
+      };
+      const stream = { store: options.store, limits: options, subscription, position, takeFirst };
       const sent = answer(request, stopping.signal, (signal) =>
         sendMessages({ ...stream, response, signal }),
       ).catch(options.onFailure);

@@ -57,7 +57,7 @@ describe("a reader that takes nothing", () => {
       return t.server.app.streams.open === 0;
     });
     expect(most).toBeGreaterThan(0);
-    expect(most).toBeLessThanOrEqual(1024 * 1024);
+    expect(most).toBeLessThanOrEqual(256 * 1024);
     expect(t.server.app.streams.watched).toBe(0);
     // what reached the client before the cut is whole events and a torn one
     let text = "";
