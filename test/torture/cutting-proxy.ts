@@ -1,0 +1,108 @@
+import { once } from "node:events";
+import net, { type AddressInfo, type Socket } from "node:net";
+
+/** How a connection through the proxy is broken. */
+export type Break = "cut" | "reset" | "stall";
+
+export interface CuttingProxy extends AsyncDisposable {
+  readonly url: string;
+  /** Connections broken so far, by kind. */
+  readonly breaks: Readonly<Record<Break, number>>;
+}
+
+export interface CuttingOptions {
+  /** Where connections go; asked for each, because the service must know the proxy's address first. */
+  readonly target: () => string;
+  readonly random: () => number;
+  /** Bytes of an answer that pass before a break, on average. */
+  readonly meanBytes: number;
+  /** How long a stalled connection stays open without a byte. */
+  readonly stallMs: number;
+}
+
+/**
+ * A TCP proxy on loopback that breaks every connection after a drawn number of bytes of the
+ * answer, anywhere within an event or a character: it ends it, resets it, or goes silent and then
+ * resets it. One connection in ten is broken before anything came back.
+ */
+export async function startCuttingProxy(options: CuttingOptions): Promise<CuttingProxy> {
+  const breaks = { cut: 0, reset: 0, stall: 0 };
+  const sockets = new Set<Socket>();
+  const server = net.createServer((client) => {
+    const { hostname, port } = new URL(options.target());
+    const upstream = net.connect(Number(port), hostname);
+    for (const socket of [client, upstream]) {
+      sockets.add(socket);
+      socket.on("error", () => undefined);
+      socket.once("close", () => sockets.delete(socket));
+    }
+    client.pipe(upstream);
+    client.once("close", () => upstream.destroy());
+    upstream.once("error", () => client.destroy());
+    upstream.once("end", () => client.end());
+    forward({ client, upstream, allowance: drawAllowance(options) }, () => {
+      const kind = drawBreak(options.random);
+      breaks[kind] += 1;
+      breakConnection(client, kind, options.stallMs);
+    });
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    breaks,
+    [Symbol.asyncDispose]: async () => {
+      const closed = once(server, "close");
+      server.close();
+      for (const socket of sockets) {
+        socket.destroy();
+      }
+      await closed;
+    },
+  };
+}
+
+interface Pair {
+  readonly client: Socket;
+  readonly upstream: Socket;
+  readonly allowance: number;
+}
+
+/** Passes the answer on until the allowance is used up. */
+function forward({ client, upstream, allowance }: Pair, breakNow: () => void): void {
+  let left = allowance;
+  upstream.on("data", (bytes: Buffer) => {
+    const passing = bytes.subarray(0, left);
+    left -= passing.length;
+    if (passing.length > 0 && !client.write(passing)) {
+      upstream.pause();
+      client.once("drain", () => upstream.resume());
+    }
+    if (left === 0) {
+      upstream.destroy();
+      breakNow();
+    }
+  });
+}
+
+function drawAllowance({ random, meanBytes }: CuttingOptions): number {
+  return random() < 0.1 ? 0 : Math.max(1, Math.round(random() * 2 * meanBytes));
+}
+
+function drawBreak(random: () => number): Break {
+  const drawn = random();
+  if (drawn < 0.05) {
+    return "stall";
+  }
+  return drawn < 0.5 ? "cut" : "reset";
+}
+
+function breakConnection(client: Socket, kind: Break, stallMs: number): void {
+  if (kind === "cut") {
+    client.end();
+  } else if (kind === "reset") {
+    client.resetAndDestroy();
+  } else {
+    setTimeout(() => client.resetAndDestroy(), stallMs);
+  }
+}
