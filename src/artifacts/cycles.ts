@@ -7,7 +7,7 @@ export interface Cycle {
 
 export interface CycleSearch {
   readonly cycles: readonly Cycle[];
-  /** The cycle after the last that `limit` allowed, if there is one. */
+  /** The cycle after the last that `limits` allowed, if there is one. */
   readonly next: Cycle | null;
 }
 
@@ -17,13 +17,20 @@ export interface CycleSearch {
  * cycle exactly when one is found. `successors[n]` lists the nodes that n's edges lead to;
  * edges to the node itself and numbers that are no node (-1) are passed over.
  *
- * Linear in nodes and edges (times `limit` at worst, for the paths); no recursion.
+ * Linear in nodes, edges and `limits`; no recursion.
  */
-export function findCycles(successors: readonly (readonly number[])[], limit: number): CycleSearch {
+export function findCycles(
+  successors: readonly (readonly number[])[],
+  limits: { readonly cycles: number; readonly steps: number },
+): CycleSearch {
   const cycles: Cycle[] = [];
+  let steps = 0;
   for (const cycle of cyclesOf(successors)) {
-    if (cycles.length === limit) return { cycles, next: cycle };
+    // the first one is told however long it is
+    const full = cycles.length > 0 && steps + cycle.path.length > limits.steps;
+    if (full || cycles.length === limits.cycles) return { cycles, next: cycle };
     cycles.push(cycle);
+    steps += cycle.path.length;
   }
   return { cycles, next: null };
 }

@@ -1,31 +1,38 @@
 /** What a finding is about, as one closed set; programs compare the code, never the message. */
-export type FindingCode =
+export const FINDING_CODES = [
   // the file as a whole (always at line 1, column 1, except `not_utf8`)
-  | "file_unreadable"
-  | "file_too_large"
-  | "not_utf8"
+  "file_unreadable",
+  "file_too_large",
+  "not_utf8",
   // the text
-  | "malformed_json"
-  | "malformed_yaml"
-  | "too_deep"
-  | "too_many_values"
-  | "duplicate_property"
+  "malformed_json",
+  "malformed_yaml",
+  "too_deep",
+  "too_many_values",
+  "duplicate_property",
   // the schema
-  | "missing_property"
-  | "unknown_property"
-  | "wrong_type"
-  | "too_short"
-  | "pattern_mismatch"
-  | "format_mismatch"
-  | "below_minimum"
-  | "schema_mismatch"
+  "missing_property",
+  "unknown_property",
+  "wrong_type",
+  "too_short",
+  "pattern_mismatch",
+  "format_mismatch",
+  "below_minimum",
+  "schema_mismatch",
+  "schema_unpublished",
   // the plan
-  | "duplicate_key"
-  | "unknown_dependency"
-  | "self_dependency"
-  | "circular_dependency"
-  | "more_cycles"
-  | "too_many_findings";
+  "duplicate_key",
+  "unknown_dependency",
+  "self_dependency",
+  "circular_dependency",
+  "more_cycles",
+  "unknown_role",
+  "unknown_schema",
+  "run_id_mismatch",
+  "too_many_findings",
+] as const;
+
+export type FindingCode = (typeof FINDING_CODES)[number];
 
 /**
  * One thing to say about an artifact file.
@@ -49,17 +56,51 @@ export interface Finding {
   readonly path?: readonly string[];
 }
 
-/** Orders findings by their place in the text; those of one place by pointer, then by code. */
-export function byPlace(a: Finding, b: Finding): number {
+/** What validating one artifact came to. */
+export interface ArtifactReport {
+  /** Whether no finding is an error. */
+  readonly valid: boolean;
+  /** All findings, in the order of their places in the text. */
+  readonly findings: readonly Finding[];
+}
+
+/** Findings of one artifact, at most; `too_many_findings` then says that there are more. */
+export const MAX_FINDINGS = 10_000;
+
+/**
+ * Orders findings by their places. Where there are too many, errors are kept before warnings.
+ */
+export function toReport(unordered: readonly Finding[]): ArtifactReport {
+  const ordered = unordered.toSorted(byPlace);
+  const valid = ordered.every(({ severity }) => severity !== "error");
+  return { valid, findings: atMost(ordered) };
+}
+
+function byPlace(a: Finding, b: Finding): number {
   return (
     a.line - b.line ||
     a.column - b.column ||
     compare(a.pointer, b.pointer) ||
-    compare(a.code, b.code)
+    compare(a.code, b.code) ||
+    compare(a.message, b.message)
   );
 }
 
 function compare(a: string, b: string): number {
   if (a === b) return 0;
   return a < b ? -1 : 1;
+}
+
+function atMost(ordered: readonly Finding[]): readonly Finding[] {
+  if (ordered.length <= MAX_FINDINGS) return ordered;
+  const kept = [...withSeverity(ordered, "error"), ...withSeverity(ordered, "warning")]
+    .slice(0, MAX_FINDINGS)
+    .sort(byPlace);
+  const { severity = "error", line = 1, column = 1 } = kept.at(-1) ?? {};
+  const message = `only ${MAX_FINDINGS.toLocaleString("en")} findings are listed, errors first; mend these and validate again`;
+  return [...kept, { code: "too_many_findings", severity, pointer: "", line, column, message }];
+}
+
+function withSeverity(findings: readonly Finding[], severity: Finding["severity"]): Finding[] {
+  return findings.filter((finding) => finding.severity === severity);
 }

@@ -7,7 +7,7 @@ import {
   MAX_DEPTH,
   MAX_VALUES,
   pointerTo,
-  readSource,
+  stopAtFault,
   tooDeep,
   tooManyValues,
 } from "./source.ts";
@@ -19,7 +19,7 @@ import type { ArrayNode, ObjectNode, Source, SourceNode } from "./source.ts";
  * all found. Takes linear time and no stack, whatever the text.
  */
 export function readJson(text: string, lines: LineIndex): Source {
-  return readSource(lines, () => new JsonReader(text, lines).read());
+  return stopAtFault(lines, () => new JsonReader(text, lines).read());
 }
 
 /** An open object or array; `started` once something stands in it. */

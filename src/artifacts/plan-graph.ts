@@ -6,8 +6,9 @@ import { createNearestName } from "./nearest-name.ts";
 import type { OutlinedPhase, PlacedString } from "./plan-outline.ts";
 import { quote } from "./quote.ts";
 
-/** Cycles spelled out in one plan; each may be as long as the plan. */
+/** Cycles spelled out in one plan, and phases on their way together: each may be as long as it. */
 const MAX_CYCLES = 100;
+const MAX_CYCLE_STEPS = 100_000;
 
 /** Steps of a cycle that its sentence names; `path` has them all. */
 const NAMED_STEPS = 12;
@@ -15,7 +16,8 @@ const NAMED_STEPS = 12;
 /**
  * Checks what the schema cannot say: that keys are unique, and that `depends_on` names other
  * phases and leads round in no circle. Of phases with one key the first is the one depended on.
- * At most 100 cycles are told; `more_cycles` then says that there are others.
+ * Which cycles are told does not depend on the order of the phases. At most 100 are;
+ * `more_cycles` then says that there are others.
  */
 export function checkPlanGraph(phases: readonly OutlinedPhase[], lines: LineIndex): Finding[] {
   const first = firstByKey(phases);
@@ -96,32 +98,59 @@ function circles(
   first: ReadonlyMap<string, number>,
   lines: LineIndex,
 ): Finding[] {
-  const successors = phases.map(({ key, dependsOn }) =>
-    dependsOn.map((name) =>
-      name === null || name.text === key?.text ? -1 : (first.get(name.text) ?? -1),
-    ),
-  );
-  const { cycles, next } = findCycles(successors, MAX_CYCLES);
-  const found = cycles.map((cycle) => circularDependency(phases, cycle, lines));
+  const ranked = rankByKey(phases, first);
+  const successors = ranked.map(({ edges }) => edges.map(({ to }) => to));
+  const limits = { cycles: MAX_CYCLES, steps: MAX_CYCLE_STEPS };
+  const { cycles, next } = findCycles(successors, limits);
+  const found = cycles.map((cycle) => circularDependency(ranked, cycle, lines));
   if (next === null) return found;
-  const message = `more circular dependencies follow; only the first ${MAX_CYCLES} are listed`;
+  const message = `more circular dependencies follow; only the first ${cycles.length} are listed`;
   return [
     ...found,
-    { code: "more_cycles", severity: "error", ...cycleEnd(phases, next, lines), message },
+    { code: "more_cycles", severity: "error", ...cycleEnd(ranked, next, lines), message },
   ];
 }
 
-function circularDependency(
+interface RankedPhase {
+  readonly key: string;
+  /** The position in the plan. */
+  readonly index: number;
+  /** Dependencies on other phases: by rank, and the position in `depends_on`. */
+  readonly edges: readonly {
+    readonly to: number;
+    readonly entry: number;
+    readonly offset: number;
+  }[];
+}
+
+/** The phases that can be depended on, by key: a search from the first on finds the same cycles however they stand. */
+function rankByKey(
   phases: readonly OutlinedPhase[],
+  first: ReadonlyMap<string, number>,
+): RankedPhase[] {
+  const keys = [...first.keys()].sort();
+  const ranks = new Map(keys.map((key, rank) => [key, rank]));
+  return keys.map((key, rank) => {
+    const index = first.get(key) ?? 0;
+    const edges = (phases[index]?.dependsOn ?? []).flatMap((name, entry) => {
+      const to = name === null ? undefined : ranks.get(name.text);
+      return to === undefined || to === rank ? [] : { to, entry, offset: name?.offset ?? 0 };
+    });
+    return { key, index, edges: edges.sort((a, b) => a.to - b.to) };
+  });
+}
+
+function circularDependency(
+  ranked: readonly RankedPhase[],
   cycle: Cycle,
   lines: LineIndex,
 ): Finding {
-  const keys = cycle.path.map((index) => phases[index]?.key?.text ?? "");
+  const keys = cycle.path.map((rank) => ranked[rank]?.key ?? "");
   const path = [...keys, ...keys.slice(0, 1)];
   return {
     code: "circular_dependency",
     severity: "error",
-    ...cycleEnd(phases, cycle, lines),
+    ...cycleEnd(ranked, cycle, lines),
     message: `depends_on leads round in a circle, ${spell(path)}; remove one of these dependencies`,
     path,
   };
@@ -134,10 +163,10 @@ function spell(path: readonly string[]): string {
   return [...head, `(${skipped} more)`, ...path.slice(-2).map(quote)].join(" -> ");
 }
 
-function cycleEnd(phases: readonly OutlinedPhase[], cycle: Cycle, lines: LineIndex): At {
-  const last = cycle.path.at(-1) ?? 0;
-  const offset = phases[last]?.dependsOn[cycle.edge]?.offset ?? 0;
-  return { pointer: dependencyPointer(last, cycle.edge), ...lines(offset) };
+function cycleEnd(ranked: readonly RankedPhase[], cycle: Cycle, lines: LineIndex): At {
+  const last = ranked[cycle.path.at(-1) ?? 0];
+  const { entry = 0, offset = 0 } = last?.edges[cycle.edge] ?? {};
+  return { pointer: dependencyPointer(last?.index ?? 0, entry), ...lines(offset) };
 }
 
 function dependencyPointer(phase: number, entry: number): string {

@@ -7,26 +7,40 @@ export interface PlacedString {
 }
 
 export interface OutlinedPhase {
-  /** Null where the phase has no key that is a string. */
+  /** Null where the phase has no key that is a string; the same of the other two. */
   readonly key: PlacedString | null;
+  readonly role: PlacedString | null;
+  /** `expected_artifact.schema`. */
+  readonly artifactSchema: PlacedString | null;
   /** By position in `depends_on`; null where an entry is no string. */
   readonly dependsOn: readonly (PlacedString | null)[];
 }
 
-/**
- * What of a document has the shape of a phase plan, position by position, so that the plan's
- * graph can be checked while other things in it are still wrong. An entry of `phases` that is no
- * object is a phase without key and dependencies.
- */
-export function outlinePlan(root: SourceNode): OutlinedPhase[] {
-  return items(member(root, "phases")).map((phase) => ({
-    key: string(member(phase, "key")),
-    dependsOn: items(member(phase, "depends_on")).map(string),
-  }));
+export interface PlanOutline {
+  /** Null where there is none that is a string. */
+  readonly runId: PlacedString | null;
+  readonly phases: readonly OutlinedPhase[];
 }
 
-function member(node: SourceNode, name: string): SourceNode | undefined {
-  return node.kind === "object" ? node.members.get(name)?.value : undefined;
+/**
+ * What of a document has the shape of a phase plan, position by position, so that what the schema
+ * cannot say can be checked while other things in it are still wrong. An entry of `phases` that is
+ * no object is a phase without key and dependencies.
+ */
+export function outlinePlan(root: SourceNode): PlanOutline {
+  return {
+    runId: string(member(root, "runId")),
+    phases: items(member(root, "phases")).map((phase) => ({
+      key: string(member(phase, "key")),
+      role: string(member(phase, "role")),
+      artifactSchema: string(member(member(phase, "expected_artifact"), "schema")),
+      dependsOn: items(member(phase, "depends_on")).map(string),
+    })),
+  };
+}
+
+function member(node: SourceNode | undefined, name: string): SourceNode | undefined {
+  return node?.kind === "object" ? node.members.get(name)?.value : undefined;
 }
 
 function items(node: SourceNode | undefined): readonly SourceNode[] {

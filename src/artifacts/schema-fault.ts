@@ -1,7 +1,7 @@
 import type { ErrorObject } from "ajv";
 import type { FindingCode } from "./finding.ts";
 import { createNearestName } from "./nearest-name.ts";
-import { quote } from "./quote.ts";
+import { printable, quote } from "./quote.ts";
 import { pointerTo } from "./source.ts";
 
 export interface SchemaFault {
@@ -15,7 +15,9 @@ export interface SchemaFault {
 
 /** Says one fault of a document against its schema as a sentence a person can act on. */
 export function describeFault(error: ErrorObject): SchemaFault {
-  if (error.keyword === "additionalProperties") return unknownProperty(error);
+  const unknown: unknown =
+    error.params["additionalProperty"] ?? error.params["unevaluatedProperty"];
+  if (typeof unknown === "string") return unknownProperty(error, unknown);
   const pointer = error.instancePath;
   const [code, message] = sentence(error, nameOf(pointer));
   return { code, pointer, message, atName: false };
@@ -25,6 +27,7 @@ function sentence(error: ErrorObject, name: string): [FindingCode, string] {
   const limit = String(error.params["limit"]);
   switch (error.keyword) {
     case "required":
+    case "dependentRequired":
       return ["missing_property", missing(name, String(error.params["missingProperty"]))];
     case "type":
       return ["wrong_type", wrongType(name, error)];
@@ -37,17 +40,55 @@ function sentence(error: ErrorObject, name: string): [FindingCode, string] {
     case "minimum":
       return ["below_minimum", `${name} must be ${limit} or more`];
     default:
-      return ["schema_mismatch", `${name} does not fit the schema's rule ${quote(error.keyword)}`];
+      return ["schema_mismatch", otherSentence(error, name, limit)];
   }
 }
 
-function unknownProperty(error: ErrorObject): SchemaFault {
-  const property = String(error.params["additionalProperty"]);
+/** Rules that no schema of ours has; a project's may. */
+function otherSentence(error: ErrorObject, name: string, limit: string): string {
+  const allowed: unknown = error.params["allowedValues"];
+  switch (error.keyword) {
+    case "enum":
+      return `${name} must be one of ${[allowed].flat().map(spell).join(", ")}`;
+    case "const":
+      return `${name} must be ${spell(error.params["allowedValue"])}`;
+    case "maximum":
+      return `${name} must be ${limit} or less`;
+    case "exclusiveMinimum":
+      return `${name} must be more than ${limit}`;
+    case "exclusiveMaximum":
+      return `${name} must be less than ${limit}`;
+    case "multipleOf":
+      return `${name} must be a multiple of ${String(error.params["multipleOf"])}`;
+    case "maxLength":
+      return `${name} must have at most ${limit} characters`;
+    case "minItems":
+      return `${name} must have at least ${limit} items`;
+    case "maxItems":
+      return `${name} must have at most ${limit} items`;
+    case "uniqueItems":
+      return `${name} must not hold an item twice`;
+    case "false schema":
+      return `${name} must not stand here`;
+    case "anyOf":
+    case "oneOf":
+      return `${name} fits none or too many of the forms that the schema allows`;
+    default:
+      return `${name} does not fit the schema's rule ${quote(error.keyword)}`;
+  }
+}
+
+function spell(value: unknown): string {
+  return typeof value === "string" ? quote(value) : printable(JSON.stringify(value)).slice(0, 60);
+}
+
+function unknownProperty(error: ErrorObject, property: string): SchemaFault {
   const known = Object.keys(Object(error.parentSchema?.["properties"]));
   const suggestion = createNearestName(known)(property);
+  const allowed = known.length === 0 ? "nothing" : `only ${known.join(", ")}`;
   const advice =
     suggestion === undefined
-      ? `remove it, as only ${known.join(", ")} may stand here`
+      ? `remove it, as ${allowed} may stand here`
       : `did you mean ${quote(suggestion)}?`;
   return {
     code: "unknown_property",
@@ -108,5 +149,7 @@ function nameOf(pointer: string): string {
   const last = steps.findLastIndex((step) => !/^\d+$/.test(step));
   if (last === -1) return "the document";
   const positions = steps.slice(last + 1).map((step) => `[${step}]`);
-  return `${steps[last] ?? ""}${positions.join("")}`;
+  const name = (steps[last] ?? "").replaceAll("~1", "/").replaceAll("~0", "~");
+  // a schema that is open lets a document name its properties as it likes
+  return `${/^\w{1,60}$/.test(name) ? name : quote(name)}${positions.join("")}`;
 }

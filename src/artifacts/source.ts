@@ -58,7 +58,7 @@ export class SourceFault extends Error {
 }
 
 /** Runs a reader and turns the SourceFault it may throw into the only finding. */
-export function readSource(lines: LineIndex, read: () => Source): Source {
+export function stopAtFault(lines: LineIndex, read: () => Source): Source {
   try {
     return read();
   } catch (error) {

@@ -1,56 +1,50 @@
-import { byPlace } from "./finding.ts";
-import type { Finding } from "./finding.ts";
-import { readJson } from "./json-source.ts";
+import type { CompiledSchema } from "./compile-schemas.ts";
+import { MAX_FINDINGS, toReport } from "./finding.ts";
+import type { ArtifactReport } from "./finding.ts";
 import { createLineIndex } from "./line-index.ts";
+import type { PhasePlan } from "./phase-plan.ts";
 import { checkPlanGraph } from "./plan-graph.ts";
+import { checkNames } from "./plan-names.ts";
+import type { KnownNames } from "./plan-names.ts";
 import { outlinePlan } from "./plan-outline.ts";
-import type { SchemaCheck } from "./schema-check.ts";
-import { readYaml } from "./yaml-source.ts";
+import { isPhasePlan, readGoodPlan } from "./quick-plan.ts";
+import { readSource } from "./read-source.ts";
+import type { Syntax } from "./read-source.ts";
+import { toValue } from "./source.ts";
 
-/** Findings of one plan, at most; `too_many_findings` then says that there are more. */
-const MAX_FINDINGS = 10_000;
-
-export interface PlanReport {
-  /** Whether no finding is an error. */
-  readonly valid: boolean;
+export interface PlanReport extends ArtifactReport {
   /** Phases in the plan; 0 where there are none to count. */
   readonly phases: number;
-  /** All findings, in the order of their places in the text. */
-  readonly findings: readonly Finding[];
+  /** The plan, where it is valid. */
+  readonly plan: PhasePlan | null;
 }
 
-/** Validates the text of a phase plan: its syntax, its schema and its graph, all at once. */
-export function validatePlan(
-  text: string,
-  { syntax, schema }: { syntax: "json" | "yaml"; schema: SchemaCheck },
-): PlanReport {
+export interface PlanChecks {
+  readonly syntax: Syntax;
+  /** The schema of `dev/phase-plan@1`. */
+  readonly schema: CompiledSchema;
+  readonly known?: KnownNames | undefined;
+}
+
+/** Validates the text of a phase plan: its syntax, its schema, its graph and names, all at once. */
+export function validatePlan(text: string, checks: PlanChecks): PlanReport {
+  const { syntax, schema, known = {} } = checks;
+  const good = syntax === "json" ? readGoodPlan(text, { schema, known }) : null;
+  if (good === null) return explainPlan(text, checks);
+  return { valid: true, findings: [], phases: good.phases.length, plan: good };
+}
+
+/** The same, only slower where there is nothing to say: it remembers where everything stands. */
+export function explainPlan(text: string, { syntax, schema, known = {} }: PlanChecks): PlanReport {
   const lines = createLineIndex(text);
-  const { root, findings } = syntax === "yaml" ? readYaml(text, lines) : readJson(text, lines);
-  if (root === null) return report(findings, 0);
-  const phases = outlinePlan(root);
+  const { root, findings } = readSource(text, { syntax, lines });
+  if (root === null) return { ...toReport(findings), phases: 0, plan: null };
+  const outline = outlinePlan(root);
   // One more than is told, so that cutting them off is noticed.
-  const faults = schema(root, lines, MAX_FINDINGS + 1);
-  return report([...findings, ...faults, ...checkPlanGraph(phases, lines)], phases.length);
-}
-
-/** The report of a file that could not be validated, for the one reason given. */
-export function failedReport(finding: Finding): PlanReport {
-  return report([finding], 0);
-}
-
-function report(unordered: readonly Finding[], phases: number): PlanReport {
-  const ordered = unordered.toSorted(byPlace);
-  const valid = ordered.every(({ severity }) => severity !== "error");
-  return { valid, phases, findings: atMost(ordered) };
-}
-
-function atMost(findings: readonly Finding[]): readonly Finding[] {
-  const last = findings[MAX_FINDINGS - 1];
-  if (last === undefined || findings.length === MAX_FINDINGS) return findings;
-  const { line, column } = last;
-  const message = `only the first ${MAX_FINDINGS.toLocaleString("en")} findings are listed; mend these and validate again`;
-  return [
-    ...findings.slice(0, MAX_FINDINGS),
-    { code: "too_many_findings", severity: "error", pointer: "", line, column, message },
-  ];
+  const faults = schema.check(root, lines, MAX_FINDINGS + 1);
+  const graph = checkPlanGraph(outline.phases, lines);
+  const report = toReport([...findings, ...faults, ...graph, ...checkNames(outline, known, lines)]);
+  const value = report.valid ? toValue(root) : null;
+  const plan = isPhasePlan(value, schema) ? value : null;
+  return { ...report, phases: outline.phases.length, plan };
 }

@@ -8,7 +8,7 @@ import {
   MAX_DEPTH,
   MAX_VALUES,
   pointerTo,
-  readSource,
+  stopAtFault,
   SourceFault,
   tooDeep,
   tooManyValues,
@@ -20,7 +20,7 @@ import type { Member, Source, SourceNode } from "./source.ts";
  * every property name a plain scalar. Everything else as `readJson`.
  */
 export function readYaml(text: string, lines: LineIndex): Source {
-  return readSource(lines, () => {
+  return stopAtFault(lines, () => {
     const findings: Finding[] = [];
     const root = convert(parse(text), { pointer: "", count: { values: 0 }, findings, lines });
     return { root, findings };

@@ -1,0 +1,95 @@
+/** Something that takes a place in a column: a phase, or an edge that passes the column by. */
+export interface Item {
+  readonly height: number;
+}
+
+/** Items in columns from left to right; links lead from a column to the next one. */
+export interface Columns {
+  readonly columns: readonly (readonly number[])[];
+  readonly items: readonly Item[];
+  readonly links: readonly { readonly from: number; readonly to: number }[];
+}
+
+const SWEEPS = 8;
+const GAP = 18;
+
+/**
+ * Finds the centre of each item on the vertical axis, from 0, so that links cross and bend little:
+ * within a column items are ordered by the mean place of those they are linked to, and then moved
+ * as near to it as the others let them. The same columns always give the same places.
+ */
+export function arrange({ columns, items, links }: Columns): number[] {
+  const before: number[][] = items.map(() => []);
+  const after: number[][] = items.map(() => []);
+  for (const { from, to } of links) {
+    before[to]?.push(from);
+    after[from]?.push(to);
+  }
+  const places = items.map(() => 0);
+  const ordered = columns.map((column) => [...column]);
+  const heightOf = (item: number): number => items[item]?.height ?? 0;
+  for (const column of ordered)
+    stack(
+      column,
+      column.map(() => 0),
+      { places, heightOf },
+    );
+  for (let sweep = 0; sweep < SWEEPS; sweep += 1) {
+    const forth = sweep % 2 === 0;
+    for (const column of forth ? ordered : ordered.toReversed()) {
+      const wish = (item: number): number => {
+        const near = (forth ? before[item] : after[item]) ?? [];
+        return near.length === 0
+          ? (places[item] ?? 0)
+          : mean(near.map((other) => places[other] ?? 0));
+      };
+      const wishes = new Map(column.map((item) => [item, wish(item)]));
+      // the last sweeps keep the order, so that nothing jumps once it is near its place
+      if (sweep < SWEEPS - 2) column.sort((a, b) => (wishes.get(a) ?? 0) - (wishes.get(b) ?? 0));
+      stack(
+        column,
+        column.map((item) => wishes.get(item) ?? 0),
+        { places, heightOf },
+      );
+    }
+  }
+  const top = Math.min(0, ...places.map((place, item) => place - heightOf(item) / 2));
+  return places.map((place) => place - top);
+}
+
+interface Room {
+  readonly places: number[];
+  readonly heightOf: (item: number) => number;
+}
+
+/**
+ * Puts a column's items as near to their wishes as their order and heights allow: neighbours that
+ * would overlap are pooled and share the mean of what they lack.
+ */
+function stack(column: readonly number[], wishes: readonly number[], room: Room): void {
+  const { places, heightOf } = room;
+  const offsets: number[] = [];
+  const pools: { sum: number; count: number }[] = [];
+  for (const [index, item] of column.entries()) {
+    const above = column[index - 1];
+    const step = above === undefined ? 0 : (heightOf(above) + heightOf(item)) / 2 + GAP;
+    offsets.push((offsets.at(-1) ?? 0) + step);
+    let pool = { sum: (wishes[index] ?? 0) - (offsets[index] ?? 0), count: 1 };
+    for (let last = pools.at(-1); last !== undefined; last = pools.at(-1)) {
+      if (last.sum / last.count < pool.sum / pool.count) break;
+      pool = { sum: last.sum + pool.sum, count: last.count + pool.count };
+      pools.pop();
+    }
+    pools.push(pool);
+  }
+  let index = 0;
+  for (const { sum, count } of pools) {
+    for (const end = index + count; index < end; index += 1) {
+      places[column[index] ?? 0] = sum / count + (offsets[index] ?? 0);
+    }
+  }
+}
+
+function mean(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0) / values.length;
+}

@@ -1,0 +1,149 @@
+import { phaseGraph } from "../phase-graph.ts";
+import type { PhaseGraph } from "../phase-graph.ts";
+import type { Phase, PhasePlan } from "../phase-plan.ts";
+import { printable } from "../quote.ts";
+import { BOX_HEIGHT, layOut } from "./layout.ts";
+import type { Box, Layout, Line } from "./layout.ts";
+import { fitted, widthOf, xml } from "./text.ts";
+
+const MARGIN = 24;
+/** Above the boxes, for the names of the waves. */
+const HEAD = 28;
+const PADDING = 14;
+const NARROWEST = 120;
+const WIDEST = 250;
+/** Below it a picture is too narrow for its own caption. */
+const LEAST_WIDTH = 280;
+
+/**
+ * The plan as a picture of its own (SVG 1.1, no scripts, no fonts, nothing loaded): waves as
+ * columns, the longest chain drawn stronger, light or dark as the reader's screen. Its description
+ * says in words what it shows. No line break at its end.
+ *
+ * @throws RepriseError `plan_invalid` as `phaseGraph`.
+ */
+export function drawSvg(plan: PhasePlan): string {
+  const graph = phaseGraph(plan);
+  const phases = new Map(plan.phases.map((phase) => [phase.key, phase]));
+  const layout = layOut(graph, (key) => boxWidth(phases.get(key)));
+  const width = Math.ceil(Math.max(LEAST_WIDTH, layout.width + 2 * MARGIN));
+  const height = Math.ceil(layout.height + 2 * MARGIN + HEAD);
+  const chain = new Set(graph.longestChain.length > 1 ? graph.longestChain : []);
+  const links = new Set(
+    graph.longestChain.slice(1).map((to, at) => `${graph.longestChain[at]} ${to}`),
+  );
+  return [
+    `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" role="img" aria-labelledby="plan-title plan-desc">`,
+    `<title id="plan-title">${xml(caption(plan, graph))}</title>`,
+    `<desc id="plan-desc">${xml(description(graph))}</desc>`,
+    STYLE,
+    '<defs><marker id="plan-arrow" class="arrow" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="8" markerHeight="8" markerUnits="userSpaceOnUse" orient="auto"><path d="M0 0 8 4 0 8z"/></marker>',
+    '<marker id="plan-arrow-strong" class="arrow strong" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="9" markerHeight="9" markerUnits="userSpaceOnUse" orient="auto"><path d="M0 0 8 4 0 8z"/></marker></defs>',
+    '<rect class="ground" width="100%" height="100%"/>',
+    `<g transform="translate(${MARGIN} ${MARGIN + HEAD})">`,
+    ...waveNames(layout),
+    ...layout.lines.map((line) => edge(line, links.has(`${line.from} ${line.to}`))),
+    ...layout.boxes.map((box) =>
+      node(box, { phase: phases.get(box.key), strong: chain.has(box.key) }),
+    ),
+    "</g>",
+    "</svg>",
+  ].join("\n");
+}
+
+const STYLE = `<style>
+text { font: 12px system-ui, -apple-system, "Segoe UI", Roboto, "DejaVu Sans", sans-serif; fill: #59636e }
+.title { font-weight: 600; font-size: 13px; fill: #1f2328 }
+.key { font-family: ui-monospace, Menlo, Consolas, "DejaVu Sans Mono", monospace; font-size: 11px }
+.wave { font-size: 11px; letter-spacing: .06em }
+.ground { fill: #ffffff }
+.box { fill: #f6f8fa; stroke: #8c959f }
+.edge { fill: none; stroke: #8c959f; stroke-width: 1.25 }
+.box.strong { stroke: #0969da; stroke-width: 2 }
+.edge.strong { stroke: #0969da; stroke-width: 2 }
+.arrow path { fill: #8c959f }
+.arrow.strong path { fill: #0969da }
+@media (prefers-color-scheme: dark) {
+text { fill: #9198a1 }
+.title { fill: #f0f6fc }
+.ground { fill: #0d1117 }
+.box { fill: #161b22; stroke: #6e7681 }
+.edge { stroke: #6e7681 }
+.box.strong { stroke: #4493f8 }
+.edge.strong { stroke: #4493f8 }
+.arrow path { fill: #6e7681 }
+.arrow.strong path { fill: #4493f8 }
+}
+</style>`;
+
+function boxWidth(phase: Phase | undefined): number {
+  const { title = "", key = "", role = "" } = phase ?? {};
+  const line = `${key}  ${role}`;
+  const text = Math.max(13.5 * widthOf(printable(title)), 12 * widthOf(line));
+  return Math.round(Math.min(WIDEST, Math.max(NARROWEST, text + 2 * PADDING)));
+}
+
+function caption({ phases }: PhasePlan, { waves }: PhaseGraph): string {
+  const count = (number: number, thing: string): string =>
+    `${number} ${thing}${number === 1 ? "" : "s"}`;
+  return `Phase plan: ${count(phases.length, "phase")} in ${count(waves.length, "wave")}`;
+}
+
+/** Waves that are told one by one; a list of thousands helps nobody who hears it. */
+const MOST_TOLD = 50;
+
+function description({ waves, longestChain }: PhaseGraph): string {
+  const told = waves.slice(0, MOST_TOLD).map((wave, index) => {
+    const more = wave.length > MOST_TOLD ? ` and ${wave.length - MOST_TOLD} more` : "";
+    return `Wave ${index + 1}: ${wave.slice(0, MOST_TOLD).join(", ")}${more}.`;
+  });
+  const rest = waves.length > MOST_TOLD ? [`${waves.length - MOST_TOLD} more waves.`] : [];
+  const chain = longestChain.slice(0, MOST_TOLD).join(", then ");
+  return [...told, ...rest, ...(longestChain.length > 1 ? [`Longest chain: ${chain}.`] : [])].join(
+    " ",
+  );
+}
+
+function waveNames({ columns }: Layout): string[] {
+  return columns.map(
+    ({ x }, index) => `<text class="wave" x="${x}" y="-16">WAVE ${index + 1}</text>`,
+  );
+}
+
+function edge({ from, to, points }: Line, strong: boolean): string {
+  const path = points.map(({ x, y }, index) => {
+    const before = points[index - 1];
+    if (before === undefined) return `M${round(x)} ${round(y)}`;
+    // the points come in pairs: across a gap the line bends, past a column it runs level
+    if (index % 2 === 0) return `H${round(x)}`;
+    const middle = round((before.x + x) / 2);
+    return `C${middle} ${round(before.y)} ${middle} ${round(y)} ${round(x)} ${round(y)}`;
+  });
+  const arrow = strong ? "plan-arrow-strong" : "plan-arrow";
+  return `<path class="edge${strong ? " strong" : ""}" d="${path.join("")}" marker-end="url(#${arrow})"><title>${xml(`${from} before ${to}`)}</title></path>`;
+}
+
+function node(
+  { key, x, y, width }: Box,
+  { phase, strong }: { readonly phase: Phase | undefined; readonly strong: boolean },
+): string {
+  const { title = "", role = "" } = phase ?? {};
+  const room = width - 2 * PADDING;
+  const at = (down: number): string => `x="${round(x + PADDING)}" y="${round(y + down)}"`;
+  return [
+    `<g><title>${xml(`${key}: ${title} (${role})`)}</title>`,
+    `<rect class="box${strong ? " strong" : ""}" x="${round(x)}" y="${round(y)}" width="${width}" height="${BOX_HEIGHT}" rx="8"/>`,
+    `<text class="title" ${at(25)}>${xml(fitted(title, room / 13.5))}</text>`,
+    `<text class="key" ${at(45)}>${xml(fitted(key, room / 12))}<tspan dx="10" class="role">${xml(roleBeside(key, role, room))}</tspan></text>`,
+    "</g>",
+  ].join("");
+}
+
+function roleBeside(key: string, role: string, room: number): string {
+  const left = room - 12 * widthOf(key) - 10;
+  return left < 40 ? "" : fitted(role, left / 12);
+}
+
+function round(value: number): number {
+  return Math.round(value * 10) / 10;
+}

@@ -1,0 +1,74 @@
+import type { Finding } from "./finding.ts";
+import type { LineIndex } from "./line-index.ts";
+import { createNearestName } from "./nearest-name.ts";
+import type { PlacedString, PlanOutline } from "./plan-outline.ts";
+import { quote } from "./quote.ts";
+
+/** What a plan names and does not hold itself. What is not given is not checked. */
+export interface KnownNames {
+  /** Names of all personas. */
+  readonly roles?: ReadonlySet<string> | undefined;
+  /** Ids of all schemas, published or not. */
+  readonly schemas?: ReadonlySet<string> | undefined;
+  /** The run's own UUID, from its specification. */
+  readonly runId?: string | undefined;
+}
+
+/**
+ * Compares what a plan names with what is known: a role that no persona has and a schema that
+ * nobody knows are warnings, because both may be made later; another run's UUID is an error.
+ */
+export function checkNames(plan: PlanOutline, known: KnownNames, lines: LineIndex): Finding[] {
+  const role = unknownName("unknown_role", known.roles, (name) => ({
+    unknown: `no persona has the role ${name}`,
+    advice: "make one in .reprise/personas/, or name one that there is",
+  }));
+  const schema = unknownName("unknown_schema", known.schemas, (name) => ({
+    unknown: `no schema has the id ${name}`,
+    advice: "put its schema into .reprise/schemas/, or name one that there is",
+  }));
+  const named = plan.phases.flatMap((phase, index) => [
+    ...role(phase.role, `/phases/${index}/role`, lines),
+    ...schema(phase.artifactSchema, `/phases/${index}/expected_artifact/schema`, lines),
+  ]);
+  return [...runIdMismatch(plan.runId, known.runId, lines), ...named];
+}
+
+type NameCheck = (name: PlacedString | null, pointer: string, lines: LineIndex) => Finding[];
+
+function unknownName(
+  code: "unknown_role" | "unknown_schema",
+  known: ReadonlySet<string> | undefined,
+  words: (quoted: string) => { readonly unknown: string; readonly advice: string },
+): NameCheck {
+  if (known === undefined) return () => [];
+  const nearest = createNearestName(known);
+  return (name, pointer, lines) => {
+    if (name === null || known.has(name.text)) return [];
+    const suggestion = nearest(name.text);
+    const { unknown, advice } = words(quote(name.text));
+    const message = `${unknown}; ${suggestion === undefined ? advice : `did you mean ${quote(suggestion)}?`}`;
+    const meant = suggestion === undefined ? {} : { suggestion };
+    return [{ code, severity: "warning", pointer, ...lines(name.offset), message, ...meant }];
+  };
+}
+
+function runIdMismatch(
+  found: PlacedString | null,
+  expected: string | undefined,
+  lines: LineIndex,
+): Finding[] {
+  if (found === null || expected === undefined) return [];
+  // a UUID says the same in capitals
+  if (found.text.toLowerCase() === expected.toLowerCase()) return [];
+  return [
+    {
+      code: "run_id_mismatch",
+      severity: "error",
+      pointer: "/runId",
+      ...lines(found.offset),
+      message: `runId is another run's; the specification has ${quote(expected)}`,
+      suggestion: expected,
+    },
+  ];
+}

@@ -1,0 +1,107 @@
+import type { Dirent } from "node:fs";
+import { readdir, readFile } from "node:fs/promises";
+import { join, relative, sep } from "node:path";
+
+import { RepriseError } from "../core/errors.ts";
+import { readJson } from "./json-source.ts";
+import { createLineIndex } from "./line-index.ts";
+import { printable } from "./quote.ts";
+import { toValue } from "./source.ts";
+
+/** A file that holds a JSON Schema with an id. */
+export interface SchemaFile {
+  readonly id: string;
+  readonly title: string | null;
+  /** How the file is named to a person. */
+  readonly shown: string;
+  readonly bytes: Buffer;
+  readonly schema: object;
+}
+
+/** A folder of schemas; `shown` is how it is named to a person. */
+export interface SchemaFolder {
+  readonly path: string;
+  readonly shown: string;
+}
+
+/** Schema files in one folder, and bytes in one of them: more than anybody writes by hand. */
+const MAX_FILES = 500;
+const MAX_BYTES = 1024 * 1024;
+
+const DIALECT = /^https:\/\/json-schema\.org\/draft\/2020-12\/schema#?$/;
+
+/**
+ * Reads every `.json` file in a folder and the folders in it, in the order of their paths. A folder
+ * that is not there has none. Links are passed over: the folder may come with a repository that
+ * anybody wrote.
+ *
+ * @throws RepriseError `schema_invalid`, naming the file and where one can be told the line.
+ */
+export async function readSchemaFiles(folder: SchemaFolder): Promise<SchemaFile[]> {
+  const paths = (await filesIn(folder.path)).map((path) => ({
+    path,
+    shown: printable(`${folder.shown}/${relative(folder.path, path).split(sep).join("/")}`),
+  }));
+  if (paths.length > MAX_FILES) {
+    throw invalid(`The folder ${folder.shown}`, `holds more than ${MAX_FILES} schemas`);
+  }
+  return Promise.all(
+    paths.map(async ({ path, shown }) => parse(await bytesOf(path, shown), shown)),
+  );
+}
+
+async function filesIn(path: string): Promise<string[]> {
+  const entries = await readdir(path, { recursive: true, withFileTypes: true }).catch(noFolder);
+  return entries
+    .filter((entry) => entry.isFile() && entry.name.endsWith(".json"))
+    .map((entry) => join(entry.parentPath, entry.name))
+    .sort();
+}
+
+function noFolder(error: unknown): Dirent[] {
+  const code = error instanceof Error && "code" in error ? error.code : undefined;
+  if (code === "ENOENT" || code === "ENOTDIR") return [];
+  const message = "The folder .reprise/schemas cannot be read; check its permissions.";
+  throw new RepriseError("file_unreadable", message, { cause: error });
+}
+
+async function bytesOf(path: string, shown: string): Promise<Buffer> {
+  const bytes = await readFile(path).catch((cause: unknown) => {
+    const message = `The schema file ${shown} cannot be read; check its permissions.`;
+    throw new RepriseError("file_unreadable", message, { cause });
+  });
+  if (bytes.length > MAX_BYTES) throw invalidFile(shown, "is larger than 1 MiB");
+  return bytes;
+}
+
+function parse(bytes: Buffer, shown: string): SchemaFile {
+  const text = bytes.toString("utf8");
+  const { root, findings } = readJson(text, createLineIndex(text));
+  const [fault] = findings;
+  if (fault !== undefined || root === null) {
+    throw invalidFile(`${shown}:${fault?.line ?? 1}`, `is not valid: ${fault?.message ?? ""}`);
+  }
+  const schema = toValue(root);
+  if (!isObject(schema)) throw invalidFile(shown, "holds no object");
+  const { $id: id, $schema: dialect = "", title } = schema;
+  if (typeof id !== "string" || id === "" || id.includes("#")) {
+    throw invalidFile(shown, 'has no "$id", which has to be an id like dev/review@1');
+  }
+  if (dialect !== "" && !DIALECT.test(String(dialect))) {
+    throw invalidFile(shown, "is written in another dialect than JSON Schema 2020-12");
+  }
+  return { id, title: typeof title === "string" ? title : null, shown, bytes, schema };
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** The refusal of one schema file; `fault` completes "The schema file … ". */
+export function invalidFile(shown: string, fault: string, cause?: unknown): RepriseError {
+  return invalid(`The schema file ${shown}`, fault, cause);
+}
+
+function invalid(what: string, fault: string, cause?: unknown): RepriseError {
+  return new RepriseError("schema_invalid", `${what} ${fault}; correct or remove it.`, { cause });
+}

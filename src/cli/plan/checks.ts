@@ -1,0 +1,57 @@
+import { resolve } from "node:path";
+
+import type { Finding } from "../../artifacts/finding.ts";
+import type { ArtifactText } from "../../artifacts/read-artifact.ts";
+import type { KnownNames } from "../../artifacts/plan-names.ts";
+import type { SchemaRegistry } from "../../artifacts/registry.ts";
+import type { PlanReport } from "../../artifacts/validate-plan.ts";
+import { personaPlaces } from "../config.ts";
+import type { CliContext } from "../context.ts";
+
+/** What plans are checked with in this folder. */
+export interface PlanChecker {
+  readonly registry: SchemaRegistry;
+  /** Validates the plan in a file, or on standard input where the file is `-`. */
+  check(file: string, expected?: Pick<KnownNames, "runId">): Promise<PlanReport>;
+}
+
+/**
+ * Loads the schemas, the project's among them, and the names of the personas. The validator and
+ * the YAML reader are loaded here and not with the command: they slow a start down.
+ *
+ * @throws RepriseError `schema_invalid`, `file_unreadable` for a schema of the project.
+ */
+export async function createPlanChecker(cli: CliContext): Promise<PlanChecker> {
+  const [{ loadSchemas, PHASE_PLAN }, { validatePlan }, { toReport }] = await Promise.all([
+    import("../../artifacts/registry.ts"),
+    import("../../artifacts/validate-plan.ts"),
+    import("../../artifacts/finding.ts"),
+  ]);
+  const [registry, roles] = await Promise.all([loadSchemas(cli.cwd), personaNames(cli)]);
+  const schema = await registry.compiled(PHASE_PLAN);
+  if (schema === null) throw new TypeError("the schema of a phase plan is published");
+  return {
+    registry,
+    async check(file, expected = {}) {
+      const artifact = await readArtifact(cli, file);
+      if ("code" in artifact) return { ...toReport([artifact]), phases: 0, plan: null };
+      const known = { roles, schemas: registry.ids, ...expected };
+      return validatePlan(artifact.text, { syntax: artifact.syntax, schema, known });
+    },
+  };
+}
+
+/** Reads a file, or standard input (as JSON) where it is `-`; a finding where it cannot be read. */
+export async function readArtifact(cli: CliContext, file: string): Promise<ArtifactText | Finding> {
+  const { readArtifactFile, readArtifactStream } = await import("../../artifacts/read-artifact.ts");
+  return file === "-"
+    ? readArtifactStream(cli.stdin, "json")
+    : readArtifactFile(resolve(cli.cwd, file));
+}
+
+/** One whose file is broken counts: `doctor` says what is wrong with it. */
+async function personaNames(cli: CliContext): Promise<Set<string>> {
+  const { listPersonas } = await import("../../agent/personas/list.ts");
+  const personas = await listPersonas({ ...personaPlaces(cli), repoPath: cli.cwd });
+  return new Set(personas.map(({ name }) => name));
+}

@@ -1,0 +1,27 @@
+import type { PhasePlan } from "../../artifacts/phase-plan.ts";
+import { RepriseError } from "../../core/errors.ts";
+import { MAX_FAULTS } from "../../core/limits.ts";
+import { noticeLine } from "../context.ts";
+import type { CliContext } from "../context.ts";
+import { createPlanChecker } from "./checks.ts";
+
+/**
+ * Reads a valid plan from a file, or as JSON from standard input where it is `-`; warnings go to
+ * standard error.
+ *
+ * @throws RepriseError `plan_invalid` with the first faults; `schema_invalid`, `file_unreadable`.
+ */
+export async function readPlan(cli: CliContext, file: string): Promise<PhasePlan> {
+  const { plan, findings } = await (await createPlanChecker(cli)).check(file);
+  const { findingLine } = await import("./findings.ts");
+  if (plan === null) {
+    const faults = findings
+      .filter(({ severity }) => severity === "error")
+      .slice(0, MAX_FAULTS)
+      .map((finding) => ({ pointer: finding.pointer, message: findingLine(finding) }));
+    const message = "This is no valid phase plan; `reprise plan validate` lists all that is wrong.";
+    throw new RepriseError("plan_invalid", message, { faults });
+  }
+  for (const finding of findings) noticeLine(cli, findingLine(finding));
+  return plan;
+}

@@ -1,0 +1,50 @@
+import { isAbsolute } from "node:path";
+import { pathToFileURL } from "node:url";
+
+import type { Finding } from "../../artifacts/finding.ts";
+import type { FileReport } from "./findings.ts";
+
+/** Findings as a SARIF 2.1.0 log of one run, for programs that gather what many tools found. */
+export function sarifLog(reports: readonly FileReport[], version: string): object {
+  const codes = new Set(reports.flatMap(({ findings }) => findings.map(({ code }) => code)));
+  return {
+    $schema: "https://json.schemastore.org/sarif-2.1.0.json",
+    version: "2.1.0",
+    runs: [
+      {
+        tool: { driver: { name: "reprise", version, rules: [...codes].map((id) => ({ id })) } },
+        columnKind: "utf16CodeUnits",
+        results: reports.flatMap(({ file, findings }) =>
+          findings.map((finding) => resultOf(file, finding)),
+        ),
+      },
+    ],
+  };
+}
+
+function resultOf(file: string, finding: Finding): object {
+  const { code, severity, message, line, column, pointer } = finding;
+  return {
+    ruleId: code,
+    level: severity,
+    message: { text: message },
+    locations: [
+      {
+        physicalLocation: {
+          artifactLocation: { uri: uriOf(file) },
+          region: { startLine: line, startColumn: column },
+        },
+        logicalLocations: [{ fullyQualifiedName: pointer }],
+      },
+    ],
+  };
+}
+
+function uriOf(file: string): string {
+  if (file === "-") return "stdin";
+  if (isAbsolute(file)) return pathToFileURL(file).href;
+  return file
+    .split(/[\\/]/)
+    .map((step) => encodeURIComponent(step))
+    .join("/");
+}

@@ -1,0 +1,104 @@
+import { Command } from "commander";
+
+import type { PhaseGraph } from "../../artifacts/phase-graph.ts";
+import type { Phase, PhasePlan } from "../../artifacts/phase-plan.ts";
+import { printLine } from "../context.ts";
+import type { CliContext } from "../context.ts";
+import { plural } from "../plural.ts";
+import { readPlan } from "./read-plan.ts";
+
+/**
+ * `plan show <file>`: the waves whose phases can run side by side, the longest chain, the hours
+ * where they are given, and the expected artifacts. `--json` prints one document: `runId,
+ * phaseKey, estimated_duration_hours` (null where none is given), `phases` (how many), `waves,
+ * longest_chain, artifacts` (`phase, path, schema`). A plan with faults is refused with
+ * `plan_invalid`.
+ */
+export function showCommand(cli: CliContext): Command {
+  return new Command("show")
+    .description("show which phases can run side by side, and the longest chain of them")
+    .argument("<file>", "the plan; - for JSON on standard input")
+    .option("--json", "print one JSON document, for programs")
+    .action(async (file: string, options: { json?: true }) => {
+      const plan = await readPlan(cli, file);
+      const { phaseGraph } = await import("../../artifacts/phase-graph.ts");
+      const graph = phaseGraph(plan);
+      if (options.json === true) printLine(cli, JSON.stringify(documentOf(plan, graph), null, 2));
+      else for (const line of await planLines(plan, graph)) printLine(cli, line);
+    });
+}
+
+function documentOf(plan: PhasePlan, { waves, longestChain }: PhaseGraph): object {
+  return {
+    runId: plan.runId,
+    phaseKey: plan.phaseKey,
+    estimated_duration_hours: plan.estimated_duration_hours ?? null,
+    phases: plan.phases.length,
+    waves,
+    longest_chain: longestChain,
+    artifacts: artifactsOf(plan),
+  };
+}
+
+function artifactsOf({ phases }: PhasePlan) {
+  return phases.flatMap(({ key, expected_artifact: artifact }) =>
+    artifact === undefined ? [] : [{ phase: key, ...artifact }],
+  );
+}
+
+async function planLines(plan: PhasePlan, graph: PhaseGraph): Promise<string[]> {
+  const { printable } = await import("../../artifacts/quote.ts");
+  const row = ({ key, role, title }: Phase): string[] => [key, role, title].map(printable);
+  const rows = new Map(plan.phases.map((phase) => [phase.key, row(phase)]));
+  const waves = graph.waves.map((wave) => wave.map((key) => rows.get(key) ?? []));
+  const artifacts = artifactsOf(plan).map((artifact) =>
+    [artifact.path, artifact.schema, artifact.phase].map(printable),
+  );
+  return [
+    headline(plan, graph),
+    `run ${plan.runId}, ${printable(plan.phaseKey)}`,
+    ...waveLines(waves),
+    ...chainLines(graph.longestChain),
+    ...(artifacts.length > 0 ? ["", "Artifacts", ...aligned(artifacts, artifacts)] : []),
+  ];
+}
+
+function waveLines(waves: readonly (readonly (readonly string[])[])[]): string[] {
+  const all = waves.flat();
+  return waves.flatMap((rows, index) => {
+    const many = rows.length === 1 ? "" : `, ${rows.length} side by side`;
+    return ["", `Wave ${index + 1}${many}`, ...aligned(rows, all)];
+  });
+}
+
+function chainLines(chain: readonly string[]): string[] {
+  if (chain.length < 2) return [];
+  return ["", `Longest chain, ${plural(chain.length, "phase")}`, `  ${chain.join(" -> ")}`];
+}
+
+function headline(
+  { phases, estimated_duration_hours: hours }: PhasePlan,
+  graph: PhaseGraph,
+): string {
+  const waves = `${plural(phases.length, "phase")} in ${plural(graph.waves.length, "wave")}`;
+  return hours === undefined ? waves : `${waves}, ${hours} ${hours === 1 ? "hour" : "hours"}`;
+}
+
+/** One very long name does not push everything else out of sight. */
+const WIDEST = 40;
+
+/** Rows of a table in columns as wide as those of `all` rows. */
+function aligned(
+  rows: readonly (readonly string[])[],
+  all: readonly (readonly string[])[],
+): string[] {
+  const widths: number[] = [];
+  for (const cells of all) {
+    for (const [column, { length }] of cells.entries()) {
+      widths[column] = Math.max(widths[column] ?? 0, Math.min(length, WIDEST));
+    }
+  }
+  const line = (cells: readonly string[]): string =>
+    cells.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join("  ");
+  return rows.map((cells) => `  ${line(cells).trimEnd()}`);
+}

@@ -1,0 +1,127 @@
+import { Command, Option } from "commander";
+
+import { RepriseError } from "../../core/errors.ts";
+import { printLine } from "../context.ts";
+import type { CliContext } from "../context.ts";
+import { createPlanChecker, readArtifact } from "./checks.ts";
+import type { PlanChecker } from "./checks.ts";
+import type { FileReport } from "./findings.ts";
+
+const FORMATS = ["text", "json", "github", "sarif"] as const;
+
+interface ValidateOptions {
+  readonly spec?: string;
+  readonly json?: true;
+  readonly format?: (typeof FORMATS)[number];
+}
+
+/** The specification that the plans belong to, checked. */
+interface SpecReport extends FileReport {
+  readonly runId: string | null;
+}
+
+/**
+ * `plan validate <file...>`: reports every finding of every phase plan. `-` is standard input,
+ * read as JSON. With `--spec` the plans must be of the same run as that specification. Exit code 0
+ * when all are valid (warnings allowed), 1 when one is not or cannot be read. `--json` prints
+ * `{valid, files: [{file, valid, findings: [{code, severity, pointer, line, column, message, …}]}]}`
+ * and with `--spec` also `spec: {file, valid, run_id, findings}`.
+ */
+export function validateCommand(cli: CliContext): Command {
+  return new Command("validate")
+    .description("check phase plans: their JSON or YAML, their schema, dependencies and names")
+    .argument("<file...>", "files to check; - for JSON on standard input")
+    .option("--spec <file>", "the specification of the run, whose runId the plans must have")
+    .option("--json", "print one JSON document, for programs")
+    .addOption(new Option("--format <format>", "how to print").choices([...FORMATS]))
+    .action(async (files: string[], options: ValidateOptions) => {
+      const format = formatOf(options);
+      refuseTwice([...files, ...(options.spec === undefined ? [] : [options.spec])]);
+      const checker = await createPlanChecker(cli);
+      const spec = options.spec === undefined ? null : await checkSpec(cli, checker, options.spec);
+      const reports = await checkFiles(checker, files, spec?.runId ?? undefined);
+      if (![...reports, ...(spec === null ? [] : [spec])].every(({ valid }) => valid)) {
+        cli.exitCode = 1;
+      }
+      await print(cli, { format, spec, reports });
+    });
+}
+
+function formatOf({ json, format }: ValidateOptions): (typeof FORMATS)[number] {
+  if (json === true && format !== undefined && format !== "json") {
+    throw new RepriseError("invalid_usage", "--json does not go with another --format.");
+  }
+  return json === true ? "json" : (format ?? "text");
+}
+
+function refuseTwice(files: readonly string[]): void {
+  if (files.filter((file) => file === "-").length > 1) {
+    const message = "Standard input can be read only once; name - only once.";
+    throw new RepriseError("invalid_usage", message);
+  }
+}
+
+async function checkSpec(
+  cli: CliContext,
+  { registry }: PlanChecker,
+  file: string,
+): Promise<SpecReport> {
+  const [{ checkArtifact }, { SPECIFICATION: id }, { toReport }] = await Promise.all([
+    import("../../artifacts/check-artifact.ts"),
+    import("../../artifacts/registry.ts"),
+    import("../../artifacts/finding.ts"),
+  ]);
+  const artifact = await readArtifact(cli, file);
+  if ("code" in artifact) return { file, runId: null, ...toReport([artifact]) };
+  return { file, ...checkArtifact(artifact, { id, schema: await registry.compiled(id) }) };
+}
+
+async function checkFiles(
+  checker: PlanChecker,
+  files: readonly string[],
+  runId: string | undefined,
+): Promise<FileReport[]> {
+  const reports: FileReport[] = [];
+  for (const file of files) {
+    const { valid, findings, phases } = await checker.check(file, { runId });
+    reports.push({ file, valid, findings, phases });
+  }
+  return reports;
+}
+
+interface Outcome {
+  readonly format: (typeof FORMATS)[number];
+  readonly spec: SpecReport | null;
+  readonly reports: readonly FileReport[];
+}
+
+async function print(cli: CliContext, { format, spec, reports }: Outcome): Promise<void> {
+  const all = [...(spec === null ? [] : [spec]), ...reports];
+  const lines = async (): Promise<string[]> => {
+    switch (format) {
+      case "json":
+        return [JSON.stringify(documentOf(spec, reports), null, 2)];
+      case "sarif": {
+        const { sarifLog } = await import("./sarif.ts");
+        return [JSON.stringify(sarifLog(all, cli.version), null, 2)];
+      }
+      case "github": {
+        const { githubLines } = await import("./github.ts");
+        return githubLines(all);
+      }
+      case "text": {
+        const { findingLines } = await import("./findings.ts");
+        return all.flatMap(findingLines);
+      }
+    }
+  };
+  for (const line of await lines()) printLine(cli, line);
+}
+
+function documentOf(spec: SpecReport | null, reports: readonly FileReport[]): object {
+  const valid = reports.every((report) => report.valid) && spec?.valid !== false;
+  const files = reports.map(({ file, valid, findings }) => ({ file, valid, findings }));
+  if (spec === null) return { valid, files };
+  const { file, valid: good, runId: run_id, findings } = spec;
+  return { valid, spec: { file, valid: good, run_id, findings }, files };
+}
