@@ -49,19 +49,28 @@ export function outcomeOf({ code, stdout, stderr }: Finished): Outcome {
 
 /**
  * Stops a process (SIGSTOP) while it holds no lock of the database: stopped inside a transaction,
- * it would rightly hold up everybody else.
+ * it would rightly hold up everybody else. A process that has ended stays ended.
  */
 export async function stopBetweenWrites(running: Running, database: string): Promise<void> {
   for (;;) {
     running.child.kill("SIGSTOP");
-    while (!/^State:\s+T/m.test(readFileSync(`/proc/${running.pid}/status`, "utf8"))) {
+    while (stateOf(running.pid) === "at work") {
       await sleep(1);
     }
-    if (mayWrite(database)) {
+    if (stateOf(running.pid) === "gone" || mayWrite(database)) {
       return;
     }
     running.child.kill("SIGCONT");
     await sleep(3);
+  }
+}
+
+function stateOf(pid: number): "at work" | "stopped" | "gone" {
+  try {
+    const [, state] = /^State:\s+(\w)/m.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];
+    return state === "T" ? "stopped" : state === "Z" || state === "X" ? "gone" : "at work";
+  } catch {
+    return "gone";
   }
 }
 
