@@ -1,3 +1,9 @@
+export type { Finding, FindingCode } from "./artifacts/finding.ts";
+export { type PhaseGraph, phaseGraph } from "./artifacts/phase-graph.ts";
+export type { ExpectedArtifact, Phase, PhasePlan } from "./artifacts/phase-plan.ts";
+export type { KnownNames } from "./artifacts/plan-names.ts";
+export { type PhasePlanOptions, validatePhasePlan } from "./artifacts/validate-phase-plan.ts";
+export type { PlanReport } from "./artifacts/validate-plan.ts";
 export { type Client, createClient, type ListOptions, type SessionPage } from "./client/client.ts";
 export { ClientError, type ClientErrorCode } from "./client/client-error.ts";
 export type { ClientOptions } from "./client/connection.ts";
@@ -20,5 +26,6 @@ export type {
 } from "./core/schemas.ts";
 export { type App, type AppOptions, createApp } from "./http/app.ts";
 export { type RunningServer, type ServerOptions, startServer } from "./http/serve.ts";
+export { openPostgresStore } from "./store/postgres/open.ts";
 export { openSqliteStore } from "./store/sqlite/open.ts";
 export type { Store } from "./store/store.ts";

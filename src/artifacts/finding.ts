@@ -67,6 +67,9 @@ export interface ArtifactReport {
 /** Findings of one artifact, at most; `too_many_findings` then says that there are more. */
 export const MAX_FINDINGS = 10_000;
 
+/** Characters of pointers, sentences and paths together, at most: memory for what is printed. */
+const MAX_CHARACTERS = 8_000_000;
+
 /**
  * Orders findings by their places. Where there are too many, errors are kept before warnings.
  */
@@ -92,13 +95,23 @@ function compare(a: string, b: string): number {
 }
 
 function atMost(ordered: readonly Finding[]): readonly Finding[] {
-  if (ordered.length <= MAX_FINDINGS) return ordered;
-  const kept = [...withSeverity(ordered, "error"), ...withSeverity(ordered, "warning")]
-    .slice(0, MAX_FINDINGS)
-    .sort(byPlace);
-  const { severity = "error", line = 1, column = 1 } = kept.at(-1) ?? {};
-  const message = `only ${MAX_FINDINGS.toLocaleString("en")} findings are listed, errors first; mend these and validate again`;
+  const byWeight = [...withSeverity(ordered, "error"), ...withSeverity(ordered, "warning")];
+  const count = tellable(byWeight);
+  if (count === ordered.length) return ordered;
+  const kept = byWeight.slice(0, count).sort(byPlace);
+  const { severity = "error", line = 1, column = 1 } = kept.at(-1) ?? byWeight[0] ?? {};
+  const message = `only ${count.toLocaleString("en")} findings are listed, errors first; mend these and validate again`;
   return [...kept, { code: "too_many_findings", severity, pointer: "", line, column, message }];
+}
+
+/** How many findings can be told: one very long name may stand in the pointers of all of them. */
+function tellable(findings: readonly Finding[]): number {
+  let left = MAX_CHARACTERS;
+  const end = findings.slice(0, MAX_FINDINGS).findIndex(({ pointer, message, path = [] }) => {
+    left -= path.reduce((sum, key) => sum + key.length, pointer.length + message.length);
+    return left < 0;
+  });
+  return end === -1 ? Math.min(findings.length, MAX_FINDINGS) : Math.max(1, end);
 }
 
 function withSeverity(findings: readonly Finding[], severity: Finding["severity"]): Finding[] {

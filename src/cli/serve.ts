@@ -44,6 +44,7 @@ async function serve(cli: CliContext, command: Command, options: ServeOptions): 
   const server = await startServer({
     store,
     version: cli.version,
+    project: cli.cwd,
     host: options.host,
     port,
     stream: { pollMs },

@@ -45,7 +45,9 @@ function matches(pattern: string, path: string): boolean {
   const wanted = pattern.split("/");
   return (
     parts.length === wanted.length &&
-    wanted.every((part, index) => part === parts[index] || (part === ":id" && parts[index] !== ""))
+    wanted.every(
+      (part, index) => part === parts[index] || (part.startsWith(":") && parts[index] !== ""),
+    )
   );
 }
 

@@ -16,6 +16,7 @@ import {
 } from "../core/limits.ts";
 import type { Store } from "../store/store.ts";
 import { refuseUnknownRoutes } from "./allowed-methods.ts";
+import { artifactRoutes } from "./artifacts.ts";
 import { boundBodies } from "./body-room.ts";
 import { createClientErrors } from "./client-error.ts";
 import { createSessionRoute } from "./create-session.ts";
@@ -42,6 +43,8 @@ export interface AppOptions {
   /** Where set, every call but `/livez` and `/readyz` needs it as a bearer token. */
   readonly token?: string | undefined;
   readonly hosts: AllowedHosts;
+  /** A folder whose `.reprise/schemas/` are known too; none where it is not given. */
+  readonly project?: string | undefined;
   /** Each is taken from `core/limits.ts` where it is not given. */
   readonly stream?: Partial<StreamSettings> | undefined;
   readonly timeouts?: Partial<RequestTimeouts> | undefined;
@@ -97,6 +100,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     addRoute(typed(app), options.store);
   }
   streamSessionRoute(typed(app), options.store, streams);
+  artifactRoutes(typed(app), { project: options.project ?? null });
   openApiRoute(typed(app));
   await app.ready();
   return { fastify: app, streams };

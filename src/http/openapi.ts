@@ -83,7 +83,7 @@ function markOptionalBodies({ paths, components }: OpenApi): void {
     }
     const schema = body.content["application/json"]?.schema ?? {};
     const name = "$ref" in schema ? schema.$ref.replace(/^.*\//, "") : "";
-    const named = components?.schemas?.[name] ?? {};
-    body.required = "required" in named;
+    const fields = name === "" ? schema : (components?.schemas?.[name] ?? {});
+    body.required = "required" in fields;
   }
 }

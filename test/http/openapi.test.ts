@@ -98,6 +98,10 @@ describe("the OpenAPI document", () => {
         "post /api/sessions/{id}/messages",
         "get /api/sessions/{id}/stream",
         "post /api/sessions/{id}/end",
+        "get /api/artifacts/schemas",
+        "get /api/artifacts/schemas/{id}",
+        "get /api/artifacts/schemas/{group}/{name}",
+        "post /api/artifacts/validate",
         "get /livez",
         "get /readyz",
         "get /openapi.json",
@@ -206,6 +210,15 @@ describe("the OpenAPI document", () => {
     await fits("GET", `${one}/stream`, `/api/sessions/${id}/stream?last_seq=1`);
     await fits("GET", `${one}/stream`, `/api/sessions/${id}/stream?last_seq=x`);
     await fits("GET", `${one}/stream`, "/api/sessions/ffffffff/stream");
+    const artifacts = "/api/artifacts";
+    await fits("GET", `${artifacts}/schemas`, `${artifacts}/schemas`);
+    await fits("GET", `${artifacts}/schemas/{id}`, `${artifacts}/schemas/dev%2Fphase-plan%401`);
+    await fits("GET", `${artifacts}/schemas/{id}`, `${artifacts}/schemas/nothing`);
+    const byPath = `${artifacts}/schemas/{group}/{name}`;
+    await fits("GET", byPath, `${artifacts}/schemas/dev/phase-plan@1`);
+    await fits("GET", byPath, `${artifacts}/schemas/dev/spec@1`);
+    await fits("POST", `${artifacts}/validate`, `${artifacts}/validate`, { text: "{}" });
+    await fits("POST", `${artifacts}/validate`, `${artifacts}/validate`, {});
     await fits("GET", "/livez", "/livez");
     await fits("GET", "/livez", "/livez", undefined, { origin: "http://evil.example" });
     await fits("GET", "/readyz", "/readyz");

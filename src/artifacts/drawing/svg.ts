@@ -12,8 +12,13 @@ const HEAD = 28;
 const PADDING = 14;
 const NARROWEST = 120;
 const WIDEST = 250;
+/** Below the boxes, for the caption. */
+const FOOT = 36;
+/** Pixels of a letter in a title, and in a key or role. */
+const TITLE_LETTER = 8;
+const SMALL_LETTER = 7;
 /** Below it a picture is too narrow for its own caption. */
-const LEAST_WIDTH = 280;
+const LEAST_WIDTH = 420;
 
 /**
  * The plan as a picture of its own (SVG 1.1, no scripts, no fonts, nothing loaded): waves as
@@ -27,7 +32,7 @@ export function drawSvg(plan: PhasePlan): string {
   const phases = new Map(plan.phases.map((phase) => [phase.key, phase]));
   const layout = layOut(graph, (key) => boxWidth(phases.get(key)));
   const width = Math.ceil(Math.max(LEAST_WIDTH, layout.width + 2 * MARGIN));
-  const height = Math.ceil(layout.height + 2 * MARGIN + HEAD);
+  const height = Math.ceil(layout.height + 2 * MARGIN + HEAD + FOOT);
   const chain = new Set(graph.longestChain.length > 1 ? graph.longestChain : []);
   const links = new Set(
     graph.longestChain.slice(1).map((to, at) => `${graph.longestChain[at]} ${to}`),
@@ -46,6 +51,7 @@ export function drawSvg(plan: PhasePlan): string {
     ...layout.boxes.map((box) =>
       node(box, { phase: phases.get(box.key), strong: chain.has(box.key) }),
     ),
+    `<text y="${round(layout.height + FOOT)}">${xml(footer(plan, graph))}</text>`,
     "</g>",
     "</svg>",
   ].join("\n");
@@ -78,15 +84,25 @@ text { fill: #9198a1 }
 
 function boxWidth(phase: Phase | undefined): number {
   const { title = "", key = "", role = "" } = phase ?? {};
-  const line = `${key}  ${role}`;
-  const text = Math.max(13.5 * widthOf(printable(title)), 12 * widthOf(line));
+  const small = SMALL_LETTER * widthOf(printable(`${key}  ${role}`));
+  const text = Math.max(TITLE_LETTER * widthOf(printable(title)), small);
   return Math.round(Math.min(WIDEST, Math.max(NARROWEST, text + 2 * PADDING)));
 }
 
-function caption({ phases }: PhasePlan, { waves }: PhaseGraph): string {
+function caption(
+  { phases, estimated_duration_hours: hours }: PhasePlan,
+  graph: PhaseGraph,
+): string {
   const count = (number: number, thing: string): string =>
     `${number} ${thing}${number === 1 ? "" : "s"}`;
-  return `Phase plan: ${count(phases.length, "phase")} in ${count(waves.length, "wave")}`;
+  const size = `${count(phases.length, "phase")} in ${count(graph.waves.length, "wave")}`;
+  return `Phase plan: ${size}${hours === undefined ? "" : `, ${count(hours, "hour")}`}`;
+}
+
+function footer(plan: PhasePlan, graph: PhaseGraph): string {
+  const { length } = graph.longestChain;
+  const chain = length > 1 ? ` · strong: the longest chain, ${length} phases` : "";
+  return `${caption(plan, graph)}${chain}`;
 }
 
 /** Waves that are told one by one; a list of thousands helps nobody who hears it. */
@@ -133,15 +149,15 @@ function node(
   return [
     `<g><title>${xml(`${key}: ${title} (${role})`)}</title>`,
     `<rect class="box${strong ? " strong" : ""}" x="${round(x)}" y="${round(y)}" width="${width}" height="${BOX_HEIGHT}" rx="8"/>`,
-    `<text class="title" ${at(25)}>${xml(fitted(title, room / 13.5))}</text>`,
-    `<text class="key" ${at(45)}>${xml(fitted(key, room / 12))}<tspan dx="10" class="role">${xml(roleBeside(key, role, room))}</tspan></text>`,
+    `<text class="title" ${at(25)}>${xml(fitted(title, room / TITLE_LETTER))}</text>`,
+    `<text class="key" ${at(45)}>${xml(fitted(key, room / SMALL_LETTER))}<tspan dx="10" class="role">${xml(roleBeside(key, role, room))}</tspan></text>`,
     "</g>",
   ].join("");
 }
 
 function roleBeside(key: string, role: string, room: number): string {
-  const left = room - 12 * widthOf(key) - 10;
-  return left < 40 ? "" : fitted(role, left / 12);
+  const left = room - SMALL_LETTER * widthOf(key) - 10;
+  return left < 40 ? "" : fitted(role, left / SMALL_LETTER);
 }
 
 function round(value: number): number {

@@ -14,7 +14,7 @@ export function xml(text: string): string {
 const WIDE =
   /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\u{1f000}-\u{3ffff}]/u;
 
-/** About how wide a text is, in units of a font's size: fonts differ, so with some room. */
+/** About how wide a text is, in units of a letter: fonts differ, so with some room. */
 export function widthOf(text: string): number {
   return Array.from(text).reduce((sum, char) => sum + charWidth(char), 0);
 }
@@ -33,7 +33,6 @@ export function fitted(text: string, width: number): string {
 }
 
 function charWidth(char: string): number {
-  if (WIDE.test(char)) return 1.1;
-  if (/[ilj.,:;'|! ]/.test(char)) return 0.33;
-  return /[A-ZmwMW@—…]/.test(char) ? 0.8 : 0.58;
+  if (WIDE.test(char)) return 1.8;
+  return /[A-ZmwMW@…]/.test(char) ? 1.25 : 1;
 }

@@ -1,0 +1,94 @@
+import { Type } from "typebox";
+
+import { FINDING_CODES } from "../artifacts/finding.ts";
+import { RepriseError } from "../core/errors.ts";
+import { MAX_BODY_BYTES, MAX_CONTENT_BYTES, MAX_NAME_LENGTH } from "../core/limits.ts";
+import { NoQuery } from "../core/schemas.ts";
+import type { Api } from "./app.ts";
+import type { Schemas } from "./artifacts.ts";
+import { json, problems } from "./responses.ts";
+
+const closed = { additionalProperties: false } as const;
+
+/** UTF-8 bytes of one artifact: reading YAML takes several times as long as reading JSON. */
+const MAX_BYTES = { json: MAX_CONTENT_BYTES, yaml: MAX_CONTENT_BYTES / 8 };
+
+const PHASE_PLAN = "dev/phase-plan@1";
+
+const ValidateArtifactRequest = Type.Object(
+  {
+    text: Type.String({ description: "the artifact as it stands in its file" }),
+    syntax: Type.Optional(
+      Type.Unsafe<"json" | "yaml">({ type: "string", enum: ["json", "yaml"], default: "json" }),
+    ),
+    schema: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: MAX_NAME_LENGTH,
+        default: PHASE_PLAN,
+        description: "the id of the artifact's schema",
+      }),
+    ),
+  },
+  closed,
+);
+
+const Finding = Type.Object(
+  {
+    code: Type.Unsafe<(typeof FINDING_CODES)[number]>({ type: "string", enum: [...FINDING_CODES] }),
+    severity: Type.Unsafe<"error" | "warning">({ type: "string", enum: ["error", "warning"] }),
+    pointer: Type.String({ description: "JSON pointer into the artifact" }),
+    line: Type.Integer({ minimum: 1 }),
+    column: Type.Integer({ minimum: 1, description: "In UTF-16 code units." }),
+    message: Type.String(),
+    suggestion: Type.Optional(Type.String()),
+    first_line: Type.Optional(Type.Integer({ minimum: 1 })),
+    path: Type.Optional(Type.Unsafe<readonly string[]>(Type.Array(Type.String()))),
+  },
+  closed,
+);
+
+const ArtifactReport = Type.Object(
+  {
+    schema: Type.String(),
+    valid: Type.Boolean({ description: "Whether no finding is an error." }),
+    findings: Type.Array(Finding),
+  },
+  closed,
+);
+
+const schema = {
+  operationId: "validateArtifact",
+  summary: "Validates an artifact and tells every finding with its place; nothing is stored",
+  querystring: NoQuery,
+  body: ValidateArtifactRequest,
+  response: {
+    200: json(ArtifactReport, { description: "What was found, whether it is valid or not." }),
+    ...problems({
+      404: "No schema has this id.",
+      413: "The text is more than 1 MiB of JSON or 128 KiB of YAML.",
+      415: "The body is not JSON.",
+    }),
+  },
+};
+
+export function validateArtifactRoute(app: Api, schemas: Schemas): void {
+  app.route({
+    method: "POST",
+    url: "/api/artifacts/validate",
+    schema,
+    bodyLimit: MAX_BODY_BYTES,
+    handler: async ({ body: { text, syntax = "json", schema: id = PHASE_PLAN } }) => {
+      if (Buffer.byteLength(text) > MAX_BYTES[syntax]) {
+        throw new RepriseError(
+          "body_too_large",
+          "The artifact is too large; its text holds 1 MiB of JSON or 128 KiB of YAML at most.",
+        );
+      }
+      const registry = await schemas();
+      const { validateArtifact } = await import("../artifacts/validate-artifact.ts");
+      const report = await validateArtifact({ text, syntax }, { id, registry });
+      return { schema: id, valid: report.valid, findings: [...report.findings] };
+    },
+  });
+}

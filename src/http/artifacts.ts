@@ -1,0 +1,109 @@
+import { Type } from "typebox";
+
+import type { SchemaRegistry } from "../artifacts/registry.ts";
+import { MAX_NAME_LENGTH } from "../core/limits.ts";
+import { NoQuery } from "../core/schemas.ts";
+import type { Api } from "./app.ts";
+import { validateArtifactRoute } from "./artifacts-validate.ts";
+import { json, problems, REQUEST_ID } from "./responses.ts";
+
+/** Reads the known schemas, once; where one is broken, again at the next call. */
+export type Schemas = () => Promise<SchemaRegistry>;
+
+const SCHEMA_TYPE = "application/schema+json";
+
+const closed = { additionalProperties: false } as const;
+
+const Entry = Type.Object(
+  {
+    id: Type.String(),
+    title: Type.Unsafe<string | null>({ type: ["string", "null"] }),
+    published: Type.Boolean({ description: "False where only the id is known." }),
+    source: Type.Unsafe<"built-in" | "project">({ type: "string", enum: ["built-in", "project"] }),
+  },
+  closed,
+);
+
+/**
+ * The artifacts' schemas, and validation against them. `project` is a folder whose
+ * `.reprise/schemas/` are known too. Nothing is read and no validator loaded before the first call.
+ */
+export function artifactRoutes(app: Api, { project }: { readonly project: string | null }): void {
+  const schemas = readOnce(project);
+  listSchemasRoute(app, schemas);
+  readSchemaRoutes(app, schemas);
+  validateArtifactRoute(app, schemas);
+}
+
+function readOnce(project: string | null): Schemas {
+  let reading: Promise<SchemaRegistry> | undefined;
+  return () => {
+    reading ??= import("../artifacts/registry.ts")
+      .then(({ loadSchemas }) => loadSchemas(project))
+      .catch((error: unknown) => {
+        reading = undefined;
+        throw error;
+      });
+    return reading;
+  };
+}
+
+function listSchemasRoute(app: Api, schemas: Schemas): void {
+  const schema = {
+    operationId: "listSchemas",
+    summary: "Lists the artifacts' schemas by their ids",
+    querystring: NoQuery,
+    response: {
+      200: json(Type.Array(Entry), { description: "All that are known." }),
+      ...problems(),
+    },
+  };
+  app.route({
+    method: "GET",
+    url: "/api/artifacts/schemas",
+    schema,
+    handler: async () => [...(await schemas()).entries],
+  });
+}
+
+/** Most ids hold a slash: both `dev%2Fphase-plan%401` and `dev/phase-plan@1` are read. */
+function readSchemaRoutes(app: Api, schemas: Schemas): void {
+  const step = () => Type.String({ maxLength: MAX_NAME_LENGTH });
+  app.route({
+    method: "GET",
+    url: "/api/artifacts/schemas/:id",
+    schema: { ...readSchema("getSchema"), params: Type.Object({ id: step() }) },
+    handler: async ({ params }, reply) => {
+      reply.type(SCHEMA_TYPE);
+      return (await schemas()).read(params.id);
+    },
+  });
+  app.route({
+    method: "GET",
+    url: "/api/artifacts/schemas/:group/:name",
+    schema: {
+      ...readSchema("getSchemaByPath"),
+      params: Type.Object({ group: step(), name: step() }),
+    },
+    handler: async ({ params }, reply) => {
+      reply.type(SCHEMA_TYPE);
+      return (await schemas()).read(`${params.group}/${params.name}`);
+    },
+  });
+}
+
+function readSchema(operationId: string) {
+  return {
+    operationId,
+    summary: "Returns the JSON Schema of an artifact, byte for byte as it was published",
+    querystring: NoQuery,
+    response: {
+      200: {
+        description: "The schema.",
+        headers: { "X-Request-Id": REQUEST_ID },
+        content: { [SCHEMA_TYPE]: { schema: { type: "object" } } },
+      },
+      ...problems({ 404: "No schema has this id, or its fields were never published." }),
+    },
+  };
+}
