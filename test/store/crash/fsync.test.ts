@@ -10,8 +10,9 @@ import { openSqliteStore } from "../../../src/store/sqlite/open.ts";
 import { startProcess } from "../../helpers/process.ts";
 import { temporaryFolder } from "../../helpers/temp.ts";
 
-/** strace has to be installed, and this user has to be allowed to trace. */
-const traces = spawnSync("strace", ["-o", "/dev/null", "true"]).status === 0;
+/** It has to be installed, and this user has to be allowed to trace. */
+const TRACER = "strace";
+const traces = spawnSync(TRACER, ["-o", "/dev/null", "true"]).status === 0;
 const PROGRAM = fileURLToPath(
   new URL("../../fixtures/programs/store-acknowledge.ts", import.meta.url),
 );
@@ -29,7 +30,7 @@ it.skipIf(!traces)(
 
     const options = ["-f", "-y", "-e", "trace=write,pwrite64,fdatasync,fsync", "-o", trace];
     const program = [process.execPath, PROGRAM, path, id, `${GROUPS}`];
-    const { code } = await startProcess("strace", [...options, ...program]).finished;
+    const { code } = await startProcess(TRACER, [...options, ...program]).finished;
 
     expect(code).toBe(0);
     const acknowledged = callsOf(trace)

@@ -17,6 +17,8 @@ import { testSize } from "../../helpers/size.ts";
 import { temporaryFolder } from "../../helpers/temp.ts";
 
 const PAGE = 4096;
+/** Tools of the system: without them, or the right to use them, there is no small disk to fill. */
+const TOOLS = { unshare: "unshare", mount: "mount", unmount: "umount" };
 
 describe.skipIf(!mayMount())("a disk that is full (needs the right to mount a tmpfs)", () => {
   it("[STORE-30] refuses what does not fit, is read as before, and takes writes once there is room", async () => {
@@ -142,14 +144,16 @@ async function opened(path: string, busyTimeoutMs = 5000): Promise<Store> {
 }
 
 function mayMount(): boolean {
-  return spawnSync("unshare", ["--mount", "mount", "-t", "tmpfs", "tmpfs", "/mnt"]).status === 0;
+  return (
+    spawnSync(TOOLS.unshare, ["--mount", "mount", "-t", "tmpfs", "tmpfs", "/mnt"]).status === 0
+  );
 }
 
 /** A disk of its own with this little room. */
 function smallDisk(size: string): string {
   const place = join(temporaryFolder(), "disk");
   mkdirSync(place);
-  const { status, stderr } = spawnSync("mount", [
+  const { status, stderr } = spawnSync(TOOLS.mount, [
     "-t",
     "tmpfs",
     "-o",
@@ -161,7 +165,7 @@ function smallDisk(size: string): string {
     throw new Error(`mount failed: ${stderr.toString()}`);
   }
   onTestFinished(() => {
-    spawnSync("umount", ["--lazy", place]);
+    spawnSync(TOOLS.unmount, ["--lazy", place]);
   });
   return place;
 }
