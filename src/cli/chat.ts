@@ -6,7 +6,7 @@ import { readSession } from "../store/sessions/read.ts";
 import type { Store } from "../store/store.ts";
 import { type ChatOptions, refuseBadOptions, whenBusy } from "./chat-options.ts";
 import { type ChosenSession, chooseSession } from "./choose-session.ts";
-import { databaseLocation, personaPlaces, userFolders } from "./config.ts";
+import { databaseLocation, personaPlaces, userFolders, withoutPassword } from "./config.ts";
 import { type CliContext, noticeLine } from "./context.ts";
 import { databaseOption, openStore } from "./database.ts";
 import { createConversation } from "./interactive/conversation.ts";
@@ -91,11 +91,16 @@ async function isActive(store: Store, id: string): Promise<boolean> {
   return state === "active";
 }
 
-/** What a shell can carry out anywhere to go on with the session. */
+/**
+ * What a shell can carry out anywhere to go on with the session. A password is left out: the
+ * screen is no place for it, and PGPASSWORD or the user's own configuration has it.
+ */
 function resumeCommandLine(input: { cli: CliContext; command: Command }, id: string): string {
   const database = databaseOption(input.command);
   const option =
-    database === undefined ? "" : ` --database ${quoted(databaseLocation(input.cli, database))}`;
+    database === undefined
+      ? ""
+      : ` --database ${quoted(withoutPassword(databaseLocation(input.cli, database)))}`;
   return `reprise --session ${id}${option}`;
 }
 

@@ -65,6 +65,16 @@ export function databaseLocation(cli: CliContext, option: string | undefined): s
   return isPostgres(named) ? named : resolve(cli.cwd, named);
 }
 
+/** The same location without the password of a postgres:// address. */
+export function withoutPassword(location: string): string {
+  const address = isPostgres(location) ? URL.parse(location) : null;
+  if (address === null) {
+    return location;
+  }
+  address.password = "";
+  return address.href;
+}
+
 export function isPostgres(location: string): boolean {
   return /^postgres(ql)?:\/\//i.test(location);
 }

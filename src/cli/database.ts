@@ -1,6 +1,5 @@
 import type { Command } from "commander";
 
-import { RepriseError } from "../core/errors.ts";
 import type { Store } from "../store/store.ts";
 import { databaseLocation, isPostgres } from "./config.ts";
 import { type CliContext, noticeLine } from "./context.ts";
@@ -26,10 +25,8 @@ export function databaseOption(command: Command): string | undefined {
 export async function openStore(cli: CliContext, command: Command): Promise<Store> {
   const location = databaseLocation(cli, databaseOption(command));
   if (isPostgres(location)) {
-    throw new RepriseError(
-      "database_unsupported",
-      "PostgreSQL is not supported yet; name a SQLite file with --database.",
-    );
+    const { openPostgresStore } = await import("../store/postgres/open.ts");
+    return openPostgresStore({ url: location });
   }
   const { openSqliteStore } = await import("../store/sqlite/open.ts");
   return openSqliteStore({

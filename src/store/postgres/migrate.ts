@@ -31,7 +31,7 @@ function latestVersion(): number {
 }
 
 async function applyOnce(connection: PostgresConnection, migration: Migration): Promise<void> {
-  await connection.run(`BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; ${PATIENCE}`);
+  await connection.run(`BEGIN ISOLATION LEVEL READ COMMITTED; ${PATIENCE}`);
   try {
     await connection.run(`SELECT pg_advisory_xact_lock(${MIGRATION_LOCK})`);
     if ((await checkedVersion(connection)) < migration.version) {

@@ -1,3 +1,5 @@
+import { Socket } from "node:net";
+
 import { Client, type ClientBase, type ClientConfig, Pool, type PoolClient, types } from "pg";
 
 import { RepriseError } from "../../core/errors.ts";
@@ -29,17 +31,19 @@ const LOCK_TIMEOUT_MS = 5000;
 const ANSWER_GRACE_MS = 5000;
 
 export function createPool(address: PostgresAddress): PostgresPool {
+  const sockets = new WeakMap<ClientBase, Socket>();
+  const config: ClientConfig = {
+    ...clientConfig(address),
+    statement_timeout: address.statementTimeoutMs,
+    query_timeout: address.statementTimeoutMs + ANSWER_GRACE_MS,
+    lock_timeout: LOCK_TIMEOUT_MS,
+    // who is stopped inside a transaction holds its rows no longer than this
+    idle_in_transaction_session_timeout: address.statementTimeoutMs,
+  };
   const pool = new Pool({
     max: address.poolSize,
     idleTimeoutMillis: IDLE_MS,
-    Client: clientOf({
-      ...clientConfig(address),
-      statement_timeout: address.statementTimeoutMs,
-      query_timeout: address.statementTimeoutMs + ANSWER_GRACE_MS,
-      lock_timeout: LOCK_TIMEOUT_MS,
-      // who is stopped inside a transaction holds its rows no longer than this
-      idle_in_transaction_session_timeout: address.statementTimeoutMs,
-    }),
+    Client: clientOf(config, sockets),
   });
   // a connection that is lost while nobody uses it leaves the pool, and that is all
   pool.on("error", () => undefined);
@@ -50,7 +54,16 @@ export function createPool(address: PostgresAddress): PostgresPool {
       const client = await pool.connect();
       const connection = connections.get(client) ?? (await begin(client));
       connections.set(client, connection);
-      return { connection, release: () => client.release(connection.loss !== null) };
+      return {
+        connection,
+        release: () => {
+          if (connection.loss !== null) {
+            // a network that swallows everything would swallow the farewell too
+            sockets.get(client)?.destroy();
+          }
+          client.release(connection.loss !== null);
+        },
+      };
     },
     close: () => (closing ??= pool.end()),
   };
@@ -81,10 +94,12 @@ export function clientConfig(address: PostgresAddress): ClientConfig {
 }
 
 /** The pool's own time-out would also count the time that an operation waits for its turn. */
-function clientOf(config: ClientConfig): new () => Client {
+function clientOf(config: ClientConfig, sockets: WeakMap<ClientBase, Socket>): new () => Client {
   return class extends Client {
     constructor() {
-      super(config);
+      const socket = new Socket();
+      super({ ...config, stream: () => socket });
+      sockets.set(this, socket);
     }
   };
 }

@@ -205,7 +205,7 @@ async function writeOnce<Input, Output>(
 /** The server's number of the transaction comes along with BEGIN: it costs no further round trip. */
 async function beginWriting(connection: PostgresConnection): Promise<Transaction> {
   const { rows } = await connection.run(
-    "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; SELECT pg_current_xact_id()::text AS id",
+    "BEGIN ISOLATION LEVEL READ COMMITTED; SELECT pg_current_xact_id()::text AS id",
   );
   return { id: String(rows[0]?.["id"]), server: connection.server };
 }

@@ -1,0 +1,92 @@
+import { describe, expect, it, onTestFinished } from "vitest";
+
+import { createPostgres } from "../helpers/postgres.ts";
+import { freshHome, type Home } from "../helpers/reprise.ts";
+
+describe("the program on PostgreSQL", () => {
+  it("[CLI-10] [PG-8] remembers from process to process, and its way back shows no password", async () => {
+    const { home, url } = await openHome();
+    const begun = await home.run(["-p", "My name is Ada", "--database", url]);
+    expect(begun.code).toBe(0);
+    const [, hint = ""] = /^Resume with: (reprise .*)$/m.exec(begun.stderr) ?? [];
+    expect(hint).toMatch(/^reprise --session \S+ --database postgres:\/\/\w+@[\w.:]+\/\w+$/);
+
+    // what the hint leaves out, libpq's own variable tells
+    const PGPASSWORD = decodeURIComponent(new URL(url).password);
+    const resumed = await home.startShell(`${hint} -p 'What is my name?'`, {
+      cwd: "/",
+      env: { PGPASSWORD },
+    }).finished;
+
+    expect(resumed.stdout).toContain("Your name is Ada");
+    for (const { stdout, stderr } of [begun, resumed]) {
+      expect(stdout + stderr).not.toContain(PGPASSWORD);
+      expect(stdout + stderr).not.toContain(new URL(url).password);
+    }
+  });
+
+  it("[CLI-16] [PROOF-12] [MOVE-3] [MOVE-5] lists, verifies, moves and looks at sessions, and leaves backups to pg_dump", async () => {
+    const { home, url } = await openHome();
+    const env = { REPRISE_DATABASE: url };
+    await home.run(["-p", "first"], { env });
+    const [session] = await home.json<{ id: string }[]>(["sessions", "list", "--json"], { env });
+    const id = session?.id ?? "";
+
+    expect(await home.json(["sessions", "verify", "--json"], { env })).toMatchObject({
+      ok: true,
+      sessions: 1,
+    });
+    expect((await home.run(["doctor"], { env })).code).toBe(0);
+    const backup = await home.run(["backup", "copy.db"], { env });
+    expect(backup.code).toBe(1);
+    expect(backup.stderr).toMatch(/pg_dump.*\[database_unsupported\]/);
+
+    // to a file and back: what one engine wrote, the other reads
+    const exported = await home.run(["sessions", "export", id], { env });
+    const there = { REPRISE_DATABASE: `${home.project}/there.db` };
+    const imported = await home.run(["sessions", "import", "-"], {
+      env: there,
+      input: exported.stdout,
+    });
+    expect(imported.stderr + String(imported.code)).toBe("0");
+    const back = await home.run(["sessions", "export", id], { env: there });
+    expect(withoutMoment(back.stdout)).toBe(withoutMoment(exported.stdout));
+    expect((await home.run(["sessions", "delete", id, "--yes"], { env })).code).toBe(0);
+    await home.run(["sessions", "import", "-"], { env, input: back.stdout });
+    const again = await home.run(["--session", id, "-p", "second"], { env });
+    expect(again.code).toBe(0);
+    expect(await home.json(["sessions", "verify", id, "--json"], { env })).toMatchObject({
+      ok: true,
+      messages: 4,
+    });
+  });
+
+  it("[HTTP-28] [PG-11] serves what a command line stores, and names its database without the password", async () => {
+    const { home, url } = await openHome();
+    const env = { REPRISE_DATABASE: url };
+    const server = home.start(["serve", "--port", "0", "--stream-poll-ms", "60000"], { env });
+    const [, address = ""] = await server.waitFor(/^listening on (\S+)$/m);
+    const [, shown] = await server.waitFor(/^database (\S+)$/m);
+    expect(shown).not.toContain(new URL(url).password);
+    const made = await fetch(`${address}/api/sessions`, { method: "POST" });
+    const { id } = (await made.json()) as { id: string };
+    const stream = await fetch(`${address}/api/sessions/${id}/stream`);
+
+    await home.run(["--session", id, "-p", "hello"], { env });
+    await home.run(["sessions", "end", id], { env });
+
+    expect(await stream.text()).toMatch(/^id: 1\n[^]*hello[^]*\nid: 2\n[^]*\[demo\]/);
+    await server.stop("SIGTERM");
+  });
+});
+
+async function openHome(): Promise<{ home: Home; url: string }> {
+  const database = await createPostgres();
+  onTestFinished(() => database[Symbol.asyncDispose]());
+  return { home: freshHome(), url: database.url };
+}
+
+/** An export but for the time at which it was made. */
+function withoutMoment(text: string): string {
+  return text.replace(/"exported_at":\s*"[^"]*"/, "");
+}

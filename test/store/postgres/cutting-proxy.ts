@@ -1,0 +1,90 @@
+import { once } from "node:events";
+import { createServer, connect, type Socket } from "node:net";
+
+import { onTestFinished } from "vitest";
+
+/** Where a proxy cuts a connection: before the server sees a statement, or before its answer. */
+export type Cut = "before the server sees it" | "before the answer";
+
+export interface CuttingProxy {
+  /** The address of the database behind the proxy. */
+  readonly url: string;
+  /** Cuts the next connection that sends these words, once. */
+  cutAt(words: string, cut: Cut): void;
+  /** Resolves once it was cut. */
+  readonly cut: Promise<void>;
+  /** From now on nobody is let through; who is connected is cut. */
+  refuseAll(): void;
+}
+
+/** Stands between the store and the server and loses what it is told to lose. */
+export async function startCuttingProxy(databaseUrl: string): Promise<CuttingProxy> {
+  const { hostname, port } = new URL(databaseUrl);
+  const sockets = new Set<Socket>();
+  const done = Promise.withResolvers<void>();
+  let order: { words: string; cut: Cut } | null = null;
+  let refusing = false;
+  const server = createServer((near) => {
+    if (refusing) {
+      near.destroy();
+      return;
+    }
+    const far = connect(Number(port), hostname);
+    for (const socket of [near, far]) {
+      sockets.add(socket);
+      socket.on("error", () => undefined);
+      socket.on("close", () => {
+        near.destroy();
+        far.destroy();
+      });
+    }
+    let swallowing = false;
+    far.on("data", (bytes) => {
+      if (swallowing) {
+        // the server has answered, so what it was told is done
+        near.destroy();
+        done.resolve();
+        return;
+      }
+      near.write(bytes);
+    });
+    near.on("data", (bytes) => {
+      if (order !== null && bytes.includes(order.words)) {
+        const { cut } = order;
+        order = null;
+        if (cut === "before the server sees it") {
+          near.destroy();
+          done.resolve();
+          return;
+        }
+        swallowing = true;
+      }
+      far.write(bytes);
+    });
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  onTestFinished(() => {
+    server.close();
+    for (const socket of sockets) {
+      socket.destroy();
+    }
+  });
+  const address = server.address();
+  const url = new URL(databaseUrl);
+  url.hostname = "127.0.0.1";
+  url.port = String(typeof address === "object" ? address?.port : "");
+  return {
+    url: url.href,
+    cutAt: (words, cut) => {
+      order = { words, cut };
+    },
+    cut: done.promise,
+    refuseAll: () => {
+      refusing = true;
+      for (const socket of sockets) {
+        socket.destroy();
+      }
+    },
+  };
+}

@@ -1,0 +1,301 @@
+import { sql } from "kysely";
+import { Client } from "pg";
+import { describe, expect, it, onTestFinished } from "vitest";
+
+import { isRepriseError } from "../../../src/core/errors.ts";
+import { migrations } from "../../../src/store/migrations/history.ts";
+import { parseAddress } from "../../../src/store/postgres/address.ts";
+import { openPostgresStore } from "../../../src/store/postgres/open.ts";
+import { createSession } from "../../../src/store/sessions/create.ts";
+import { listSessions } from "../../../src/store/sessions/list.ts";
+import type { Store } from "../../../src/store/store.ts";
+import { createPostgres, type TestPostgres } from "../../helpers/postgres.ts";
+import { startProgram } from "../../helpers/process.ts";
+
+describe("the tables", () => {
+  it("[PG-1] are made once when ten nodes start together", async () => {
+    const database = await empty();
+
+    const nodes = Array.from({ length: 10 }, () => startProgram("store-open.ts", [database.url]));
+
+    for (const { finished } of nodes) {
+      const { code, stdout, stderr } = await finished;
+      expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+      expect(JSON.parse(stdout)).toEqual({ sessions: expect.any(Number) });
+    }
+    const store = await open(database.url);
+    expect((await store.read(listSessions, { limit: 200 })).sessions).toHaveLength(10);
+    expect(await rows(database, "SELECT version, name FROM reprise_migrations ORDER BY 1")).toEqual(
+      migrations.map(({ version, name }) => ({ version, name })),
+    );
+  });
+
+  it("[PG-1] are finished by the next node where one was stopped between two steps", async () => {
+    const database = await withTables();
+    const last = migrations.at(-1)?.version ?? 0;
+    // as if the last step had never been taken
+    await rows(
+      database,
+      `DELETE FROM reprise_migrations WHERE version = ${last};
+       ALTER TABLE checkpoint_threads DROP COLUMN folded_checkpoint, DROP COLUMN folded_body,
+         DROP COLUMN folded_list`,
+    );
+
+    const store = await open(database.url);
+
+    await store.write(createSession, {});
+    expect(await rows(database, "SELECT max(version) AS version FROM reprise_migrations")).toEqual([
+      { version: last },
+    ]);
+  });
+
+  it("[PG-2] of a newer program are refused and left as they are", async () => {
+    const database = await withTables();
+    await rows(database, "INSERT INTO reprise_migrations (version, name) VALUES (9999, 'later')");
+
+    await expect(openPostgresStore({ url: database.url })).rejects.toMatchObject({
+      code: "database_newer",
+    });
+    expect(await rows(database, "SELECT count(*)::int AS steps FROM reprise_migrations")).toEqual([
+      { steps: migrations.length + 1 },
+    ]);
+  });
+
+  it("[PG-2] of another program are refused, and a schema of their own keeps both apart", async () => {
+    const database = await empty();
+    await rows(database, "CREATE TABLE messages (body text); CREATE SCHEMA reprise");
+
+    await expect(openPostgresStore({ url: database.url })).rejects.toMatchObject({
+      code: "database_foreign",
+    });
+    expect(await rows(database, "SELECT to_regclass('sessions') AS made")).toEqual([
+      { made: null },
+    ]);
+    const store = await open(`${database.url}?options=-c%20search_path%3Dreprise`);
+    await store.write(createSession, {});
+    expect(await rows(database, "SELECT count(*)::int AS n FROM reprise.sessions")).toEqual([
+      { n: 1 },
+    ]);
+    await expect(
+      openPostgresStore({ url: `${database.url}?options=-c%20search_path%3Dnowhere` }),
+    ).rejects.toMatchObject({ code: "config_invalid" });
+  });
+
+  it("[PG-3] keep content as text, compare keys byte by byte and tell times as SQLite does", async () => {
+    const database = await withTables();
+
+    const columns = await rows(
+      database,
+      `SELECT table_name || '.' || column_name AS name, data_type AS type, collation_name AS collation
+       FROM information_schema.columns WHERE table_schema = 'public' AND table_name <> 'reprise_migrations'`,
+    );
+
+    expect(new Set(columns.map(({ type }) => type))).toEqual(new Set(["text", "bigint"]));
+    const ofBytes = columns.filter(({ collation }) => collation === "C").map(({ name }) => name);
+    for (const name of ["sessions.id", "sessions.last_activity_at", "messages.message_id"]) {
+      expect(ofBytes).toContain(name);
+    }
+    const store = await open(database.url);
+    const { created_at } = await store.write(createSession, {});
+    expect(created_at).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+    // the server's own time zone is another one
+    expect(Math.abs(Date.parse(created_at) - Date.now())).toBeLessThan(3_600_000);
+  });
+});
+
+describe("a server that would lose or change what it is given", () => {
+  it.each(["off", "local", "remote_write"])(
+    "[PG-4] is refused: synchronous_commit = %s",
+    async (value) => {
+      const database = await empty();
+      const url = `${database.url}?options=-c%20synchronous_commit%3D${value}`;
+
+      await expect(openPostgresStore({ url })).rejects.toMatchObject({
+        code: "config_invalid",
+        message: expect.stringMatching(/synchronous_commit/),
+      });
+      expect(await rows(database, "SELECT to_regclass('sessions') AS made")).toEqual([
+        { made: null },
+      ]);
+    },
+  );
+
+  it("[PG-4] is found out on every connection, not only the first", async () => {
+    const database = await withTables();
+    const store = await open(database.url);
+    await rows(database, `ALTER DATABASE ${database.name} SET synchronous_commit = off`);
+
+    const settled = await Promise.allSettled(
+      Array.from({ length: 20 }, () => store.write(createSession, {})),
+    );
+
+    expect(settled.some(({ status }) => status === "rejected")).toBe(true);
+    for (const result of settled) {
+      if (result.status === "rejected") {
+        expect(result.reason).toMatchObject({ code: "config_invalid" });
+      }
+    }
+  });
+
+  it("[PG-4] is refused: a database that is not in UTF-8", async () => {
+    const database = await empty();
+    const name = `${database.name}_latin`;
+    await rows(
+      database,
+      `CREATE DATABASE ${name} ENCODING 'SQL_ASCII' LOCALE_PROVIDER libc LOCALE 'C' TEMPLATE template0`,
+    );
+    onTestFinished(async () => {
+      await rows(database, `DROP DATABASE ${name}`);
+    });
+    const url = new URL(database.url);
+    url.pathname = `/${name}`;
+
+    await expect(openPostgresStore({ url: url.href })).rejects.toMatchObject({
+      code: "database_unsupported",
+    });
+  });
+
+  it("[PG-4] is told of where it only reads", async () => {
+    const onlyReads = "options=-c%20default_transaction_read_only%3Don";
+    const blank = await empty();
+    await expect(openPostgresStore({ url: `${blank.url}?${onlyReads}` })).rejects.toMatchObject({
+      code: "database_readonly",
+    });
+
+    const store = await open(`${(await withTables()).url}?${onlyReads}`);
+    await expect(store.write(createSession, {})).rejects.toMatchObject({
+      code: "database_readonly",
+    });
+    expect((await store.read(listSessions, { limit: 9 })).sessions).toEqual([]);
+  });
+});
+
+describe("the address", () => {
+  it("[PG-7] chooses pool, time-outs, TLS and hints", () => {
+    expect(
+      parseAddress(
+        "postgres://me:p%40ss@[::1]:6543/my%20db?pool_size=3&statement_timeout=1500&connect_timeout=2&sslmode=no-verify&hints=off",
+      ),
+    ).toMatchObject({
+      host: "::1",
+      port: 6543,
+      user: "me",
+      password: "p@ss",
+      database: "my db",
+      poolSize: 3,
+      statementTimeoutMs: 1500,
+      connectTimeoutMs: 2000,
+      tls: { rejectUnauthorized: false },
+      hints: false,
+    });
+    expect(parseAddress("postgresql://host/db")).toMatchObject({
+      port: 5432,
+      tls: false,
+      hints: true,
+      poolSize: 10,
+    });
+    for (const mode of ["require", "verify-ca", "verify-full"]) {
+      const { tls } = parseAddress(`postgres://host/db?sslmode=${mode}`);
+      expect(tls).not.toBe(false);
+      expect(tls).not.toHaveProperty("rejectUnauthorized");
+    }
+  });
+
+  it.each([
+    "postgres://user:hunter2@host:99999/db",
+    "postgres://user:hunter2@host",
+    "postgres://user:hunter2@host/db?pool_size=1",
+    "postgres://user:hunter2@host/db?pool_size=many",
+    "postgres://user:hunter2@host/db?statement_timeout=0",
+    "postgres://user:hunter2@host/db?sslmode=prefer",
+    "postgres://user:hunter2@host/db?sslmode=require&sslrootcert=/no/such/file",
+    "postgres://user:hunter2@host/db?hints=maybe",
+    "postgres://user:hunter2@host/db?sslmod=require",
+    "postgres://user:hunter2@host/db?hints=on&hints=off",
+    "postgres://user:hunter2%zz@host/db",
+    "http://user:hunter2@host/db",
+  ])("[PG-7] [PG-8] is refused without a word of it: %s", async (url) => {
+    const refused = await openPostgresStore({ url }).then(
+      () => null,
+      (error: unknown) => error,
+    );
+
+    expect(isRepriseError(refused, "config_invalid")).toBe(true);
+    expect(everything(refused)).not.toContain("hunter2");
+  });
+
+  it("[PG-8] shows its password nowhere", async () => {
+    const database = await withTables();
+    const password = new URL(database.url).password;
+    const store = await open(database.url);
+    expect(store.location).not.toContain(password);
+    expect(store.location).toMatch(/^postgres:\/\/\w+@[\w.]+:\d+\/reprise_test_\w+$/);
+
+    const wrong = new URL(database.url);
+    wrong.password = "hunter2";
+    const unreachable = new URL(database.url);
+    unreachable.port = "1";
+    const missing = new URL(database.url);
+    missing.pathname = "/missing";
+    const plain = `${database.url}?sslmode=verify-full`;
+    for (const url of [wrong.href, unreachable.href, missing.href, plain]) {
+      const refused = await openPostgresStore({ url }).catch((error: unknown) => error);
+      expect(isRepriseError(refused, "database_unavailable")).toBe(true);
+      expect(everything(refused)).not.toContain("hunter2");
+      expect(everything(refused)).not.toContain(decodeURIComponent(password));
+    }
+  });
+
+  it("[PG-7] ends a statement that takes longer than statement_timeout, and the store works on", async () => {
+    const database = await withTables();
+    const store = await open(`${database.url}?statement_timeout=200`);
+
+    await expect(
+      store.write(async (tx) => {
+        await createSession(tx, {});
+        await sql`SELECT pg_sleep(30)`.execute(tx.db);
+      }, null),
+    ).rejects.toMatchObject({ code: "database_unavailable" });
+
+    await store.write(createSession, {});
+    expect((await store.read(listSessions, { limit: 9 })).sessions).toHaveLength(1);
+  });
+});
+
+async function empty(): Promise<TestPostgres> {
+  const database = await createPostgres({ tables: false });
+  onTestFinished(() => database[Symbol.asyncDispose]());
+  return database;
+}
+
+async function withTables(): Promise<TestPostgres> {
+  const database = await createPostgres();
+  onTestFinished(() => database[Symbol.asyncDispose]());
+  return database;
+}
+
+async function open(url: string): Promise<Store> {
+  const store = await openPostgresStore({ url });
+  onTestFinished(() => store.close());
+  return store;
+}
+
+async function rows(database: TestPostgres, statement: string): Promise<Record<string, unknown>[]> {
+  const client = new Client({ connectionString: database.url });
+  await client.connect();
+  try {
+    const { rows } = await client.query<Record<string, unknown>>(statement);
+    return rows;
+  } finally {
+    await client.end();
+  }
+}
+
+/** All that anybody could print of an error. */
+function everything(error: unknown): string {
+  const parts: string[] = [];
+  for (let one = error; one instanceof Error; one = one.cause) {
+    parts.push(one.message, one.stack ?? "", JSON.stringify(one), String(one));
+  }
+  return parts.join("\n");
+}
