@@ -373,7 +373,7 @@ function strayRequests({ host, ids }: Known): fc.Arbitrary<HostileRequest> {
   }));
 }
 
-/** Bytes that are not HTTP, or lie about their length. They say that nothing follows. */
+/** Bytes that are not HTTP, or lie about their length; the service closes the connection after them. */
 function brokenRequests({ host }: Known): fc.Arbitrary<HostileRequest> {
   const post = `POST /api/sessions HTTP/1.1\r\nHost: ${host}\r\nContent-Type: application/json\r\n`;
   const get = `GET /livez HTTP/1.1\r\nHost: ${host}\r\n`;
@@ -414,8 +414,13 @@ function brokenRequests({ host }: Known): fc.Arbitrary<HostileRequest> {
     .map((text) => ({
       call: null,
       render: (marker) => ({
-        bytes: Buffer.from(text.replaceAll(MARK, marker), "latin1"),
+        // without this one, what was not broken would leave the connection open
+        bytes: Buffer.from(
+          `${text.replaceAll(MARK, marker)}${get}Connection: close\r\n\r\n`,
+          "latin1",
+        ),
         last: true,
+        cutShort: text.includes("Content-Length: 1000\r\n"),
       }),
     }));
 }

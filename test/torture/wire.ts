@@ -13,8 +13,10 @@ export interface WireRequest {
   readonly bytes: Uint8Array;
   /** True where an answer has no body: HEAD. */
   readonly bodiless?: boolean;
-  /** True to say with the last byte that nothing follows (FIN); all answers are then read. */
+  /** True to read all answers until the service closes the connection, which the bytes must lead to. */
   readonly last?: boolean;
+  /** True to say with the last byte that nothing follows (FIN), for a request that is cut short. */
+  readonly cutShort?: boolean;
 }
 
 /** A connection that sends bytes no HTTP client would send. Opened again whenever it was closed. */
@@ -86,7 +88,7 @@ function exchange(socket: net.Socket, request: WireRequest): Promise<readonly Wi
     socket.on("data", onData);
     socket.once("close", onClose);
     socket.write(request.bytes);
-    if (request.last === true) {
+    if (request.cutShort === true) {
       socket.end();
     }
   });
