@@ -104,7 +104,7 @@ function circles(
   const { cycles, next } = findCycles(successors, limits);
   const found = cycles.map((cycle) => circularDependency(ranked, cycle, lines));
   if (next === null) return found;
-  const message = `more circular dependencies follow; only the first ${cycles.length} are listed`;
+  const message = `this closes a circle too, and there may be more; only ${cycles.length} are listed`;
   return [
     ...found,
     { code: "more_cycles", severity: "error", ...cycleEnd(ranked, next, lines), message },

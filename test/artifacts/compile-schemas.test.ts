@@ -1,13 +1,14 @@
-import { readFile } from "node:fs/promises";
+import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
+
 import { readJson } from "../../src/artifacts/json-source.ts";
 import { createLineIndex } from "../../src/artifacts/line-index.ts";
-import { builtInSchemas, createSchemaRegistry, PHASE_PLAN } from "../../src/artifacts/registry.ts";
-import { compileSchema } from "../../src/artifacts/schema-check.ts";
+import { SCHEMA_FILE } from "./plan-types.ts";
+import { compileText } from "./plans.ts";
 
 describe("the schema dev/phase-plan@1", () => {
-  it("has the dialect, id and title that are promised, and no vocabulary beyond", async () => {
-    const text = (await createSchemaRegistry(builtInSchemas()).read(PHASE_PLAN)).toString("utf8");
+  it("[PLAN-1] has the dialect, id and title that are promised, and no vocabulary beyond", () => {
+    const text = readFileSync(SCHEMA_FILE, "utf8");
     expect(JSON.parse(text)).toMatchObject({
       $schema: "https://json-schema.org/draft/2020-12/schema",
       $id: "dev/phase-plan@1",
@@ -45,50 +46,81 @@ describe("the schema dev/phase-plan@1", () => {
   });
 });
 
-describe("compileSchema", () => {
-  it.each([
-    "{",
-    '{"type": "nothing"}',
-    '{"typ": "string"}',
-    '{"type":"string","format":"no-such"}',
-  ])("refuses %s, which is no schema", (text) => {
-    expect(() => compileSchema(text)).toThrow(expect.objectContaining({ code: "schema_invalid" }));
-  });
+/** What a schema has to say of a document. */
+function faults(schema: object, document: unknown): (readonly [string, string, string])[] {
+  const text = JSON.stringify(document);
+  const lines = createLineIndex(text);
+  const { root } = readJson(text, lines);
+  return compileText(JSON.stringify(schema))
+    .check(root!, lines, 100)
+    .map(({ code, pointer, message }) => [code, pointer, message]);
+}
 
-  it("says in a sentence what breaks a rule that has no words of its own", () => {
-    const text = '{"list": [1, 1], "name": "a", "both": true}';
-    const check = compileSchema(
-      JSON.stringify({
-        type: "object",
-        properties: {
-          list: { type: "array", items: { type: "integer" }, uniqueItems: true },
-          name: { type: "string", pattern: "^b$" },
-          both: { anyOf: [{ type: "string" }, { type: "null" }] },
-        },
+describe("a schema", () => {
+  it.each([
+    ["{ type: nothing }", { type: "nothing" }],
+    ["an unknown keyword", { typ: "string" }],
+    ["an unknown format", { type: "string", format: "no-such" }],
+    ["a reference to nothing", { $ref: "dev/nothing@1" }],
+    ["a pattern that is none", { type: "string", pattern: "(" }],
+  ])("[PLAN-7] is refused for %s, and its file named", (_, schema) => {
+    expect(() => compileText(JSON.stringify(schema))).toThrow(
+      expect.objectContaining({
+        code: "schema_invalid",
+        message: expect.stringContaining("schema.json"),
       }),
     );
-    const lines = createLineIndex(text);
-    const { root } = readJson(text, lines);
-    expect(check(root!, lines, 10).map(({ code, message }) => [code, message])).toEqual([
-      ["schema_mismatch", 'list does not fit the schema\'s rule "uniqueItems"'],
-      ["pattern_mismatch", "name must match the pattern ^b$"],
-      ["wrong_type", "both must be a string but is a boolean"],
-      ["wrong_type", "both must be null but is a boolean"],
-      ["schema_mismatch", 'both does not fit the schema\'s rule "anyOf"'],
+  });
+
+  it.each<[object, unknown, string]>([
+    [{ type: "string", pattern: "^b$" }, "a", "the document must match the pattern ^b$"],
+    [{ enum: ["a", 1] }, "b", 'the document must be one of "a", 1'],
+    [{ const: { a: 1 } }, "b", 'the document must be {"a":1}'],
+    [{ type: "number", maximum: 3 }, 4, "the document must be 3 or less"],
+    [{ type: "number", exclusiveMinimum: 3 }, 3, "the document must be more than 3"],
+    [{ type: "number", exclusiveMaximum: 3 }, 3, "the document must be less than 3"],
+    [{ type: "number", multipleOf: 2 }, 3, "the document must be a multiple of 2"],
+    [{ type: "string", maxLength: 1 }, "ab", "the document must have at most 1 characters"],
+    [{ type: "array", minItems: 1 }, [], "the document must have at least 1 items"],
+    [{ type: "array", maxItems: 0 }, [1], "the document must have at most 0 items"],
+    [{ type: "array", uniqueItems: true }, [1, 1], "the document must not hold an item twice"],
+    [
+      { type: "object", minProperties: 1 },
+      {},
+      `the document does not fit the schema's rule "minProperties"`,
+    ],
+    [{ type: ["string", "null"] }, 1, "the document must be a string or null but is a number"],
+    [{ not: {} }, 1, `the document does not fit the schema's rule "not"`],
+    [{ type: "string", format: "date" }, "x", "the document must be a date"],
+  ])("[PLAN-3] %j says of %j what is wrong", (schema, document, sentence) => {
+    expect(faults(schema, document).map(([, , message]) => message)).toEqual([sentence]);
+  });
+
+  it("[PLAN-3] says which property must not stand there, also where none may", () => {
+    const schema = { type: "object", properties: {}, unevaluatedProperties: false };
+    expect(faults(schema, { a: 1 })).toEqual([
+      [
+        "unknown_property",
+        "/a",
+        'the property "a" is unknown; remove it, as nothing may stand here',
+      ],
     ]);
   });
-});
 
-it("every published schema's file holds the schema of its id", async () => {
-  for (const { id, file } of builtInSchemas()) {
-    if (file === null) continue;
-    expect(JSON.parse(await readFile(file, "utf8"))).toMatchObject({ $id: id });
-  }
-});
+  it("[PLAN-3] takes no number that JavaScript cannot hold", () => {
+    const { root } = readJson("1e999", createLineIndex("1e999"));
+    const [fault] = compileText('{"type":"number"}').check(
+      root!,
+      () => ({ line: 1, column: 1 }),
+      1,
+    );
+    expect(fault?.message).toBe("the document must be a number but is a number beyond all bounds");
+  });
 
-it("refuses an unknown and an unpublished id with one code", async () => {
-  const registry = createSchemaRegistry(builtInSchemas());
-  for (const id of ["dev/phase-plan@2", "dev/spec@1"]) {
-    await expect(registry.read(id)).rejects.toMatchObject({ code: "schema_unknown" });
-  }
+  it("[PLAN-3] names a property of an open document without letting it write on a terminal", () => {
+    const schema = { type: "object", additionalProperties: { type: "string" } };
+    expect(faults(schema, { "a/\u001b[2J": 1 })).toEqual([
+      ["wrong_type", "/a~1\u001b[2J", '"a/\\u001b[2J" must be a string but is a number'],
+    ]);
+  });
 });

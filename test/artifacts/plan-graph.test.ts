@@ -1,56 +1,45 @@
 import * as fc from "fast-check";
-import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
+
 import { findCycles } from "../../src/artifacts/cycles.ts";
 import type { Finding } from "../../src/artifacts/finding.ts";
-import { compileSchema } from "../../src/artifacts/schema-check.ts";
-import { validatePlan } from "../../src/artifacts/validate-plan.ts";
+import { explainPlan, validatePlan } from "../../src/artifacts/validate-plan.ts";
 import type { PlanReport } from "../../src/artifacts/validate-plan.ts";
-import { phase, plan } from "./plan-cases.ts";
+import { acyclic, anyGraph, planText, shuffled } from "./graphs.ts";
+import type { Edges } from "./graphs.ts";
+import { phase, planSchema } from "./plans.ts";
 
-const schemaFile = new URL("../../schemas/dev/phase-plan@1.json", import.meta.url);
-const schema = compileSchema(readFileSync(schemaFile, "utf8"));
+const schema = planSchema();
 
-/** Validates a plan whose phase `p<n>` depends on the phases that `edges[n]` lists. */
-function validate(edges: readonly (readonly number[])[]): PlanReport {
-  const phases = edges.map((to, from) =>
-    phase({ key: `p${from}`, depends_on: to.map((target) => `p${target}`) }),
-  );
-  return validatePlan(JSON.stringify(plan({ phases })), { syntax: "json", schema });
+function validate(edges: Edges, order?: readonly number[]): PlanReport {
+  return validatePlan(planText(edges, order), { syntax: "json", schema });
 }
 
 function codes(findings: readonly Finding[]): string[] {
   return findings.map(({ code }) => code);
 }
 
-/** Random graphs without a cycle, their phases in no particular order. */
-const acyclic = fc
-  .array(fc.array(fc.nat()), { minLength: 2, maxLength: 30 })
-  .chain((wishes) =>
-    fc.tuple(
-      fc.constant(wishes),
-      fc.shuffledSubarray([...wishes.keys()], { minLength: wishes.length }),
-    ),
-  )
-  .map(([wishes, order]) => {
-    const edges: number[][] = wishes.map(() => []);
-    for (const [rank, node] of order.entries()) {
-      // Only what comes earlier in the order may be depended on.
-      if (rank > 0) edges[node] = wishes[node]!.map((wish) => order[wish % rank]!);
-    }
-    return { edges, order };
-  });
-
 describe("the plan's graph", () => {
-  it("has nothing to say of a graph without a cycle", () => {
+  it("[PLAN-4] has nothing to say of a graph without a cycle", () => {
     fc.assert(
       fc.property(acyclic, ({ edges }) => {
         expect(validate(edges).findings).toEqual([]);
+        expect(explainPlan(planText(edges), { syntax: "json", schema }).findings).toEqual([]);
       }),
     );
   });
 
-  it("finds a planted edge back, with a real cycle as its path", () => {
+  it("[PLAN-4] finds the same, in whatever order the phases stand", () => {
+    const said = ({ findings }: PlanReport): string[] =>
+      findings.map(({ code, message, path = [] }) => `${code} ${message} ${path.join()}`).sort();
+    fc.assert(
+      fc.property(shuffled(anyGraph), ({ graph, order }) => {
+        expect(said(validate(graph, order))).toEqual(said(validate(graph)));
+      }),
+    );
+  });
+
+  it("[PLAN-4] finds a planted edge back, with a real cycle as its path", () => {
     const planted = fc.tuple(acyclic, fc.nat(), fc.nat()).map(([{ edges, order }, a, b]) => {
       const late = 1 + (a % (order.length - 1));
       const early = b % late;
@@ -78,12 +67,9 @@ describe("the plan's graph", () => {
     );
   });
 
-  it("has no cycle left once every dependency it names is removed", () => {
-    const graph = fc
-      .integer({ min: 1, max: 12 })
-      .chain((size) => fc.array(fc.array(fc.nat(size - 1)), { minLength: size, maxLength: size }));
+  it("[PLAN-4] has no cycle left once every dependency it names is removed", () => {
     fc.assert(
-      fc.property(graph, (edges) => {
+      fc.property(anyGraph, (edges) => {
         const closing = new Set(
           validate(edges)
             .findings.filter(
@@ -99,7 +85,7 @@ describe("the plan's graph", () => {
     );
   });
 
-  it("says of each circle where it closes", () => {
+  it("[PLAN-4] says of each circle where it closes", () => {
     expect(validate([[1], [2], [0], [3], [5], [4]]).findings).toMatchObject([
       {
         code: "circular_dependency",
@@ -127,7 +113,7 @@ describe("the plan's graph", () => {
     expect(finding?.message).toContain('"p9" -> (29 more) -> "p39" -> "p0"');
   });
 
-  it("takes a chain and a circle of 50,000 phases", () => {
+  it("[PLAN-5] takes a chain and a circle of 50,000 phases", () => {
     const size = 50_000;
     const chain = Array.from({ length: size }, (_, node) => (node + 1 < size ? [node + 1] : []));
     expect(validate(chain)).toMatchObject({ valid: true, phases: size, findings: [] });
@@ -135,18 +121,18 @@ describe("the plan's graph", () => {
     expect(validate(chain).findings.map(({ path }) => path?.length)).toEqual([size + 1]);
   });
 
-  it("tells a hundred circles and that there are more", () => {
+  it("[PLAN-5] tells a hundred circles and that there are more", () => {
     const size = 300;
     const pairs = (count: number): number[][] =>
       Array.from({ length: size }, (_, node) => (node < 2 * count ? [node ^ 1] : []));
     expect(codes(validate(pairs(100)).findings)).toEqual(Array(100).fill("circular_dependency"));
-    expect(codes(validate(pairs(101)).findings)).toEqual([
+    expect(codes(validate(pairs(101)).findings).sort()).toEqual([
       ...Array(100).fill("circular_dependency"),
       "more_cycles",
     ]);
   });
 
-  it("lists ten thousand findings and says that there are more", () => {
+  it("[PLAN-5] lists ten thousand findings and says that there are more", () => {
     const unknown = Array.from({ length: 10_001 }, () => 1);
     const all = validate([unknown.slice(1)]);
     expect(codes(all.findings)).toEqual(Array(10_000).fill("unknown_dependency"));
@@ -157,5 +143,12 @@ describe("the plan's graph", () => {
 });
 
 it("findCycles passes over edges to the node itself and to nothing", () => {
-  expect(findCycles([[0, -1, 9], [1]], 10)).toEqual({ cycles: [], next: null });
+  const limits = { cycles: 10, steps: 100 };
+  expect(findCycles([[0, -1, 9], [1]], limits)).toEqual({ cycles: [], next: null });
+});
+
+it("findCycles tells one cycle at least, and no more than the steps allow", () => {
+  const pairs = [[1], [0], [3], [2], [5], [4]];
+  const found = (steps: number): number => findCycles(pairs, { cycles: 10, steps }).cycles.length;
+  expect([1, 2, 3, 4, 6].map(found)).toEqual([1, 1, 1, 2, 3]);
 });

@@ -3,13 +3,7 @@ import { fileURLToPath } from "node:url";
 
 import { describe, expect, it } from "vitest";
 
-import {
-  builtInSchemas,
-  createSchemaRegistry,
-  PHASE_PLAN,
-} from "../../../src/artifacts/registry.ts";
-import { compileSchema } from "../../../src/artifacts/schema-check.ts";
-import { validatePlan } from "../../../src/artifacts/validate-plan.ts";
+import { validatePhasePlan } from "../../../src/artifacts/validate-phase-plan.ts";
 import { READING_TOOLS } from "../../../src/agent/tools/session-tools.ts";
 import { listPersonas } from "../../../src/agent/personas/list.ts";
 import { loadPersona } from "../../../src/agent/personas/load.ts";
@@ -35,12 +29,9 @@ describe("the built-in personas", () => {
   it("show the planner a plan that is valid", async () => {
     const { prompt } = await loadPersona({ name: "planner", ...builtIn });
     const example = /```json\n([^]*?)\n```/.exec(prompt)?.[1] ?? "";
-    const schema = await createSchemaRegistry(builtInSchemas()).read(PHASE_PLAN);
-    const report = validatePlan(example, {
-      syntax: "json",
-      schema: compileSchema(schema.toString()),
-    });
-    expect(report).toEqual({ valid: true, phases: 2, findings: [] });
+    const roles = new Set((await listPersonas(builtIn)).map(({ name }) => name));
+    const report = validatePhasePlan(example, { known: { roles } });
+    expect(report).toMatchObject({ valid: true, phases: 2, findings: [] });
   });
 });
 

@@ -1,0 +1,85 @@
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+
+import { phaseGraph } from "../../src/artifacts/phase-graph.ts";
+import type { PhaseGraph } from "../../src/artifacts/phase-graph.ts";
+import { acyclic } from "./graphs.ts";
+import type { Edges } from "./graphs.ts";
+
+function graphOf(edges: Edges, order: readonly number[] = [...edges.keys()]): PhaseGraph {
+  return phaseGraph({
+    phases: order.map((node) => ({
+      key: `p${node}`,
+      depends_on: edges[node]!.map((target) => `p${target}`),
+    })),
+  });
+}
+
+function waveOf({ waves }: PhaseGraph): Map<string, number> {
+  return new Map(waves.flatMap((wave, index) => wave.map((key) => [key, index])));
+}
+
+describe("the waves", () => {
+  it("[PLAN-6] hold every phase once, behind all it depends on and no later than needed", () => {
+    fc.assert(
+      fc.property(acyclic, ({ edges }) => {
+        const graph = graphOf(edges);
+        const wave = waveOf(graph);
+        expect(graph.waves.flat()).toHaveLength(edges.length);
+        expect(wave.size).toBe(edges.length);
+        for (const [node, targets] of edges.entries()) {
+          const before = targets.map((target) => wave.get(`p${target}`)!);
+          expect(wave.get(`p${node}`)).toBe(Math.max(-1, ...before) + 1);
+        }
+      }),
+    );
+  });
+
+  it("[PLAN-6] and all else do not depend on the order of the phases", () => {
+    const reordered = acyclic.chain(({ edges, order }) =>
+      fc.shuffledSubarray(order, { minLength: order.length }).map((other) => ({ edges, other })),
+    );
+    fc.assert(
+      fc.property(reordered, ({ edges, other }) => {
+        expect(graphOf(edges, other)).toEqual(graphOf(edges));
+      }),
+    );
+  });
+});
+
+describe("the longest chain", () => {
+  it("[PLAN-6] is one of dependencies, as long as there are waves", () => {
+    fc.assert(
+      fc.property(acyclic, ({ edges }) => {
+        const { longestChain, waves } = graphOf(edges);
+        expect(longestChain).toHaveLength(waves.length);
+        for (const [index, key] of longestChain.slice(1).entries()) {
+          const before = Number(longestChain[index]!.slice(1));
+          expect(edges[Number(key.slice(1))]).toContain(before);
+        }
+      }),
+    );
+  });
+});
+
+it("[PLAN-6] each dependency is an edge once", () => {
+  expect(graphOf([[1, 1, 2], [2], []]).edges).toEqual([
+    { from: "p1", to: "p0" },
+    { from: "p2", to: "p0" },
+    { from: "p2", to: "p1" },
+  ]);
+});
+
+it("[PLAN-6] a plan without phases has no wave", () => {
+  expect(graphOf([])).toEqual({ waves: [], longestChain: [], edges: [] });
+});
+
+it("[PLAN-6] a chain of 100,000 phases needs no stack", () => {
+  const chain = Array.from({ length: 100_000 }, (_, node) => (node > 0 ? [node - 1] : []));
+  const { waves, longestChain } = graphOf(chain);
+  expect([waves.length, longestChain.length, longestChain.at(-1)]).toEqual([
+    100_000,
+    100_000,
+    "p99999",
+  ]);
+});

@@ -1,0 +1,47 @@
+import { readFileSync } from "node:fs";
+import { expect, it } from "vitest";
+
+import type { PhasePlan } from "../../src/index.ts";
+import { phaseGraph, validatePhasePlan } from "../../src/index.ts";
+import { SCHEMA_FILE, TYPES_FILE, typesOf } from "./plan-types.ts";
+import { plan } from "./plans.ts";
+
+it("[PLAN-21] the types of a plan are those that its schema gives", () => {
+  const schema = JSON.parse(readFileSync(SCHEMA_FILE, "utf8"));
+  expect(readFileSync(TYPES_FILE, "utf8")).toBe(typesOf(schema));
+});
+
+it("[PLAN-21] the generator refuses a schema that it has no types for", () => {
+  const open = { $id: "x", title: "X", type: "object", properties: { a: { type: "object" } } };
+  expect(() => typesOf(open as unknown as Parameters<typeof typesOf>[0])).toThrow(TypeError);
+});
+
+it("[PLAN-21] the package validates a text, types the plan and layers it", () => {
+  const report = validatePhasePlan(JSON.stringify(plan({ estimated_duration_hours: 2 })));
+  expect(report).toMatchObject({ valid: true, phases: 1, findings: [] });
+  const valid: PhasePlan = report.plan!;
+  expect(valid.estimated_duration_hours).toBe(2);
+  expect(phaseGraph(valid)).toEqual({ waves: [["build"]], longestChain: ["build"], edges: [] });
+});
+
+it("[PLAN-21] gives no plan for a text that is none, and compares names only with given ones", () => {
+  expect(validatePhasePlan("{")).toMatchObject({ valid: false, plan: null });
+  const known = { roles: new Set<string>(), runId: "00000000-0000-0000-0000-000000000000" };
+  const { findings } = validatePhasePlan(JSON.stringify(plan()), { known });
+  expect(findings.map(({ code }) => code)).toEqual(["run_id_mismatch", "unknown_role"]);
+  expect(validatePhasePlan("runId: 1", { syntax: "yaml" }).findings[0]?.line).toBe(1);
+});
+
+it("[PLAN-21] refuses to layer what is no graph without circles", () => {
+  for (const phases of [
+    [{ key: "a", depends_on: ["b"] }],
+    [{ key: "a" }, { key: "a" }],
+    [{ key: "a", depends_on: ["a"] }],
+    [
+      { key: "a", depends_on: ["b"] },
+      { key: "b", depends_on: ["a"] },
+    ],
+  ]) {
+    expect(() => phaseGraph({ phases })).toThrow(expect.objectContaining({ code: "plan_invalid" }));
+  }
+});
