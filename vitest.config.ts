@@ -24,8 +24,9 @@ export default defineConfig({
         test: {
           name: "postgres",
           include: [
-            "test/agent/{checkpoints,exchange,fold}/**/*.test.ts",
+            "test/agent/{checkpoints,exchange,fold,proof}/**/*.test.ts",
             "test/client/**/*.test.ts",
+            "test/conformance/state-table.test.ts",
             "test/http/**/*.test.ts",
           ],
           // these start programs with a SQLite file of their own

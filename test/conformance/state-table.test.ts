@@ -1,5 +1,4 @@
 import { spawnSync } from "node:child_process";
-import { DatabaseSync } from "node:sqlite";
 import { fileURLToPath } from "node:url";
 
 import fc from "fast-check";
@@ -18,10 +17,11 @@ import { readMessagesAfter } from "../../src/store/messages/read.ts";
 import { endSession } from "../../src/store/sessions/change.ts";
 import { createSession } from "../../src/store/sessions/create.ts";
 import { readSession, resolveSession } from "../../src/store/sessions/read.ts";
-import { openSqliteStore } from "../../src/store/sqlite/open.ts";
 import type { Store } from "../../src/store/store.ts";
+import { createDatabase } from "../helpers/database.ts";
+import { openStoreAt } from "../helpers/open-store.ts";
 import { seededRandom } from "../helpers/random.ts";
-import { temporaryFolder } from "../helpers/temp.ts";
+import { execute } from "../store/engines.ts";
 import { type ModelSession, StateModel } from "./state-model.ts";
 
 /** Orders that are tried; REPRISE_TEST_RUNS asks for more. */
@@ -30,8 +30,6 @@ const RUNS = Number(process.env["REPRISE_TEST_RUNS"] ?? 1000);
 interface Real {
   readonly store: Store;
   readonly parts: ExchangerParts;
-  /** For damage: rows are changed behind the store's back. */
-  readonly raw: DatabaseSync;
 }
 
 type Command = fc.AsyncCommand<StateModel, Real>;
@@ -56,14 +54,12 @@ it(
 );
 
 async function openReal(): Promise<Real> {
-  const database = `${temporaryFolder()}/reprise.db`;
-  const store = await openSqliteStore({ path: database });
+  const database = await createDatabase();
+  onTestFinished(() => database[Symbol.asyncDispose]());
+  const store = await openStoreAt(database.location);
   onTestFinished(() => store.close());
-  const raw = new DatabaseSync(database, { timeout: 5000 });
-  onTestFinished(() => raw.close());
   return {
     store,
-    raw,
     parts: {
       store,
       models: modelConfig({}),
@@ -71,7 +67,7 @@ async function openReal(): Promise<Real> {
         userDir: null,
         builtinDir: fileURLToPath(new URL("../../personas", import.meta.url)),
       },
-      protectedPaths: [database],
+      protectedPaths: [database.location],
       owner: thisProcess("state-table"),
     },
   };
@@ -275,9 +271,9 @@ const DAMAGE = [
 async function damageAndRepair(real: Real, session: ModelSession, kind: number): Promise<void> {
   const { id } = session;
   const { activity } = await real.store.read(readSession, { id });
-  const { changes } = real.raw.prepare(DAMAGE[kind] ?? "").run(id);
+  const changes = await execute(real.store, DAMAGE[kind] ?? "", id);
   const damaged = (await proveSession(real.store, id)).findings;
-  expect(damaged.length > 0).toBe(Number(changes) > 0);
+  expect(damaged.length > 0).toBe(changes > 0);
   await repairSession({ store: real.store, session_id: id, owner: real.parts.owner });
   const again = await repairSession({ store: real.store, session_id: id, owner: real.parts.owner });
   expect(again.findings).toEqual([]);

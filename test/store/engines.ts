@@ -1,6 +1,6 @@
 import { join } from "node:path";
 
-import { sql } from "kysely";
+import { CompiledQuery } from "kysely";
 import { describe, onTestFinished } from "vitest";
 
 import type { Session } from "../../src/core/sessions.ts";
@@ -79,10 +79,22 @@ export function newSession(store: Store, input: NewSession = {}): Promise<Sessio
   return store.write(createSession, input);
 }
 
-/** Carries out one statement as any other program on the same database could. */
-export async function execute(store: Store, statement: string): Promise<void> {
-  await store.write(async (tx) => {
-    await sql.raw(statement).execute(tx.db);
+/**
+ * Carries out one statement, with `?` for each value, as any other program on the same database
+ * could. Returns how many rows it changed.
+ */
+export function execute(
+  store: Store,
+  statement: string,
+  ...values: readonly (string | number | null)[]
+): Promise<number> {
+  return store.write(async (tx) => {
+    let place = 0;
+    const text = tx.dialect.writersQueue
+      ? statement
+      : statement.replaceAll("?", () => `$${(place += 1)}`);
+    const { numAffectedRows } = await tx.db.executeQuery(CompiledQuery.raw(text, [...values]));
+    return Number(numAffectedRows ?? 0);
   }, null);
 }
 
@@ -109,7 +121,7 @@ export async function refuseRows(
 }
 
 export interface Refusing {
-  stop(): Promise<void>;
+  stop(): Promise<unknown>;
 }
 
 function closedAfterTest(store: Store): Store {

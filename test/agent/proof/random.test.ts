@@ -1,3 +1,5 @@
+import { randomUUID } from "node:crypto";
+
 import fc from "fast-check";
 import { expect, it } from "vitest";
 
@@ -55,7 +57,7 @@ const damage: fc.Arbitrary<Damage> = fc.oneof(
 
 it("[PROOF-4] [PROOF-5] [PROOF-6] finds random damage exactly where there is some; repair mends it once and loses nothing", async () => {
   const bench = await severalThreads();
-  const original = bench.dump();
+  const original = await bench.dump();
   // both of "meanwhile" were appended before the answer, and the checkpoint has them behind
   const truth = [1, 4, 5, 6, 2, 3, 7, 9, 10, 11, 13, 14, 15].flatMap((seq) =>
     original.rows.slice(seq - 1, seq),
@@ -65,11 +67,11 @@ it("[PROOF-4] [PROOF-5] [PROOF-6] finds random damage exactly where there is som
   let harmless = 0;
   await fc.assert(
     fc.asyncProperty(fc.array(damage, { maxLength: 8 }), async (damages) => {
-      restore(bench, original);
+      await restore(bench, original);
       for (const one of damages) {
-        plant(bench, one);
+        await plant(bench, one);
       }
-      const damaged = bench.dump();
+      const damaged = await bench.dump();
       const isRight = isRightMirror(damaged, { original, truth });
       expect((await bench.kinds()).length === 0).toBe(isRight);
       found += isRight ? 0 : 1;
@@ -77,12 +79,12 @@ it("[PROOF-4] [PROOF-5] [PROOF-6] finds random damage exactly where there is som
 
       const { findings } = await bench.repair();
       expect(findings.length === 0).toBe(isRight);
-      const mended = bench.dump();
+      const mended = await bench.dump();
       expect(await bench.kinds()).toEqual([]);
       expect(isRightMirror(mended, { original, truth })).toBe(true);
       expect(onlyHere(mended, truth)).toEqual(onlyHere(damaged, truth));
       expect((await bench.repair()).findings).toEqual([]);
-      expect(bench.dump()).toEqual(mended);
+      expect(await bench.dump()).toEqual(mended);
     }),
     { numRuns: 150 },
   );
@@ -113,23 +115,26 @@ async function severalThreads(): Promise<Bench> {
   return bench;
 }
 
-function restore(bench: Bench, { rows, session }: Dump): void {
-  bench.plant("DELETE FROM messages WHERE session_id = :id");
+async function restore(bench: Bench, { rows, session }: Dump): Promise<void> {
+  await bench.plant("DELETE FROM messages WHERE session_id = :id");
   for (const row of rows) {
     const columns = Object.keys(row);
     const values = columns.map((column) => row[column] as string | number | null);
     const places = columns.map(() => "?").join(", ");
-    bench.plant(`INSERT INTO messages (${columns.join(", ")}) VALUES (${places})`, ...values);
+    await bench.plant(`INSERT INTO messages (${columns.join(", ")}) VALUES (${places})`, ...values);
   }
   for (const counter of ["last_seq", "cleared_seq", "total_input_tokens", "total_output_tokens"]) {
-    bench.plant(`UPDATE sessions SET ${counter} = ? WHERE id = :id`, Number(session[counter]));
+    await bench.plant(
+      `UPDATE sessions SET ${counter} = ? WHERE id = :id`,
+      Number(session[counter]),
+    );
   }
 }
 
 const ROW = "WHERE session_id = :id AND seq =";
 
-function plant(bench: Bench, damage: Damage): void {
-  const seqs = bench.dump().rows.map(({ seq }) => Number(seq));
+async function plant(bench: Bench, damage: Damage): Promise<void> {
+  const seqs = (await bench.dump()).rows.map(({ seq }) => Number(seq));
   const seqAt = (place: number): number => seqs[place % Math.max(seqs.length, 1)] ?? 0;
   const last = seqs.at(-1) ?? 0;
   switch (damage.kind) {
@@ -137,8 +142,8 @@ function plant(bench: Bench, damage: Damage): void {
       return bench.plant(`DELETE FROM messages ${ROW} ?`, seqAt(damage.at));
     case "swap": {
       const [one, other] = [seqAt(damage.at), seqAt(damage.with)];
-      bench.plant(`UPDATE messages SET seq = 999 ${ROW} ?`, one);
-      bench.plant(`UPDATE messages SET seq = ? ${ROW} ?`, one, other);
+      await bench.plant(`UPDATE messages SET seq = 999 ${ROW} ?`, one);
+      await bench.plant(`UPDATE messages SET seq = ? ${ROW} ?`, one, other);
       return bench.plant(`UPDATE messages SET seq = ? ${ROW} 999`, one === other ? one : other);
     }
     case "edit":
@@ -159,13 +164,15 @@ function plant(bench: Bench, damage: Damage): void {
       return bench.plant(`UPDATE messages SET seq = ? ${ROW} ?`, last + 3, seqAt(damage.at));
     case "rename":
       return bench.plant(
-        `UPDATE messages SET message_id = lower(hex(randomblob(8))) ${ROW} ?`,
+        `UPDATE messages SET message_id = ? ${ROW} ?`,
+        randomUUID(),
         seqAt(damage.at),
       );
     case "touch":
       // no damage: what checkpoints do not tell
       return bench.plant(
-        `UPDATE messages SET ts = '2001-01-01T00:00:00.000Z', idempotency_key = lower(hex(randomblob(8))) ${ROW} ?`,
+        `UPDATE messages SET ts = '2001-01-01T00:00:00.000Z', idempotency_key = ? ${ROW} ?`,
+        randomUUID(),
         seqAt(damage.at),
       );
     case "counter":

@@ -1,6 +1,3 @@
-import { join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
-
 import { AIMessage, type BaseMessage, HumanMessage, ToolMessage } from "@langchain/core/messages";
 import { emptyCheckpoint } from "@langchain/langgraph-checkpoint";
 import { onTestFinished } from "vitest";
@@ -16,14 +13,14 @@ import { appendUserMessage } from "../../../src/store/messages/append.ts";
 import { readPending } from "../../../src/store/messages/read.ts";
 import { startThread } from "../../../src/store/sessions/change.ts";
 import { createSession } from "../../../src/store/sessions/create.ts";
-import { openSqliteStore } from "../../../src/store/sqlite/open.ts";
-import type { Store } from "../../../src/store/store.ts";
-import { temporaryFolder } from "../../helpers/temp.ts";
+import type { Operation, Store } from "../../../src/store/store.ts";
+import { createDatabase } from "../../helpers/database.ts";
+import { openStoreAt } from "../../helpers/open-store.ts";
+import { execute } from "../../store/engines.ts";
 
 /** A session in a database of its own, and a hand that plants damage in it. */
 export interface Bench {
   readonly store: Store;
-  readonly path: string;
   readonly id: string;
   /** Appends as the HTTP API does. */
   append(content: string): Promise<void>;
@@ -37,12 +34,12 @@ export interface Bench {
   putAll(messages: readonly BaseMessage[]): Promise<void>;
   /** Hands every pending message to the agent, as an exchange begins. */
   handOver(): Promise<void>;
-  /** Damage: any SQL on a connection of its own, `:id` being the session. */
-  plant(sql: string, ...values: (string | number | null)[]): void;
+  /** Damage: any SQL, `:id` being the session. */
+  plant(sql: string, ...values: (string | number | null)[]): Promise<void>;
   kinds(): Promise<string[]>;
   repair(): Promise<Repair>;
   /** Every row and counter of the session, as stored. */
-  dump(): Dump;
+  dump(): Promise<Dump>;
 }
 
 export interface Dump {
@@ -51,11 +48,10 @@ export interface Dump {
 }
 
 export async function openBench(): Promise<Bench> {
-  const path = join(temporaryFolder(), "reprise.db");
-  const store = await openSqliteStore({ path });
+  const database = await createDatabase();
+  onTestFinished(() => database[Symbol.asyncDispose]());
+  const store = await openStoreAt(database.location);
   onTestFinished(() => store.close());
-  const hand = new DatabaseSync(path, { timeout: 5000 });
-  onTestFinished(() => hand.close());
   const { id } = await store.write(createSession, { persona_name: "assistant" });
   const exchanger = createExchanger({
     store,
@@ -69,7 +65,6 @@ export async function openBench(): Promise<Bench> {
   });
   return {
     store,
-    path,
     id,
     append: async (content) => {
       await store.write(appendUserMessage, { reference: id, content });
@@ -82,20 +77,29 @@ export async function openBench(): Promise<Bench> {
       await store.write(startThread, { id, archive });
     },
     ...puts(store, id),
-    plant: (sql, ...values) => {
-      hand.prepare(sql.replaceAll(":id", `'${id}'`)).run(...values);
+    plant: async (sql, ...values) => {
+      await execute(store, sql.replaceAll(":id", `'${id}'`), ...values);
     },
     kinds: async () => {
       const { findings } = await proveSession(store, id);
       return [...new Set(findings.map(({ kind }) => kind))].sort();
     },
     repair: () => repairSession({ store, session_id: id, owner: thisProcess("test") }),
-    dump: () => ({
-      rows: hand.prepare("SELECT * FROM messages WHERE session_id = ? ORDER BY seq").all(id),
-      session: hand.prepare("SELECT * FROM sessions WHERE id = ?").get(id) ?? {},
-    }),
+    dump: () => store.read(dump, { id }),
   };
 }
+
+const dump: Operation<{ readonly id: string }, Dump> = async ({ db }, { id }) => {
+  const messages = db.selectFrom("messages").selectAll().where("session_id", "=", id);
+  const session = await db
+    .selectFrom("sessions")
+    .selectAll()
+    .where("id", "=", id)
+    .executeTakeFirst();
+  // plain objects, whatever the engine's are
+  const rows = (await messages.orderBy("seq").execute()).map((row) => ({ ...row }));
+  return { rows, session: { ...session } };
+};
 
 /** Checkpoints without a model: what the agent would put, message by message. */
 function puts(store: Store, id: string): Pick<Bench, "put" | "putAll" | "handOver"> {
@@ -196,9 +200,9 @@ export function rightOnes({ rows, session }: Dump) {
 }
 
 /** Damage: two rows change places. */
-export function swap(bench: Bench, one: number, other: number): void {
+export async function swap(bench: Bench, one: number, other: number): Promise<void> {
   const move = "UPDATE messages SET seq = ? WHERE session_id = :id AND seq = ?";
-  bench.plant(move, 999_999, one);
-  bench.plant(move, one, other);
-  bench.plant(move, other, 999_999);
+  await bench.plant(move, 999_999, one);
+  await bench.plant(move, one, other);
+  await bench.plant(move, other, 999_999);
 }

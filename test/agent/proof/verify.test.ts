@@ -38,7 +38,7 @@ describe("verify", () => {
     result.content = "outcome unknown";
     await bench.put(result, answer("third answer", [300, 30]));
     expect(call.tool_calls).toHaveLength(1);
-    const dump = bench.dump();
+    const dump = await bench.dump();
     expect(dump.rows.map(({ role }) => role).join(" ")).toBe(
       "user assistant user assistant tool assistant user assistant tool assistant",
     );
@@ -54,17 +54,17 @@ describe("verify", () => {
     await bench.put(answer("the answer", [10, 1]));
     await bench.handOver();
     await bench.put(answer("the next answer", [20, 2]));
-    expect(bench.dump().rows.map(({ content }) => content)).toEqual(
+    expect((await bench.dump()).rows.map(({ content }) => content)).toEqual(
       "question,appended meanwhile,,README.md,and another,the answer,the next answer".split(","),
     );
     expect(await bench.kinds()).toEqual([]);
 
     // but not behind the answer to it, and not before an earlier one of the user's
-    swap(bench, 5, 7);
+    await swap(bench, 5, 7);
     expect(await bench.kinds()).toEqual(["order"]);
-    swap(bench, 5, 7);
+    await swap(bench, 5, 7);
     expect(await bench.kinds()).toEqual([]);
-    swap(bench, 2, 5);
+    await swap(bench, 2, 5);
     expect(await bench.kinds()).toEqual(["order"]);
   });
 
@@ -106,18 +106,18 @@ describe("verify", () => {
     [["last_seq", "totals"], "DELETE FROM messages WHERE session_id = :id AND seq = 7"],
   ])("[PROOF-3] [PROOF-5] names %j after %s; repair mends it, once", async (kinds, sql) => {
     const bench = await usualSession();
-    const before = bench.dump();
+    const before = await bench.dump();
     if (sql === "order") {
-      swap(bench, 2, 4);
+      await swap(bench, 2, 4);
     } else {
-      bench.plant(sql);
+      await bench.plant(sql);
     }
     expect(await bench.kinds()).toEqual(kinds);
 
     const repair = await bench.repair();
     expect([...new Set(repair.findings.map(({ kind }) => kind))].sort()).toEqual(kinds);
     expect(await bench.kinds()).toEqual([]);
-    const mended = bench.dump();
+    const mended = await bench.dump();
     // only what nobody but the mirror ever had is gone for good
     expect(rightOnes(mended)).toEqual(
       sql.startsWith("DELETE") && sql.includes("seq = 7")
@@ -125,27 +125,31 @@ describe("verify", () => {
         : rightOnes(before),
     );
     expect((await bench.repair()).findings).toEqual([]);
-    expect(bench.dump()).toEqual(mended);
+    expect(await bench.dump()).toEqual(mended);
   });
 
   it("[PROOF-3] [PROOF-5] takes the clear mark for what was cleared", async () => {
     const bench = await usualSession();
-    bench.plant("UPDATE sessions SET cleared_seq = 3 WHERE id = :id");
+    await bench.plant("UPDATE sessions SET cleared_seq = 3 WHERE id = :id");
     expect(await bench.kinds()).toEqual(["archived"]);
     await bench.repair();
     expect(await bench.kinds()).toEqual([]);
-    expect(bench.dump().rows.map(({ archived }) => archived)).toEqual([1, 1, 1, 0, 0, 0, 0]);
+    expect((await bench.dump()).rows.map(({ archived }) => archived)).toEqual([
+      1, 1, 1, 0, 0, 0, 0,
+    ]);
   });
 
   it("[PROOF-3] says where, and nothing of what the messages say", async () => {
     const bench = await usualSession();
-    bench.plant("UPDATE messages SET content = 'a secret' WHERE session_id = :id AND seq = 2");
+    await bench.plant(
+      "UPDATE messages SET content = 'a secret' WHERE session_id = :id AND seq = 2",
+    );
     const { findings } = await proveSession(bench.store, bench.id);
     expect(findings).toEqual([
       {
         kind: "different",
         seq: 2,
-        message_id: bench.dump().rows[1]?.["message_id"],
+        message_id: (await bench.dump()).rows[1]?.["message_id"],
         sentence: "Message 2 differs from its checkpoint in content.",
       },
     ]);
@@ -161,17 +165,17 @@ describe("what no checkpoint holds any more", () => {
     await bench.append("keep this");
     await bench.handOver();
     const last = answer("kept", [20, 2]);
-    const [, , keep] = bench.dump().rows;
+    const [, , keep] = (await bench.dump()).rows;
     const kept = new HumanMessage({ id: String(keep?.["message_id"]), content: "keep this" });
     await bench.putAll([kept, last]);
     expect(await bench.kinds()).toEqual([]);
-    const before = bench.dump();
+    const before = await bench.dump();
 
-    bench.plant("UPDATE messages SET content = 'x' WHERE session_id = :id AND seq = 2");
-    bench.plant("DELETE FROM messages WHERE session_id = :id AND seq = 4");
+    await bench.plant("UPDATE messages SET content = 'x' WHERE session_id = :id AND seq = 2");
+    await bench.plant("DELETE FROM messages WHERE session_id = :id AND seq = 4");
     expect(await bench.kinds()).toEqual(["different", "missing"]);
     await bench.repair();
-    expect(rightOnes(bench.dump())).toEqual(rightOnes(before));
+    expect(rightOnes(await bench.dump())).toEqual(rightOnes(before));
   });
 
   it("[PROOF-9] lets a summary that took the id of a message stand beside it", async () => {
@@ -179,14 +183,14 @@ describe("what no checkpoint holds any more", () => {
     await bench.append("a long story");
     await bench.handOver();
     await bench.put(answer("indeed", [10, 1]));
-    const [first] = bench.dump().rows;
+    const [first] = (await bench.dump()).rows;
     const summary = new HumanMessage({
       id: String(first?.["message_id"]),
       content: "somebody told a story",
       additional_kwargs: { lc_source: "summarization" },
     });
     await bench.putAll([summary, answer("and now?", [5, 1])]);
-    expect(bench.dump().rows.map(({ content }) => content)).toEqual([
+    expect((await bench.dump()).rows.map(({ content }) => content)).toEqual([
       "a long story",
       "indeed",
       "somebody told a story",
@@ -205,30 +209,27 @@ describe("what no checkpoint holds any more", () => {
     const kept = answer("kept", [1, 1]);
     await bench.put(kept);
     await bench.putAll([summary, kept, answer("and on", [2, 2])]);
-    expect(
-      bench
-        .dump()
-        .rows.map(({ is_summary }) => is_summary)
-        .join(""),
-    ).toBe("0000000010");
+    expect((await bench.dump()).rows.map(({ is_summary }) => is_summary).join("")).toBe(
+      "0000000010",
+    );
     expect(await bench.kinds()).toEqual([]);
-    const before = bench.dump();
-    bench.plant("DELETE FROM messages WHERE session_id = :id AND seq IN (2, 9)");
+    const before = await bench.dump();
+    await bench.plant("DELETE FROM messages WHERE session_id = :id AND seq IN (2, 9)");
     expect((await bench.repair()).rows).toMatchObject({ added: 1, removed: 0 });
     expect(await bench.kinds()).toEqual([]);
     // what left the thread and the mirror nobody can bring back
-    const { rows } = bench.dump();
+    const { rows } = await bench.dump();
     const ids = new Set(rows.map(({ message_id }) => message_id));
     expect(before.rows.filter(({ message_id }) => !ids.has(message_id))).toEqual([before.rows[1]]);
   });
 
   it("[PROOF-8] takes nothing for extra where the checkpoints of a thread are gone", async () => {
     const bench = await usualSession();
-    bench.plant("DELETE FROM checkpoint_threads");
-    const before = bench.dump();
+    await bench.plant("DELETE FROM checkpoint_threads");
+    const before = await bench.dump();
     expect(await bench.kinds()).toContain("checkpoint_missing");
     await expect(bench.repair()).rejects.toMatchObject({ code: "database_corrupt" });
-    expect(rightOnes(bench.dump())).toEqual(rightOnes(before));
+    expect(rightOnes(await bench.dump())).toEqual(rightOnes(before));
     expect(await bench.kinds()).toContain("checkpoint_missing");
   });
 
@@ -246,12 +247,12 @@ describe("what no checkpoint holds any more", () => {
       "DELETE FROM checkpoint_bodies WHERE body LIKE '{%'",
     ]) {
       const bench = await usualSession();
-      bench.plant("UPDATE messages SET content = 'x' WHERE session_id = :id AND seq = 2");
-      bench.plant(damage);
-      const before = bench.dump();
+      await bench.plant("UPDATE messages SET content = 'x' WHERE session_id = :id AND seq = 2");
+      await bench.plant(damage);
+      const before = await bench.dump();
       expect(await bench.kinds(), damage).toEqual(["checkpoint_damaged"]);
       await expect(bench.repair()).rejects.toMatchObject({ code: "database_corrupt" });
-      expect(rightOnes(bench.dump())).toEqual(rightOnes(before));
+      expect(rightOnes(await bench.dump())).toEqual(rightOnes(before));
     }
   });
 });

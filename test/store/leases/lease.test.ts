@@ -177,8 +177,8 @@ describeEngines("beginExchange", (engine) => {
 });
 
 /** Lets the lease run out, as if its holder had slept for long. */
-function expire(store: Store, session_id: string): Promise<void> {
-  return execute(
+async function expire(store: Store, session_id: string): Promise<void> {
+  await execute(
     store,
     `UPDATE sessions SET lease_expires_at = '2001-01-01T00:00:00.000Z' WHERE id = '${session_id}'`,
   );
