@@ -15,7 +15,9 @@ export async function run(
   args: readonly string[],
   { cwd, stdin, node = [] }: { cwd?: string; stdin?: string; node?: readonly string[] } = {},
 ): Promise<Outcome> {
-  const child = spawn(process.execPath, [...node, PROGRAM, ...args], { cwd });
+  // nobody's own personas
+  const env = { ...process.env, HOME: "/nonexistent", XDG_CONFIG_HOME: "" };
+  const child = spawn(process.execPath, [...node, PROGRAM, ...args], { cwd, env });
   const exited = new Promise<number | null>((resolve, reject) => {
     child.once("error", reject).once("close", resolve);
   });

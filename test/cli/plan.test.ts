@@ -1,10 +1,11 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Finding } from "../../src/artifacts/finding.ts";
-import { PLAN_CASES, plan } from "../artifacts/plan-cases.ts";
+import { CORPUS, lineOf, readCorpus } from "../artifacts/corpus.ts";
+import { phase, plan, RUN_ID } from "../artifacts/plans.ts";
 import { run } from "./plan-program.ts";
 
 interface Answer {
@@ -12,7 +13,7 @@ interface Answer {
   files: { file: string; valid: boolean; findings: Finding[] }[];
 }
 
-const PLANS = fileURLToPath(new URL("../fixtures/plans", import.meta.url));
+const PLANS = CORPUS;
 
 let directory: string;
 
@@ -44,33 +45,21 @@ async function placesIn(texts: readonly string[], extension = "json"): Promise<s
   );
 }
 
-describe("plan validate, every rule at its border", () => {
-  let answer: Answer & { code: number | null };
-
-  beforeAll(async () => {
-    const names = PLAN_CASES.map(({ document }, index) =>
-      save(`case-${index}.json`, JSON.stringify(document, null, 2)),
+describe("plan validate, the corpus", () => {
+  it("[PLAN-2] [PLAN-9] finds in every document what stands beside it", async () => {
+    const corpus = readCorpus();
+    const args = ["plan", "validate", "--json", ...corpus.map(({ file }) => file)];
+    const { stdout, code } = await run(args, { cwd: PLANS });
+    const answer: Answer = JSON.parse(stdout);
+    expect(answer.files.map(({ file, findings }) => [file, ...findings.map(lineOf)])).toEqual(
+      corpus.map(({ file, findings }) => [file, ...findings]),
     );
-    answer = await validateJson(...(await Promise.all(names)));
-  });
-
-  it.each(PLAN_CASES.map((planCase, index) => ({ ...planCase, index })))(
-    "$name",
-    ({ found, index }) => {
-      const report = answer.files[index]!;
-      expect(report.findings.map(({ code, pointer }) => `${code} ${pointer}`)).toEqual(found);
-      expect(report.valid).toBe(found.length === 0);
-    },
-  );
-
-  it("answers for every file and says no when one has a fault", () => {
-    expect(answer.files).toHaveLength(PLAN_CASES.length);
-    expect([answer.valid, answer.code]).toEqual([false, 1]);
+    expect([answer.valid, code]).toEqual([false, 1]);
   });
 });
 
 describe("plan validate, for people", () => {
-  it("says that a plan is valid, in JSON and in YAML", async () => {
+  it("[PLAN-9] says that a plan is valid, in JSON and in YAML", async () => {
     const outcome = await run(["plan", "validate", "valid.json", "valid.yaml"], { cwd: PLANS });
     expect(outcome).toEqual({
       code: 0,
@@ -79,22 +68,25 @@ describe("plan validate, for people", () => {
     });
   });
 
-  it("says every fault in the order of the file, in sentences", async () => {
+  it("[PLAN-3] says every fault in the order of the file, in sentences", async () => {
     const { code, stdout } = await run(["plan", "validate", "faulty.json"], { cwd: PLANS });
     expect(code).toBe(1);
     expect(stdout.split("\n")).toEqual([
       "faulty.json:2:12 error runId must be a UUID, like 123e4567-e89b-42d3-a456-426614174000 [format_mismatch]",
       "faulty.json:3:15 error phaseKey must not be empty [too_short]",
+      'faulty.json:8:15 warning no persona has the role "architect"; make one in .reprise/personas/, or name one that there is [unknown_role]',
       "faulty.json:9:23 error instructions must have at least 10 characters but has 9 [too_short]",
       'faulty.json:14:7 error the property "key" already stands on line 13 of the same object; remove one [duplicate_property]',
+      'faulty.json:16:15 warning no persona has the role "developer"; make one in .reprise/personas/, or name one that there is [unknown_role]',
       'faulty.json:18:7 error the property "depend_on" is unknown; did you mean "depends_on"? [unknown_property]',
       'faulty.json:19:22 error depends_on names the unknown phase "desing"; did you mean "design"? [unknown_dependency]',
       'faulty.json:19:32 error the phase "build" depends on itself; remove this entry [self_dependency]',
-      'faulty.json:19:41 error depends_on leads round in a circle, "design" -> "review" -> "build" -> "design"; remove one of these dependencies [circular_dependency]',
       'faulty.json:21:5 error phases[2] lacks the required property "role"; add it [missing_property]',
+      'faulty.json:25:22 error depends_on leads round in a circle, "build" -> "design" -> "review" -> "build"; remove one of these dependencies [circular_dependency]',
       'faulty.json:28:14 error the key "design" is already the key of the phase on line 6; give this phase another [duplicate_key]',
+      'faulty.json:30:15 warning no persona has the role "architect"; make one in .reprise/personas/, or name one that there is [unknown_role]',
       "faulty.json:34:31 error estimated_duration_hours must be 0 or more [below_minimum]",
-      "faulty.json: 11 errors",
+      "faulty.json: 11 errors, 3 warnings",
       "",
     ]);
   });
@@ -107,7 +99,7 @@ describe("plan validate, for people", () => {
     expect(last[1]).toBe("many.json: 10000 findings and more");
   });
 
-  it("writes nothing that a terminal would act on", async () => {
+  it("[PLAN-3] writes nothing that a terminal would act on", async () => {
     const name = await save("esc.json", JSON.stringify(plan({ "\u001b[2J\u009b\u202e": 1 })));
     const { stdout } = await run(["plan", "validate", name], { cwd: directory });
     expect(stdout).toContain('"\\u001b[2J\\u009b\\u202e"');
@@ -115,7 +107,7 @@ describe("plan validate, for people", () => {
 });
 
 describe("plan validate, for programs", () => {
-  it("gives each finding its whole record", async () => {
+  it("[PLAN-3] [PLAN-9] gives each finding its whole record", async () => {
     const { files } = await validateJson(join(PLANS, "faulty.json"));
     const found = new Map(files[0]!.findings.map((finding) => [finding.code, finding]));
     expect(found.get("unknown_dependency")).toEqual({
@@ -127,12 +119,12 @@ describe("plan validate, for programs", () => {
       message: 'depends_on names the unknown phase "desing"; did you mean "design"?',
       suggestion: "design",
     });
-    expect(found.get("circular_dependency")?.path).toEqual(["design", "review", "build", "design"]);
+    expect(found.get("circular_dependency")?.path).toEqual(["build", "design", "review", "build"]);
     expect(found.get("duplicate_key")?.first_line).toBe(6);
     expect(found.get("duplicate_property")?.pointer).toBe("/phases/1/key");
   });
 
-  it("answers valid with exit code 0", async () => {
+  it("[PLAN-9] answers valid with exit code 0", async () => {
     const { code, ...answer } = await validateJson(join(PLANS, "valid.json"));
     expect(code).toBe(0);
     expect(answer).toEqual({
@@ -143,7 +135,7 @@ describe("plan validate, for programs", () => {
 });
 
 describe("plan validate, what it reads", () => {
-  it("reads - from standard input", async () => {
+  it("[PLAN-9] reads - from standard input", async () => {
     const good = await run(["plan", "validate", "-"], { stdin: JSON.stringify(plan()) });
     expect(good).toMatchObject({ code: 0, stdout: "-: valid, 1 phase\n" });
     const bad = await run(["plan", "validate", "-"], { stdin: "{" });
@@ -151,12 +143,12 @@ describe("plan validate, what it reads", () => {
     expect(bad.stdout).toContain("-:1:2 error the file ends before the closing }");
   });
 
-  it("refuses - twice and no file at all as wrong usage", async () => {
+  it("[PLAN-9] refuses - twice and no file at all as wrong usage", async () => {
     expect(await run(["plan", "validate", "-", "-"])).toMatchObject({ code: 2, stdout: "" });
     expect(await run(["plan", "validate"])).toMatchObject({ code: 2, stdout: "" });
   });
 
-  it("reports a missing file and a directory, and still every other", async () => {
+  it("[PLAN-9] reports a missing file and a directory, and still every other", async () => {
     const good = await save("good.json", JSON.stringify(plan()));
     const { code, files } = await validateJson("missing.json", ".", good);
     expect(code).toBe(1);
@@ -167,7 +159,7 @@ describe("plan validate, what it reads", () => {
     ]);
   });
 
-  it("takes 10 MiB and not a byte more", async () => {
+  it("[PLAN-5] takes 10 MiB and not a byte more", async () => {
     const text = JSON.stringify(plan());
     const most = await save("most.json", text.padEnd(10 * 1024 * 1024, " "));
     const more = await save("more.json", text.padEnd(10 * 1024 * 1024 + 1, " "));
@@ -178,7 +170,7 @@ describe("plan validate, what it reads", () => {
     ]);
   });
 
-  it("names the first byte that is not UTF-8, and takes a byte order mark", async () => {
+  it("[PLAN-5] names the first byte that is not UTF-8, and takes a byte order mark", async () => {
     const latin = await save("latin.json", Buffer.from('{\n "ä": "\u00e4"}', "latin1"));
     const cut = await save("cut.json", Buffer.from('{"ä').subarray(0, 3));
     const marked = await save("marked.json", `\ufeff${JSON.stringify(plan())}`);
@@ -188,7 +180,7 @@ describe("plan validate, what it reads", () => {
     expect(files[2]?.valid).toBe(true);
   });
 
-  it("holds a .json file to strict JSON, each fault with its place", async () => {
+  it("[PLAN-2] holds a .json file to strict JSON, each fault with its place", async () => {
     const texts = ['{"a":1,\n}', "{'a':1}", "// no\n{}", '{"a":1} 2', "", '["a\nb"]', "[01]"];
     expect(await placesIn(texts)).toEqual([
       "malformed_json 1:7",
@@ -201,7 +193,7 @@ describe("plan validate, what it reads", () => {
     ]);
   });
 
-  it("holds YAML to what JSON can say", async () => {
+  it("[PLAN-2] holds YAML to what JSON can say", async () => {
     const texts = ["a: [1", "a: &x 1\nb: *x", "a: !t x", "a: 1\n---\nb: 2", "# only this"];
     expect(await placesIn(texts, "yaml")).toEqual([
       "malformed_yaml 1:6",
@@ -212,19 +204,19 @@ describe("plan validate, what it reads", () => {
     ]);
   });
 
-  it("places the faults of a YAML plan", async () => {
+  it("[PLAN-3] places the faults of a YAML plan", async () => {
     const text = [
       "runId: 7",
       "phaseKey: planning",
       "phases:",
-      "  - {key: a, title: A, role: r, instructions: 0123456789x, depends_on: [b]}",
+      "  - {key: a, title: A, role: planner, instructions: 0123456789x, depends_on: [b]}",
       "  - key: a",
       "    key: a",
     ];
     expect(await placesIn([text.join("\n")], "yml")).toEqual([
       [
         "wrong_type 1:8",
-        "unknown_dependency 4:73",
+        "unknown_dependency 4:79",
         "missing_property 5:5",
         "missing_property 5:5",
         "missing_property 5:5",
@@ -234,7 +226,7 @@ describe("plan validate, what it reads", () => {
     ]);
   });
 
-  it("takes 64 levels in JSON and YAML and refuses 10,000 without a crash", async () => {
+  it("[PLAN-5] takes 64 levels in JSON and YAML and refuses 10,000 without a crash", async () => {
     const nested = (depth: number): string => "[".repeat(depth) + "]".repeat(depth);
     const texts = [nested(64), nested(65), nested(10_000)];
     const found = ["wrong_type 1:1", "too_deep 1:65", "too_deep 1:65"];
@@ -243,14 +235,264 @@ describe("plan validate, what it reads", () => {
   });
 });
 
+describe("plan validate --spec", () => {
+  const OTHER = "00000000-0000-4000-8000-000000000000";
+
+  it("[PLAN-10] takes plans of the specification's run, in either case, and says what it checks", async () => {
+    const spec = await save("spec.json", JSON.stringify({ runId: RUN_ID.toUpperCase(), any: 1 }));
+    const good = await save("mine.json", JSON.stringify(plan()));
+    const { code, stdout } = await run(["plan", "validate", "--spec", spec, good], {
+      cwd: directory,
+    });
+    expect(code).toBe(0);
+    expect(stdout.split("\n")).toEqual([
+      "spec.json:1:1 warning nobody published the fields of dev/spec@1, so only its runId is checked [schema_unpublished]",
+      "spec.json: valid, 1 warning",
+      "mine.json: valid, 1 phase",
+      "",
+    ]);
+  });
+
+  it("[PLAN-10] finds a plan of another run, and takes YAML", async () => {
+    const spec = await save("spec.yaml", `runId: ${OTHER}\n`);
+    const mine = await save("mine.json", JSON.stringify(plan(), null, 1));
+    const { stdout, code } = await run(["plan", "validate", "--json", "--spec", spec, mine], {
+      cwd: directory,
+    });
+    expect(code).toBe(1);
+    expect(JSON.parse(stdout)).toMatchObject({
+      valid: false,
+      spec: { file: "spec.yaml", valid: true, run_id: OTHER },
+      files: [
+        {
+          valid: false,
+          findings: [
+            { code: "run_id_mismatch", pointer: "/runId", line: 2, column: 11, suggestion: OTHER },
+          ],
+        },
+      ],
+    });
+  });
+
+  it("[PLAN-10] says no where the specification itself has no run or cannot be read", async () => {
+    const mine = await save("mine.json", JSON.stringify(plan()));
+    const none = await save("none.json", "{}");
+    for (const [spec, found] of [
+      [none, "missing_property"],
+      ["nowhere.json", "file_unreadable"],
+    ]) {
+      const args = ["plan", "validate", "--json", "--spec", spec!, mine];
+      const { stdout, code } = await run(args, { cwd: directory });
+      const answer = JSON.parse(stdout);
+      expect([code, answer.valid, answer.files[0].valid]).toEqual([1, false, true]);
+      expect(answer.spec.findings[0].code).toBe(found);
+      expect(answer.spec.run_id).toBeNull();
+    }
+  });
+});
+
+describe("plan validate --format", () => {
+  it("[PLAN-11] github: a command for each finding, none that a file's name could make", async () => {
+    const name = await save("a,b:%\n::warning::x.json", JSON.stringify(plan({ runId: "x" })));
+    const { code, stdout } = await run(["plan", "validate", "--format", "github", name], {
+      cwd: directory,
+    });
+    expect(code).toBe(1);
+    expect(stdout).toBe(
+      "::error file=a%2Cb%3A%25%0A%3A%3Awarning%3A%3Ax.json,line=1,col=10,title=format_mismatch::runId must be a UUID, like 123e4567-e89b-42d3-a456-426614174000\n0 of 1 valid\n",
+    );
+  });
+
+  it("[PLAN-11] sarif: a log of one run with place, level and rule of each finding", async () => {
+    const args = ["plan", "validate", "--format", "sarif", "faulty.json", "valid.json"];
+    const { code, stdout } = await run(args, { cwd: PLANS });
+    expect(code).toBe(1);
+    const log = JSON.parse(stdout);
+    expect(log).toMatchObject({ version: "2.1.0", runs: [{ columnKind: "utf16CodeUnits" }] });
+    const { tool, results } = log.runs[0];
+    const rules = new Set(tool.driver.rules.map(({ id }: { id: string }) => id));
+    expect(results).toHaveLength(14);
+    for (const { ruleId, level } of results) {
+      expect(rules).toContain(ruleId);
+      expect(["error", "warning"]).toContain(level);
+    }
+    expect(results[0]).toEqual({
+      ruleId: "format_mismatch",
+      level: "error",
+      message: { text: "runId must be a UUID, like 123e4567-e89b-42d3-a456-426614174000" },
+      locations: [
+        {
+          physicalLocation: {
+            artifactLocation: { uri: "faulty.json" },
+            region: { startLine: 2, startColumn: 12 },
+          },
+          logicalLocations: [{ fullyQualifiedName: "/runId" }],
+        },
+      ],
+    });
+  });
+
+  it("[PLAN-11] refuses another format, and two of them", async () => {
+    for (const args of [
+      ["--format", "xml"],
+      ["--json", "--format", "sarif"],
+    ]) {
+      const outcome = await run(["plan", "validate", ...args, "valid.json"], { cwd: PLANS });
+      expect(outcome).toMatchObject({ code: 2, stdout: "" });
+    }
+    const json = await run(["plan", "validate", "--format", "json", "valid.json"], { cwd: PLANS });
+    expect(JSON.parse(json.stdout)).toMatchObject({ valid: true });
+  });
+});
+
+describe("the names in a plan", () => {
+  it("[PLAN-16] may be a persona and a schema of this folder", async () => {
+    const folder = join(directory, "project");
+    await mkdir(join(folder, ".reprise/personas"), { recursive: true });
+    await mkdir(join(folder, ".reprise/schemas"));
+    const artifact = { path: "a", schema: "team/note@1" };
+    const document = plan({
+      phases: [phase({ role: "architect", expected_artifact: artifact })],
+    });
+    await writeFile(join(folder, "plan.json"), JSON.stringify(document));
+    const before = await run(["plan", "validate", "--json", "plan.json"], { cwd: folder });
+    const [file] = (JSON.parse(before.stdout) as Answer).files;
+    expect(before.code).toBe(0);
+    expect(file?.findings.map(({ severity, code }) => `${severity} ${code}`)).toEqual([
+      "warning unknown_role",
+      "warning unknown_schema",
+    ]);
+    const persona = "---\nname: architect\ndescription: draws\n---\nYou draw.\n";
+    await writeFile(join(folder, ".reprise/personas/architect.md"), persona);
+    await writeFile(join(folder, ".reprise/schemas/note.json"), '{"$id": "team/note@1"}');
+    const after = await run(["plan", "validate", "plan.json"], { cwd: folder });
+    expect(after).toEqual({ code: 0, stdout: "plan.json: valid, 1 phase\n", stderr: "" });
+  });
+
+  it("[PLAN-7] a broken schema of the folder is refused, and its file named", async () => {
+    const folder = join(directory, "broken");
+    await mkdir(join(folder, ".reprise/schemas"), { recursive: true });
+    await writeFile(join(folder, ".reprise/schemas/a.json"), '{"$id": "a@1", "type": "text"}');
+    for (const args of [
+      ["plan", "validate", "-"],
+      ["schema", "list"],
+      ["schema", "show", "a@1"],
+    ]) {
+      const outcome = await run(args, { cwd: folder, stdin: JSON.stringify(plan()) });
+      expect([outcome.code, outcome.stdout]).toEqual([1, ""]);
+      expect(outcome.stderr).toMatch(
+        /^reprise: The schema file \.reprise\/schemas\/a\.json is .* \[schema_invalid\]\n$/,
+      );
+    }
+  });
+});
+
+describe("plan show", () => {
+  it("[PLAN-12] shows waves, the longest chain, hours and artifacts", async () => {
+    const outcome = await run(["plan", "show", "valid.json"], { cwd: PLANS });
+    expect(outcome).toEqual({
+      code: 0,
+      stderr: "",
+      stdout: [
+        "3 phases in 3 waves, 12.5 hours",
+        "run 0b6f0c5e-3f4b-4d0e-9a55-0d2f6f1f6a01, planning",
+        "",
+        "Wave 1",
+        "  design    planner    Design the store",
+        "",
+        "Wave 2",
+        "  build     assistant  Build the store",
+        "",
+        "Wave 3",
+        "  review-1  reviewer   Review",
+        "",
+        "Longest chain, 3 phases",
+        "  design -> build -> review-1",
+        "",
+        "Artifacts",
+        "  docs/store.md  dev/spec@1                  design",
+        "  review.json    dev/review-finding-batch@1  review-1",
+        "",
+      ].join("\n"),
+    });
+  });
+
+  it("[PLAN-12] says which phases go side by side, and nothing of what is not there", async () => {
+    const phases = [phase({ key: "a" }), phase({ key: "b", title: "\u001b[2J" })];
+    const { stdout } = await run(["plan", "show", "-"], {
+      stdin: JSON.stringify(plan({ phases })),
+    });
+    expect(stdout.split("\n").slice(2)).toEqual([
+      "",
+      "Wave 1, 2 side by side",
+      "  a  assistant  Build",
+      "  b  assistant  \\u001b[2J",
+      "",
+    ]);
+  });
+
+  it("[PLAN-12] gives programs the same as JSON", async () => {
+    const { stdout } = await run(["plan", "show", "--json", "valid.json"], { cwd: PLANS });
+    expect(JSON.parse(stdout)).toMatchObject({
+      estimated_duration_hours: 12.5,
+      phases: 3,
+      waves: [["design"], ["build"], ["review-1"]],
+      longest_chain: ["design", "build", "review-1"],
+      artifacts: [
+        { phase: "design", path: "docs/store.md", schema: "dev/spec@1" },
+        { phase: "review-1" },
+      ],
+    });
+  });
+
+  it("[PLAN-12] [PLAN-13] a plan with faults is refused with them, its warnings are notices", async () => {
+    for (const command of ["show", "graph"]) {
+      const refused = await run(["plan", command, "faulty.json"], { cwd: PLANS });
+      expect([refused.code, refused.stdout]).toEqual([1, ""]);
+      expect(refused.stderr).toContain("[plan_invalid]");
+      expect(refused.stderr).toContain("/phaseKey: 3:15 error phaseKey must not be empty");
+      const warned = await run(["plan", command, "role-unknown.json"], { cwd: PLANS });
+      expect(warned.code).toBe(0);
+      expect(warned.stderr).toContain("[unknown_role]");
+    }
+  });
+});
+
+describe("plan graph", () => {
+  it("[PLAN-13] draws for Mermaid, for Graphviz and as a picture", async () => {
+    const first = async (...args: string[]): Promise<string> => {
+      const { stdout, code } = await run(["plan", "graph", ...args, "valid.json"], { cwd: PLANS });
+      expect(code).toBe(0);
+      return stdout.split("\n")[0]!;
+    };
+    expect(await first()).toBe("flowchart LR");
+    expect(await first("--format", "mermaid")).toBe("flowchart LR");
+    expect(await first("--format", "dot")).toBe("digraph plan {");
+    expect(await first("--format", "svg")).toMatch(/^<svg xmlns=/);
+    expect((await run(["plan", "graph", "--format", "png", "x"])).code).toBe(2);
+  });
+});
+
+describe("plan new", () => {
+  it("[PLAN-14] prints a plan without a finding, each time of a new run", async () => {
+    const [one, two] = [await run(["plan", "new"]), await run(["plan", "new"])];
+    expect([one.code, one.stderr]).toEqual([0, ""]);
+    expect(JSON.parse(one.stdout).runId).not.toBe(JSON.parse(two.stdout).runId);
+    const checked = await run(["plan", "validate", "-"], { stdin: one.stdout });
+    expect(checked).toEqual({ code: 0, stdout: "-: valid, 3 phases\n", stderr: "" });
+  });
+});
+
 it("loads the validator and the YAML reader only to validate", async () => {
   const preload = fileURLToPath(new URL("../fixtures/programs/loaded-modules.ts", import.meta.url));
   const node = ["--import", preload];
+  const fresh = await run(["plan", "new"], { node });
   const help = await run(["plan", "--help"], { node });
   const printed = await run(["schema", "dev/phase-plan@1"], { node });
   const validated = await run(["plan", "validate", join(PLANS, "valid.json")], { node });
   const heavy = /node_modules\/(ajv|ajv-formats|yaml)\//;
-  expect([help, printed, validated].map(({ stderr }) => heavy.test(stderr))).toEqual([
+  expect([help, fresh, printed, validated].map(({ stderr }) => heavy.test(stderr))).toEqual([
+    false,
     false,
     false,
     true,

@@ -1,17 +1,23 @@
+import { mkdirSync, writeFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
+import { join } from "node:path";
 import { expect, it } from "vitest";
+import { temporaryFolder } from "../helpers/temp.ts";
 import { run } from "./plan-program.ts";
 
-it("prints the schema byte for byte", async () => {
-  const file = new URL("../../schemas/dev/phase-plan@1.json", import.meta.url);
-  expect(await run(["schema", "dev/phase-plan@1"])).toEqual({
-    code: 0,
-    stdout: await readFile(file, "utf8"),
-    stderr: "",
-  });
-});
+it.each([[["schema", "dev/phase-plan@1"]], [["schema", "show", "dev/phase-plan@1"]]])(
+  "[PLAN-1] [PLAN-15] %j prints the schema byte for byte",
+  async (args) => {
+    const file = new URL("../../schemas/dev/phase-plan@1.json", import.meta.url);
+    expect(await run(args)).toEqual({
+      code: 0,
+      stdout: await readFile(file, "utf8"),
+      stderr: "",
+    });
+  },
+);
 
-it("refuses an unknown id, naming the known ones and not the one asked for", async () => {
+it("[PLAN-15] refuses an unknown id, naming the known ones and not the one asked for", async () => {
   const { code, stdout, stderr } = await run(["schema", "dev/phase-plan@2"]);
   expect([code, stdout]).toEqual([3, ""]);
   for (const id of ["dev/phase-plan@1", "dev/spec@1", "common/final-report@1"]) {
@@ -21,16 +27,16 @@ it("refuses an unknown id, naming the known ones and not the one asked for", asy
 });
 
 it.each(["dev/spec@1", "dev/review-finding-batch@1", "common/final-report@1"])(
-  "says of %s that it is known and was never published",
+  "[PLAN-8] says of %s that it is known and was never published",
   async (id) => {
     const { code, stdout, stderr } = await run(["schema", id]);
     expect([code, stdout]).toEqual([3, ""]);
-    expect(stderr).toContain(`The id ${id} is known, but its fields were never published`);
+    expect(stderr).toContain("This id is known, but its fields were never published");
   },
 );
 
-it("lists the known ids when none is given", async () => {
-  const { code, stdout } = await run(["schema"]);
+it.each([[["schema"]], [["schema", "list"]]])("[PLAN-15] %j lists the known ids", async (args) => {
+  const { code, stdout } = await run(args);
   expect(code).toBe(0);
   expect(stdout.split("\n").map((line) => line.split(" ")[0])).toEqual([
     "dev/phase-plan@1",
@@ -39,4 +45,22 @@ it("lists the known ids when none is given", async () => {
     "common/final-report@1",
     "",
   ]);
+});
+
+it("[PLAN-15] lists and prints the schemas of this folder, for programs too", async () => {
+  const folder = temporaryFolder();
+  const text = '{ "$id": "team/note@1", "title": "Note" }';
+  mkdirSync(join(folder, ".reprise/schemas"), { recursive: true });
+  writeFileSync(join(folder, ".reprise/schemas/note.json"), text);
+  const list = await run(["schema", "list", "--json"], { cwd: folder });
+  expect(JSON.parse(list.stdout).at(-1)).toEqual({
+    id: "team/note@1",
+    title: "Note",
+    published: true,
+    source: "project",
+  });
+  expect((await run(["schema"], { cwd: folder })).stdout).toMatch(
+    /^team\/note@1 \(of this project\)$/m,
+  );
+  expect((await run(["schema", "show", "team/note@1"], { cwd: folder })).stdout).toBe(text);
 });

@@ -1,0 +1,143 @@
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+
+import { drawDot } from "../../src/artifacts/drawing/dot.ts";
+import { layOut } from "../../src/artifacts/drawing/layout.ts";
+import { BOX_HEIGHT } from "../../src/artifacts/drawing/layout.ts";
+import { drawMermaid } from "../../src/artifacts/drawing/mermaid.ts";
+import { drawSvg } from "../../src/artifacts/drawing/svg.ts";
+import { phaseGraph } from "../../src/artifacts/phase-graph.ts";
+import type { PhasePlan } from "../../src/artifacts/phase-plan.ts";
+import { acyclic } from "./graphs.ts";
+import { RUN_ID } from "./plans.ts";
+import { xmlFault } from "./well-formed.ts";
+
+const EVIL = '</text><script>alert(1)</script> "]; end --> x\u001b[2J\ud800\ufffe& `**b**`';
+
+function planOf(
+  phases: readonly { key: string; title?: string; role?: string; depends_on?: string[] }[],
+): PhasePlan {
+  return {
+    runId: RUN_ID,
+    phaseKey: "planning",
+    phases: phases.map((phase) => ({
+      title: phase.key.toUpperCase(),
+      role: "assistant",
+      instructions: "0123456789",
+      ...phase,
+    })),
+  };
+}
+
+const three = planOf([
+  { key: "design" },
+  { key: "build", depends_on: ["design"] },
+  { key: "end", depends_on: ["build", "design", "build"] },
+]);
+const evil = planOf([{ key: "a", title: EVIL, role: EVIL }]);
+
+describe("the picture", () => {
+  it("[PLAN-13] is well-formed, says in words what it shows and loads nothing", () => {
+    const svg = drawSvg({ ...three, estimated_duration_hours: 1.5 });
+    expect(xmlFault(svg)).toBeNull();
+    expect(svg).toContain('role="img" aria-labelledby="plan-title plan-desc"');
+    expect(svg).toContain("Phase plan: 3 phases in 3 waves, 1.5 hours</title>");
+    expect(svg).toContain(
+      "Wave 1: design. Wave 2: build. Wave 3: end. Longest chain: design, then build, then end.</desc>",
+    );
+    expect(svg).toContain("prefers-color-scheme: dark");
+    expect(svg.match(/<rect class="box/g)).toHaveLength(3);
+    expect(svg.match(/<path class="edge/g)).toHaveLength(3);
+    expect(svg).not.toMatch(/<script|<image|<foreignObject|href|url\((?!#)|@import/);
+  });
+
+  it("[PLAN-13] lets nothing that a plan says become markup", () => {
+    fc.assert(
+      fc.property(fc.string({ unit: "binary", maxLength: 40 }), (text) => {
+        expect(xmlFault(drawSvg(planOf([{ key: "a", title: text, role: text }])))).toBeNull();
+      }),
+    );
+    const svg = drawSvg(evil);
+    expect(xmlFault(svg)).toBeNull();
+    expect(svg).not.toContain("<script");
+    expect(svg).toContain("&lt;script&gt;");
+  });
+
+  it("[PLAN-13] is the same however the phases stand", () => {
+    expect(drawSvg({ ...three, phases: three.phases.toReversed() })).toBe(drawSvg(three));
+  });
+
+  it("[PLAN-13] of no phase and of a great many is a picture too", () => {
+    expect(xmlFault(drawSvg(planOf([])))).toBeNull();
+    const many = Array.from({ length: 2000 }, (_, index) => ({
+      key: `p${index}`,
+      depends_on: index === 0 ? [] : ["p0", `p${Math.floor(index / 2)}`, `p${index - 1}`],
+    }));
+    expect(drawSvg(planOf(many)).match(/<rect class="box/g)).toHaveLength(2000);
+  });
+});
+
+describe("the layout", () => {
+  it("[PLAN-13] draws waves from left to right, no box over another, lines from box to box", () => {
+    fc.assert(
+      fc.property(acyclic, ({ edges }) => {
+        const phases = edges.map((to, node) => ({
+          key: `p${node}`,
+          depends_on: to.map((n) => `p${n}`),
+        }));
+        const graph = phaseGraph({ phases });
+        const { boxes, lines, width, height } = layOut(graph, (key) => 100 + 10 * key.length);
+        const box = new Map(boxes.map((each) => [each.key, each]));
+        for (const [index, a] of boxes.entries()) {
+          expect(Math.min(a.x, a.y)).toBeGreaterThanOrEqual(-0.001);
+          expect(a.x + a.width).toBeLessThanOrEqual(width + 0.001);
+          expect(a.y + BOX_HEIGHT).toBeLessThanOrEqual(height + 0.001);
+          for (const b of boxes.slice(index + 1)) {
+            expect(a.x !== b.x || Math.abs(a.y - b.y) >= BOX_HEIGHT).toBe(true);
+          }
+        }
+        for (const { from, to, points } of lines) {
+          const [source, target] = [box.get(from)!, box.get(to)!];
+          expect(points[0]).toEqual({ x: source.x + source.width, y: source.y + BOX_HEIGHT / 2 });
+          expect(points.at(-1)).toEqual({ x: target.x, y: target.y + BOX_HEIGHT / 2 });
+          for (const [at, point] of points.slice(1).entries()) {
+            expect(point.x).toBeGreaterThanOrEqual(points[at]!.x);
+          }
+        }
+      }),
+    );
+  });
+});
+
+describe("the text forms", () => {
+  it("[PLAN-13] Mermaid gets names of its own, so that no key is one of its words", () => {
+    expect(drawMermaid(three).split("\n")).toEqual([
+      "flowchart LR",
+      '  p1["<b>DESIGN</b><br>design<br>assistant"]',
+      '  p2["<b>BUILD</b><br>build<br>assistant"]',
+      '  p3["<b>END</b><br>end<br>assistant"]',
+      "  p2 --> p3",
+      "  p1 --> p2",
+      "  p1 --> p3",
+    ]);
+    const [, node = ""] = drawMermaid(evil).split("\n");
+    expect(node).toMatch(/^ {2}p1\["<b>[^"<>`*[\]&]*<\/b><br>a<br>[^"<>`*[\]&]*"\]$/);
+  });
+
+  it("[PLAN-13] Graphviz gets quoted names and a rank for each wave", () => {
+    expect(drawDot(three).split("\n").slice(3)).toEqual([
+      '  "design" [label="DESIGN\\ndesign\\nassistant"];',
+      '  "build" [label="BUILD\\nbuild\\nassistant"];',
+      '  "end" [label="END\\nend\\nassistant"];',
+      '  { rank=same; "design"; }',
+      '  { rank=same; "build"; }',
+      '  { rank=same; "end"; }',
+      '  "build" -> "end";',
+      '  "design" -> "build";',
+      '  "design" -> "end";',
+      "}",
+    ]);
+    const label = drawDot(evil).split("\n")[3] ?? "";
+    expect(label.replaceAll(/\\./g, "")).toMatch(/^ {2}"a" \[label="[^"]*"\];$/);
+  });
+});

@@ -1,0 +1,192 @@
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { describe, expect, it } from "vitest";
+
+import { loadSchemas, PHASE_PLAN } from "../../src/artifacts/registry.ts";
+import type { SchemaRegistry } from "../../src/artifacts/registry.ts";
+import { validateArtifact } from "../../src/artifacts/validate-artifact.ts";
+import { temporaryFolder } from "../helpers/temp.ts";
+import { SCHEMA_FILE } from "./plan-types.ts";
+import { plan } from "./plans.ts";
+
+/** A project with these files in `.reprise/schemas/`. */
+function project(files: Readonly<Record<string, unknown>>): string {
+  const folder = temporaryFolder();
+  for (const [name, content] of Object.entries(files)) {
+    const path = join(folder, ".reprise/schemas", name);
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, typeof content === "string" ? content : JSON.stringify(content));
+  }
+  return folder;
+}
+
+async function codes(registry: SchemaRegistry, id: string, document: unknown): Promise<string[]> {
+  const artifact = { text: JSON.stringify(document), syntax: "json" } as const;
+  const { findings } = await validateArtifact(artifact, { id, registry });
+  return findings.map(({ code, pointer }) => `${code} ${pointer}`);
+}
+
+const name = {
+  $id: "dev/name@1",
+  type: "string",
+  minLength: 2,
+  $defs: { short: { maxLength: 3, type: "string" } },
+};
+
+describe("the registry", () => {
+  it("[PLAN-7] knows what comes with Reprise, and nothing of a project without schemas", async () => {
+    const registry = await loadSchemas(null);
+    expect(registry.entries).toEqual([
+      { id: PHASE_PLAN, title: "Dev Phase Plan", published: true, source: "built-in" },
+      ...["dev/spec@1", "dev/review-finding-batch@1", "common/final-report@1"].map((id) => ({
+        id,
+        title: null,
+        published: false,
+        source: "built-in",
+      })),
+    ]);
+    expect((await loadSchemas(temporaryFolder())).entries).toEqual(registry.entries);
+  });
+
+  it("[PLAN-1] gives the published schema byte for byte", async () => {
+    const registry = await loadSchemas(null);
+    expect(registry.read(PHASE_PLAN).equals(readFileSync(SCHEMA_FILE))).toBe(true);
+  });
+
+  it("[PLAN-7] takes a project's schemas, in folders too, that refer to each other by id", async () => {
+    const note = {
+      $id: "team/deep/note@1",
+      type: "object",
+      properties: {
+        name: { $ref: "dev/name@1" },
+        short: { $ref: "dev/name@1#/$defs/short" },
+        plan: { $ref: PHASE_PLAN },
+        again: { $ref: "#/properties/name" },
+      },
+    };
+    const registry = await loadSchemas(project({ "name.json": name, "team/note.json": note }));
+    expect(registry.entries.slice(4).map(({ id, source }) => `${source} ${id}`)).toEqual([
+      "project dev/name@1",
+      "project team/deep/note@1",
+    ]);
+    const good = { name: "Ada", short: "Ada", plan: plan(), again: "Ada" };
+    expect(await codes(registry, note.$id, good)).toEqual([]);
+    const bad = { name: "A", short: "Adam", plan: plan({ runId: "" }), again: "A" };
+    expect(await codes(registry, note.$id, bad)).toEqual([
+      "too_short /name",
+      "schema_mismatch /short",
+      "format_mismatch /plan/runId",
+      "too_short /again",
+    ]);
+  });
+
+  it("[PLAN-7] compiles once", async () => {
+    const registry = await loadSchemas(null);
+    expect(await registry.compiled(PHASE_PLAN)).toBe(await registry.compiled(PHASE_PLAN));
+  });
+
+  it("[PLAN-7] lets a project publish an id that is known by name only", async () => {
+    const spec = { $id: "dev/spec@1", type: "object", required: ["goal"] };
+    const registry = await loadSchemas(project({ "spec.json": spec }));
+    expect(await codes(registry, "dev/spec@1", { runId: 1 })).toEqual([
+      "missing_property ",
+      "format_mismatch /runId",
+    ]);
+  });
+
+  it.each<[string, Readonly<Record<string, unknown>>, string]>([
+    [
+      "two with one id",
+      { "a.json": name, "b.json": name },
+      "b.json has the id that .reprise/schemas/a.json has already",
+    ],
+    [
+      "the id of a built-in one",
+      { "a.json": { $id: PHASE_PLAN } },
+      "a.json has the id that schemas/dev/phase-plan@1.json has already",
+    ],
+    ["no JSON", { "a.json": "{\n]" }, "a.json:2 is not valid: "],
+    [
+      "a property that stands twice",
+      { "a.json": '{"$id":"a","$id":"b"}' },
+      "a.json:1 is not valid",
+    ],
+    ["no object", { "a.json": "[]" }, "a.json holds no object"],
+    ["no id", { "a.json": {} }, 'a.json has no "$id"'],
+    ["an id that is none", { "a.json": { $id: "a#b" } }, 'a.json has no "$id"'],
+    [
+      "another dialect",
+      { "a.json": { $id: "a", $schema: "http://json-schema.org/draft-07/schema#" } },
+      "another dialect",
+    ],
+    [
+      "too many bytes",
+      { "a.json": `{"$id":"a","$comment":"${"x".repeat(1_048_576)}"}` },
+      "larger than 1 MiB",
+    ],
+    ["no end of nesting", { "a.json": "[".repeat(100_000) }, "nested more than 64 deep"],
+  ])("[PLAN-7] refuses %s, naming the file", async (_, files, message) => {
+    await expect(loadSchemas(project(files))).rejects.toMatchObject({
+      code: "schema_invalid",
+      message: expect.stringContaining(message),
+    });
+  });
+
+  it.each<[string, object]>([
+    ["an unknown keyword", { typ: "string" }],
+    ["a type that is none", { type: "text" }],
+    ["a reference to nothing", { $ref: "dev/missing@1" }],
+  ])("[PLAN-7] refuses a schema with %s when it compiles, naming the file", async (_, wrong) => {
+    const files = { "good.json": name, "wrong.json": { $id: "dev/wrong@1", ...wrong } };
+    const registry = await loadSchemas(project(files));
+    await expect(registry.compiled("dev/name@1")).rejects.toMatchObject({
+      code: "schema_invalid",
+      message: expect.stringMatching(/ \.reprise\/schemas\/wrong\.json is not a valid JSON Schema/),
+    });
+  });
+
+  it("[PLAN-7] follows no link out of the project", async () => {
+    const folder = project({ "name.json": name });
+    const outside = join(temporaryFolder(), "outside.json");
+    writeFileSync(outside, JSON.stringify({ $id: "dev/outside@1" }));
+    symlinkSync(outside, join(folder, ".reprise/schemas/link.json"));
+    symlinkSync(dirname(outside), join(folder, ".reprise/schemas/folder"));
+    expect([...(await loadSchemas(folder)).ids].slice(4)).toEqual(["dev/name@1"]);
+  });
+
+  it("[PLAN-8] refuses an unknown and an unpublished id with one code, and does not repeat it", async () => {
+    const registry = await loadSchemas(null);
+    for (const id of ["dev/phase-plan@2", "dev/spec@1", "__proto__"]) {
+      expect(() => registry.read(id)).toThrow(expect.objectContaining({ code: "schema_unknown" }));
+    }
+    await expect(registry.compiled("dev/x@1")).rejects.toMatchObject({
+      code: "schema_unknown",
+      message: expect.not.stringContaining("dev/x@1"),
+    });
+  });
+});
+
+describe("an artifact without a published schema", () => {
+  it("[PLAN-8] is checked for being readable, and the finding says that this is all", async () => {
+    const registry = await loadSchemas(null);
+    const check = (text: string) =>
+      validateArtifact({ text, syntax: "json" }, { id: "common/final-report@1", registry });
+    expect(await check("{}")).toMatchObject({
+      valid: true,
+      findings: [{ code: "schema_unpublished", severity: "warning" }],
+    });
+    expect(await check("{")).toMatchObject({
+      valid: false,
+      findings: [{ code: "malformed_json" }],
+    });
+  });
+
+  it("[PLAN-8] that is a specification needs its run's UUID", async () => {
+    const registry = await loadSchemas(null);
+    const found = (document: unknown) => codes(registry, "dev/spec@1", document);
+    expect(await found({ runId: plan()["runId"], any: 1 })).toEqual(["schema_unpublished "]);
+    expect(await found({})).toEqual(["missing_property ", "schema_unpublished "]);
+    expect(await found({ runId: "x" })).toEqual(["schema_unpublished ", "format_mismatch /runId"]);
+    expect(await found([])).toEqual(["missing_property ", "schema_unpublished "]);
+  });
+});
