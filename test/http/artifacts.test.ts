@@ -1,0 +1,202 @@
+import { execFileSync } from "node:child_process";
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+
+import type { Finding } from "../../src/artifacts/finding.ts";
+import type { Problem } from "../../src/core/schemas.ts";
+import { lineOf, readCorpus } from "../artifacts/corpus.ts";
+import { SCHEMA_FILE } from "../artifacts/plan-types.ts";
+import { plan } from "../artifacts/plans.ts";
+import { startTestServer, type TestServer } from "../helpers/server.ts";
+import { temporaryFolder } from "../helpers/temp.ts";
+
+interface Report {
+  readonly schema: string;
+  readonly valid: boolean;
+  readonly findings: readonly Finding[];
+}
+
+const SCHEMAS = "/api/artifacts/schemas";
+
+let t: TestServer;
+beforeAll(async () => {
+  t = await startTestServer();
+});
+afterAll(() => t[Symbol.asyncDispose]());
+
+async function validate(body: unknown) {
+  return t.call<Report>("POST", "/api/artifacts/validate", { body });
+}
+
+async function refused(body: unknown): Promise<string> {
+  const { status, json } = await t.call<Problem>("POST", "/api/artifacts/validate", { body });
+  return `${status} ${json.code}`;
+}
+
+describe("the schemas", () => {
+  it("[PLAN-17] are listed with those that are known by id only", async () => {
+    const { status, json } = await t.call<{ id: string; published: boolean }[]>("GET", SCHEMAS);
+    expect(status).toBe(200);
+    expect(json.map(({ id, published }) => `${id} ${published}`)).toEqual([
+      "dev/phase-plan@1 true",
+      "dev/spec@1 false",
+      "dev/review-finding-batch@1 false",
+      "common/final-report@1 false",
+    ]);
+    expect((await t.call("GET", `${SCHEMAS}?x=1`)).status).toBe(422);
+  });
+
+  it("[PLAN-1] [PLAN-18] are given byte for byte, under an id that is percent-encoded or plain", async () => {
+    for (const id of [
+      "dev%2Fphase-plan%401",
+      "dev%2fphase-plan@1",
+      "dev/phase-plan@1",
+      "dev/phase-plan%401",
+    ]) {
+      const { status, headers, text } = await t.call("GET", `${SCHEMAS}/${id}`);
+      expect([status, headers.get("content-type")]).toEqual([200, "application/schema+json"]);
+      expect(text).toBe(readFileSync(SCHEMA_FILE, "utf8"));
+    }
+    expect((await t.call("HEAD", `${SCHEMAS}/dev/phase-plan@1`)).status).toBe(200);
+  });
+
+  it("[PLAN-18] that nobody knows or published are 404, other methods 405", async () => {
+    for (const id of [
+      "dev/spec@1",
+      "dev%2Fspec%401",
+      "dev/phase-plan@2",
+      "nothing",
+      "a/b/c",
+      "..%2f..%2fpackage.json",
+    ]) {
+      const { status, json } = await t.call<Problem>("GET", `${SCHEMAS}/${id}`);
+      expect([status, json.status]).toEqual([404, 404]);
+      expect(["schema_unknown", "route_not_found"]).toContain(json.code);
+    }
+    for (const path of ["", "/dev/phase-plan@1", "/dev%2Fphase-plan%401"]) {
+      const { status, headers } = await t.call("DELETE", `${SCHEMAS}${path}`);
+      expect([status, headers.get("allow")]).toEqual([405, "GET, HEAD"]);
+    }
+  });
+});
+
+describe("validating", () => {
+  it("[PLAN-19] finds what stands beside each document of the corpus", async () => {
+    for (const { file, text, syntax, findings } of readCorpus()) {
+      const { status, json } = await validate({ text, syntax });
+      expect(status).toBe(200);
+      expect(json.schema).toBe("dev/phase-plan@1");
+      // which personas there are depends on the folder, so roles are left to the command line
+      const expected = findings.filter((line) => !line.includes(" unknown_role "));
+      expect([file, ...json.findings.map(lineOf)]).toEqual([file, ...expected]);
+      expect(json.valid).toBe(!expected.some((line) => line.startsWith("error ")));
+    }
+  });
+
+  it("[PLAN-19] takes any known id, and says what is not checked", async () => {
+    const text = JSON.stringify({ runId: plan()["runId"], goal: 1 });
+    const { json } = await validate({ text, schema: "dev/spec@1" });
+    expect(json).toMatchObject({
+      schema: "dev/spec@1",
+      valid: true,
+      findings: [{ code: "schema_unpublished", severity: "warning" }],
+    });
+    expect(await refused({ text, schema: "dev/none@1" })).toBe("404 schema_unknown");
+  });
+
+  it("[PLAN-19] gives a circle its path and a misspelt name its suggestion", async () => {
+    const { text } = readCorpus().find(({ file }) => file === "faulty.json")!;
+    const { json } = await validate({ text });
+    const found = new Map(json.findings.map((finding) => [finding.code, finding]));
+    expect(found.get("circular_dependency")?.path).toEqual(["build", "design", "review", "build"]);
+    expect(found.get("unknown_dependency")?.suggestion).toBe("design");
+    expect(found.get("duplicate_key")?.first_line).toBe(6);
+  });
+
+  it("[PLAN-19] takes 1 MiB of JSON and 128 KiB of YAML, and not a byte more", async () => {
+    const text = JSON.stringify(plan());
+    const padded = (bytes: number): string => text.padEnd(bytes, " ");
+    expect((await validate({ text: padded(1_048_576) })).json.valid).toBe(true);
+    expect(await refused({ text: padded(1_048_577) })).toBe("413 body_too_large");
+    expect((await validate({ text: padded(131_072), syntax: "yaml" })).json.valid).toBe(true);
+    expect(await refused({ text: padded(131_073), syntax: "yaml" })).toBe("413 body_too_large");
+    expect(await refused("x".repeat(7 * 1_048_576))).toBe("413 body_too_large");
+  });
+
+  it("[PLAN-19] refuses a request that does not fit", async () => {
+    expect(await refused({})).toBe("422 invalid_request");
+    expect(await refused({ text: 1 })).toBe("422 invalid_request");
+    expect(await refused({ text: "{}", syntax: "toml" })).toBe("422 invalid_request");
+    expect(await refused({ text: "{}", schema: "" })).toBe("422 invalid_request");
+    expect(await refused({ text: "{}", spec: "{}" })).toBe("422 invalid_request");
+    expect(await refused("{")).toBe("400 malformed_json");
+    expect(await refused(undefined)).toBe("422 invalid_request");
+  });
+
+  it("[PLAN-5] survives what is made to hurt", async () => {
+    for (const text of [
+      "[".repeat(1_000_000),
+      `{${'"a":1,'.repeat(150_000)}"a":1}`,
+      `{"${"n".repeat(500_000)}":{${'"a":1,'.repeat(50_000)}"a":1}}`,
+      "\ud800",
+      "\u0000",
+    ]) {
+      const { status, json } = await validate({ text });
+      expect([status, json.valid]).toEqual([200, false]);
+    }
+    expect((await t.call("GET", "/readyz")).status).toBe(200);
+  });
+});
+
+it("[PLAN-20] artifacts are behind the same gate as sessions", async () => {
+  await using guarded = await startTestServer({ token: "secret" });
+  const calls = [
+    ["GET", SCHEMAS],
+    ["GET", `${SCHEMAS}/dev/phase-plan@1`],
+    ["POST", "/api/artifacts/validate"],
+  ] as const;
+  for (const [method, path] of calls) {
+    const body = method === "POST" ? { body: { text: "{}" } } : {};
+    expect((await guarded.call(method, path, body)).status).toBe(401);
+    const headers = { authorization: "Bearer secret" };
+    expect((await guarded.call(method, path, { ...body, headers })).status).toBe(200);
+    const foreign = { ...headers, origin: "http://evil.example" };
+    expect((await guarded.call(method, path, { ...body, headers: foreign })).status).toBe(403);
+  }
+});
+
+it("[PLAN-17] a folder's schemas are known too; a broken one is named until it is mended", async () => {
+  const project = temporaryFolder();
+  const file = join(project, ".reprise/schemas/note.json");
+  mkdirSync(join(project, ".reprise/schemas"), { recursive: true });
+  writeFileSync(file, "{");
+  await using server = await startTestServer({ project });
+  const broken = await server.call<Problem>("GET", SCHEMAS);
+  expect([broken.status, broken.json.code]).toEqual([422, "schema_invalid"]);
+  expect(broken.json.detail).toContain(".reprise/schemas/note.json:1");
+  writeFileSync(file, '{"$id": "note@1", "type": "object", "required": ["text"]}');
+  expect((await server.call("GET", `${SCHEMAS}/note@1`)).json).toMatchObject({ $id: "note@1" });
+  const body = { text: "{}", schema: "note@1" };
+  const { json } = await server.call<Report>("POST", "/api/artifacts/validate", { body });
+  expect(json.findings.map(({ code }) => code)).toEqual(["missing_property"]);
+  rmSync(file);
+  // read once
+  expect((await server.call("GET", `${SCHEMAS}/note@1`)).status).toBe(200);
+});
+
+it("[PLAN-17] nothing of it is loaded before it is asked for", () => {
+  const program = `
+    import { registerHooks } from "node:module";
+    const seen = [];
+    registerHooks({ load: (url, context, next) => { seen.push(url); return next(url, context); } });
+    await import("./src/http/app.ts");
+    console.log(seen.join("\\n"));
+  `;
+  const cwd = fileURLToPath(new URL("../..", import.meta.url));
+  const args = ["--input-type=module", "-e", program];
+  const loaded = execFileSync(process.execPath, args, { cwd, encoding: "utf8" });
+  expect(loaded).toContain("/src/http/artifacts.ts");
+  expect(loaded).not.toMatch(/\/src\/artifacts\/(?!finding\.ts)|\/node_modules\/yaml\//);
+});
