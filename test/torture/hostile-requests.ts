@@ -212,7 +212,8 @@ const HEADERS = [
   ["expect", MARK],
   ["expect", "100-continue"],
   ["upgrade", "websocket"],
-  ["connection", `upgrade, ${MARK}`],
+  // not "upgrade": after an offer, Node.js tells of what it cannot read only when time is up
+  ["connection", `keep-alive, ${MARK}`],
   ["content-encoding", "gzip"],
   ["content-encoding", MARK],
   ["authorization", `Bearer ${MARK}`],
