@@ -1,18 +1,10 @@
-import { setTimeout as sleep } from "node:timers/promises";
-
 import { RepriseError } from "../../core/errors.ts";
 import type { CommitListener, Operation, Store, Tx } from "../store.ts";
+import { type Attempt, attempt, repeat } from "./attempt.ts";
 import type { PostgresConnection } from "./connection.ts";
 import { postgresDialect } from "./dialect.ts";
-import {
-  connectFailure,
-  isCollision,
-  isPassing,
-  lostFailure,
-  postgresFailure,
-  unknownCommit,
-} from "./failure.ts";
 import type { Lent, PostgresPool } from "./pool.ts";
+import { abandon, didCommit, type Transaction } from "./settle.ts";
 
 export type Transactions = Pick<Store, "read" | "write" | "mayHaveChanged" | "close">;
 
@@ -71,67 +63,6 @@ export function createTransactions({ pool, onCommit }: TransactionsParts): Trans
   };
 }
 
-/** How an attempt ended; `again` where nothing was stored and the same may succeed now. */
-type Attempt<Output> =
-  | { readonly kind: "done"; readonly output: Output }
-  | { readonly kind: "again"; readonly why: "lost" | "collision"; readonly error: unknown };
-
-/** Waits before further attempts, in milliseconds: a server that restarts needs about a second. */
-const WAITS_AFTER_LOSS = [50, 250, 1000];
-const WAITS_AFTER_COLLISION = [0, 5, 20, 80, 320, 1000];
-
-async function repeat<Output>(once: () => Promise<Attempt<Output>>): Promise<Output> {
-  const waits = { lost: [...WAITS_AFTER_LOSS], collision: [...WAITS_AFTER_COLLISION] };
-  for (;;) {
-    const attempt = await once();
-    if (attempt.kind === "done") {
-      return attempt.output;
-    }
-    const wait = waits[attempt.why].shift();
-    if (wait === undefined) {
-      throw attempt.why === "lost" ? attempt.error : postgresFailure(attempt.error);
-    }
-    // those that collided must not meet again
-    await sleep(wait * (0.5 + Math.random()));
-  }
-}
-
-/** Lends a connection for one attempt and tells whether what failed may be tried again. */
-async function attempt<Output>(
-  pool: PostgresPool,
-  work: (lent: Lent) => Promise<Attempt<Output>>,
-): Promise<Attempt<Output>> {
-  let lent: Lent;
-  try {
-    lent = await pool.lend();
-  } catch (error) {
-    if (isPassing(error)) {
-      return { kind: "again", why: "lost", error: connectFailure(error) };
-    }
-    throw connectFailure(error);
-  }
-  const { connection } = lent;
-  try {
-    return await work(lent);
-  } catch (error) {
-    if (connection.loss !== null) {
-      return { kind: "again", why: "lost", error: lostFailure(connection.loss) };
-    }
-    await rollBack(connection);
-    if (isCollision(error)) {
-      return { kind: "again", why: "collision", error };
-    }
-    throw postgresFailure(error);
-  } finally {
-    lent.release();
-  }
-}
-
-/** A connection that is lost meanwhile has nothing left to undo: the server does it. */
-async function rollBack(connection: PostgresConnection): Promise<void> {
-  await connection.run("ROLLBACK").catch(() => undefined);
-}
-
 async function readOnce<Input, Output>(
   { connection }: Lent,
   operation: Operation<Input, Output>,
@@ -157,19 +88,11 @@ interface Written<Output> {
   readonly touched: ReadonlySet<string>;
 }
 
-/** A transaction whose COMMIT was sent and whose answer never came. */
-interface Unanswered<Output> {
-  readonly kind: "unanswered";
-  readonly written: Written<Output>;
-  readonly transaction: Transaction;
-  readonly error: unknown;
-}
-
-interface Transaction {
-  /** The server's number of it. */
-  readonly id: string;
-  /** The server (and its life) that gave it out. */
-  readonly server: string;
+/** How far a write came before its connection was lost. */
+interface Seen<Output> {
+  transaction: Transaction | null;
+  /** Set once COMMIT was sent and its answer failed to come. */
+  unanswered: Written<Output> | null;
 }
 
 async function writeOnce<Input, Output>(
@@ -177,9 +100,9 @@ async function writeOnce<Input, Output>(
   operation: Operation<Input, Output>,
   input: Input,
 ): Promise<Attempt<Written<Output>>> {
-  let unanswered: Unanswered<Output> | null = null;
+  const seen: Seen<Output> = { transaction: null, unanswered: null };
   const tried = await attempt(pool, async ({ connection }) => {
-    const transaction = await beginWriting(connection);
+    seen.transaction = await beginWriting(connection);
     const touched = new Set<string>();
     const tx: Tx = {
       db: connection.db,
@@ -192,14 +115,21 @@ async function writeOnce<Input, Output>(
     try {
       await commit(connection);
     } catch (error) {
-      unanswered = { kind: "unanswered", written, transaction, error };
+      seen.unanswered = written;
       throw error;
     }
     return { kind: "done", output: written } as const;
   });
-  return tried.kind === "again" && tried.why === "lost" && unanswered !== null
-    ? settle(pool, unanswered, tried)
-    : tried;
+  const { transaction, unanswered } = seen;
+  if (tried.kind === "done" || tried.why !== "lost" || transaction === null) {
+    return tried;
+  }
+  if (unanswered === null) {
+    await abandon(pool, transaction);
+    return tried;
+  }
+  const committed = await didCommit(pool, transaction, tried.error);
+  return committed ? { kind: "done", output: unanswered } : tried;
 }
 
 /** The server's number of the transaction comes along with BEGIN: it costs no further round trip. */
@@ -216,44 +146,4 @@ async function commit(connection: PostgresConnection): Promise<void> {
   if (command !== "COMMIT") {
     throw new Error("an operation went on after the database had refused a statement of it");
   }
-}
-
-/** Asks the server, on another connection, what became of a transaction. */
-async function settle<Output>(
-  pool: PostgresPool,
-  { written, transaction, error }: Unanswered<Output>,
-  again: Attempt<Written<Output>>,
-): Promise<Attempt<Written<Output>>> {
-  for (const wait of [0, ...WAITS_AFTER_LOSS, 1000, 1000]) {
-    await sleep(wait);
-    const status = await statusOf(pool, transaction);
-    if (status === "committed") {
-      return { kind: "done", output: written };
-    }
-    if (status === "aborted") {
-      return again;
-    }
-    if (status === "unknown") {
-      break;
-    }
-  }
-  throw unknownCommit(error);
-}
-
-/**
- * What became of a transaction; null where the server cannot say yet. A server that was started
- * since, or another one, may have given the same number to another transaction.
- */
-async function statusOf(pool: PostgresPool, transaction: Transaction): Promise<string | null> {
-  const ask = attempt(pool, async ({ connection }) => {
-    if (connection.server !== transaction.server) {
-      return { kind: "done", output: "unknown" } as const;
-    }
-    const { rows } = await connection.run(
-      `SELECT coalesce(pg_xact_status('${transaction.id}'::xid8), 'unknown') AS status`,
-    );
-    return { kind: "done", output: String(rows[0]?.["status"]) } as const;
-  });
-  const asked = await ask.catch(() => null);
-  return asked?.kind === "done" && asked.output !== "in progress" ? asked.output : null;
 }

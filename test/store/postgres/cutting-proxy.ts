@@ -3,8 +3,14 @@ import { createServer, connect, type Socket } from "node:net";
 
 import { onTestFinished } from "vitest";
 
-/** Where a proxy cuts a connection: before the server sees a statement, or before its answer. */
-export type Cut = "before the server sees it" | "before the answer";
+/**
+ * Where a proxy cuts a connection: before the server sees a statement, or before its answer. The
+ * server learns of it, unless it is `unnoticed`: then it goes on waiting.
+ */
+export type Cut =
+  | "before the server sees it"
+  | "before the server sees it, unnoticed"
+  | "before the answer";
 
 export interface CuttingProxy {
   /** The address of the database behind the proxy. */
@@ -30,12 +36,15 @@ export async function startCuttingProxy(databaseUrl: string): Promise<CuttingPro
       return;
     }
     const far = connect(Number(port), hostname);
+    let unnoticed = false;
     for (const socket of [near, far]) {
       sockets.add(socket);
       socket.on("error", () => undefined);
       socket.on("close", () => {
         near.destroy();
-        far.destroy();
+        if (!unnoticed) {
+          far.destroy();
+        }
       });
     }
     let swallowing = false;
@@ -52,7 +61,8 @@ export async function startCuttingProxy(databaseUrl: string): Promise<CuttingPro
       if (order !== null && bytes.includes(order.words)) {
         const { cut } = order;
         order = null;
-        if (cut === "before the server sees it") {
+        if (cut !== "before the answer") {
+          unnoticed = cut.endsWith("unnoticed");
           near.destroy();
           done.resolve();
           return;

@@ -104,8 +104,10 @@ describe("a connection that the network loses", () => {
     { words: "BEGIN ISOLATION", cut: "before the server sees it" },
     { words: "BEGIN ISOLATION", cut: "before the answer" },
     { words: "insert into", cut: "before the server sees it" },
+    { words: "insert into", cut: "before the server sees it, unnoticed" },
     { words: "insert into", cut: "before the answer" },
     { words: COMMIT, cut: "before the server sees it" },
+    { words: COMMIT, cut: "before the server sees it, unnoticed" },
     { words: COMMIT, cut: "before the answer" },
   ];
 

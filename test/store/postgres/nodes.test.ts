@@ -15,7 +15,7 @@ import type { Store } from "../../../src/store/store.ts";
 import { startModelServer } from "../../helpers/model-server.ts";
 import { createPostgres, type TestPostgres } from "../../helpers/postgres.ts";
 import { admin, startEmbedded } from "../../helpers/postgres-server.ts";
-import { startProgram } from "../../helpers/process.ts";
+import { type Running, startProgram } from "../../helpers/process.ts";
 import { startTestServer } from "../../helpers/server.ts";
 import { openStream } from "../../helpers/stream.ts";
 import { go, outcomeOf, startExchange } from "../leases/processes.ts";
@@ -99,7 +99,7 @@ describe("an exchange on several nodes", () => {
     const { database, store, id } = await openBench();
     const server = await startModelServer({
       answer: (messages) => ({
-        content: messages.at(-1)?.content === "second" ? "short" : "a long answer ".repeat(100),
+        content: messages.at(-1)?.content === "second" ? "short" : "a long answer ".repeat(3000),
       }),
       latencyMs: 20,
     });
@@ -117,7 +117,7 @@ describe("an exchange on several nodes", () => {
     });
 
     const second = await startExchange({ ...bench, options: { text: "second" } });
-    first.child.kill("SIGSTOP");
+    await stopBetweenWrites(first, store);
     while ((await store.read(readLease, { session_id: id })) !== null) {
       await pause();
     }
@@ -270,6 +270,25 @@ async function open(url: string): Promise<Store> {
   const store = await openPostgresStore({ url });
   onTestFinished(() => store.close());
   return store;
+}
+
+/** Stopped inside a transaction, a process would rightly hold up everybody else for a while. */
+async function stopBetweenWrites({ child }: Running, store: Store): Promise<void> {
+  for (;;) {
+    child.kill("SIGSTOP");
+    await pause();
+    const { rows } = await store.read(
+      (tx) =>
+        sql`SELECT FROM pg_stat_activity WHERE datname = current_database()
+          AND xact_start IS NOT NULL AND pid <> pg_backend_pid()`.execute(tx.db),
+      null,
+    );
+    if (rows.length === 0) {
+      return;
+    }
+    child.kill("SIGCONT");
+    await pause();
+  }
 }
 
 function pause(): Promise<void> {
