@@ -3,6 +3,7 @@ import { parseArgs } from "node:util";
 /** The benches by name; each module is loaded only when its turn comes. */
 const BENCHES = {
   exchanges: () => import("./exchanges.ts"),
+  plan: () => import("./plan.ts"),
 } as const;
 
 /**

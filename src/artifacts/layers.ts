@@ -4,14 +4,26 @@ export interface Dependent {
   readonly depends_on?: readonly string[];
 }
 
+/**
+ * Numbers for each node of a graph, in one array: those of `node` stand from `starts[node]` to
+ * `starts[node + 1]`. A plan has hundreds of thousands of them; an array for each node would cost
+ * more than all the rest.
+ */
+export interface Adjacency {
+  readonly starts: Uint32Array;
+  readonly targets: Uint32Array;
+}
+
 export interface Layers {
   /**
    * By position: how many phases the longest way to this one passes, so that a phase stands behind
    * everything it depends on.
    */
-  readonly layerOf: readonly number[];
+  readonly layerOf: Uint32Array;
   /** By position: the positions of what it depends on, one for each entry. */
-  readonly dependencies: readonly (readonly number[])[];
+  readonly dependencies: Adjacency;
+  /** By position: the positions of those that depend on it, ascending, one for each entry. */
+  readonly dependents: Adjacency;
 }
 
 /**
@@ -19,7 +31,8 @@ export interface Layers {
  * Null where keys are not unique, a dependency is unknown or leads round in a circle.
  */
 export function layerPhases(phases: readonly Dependent[]): Layers | null {
-  const positions = new Map(phases.map(({ key }, index) => [key, index]));
+  const positions = new Map<string, number>();
+  for (const [index, { key }] of phases.entries()) positions.set(key, index);
   if (positions.size < phases.length) return null;
   const dependencies = resolve(phases, positions);
   return dependencies === null ? null : layered(dependencies);
@@ -28,62 +41,66 @@ export function layerPhases(phases: readonly Dependent[]): Layers | null {
 function resolve(
   phases: readonly Dependent[],
   positions: ReadonlyMap<string, number>,
-): number[][] | null {
-  const dependencies: number[][] = [];
-  for (const { depends_on = [] } of phases) {
-    const targets: number[] = [];
+): Adjacency | null {
+  const count = phases.reduce((sum, { depends_on = [] }) => sum + depends_on.length, 0);
+  const starts = new Uint32Array(phases.length + 1);
+  const targets = new Uint32Array(count);
+  let at = 0;
+  for (const [index, { depends_on = [] }] of phases.entries()) {
     for (const name of depends_on) {
       const target = positions.get(name);
       if (target === undefined) return null;
-      targets.push(target);
+      targets[at] = target;
+      at += 1;
     }
-    dependencies.push(targets);
+    starts[index + 1] = at;
   }
-  return dependencies;
+  return { starts, targets };
 }
 
 /** Takes away what depends on nothing that is left, layer by layer; a circle is never taken. */
-function layered(dependencies: readonly (readonly number[])[]): Layers | null {
-  const { starts, dependents } = reversed(dependencies);
-  const waitsFor = Uint32Array.from(dependencies, (targets) => targets.length);
-  const layerOf = dependencies.map(() => 0);
-  const ready: number[] = [];
-  for (const [index, count] of waitsFor.entries()) if (count === 0) ready.push(index);
-  // the array grows while it is walked
-  for (const index of ready) {
-    const next = (layerOf[index] ?? 0) + 1;
-    const end = starts[index + 1] ?? 0;
-    for (let at = starts[index] ?? 0; at < end; at += 1) {
-      const dependent = dependents[at] ?? 0;
-      layerOf[dependent] = Math.max(layerOf[dependent] ?? 0, next);
+function layered(dependencies: Adjacency): Layers | null {
+  const { starts } = dependencies;
+  const size = starts.length - 1;
+  const dependents = reversed(dependencies);
+  const layerOf = new Uint32Array(size);
+  const waitsFor = new Uint32Array(size);
+  const ready = new Uint32Array(size);
+  let count = 0;
+  for (let node = 0; node < size; node += 1) {
+    waitsFor[node] = (starts[node + 1] ?? 0) - (starts[node] ?? 0);
+    if (waitsFor[node] === 0) ready[count++] = node;
+  }
+  for (let next = 0; next < count; next += 1) {
+    const node = ready[next] ?? 0;
+    const layer = (layerOf[node] ?? 0) + 1;
+    const end = dependents.starts[node + 1] ?? 0;
+    for (let at = dependents.starts[node] ?? 0; at < end; at += 1) {
+      const dependent = dependents.targets[at] ?? 0;
+      layerOf[dependent] = Math.max(layerOf[dependent] ?? 0, layer);
       const left = (waitsFor[dependent] ?? 0) - 1;
       waitsFor[dependent] = left;
-      if (left === 0) ready.push(dependent);
+      if (left === 0) ready[count++] = dependent;
     }
   }
-  return ready.length === dependencies.length ? { layerOf, dependencies } : null;
+  return count === size ? { layerOf, dependencies, dependents } : null;
 }
 
-/** Who depends on each: those of `index` stand from `starts[index]` to `starts[index + 1]`. */
-function reversed(dependencies: readonly (readonly number[])[]): {
-  starts: Uint32Array;
-  dependents: Uint32Array;
-} {
-  const starts = new Uint32Array(dependencies.length + 1);
-  for (const targets of dependencies) {
-    for (const target of targets) starts[target + 1] = (starts[target + 1] ?? 0) + 1;
-  }
-  for (let at = 1; at < starts.length; at += 1) {
-    starts[at] = (starts[at] ?? 0) + (starts[at - 1] ?? 0);
-  }
-  const free = starts.slice();
-  const dependents = new Uint32Array(starts.at(-1) ?? 0);
-  for (const [index, targets] of dependencies.entries()) {
-    for (const target of targets) {
-      const at = free[target] ?? 0;
-      dependents[at] = index;
-      free[target] = at + 1;
+/** The same graph, seen from the other ends. */
+function reversed({ starts, targets }: Adjacency): Adjacency {
+  const ends = new Uint32Array(starts.length);
+  for (const target of targets) ends[target + 1] = (ends[target + 1] ?? 0) + 1;
+  for (let at = 1; at < ends.length; at += 1) ends[at] = (ends[at] ?? 0) + (ends[at - 1] ?? 0);
+  const free = ends.slice();
+  const sources = new Uint32Array(targets.length);
+  for (let node = 0; node + 1 < starts.length; node += 1) {
+    const end = starts[node + 1] ?? 0;
+    for (let at = starts[node] ?? 0; at < end; at += 1) {
+      const target = targets[at] ?? 0;
+      const place = free[target] ?? 0;
+      sources[place] = node;
+      free[target] = place + 1;
     }
   }
-  return { starts, dependents };
+  return { starts: ends, targets: sources };
 }

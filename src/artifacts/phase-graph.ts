@@ -1,6 +1,6 @@
 import { RepriseError } from "../core/errors.ts";
 import { layerPhases } from "./layers.ts";
-import type { Dependent, Layers } from "./layers.ts";
+import type { Adjacency, Dependent, Layers } from "./layers.ts";
 
 /** The order that a plan's dependencies leave; it does not depend on the order of its phases. */
 export interface PhaseGraph {
@@ -31,62 +31,79 @@ export function phaseGraph({ phases }: { readonly phases: readonly Dependent[] }
       "The phases cannot be put in an order: a key, a dependency or a circle is wrong; validate the plan to see which.";
     throw new RepriseError("plan_invalid", message);
   }
-  const keys = phases.map(({ key }) => key);
-  // ranks are compared much faster than keys
-  const byRank = keys.toSorted();
-  const rankOf = new Map(byRank.map((key, rank) => [key, rank]));
-  const ranked = ranks(
-    layers,
-    keys.map((key) => rankOf.get(key) ?? 0),
-  );
-  const named = (rank: number): string => byRank[rank] ?? "";
+  const ranking = rank(phases);
   return {
-    waves: wavesOf(ranked).map((wave) => wave.map(named)),
-    longestChain: longestChain(ranked).map(named),
-    edges: edgesOf(ranked).map(({ from, to }) => ({ from: named(from), to: named(to) })),
+    waves: wavesOf(ranking, layers),
+    longestChain: longestChain(ranking, layers),
+    edges: edgesOf(ranking, layers),
   };
 }
 
-interface RankedLayers {
-  /** By rank of the phase's key; so are the entries of `dependencies`, ascending and each once. */
-  readonly layerOf: readonly number[];
-  readonly dependencies: readonly (readonly number[])[];
+/** Phases by their keys: numbers are compared much faster than keys. */
+interface Ranking {
+  /** The keys in order; a phase's rank is its place here. */
+  readonly keys: readonly string[];
+  /** The position in the plan by rank, and the rank by position. */
+  readonly positions: Uint32Array;
+  readonly ranks: Uint32Array;
 }
 
-function ranks({ layerOf, dependencies }: Layers, rankAt: readonly number[]): RankedLayers {
-  const layers: number[] = layerOf.map(() => 0);
-  const targets: number[][] = layerOf.map(() => []);
-  for (const [index, rank] of rankAt.entries()) {
-    const ascending = (dependencies[index] ?? []).map((target) => rankAt[target] ?? 0);
-    ascending.sort((a, b) => a - b);
-    layers[rank] = layerOf[index] ?? 0;
-    targets[rank] = ascending.filter((target, at) => target !== ascending[at - 1]);
+function rank(phases: readonly Dependent[]): Ranking {
+  const positionOf = new Map<string, number>();
+  for (const [index, { key }] of phases.entries()) positionOf.set(key, index);
+  const keys = phases.map(({ key }) => key).sort();
+  const positions = Uint32Array.from(keys, (key) => positionOf.get(key) ?? 0);
+  const ranks = new Uint32Array(keys.length);
+  for (const [rank, position] of positions.entries()) ranks[position] = rank;
+  return { keys, positions, ranks };
+}
+
+function wavesOf({ keys, positions }: Ranking, { layerOf }: Layers): string[][] {
+  const waves: string[][] = [];
+  for (const [rank, key] of keys.entries()) {
+    (waves[layerOf[positions[rank] ?? 0] ?? 0] ??= []).push(key);
   }
-  return { layerOf: layers, dependencies: targets };
-}
-
-function wavesOf({ layerOf }: RankedLayers): number[][] {
-  const waves: number[][] = [];
-  for (const [rank, layer] of layerOf.entries()) (waves[layer] ??= []).push(rank);
   return waves;
 }
 
-function longestChain({ layerOf, dependencies }: RankedLayers): number[] {
+function longestChain({ keys, positions, ranks }: Ranking, layers: Layers): string[] {
+  const { layerOf, dependencies } = layers;
+  const firstIn = (layer: number, among: Uint32Array): number | undefined => {
+    let first: number | undefined;
+    for (const position of among) {
+      const rank = ranks[position] ?? 0;
+      if (layerOf[position] === layer && (first === undefined || rank < first)) first = rank;
+    }
+    return first;
+  };
+  const chain: string[] = [];
   let layer = layerOf.reduce((most, each) => Math.max(most, each), 0);
-  let link = layerOf.indexOf(layer);
-  const chain: number[] = [];
-  while (link !== -1) {
-    chain.push(link);
+  let link = firstIn(layer, positions);
+  while (link !== undefined) {
+    chain.push(keys[link] ?? "");
     layer -= 1;
-    link = dependencies[link]?.find((target) => layerOf[target] === layer) ?? -1;
+    link = firstIn(layer, neighbours(dependencies, positions[link] ?? 0));
   }
   return chain.reverse();
 }
 
-function edgesOf({ dependencies }: RankedLayers): { from: number; to: number }[] {
-  const dependents: number[][] = dependencies.map(() => []);
-  for (const [to, targets] of dependencies.entries()) {
-    for (const from of targets) dependents[from]?.push(to);
+function edgesOf({ keys, positions, ranks }: Ranking, { dependents }: Layers): Edge[] {
+  const edges: Edge[] = [];
+  for (const [rank, position] of positions.entries()) {
+    const from = keys[rank] ?? "";
+    const targets = neighbours(dependents, position).map((target) => ranks[target] ?? 0);
+    let last = -1;
+    for (const to of targets.sort()) {
+      // one that is named twice stands here twice
+      if (to !== last) edges.push({ from, to: keys[to] ?? "" });
+      last = to;
+    }
   }
-  return dependents.flatMap((targets, from) => targets.map((to) => ({ from, to })));
+  return edges;
+}
+
+type Edge = PhaseGraph["edges"][number];
+
+function neighbours({ starts, targets }: Adjacency, node: number): Uint32Array {
+  return targets.subarray(starts[node], starts[node + 1]);
 }

@@ -42,7 +42,7 @@ export interface Source {
 export const MAX_DEPTH = 64;
 
 /** Values in one file, at most: bounds the memory that validating it can take. */
-export const MAX_VALUES = 1_000_000;
+export const MAX_VALUES = 2_000_000;
 
 /** Ends the reading of a text at its first fault; `offset` is where. */
 export class SourceFault extends Error {

@@ -53,7 +53,7 @@ export function arrange({ columns, items, links }: Columns): number[] {
       );
     }
   }
-  const top = Math.min(0, ...places.map((place, item) => place - heightOf(item) / 2));
+  const top = places.reduce((least, place, item) => Math.min(least, place - heightOf(item) / 2), 0);
   return places.map((place) => place - top);
 }
 

@@ -1,0 +1,165 @@
+import { readFileSync } from "node:fs";
+
+import type { ValidateFunction } from "ajv";
+import { Ajv2020 } from "ajv/dist/2020.js";
+import addFormats from "ajv-formats";
+
+import { phaseGraph } from "../src/artifacts/phase-graph.ts";
+import type { PhasePlan } from "../src/artifacts/phase-plan.ts";
+import { compileSchemas } from "../src/artifacts/compile-schemas.ts";
+import { PHASE_PLAN } from "../src/artifacts/registry.ts";
+import { explainPlan, validatePlan } from "../src/artifacts/validate-plan.ts";
+
+export interface PlanOptions {
+  /** Phases of the largest plan; the others have a tenth and a hundredth of them. */
+  readonly size?: number;
+  /** One line of JSON instead of a table. */
+  readonly json?: boolean;
+}
+
+export interface PlanResult {
+  readonly phases: number;
+  readonly dependencies: number;
+  readonly bytes: number;
+  /** Milliseconds of processor time, the least of several runs. */
+  readonly bare_ms: number;
+  /** JSON.parse and one look-up of each name that is depended on: the least that any check does. */
+  readonly floor_ms: number;
+  readonly validate_ms: number;
+  readonly layer_ms: number;
+  readonly explain_ms: number;
+  /** Validating, held against JSON.parse and the bare schema in the same process. */
+  readonly validate_to_bare: number;
+  /** Validating and layering for one phase, held against the smallest plan: 1 is linear. */
+  readonly growth: number;
+  /** The same of the floor: what memory and caches make of size, whoever reads the plan. */
+  readonly floor_growth: number;
+}
+
+/** Dependencies of each phase but the first ones. */
+const DEPENDENCIES = 5;
+const RUNS = 15;
+
+/**
+ * Plans without a fault, of three sizes: what it takes to validate and to layer them, and to read
+ * them with all places as where there is something to say. Processor time, not the clock's, so
+ * that other programs on the machine matter less.
+ */
+export async function run(options: PlanOptions = {}): Promise<readonly PlanResult[]> {
+  const largest = options.size ?? 100_000;
+  const sizes = [100, 10, 1].map((part) => Math.max(1, Math.floor(largest / part)));
+  const schemaText = readFileSync(
+    new URL("../schemas/dev/phase-plan@1.json", import.meta.url),
+    "utf8",
+  );
+  const results: PlanResult[] = [];
+  for (const phases of sizes) {
+    results.push(measure(phases, { schemaText, smallest: results[0] }));
+  }
+  print(results, options.json === true);
+  return results;
+}
+
+function measure(
+  phases: number,
+  { schemaText, smallest }: { schemaText: string; smallest: PlanResult | undefined },
+): PlanResult {
+  const text = planText(phases);
+  const bare = bareSchema(schemaText);
+  const schema = compileSchemas([
+    { id: PHASE_PLAN, shown: PHASE_PLAN, schema: JSON.parse(schemaText) },
+  ]).get(PHASE_PLAN)!;
+  const checks = { syntax: "json", schema } as const;
+  const { plan } = validatePlan(text, checks);
+  if (plan === null) {
+    throw new Error("the bench's plan is not valid");
+  }
+  const bare_ms = leastTime(() => bare(JSON.parse(text)));
+  const validate_ms = leastTime(() => validatePlan(text, checks));
+  const layer_ms = leastTime(() => phaseGraph(plan));
+  const explain_ms = leastTime(() => explainPlan(text, checks), 3);
+  const floor_ms = leastTime(() => lookUp(JSON.parse(text)));
+  const growth = (ms: number, least: number): number =>
+    smallest === undefined ? 1 : ms / phases / (least / smallest.phases);
+  return {
+    phases,
+    dependencies: plan.phases.reduce((sum, { depends_on = [] }) => sum + depends_on.length, 0),
+    bytes: Buffer.byteLength(text),
+    bare_ms,
+    floor_ms,
+    validate_ms,
+    layer_ms,
+    explain_ms,
+    validate_to_bare: validate_ms / bare_ms,
+    growth: growth(
+      validate_ms + layer_ms,
+      (smallest?.validate_ms ?? 1) + (smallest?.layer_ms ?? 1),
+    ),
+    floor_growth: growth(floor_ms, smallest?.floor_ms ?? 1),
+  };
+}
+
+function lookUp({ phases }: PhasePlan): number {
+  const positions = new Map(phases.map(({ key }, index) => [key, index]));
+  let sum = 0;
+  for (const { depends_on = [] } of phases) {
+    for (const name of depends_on) sum += positions.get(name) ?? 0;
+  }
+  return sum;
+}
+
+function bareSchema(schemaText: string): ValidateFunction {
+  const ajv = new Ajv2020({ strict: true, allErrors: true });
+  addFormats.default(ajv);
+  return ajv.compile(JSON.parse(schemaText));
+}
+
+/**
+ * Each phase depends on some that stand before it, drawn from a fixed seed. All keys have one
+ * length, so that the sizes differ in nothing else: JSON.parse shares strings of up to 10 letters.
+ */
+function planText(size: number): string {
+  let seed = 1;
+  const draw = (below: number): number => {
+    seed = (seed * 1_103_515_245 + 12_345) % 2_147_483_648;
+    return Math.floor((seed / 2_147_483_648) * below);
+  };
+  const key = (index: number): string => `phase-${String(index).padStart(6, "0")}`;
+  const phases = Array.from({ length: size }, (_, index) => ({
+    key: key(index),
+    title: `Phase number ${index}`,
+    role: "assistant",
+    instructions: `Carry out part ${index} of the work as the design says.`,
+    depends_on: Array.from({ length: Math.min(index, DEPENDENCIES) }, () => key(draw(index))),
+  }));
+  const runId = "0b6f0c5e-3f4b-4d0e-9a55-0d2f6f1f6a01";
+  return JSON.stringify({ runId, phaseKey: "planning", phases }, null, 2);
+}
+
+function leastTime(work: () => unknown, runs = RUNS): number {
+  let least = Number.POSITIVE_INFINITY;
+  for (let run = 0; run < runs; run += 1) {
+    const start = process.cpuUsage();
+    work();
+    const { user, system } = process.cpuUsage(start);
+    least = Math.min(least, (user + system) / 1000);
+  }
+  return least;
+}
+
+function print(results: readonly PlanResult[], json: boolean): void {
+  if (json) {
+    console.log(JSON.stringify({ bench: "plan", results }));
+    return;
+  }
+  for (const one of results) {
+    const ms = (value: number): string => `${value.toFixed(1)} ms`;
+    console.log(
+      [
+        `plan: ${one.phases} phases, ${one.dependencies} dependencies, ${one.bytes} bytes`,
+        `  JSON.parse and bare schema ${ms(one.bare_ms)}, validated ${ms(one.validate_ms)}, layered ${ms(one.layer_ms)}, with all places ${ms(one.explain_ms)}`,
+        `  validated to bare ${one.validate_to_bare.toFixed(2)}, time for each phase ${one.growth.toFixed(2)} times that of the smallest plan (only read and looked up: ${one.floor_growth.toFixed(2)})`,
+      ].join("\n"),
+    );
+  }
+}
