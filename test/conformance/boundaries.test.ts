@@ -163,9 +163,13 @@ describe("the linter's rules", () => {
     for (const [file, ...rest] of [...violations, ...allowed]) {
       write(folder.path, file, rest.at(-1) ?? "");
     }
-    const { stdout } = await runTool("oxlint", ["--type-aware", "--deny-warnings", "-f", "json"], {
-      cwd: folder.path,
-    });
+    const { stdout } = await runTool(
+      "oxlint",
+      ["--type-aware", "--deny-warnings", "--disable-nested-config", "-f", "json"],
+      {
+        cwd: folder.path,
+      },
+    );
     const report: { diagnostics: readonly Diagnostic[] } = JSON.parse(stdout);
     found = report.diagnostics;
   });
