@@ -4,6 +4,7 @@ import type { BaseCheckpointSaver } from "@langchain/langgraph-checkpoint";
 import { createAgent } from "langchain";
 
 import type { Session } from "../core/sessions.ts";
+import type { Compaction } from "./compaction/compaction.ts";
 import type { Persona } from "./personas/persona.ts";
 import { SESSION_TOOLS } from "./tools/catalogue.ts";
 import { sessionTools } from "./tools/session-tools.ts";
@@ -18,6 +19,8 @@ export interface AgentParts {
   /** The tool that begins sub-agents, or null. */
   readonly delegate: StructuredToolInterface | null;
   readonly protectedPaths: readonly string[];
+  /** Keeps the model's calls within its context; without it the model is sent every message. */
+  readonly compaction?: Compaction;
 }
 
 /** Builds the agent of one exchange. Costs under a millisecond, so nothing is kept between two. */
@@ -34,10 +37,23 @@ export function buildAgent(parts: AgentParts) {
     ],
     systemPrompt: systemPrompt(parts),
     checkpointer: parts.saver,
+    middleware: parts.compaction === undefined ? [] : [parts.compaction.middleware],
   });
 }
 
 export type SessionAgent = ReturnType<typeof buildAgent>;
+
+/** An agent and the thread that it is to work in. */
+export interface AgentThread {
+  readonly agent: SessionAgent;
+  readonly id: string;
+}
+
+/** The node of langchain's agent that calls the model. */
+export const MODEL_NODE = "model_request";
+
+/** The node of langchain's agent that carries out tools; an agent without tools has none. */
+export const TOOLS_NODE = "tools";
 
 /** In plan mode a persona keeps only what changes nothing. */
 function allowedTools({ session, persona }: AgentParts): readonly string[] | null {

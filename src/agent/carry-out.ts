@@ -1,5 +1,5 @@
 import type { StructuredToolInterface } from "@langchain/core/tools";
-import { AIMessage, type BaseMessage, HumanMessage } from "@langchain/core/messages";
+import { HumanMessage } from "@langchain/core/messages";
 import type { BaseCheckpointSaver } from "@langchain/langgraph-checkpoint";
 
 import { RepriseError } from "../core/errors.ts";
@@ -8,12 +8,12 @@ import { threadId } from "../core/threads.ts";
 import { beginExchange } from "../store/messages/begin-exchange.ts";
 import { readMessagesAfter } from "../store/messages/read.ts";
 import { readSession } from "../store/sessions/read.ts";
-import { buildAgent, type SessionAgent } from "./agent.ts";
+import { type AgentThread, buildAgent, MODEL_NODE, TOOLS_NODE } from "./agent.ts";
+import { createCompaction } from "./compaction/compaction.ts";
 import type { ExchangeRequest, ExchangerParts, Live, Prepared } from "./exchange-parts.ts";
 import type { ExchangeResult } from "./exchange-event.ts";
 import type { HeldSession } from "./hold-lease.ts";
-import { modelFailure } from "./models/failure.ts";
-import { followStream, type Progress } from "./stream-progress.ts";
+import { type GraphInput, streamAnswer } from "./stream-answer.ts";
 import { mayBeRepeated, readThread, settled, type ThreadState } from "./thread-state.ts";
 
 export interface CarryOutInput {
@@ -33,29 +33,26 @@ export interface CarriedOut {
   readonly finished: boolean;
 }
 
-/** Every hook and tool is a step; an agent that works for an hour takes thousands of them. */
-const RECURSION_LIMIT = 10_000;
 /** Rows of one exchange that its result carries. */
 const RESULT_ROWS = 1000;
-/** The node of langchain's agent that calls the model. */
-const MODEL_NODE = "model_request";
-
-/** The node of langchain's agent that carries out tools; an agent without tools has none. */
-const TOOLS_NODE = "tools";
-
-/** What the agent's graph is given: messages to add, or null to go on from its checkpoint. */
-type GraphInput = { readonly messages: BaseMessage[] } | null;
-
 /** The exchange between taking the lease and giving it back. */
 export async function carryOut(input: CarryOutInput): Promise<CarriedOut> {
   const { parts, request, held, prepared } = input;
   const before = await parts.store.read(readSession, { id: request.session_id });
+  const signal = AbortSignal.any([input.live.signal, held.lost]);
+  const compaction = createCompaction({
+    model: prepared.model,
+    window: prepared.window,
+    signal,
+    notify: (sentence) => input.live.listener({ kind: "notice", sentence }),
+  });
   const agent = buildAgent({
     ...prepared,
     session: before,
     saver: input.saver,
     delegate: input.subAgents(before),
     protectedPaths: parts.protectedPaths,
+    compaction,
   });
   const thread = { agent, id: threadId(before.id, before.thread_suffix) };
   const state = await readThread(input.saver, thread.id);
@@ -73,16 +70,11 @@ export async function carryOut(input: CarryOutInput): Promise<CarriedOut> {
   const progress =
     next === "done"
       ? { text: state.answer, stopped: false }
-      : await streamAnswer({ ...input, thread, graphInput: next });
+      : await streamAnswer({ ...input, thread, graphInput: next, signal, compaction });
   return {
     finished: !progress.stopped || progress.text !== "",
     result: await resultOf({ ...input, before, thread, progress }),
   };
-}
-
-interface AgentThread {
-  readonly agent: SessionAgent;
-  readonly id: string;
 }
 
 /** Gives every call that was left open its result, in a checkpoint and the mirror alike. */
@@ -132,48 +124,6 @@ async function nextInput(
     "nothing_to_continue",
     "Nothing was interrupted in this session and no message waits for the agent; send one.",
   );
-}
-
-async function streamAnswer(
-  input: CarryOutInput & { thread: AgentThread; graphInput: GraphInput },
-): Promise<{ text: string; stopped: boolean }> {
-  const { held, live, prepared } = input;
-  const { agent, id } = input.thread;
-  const config = { configurable: { thread_id: id } };
-  const progress: Progress = { text: "", partial: "" };
-  try {
-    const stream = await agent.stream(input.graphInput, {
-      ...config,
-      streamMode: ["messages", "updates"],
-      durability: "sync",
-      recursionLimit: RECURSION_LIMIT,
-      signal: AbortSignal.any([live.signal, held.lost]),
-    });
-    await followStream({ stream, node: MODEL_NODE, listener: live.listener, progress });
-    return { text: progress.text, stopped: false };
-  } catch (error) {
-    if (held.lost.aborted) {
-      throw held.lost.reason;
-    }
-    if (!live.signal.aborted) {
-      throw modelFailure(error, prepared.modelName);
-    }
-    const text = input.request.keep_partial === false ? "" : progress.partial;
-    await keepPartial(agent, config, text);
-    return { text, stopped: true };
-  }
-}
-
-/** The text that had arrived when the exchange was stopped becomes the answer. */
-async function keepPartial(
-  agent: SessionAgent,
-  config: { configurable: { thread_id: string } },
-  text: string,
-): Promise<void> {
-  if (text !== "") {
-    const message = new AIMessage({ content: text, response_metadata: { stopped: true } });
-    await agent.graph.updateState(config, { messages: [message] }, MODEL_NODE);
-  }
 }
 
 async function resultOf(

@@ -117,7 +117,9 @@ const PARENTS_OWN: ReadonlySet<ErrorCode> = new Set(["lease_lost", "shutting_dow
 
 async function lastAnswer(store: Store, child: Session): Promise<string> {
   const { messages } = await store.read(readDetail, { reference: child.id, all: true });
-  return messages.findLast(({ role }) => role === "assistant")?.content ?? "";
+  return (
+    messages.findLast(({ role, is_summary }) => role === "assistant" && !is_summary)?.content ?? ""
+  );
 }
 
 /** A sub-agent that fails tells its parent in a sentence; what concerns the parent itself does not. */

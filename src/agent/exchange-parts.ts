@@ -1,3 +1,4 @@
+import type { Session } from "../core/sessions.ts";
 import type { LeaseOwner } from "../store/leases/lease.ts";
 import type { Store } from "../store/store.ts";
 import type { ExchangeListener, ExchangeResult } from "./exchange-event.ts";
@@ -55,12 +56,35 @@ export interface Exchanger {
    * `persona_*`, `model_*`, `nothing_to_continue`, `database_*`.
    */
   exchange(request: ExchangeRequest, live: Live): Promise<ExchangeResult>;
+
+  /**
+   * Summarises all but the last exchange of the session's thread for the model; every message
+   * stays. The summary is a message of the session and its tokens count.
+   *
+   * Error codes: as `exchange`, and `exchange_interrupted` where tool calls still wait for their
+   * results.
+   */
+  compact(request: CompactRequest, live: Pick<Live, "signal">): Promise<Compacted>;
+}
+
+export interface CompactRequest {
+  readonly session_id: string;
+  /** `refuse` where it is not given. */
+  readonly when_busy?: WhenBusy;
+}
+
+export interface Compacted {
+  readonly session: Session;
+  /** `nothing` where no exchange stands before the last one that no summary stands for. */
+  readonly outcome: "compacted" | "nothing" | "stopped";
 }
 
 /** What an exchange needs before it begins. */
 export interface Prepared {
   readonly model: Awaited<ReturnType<typeof openModel>>;
   readonly modelName: string;
+  /** Tokens that the model reads at most. */
+  readonly window: number;
   readonly persona: Persona;
   readonly instructions: string | null;
 }

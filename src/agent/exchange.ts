@@ -3,12 +3,22 @@ import { LEASE_MS } from "../core/limits.ts";
 import type { Fence } from "../store/leases/fence.ts";
 import { refuseEnded } from "../store/sessions/change.ts";
 import { readSession } from "../store/sessions/read.ts";
+import { threadId } from "../core/threads.ts";
+import { buildAgent } from "./agent.ts";
 import { carryOut } from "./carry-out.ts";
-import { createCheckpointSaver } from "./checkpoints/saver.ts";
+import { createCheckpointSaver, type SessionSaver } from "./checkpoints/saver.ts";
+import { compactThread } from "./compaction/compact-thread.ts";
 import { delegateTool } from "./delegate.ts";
-import type { Exchanger, ExchangeRequest, ExchangerParts, Prepared } from "./exchange-parts.ts";
-import { holdLease } from "./hold-lease.ts";
+import type {
+  Compacted,
+  CompactRequest,
+  Exchanger,
+  ExchangerParts,
+  Prepared,
+} from "./exchange-parts.ts";
+import { type HeldSession, holdLease } from "./hold-lease.ts";
 import { defaultModel } from "./models/config.ts";
+import { windowOf } from "./models/context-window.ts";
 import { openModel } from "./models/open.ts";
 import { loadPersona } from "./personas/load.ts";
 import { repoInstructions } from "./personas/repo-instructions.ts";
@@ -18,22 +28,46 @@ import { isGone } from "./this-process.ts";
 export function createExchanger(parts: ExchangerParts): Exchanger {
   let fence: Fence | null = null;
   const saver = createCheckpointSaver({ store: parts.store, fence: () => fence });
+
+  /** Works in a session under its lease; the thread that a work has finished is folded. */
+  const hold = async <Result>(
+    request: CompactRequest,
+    signal: AbortSignal,
+    work: (held: HeldSession) => Promise<Worked<Result>>,
+  ): Promise<Result> => {
+    const held = await holdLease({
+      store: parts.store,
+      session_id: request.session_id,
+      owner: { ...parts.owner, since: new Date().toISOString() },
+      life_ms: parts.leaseMs ?? LEASE_MS,
+      when_busy: request.when_busy ?? "refuse",
+      signal,
+      isGone,
+    });
+    fence = held.fence;
+    let finished = false;
+    let finishedThread: string | null = null;
+    try {
+      const worked = await work(held);
+      finishedThread = worked.finishedThread;
+      return worked.result;
+    } catch (error) {
+      finished = isRepriseError(error, "nothing_to_continue");
+      throw error;
+    } finally {
+      fence = null;
+      if (finishedThread === null) {
+        await held.release(finished);
+      } else {
+        saver.forgetFolded(finishedThread, await held.finish(finishedThread));
+      }
+    }
+  };
+
   return {
     exchange: async (request, live) => {
       const prepared = await prepare(parts, request);
-      const held = await holdLease({
-        store: parts.store,
-        session_id: request.session_id,
-        owner: { ...parts.owner, since: new Date().toISOString() },
-        life_ms: parts.leaseMs ?? LEASE_MS,
-        when_busy: request.when_busy ?? "refuse",
-        signal: live.signal,
-        isGone,
-      });
-      fence = held.fence;
-      let finished = false;
-      let threadId: string | null = null;
-      try {
+      return hold(request, live.signal, async (held) => {
         const subAgents = delegateTool({
           parts,
           fence: held.fence,
@@ -41,27 +75,62 @@ export function createExchanger(parts: ExchangerParts): Exchanger {
           live,
           openExchanger: () => createExchanger(parts),
         });
-        const done = await carryOut({ parts, request, live, held, saver, prepared, subAgents });
-        finished = done.finished;
-        threadId = done.result.thread_id;
-        return done.result;
-      } catch (error) {
-        finished = isRepriseError(error, "nothing_to_continue");
-        throw error;
-      } finally {
-        fence = null;
-        if (finished && threadId !== null) {
-          saver.forgetFolded(threadId, await held.finish(threadId));
-        } else {
-          await held.release(finished);
-        }
-      }
+        const { result, finished } = await carryOut({
+          parts,
+          request,
+          live,
+          held,
+          saver,
+          prepared,
+          subAgents,
+        });
+        return { result, finishedThread: finished ? result.thread_id : null };
+      });
+    },
+    compact: async (request, { signal }) => {
+      const prepared = await prepare(parts, request);
+      const outcome = await hold(request, signal, async (held) => {
+        const { outcome, thread_id } = await compactSession({
+          parts,
+          prepared,
+          saver,
+          held,
+          signal,
+        });
+        const stays = held.wasInterrupted || outcome !== "compacted";
+        return { result: outcome, finishedThread: stays ? null : thread_id };
+      });
+      return { outcome, session: await parts.store.read(readSession, { id: request.session_id }) };
     },
   };
 }
 
+interface Worked<Result> {
+  readonly result: Result;
+  /** Null where something is left to do in the thread, or nothing was done. */
+  readonly finishedThread: string | null;
+}
+
+async function compactSession(input: {
+  parts: ExchangerParts;
+  prepared: Prepared;
+  saver: SessionSaver;
+  held: HeldSession;
+  signal: AbortSignal;
+}): Promise<{ outcome: Compacted["outcome"]; thread_id: string }> {
+  const { parts, prepared, saver, held } = input;
+  const session = await parts.store.read(readSession, { id: held.fence.session_id });
+  const { protectedPaths } = parts;
+  const agent = buildAgent({ ...prepared, session, saver, delegate: null, protectedPaths });
+  const thread = { agent, id: threadId(session.id, session.thread_suffix) };
+  const signal = AbortSignal.any([input.signal, held.lost]);
+  const outcome = await compactThread({ thread, saver, prepared, signal });
+  held.lost.throwIfAborted();
+  return { outcome, thread_id: thread.id };
+}
+
 /** All that can be refused before anything is stored: so a message is not stored twice. */
-async function prepare(parts: ExchangerParts, request: ExchangeRequest): Promise<Prepared> {
+async function prepare(parts: ExchangerParts, request: CompactRequest): Promise<Prepared> {
   const session = await parts.store.read(readSession, { id: request.session_id });
   refuseEnded(session);
   const persona = await loadPersona({
@@ -74,6 +143,7 @@ async function prepare(parts: ExchangerParts, request: ExchangeRequest): Promise
     persona,
     modelName,
     model: await openModel({ name: modelName, config: parts.models }),
+    window: windowOf({ name: modelName, config: parts.models }),
     instructions: session.repo_path === null ? null : await repoInstructions(session.repo_path),
   };
 }

@@ -1,6 +1,7 @@
 import { AIMessage, type BaseMessage, ToolMessage, type ToolCall } from "@langchain/core/messages";
 import type { BaseCheckpointSaver, CheckpointTuple } from "@langchain/langgraph-checkpoint";
 
+import { isSummary } from "./compaction/view.ts";
 import { SESSION_TOOLS } from "./tools/catalogue.ts";
 
 /** A tool call without a result in the checkpoint, and its result where the tool had finished. */
@@ -32,8 +33,12 @@ export async function readThread(
       args,
       result: finished.get(id) ?? null,
     })),
-    answer: messages.findLast((message) => AIMessage.isInstance(message))?.text ?? "",
+    answer: messages.findLast(isAnswer)?.text ?? "",
   };
+}
+
+function isAnswer(message: BaseMessage): boolean {
+  return AIMessage.isInstance(message) && !isSummary(message);
 }
 
 /** The messages of a thread's latest checkpoint; none for a thread that has not begun. */
@@ -71,6 +76,9 @@ function openCalls(messages: readonly BaseMessage[]): readonly ToolCall[] {
   for (const message of messages.toReversed()) {
     if (ToolMessage.isInstance(message)) {
       answered.add(message.tool_call_id);
+      continue;
+    }
+    if (isSummary(message)) {
       continue;
     }
     const calls = AIMessage.isInstance(message) ? (message.tool_calls ?? []) : [];

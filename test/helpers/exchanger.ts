@@ -27,7 +27,10 @@ export interface Bench {
 }
 
 /** A session in an empty folder, on a real database, with an exchanger on a loopback model server. */
-export async function openBench(server: ModelServer): Promise<Bench> {
+export async function openBench(
+  server: ModelServer,
+  env: Readonly<Record<string, string>> = {},
+): Promise<Bench> {
   const empty = await createDatabase();
   onTestFinished(() => empty[Symbol.asyncDispose]());
   const database = empty.location;
@@ -36,7 +39,7 @@ export async function openBench(server: ModelServer): Promise<Bench> {
   onTestFinished(() => store.close());
   const parts: ExchangerParts = {
     store,
-    models: modelConfig({ ...server.env("openai"), REPRISE_MODEL: "openai:gpt-test" }),
+    models: modelConfig({ ...server.env("openai"), REPRISE_MODEL: "openai:gpt-test", ...env }),
     personas: {
       userDir: null,
       builtinDir: fileURLToPath(new URL("../../personas", import.meta.url)),

@@ -9,6 +9,9 @@ export interface ModelAnswer {
     readonly arguments: string;
     readonly id?: string;
   }[];
+  /** Refuses the request instead, as the provider would. */
+  readonly error?: { readonly message: string; readonly type?: string; readonly code?: string };
+  readonly status?: number;
   readonly usage?: {
     readonly prompt_tokens?: number;
     readonly completion_tokens?: number;
@@ -62,6 +65,9 @@ export async function startModelServer(options: ModelServerOptions): Promise<Mod
         return { error: { message: `no result for ${open.join(", ")}` }, status: 400 };
       }
       const answer = options.answer(messages, index++);
+      if (answer.error !== undefined) {
+        return { error: answer.error, status: answer.status ?? 400 };
+      }
       return answer.toolCalls === undefined
         ? { content: answer.content ?? "", ...(answer.usage ? { usage: answer.usage } : {}) }
         : {

@@ -3,6 +3,7 @@ import type { AIMessage, BaseMessage } from "@langchain/core/messages";
 import type { Role, ToolCall } from "../../core/sessions.ts";
 import { estimateTokens } from "../../core/text.ts";
 import type { MirrorMessage } from "../../store/messages/mirror.ts";
+import { sentPlaces } from "../compaction/view.ts";
 import { storable, storableReplacer } from "./storable.ts";
 
 /** Tokens of the message at a place: what was counted once need not be counted again. */
@@ -36,7 +37,7 @@ export function mirrorOf(
     tool_calls: toolCallsOf(message),
     token_count: tokensAt(index),
     is_summary: message.additional_kwargs["lc_source"] === "summarization",
-    usage: isAnswer(message) ? usageOf(message, index, tokensAt) : null,
+    usage: isAnswer(message) ? usageOf(message, { messages, index, tokensAt }) : null,
   };
 }
 
@@ -53,14 +54,21 @@ export function tokenCountOf(message: BaseMessage | undefined): number {
   return estimateTokens(textOf(message) + (calls === null ? "" : JSON.stringify(calls)));
 }
 
-function usageOf(answer: AIMessage, index: number, tokensAt: TokensAt): MirrorMessage["usage"] {
+function usageOf(
+  answer: AIMessage,
+  {
+    messages,
+    index,
+    tokensAt,
+  }: { messages: readonly BaseMessage[]; index: number; tokensAt: TokensAt },
+): MirrorMessage["usage"] {
   const output_tokens = tokensAt(index);
   const sent = countOf(answer.usage_metadata?.input_tokens);
   if (sent !== null) {
     return { input_tokens: sent, output_tokens };
   }
   let input_tokens = 0;
-  for (let before = 0; before < index; before += 1) {
+  for (const before of sentPlaces(messages, index)) {
     input_tokens += tokensAt(before);
   }
   return { input_tokens, output_tokens };

@@ -11,6 +11,8 @@ export interface ModelConfig {
   readonly retries: number;
   /** How long a provider may take to begin its answer, in milliseconds. */
   readonly timeoutMs: number;
+  /** Tokens that every model is taken to read at most, as it was written; null where nobody says. */
+  readonly contextTokens: string | null;
 }
 
 export interface ProviderConfig {
@@ -24,8 +26,9 @@ const OPENAI_DEFAULT = "openai:gpt-5.1";
 
 /**
  * Reads the environment: REPRISE_MODEL, ANTHROPIC_API_KEY, ANTHROPIC_BASE_URL, OPENAI_API_KEY,
- * OPENAI_BASE_URL, and OLLAMA_BASE_URL or else OLLAMA_HOST. A blank variable counts as unset.
- * Addresses are checked when a model is opened, so that a bad one hinders nothing else.
+ * OPENAI_BASE_URL, OLLAMA_BASE_URL or else OLLAMA_HOST, and REPRISE_CONTEXT_TOKENS. A blank
+ * variable counts as unset. What they say is checked when a model is opened, so that a bad one
+ * hinders nothing else.
  */
 export function modelConfig(env: Readonly<Record<string, string | undefined>>): ModelConfig {
   return {
@@ -41,6 +44,7 @@ export function modelConfig(env: Readonly<Record<string, string | undefined>>): 
     ollama: { baseUrl: setting(env["OLLAMA_BASE_URL"]) ?? ollamaUrl(setting(env["OLLAMA_HOST"])) },
     retries: 2,
     timeoutMs: 120_000,
+    contextTokens: setting(env["REPRISE_CONTEXT_TOKENS"]),
   };
 }
 

@@ -1,3 +1,5 @@
+import { RepriseError } from "../../core/errors.ts";
+import type { ModelConfig } from "./config.ts";
 import { parseModelName } from "./name.ts";
 
 /**
@@ -44,6 +46,24 @@ const FAMILIES: readonly (readonly [string, number])[] = [
   ["o3", 200_000],
   ["o4-mini", 200_000],
 ];
+
+/** Fewer hold no prompt, summary and question. */
+const LEAST_TOKENS = 1000;
+
+/**
+ * As `contextWindow`, or what REPRISE_CONTEXT_TOKENS says of every model. Throws `config_invalid`
+ * where that is no whole number of 1,000 or more.
+ */
+export function windowOf(input: { readonly name: string; readonly config: ModelConfig }): number {
+  const { contextTokens } = input.config;
+  if (contextTokens === null) return contextWindow(input.name);
+  const tokens = Number(contextTokens);
+  if (Number.isSafeInteger(tokens) && tokens >= LEAST_TOKENS) return tokens;
+  throw new RepriseError(
+    "config_invalid",
+    `REPRISE_CONTEXT_TOKENS must be a whole number of ${LEAST_TOKENS} or more; correct or unset it`,
+  );
+}
 
 /**
  * Tokens that a model reads at most, history and prompt together; a careful guess where the model

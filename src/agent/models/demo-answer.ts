@@ -1,7 +1,7 @@
 import { oneLine } from "../../core/text.ts";
 
 /** Starts every answer, so that nobody takes the demo for a real model. */
-const DEMO_LABEL = "[demo]";
+export const DEMO_LABEL = "[demo]";
 
 const LISTED = 10;
 const QUOTED = 80;

@@ -6,7 +6,9 @@ import { ChatGenerationChunk } from "@langchain/core/outputs";
 import type { ChatResult } from "@langchain/core/outputs";
 
 import { estimateTokens } from "../../core/text.ts";
+import { SUMMARY_TASK } from "../compaction/prompt.ts";
 import { demoAnswer } from "./demo-answer.ts";
+import { demoSummary, quotesIn } from "./demo-summary.ts";
 
 /**
  * The offline model: answers at once, the same way every time, from the messages that it is given,
@@ -47,8 +49,14 @@ export class DemoModel extends BaseChatModel {
 }
 
 function answerTo(messages: readonly BaseMessage[]): string {
-  const said = messages.filter((message) => message.type === "human").map(({ text }) => text);
-  return demoAnswer({ said, first: messages.every((message) => message.type !== "ai") });
+  if (messages[0]?.type === "system" && messages[0].text.startsWith(SUMMARY_TASK)) {
+    return demoSummary(messages.at(-1)?.text ?? "");
+  }
+  const texts = messages.filter((message) => message.type === "human").map(({ text }) => text);
+  // what was summarised was said before, too
+  const said = texts.flatMap((text) => quotesIn(text) ?? [text]);
+  const first = said.length === texts.length && messages.every(({ type }) => type !== "ai");
+  return demoAnswer({ said, first });
 }
 
 function usage(messages: readonly BaseMessage[], answer: string): UsageMetadata {

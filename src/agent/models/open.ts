@@ -2,7 +2,7 @@ import type { BaseChatModel } from "@langchain/core/language_models/chat_models"
 
 import { RepriseError } from "../../core/errors.ts";
 import type { ModelConfig, ProviderConfig } from "./config.ts";
-import { OLLAMA_CONTEXT_TOKENS } from "./context-window.ts";
+import { windowOf } from "./context-window.ts";
 import { parseModelName } from "./name.ts";
 
 /** Compatible servers often want no key, but the clients refuse to start without one. */
@@ -11,6 +11,8 @@ const PLACEHOLDER_KEY = "none";
 interface Opening {
   readonly model: string;
   readonly config: ModelConfig;
+  /** Tokens that it reads at most. */
+  readonly window: number;
 }
 
 /**
@@ -20,14 +22,14 @@ interface Opening {
  *
  * Keys, addresses and accounts come from `config` alone: what the clients would read from the
  * environment is set explicitly. A server of one's own (`baseUrl`) needs no key. Refuses with
- * `model_unknown`, `model_key_missing` or, for an address that is none, `config_invalid`.
+ * `model_unknown`, `model_key_missing` or, for a variable that says nothing sensible, `config_invalid`.
  */
 export async function openModel(input: {
   readonly name: string;
   readonly config: ModelConfig;
 }): Promise<BaseChatModel> {
   const { provider, model } = parseModelName(input.name);
-  const opening = { model, config: input.config };
+  const opening = { model, config: input.config, window: windowOf(input) };
   switch (provider) {
     case "anthropic":
       return openAnthropic(opening);
@@ -77,13 +79,13 @@ async function openOpenAi({ model, config }: Opening): Promise<BaseChatModel> {
   });
 }
 
-async function openOllama({ model, config }: Opening): Promise<BaseChatModel> {
+async function openOllama({ model, config, window }: Opening): Promise<BaseChatModel> {
   const baseUrl = config.ollama.baseUrl ?? "http://127.0.0.1:11434";
   const { ChatOllama } = await import("@langchain/ollama");
   return new ChatOllama({
     model,
     baseUrl: checkUrl(baseUrl, "OLLAMA_BASE_URL"),
-    numCtx: OLLAMA_CONTEXT_TOKENS,
+    numCtx: window,
     maxRetries: config.retries,
   });
 }

@@ -1,5 +1,5 @@
 import { RepriseError } from "../../core/errors.ts";
-import type { Exchanger, Live } from "../../agent/exchange-parts.ts";
+import type { Compacted, Exchanger, Live } from "../../agent/exchange-parts.ts";
 import type { WhenBusy } from "../../agent/hold-lease.ts";
 import type { ExchangeResult } from "../../agent/exchange-event.ts";
 import { MAX_CONTENT_BYTES } from "../../core/limits.ts";
@@ -22,6 +22,8 @@ export interface Conversation {
   planned(): { readonly model: string | null; readonly persona_name: string | null };
   /** Null continues: see `ExchangeRequest`. */
   send(text: string | null, live: Live): Promise<ExchangeResult>;
+  /** Lets the model summarise its older messages; null where nothing was stored yet. */
+  compact(signal: AbortSignal): Promise<Compacted | null>;
   /** Begins a fresh agent thread; `archive` hides the messages so far as well. */
   startThread(change: {
     readonly archive: boolean;
@@ -74,6 +76,16 @@ export function createConversation(parts: {
       const result = await open.exchange({ session_id: id, text, when_busy: parts.whenBusy }, live);
       keep(result.session);
       return result;
+    },
+    compact: async (signal) => {
+      if (session === null) {
+        return null;
+      }
+      const open = await (exchanger ??= parts.openExchanger());
+      const request = { session_id: session.id, when_busy: parts.whenBusy };
+      const compacted = await open.compact(request, { signal });
+      keep(compacted.session);
+      return compacted;
     },
     startThread: async (change) =>
       keep(await beginThread(store, { id: (await stored()).id, ...change })),

@@ -65,7 +65,7 @@ async function handle(parts: LinesInput, input: LineInput, event: InputEvent): P
   try {
     const command = slashCommand(event.text);
     if (command !== null) {
-      const outcome = await command(parts);
+      const outcome = await interruptible(input, (signal) => command({ ...parts, signal }));
       return outcome === "continue" ? await exchange(parts, input, null) : outcome;
     }
     // "//text" sends "/text"
@@ -84,19 +84,29 @@ async function exchange(
   input: LineInput,
   text: string | null,
 ): Promise<Outcome> {
+  const { stopped } = await interruptible(input, (signal) =>
+    send({
+      ...parts,
+      text,
+      signal,
+      ...(parts.cli.stdin.isTTY === true ? { mayRepeat: askToRepeat(parts.cli, input) } : {}),
+    }),
+  );
+  if (stopped && (parts.cli.stdin.isTTY !== true || input.leaving.aborted)) {
+    parts.cli.exitCode = 1;
+  }
+  return stopped ? "stopped" : "stay";
+}
+
+/** Ctrl-C, and whatever ends the program, stops the work. */
+async function interruptible<Result>(
+  input: LineInput,
+  work: (signal: AbortSignal) => Promise<Result>,
+): Promise<Result> {
   const stop = new AbortController();
   input.onInterrupt(() => stop.abort());
   try {
-    const { stopped } = await send({
-      ...parts,
-      text,
-      signal: AbortSignal.any([stop.signal, input.leaving]),
-      ...(parts.cli.stdin.isTTY === true ? { mayRepeat: askToRepeat(parts.cli, input) } : {}),
-    });
-    if (stopped && (parts.cli.stdin.isTTY !== true || input.leaving.aborted)) {
-      parts.cli.exitCode = 1;
-    }
-    return stopped ? "stopped" : "stay";
+    return await work(AbortSignal.any([stop.signal, input.leaving]));
   } finally {
     input.onInterrupt(null);
   }

@@ -1,3 +1,4 @@
+import type { Compacted } from "../../agent/exchange-parts.ts";
 import { RepriseError } from "../../core/errors.ts";
 import { oneLine } from "../../core/text.ts";
 import { DEFAULT_PERSONA } from "../check-choice.ts";
@@ -10,6 +11,8 @@ export type SlashOutcome = "stay" | "leave" | "continue";
 interface SlashParts {
   readonly cli: CliContext;
   readonly conversation: Conversation;
+  /** Aborted where a person stops what takes long. */
+  readonly signal: AbortSignal;
 }
 
 interface SlashCommand {
@@ -18,6 +21,13 @@ interface SlashCommand {
   readonly help: string;
   carryOut(parts: SlashParts, argument: string): Promise<SlashOutcome>;
 }
+
+const COMPACTED: Readonly<Record<Compacted["outcome"], string>> = {
+  compacted:
+    "Everything before the last exchange is summarised for the model; all messages stay readable.",
+  nothing: "There is nothing to summarise before the last exchange.",
+  stopped: "Stopped; nothing was summarised.",
+};
 
 const COMMANDS: readonly SlashCommand[] = [
   {
@@ -64,6 +74,15 @@ const COMMANDS: readonly SlashCommand[] = [
     name: "clear",
     help: "archive all messages and begin a fresh agent context",
     carryOut: (parts) => freshThread(parts, { archive: true }),
+  },
+  {
+    name: "compact",
+    help: "summarise older messages for the model; all of them stay",
+    carryOut: async ({ cli, conversation, signal }) => {
+      const compacted = await conversation.compact(signal);
+      noticeLine(cli, COMPACTED[compacted?.outcome ?? "nothing"]);
+      return "stay";
+    },
   },
   {
     name: "plan",

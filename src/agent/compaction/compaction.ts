@@ -1,0 +1,120 @@
+import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
+import type { BaseMessage } from "@langchain/core/messages";
+import { createMiddleware } from "langchain";
+
+import { RepriseError } from "../../core/errors.ts";
+import { cutToFit } from "./cut.ts";
+import { contextTokens } from "./spent.ts";
+import { summarise } from "./summarise.ts";
+import { sentMessages, summaryMessage, type View, viewOf } from "./view.ts";
+
+export interface CompactionParts {
+  readonly model: BaseChatModel;
+  /** Tokens that the model reads at most. */
+  readonly window: number;
+  readonly signal: AbortSignal;
+  /** Tells the user in one sentence. */
+  readonly notify: (sentence: string) => void;
+}
+
+/** Of the window. Behind the first, older messages are summarised; the second is what is kept. */
+const FULL_SHARE = 0.8;
+const KEPT_SHARE = 0.2;
+
+/** Keeps one exchange's calls of the model within the model's context. */
+export interface Compaction {
+  /** Shows the model a summary in place of what it stands for; fails where one is due. */
+  readonly middleware: ReturnType<typeof viewMiddleware>;
+  /** True where the agent failed because a summary is due. */
+  isDue(): boolean;
+  /**
+   * Asked when a summary is due or, `full`, when the provider refused the exchange as too long.
+   * The summary that has to be added to the thread, `go_on` where the model may be asked without
+   * one, or null where nothing can be done.
+   */
+  relieve(
+    messages: readonly BaseMessage[],
+    full: boolean,
+  ): Promise<ReturnType<typeof summaryMessage> | "go_on" | null>;
+}
+
+export function createCompaction(parts: CompactionParts): Compaction {
+  const { window, notify } = parts;
+  let due = false;
+  let off = false;
+  const isTooLong = (messages: readonly BaseMessage[], systemPrompt: string): boolean => {
+    const view = viewOf(messages);
+    return (
+      !off &&
+      contextTokens(messages, view, systemPrompt) > window * FULL_SHARE &&
+      cutOf(messages, view, window * KEPT_SHARE) > 0
+    );
+  };
+  return {
+    middleware: viewMiddleware((messages, systemPrompt) => {
+      due = isTooLong(messages, systemPrompt);
+      return due;
+    }),
+    isDue: () => due,
+    relieve: async (messages, full) => {
+      due = false;
+      const view = viewOf(messages);
+      // a provider that refused may read less than is known of it
+      const read = full ? Math.min(window, contextTokens(messages, view, "")) : window;
+      const cut = cutOf(messages, view, read * KEPT_SHARE);
+      if (cut === 0 || off) {
+        return null;
+      }
+      try {
+        const summary = await summariseUpTo({ ...parts, window: read, view, cut });
+        notify("Older messages were summarised for the model; all of them stay readable.");
+        return summary;
+      } catch {
+        off = true;
+        if (full && !parts.signal.aborted) {
+          return null;
+        }
+        notify("The older messages could not be summarised now, so the model gets all of them.");
+        return "go_on";
+      }
+    },
+  };
+}
+
+/** 0 where nothing can go, or the model has not answered to the last summary yet. */
+function cutOf(messages: readonly BaseMessage[], view: View, keep: number): number {
+  const isFresh = view.summary !== null && view.since === messages.length;
+  return isFresh ? 0 : cutToFit(view.kept, keep);
+}
+
+/** The summary of all that stands before a place in a view. */
+export async function summariseUpTo(
+  input: Omit<CompactionParts, "notify"> & { readonly view: View; readonly cut: number },
+): Promise<ReturnType<typeof summaryMessage>> {
+  const { view, cut } = input;
+  const kept_from = view.kept[cut]?.id ?? "";
+  const summary = await summarise({
+    ...input,
+    messages: view.kept.slice(0, cut),
+    before: view.summary?.text ?? null,
+  });
+  return summaryMessage({ ...summary, kept_from });
+}
+
+function viewMiddleware(
+  isDue: (messages: readonly BaseMessage[], systemPrompt: string) => boolean,
+) {
+  return createMiddleware({
+    name: "compaction",
+    // no step of its own, so that an exchange has no checkpoint more than without it
+    wrapModelCall: (request, handler) => {
+      if (isDue(request.messages, request.systemPrompt ?? "")) {
+        throw new RepriseError("internal", "The thread has to be summarised first.");
+      }
+      const view = viewOf(request.messages);
+      return handler(
+        view.summary === null ? request : { ...request, messages: [...sentMessages(view)] },
+      );
+    },
+  });
+}

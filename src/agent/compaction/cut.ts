@@ -1,0 +1,50 @@
+import { AIMessage, type BaseMessage, ToolMessage } from "@langchain/core/messages";
+
+import { tokenCountOf } from "../checkpoints/mirror-row.ts";
+
+/**
+ * Where to cut messages so that those from there on have `keep` tokens at most: in front of a
+ * user's message if one is near enough, so that whole exchanges are kept, else amid an exchange.
+ * Never between a tool call and its result. The last message stays, with the call it answers,
+ * however large. 0 where nothing can go.
+ */
+export function cutToFit(messages: readonly BaseMessage[], keep: number): number {
+  const safe = safeCuts(messages);
+  const tokens = tokensFrom(messages);
+  const fitting = safe.filter((at) => (tokens[at] ?? 0) <= keep);
+  return fitting.find((at) => messages[at]?.type === "human") ?? fitting[0] ?? safe.at(-1) ?? 0;
+}
+
+/** In front of the last exchange; 0 where there is none before it. */
+export function cutToLastExchange(messages: readonly BaseMessage[]): number {
+  return safeCuts(messages).findLast((at) => messages[at]?.type === "human") ?? 0;
+}
+
+/** Places in front of which no call waits for a result behind them, but the first; ascending. */
+function safeCuts(messages: readonly BaseMessage[]): number[] {
+  const safe: number[] = [];
+  const unasked = new Set<string>();
+  for (let at = messages.length - 1; at > 0; at -= 1) {
+    const message = messages[at];
+    if (ToolMessage.isInstance(message)) {
+      unasked.add(message.tool_call_id);
+    } else if (AIMessage.isInstance(message)) {
+      for (const { id = "" } of message.tool_calls ?? []) {
+        unasked.delete(id);
+      }
+    }
+    if (unasked.size === 0) {
+      safe.unshift(at);
+    }
+  }
+  return safe;
+}
+
+/** Tokens of the messages from each place on. */
+function tokensFrom(messages: readonly BaseMessage[]): number[] {
+  let sum = 0;
+  return messages
+    .toReversed()
+    .map((message) => (sum += tokenCountOf(message)))
+    .reverse();
+}

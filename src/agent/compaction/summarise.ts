@@ -1,0 +1,89 @@
+import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
+import { AIMessage, type BaseMessage, HumanMessage, SystemMessage } from "@langchain/core/messages";
+
+import { RepriseError } from "../../core/errors.ts";
+import { estimateTokens } from "../../core/text.ts";
+import { modelFailure } from "../models/failure.ts";
+import { summaryPrompt } from "./prompt.ts";
+import { transcriptParts } from "./transcript.ts";
+import type { Summary } from "./view.ts";
+
+export interface SummariseInput {
+  readonly model: BaseChatModel;
+  /** The messages that the summary is to stand for, oldest first. */
+  readonly messages: readonly BaseMessage[];
+  /** The summary of what came before them; null where there is none. */
+  readonly before: string | null;
+  /** Tokens that the model reads at most. */
+  readonly window: number;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Of the window that a call gives to the conversation: prompt, summary so far and answer have room
+ * as well. The second where our estimate of what fits into the first was wrong.
+ */
+const SHARES = [0.75, 0.3] as const;
+const SUMMARY_SHARE = 0.05;
+const WORDS_PER_TOKEN = 0.75;
+const MOST_WORDS = 1500;
+const LEAST_WORDS = 100;
+
+/**
+ * Lets the model summarise messages: in one call, or where they are too long for one in several,
+ * each of which carries the summary on. Throws what the provider's client throws, and
+ * `model_failed` for a model that says nothing.
+ */
+export async function summarise(input: SummariseInput): Promise<Omit<Summary, "kept_from">> {
+  const [share, smaller] = SHARES;
+  try {
+    return await summariseBy(share, input);
+  } catch (error) {
+    if (modelFailure(error, "").code !== "model_context_full") {
+      throw error;
+    }
+    return summariseBy(smaller, input);
+  }
+}
+
+async function summariseBy(
+  share: number,
+  input: SummariseInput,
+): Promise<Omit<Summary, "kept_from">> {
+  const words = Math.min(
+    MOST_WORDS,
+    Math.max(LEAST_WORDS, Math.floor(input.window * SUMMARY_SHARE * WORDS_PER_TOKEN)),
+  );
+  const parts = transcriptParts(input.messages, input.window * share);
+  const usage = { input_tokens: 0, output_tokens: 0 };
+  let text = input.before ?? "";
+  for (const part of parts) {
+    const sent = [new SystemMessage(summaryPrompt(words)), new HumanMessage(material(text, part))];
+    const answer = await input.model.invoke(sent, { signal: input.signal });
+    const counted = usageOf(answer, sent);
+    usage.input_tokens += counted.input_tokens;
+    usage.output_tokens += counted.output_tokens;
+    text = answer.text.trim();
+    if (text === "") {
+      throw new RepriseError(
+        "model_failed",
+        "The model gave an empty summary; /clear starts afresh, /model chooses another model.",
+      );
+    }
+  }
+  return { text, usage };
+}
+
+function material(before: string, part: string): string {
+  const summary = before === "" ? "" : `<summary_so_far>\n${before}\n</summary_so_far>\n\n`;
+  return `${summary}<conversation>\n${part}</conversation>`;
+}
+
+function usageOf(answer: BaseMessage, sent: readonly BaseMessage[]): Summary["usage"] {
+  const counted = AIMessage.isInstance(answer) ? answer.usage_metadata : undefined;
+  return {
+    input_tokens:
+      counted?.input_tokens ?? sent.reduce((sum, { text }) => sum + estimateTokens(text), 0),
+    output_tokens: counted?.output_tokens ?? estimateTokens(answer.text),
+  };
+}
