@@ -31,7 +31,11 @@ export default defineConfig({
           ],
           // these start programs with a SQLite file of their own
           exclude: ["test/http/{hostile,broken-network}.test.ts"],
-          env: { REPRISE_TEST_ENGINE: "postgres" },
+          env: {
+            REPRISE_TEST_ENGINE: "postgres",
+            // orders of actions that are tried, each of them many round trips
+            REPRISE_TEST_RUNS: process.env["REPRISE_TEST_RUNS"] ?? "250",
+          },
         },
       },
     ],

@@ -3,24 +3,27 @@ import http from "node:http";
 
 import { describe, expect, it } from "vitest";
 
-import { appendUserMessage } from "../../src/store/messages/append.ts";
+import { batches } from "../../src/store/checkpoints/bodies.ts";
 import { endSession } from "../../src/store/sessions/change.ts";
 import { createSession } from "../../src/store/sessions/create.ts";
 import type { Store } from "../../src/store/store.ts";
 import { startTestServer } from "../helpers/server.ts";
 import { openStream } from "../helpers/stream.ts";
 
+/** A session with so many messages, stored all at once. */
 async function sessionWith(store: Store, count: number, content: string): Promise<string> {
   const { id } = await store.write(createSession, {});
-  const groups = Math.ceil(count / 256);
-  for (let group = 0; group < groups; group += 1) {
-    const size = Math.min(256, count - group * 256);
-    await Promise.all(
-      Array.from({ length: size }, () =>
-        store.write(appendUserMessage, { reference: id, content }),
-      ),
-    );
-  }
+  const rows = Array.from({ length: count }, (_, index) => ({
+    session_id: id,
+    seq: index + 1,
+    content,
+  }));
+  await store.write(async (tx) => {
+    for (const batch of batches(rows)) {
+      await tx.db.insertInto("messages").values(batch).execute();
+    }
+    await tx.db.updateTable("sessions").set({ last_seq: count }).where("id", "=", id).execute();
+  }, null);
   return id;
 }
 
