@@ -70,8 +70,12 @@ export function createCompaction(parts: CompactionParts): Compaction {
         notify("Older messages were summarised for the model; all of them stay readable.");
         return summary;
       } catch {
+        if (parts.signal.aborted) {
+          // the agent finds out by itself
+          return "go_on";
+        }
         off = true;
-        if (full && !parts.signal.aborted) {
+        if (full) {
           return null;
         }
         notify("The older messages could not be summarised now, so the model gets all of them.");

@@ -227,6 +227,31 @@ it("[LONG-8] compacts once and asks again where the provider says that the conte
   await expectProven(bench);
 });
 
+it("[LONG-7] stops while it summarises, and goes on with that when it is continued", async () => {
+  const stop = new AbortController();
+  const server = await startModelServer({
+    answer: (messages) => {
+      if (isSummaryCall(messages) && !stop.signal.aborted) {
+        stop.abort();
+      }
+      return counted(messages, { content: isSummaryCall(messages) ? "SUMMARY" : "answer" });
+    },
+    latencyMs: 50,
+    chunkSize: 2,
+  });
+  const bench = await openSmall(server);
+  let last = await bench.run({ text: question(0) });
+  for (let index = 1; !stop.signal.aborted; index += 1) {
+    last = await bench.run({ text: question(index) }, { signal: stop.signal });
+  }
+  expect(last).toMatchObject({ stopped: true, answer: "" });
+  expect(bench.events.filter(({ kind }) => kind === "notice")).toEqual([]);
+  expect((await rowsOf(bench)).filter(({ is_summary }) => is_summary)).toEqual([]);
+  expect((await bench.run({ text: null })).answer).toBe("answer");
+  expect(server.requests().at(-1)?.[0]?.content).toContain("SUMMARY");
+  await expectProven(bench);
+});
+
 it("[LONG-9] compacts on demand, all but the last exchange, and says where there is nothing", async () => {
   const server = await summarising();
   const bench = await openBench(server);

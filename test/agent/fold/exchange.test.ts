@@ -9,6 +9,7 @@ import { messagesOf } from "../../../src/agent/thread-state.ts";
 import { threadId } from "../../../src/core/threads.ts";
 import { finishExchange } from "../../../src/store/leases/finish.ts";
 import { releaseLease } from "../../../src/store/leases/lease.ts";
+import { readSession } from "../../../src/store/sessions/read.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { type Bench, openBench } from "../../helpers/exchanger.ts";
 import { expectNoDrift } from "../../helpers/compare.ts";
@@ -155,6 +156,27 @@ it("[LONG-2] folds with the next exchange what a process left that was killed be
   expect(kept.checkpoints).toHaveLength(2);
   expect(kept.dangling).toEqual([]);
   expect(kept.writes).toBe(0);
+  await expectProven(bench);
+});
+
+it("[LONG-2] gives the lease back where the fold fails, and makes up for it later", async () => {
+  const server = await startModelServer({ answer: (_, index) => ({ content: `answer ${index}` }) });
+  const bench = await openBench(server);
+  const failing: Store = {
+    ...bench.store,
+    write: (operation, input) =>
+      Object.is(finishExchange, operation)
+        ? Promise.reject(new Error("no fold"))
+        : bench.store.write(operation, input),
+  };
+  const exchanger = createExchanger({ ...bench.parts, store: failing });
+  const live = { listener: () => {}, signal: new AbortController().signal };
+  await exchanger.exchange({ session_id: bench.session.id, text: "one" }, live);
+  const { activity } = await bench.store.read(readSession, { id: bench.session.id });
+  expect(activity).toBe("idle");
+  expect((await bench.store.read(readKept, null)).checkpoints.length).toBeGreaterThan(1);
+  await bench.run({ text: "two" });
+  expect((await bench.store.read(readKept, null)).checkpoints).toHaveLength(1);
   await expectProven(bench);
 });
 
