@@ -6,7 +6,7 @@ import { parseModelName } from "./name.ts";
  * The context that Ollama is asked for. Its own default is a few thousand tokens, and past it the
  * oldest messages are dropped without a word, which is the one thing a session must not do.
  */
-export const OLLAMA_CONTEXT_TOKENS = 16_384;
+const OLLAMA_CONTEXT_TOKENS = 16_384;
 
 /** For models nobody has written down: what every current hosted model takes at least. */
 const UNKNOWN_TOKENS = 32_768;

@@ -41,7 +41,7 @@ export const foldThread: Operation<FoldThread, FoldedIds> = async (tx, input) =>
  * Takes the thread as it stands for folded: what it has now, later folds leave alone. The marks
  * are the highest ids of all threads, which serve as well and cost nothing to find.
  */
-export async function markFolded(tx: Tx, thread: number): Promise<void> {
+async function markFolded(tx: Tx, thread: number): Promise<void> {
   await tx.db
     .updateTable("checkpoint_threads")
     .set({
