@@ -6,8 +6,7 @@ import { createAgent } from "langchain";
 import type { Session } from "../core/sessions.ts";
 import type { Compaction } from "./compaction/compaction.ts";
 import type { Persona } from "./personas/persona.ts";
-import { SESSION_TOOLS } from "./tools/catalogue.ts";
-import { sessionTools } from "./tools/session-tools.ts";
+import { READING_TOOLS, sessionTools } from "./tools/session-tools.ts";
 
 export interface AgentParts {
   readonly session: Session;
@@ -60,9 +59,7 @@ function allowedTools({ session, persona }: AgentParts): readonly string[] | nul
   if (!session.plan_mode) {
     return persona.tools;
   }
-  return SESSION_TOOLS.filter(({ repeatable }) => repeatable)
-    .map(({ name }) => name)
-    .filter((name) => persona.tools?.includes(name) ?? true);
+  return READING_TOOLS.filter((name) => persona.tools?.includes(name) ?? true);
 }
 
 function systemPrompt({ session, persona, instructions }: AgentParts): string {

@@ -1,6 +1,5 @@
 import { isRepriseError } from "../core/errors.ts";
 import { LEASE_MS } from "../core/limits.ts";
-import type { Fence } from "../store/leases/fence.ts";
 import { refuseEnded } from "../store/sessions/change.ts";
 import { readSession } from "../store/sessions/read.ts";
 import { threadId } from "../core/threads.ts";
@@ -26,14 +25,13 @@ import { isGone } from "./this-process.ts";
 
 /** Carries out exchanges, one at a time; the checkpoint store stays open between them. */
 export function createExchanger(parts: ExchangerParts): Exchanger {
-  let fence: Fence | null = null;
-  const saver = createCheckpointSaver({ store: parts.store, fence: () => fence });
+  const known = createCheckpointSaver({ store: parts.store });
 
   /** Works in a session under its lease; the thread that a work has finished is folded. */
   const hold = async <Result>(
     request: CompactRequest,
     signal: AbortSignal,
-    work: (held: HeldSession) => Promise<Worked<Result>>,
+    work: (held: HeldSession, saver: SessionSaver) => Promise<Worked<Result>>,
   ): Promise<Result> => {
     const held = await holdLease({
       store: parts.store,
@@ -44,18 +42,17 @@ export function createExchanger(parts: ExchangerParts): Exchanger {
       signal,
       isGone,
     });
-    fence = held.fence;
+    const saver = known.holding(held.fence);
     let finished = false;
     let finishedThread: string | null = null;
     try {
-      const worked = await work(held);
+      const worked = await work(held, saver);
       finishedThread = worked.finishedThread;
       return worked.result;
     } catch (error) {
       finished = isRepriseError(error, "nothing_to_continue");
       throw error;
     } finally {
-      fence = null;
       if (finishedThread === null) {
         await held.release(finished);
       } else {
@@ -67,7 +64,7 @@ export function createExchanger(parts: ExchangerParts): Exchanger {
   return {
     exchange: async (request, live) => {
       const prepared = await prepare(parts, request);
-      return hold(request, live.signal, async (held) => {
+      return hold(request, live.signal, async (held, saver) => {
         const subAgents = delegateTool({
           parts,
           fence: held.fence,
@@ -89,7 +86,7 @@ export function createExchanger(parts: ExchangerParts): Exchanger {
     },
     compact: async (request, { signal }) => {
       const prepared = await prepare(parts, request);
-      const outcome = await hold(request, signal, async (held) => {
+      const outcome = await hold(request, signal, async (held, saver) => {
         const { outcome, thread_id } = await compactSession({
           parts,
           prepared,

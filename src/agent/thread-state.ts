@@ -2,7 +2,7 @@ import { AIMessage, type BaseMessage, ToolMessage, type ToolCall } from "@langch
 import type { BaseCheckpointSaver, CheckpointTuple } from "@langchain/langgraph-checkpoint";
 
 import { isSummary } from "./compaction/view.ts";
-import { SESSION_TOOLS } from "./tools/catalogue.ts";
+import { AGENT_TOOLS } from "./tools/catalogue.ts";
 
 /** A tool call without a result in the checkpoint, and its result where the tool had finished. */
 export interface OpenCall {
@@ -49,7 +49,7 @@ export function messagesOf(tuple: CheckpointTuple | undefined): readonly BaseMes
 
 /** True for a call whose tool had finished, and for tools that may be carried out again. */
 export function mayBeRepeated(call: OpenCall): boolean {
-  const tool = SESSION_TOOLS.find(({ name }) => name === call.name);
+  const tool = AGENT_TOOLS.find(({ name }) => name === call.name);
   return call.result !== null || tool?.repeatable === true;
 }
 

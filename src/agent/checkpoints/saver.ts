@@ -32,6 +32,7 @@ import {
   headKey,
   knowsHead,
   type ThreadCache,
+  type ThreadCaches,
 } from "./thread-cache.ts";
 
 export interface SaverParts {
@@ -42,6 +43,11 @@ export interface SaverParts {
 
 /** A saver that remembers what its threads have. */
 export interface SessionSaver extends BaseCheckpointSaver {
+  /**
+   * A saver for one exchange, which remembers the same. Whatever it writes carries this lease, also
+   * what a stopped exchange leaves unfinished and the agent writes when the lease is long gone.
+   */
+  holding(fence: Fence): SessionSaver;
   /** To be told what a fold took away, so that it is not thought to be stored any more. */
   forgetFolded(threadId: string, folded: FoldedIds): void;
 }
@@ -65,12 +71,17 @@ const PAGE = 20;
 class CheckpointSaver extends BaseCheckpointSaver implements SessionSaver {
   readonly #store: Store;
   readonly #fence: () => Fence | null;
-  readonly #caches = createThreadCaches();
+  readonly #caches: ThreadCaches;
 
-  constructor({ store, fence }: SaverParts) {
+  constructor({ store, fence }: SaverParts, caches = createThreadCaches()) {
     super();
     this.#store = store;
     this.#fence = fence ?? (() => null);
+    this.#caches = caches;
+  }
+
+  holding(fence: Fence): SessionSaver {
+    return new CheckpointSaver({ store: this.#store, fence: () => fence }, this.#caches);
   }
 
   override async getTuple(config: RunnableConfig): Promise<CheckpointTuple | undefined> {

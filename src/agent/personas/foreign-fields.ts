@@ -1,5 +1,5 @@
 import { PROVIDERS } from "../models/name.ts";
-import { SESSION_TOOLS } from "../tools/catalogue.ts";
+import { AGENT_TOOLS } from "../tools/catalogue.ts";
 import { parseFields } from "./front-matter.ts";
 import type { Fields } from "./front-matter.ts";
 import { toolNames } from "./own-fields.ts";
@@ -81,7 +81,7 @@ function foreignTools(value: unknown): Read<string[] | null> {
 }
 
 function equivalent(name: string): string | null {
-  const own = SESSION_TOOLS.find((tool) => tool.name === name)?.name;
+  const own = AGENT_TOOLS.find((tool) => tool.name === name)?.name;
   return own ?? (Object.hasOwn(EQUIVALENTS, name) ? (EQUIVALENTS[name] ?? null) : null);
 }
 

@@ -1,6 +1,6 @@
 import { isRepriseError } from "../../core/errors.ts";
 import { parseModelName } from "../models/name.ts";
-import { SESSION_TOOLS } from "../tools/catalogue.ts";
+import { AGENT_TOOLS } from "../tools/catalogue.ts";
 import { parseFields } from "./front-matter.ts";
 import type { Field } from "./front-matter.ts";
 import { PersonaFault } from "./persona-fault.ts";
@@ -15,7 +15,7 @@ export interface PersonaFields {
 }
 
 const FIELDS = ["name", "description", "model", "tools"];
-const TOOL_NAMES: readonly string[] = SESSION_TOOLS.map(({ name }) => name);
+const TOOL_NAMES: readonly string[] = AGENT_TOOLS.map(({ name }) => name);
 
 /**
  * Front matter written for Reprise. Whatever it does not know is a fault: a `tool:` or a

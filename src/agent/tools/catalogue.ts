@@ -5,10 +5,7 @@ export interface ToolEntry {
   readonly repeatable: boolean;
 }
 
-/**
- * The tools of an agent: those on the session's repository, and `delegate`, which finds the
- * sub-agent that it started before and so may be called again. Names are part of the persona format.
- */
+/** The tools on the session's repository. Names are part of the persona format. */
 export const SESSION_TOOLS = [
   { name: "read_file", repeatable: true },
   { name: "list_files", repeatable: true },
@@ -16,7 +13,15 @@ export const SESSION_TOOLS = [
   { name: "search_files", repeatable: true },
   { name: "write_file", repeatable: false },
   { name: "edit_file", repeatable: false },
-  { name: "delegate", repeatable: true },
 ] as const satisfies readonly ToolEntry[];
 
 export type SessionToolName = (typeof SESSION_TOOLS)[number]["name"];
+
+/**
+ * Every tool of an agent: those above, and `delegate`, which finds the sub-agent that it began
+ * before and so may be called again.
+ */
+export const AGENT_TOOLS: readonly ToolEntry[] = [
+  ...SESSION_TOOLS,
+  { name: "delegate", repeatable: true },
+];
