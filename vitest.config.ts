@@ -7,7 +7,7 @@ export default defineConfig({
     globalSetup: "test/helpers/postgres-server.ts",
     pool: "forks",
     // files wait for processes and sockets more than they compute
-    maxWorkers: 3,
+    maxWorkers: 4,
     reporters: ["default", closingLine()],
     // real processes, sockets and files: slow machines need room, and no test asserts a time
     testTimeout: 60_000,
@@ -25,12 +25,13 @@ export default defineConfig({
           name: "postgres",
           include: [
             "test/agent/{checkpoints,exchange,fold,proof}/**/*.test.ts",
+            "test/agent/compaction/exchange.test.ts",
             "test/client/**/*.test.ts",
             "test/conformance/state-table.test.ts",
             "test/http/**/*.test.ts",
           ],
-          // these start programs with a SQLite file of their own
-          exclude: ["test/http/{hostile,broken-network}.test.ts"],
+          // these start programs with a SQLite file of their own, or never reach the store
+          exclude: ["test/http/{hostile,broken-network,access,wire}.test.ts"],
           env: {
             REPRISE_TEST_ENGINE: "postgres",
             // orders of actions that are tried, each of them many round trips

@@ -3,10 +3,11 @@ import type { Readable } from "node:stream";
 import { RepriseError } from "../core/errors.ts";
 import { MAX_CONTENT_BYTES } from "../core/limits.ts";
 import type { CliContext } from "./context.ts";
+import { decodeUtf8, notUtf8 } from "./utf8.ts";
 
 /**
  * The message of `-p`; `-` reads it from standard input, without the line break at its end. Null
- * where there is no `-p`. Error codes: `invalid_usage`, `body_too_large`.
+ * where there is no `-p`. Error codes: `invalid_usage`, `invalid_request`, `body_too_large`.
  */
 export async function promptText(
   cli: CliContext,
@@ -36,5 +37,9 @@ async function readAll(stdin: Readable): Promise<string> {
     }
     chunks.push(piece);
   }
-  return Buffer.concat(chunks).toString("utf8");
+  const text = decodeUtf8(Buffer.concat(chunks));
+  if (text === null) {
+    throw notUtf8();
+  }
+  return text;
 }

@@ -139,12 +139,23 @@ describe("-p", () => {
       [["-p", "-"], "x".repeat(3 * mebibyte), "body_too_large"],
       [["-p", "-"], "with a NUL: \0", "invalid_request"],
       [[], "with a NUL: \0\n", "invalid_request"],
+      [["-p", "-"], Buffer.from("caf\xe9", "latin1"), "invalid_request"],
+      [[], Buffer.from("caf\xe9\n", "latin1"), "invalid_request"],
     ] as const) {
       const refused = await home.run(args, { input });
       expect(refused).toMatchObject({ code: 2, stdout: "" });
       expect(refused.stderr).toMatch(new RegExp(`^reprise: .+ \\[${name}\\]\\n$`));
     }
     expect(await sessionsOf(home)).toEqual([]);
+  });
+
+  it("[CLI-36] takes UTF-8 lines as they are, with separators that only Unicode knows", async () => {
+    const home = freshHome();
+    const content = "one\u2028line \u{1f469}\u200d\u{1f680}";
+    const { code } = await home.run([], { input: `${content}\n` });
+    expect(code).toBe(0);
+    const [session] = await sessionsOf(home);
+    expect(session).toMatchObject({ title: content, last_seq: 2 });
   });
 
   it("[CLI-36] takes exactly 1 MiB", async () => {

@@ -33,7 +33,7 @@ export interface ProcessOptions {
   /** Run as another user (only root may). */
   readonly uid?: number;
   /** Written to standard input, which is then closed. Without it, input stays open for `child`. */
-  readonly input?: string;
+  readonly input?: string | Uint8Array;
 }
 
 /** Starts a program of `test/fixtures/programs/` on this Node.js. */

@@ -1,9 +1,12 @@
 import { createInterface } from "node:readline";
 
 import type { CliContext } from "../context.ts";
+import { decodeUtf8 } from "../utf8.ts";
 
 export type InputEvent =
   | { readonly kind: "line"; readonly text: string }
+  /** A line that is not UTF-8. */
+  | { readonly kind: "unreadable" }
   /** Ctrl-C. */
   | { readonly kind: "interrupt" }
   /** End of file, or the terminal went away. */
@@ -27,6 +30,10 @@ export interface LineInput {
  */
 export function openLineInput(cli: CliContext): LineInput {
   const terminal = cli.stdin.isTTY === true;
+  if (!terminal) {
+    // bytes as they are: decoded line by line, so that what is not UTF-8 is refused, not replaced
+    cli.stdin.setEncoding("latin1");
+  }
   const lines = createInterface({
     input: cli.stdin,
     // the prompt and what is typed must not get into a file of answers
@@ -55,7 +62,7 @@ export function openLineInput(cli: CliContext): LineInput {
     lines.close();
   };
 
-  lines.on("line", (text) => push({ kind: "line", text }));
+  lines.on("line", (text) => push(terminal ? { kind: "line", text } : lineOf(text)));
   lines.on("close", () => push({ kind: "end" }));
   // a terminal whose window was closed can be neither read nor set back; closing would fail again
   lines.on("error", () => {
@@ -97,4 +104,9 @@ export function openLineInput(cli: CliContext): LineInput {
       lines.close();
     },
   };
+}
+
+function lineOf(bytes: string): InputEvent {
+  const text = decodeUtf8(Buffer.from(bytes, "latin1"));
+  return text === null ? { kind: "unreadable" } : { kind: "line", text };
 }

@@ -3,6 +3,7 @@ import { oneLine } from "../../core/text.ts";
 import type { CliContext } from "../context.ts";
 import { noticeLine, printLine } from "../context.ts";
 import { showError } from "../show-error.ts";
+import { notUtf8 } from "../utf8.ts";
 import type { Conversation } from "./conversation.ts";
 import { greeting } from "./greeting.ts";
 import { type InputEvent, type LineInput, openLineInput } from "./input.ts";
@@ -59,10 +60,13 @@ export async function runLines(parts: LinesInput): Promise<void> {
 }
 
 async function handle(parts: LinesInput, input: LineInput, event: InputEvent): Promise<Outcome> {
-  if (event.kind !== "line" || event.text.trim() === "") {
-    return "stay";
-  }
   try {
+    if (event.kind === "unreadable") {
+      throw notUtf8();
+    }
+    if (event.kind !== "line" || event.text.trim() === "") {
+      return "stay";
+    }
     const command = slashCommand(event.text);
     if (command !== null) {
       const outcome = await interruptible(input, (signal) => command({ ...parts, signal }));

@@ -1,3 +1,4 @@
+import { RepriseError } from "../../core/errors.ts";
 import type { Tx } from "../store.ts";
 import { batches } from "./bodies.ts";
 import { at, type ListVersion, type SequenceInput } from "./value.ts";
@@ -205,7 +206,18 @@ export async function segmentsOf(
     if (base === null) {
       return { start: null, segments };
     }
+    if (base >= list) {
+      // a list is made after its base; anything else would be followed for ever
+      throw damagedList();
+    }
     list = base;
     to = base_length;
   }
+}
+
+function damagedList(): RepriseError {
+  return new RepriseError(
+    "database_corrupt",
+    "A checkpoint of this session is damaged in the database; restore a backup, or go on in a new session.",
+  );
 }

@@ -1,5 +1,6 @@
 import type { Selectable, SelectQueryBuilder } from "kysely";
 
+import { RepriseError } from "../../core/errors.ts";
 import type { Message, ToolCall } from "../../core/sessions.ts";
 import type { Database, MessageTable } from "../schema.ts";
 import type { Tx } from "../store.ts";
@@ -30,8 +31,20 @@ export function selectMessages(
 export function messageOf(row: MessageRow): Message {
   return {
     ...row,
-    tool_calls: row.tool_calls === null ? null : (JSON.parse(row.tool_calls) as ToolCall[]),
+    tool_calls: row.tool_calls === null ? null : toolCallsOf(row.tool_calls),
     is_summary: row.is_summary === 1,
     archived: row.archived === 1,
   };
+}
+
+function toolCallsOf(json: string): ToolCall[] {
+  try {
+    return JSON.parse(json) as ToolCall[];
+  } catch (error) {
+    throw new RepriseError(
+      "database_corrupt",
+      "A message of this session is damaged in the database; `reprise sessions verify` names it and `reprise sessions repair` rebuilds it.",
+      { cause: error },
+    );
+  }
 }

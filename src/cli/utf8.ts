@@ -1,0 +1,17 @@
+import { RepriseError } from "../core/errors.ts";
+
+/** The text of some bytes; null where they are not UTF-8. A byte order mark stays. */
+export function decodeUtf8(bytes: Uint8Array): string | null {
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    return null;
+  }
+}
+
+export function notUtf8(): RepriseError {
+  return new RepriseError(
+    "invalid_request",
+    "The message is not UTF-8, so it could not come back as it was; convert it and send again.",
+  );
+}
