@@ -31,8 +31,17 @@ export function compileSchemas(
   const ajv = createAjv(new Set(files.map(({ id }) => id)));
   for (const { shown, schema } of files) refuseInvalid(shown, () => ajv.addSchema(schema));
   return new Map(
-    files.map(({ id, shown }) => [id, toChecks(refuseInvalid(shown, () => ajv.getSchema(id)))]),
+    files.map(({ id, shown }) => [id, toChecks(refuseInvalid(shown, () => compiled(ajv, id)))]),
   );
+}
+
+/** ajv's own keyword `$async` makes a validator whose answer is a promise: always true, and thrown. */
+function compiled(ajv: Ajv2020, id: string): ValidateFunction | undefined {
+  const validate = ajv.getSchema(id);
+  if (validate !== undefined && "$async" in validate) {
+    throw new Error("unknown keyword: $async");
+  }
+  return validate;
 }
 
 function createAjv(ids: ReadonlySet<string>): Ajv2020 {

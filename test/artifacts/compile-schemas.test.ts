@@ -60,6 +60,11 @@ describe("a schema", () => {
   it.each([
     ["{ type: nothing }", { type: "nothing" }],
     ["an unknown keyword", { typ: "string" }],
+    ["a check that answers later", { $async: true, type: "object" }],
+    [
+      "a part that answers later",
+      { $defs: { a: { $async: true, type: "object" } }, $ref: "#/$defs/a" },
+    ],
     ["an unknown format", { type: "string", format: "no-such" }],
     ["a reference to nothing", { $ref: "dev/nothing@1" }],
     ["a pattern that is none", { type: "string", pattern: "(" }],

@@ -126,6 +126,7 @@ describe("-p", () => {
       [2, "assistant", "the plan"],
     ]);
     const shown = await home.run(["sessions", "show", parent?.id ?? ""]);
+    expect(shown.stdout).toMatch(/^ {2}child {5}[0-9a-f-]{36} \(active, idle\) planner$/m);
     expect(shown.stdout).toContain('\n· read_file {"path":"notes.txt"}\n');
   });
 

@@ -45,6 +45,11 @@ export async function truthOf({ threads }: Pick<Proof, "threads">): Promise<Trut
       messages.set(message.message_id, again(known, { message, thread }));
     }
     const gone = await removedFrom(thread);
+    if (present.length === 0 && gone.some((message) => AIMessage.isInstance(message))) {
+      // it answered, and its latest checkpoint holds nothing: that would resume blank
+      damaged.push(thread.thread_id);
+      continue;
+    }
     removed.push(...gone.flatMap((message) => mirrorOf([message], 0) ?? []));
     estimated ||= [...present, ...gone].some(isUncounted);
   }

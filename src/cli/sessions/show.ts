@@ -2,6 +2,7 @@ import { Command } from "commander";
 
 import { messageInfo, sessionSummary } from "../../core/schemas.ts";
 import type { Message, Session } from "../../core/sessions.ts";
+import { listSessions } from "../../store/sessions/list.ts";
 import { threadId } from "../../core/threads.ts";
 import { type Detail, readDetail } from "../../store/messages/read.ts";
 import { RepriseError } from "../../core/errors.ts";
@@ -35,7 +36,11 @@ export function showCommand(cli: CliContext): Command {
       if (options.json === true) {
         printLine(cli, JSON.stringify(detailDocument(detail)));
       } else {
-        showDetail(cli, detail);
+        const { sessions } = await store.read(listSessions, {
+          limit: CHILDREN_SHOWN,
+          parent_session_id: detail.session.id,
+        });
+        showDetail(cli, detail, sessions);
       }
     });
   return withDatabase(command);
@@ -52,8 +57,12 @@ function detailDocument({ session, messages, has_earlier }: Detail): Record<stri
   return { ...sessionSummary(session), messages: messages.map(messageInfo), has_earlier };
 }
 
-function showDetail(cli: CliContext, { session, messages, has_earlier }: Detail): void {
-  for (const line of heading(session)) {
+function showDetail(
+  cli: CliContext,
+  { session, messages, has_earlier }: Detail,
+  children: readonly Session[],
+): void {
+  for (const line of [...heading(session), ...children.map(childLine)]) {
     printLine(cli, line);
   }
   const [first] = messages;
@@ -72,8 +81,19 @@ function showDetail(cli: CliContext, { session, messages, has_earlier }: Detail)
   }
 }
 
+/** Sub-agents that the heading names, the latest first. */
+const CHILDREN_SHOWN = 50;
+
+function childLine(child: Session): string {
+  return `  child     ${child.id} (${stateOf(child)}) ${oneLine(child.persona_name ?? "assistant")}`;
+}
+
+function stateOf(session: Session): string {
+  return session.state === "ended" ? "ended" : `active, ${session.activity}`;
+}
+
 function heading(session: Session): string[] {
-  const state = session.state === "ended" ? "ended" : `active, ${session.activity}`;
+  const state = stateOf(session);
   return [
     oneLine(session.title ?? "(no message yet)"),
     `  session   ${session.id} (${state})`,

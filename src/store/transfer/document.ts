@@ -39,7 +39,8 @@ const PortableSession = Type.Object(
     depth: Type.Integer({ minimum: 0, maximum: MAX_DEPTH }),
     total_input_tokens: count(),
     total_output_tokens: count(),
-    thread_suffix: count(),
+    // a thread id has 9 digits behind its colon at most: see core/threads.ts
+    thread_suffix: Type.Integer({ minimum: 0, maximum: 999_999_999 }),
     last_seq: count(),
     cleared_seq: count(),
     created_at: time(),
