@@ -7,7 +7,7 @@ export default defineConfig({
     globalSetup: "test/helpers/postgres-server.ts",
     pool: "forks",
     // files wait for processes and sockets more than they compute
-    maxWorkers: 4,
+    maxWorkers: 3,
     reporters: ["default", closingLine()],
     // real processes, sockets and files: slow machines need room, and no test asserts a time
     testTimeout: 60_000,
