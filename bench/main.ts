@@ -1,33 +1,66 @@
+import { spawnSync } from "node:child_process";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 
-/** The benches by name; each module is loaded only when its turn comes. */
-const BENCHES = {
-  exchanges: () => import("./exchanges.ts"),
-  plan: () => import("./plan.ts"),
-} as const;
+import { BENCHES } from "./benches.ts";
+import type { Measurement } from "./measurement.ts";
+import { type BenchReport, makeReport, type Report, tableLines } from "./report.ts";
 
-/**
- * `npm run bench -- [name…] [--json] [--size N]`: the named benches, or all, one after another.
- */
-async function main(): Promise<number> {
+const USAGE = `npm run bench -- [name…] [--scale N] [--json] [--save]
+  names: ${Object.keys(BENCHES).join(", ")}
+  --scale N  0.1 is a tenth of the size (the figures are then no measure of anything)
+  --json     one JSON document instead of the table
+  --save     also writes the document to bench/results/`;
+
+/** Runs the named benches, or all the usual ones, one after another, each in its own process. */
+function main(): number {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
-    options: { json: { type: "boolean", default: false }, size: { type: "string" } },
+    options: {
+      json: { type: "boolean", default: false },
+      save: { type: "boolean", default: false },
+      scale: { type: "string", default: "1" },
+    },
   });
+  const scale = Number(values.scale);
   const known = Object.keys(BENCHES);
-  const unknown = positionals.filter((name) => !known.includes(name));
-  const size = values.size === undefined ? undefined : Number(values.size);
-  if (unknown.length > 0 || (size !== undefined && !(Number.isInteger(size) && size > 0))) {
-    console.error(`Name one of: ${known.join(", ")}; --size takes a whole number above 0.`);
+  if (!(scale > 0 && scale <= 10) || positionals.some((name) => !known.includes(name))) {
+    console.error(USAGE);
     return 2;
   }
-  for (const [name, load] of Object.entries(BENCHES)) {
-    if (positionals.length === 0 || positionals.includes(name)) {
-      const { run } = await load();
-      await run({ json: values.json, ...(size === undefined ? {} : { size }) });
-    }
-  }
+  const names = known.filter((name) =>
+    positionals.length === 0 ? BENCHES[name]?.usual : positionals.includes(name),
+  );
+  const benches = names.map((name) => {
+    const report = runBench(name, scale);
+    if (!values.json) console.log(tableLines(report));
+    return report;
+  });
+  const report = makeReport({ scale, benches });
+  if (values.json) console.log(JSON.stringify(report));
+  if (values.save) save(report);
   return 0;
 }
 
-process.exitCode = await main();
+function runBench(bench: string, scale: number): BenchReport {
+  const start = performance.now();
+  const program = new URL("one.ts", import.meta.url).pathname;
+  const { status, stdout } = spawnSync(process.execPath, [program, bench, String(scale)], {
+    stdio: ["ignore", "pipe", "inherit"],
+    encoding: "utf8",
+    maxBuffer: 2 ** 24,
+  });
+  if (status !== 0) throw new Error(`the bench ${bench} failed`);
+  const measurements: Measurement[] = JSON.parse(stdout);
+  return { bench, seconds: (performance.now() - start) / 1000, measurements };
+}
+
+function save(report: Report): void {
+  const folder = new URL("results/", import.meta.url);
+  mkdirSync(folder, { recursive: true });
+  const name = `${report.at.slice(0, 10)}-${report.commit}`;
+  writeFileSync(new URL(`${name}.json`, folder), `${JSON.stringify(report, null, 2)}\n`);
+  console.error(`kept in bench/results/${name}.json`);
+}
+
+process.exitCode = main();

@@ -9,15 +9,9 @@ import type { PhasePlan } from "../src/artifacts/phase-plan.ts";
 import { compileSchemas } from "../src/artifacts/compile-schemas.ts";
 import { PHASE_PLAN } from "../src/artifacts/registry.ts";
 import { explainPlan, validatePlan } from "../src/artifacts/validate-plan.ts";
+import type { Bench, Measurement } from "./measurement.ts";
 
-export interface PlanOptions {
-  /** Phases of the largest plan; the others have a tenth and a hundredth of them. */
-  readonly size?: number;
-  /** One line of JSON instead of a table. */
-  readonly json?: boolean;
-}
-
-export interface PlanResult {
+interface PlanResult {
   readonly phases: number;
   readonly dependencies: number;
   readonly bytes: number;
@@ -28,8 +22,6 @@ export interface PlanResult {
   readonly validate_ms: number;
   readonly layer_ms: number;
   readonly explain_ms: number;
-  /** Validating, held against JSON.parse and the bare schema in the same process. */
-  readonly validate_to_bare: number;
   /** Validating and layering for one phase, held against the smallest plan: 1 is linear. */
   readonly growth: number;
   /** The same of the floor: what memory and caches make of size, whoever reads the plan. */
@@ -45,19 +37,40 @@ const RUNS = 15;
  * them with all places as where there is something to say. Processor time, not the clock's, so
  * that other programs on the machine matter less.
  */
-export async function run(options: PlanOptions = {}): Promise<readonly PlanResult[]> {
-  const largest = options.size ?? 100_000;
-  const sizes = [100, 10, 1].map((part) => Math.max(1, Math.floor(largest / part)));
-  const schemaText = readFileSync(
-    new URL("../schemas/dev/phase-plan@1.json", import.meta.url),
-    "utf8",
-  );
-  const results: PlanResult[] = [];
-  for (const phases of sizes) {
-    results.push(measure(phases, { schemaText, smallest: results[0] }));
-  }
-  print(results, options.json === true);
-  return results;
+export const bench: Bench = {
+  about: "validating and layering plans of 1,000, 10,000 and 100,000 phases",
+  run: ({ scale }) => {
+    const sizes = [1000, 10_000, 100_000].map((phases) => Math.max(10, Math.round(phases * scale)));
+    const schemaText = readFileSync(
+      new URL("../schemas/dev/phase-plan@1.json", import.meta.url),
+      "utf8",
+    );
+    const results: PlanResult[] = [];
+    for (const phases of sizes) {
+      results.push(measure(phases, { schemaText, smallest: results[0] }));
+    }
+    return Promise.resolve(results.flatMap((result) => measurements(result)));
+  },
+};
+
+function measurements(result: PlanResult): Measurement[] {
+  const { phases, validate_ms, bare_ms, growth, floor_growth } = result;
+  return [
+    {
+      what: `${phases} phases validated, held against JSON.parse and the bare schema`,
+      unit: "ms",
+      ours: validate_ms,
+      floor: bare_ms,
+      reach: { at_most: 3 },
+    },
+    {
+      what: `${phases} phases: growth of a phase's time, held against that of reading and looking up`,
+      unit: "times",
+      ours: growth,
+      floor: floor_growth,
+      reach: null,
+    },
+  ];
 }
 
 function measure(
@@ -90,7 +103,6 @@ function measure(
     validate_ms,
     layer_ms,
     explain_ms,
-    validate_to_bare: validate_ms / bare_ms,
     growth: growth(
       validate_ms + layer_ms,
       (smallest?.validate_ms ?? 1) + (smallest?.layer_ms ?? 1),
@@ -145,21 +157,4 @@ function leastTime(work: () => unknown, runs = RUNS): number {
     least = Math.min(least, (user + system) / 1000);
   }
   return least;
-}
-
-function print(results: readonly PlanResult[], json: boolean): void {
-  if (json) {
-    console.log(JSON.stringify({ bench: "plan", results }));
-    return;
-  }
-  for (const one of results) {
-    const ms = (value: number): string => `${value.toFixed(1)} ms`;
-    console.log(
-      [
-        `plan: ${one.phases} phases, ${one.dependencies} dependencies, ${one.bytes} bytes`,
-        `  JSON.parse and bare schema ${ms(one.bare_ms)}, validated ${ms(one.validate_ms)}, layered ${ms(one.layer_ms)}, with all places ${ms(one.explain_ms)}`,
-        `  validated to bare ${one.validate_to_bare.toFixed(2)}, time for each phase ${one.growth.toFixed(2)} times that of the smallest plan (only read and looked up: ${one.floor_growth.toFixed(2)})`,
-      ].join("\n"),
-    );
-  }
 }

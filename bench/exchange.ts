@@ -16,15 +16,9 @@ import { type LeaseOwner, takeLease } from "../src/store/leases/lease.ts";
 import { createSession } from "../src/store/sessions/create.ts";
 import { openSqliteStore } from "../src/store/sqlite/open.ts";
 import { InstantModel } from "./instant-model.ts";
+import { type Bench, type Measurement, median, type Reach } from "./measurement.ts";
 
-export interface ExchangesOptions {
-  /** Exchanges in one thread. */
-  readonly size?: number;
-  /** One line of JSON instead of a table. */
-  readonly json?: boolean;
-}
-
-export interface ExchangesResult {
+interface ExchangesResult {
   readonly saver: string;
   readonly exchanges: number;
   /** Tools that each exchange calls, one after the other. */
@@ -32,10 +26,9 @@ export interface ExchangesResult {
   /** Median milliseconds of an exchange. */
   readonly first_ten_ms: number;
   readonly last_ten_ms: number;
-  readonly last_to_first: number;
   /** The whole database with the mirror, after a checkpoint of its WAL; memory has none. */
   readonly bytes: number | null;
-  readonly bytes_to_said: number | null;
+  readonly said: number;
 }
 
 /** Exchanges before the clock starts, so that the first ten do not pay for compiling the code. */
@@ -52,21 +45,42 @@ interface Course {
   readonly rounds: number;
 }
 
-/**
- * A thread of many exchanges with a model that costs nothing: what is left is LangGraph and its
- * saver, with lease and fold as an exchange has them. Prints how an exchange's time and the
- * database grow, for short exchanges and for such with tools, and, in the same process, for
- * LangGraph's MemorySaver, which writes nothing to a disk.
- */
-export async function run(options: ExchangesOptions = {}): Promise<readonly ExchangesResult[]> {
-  const size = options.size ?? 1000;
-  const results = [
-    await measureReprise({ size, rounds: 0 }),
-    await measureReprise({ size, rounds: TOOL_ROUNDS }),
-    await measureMemory({ size, rounds: 0 }),
-  ];
-  print(results, options.json === true);
-  return results;
+/** Exchanges in one thread, with and without tools, and the same on LangGraph's MemorySaver. */
+export const bench: Bench = {
+  about: "our time for an exchange at the end of a long thread, and its bytes on disk",
+  run: async ({ scale }) => {
+    const size = Math.max(20, Math.round(1000 * scale));
+    const plain = await measureReprise({ size, rounds: 0 });
+    const tools = await measureReprise({ size, rounds: TOOL_ROUNDS });
+    const memory = await measureMemory({ size, rounds: 0 });
+    return [...growthAndBytes(plain), ...growthAndBytes(tools), growth(memory, null)];
+  },
+};
+
+function growthAndBytes(result: ExchangesResult): Measurement[] {
+  const bytes: Measurement = {
+    what: `${subject(result)}: bytes on disk, held against what was said`,
+    unit: "bytes",
+    ours: result.bytes ?? Number.NaN,
+    floor: result.said,
+    reach: { at_most: 4 },
+  };
+  return [growth(result, { at_most: 1.5 }), bytes];
+}
+
+function growth(result: ExchangesResult, reach: Reach | null): Measurement {
+  return {
+    what: `${subject(result)}: the last ten, held against the first ten`,
+    unit: "ms",
+    ours: result.last_ten_ms,
+    floor: result.first_ten_ms,
+    reach,
+  };
+}
+
+function subject({ saver, exchanges, tool_rounds }: ExchangesResult): string {
+  const tools = tool_rounds === 0 ? "" : ` with ${tool_rounds} tools of ${RESULT_BYTES} bytes`;
+  return `${saver}, ${exchanges} exchanges${tools}`;
 }
 
 async function measureReprise(course: Course): Promise<ExchangesResult> {
@@ -168,31 +182,7 @@ function result(parts: {
     tool_rounds: course.rounds,
     first_ten_ms: first,
     last_ten_ms: last,
-    last_to_first: last / first,
     bytes,
-    bytes_to_said: bytes === null ? null : bytes / spoken,
+    said: spoken,
   };
-}
-
-function median(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? NaN;
-}
-
-function print(results: readonly ExchangesResult[], json: boolean): void {
-  if (json) {
-    console.log(JSON.stringify({ bench: "exchanges", results }));
-    return;
-  }
-  for (const one of results) {
-    const tools = one.tool_rounds === 0 ? "" : `, ${one.tool_rounds} tools of ${RESULT_BYTES}`;
-    console.log(
-      [
-        `${one.saver}: ${one.exchanges} exchanges of ${MESSAGE_BYTES} + ${MESSAGE_BYTES} bytes${tools}`,
-        `  first ten ${one.first_ten_ms.toFixed(2)} ms, last ten ${one.last_ten_ms.toFixed(2)} ms, ratio ${one.last_to_first.toFixed(2)}`,
-        one.bytes === null
-          ? "  nothing on disk"
-          : `  ${one.bytes} bytes on disk, ${one.bytes_to_said?.toFixed(2)} times what was said`,
-      ].join("\n"),
-    );
-  }
 }

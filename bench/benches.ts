@@ -1,0 +1,10 @@
+import type { Bench } from "./measurement.ts";
+
+/**
+ * The benches by name, in the order of the table; each module is loaded in its own process.
+ * `usual: false` are those that take long or need PostgreSQL: they run only when they are named.
+ */
+export const BENCHES: Readonly<Record<string, { load: () => Promise<Bench>; usual: boolean }>> = {
+  exchange: { load: async () => (await import("./exchange.ts")).bench, usual: true },
+  plan: { load: async () => (await import("./plan.ts")).bench, usual: true },
+};

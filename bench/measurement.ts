@@ -1,0 +1,48 @@
+/** What a bench makes of itself; `bench/main.ts` finds it by its name and prints what it gives. */
+export interface Bench {
+  readonly about: string;
+  /** Each bench runs in a process of its own, so none finds another's memory. */
+  readonly run: (options: BenchOptions) => Promise<readonly Measurement[]>;
+}
+
+export interface BenchOptions {
+  /** 1 is the size that the reach is meant for; the tests run a tenth of it. */
+  readonly scale: number;
+}
+
+export interface Measurement {
+  /** What was measured, in words that fit a line of the table. */
+  readonly what: string;
+  readonly unit: string;
+  readonly ours: number;
+  /** What `ours` is held against, measured in the same run; null where the unit says it all. */
+  readonly floor: number | null;
+  /** What the line has to reach, by `ours / floor`, or by `ours` without a floor; null: for scale. */
+  readonly reach: Reach | null;
+}
+
+export type Reach = { readonly at_least: number } | { readonly at_most: number };
+
+/** `ours / floor`, or `ours` where there is no floor. */
+export function judged({ ours, floor }: Measurement): number {
+  return floor === null ? ours : ours / floor;
+}
+
+/** Whether the line reaches what it has to; null where it has to reach nothing. */
+export function reached(measurement: Measurement): boolean | null {
+  const { reach } = measurement;
+  if (reach === null) return null;
+  const value = judged(measurement);
+  return "at_least" in reach ? value >= reach.at_least : value <= reach.at_most;
+}
+
+/** The value that half of `values` do not exceed. */
+export function median(values: readonly number[]): number {
+  return percentile(values, 0.5);
+}
+
+/** The value that the given part of `values` (0 to 1) does not exceed; NaN where there are none. */
+function percentile(values: readonly number[], part: number): number {
+  const sorted = Float64Array.from(values).sort();
+  return sorted[Math.min(sorted.length - 1, Math.ceil(sorted.length * part) - 1)] ?? Number.NaN;
+}

@@ -1,0 +1,33 @@
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
+
+import { describe, expect, it } from "vitest";
+
+import { BENCHES } from "../../bench/benches.ts";
+
+const run = promisify(execFile);
+const PROGRAM = new URL("../../bench/main.ts", import.meta.url).pathname;
+
+/** Each bench at a tenth of its size, or less: that it still measures, not what. */
+describe("benches", () => {
+  const usual = Object.keys(BENCHES).filter((name) => BENCHES[name]?.usual);
+
+  it.each(usual)("%s gives figures for each of its lines", async (name) => {
+    const { stdout } = await run(process.execPath, [PROGRAM, name, "--json", "--scale", "0.1"]);
+    const { benches } = JSON.parse(stdout);
+    expect(benches).toMatchObject([{ bench: name }]);
+    expect(benches[0].measurements.length).toBeGreaterThan(0);
+    for (const { what, unit, ours, floor } of benches[0].measurements) {
+      expect({ what, unit }).toEqual({ what: expect.any(String), unit: expect.any(String) });
+      expect(ours, what).toSatisfy(Number.isFinite);
+      expect(floor ?? 1, what).toSatisfy(Number.isFinite);
+    }
+  });
+
+  it("names the benches where one is asked for that does not exist", async () => {
+    await expect(run(process.execPath, [PROGRAM, "nothing"])).rejects.toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("names: "),
+    });
+  });
+});
