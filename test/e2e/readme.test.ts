@@ -20,9 +20,13 @@ it("[DOC-1] the README's curl lines do what they say, pasted as they are", async
   const [, url = ""] = await service.waitFor(/listening on (http:\S+)/);
   const script = shellUnder("Over HTTP").replace("http://127.0.0.1:8787", url);
   expect(script).toContain(url);
-  const { code, stdout, stderr } = await startProcess("bash", ["-euo", "pipefail", "-c", script], {
-    input: "",
-  }).finished;
+  const { code, stdout, stderr } = await startProcess(
+    "bash",
+    ["--norc", "-euo", "pipefail", "-c", script],
+    {
+      input: "",
+    },
+  ).finished;
   expect(stderr).toBe("");
   expect(code).toBe(0);
   expect(stdout).toContain('"content":"Hello from curl"');
