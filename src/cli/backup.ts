@@ -6,6 +6,7 @@ import { RepriseError } from "../core/errors.ts";
 import { databaseLocation, isPostgres } from "./config.ts";
 import { type CliContext, printLine } from "./context.ts";
 import { databaseOption, withDatabase } from "./database.ts";
+import { plural } from "./plural.ts";
 
 interface BackupCommandOptions {
   readonly force?: true;
@@ -41,7 +42,7 @@ export function backupCommand(cli: CliContext): Command {
         cli,
         options.json === true
           ? JSON.stringify(backup)
-          : `Backed up: ${backup.path}  ${backup.sessions} sessions, ${backup.bytes} bytes`,
+          : `Backed up: ${backup.path}  ${plural(backup.sessions, "session")}, ${backup.bytes} bytes`,
       );
     });
   return withDatabase(command);

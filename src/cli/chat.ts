@@ -12,9 +12,9 @@ import { databaseOption, openStore } from "./database.ts";
 import { createConversation } from "./interactive/conversation.ts";
 import { runLines } from "./interactive/lines.ts";
 import { sendOnce } from "./interactive/send.ts";
+import { showFailure } from "./interactive/show-failure.ts";
 import { isInterrupted } from "./interrupted.ts";
 import { promptText } from "./prompt-text.ts";
-import { showError } from "./show-error.ts";
 
 /** `reprise`: one exchange with `-p`, else a session line by line until its input ends. */
 export function chatAction(
@@ -62,7 +62,7 @@ export async function chat(input: {
       : sendOnce({ cli, conversation, text, json }));
   } catch (error) {
     // the way back comes behind the error: a message that failed can be sent again
-    cli.exitCode = showError(cli, error, json);
+    cli.exitCode = showFailure({ cli, conversation, json }, error);
   }
   const session = conversation.current();
   if (session !== null && !json && (await isActive(store, session.id))) {

@@ -8,16 +8,22 @@ import { usageError } from "./usage-error.ts";
 
 /**
  * Says on standard error what went wrong, in one sentence and without a stack trace, and returns
- * the exit code. With `json` the sentence is a JSON document on one line.
+ * the exit code. With `json` the sentence is a JSON document on one line, with the session where one
+ * is at hand: a program whose first message failed could not find it again otherwise.
  */
-export function showError(cli: CliContext, error: unknown, json: boolean): number {
+export function showError(
+  cli: CliContext,
+  error: unknown,
+  json: boolean,
+  session_id?: string,
+): number {
   if (error instanceof CommanderError && /^commander\.(help|version)/.test(error.code)) {
     // printed by now; the help of a group without a command is a refusal
     return error.exitCode === 0 ? 0 : 2;
   }
   const known = knownError(cli, error);
   if (json) {
-    noticeLine(cli, JSON.stringify(errorDocument(known)));
+    noticeLine(cli, JSON.stringify(errorDocument(known, session_id)));
   } else {
     noticeLine(cli, `reprise: ${known.message} [${known.code}]`);
     for (const { id, title, last_activity_at } of known.candidates) {
@@ -31,10 +37,11 @@ export function showError(cli: CliContext, error: unknown, json: boolean): numbe
 }
 
 /** What programs read: the same fields as the HTTP API's problem documents. */
-function errorDocument(error: RepriseError): Record<string, unknown> {
+function errorDocument(error: RepriseError, session_id?: string): Record<string, unknown> {
   return {
     code: error.code,
     detail: error.message,
+    ...(session_id === undefined ? {} : { session_id }),
     ...(error.candidates.length > 0 ? { candidates: error.candidates } : {}),
     ...(error.faults.length > 0 ? { faults: error.faults } : {}),
   };

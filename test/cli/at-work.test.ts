@@ -12,11 +12,14 @@ describe("while an exchange is at work", () => {
     const refused = await home.run(["--session", ID, "-p", "in between"]);
     expect(refused).toMatchObject({ code: 6, stdout: "" });
     expect(refused.stderr).toContain(`process ${running.pid} on ${hostname()}`);
-    expect(refused.stderr).toMatch(/since \d{4}-\S+Z[^\n]* \[session_busy\]\n/);
+    expect(refused.stderr).toMatch(
+      /since \d{4}-\S+Z[^\n]* \[session_busy\]\nWith --wait [^\n]* --take-over [^\n]*\n/,
+    );
     const cleared = await home.run(["--session", ID, "--json"], { input: "/clear\n" });
     expect(cleared).toMatchObject({ code: 6, stdout: "" });
     expect(JSON.parse(cleared.stderr)).toMatchObject({
       code: "session_busy",
+      session_id: ID,
       detail: expect.stringContaining(`process ${running.pid}`),
     });
     expect(await home.run(["sessions", "list"])).toMatchObject({

@@ -133,7 +133,7 @@ it("[MOVE-3] a backup takes no file's place unasked, and never the database's ow
 
   const forced = await home.run(["backup", taken, "--force"]);
   expect(forced).toMatchObject({ code: 0, stderr: "" });
-  expect(forced.stdout).toBe(`Backed up: ${taken}  1 sessions, ${statSync(taken).size} bytes\n`);
+  expect(forced.stdout).toBe(`Backed up: ${taken}  1 session, ${statSync(taken).size} bytes\n`);
   expect(query(taken, "SELECT id FROM sessions")).toEqual([{ id: idLike("abcdef1") }]);
 });
 

@@ -28,7 +28,7 @@ const idsOf = async (home: Home): Promise<string[]> =>
 
 const WHAT_GOES = [
   `  ${PARENT}  one  (active; 2 messages, 0 threads, 0 checkpoints)`,
-  `    ${CHILD}  task  (active; 1 messages, 0 threads, 0 checkpoints)`,
+  `    ${CHILD}  task  (active; 1 message, 0 threads, 0 checkpoints)`,
 ].join("\n");
 
 describe("sessions delete", () => {

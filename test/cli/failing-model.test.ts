@@ -78,7 +78,10 @@ describe("a model that fails", () => {
       const failed = await home.run(["-p", "the question", "--json"]);
       expect(failed).toMatchObject({ code: 1, stdout: "" });
       expect(failed.stderr.split("\n")).toHaveLength(2);
-      expect(JSON.parse(failed.stderr)).toEqual({ code, detail: expect.any(String) });
+      const told = JSON.parse(failed.stderr);
+      expect(told).toEqual({ code, detail: expect.any(String), session_id: expect.any(String) });
+      const shown = await home.json(["sessions", "show", told.session_id, "--json"]);
+      expect(shown).toMatchObject({ messages: [{ content: "the question" }] });
       expect(failed.stderr).not.toContain(KEY);
       expect(failed.stderr).not.toContain("Incorrect");
     },

@@ -86,7 +86,7 @@ it("[MOVE-13] says what goes and asks; without a terminal it needs --yes", async
   const all = await idsOf(home);
   const refused = await home.run(["sessions", "prune", "--older-than", "90d"]);
   expect(refused).toMatchObject({ code: 2, stdout: "" });
-  expect(refused.stderr).toContain(`  ${OLD}  old  (ended; 1 messages, 0 threads, 0 checkpoints)`);
+  expect(refused.stderr).toContain(`  ${OLD}  old  (ended; 1 message, 0 threads, 0 checkpoints)`);
   const shown = await home.run(["sessions", "prune", "--older-than", "90d", "--dry-run"]);
   expect(shown.stdout).toMatch(/^Would delete 4 sessions:\n/);
   expect(await idsOf(home)).toEqual(all);

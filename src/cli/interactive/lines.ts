@@ -2,12 +2,12 @@ import type { Live } from "../../agent/exchange-parts.ts";
 import { oneLine } from "../../core/text.ts";
 import type { CliContext } from "../context.ts";
 import { noticeLine, printLine } from "../context.ts";
-import { showError } from "../show-error.ts";
 import { notUtf8 } from "../utf8.ts";
 import type { Conversation } from "./conversation.ts";
 import { greeting } from "./greeting.ts";
 import { type InputEvent, type LineInput, openLineInput } from "./input.ts";
 import { callArguments, send } from "./send.ts";
+import { showFailure } from "./show-failure.ts";
 import { slashCommand } from "./slash.ts";
 
 type Outcome = "stay" | "leave" | "failed" | "stopped";
@@ -76,7 +76,7 @@ async function handle(parts: LinesInput, input: LineInput, event: InputEvent): P
     const text = event.text.startsWith("//") ? event.text.slice(1) : event.text;
     return await exchange(parts, input, text);
   } catch (error) {
-    const exitCode = showError(parts.cli, error, parts.json);
+    const exitCode = showFailure(parts, error);
     // a person has seen it and went on
     parts.cli.exitCode = parts.cli.stdin.isTTY === true ? 0 : exitCode;
     return "failed";

@@ -1,5 +1,6 @@
 import { oneLine } from "../../core/text.ts";
 import type { Doomed } from "../../store/transfer/delete-tree.ts";
+import { plural } from "../plural.ts";
 
 /** A line for each session that goes: sub-agents stand indented below their parent. */
 export function doomedLines(doomed: readonly Doomed[]): string[] {
@@ -7,7 +8,7 @@ export function doomedLines(doomed: readonly Doomed[]): string[] {
   return doomed.map(({ session, messages, threads, checkpoints }) => {
     const indent = "  ".repeat(session.depth - top + 1);
     const title = oneLine(session.title ?? "(no message yet)");
-    return `${indent}${session.id}  ${title}  (${session.state}; ${messages} messages, ${threads} threads, ${checkpoints} checkpoints)`;
+    return `${indent}${session.id}  ${title}  (${session.state}; ${plural(messages, "message")}, ${plural(threads, "thread")}, ${plural(checkpoints, "checkpoint")})`;
   });
 }
 

@@ -10,6 +10,7 @@ import { sessionsOf } from "../../store/transfer/document.ts";
 import { withNewIds } from "../../store/transfer/new-ids.ts";
 import { type CliContext, printLine } from "../context.ts";
 import { openStore, withDatabase } from "../database.ts";
+import { plural } from "../plural.ts";
 
 interface ImportOptions {
   readonly newIds?: true;
@@ -39,7 +40,7 @@ export function importCommand(cli: CliContext): Command {
       }
       for (const { session, messages } of sessionsOf(tree)) {
         const title = oneLine(session.title ?? "(no message yet)");
-        printLine(cli, `Imported: ${session.id}  ${messages.length} messages  ${title}`);
+        printLine(cli, `Imported: ${session.id}  ${plural(messages.length, "message")}  ${title}`);
       }
     });
   return withDatabase(command);

@@ -9,6 +9,7 @@ import { confirm } from "../confirm.ts";
 import { type CliContext, noticeLine, printLine } from "../context.ts";
 import { openStore, withDatabase } from "../database.ts";
 import { doomedDocument, doomedLines } from "./doomed-lines.ts";
+import { plural } from "../plural.ts";
 
 interface PruneOptions {
   readonly olderThan: string;
@@ -70,7 +71,7 @@ async function agreed(cli: CliContext, trees: readonly (readonly Doomed[])[]): P
   for (const line of trees.flatMap(doomedLines)) {
     noticeLine(cli, line);
   }
-  return confirm(cli, `Delete ${trees.flat().length} sessions?`);
+  return confirm(cli, `Delete ${plural(trees.flat().length, "session")}?`);
 }
 
 /** One transaction for each, so that others who write wait for one deletion at most. */
@@ -101,7 +102,7 @@ function show(
     noticeLine(cli, "No session is that old, so nothing goes.");
     return;
   }
-  printLine(cli, `${verb} ${trees.flat().length} sessions:`);
+  printLine(cli, `${verb} ${plural(trees.flat().length, "session")}:`);
   for (const line of trees.flatMap(doomedLines)) {
     printLine(cli, line);
   }
