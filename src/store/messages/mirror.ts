@@ -1,5 +1,6 @@
 import { newId } from "../../core/ids.ts";
 import type { Role, ToolCall } from "../../core/sessions.ts";
+import { batches } from "../checkpoints/bodies.ts";
 import { lockSession } from "../sessions/lock.ts";
 import type { Operation, Tx } from "../store.ts";
 
@@ -37,19 +38,37 @@ export const mirrorMessages: Operation<MirrorInput, void> = async (tx, input) =>
   const known = await knownRows(tx, input);
   // a channel without a reducer can hold an id twice: the mirror shows the last
   const messages = new Map(input.messages.map((message) => [message.message_id, message]));
+  const kept: PlacedMessage[] = [];
+  const fresh: MirrorMessage[] = [];
   for (const message of messages.values()) {
     const row = known.get(message.message_id);
     if (row !== undefined && (row.is_summary === 1 || !message.is_summary)) {
-      await updateRow({ tx, sessionId: input.session_id, message, row });
+      kept.push({ seq: row.seq, message });
     } else {
       if (row !== undefined) {
         await renameRow(tx, input.session_id, row);
       }
-      await appendRow(tx, input.session_id, message);
+      fresh.push(message);
     }
   }
+  const counted = await countMessages(tx, {
+    session_id: input.session_id,
+    fresh,
+    estimates: estimatesOf(kept.flatMap(({ message }) => known.get(message.message_id) ?? [])),
+  });
+  if (counted === null) {
+    return;
+  }
+  const first = counted.last_seq - fresh.length + 1;
+  const appended = fresh.map((message, index) => ({ seq: first + index, message }));
+  await keepRows(tx, { ...input, placed: [...kept, ...appended], ts: counted.last_activity_at });
   tx.touch(input.session_id);
 };
+
+interface PlacedMessage {
+  readonly seq: number;
+  readonly message: MirrorMessage;
+}
 
 interface KnownRow {
   readonly message_id: string;
@@ -93,53 +112,78 @@ async function renameRow(tx: Tx, sessionId: string, row: KnownRow): Promise<void
     .execute();
 }
 
-async function appendRow(tx: Tx, sessionId: string, message: MirrorMessage): Promise<void> {
-  const counter = await tx.db
-    .updateTable("sessions")
-    .set((eb) => ({
-      last_seq: eb("last_seq", "+", 1),
-      last_message_at: tx.dialect.now(),
-      total_input_tokens: eb("total_input_tokens", "+", message.usage?.input_tokens ?? 0),
-      total_output_tokens: eb("total_output_tokens", "+", message.usage?.output_tokens ?? 0),
-    }))
-    .where("id", "=", sessionId)
-    .returning(["last_seq", "last_activity_at"])
-    .executeTakeFirst();
-  if (counter === undefined) {
-    return;
-  }
-  await tx.db
-    .insertInto("messages")
-    .values({
-      session_id: sessionId,
-      seq: counter.last_seq,
-      message_id: message.message_id,
-      ...columnsOf(message),
-      checkpointed: 1,
-      // not asked of the clock once more: the row's time and the session's are the same moment
-      ts: counter.last_activity_at,
-    })
-    .execute();
+/** What pending messages were estimated at: the provider counts them from here. */
+function estimatesOf(rows: readonly KnownRow[]): number {
+  return rows
+    .filter((row) => row.checkpointed === 0 && row.role === "user")
+    .reduce((sum, row) => sum + row.token_count, 0);
 }
 
-async function updateRow(input: {
-  tx: Tx;
-  sessionId: string;
-  message: MirrorMessage;
-  row: KnownRow;
-}): Promise<void> {
-  const { tx, sessionId, message, row } = input;
-  await tx.db
-    .updateTable("messages")
-    .set({ ...columnsOf(message), checkpointed: 1 })
-    .where("session_id", "=", sessionId)
-    .where("seq", "=", row.seq)
-    .execute();
-  if (row.checkpointed === 0 && row.role === "user") {
+/** Gives out positions to the fresh messages, all at once. Null where there is no such session. */
+async function countMessages(
+  tx: Tx,
+  input: {
+    readonly session_id: string;
+    readonly fresh: readonly MirrorMessage[];
+    readonly estimates: number;
+  },
+): Promise<{ readonly last_seq: number; readonly last_activity_at: string } | null> {
+  const { fresh } = input;
+  const spent = (count: (usage: NonNullable<MirrorMessage["usage"]>) => number): number =>
+    fresh.reduce((sum, { usage }) => sum + (usage === null ? 0 : count(usage)), 0);
+  const inputTokens = spent((usage) => usage.input_tokens) - input.estimates;
+  const counted = await tx.db
+    .updateTable("sessions")
+    .set((eb) => ({
+      last_seq: eb("last_seq", "+", fresh.length),
+      ...(fresh.length === 0 ? {} : { last_message_at: tx.dialect.now() }),
+      total_input_tokens: eb("total_input_tokens", "+", inputTokens),
+      total_output_tokens: eb(
+        "total_output_tokens",
+        "+",
+        spent((usage) => usage.output_tokens),
+      ),
+    }))
+    .where("id", "=", input.session_id)
+    .returning(["last_seq", "last_activity_at"])
+    .executeTakeFirst();
+  return counted ?? null;
+}
+
+/** Few statements however many messages there are: each is a round trip to a server. */
+async function keepRows(
+  tx: Tx,
+  input: {
+    readonly session_id: string;
+    readonly placed: readonly PlacedMessage[];
+    /** Of the rows that are new: not asked of the clock once more, as it is the session's moment. */
+    readonly ts: string;
+  },
+): Promise<void> {
+  const { session_id, ts } = input;
+  for (const batch of batches(input.placed)) {
     await tx.db
-      .updateTable("sessions")
-      .set((eb) => ({ total_input_tokens: eb("total_input_tokens", "-", row.token_count) }))
-      .where("id", "=", sessionId)
+      .insertInto("messages")
+      .values(
+        batch.map(({ seq, message }) => ({
+          session_id,
+          seq,
+          message_id: message.message_id,
+          ...columnsOf(message),
+          checkpointed: 1,
+          ts,
+        })),
+      )
+      .onConflict((conflict) =>
+        conflict.columns(["session_id", "seq"]).doUpdateSet((eb) => ({
+          role: eb.ref("excluded.role"),
+          content: eb.ref("excluded.content"),
+          tool_calls: eb.ref("excluded.tool_calls"),
+          token_count: eb.ref("excluded.token_count"),
+          is_summary: eb.ref("excluded.is_summary"),
+          checkpointed: 1,
+        })),
+      )
       .execute();
   }
 }

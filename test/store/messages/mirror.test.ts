@@ -111,6 +111,61 @@ describeEngines("mirrorMessages", (engine) => {
     ]);
   });
 
+  it("[STORE-37] takes few statements for many messages, new and known ones", async () => {
+    const store = await openFresh(engine);
+    const { id: session_id } = await newSession(store);
+    const pending: string[] = [];
+    for (let index = 0; index < 300; index += 1) {
+      const { message } = await store.write(appendUserMessage, {
+        reference: session_id,
+        content: `pending ${index}`,
+      });
+      pending.push(message.message_id);
+    }
+    const messages: MirrorMessage[] = [
+      ...pending.map((message_id, index) => ({
+        ...plain,
+        message_id,
+        role: "user" as const,
+        content: `pending ${index}`,
+      })),
+      ...Array.from({ length: 700 }, (_, index) => ({
+        ...answer,
+        message_id: `answer ${index}`,
+        content: `answer ${index}`,
+      })),
+    ];
+
+    let statements = 0;
+    await store.write(async (tx) => {
+      const db = tx.db.withPlugin({
+        transformQuery: ({ node }) => {
+          statements += 1;
+          return node;
+        },
+        transformResult: ({ result }) => Promise.resolve(result),
+      });
+      await mirrorMessages({ ...tx, db }, { session_id, messages });
+    }, null);
+
+    expect(statements).toBeLessThan(12);
+    const rows = await store.read(readMessagesAfter, {
+      session_id,
+      after_seq: 0,
+      all: true,
+      limit: 2000,
+    });
+    expect(rows.map(({ seq, content }) => [seq, content])).toEqual(
+      messages.map(({ content }, index) => [index + 1, content]),
+    );
+    expect(await store.read(readPending, { session_id })).toEqual([]);
+    expect(await store.read(readSession, { id: session_id })).toMatchObject({
+      last_seq: 1000,
+      total_input_tokens: 70_000,
+      total_output_tokens: 4900,
+    });
+  });
+
   it("does nothing for a session that does not exist, and nothing without messages", async () => {
     const store = await openFresh(engine);
     const { id: session_id } = await newSession(store);
