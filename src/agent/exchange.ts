@@ -21,7 +21,7 @@ import { windowOf } from "./models/context-window.ts";
 import { openModel } from "./models/open.ts";
 import { loadPersona } from "./personas/load.ts";
 import { repoInstructions } from "./personas/repo-instructions.ts";
-import { isGone } from "./this-process.ts";
+import { isGone } from "../store/leases/this-process.ts";
 
 /** Carries out exchanges, one at a time; the checkpoint store stays open between them. */
 export function createExchanger(parts: ExchangerParts): Exchanger {

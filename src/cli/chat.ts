@@ -13,7 +13,6 @@ import { createConversation } from "./interactive/conversation.ts";
 import { runLines } from "./interactive/lines.ts";
 import { sendOnce } from "./interactive/send.ts";
 import { showFailure } from "./interactive/show-failure.ts";
-import { isInterrupted } from "./interrupted.ts";
 import { promptText } from "./prompt-text.ts";
 
 /** `reprise`: one exchange with `-p`, else a session line by line until its input ends. */
@@ -54,7 +53,7 @@ export async function chat(input: {
   });
   const oneExchange = text !== null || options.continueExchange === true;
   if (chosen.kind === "existing" && !json) {
-    await sayNotices(cli, { store, chosen, oneExchange });
+    sayNotices(cli, { chosen, oneExchange });
   }
   try {
     await (!oneExchange
@@ -70,14 +69,14 @@ export async function chat(input: {
   }
 }
 
-async function sayNotices(
+function sayNotices(
   cli: CliContext,
-  input: { store: Store; chosen: ChosenSession & { kind: "existing" }; oneExchange: boolean },
-): Promise<void> {
+  input: { chosen: ChosenSession & { kind: "existing" }; oneExchange: boolean },
+): void {
   for (const notice of input.chosen.notices) {
     noticeLine(cli, `note: ${notice}`);
   }
-  if (!input.oneExchange && (await isInterrupted(input.store, input.chosen.session))) {
+  if (!input.oneExchange && input.chosen.session.activity === "interrupted") {
     noticeLine(
       cli,
       "note: The last exchange was interrupted; /continue goes on with it, a message goes past it.",
@@ -109,7 +108,7 @@ async function openExchanger(cli: CliContext, store: Store): Promise<Exchanger> 
   const [{ createExchanger }, { modelConfig }, { thisProcess }] = await Promise.all([
     import("../agent/exchange.ts"),
     import("../agent/models/config.ts"),
-    import("../agent/this-process.ts"),
+    import("../store/leases/this-process.ts"),
   ]);
   const { data, config } = userFolders(cli);
   return createExchanger({

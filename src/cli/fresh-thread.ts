@@ -1,5 +1,5 @@
 import { holdLease } from "../agent/hold-lease.ts";
-import { isGone, thisProcess } from "../agent/this-process.ts";
+import { isGone, thisProcess } from "../store/leases/this-process.ts";
 import { LEASE_MS } from "../core/limits.ts";
 import type { Session } from "../core/sessions.ts";
 import { type NewThread, startThread } from "../store/sessions/change.ts";

@@ -59,7 +59,9 @@ describe("an exchange that is stopped", () => {
     const { home, server } = await slowThenFast();
     const running = await startAnswer(home);
     await running.stop("SIGKILL");
-    expect(rowsOf(await detailOf(home, ID))).toEqual([[1, "user", "the question"]]);
+    const detail = await detailOf(home, ID);
+    expect(detail.activity).toBe("interrupted");
+    expect(rowsOf(detail)).toEqual([[1, "user", "the question"]]);
     expect(await home.run(["--session", ID, "-p", "go on"])).toMatchObject({
       code: 0,
       stdout: "a short one\n",

@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 
 import { describe, expect, it } from "vitest";
 
-import { thisProcess } from "../../src/agent/this-process.ts";
+import { thisProcess } from "../../src/store/leases/this-process.ts";
 import { takeLease } from "../../src/store/leases/lease.ts";
 import { openSqliteStore } from "../../src/store/sqlite/open.ts";
 import { startProcess } from "../helpers/process.ts";

@@ -9,7 +9,7 @@ import type { ExchangerParts } from "../../src/agent/exchange-parts.ts";
 import { modelConfig } from "../../src/agent/models/config.ts";
 import { proveSession } from "../../src/agent/proof/prove.ts";
 import { repairSession } from "../../src/agent/proof/repair.ts";
-import { thisProcess } from "../../src/agent/this-process.ts";
+import { thisProcess } from "../../src/store/leases/this-process.ts";
 import { beginThread } from "../../src/cli/fresh-thread.ts";
 import type { Message } from "../../src/core/sessions.ts";
 import { appendUserMessage } from "../../src/store/messages/append.ts";

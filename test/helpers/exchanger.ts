@@ -6,7 +6,7 @@ import { createExchanger } from "../../src/agent/exchange.ts";
 import type { ExchangeEvent, ExchangeResult } from "../../src/agent/exchange-event.ts";
 import type { ExchangeRequest, ExchangerParts, Live } from "../../src/agent/exchange-parts.ts";
 import { modelConfig } from "../../src/agent/models/config.ts";
-import { thisProcess } from "../../src/agent/this-process.ts";
+import { thisProcess } from "../../src/store/leases/this-process.ts";
 import type { Session } from "../../src/core/sessions.ts";
 import { createSession } from "../../src/store/sessions/create.ts";
 import type { Store } from "../../src/store/store.ts";

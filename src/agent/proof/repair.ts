@@ -6,7 +6,7 @@ import { type MirrorRow, stampOf } from "../../store/proof/mirror.ts";
 import { type RewriteMirror, rewriteMirror } from "../../store/proof/rewrite.ts";
 import type { Store } from "../../store/store.ts";
 import { holdLease } from "../hold-lease.ts";
-import { isGone } from "../this-process.ts";
+import { isGone } from "../../store/leases/this-process.ts";
 import { BEYOND_REPAIR, type Finding } from "./finding.ts";
 import { type Proven, proveSession } from "./prove.ts";
 

@@ -21,7 +21,7 @@ export function repairCommand(cli: CliContext): Command {
       const { id } = await store.read(resolveSession, { reference });
       const [{ repairSession }, { thisProcess }] = await Promise.all([
         import("../../agent/proof/repair.ts"),
-        import("../../agent/this-process.ts"),
+        import("../../store/leases/this-process.ts"),
       ]);
       const owner = thisProcess("reprise sessions repair");
       const repair = await repairSession({ store, session_id: id, owner });

@@ -1,6 +1,8 @@
 import { type Selectable, type SelectQueryBuilder, sql } from "kysely";
 
 import type { Activity, Session } from "../../core/sessions.ts";
+import type { LeaseOwner } from "../leases/lease.ts";
+import { isGone } from "../leases/this-process.ts";
 import type { Database, SessionTable } from "../schema.ts";
 import type { Tx } from "../store.ts";
 
@@ -11,37 +13,47 @@ type SessionRow = Omit<
   | "lease_owner"
   | "lease_epoch"
   | "lease_expires_at"
-  | "exchange_open"
   | "last_activity_at"
-> & { activity: Activity };
+> & { holder: string | null };
 
-/** Selects sessions as the program sees them; `activity` is told by the database's clock. */
+/** Selects sessions as the program sees them; `holder` has the lease by the database's clock. */
 export function selectSessions(tx: Tx): SelectQueryBuilder<Database, "sessions", SessionRow> {
-  return tx.db.selectFrom("sessions").select([
-    "id",
-    "state",
-    "persona_name",
-    "model",
-    "repo_path",
-    "project_key",
-    "title",
-    "plan_mode",
-    "parent_session_id",
-    "depth",
-    "total_input_tokens",
-    "total_output_tokens",
-    "thread_suffix",
-    "last_seq",
-    "created_at",
-    "last_message_at",
-    "ended_at",
-    sql<Activity>`case
-      when lease_owner is not null and lease_expires_at > ${tx.dialect.now()} then 'running'
-      when exchange_open = 1 then 'interrupted'
-      else 'idle' end`.as("activity"),
-  ]);
+  return tx.db
+    .selectFrom("sessions")
+    .select([
+      "id",
+      "state",
+      "persona_name",
+      "model",
+      "repo_path",
+      "project_key",
+      "title",
+      "plan_mode",
+      "parent_session_id",
+      "depth",
+      "total_input_tokens",
+      "total_output_tokens",
+      "thread_suffix",
+      "last_seq",
+      "created_at",
+      "last_message_at",
+      "ended_at",
+      "exchange_open",
+      sql<string | null>`case when lease_expires_at > ${tx.dialect.now()} then lease_owner end`.as(
+        "holder",
+      ),
+    ]);
 }
 
-export function sessionOf(row: SessionRow): Session {
-  return { ...row, plan_mode: row.plan_mode === 1 };
+export function sessionOf({ holder, exchange_open, ...row }: SessionRow): Session {
+  const activity = activityOf(holder, exchange_open === 1);
+  return { ...row, activity, plan_mode: row.plan_mode === 1 };
+}
+
+/** A process of this machine that was killed is at work no more, although its lease still runs. */
+function activityOf(holder: string | null, open: boolean): Activity {
+  if (holder !== null && !isGone(JSON.parse(holder) as LeaseOwner)) {
+    return "running";
+  }
+  return open ? "interrupted" : "idle";
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 
 import { proveSession } from "../../../src/agent/proof/prove.ts";
-import { thisProcess } from "../../../src/agent/this-process.ts";
+import { thisProcess } from "../../../src/store/leases/this-process.ts";
 import { rewriteMirror } from "../../../src/store/proof/rewrite.ts";
 import { takeLease } from "../../../src/store/leases/lease.ts";
 import { beginExchange } from "../../../src/store/messages/begin-exchange.ts";

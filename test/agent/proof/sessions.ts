@@ -5,7 +5,7 @@ import { onTestFinished } from "vitest";
 import { createCheckpointSaver } from "../../../src/agent/checkpoints/saver.ts";
 import { createExchanger } from "../../../src/agent/exchange.ts";
 import { modelConfig } from "../../../src/agent/models/config.ts";
-import { thisProcess } from "../../../src/agent/this-process.ts";
+import { thisProcess } from "../../../src/store/leases/this-process.ts";
 import { type Repair, repairSession } from "../../../src/agent/proof/repair.ts";
 import { proveSession } from "../../../src/agent/proof/prove.ts";
 import { threadId } from "../../../src/core/threads.ts";

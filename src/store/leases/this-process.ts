@@ -1,7 +1,7 @@
 import { readFileSync, readlinkSync } from "node:fs";
 import { hostname } from "node:os";
 
-import type { LeaseOwner } from "../store/leases/lease.ts";
+import type { LeaseOwner } from "./lease.ts";
 
 /** Who this process is, for the lease of a session. */
 export function thisProcess(command: string): LeaseOwner {
