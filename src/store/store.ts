@@ -1,6 +1,7 @@
 import type { Kysely } from "kysely";
 
 import type { Dialect } from "./dialect.ts";
+import type { PreparedQuery } from "./prepared.ts";
 import type { Database } from "./schema.ts";
 
 /**
@@ -10,6 +11,8 @@ import type { Database } from "./schema.ts";
 export interface Tx {
   readonly db: Kysely<Database>;
   readonly dialect: Dialect;
+  /** Carries out a query that was prepared; one that returns nothing gives no rows. */
+  rows<Values, Row>(query: PreparedQuery<Values, Row>, values: Values): Promise<readonly Row[]>;
   touch(sessionId: string): void;
 }
 

@@ -1,11 +1,13 @@
 import { RepriseError } from "../../core/errors.ts";
-import { newId } from "../../core/ids.ts";
+import { newId, parseSessionReference } from "../../core/ids.ts";
 import type { Message, Session } from "../../core/sessions.ts";
 import { estimateTokens, titleOf } from "../../core/text.ts";
 import { type Fence, holdFence } from "../leases/fence.ts";
 import { refuseEnded, sessionEnded } from "../sessions/change.ts";
+import { type Given, prepared } from "../prepared.ts";
 import { lockSession } from "../sessions/lock.ts";
 import { readSession, resolveSession } from "../sessions/read.ts";
+import { sessionColumns, sessionOf } from "../sessions/rows.ts";
 import type { Operation, Tx } from "../store.ts";
 import { messageOf, selectMessages } from "./rows.ts";
 
@@ -34,8 +36,14 @@ export interface Appended {
  * Error codes: as `resolveSession`, `session_ended`, `idempotency_key_reused`, `lease_lost`.
  */
 export const appendUserMessage: Operation<AppendInput, Appended> = async (tx, input) => {
-  const session = await resolveSession(tx, { reference: input.reference });
-  if (input.idempotency_key !== undefined) {
+  const { reference, content, idempotency_key = null } = input;
+  const parsed = parseSessionReference(reference);
+  if (parsed.kind === "id" && idempotency_key === null && input.fence === undefined) {
+    // nothing to look at first: the counter finds the session, and refuses one that has ended
+    return insertMessage(tx, { session_id: parsed.id, content, idempotency_key });
+  }
+  const session = await resolveSession(tx, { reference });
+  if (idempotency_key !== null) {
     // two attempts side by side take turns from here, so that the second finds the first
     await lockSession(tx, session.id);
   }
@@ -47,28 +55,7 @@ export const appendUserMessage: Operation<AppendInput, Appended> = async (tx, in
     await holdFence(tx, input.fence);
   }
   refuseEnded(session);
-  const message_id = newId();
-  const { seq, ts } = await takeSeq(tx, { session, content: input.content });
-  await tx.db
-    .insertInto("messages")
-    .values({
-      session_id: session.id,
-      seq,
-      message_id,
-      role: "user",
-      content: input.content,
-      token_count: estimateTokens(input.content),
-      idempotency_key: input.idempotency_key ?? null,
-      ts,
-    })
-    .execute();
-  tx.touch(session.id);
-  return {
-    session: await readSession(tx, { id: session.id }),
-    message: messageOf(
-      await selectMessages(tx, session.id).where("seq", "=", seq).executeTakeFirstOrThrow(),
-    ),
-  };
+  return insertMessage(tx, { session_id: session.id, content, idempotency_key });
 };
 
 async function findEarlierAttempt(
@@ -94,31 +81,79 @@ async function findEarlierAttempt(
   return messageOf(row);
 }
 
+interface NewMessage {
+  readonly session_id: string;
+  readonly content: string;
+  readonly idempotency_key: string | null;
+}
+
+async function insertMessage(tx: Tx, input: NewMessage): Promise<Appended> {
+  const { session_id, content, idempotency_key } = input;
+  const token_count = estimateTokens(content);
+  const session = await takeSeq(tx, { session_id, token_count, title: titleOf(content) });
+  const message: Message = {
+    session_id,
+    seq: session.last_seq,
+    message_id: newId(),
+    role: "user",
+    content,
+    tool_calls: null,
+    token_count,
+    is_summary: false,
+    archived: false,
+    // not asked of the clock once more: the message's time and the session's are the same moment
+    ts: session.last_message_at ?? session.created_at,
+  };
+  await tx.rows(insertUserMessage, { ...message, idempotency_key });
+  tx.touch(session_id);
+  return { session, message };
+}
+
+const insertUserMessage = prepared(
+  ({ db }, given: Given<Omit<Message, "tool_calls"> & Pick<NewMessage, "idempotency_key">>) =>
+    db.insertInto("messages").values({
+      session_id: given("session_id"),
+      seq: given("seq"),
+      message_id: given("message_id"),
+      role: given("role"),
+      content: given("content"),
+      token_count: given("token_count"),
+      idempotency_key: given("idempotency_key"),
+      ts: given("ts"),
+    }),
+);
+
+interface Counted {
+  readonly session_id: string;
+  readonly title: string;
+  readonly token_count: number;
+}
+
 /**
- * Gives out the next position. The counter on the session's row and not `max(seq) + 1`: on
- * PostgreSQL the row's lock makes positions contiguous in the order of commits.
+ * Gives out the next position, and the session as it then is. The counter on the session's row and
+ * not `max(seq) + 1`: on PostgreSQL the row's lock makes positions contiguous in the order of
+ * commits.
  */
-async function takeSeq(
-  tx: Tx,
-  input: { session: Session; content: string },
-): Promise<{ seq: number; ts: string }> {
-  const counter = await tx.db
+async function takeSeq(tx: Tx, input: Counted): Promise<Session> {
+  const [row] = await tx.rows(raiseCounter, input);
+  if (row === undefined) {
+    // on PostgreSQL, another transaction may also have ended or deleted it since it was read
+    await readSession(tx, { id: input.session_id });
+    throw sessionEnded();
+  }
+  return sessionOf(row);
+}
+
+const raiseCounter = prepared(({ db, dialect }, given: Given<Counted>) =>
+  db
     .updateTable("sessions")
     .set((eb) => ({
       last_seq: eb("last_seq", "+", 1),
-      last_message_at: tx.dialect.now(),
-      title: eb.fn.coalesce("title", eb.val(titleOf(input.content))),
-      total_input_tokens: eb("total_input_tokens", "+", estimateTokens(input.content)),
+      last_message_at: dialect.now(),
+      title: eb.fn.coalesce("title", given("title")),
+      total_input_tokens: eb("total_input_tokens", "+", given("token_count")),
     }))
-    .where("id", "=", input.session.id)
+    .where("id", "=", given("session_id"))
     .where("state", "=", "active")
-    .returning(["last_seq", "last_activity_at"])
-    .executeTakeFirst();
-  if (counter === undefined) {
-    // on PostgreSQL, another transaction may have ended or deleted it since it was read
-    await readSession(tx, { id: input.session.id });
-    throw sessionEnded();
-  }
-  // not asked of the clock once more: the message's time and the session's are the same moment
-  return { seq: counter.last_seq, ts: counter.last_activity_at };
-}
+    .returning(sessionColumns({ dialect })),
+);

@@ -10,12 +10,16 @@ import {
 } from "kysely";
 import type { ClientBase } from "pg";
 
+import { compileQuery, type PreparedQuery, type Statement } from "../prepared.ts";
 import type { Database } from "../schema.ts";
+import type { Tx } from "../store.ts";
+import { postgresDialect } from "./dialect.ts";
 import { isLoss } from "./failure.ts";
 
 /** One connection to the server: kysely for the queries, `run` for BEGIN, COMMIT and settings. */
 export interface PostgresConnection {
   readonly db: Kysely<Database>;
+  readonly rows: Tx["rows"];
   /** Since when the server runs: another value is another server, or one that crashed meanwhile. */
   readonly server: string;
   /** Statements without parameters. Answers with the last one's command and rows. */
@@ -62,8 +66,10 @@ export function wrapClient(client: ClientBase, server: string): PostgresConnecti
       throw new Error("queries of the store are bounded; none is streamed");
     },
   };
+  const db = kyselyOf(connection);
   return {
-    db: kyselyOf(connection),
+    db,
+    rows: preparedQueries(db, query),
     server,
     run: async (sql) => {
       const last = (await query(sql)).at(-1);
@@ -72,6 +78,22 @@ export function wrapClient(client: ClientBase, server: string): PostgresConnecti
     get loss() {
       return loss;
     },
+  };
+}
+
+function preparedQueries(
+  db: Kysely<Database>,
+  query: (text: string, values: readonly unknown[]) => Promise<Answered[]>,
+): Tx["rows"] {
+  const known = new WeakMap<object, Statement<never>>();
+  return async <Values, Row>(prepared: PreparedQuery<Values, Row>, values: Values) => {
+    let statement = known.get(prepared) as Statement<Values> | undefined;
+    if (statement === undefined) {
+      statement = compileQuery(prepared, { db, dialect: postgresDialect });
+      known.set(prepared, statement);
+    }
+    const [answer] = await query(statement.sql, statement.parametersOf(values));
+    return (answer?.rows ?? []) as Row[];
   };
 }
 

@@ -72,6 +72,7 @@ async function readOnce<Input, Output>(
   const output = await operation(
     {
       db: connection.db,
+      rows: connection.rows,
       dialect: postgresDialect,
       touch: () => {
         throw new Error("an operation that only reads touches nothing");
@@ -106,6 +107,7 @@ async function writeOnce<Input, Output>(
     const touched = new Set<string>();
     const tx: Tx = {
       db: connection.db,
+      rows: connection.rows,
       dialect: postgresDialect,
       touch: (id) => {
         touched.add(id);

@@ -4,6 +4,7 @@ import { RepriseError } from "../../core/errors.ts";
 import { MAX_DEPTH } from "../../core/limits.ts";
 import type { Operation, Tx } from "../store.ts";
 import { readSession } from "./read.ts";
+import { sessionColumns, sessionOf } from "./rows.ts";
 
 export interface NewSession {
   /** A full id that the caller chose; a fresh one where none is given. */
@@ -35,7 +36,7 @@ export const createSession: Operation<NewSession, Session> = async (tx, input) =
     .insertInto("sessions")
     .values({ ...columns, id, depth, plan_mode: plan_mode === true ? 1 : 0 })
     .onConflict((conflict) => conflict.column("id").doNothing())
-    .returning("id")
+    .returning(sessionColumns(tx))
     .executeTakeFirst();
   if (inserted === undefined) {
     throw new RepriseError(
@@ -44,7 +45,7 @@ export const createSession: Operation<NewSession, Session> = async (tx, input) =
     );
   }
   tx.touch(id);
-  return readSession(tx, { id });
+  return sessionOf(inserted);
 };
 
 async function depthOf(tx: Tx, input: NewSession): Promise<number> {

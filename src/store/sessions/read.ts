@@ -2,17 +2,22 @@ import { RepriseError } from "../../core/errors.ts";
 import { parseSessionReference } from "../../core/ids.ts";
 import { ID_PREFIX_LENGTH } from "../../core/limits.ts";
 import type { Session } from "../../core/sessions.ts";
+import { type Given, prepared } from "../prepared.ts";
 import type { Operation, Tx } from "../store.ts";
 import { selectSessions, sessionOf } from "./rows.ts";
 
 /** The session with exactly this id. Error codes: `session_not_found`. */
 export const readSession: Operation<{ readonly id: string }, Session> = async (tx, { id }) => {
-  const row = await selectSessions(tx).where("id", "=", id).executeTakeFirst();
+  const [row] = await tx.rows(sessionById, { id });
   if (row === undefined) {
     throw notFound();
   }
   return sessionOf(row);
 };
+
+const sessionById = prepared((parts, given: Given<{ id: string }>) =>
+  selectSessions(parts).where("id", "=", given("id")),
+);
 
 /**
  * The session that a person or program means: by its exact id, or by the first 6 or more

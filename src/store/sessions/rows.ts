@@ -3,8 +3,8 @@ import { type Selectable, type SelectQueryBuilder, sql } from "kysely";
 import type { Activity, Session } from "../../core/sessions.ts";
 import type { LeaseOwner } from "../leases/lease.ts";
 import { isGone } from "../leases/this-process.ts";
+import type { QueryParts } from "../prepared.ts";
 import type { Database, SessionTable } from "../schema.ts";
-import type { Tx } from "../store.ts";
 
 type SessionRow = Omit<
   Selectable<SessionTable>,
@@ -16,33 +16,38 @@ type SessionRow = Omit<
   | "last_activity_at"
 > & { holder: string | null };
 
-/** Selects sessions as the program sees them; `holder` has the lease by the database's clock. */
-export function selectSessions(tx: Tx): SelectQueryBuilder<Database, "sessions", SessionRow> {
-  return tx.db
-    .selectFrom("sessions")
-    .select([
-      "id",
-      "state",
-      "persona_name",
-      "model",
-      "repo_path",
-      "project_key",
-      "title",
-      "plan_mode",
-      "parent_session_id",
-      "depth",
-      "total_input_tokens",
-      "total_output_tokens",
-      "thread_suffix",
-      "last_seq",
-      "created_at",
-      "last_message_at",
-      "ended_at",
-      "exchange_open",
-      sql<string | null>`case when lease_expires_at > ${tx.dialect.now()} then lease_owner end`.as(
-        "holder",
-      ),
-    ]);
+/** Selects sessions as the program sees them. */
+export function selectSessions(
+  parts: QueryParts,
+): SelectQueryBuilder<Database, "sessions", SessionRow> {
+  return parts.db.selectFrom("sessions").select(sessionColumns(parts));
+}
+
+/** The columns of a session as the program sees it; `holder` has the lease by the database's clock. */
+export function sessionColumns({ dialect }: Pick<QueryParts, "dialect">) {
+  return [
+    "id",
+    "state",
+    "persona_name",
+    "model",
+    "repo_path",
+    "project_key",
+    "title",
+    "plan_mode",
+    "parent_session_id",
+    "depth",
+    "total_input_tokens",
+    "total_output_tokens",
+    "thread_suffix",
+    "last_seq",
+    "created_at",
+    "last_message_at",
+    "ended_at",
+    "exchange_open",
+    sql<string | null>`case when lease_expires_at > ${dialect.now()} then lease_owner end`.as(
+      "holder",
+    ),
+  ] as const;
 }
 
 export function sessionOf({ holder, exchange_open, ...row }: SessionRow): Session {

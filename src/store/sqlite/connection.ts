@@ -11,11 +11,15 @@ import {
   SqliteQueryCompiler,
 } from "kysely";
 
+import { compileQuery, type PreparedQuery } from "../prepared.ts";
 import type { Database } from "../schema.ts";
+import type { Tx } from "../store.ts";
+import { sqliteDialect } from "./dialect.ts";
 
 /** One connection to the file: kysely for the queries, `exec` for BEGIN, COMMIT and pragmas. */
 export interface SqliteConnection {
   readonly db: Kysely<Database>;
+  readonly rows: Tx["rows"];
   readonly raw: DatabaseSync;
   close(): void;
 }
@@ -52,7 +56,8 @@ export function openConnection(path: string, busyTimeoutMs: number): SqliteConne
     raw.close();
     throw error;
   }
-  const connection = kyselyConnection(raw);
+  const statements = statementCache(raw);
+  const connection = kyselyConnection(statements);
   const db = new Kysely<Database>({
     dialect: {
       createAdapter: () => new SqliteAdapter(),
@@ -61,7 +66,7 @@ export function openConnection(path: string, busyTimeoutMs: number): SqliteConne
       createQueryCompiler: () => new SqliteQueryCompiler(),
     },
   });
-  return { db, raw, close: () => raw.close() };
+  return { db, rows: preparedQueries(db, statements), raw, close: () => raw.close() };
 }
 
 /** The whole driver: one connection, always free, because the store queues in front of it. */
@@ -78,19 +83,11 @@ function singleConnectionDriver(connection: DatabaseConnection): Driver {
   };
 }
 
-/**
- * Refuses queries outside a transaction. SQLite ends one by itself in some failures; an operation
- * that went on regardless would commit the rest of its work statement by statement.
- */
-function kyselyConnection(raw: DatabaseSync): DatabaseConnection {
-  const prepare = statementCache(raw);
+function kyselyConnection(statements: StatementCache): DatabaseConnection {
   return {
     executeQuery: <R>(query: CompiledQuery): Promise<QueryResult<R>> => {
       try {
-        if (!raw.isTransaction) {
-          throw new Error("the operation's transaction is over");
-        }
-        return Promise.resolve(prepare(query.sql)(query.parameters));
+        return Promise.resolve(statements(query.sql)(query.parameters));
       } catch (error) {
         return Promise.reject(error);
       }
@@ -101,9 +98,28 @@ function kyselyConnection(raw: DatabaseSync): DatabaseConnection {
   };
 }
 
-type CachedStatement = <R>(parameters: readonly unknown[]) => QueryResult<R>;
+function preparedQueries(db: Kysely<Database>, statements: StatementCache): Tx["rows"] {
+  const parts = { db, dialect: sqliteDialect };
+  const known = new Map<object, (values: never) => readonly unknown[]>();
+  const prepare = <Values, Row>(query: PreparedQuery<Values, Row>) => {
+    const { sql, parametersOf } = compileQuery(query, parts);
+    const statement = statements(sql);
+    return (values: Values): readonly Row[] => statement<Row>(parametersOf(values)).rows;
+  };
+  return async <Values, Row>(query: PreparedQuery<Values, Row>, values: Values) => {
+    let carryOut = known.get(query) as ((values: Values) => readonly Row[]) | undefined;
+    if (carryOut === undefined) {
+      carryOut = prepare(query);
+      known.set(query, carryOut);
+    }
+    return carryOut(values);
+  };
+}
 
-function statementCache(raw: DatabaseSync): (sql: string) => CachedStatement {
+type CachedStatement = <R>(parameters: readonly unknown[]) => QueryResult<R>;
+type StatementCache = (sql: string) => CachedStatement;
+
+function statementCache(raw: DatabaseSync): StatementCache {
   const cache = new Map<string, CachedStatement>();
   return (sql) => {
     const known = cache.get(sql);
@@ -113,7 +129,7 @@ function statementCache(raw: DatabaseSync): (sql: string) => CachedStatement {
       cache.set(sql, known);
       return known;
     }
-    const statement = cachedStatement(raw.prepare(sql));
+    const statement = cachedStatement(raw, sql);
     if (sql.length <= LONGEST_KEPT) {
       const [oldest] = cache.size < STATEMENTS_KEPT ? [] : cache.keys();
       cache.delete(oldest ?? "");
@@ -123,20 +139,50 @@ function statementCache(raw: DatabaseSync): (sql: string) => CachedStatement {
   };
 }
 
-/** A statement that has columns is read; any other is carried out and says how much it changed. */
-function cachedStatement(statement: StatementSync): CachedStatement {
-  const reads = statement.columns().length > 0;
+/**
+ * A statement that has columns is read; any other is carried out and says how much it changed.
+ *
+ * Refuses to be carried out outside a transaction. SQLite ends one by itself in some failures; an
+ * operation that went on regardless would commit the rest of its work statement by statement.
+ */
+function cachedStatement(raw: DatabaseSync, sql: string): CachedStatement {
+  const statement = raw.prepare(sql);
+  const names = statement.columns().map(({ name }) => name);
+  statement.setReturnArrays(true);
   return <R>(parameters: readonly unknown[]): QueryResult<R> => {
+    if (!raw.isTransaction) {
+      throw new Error("the operation's transaction is over");
+    }
     const values = parameters.map(sqliteValue);
-    if (reads) {
-      return { rows: statement.all(...values) as R[] };
+    if (names.length > 0) {
+      return { rows: rowsOf<R>(statement, { names, values }) };
     }
     const { changes, lastInsertRowid } = statement.run(...values);
     return { rows: [], numAffectedRows: BigInt(changes), insertId: BigInt(lastInsertRowid) };
   };
 }
 
-function sqliteValue(value: unknown): string | number | bigint | null | Uint8Array {
+/**
+ * Rows as plain objects of one shape. Those that `node:sqlite` makes itself are dictionaries without
+ * a prototype: to copy or to serialise one takes three times as long.
+ */
+function rowsOf<R>(
+  statement: StatementSync,
+  { names, values }: { names: readonly string[]; values: readonly SqliteValue[] },
+): R[] {
+  const read: unknown = statement.all(...values);
+  return (read as unknown[][]).map((cells) => {
+    const row: Record<string, unknown> = {};
+    for (const [index, name] of names.entries()) {
+      row[name] = cells[index];
+    }
+    return row as R;
+  });
+}
+
+type SqliteValue = string | number | bigint | null | Uint8Array;
+
+function sqliteValue(value: unknown): SqliteValue {
   switch (typeof value) {
     case "string":
     case "number":

@@ -181,6 +181,7 @@ async function carryOutAll(
     const mine = new Set<string>();
     const tx: Tx = {
       db: connection.db,
+      rows: connection.rows,
       dialect: sqliteDialect,
       touch: (id) => {
         mine.add(id);

@@ -70,6 +70,7 @@ async function readOne<Input, Output>(
 ): Promise<Output> {
   const tx: Tx = {
     db: connection.db,
+    rows: connection.rows,
     dialect: sqliteDialect,
     touch: () => {
       throw new Error("an operation that only reads touches nothing");
