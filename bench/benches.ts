@@ -5,6 +5,11 @@ import type { Bench } from "./measurement.ts";
  * `usual: false` are those that take long or need PostgreSQL: they run only when they are named.
  */
 export const BENCHES: Readonly<Record<string, { load: () => Promise<Bench>; usual: boolean }>> = {
+  append: { load: async () => (await import("./append.ts")).bench, usual: true },
+  "append-latency": {
+    load: async () => (await import("./append-latency.ts")).bench,
+    usual: true,
+  },
   exchange: { load: async () => (await import("./exchange.ts")).bench, usual: true },
   plan: { load: async () => (await import("./plan.ts")).bench, usual: true },
 };

@@ -42,7 +42,7 @@ export function median(values: readonly number[]): number {
 }
 
 /** The value that the given part of `values` (0 to 1) does not exceed; NaN where there are none. */
-function percentile(values: readonly number[], part: number): number {
+export function percentile(values: readonly number[], part: number): number {
   const sorted = Float64Array.from(values).sort();
   return sorted[Math.min(sorted.length - 1, Math.ceil(sorted.length * part) - 1)] ?? Number.NaN;
 }
