@@ -62,6 +62,11 @@ export function databaseLocation(cli: CliContext, option: string | undefined): s
     }
     return join(data, "reprise.db");
   }
+  return resolveLocation(cli, named);
+}
+
+/** A postgres:// address as it is, or the full path of a file. */
+export function resolveLocation(cli: CliContext, named: string): string {
   return isPostgres(named) ? named : resolve(cli.cwd, named);
 }
 

@@ -23,7 +23,11 @@ export function databaseOption(command: Command): string | undefined {
  * without a store start without it. Error codes: `database_*`, `config_invalid`.
  */
 export async function openStore(cli: CliContext, command: Command): Promise<Store> {
-  const location = databaseLocation(cli, databaseOption(command));
+  return openStoreAt(cli, databaseLocation(cli, databaseOption(command)));
+}
+
+/** The same for a location that is known. */
+export async function openStoreAt(cli: CliContext, location: string): Promise<Store> {
   if (isPostgres(location)) {
     const { openPostgresStore } = await import("../store/postgres/open.ts");
     return openPostgresStore({ url: location });

@@ -4,6 +4,7 @@ import { RepriseError } from "../core/errors.ts";
 import { backupCommand } from "./backup.ts";
 import { chatAction } from "./chat.ts";
 import type { CliContext } from "./context.ts";
+import { copyCommand } from "./copy.ts";
 import { withDatabase } from "./database.ts";
 import { doctorCommand } from "./doctor.ts";
 import { planCommand } from "./plan.ts";
@@ -42,6 +43,7 @@ export function createProgram(cli: CliContext): Command {
   program.addCommand(sessionsCommand(cli));
   program.addCommand(serveCommand(cli));
   program.addCommand(backupCommand(cli));
+  program.addCommand(copyCommand(cli));
   program.addCommand(doctorCommand(cli));
   program.addCommand(planCommand(cli));
   program.addCommand(schemaCommand(cli));

@@ -26,6 +26,9 @@ export type Operation<Input, Output> = (tx: Tx, input: Input) => Promise<Output>
 /** The ids of the sessions that a committed write touched. A hint: it says where to look. */
 export type CommitListener = (sessionIds: ReadonlySet<string>) => void;
 
+/** A store that is only read, and stays as it is: not made, not brought to a newer version. */
+export type Source = Pick<Store, "location" | "read" | "close"> & AsyncDisposable;
+
 /**
  * The database behind everything. Two engines implement it: `openSqliteStore` and, for several
  * nodes, PostgreSQL.

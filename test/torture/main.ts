@@ -14,6 +14,7 @@ export interface TortureOptions {
 
 /** The tortures by name; each module is loaded only when its turn comes. */
 const TORTURES: Readonly<Record<string, () => Promise<Torture>>> = {
+  copy: () => import("./run-copy.ts"),
   hostile: () => import("./run-hostile.ts"),
   backlog: () => import("./run-backlog.ts"),
   stalled: () => import("./run-stalled.ts"),

@@ -1,3 +1,4 @@
+import { RepriseError } from "../../core/errors.ts";
 import { folds } from "./0003-folds.ts";
 import { checkpoints } from "./0002-checkpoints.ts";
 import { sessions } from "./0001-sessions.ts";
@@ -5,3 +6,28 @@ import type { Migration } from "./migration.ts";
 
 /** The whole history, in order. The last version is the one this program writes. */
 export const migrations: readonly Migration[] = [sessions, checkpoints, folds];
+
+export function latestVersion(): number {
+  return migrations.at(-1)?.version ?? 0;
+}
+
+/**
+ * Refuses tables that somebody who may only read them cannot use: there are none (version 0), or
+ * they are older than this program's.
+ *
+ * Error codes: `database_unavailable`, `database_unsupported`.
+ */
+export function requireCurrent(version: number): void {
+  if (version === 0) {
+    throw new RepriseError(
+      "database_unavailable",
+      "The database is empty: Reprise has no tables in it; name the one that holds the sessions.",
+    );
+  }
+  if (version < latestVersion()) {
+    throw new RepriseError(
+      "database_unsupported",
+      `An older Reprise wrote the database (version ${version} of the tables; this program reads ${latestVersion()}), and it is only read here; make a backup, open it once with \`reprise sessions list --database …\`, which brings it up to date, and try again.`,
+    );
+  }
+}

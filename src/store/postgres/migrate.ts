@@ -1,5 +1,5 @@
 import { RepriseError } from "../../core/errors.ts";
-import { migrations } from "../migrations/history.ts";
+import { latestVersion, migrations, requireCurrent } from "../migrations/history.ts";
 import type { Migration } from "../migrations/migration.ts";
 import type { PostgresConnection } from "./connection.ts";
 import { postgresDialect } from "./dialect.ts";
@@ -26,8 +26,14 @@ export async function migratePostgres(connection: PostgresConnection): Promise<v
   }
 }
 
-function latestVersion(): number {
-  return migrations.at(-1)?.version ?? 0;
+/**
+ * Refuses a database that this program cannot read without changing it first.
+ *
+ * Error codes: `database_newer`, `database_foreign`, `database_unavailable` (an empty one),
+ * `database_unsupported` (an older one), `config_invalid`.
+ */
+export async function requireTables(connection: PostgresConnection): Promise<void> {
+  requireCurrent(await checkedVersion(connection));
 }
 
 async function applyOnce(connection: PostgresConnection, migration: Migration): Promise<void> {

@@ -1,10 +1,10 @@
 import { createListeners } from "../listeners.ts";
 import type { Store } from "../store.ts";
 import { parseAddress } from "./address.ts";
-import { connectFailure, lostFailure, postgresFailure } from "./failure.ts";
 import { createHints, type Hints } from "./hints.ts";
 import { migratePostgres } from "./migrate.ts";
-import { clientConfig, createPool, type Lent, type PostgresPool } from "./pool.ts";
+import { clientConfig, createPool } from "./pool.ts";
+import { prepare } from "./prepare.ts";
 import { createTransactions } from "./transactions.ts";
 
 export interface PostgresOptions {
@@ -22,7 +22,7 @@ export async function openPostgresStore({ url }: PostgresOptions): Promise<Store
   const address = parseAddress(url);
   const pool = createPool(address);
   try {
-    await prepare(pool);
+    await prepare(pool, migratePostgres);
   } catch (error) {
     await pool.close();
     throw error;
@@ -56,23 +56,6 @@ export async function openPostgresStore({ url }: PostgresOptions): Promise<Store
     close: () => (closing ??= close()),
     [Symbol.asyncDispose]: () => (closing ??= close()),
   };
-}
-
-/** Nobody waits for a server while a store is opened: what is wrong with its address shows here. */
-async function prepare(pool: PostgresPool): Promise<void> {
-  let lent: Lent;
-  try {
-    lent = await pool.lend();
-  } catch (error) {
-    throw connectFailure(error);
-  }
-  try {
-    await migratePostgres(lent.connection);
-  } catch (error) {
-    throw lent.connection.loss === null ? postgresFailure(error) : lostFailure(error);
-  } finally {
-    lent.release();
-  }
 }
 
 const NO_HINTS: Hints = {

@@ -47,8 +47,16 @@ const SETTINGS = `
  * `busyTimeoutMs` is how long a statement waits, in this thread, for another process's lock.
  * Throws SQLite's own errors: the caller turns them into sentences.
  */
-export function openConnection(path: string, busyTimeoutMs: number): SqliteConnection {
-  const raw = new DatabaseSync(path, { timeout: busyTimeoutMs, enableForeignKeyConstraints: true });
+export function openConnection(
+  path: string,
+  busyTimeoutMs: number,
+  { readOnly = false } = {},
+): SqliteConnection {
+  const raw = new DatabaseSync(path, {
+    readOnly,
+    timeout: busyTimeoutMs,
+    enableForeignKeyConstraints: true,
+  });
   try {
     raw.exec(SETTINGS);
     raw.enableDefensive(true);

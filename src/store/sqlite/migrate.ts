@@ -1,5 +1,5 @@
 import { RepriseError } from "../../core/errors.ts";
-import { migrations } from "../migrations/history.ts";
+import { latestVersion, migrations, requireCurrent } from "../migrations/history.ts";
 import type { Migration } from "../migrations/migration.ts";
 import type { SqliteConnection } from "./connection.ts";
 import { sqliteDialect } from "./dialect.ts";
@@ -28,6 +28,16 @@ export function migrateSqlite(connection: SqliteConnection): boolean {
   return began;
 }
 
+/**
+ * Refuses a file that this program cannot read without changing it first.
+ *
+ * Error codes: `database_newer`, `database_foreign`, `database_unavailable` (an empty one),
+ * `database_unsupported` (an older one).
+ */
+export function requireTables(connection: SqliteConnection): void {
+  requireCurrent(inTransaction(connection, "BEGIN", () => checkedVersion(connection)));
+}
+
 /** The journal mode is kept in the file, so only the first process ever changes it. */
 function writeAheadLog({ raw }: SqliteConnection): void {
   if (raw.prepare("PRAGMA journal_mode").get()?.["journal_mode"] === "wal") {
@@ -39,10 +49,6 @@ function writeAheadLog({ raw }: SqliteConnection): void {
       "SQLite cannot keep a write-ahead log at this place; name a file on a local disk with --database.",
     );
   }
-}
-
-function latestVersion(): number {
-  return migrations.at(-1)?.version ?? 0;
 }
 
 /** Belongs into a transaction: another process may be making the database at this moment. */

@@ -1,4 +1,4 @@
-import type { Tx } from "../store.ts";
+import type { Operation, Tx } from "../store.ts";
 
 /** A session's sub-agents, by creation, then by id: the same order in every database. */
 export async function childIdsOf(tx: Tx, sessionId: string): Promise<string[]> {
@@ -20,6 +20,10 @@ export async function treeIdsOf(tx: Tx, sessionId: string): Promise<string[]> {
   }
   return ids;
 }
+
+/** As `treeIdsOf`; a session that is not there has nothing below it. */
+export const readTreeIds: Operation<{ readonly id: string }, readonly string[]> = (tx, { id }) =>
+  treeIdsOf(tx, id);
 
 /** The range of thread ids that belong to a session: ":" is followed by ";". */
 export function threadRange(sessionId: string): { readonly from: string; readonly before: string } {

@@ -2,7 +2,7 @@ import { RepriseError } from "../../core/errors.ts";
 import { batches } from "../checkpoints/bodies.ts";
 import { lockSession } from "../sessions/lock.ts";
 import type { Operation, Tx } from "../store.ts";
-import type { SessionTree } from "./document.ts";
+import { type SessionTree, sessionsOf } from "./document.ts";
 import { writeThread } from "./write-thread.ts";
 
 export interface WriteSessionTree {
@@ -22,7 +22,13 @@ export const writeSessionTree: Operation<WriteSessionTree, readonly string[]> = 
   { tree },
 ) => {
   await refuseOrphan(tx, tree);
-  return writeTree(tx, tree);
+  await writeTree(tx, tree);
+  const ids: string[] = [];
+  for (const one of sessionsOf(tree)) {
+    await checkCounters(tx, one);
+    ids.push(one.session.id);
+  }
+  return ids;
 };
 
 async function refuseOrphan(tx: Tx, { session }: SessionTree): Promise<void> {
@@ -49,20 +55,18 @@ async function refuseOrphan(tx: Tx, { session }: SessionTree): Promise<void> {
   }
 }
 
-async function writeTree(tx: Tx, tree: SessionTree): Promise<string[]> {
+/** Stores a tree whose parent, if it has one, is there. Error codes: `session_exists`. */
+export async function writeTree(tx: Tx, tree: SessionTree): Promise<void> {
   const { id } = tree.session;
   await writeSession(tx, tree);
   await writeMessages(tx, tree);
   for (const thread of tree.threads) {
     await writeThread(tx, id, thread);
   }
-  await checkCounters(tx, tree);
   tx.touch(id);
-  const ids = [id];
   for (const child of tree.children) {
-    ids.push(...(await writeTree(tx, child)));
+    await writeTree(tx, child);
   }
-  return ids;
 }
 
 async function writeSession(tx: Tx, { session }: SessionTree): Promise<void> {

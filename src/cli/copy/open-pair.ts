@@ -1,0 +1,95 @@
+import { isRepriseError, RepriseError } from "../../core/errors.ts";
+import type { Source, Store } from "../../store/store.ts";
+import { isPostgres } from "../config.ts";
+import type { CliContext } from "../context.ts";
+import { openStoreAt } from "../database.ts";
+
+/** Locations as `databaseLocation` gives them. */
+export interface Places {
+  readonly from: string;
+  readonly to: string;
+}
+
+export interface Pair extends AsyncDisposable {
+  readonly source: Source;
+  readonly target: Store;
+}
+
+/**
+ * Opens a database to read it and another one to write it, which is made where it is not there;
+ * nothing is made where the first one cannot be read. What is wrong is said with the name of the
+ * option.
+ *
+ * Error codes: `database_*`, `config_invalid`; `invalid_usage` where both are the same.
+ */
+export async function openPair(cli: CliContext, places: Places): Promise<Pair> {
+  const source = await named("--from", () => openSource(places.from));
+  let target: Store | null = null;
+  try {
+    await refuseSameFile(places);
+    target = await named("--to", () => openStoreAt(cli, places.to));
+    await refuseSameTables(places, { source, target });
+  } catch (error) {
+    await target?.close();
+    await source.close();
+    throw error;
+  }
+  const opened = { source, target };
+  return {
+    ...opened,
+    [Symbol.asyncDispose]: async () => {
+      await opened.target.close();
+      await opened.source.close();
+    },
+  };
+}
+
+async function openSource(location: string): Promise<Source> {
+  if (isPostgres(location)) {
+    const { openPostgresSource } = await import("../../store/postgres/open-source.ts");
+    return openPostgresSource({ url: location });
+  }
+  const { openSqliteSource } = await import("../../store/sqlite/open-source.ts");
+  return openSqliteSource({ path: location });
+}
+
+async function named<Output>(option: string, open: () => Promise<Output>): Promise<Output> {
+  try {
+    return await open();
+  } catch (error) {
+    throw isRepriseError(error)
+      ? new RepriseError(error.code, `${option}: ${error.message}`, { cause: error })
+      : error;
+  }
+}
+
+async function refuseSameFile({ from, to }: Places): Promise<void> {
+  if (isPostgres(from) || isPostgres(to)) {
+    return;
+  }
+  const { isSamePlace } = await import("../../store/sqlite/same-place.ts");
+  if (isSamePlace(from, to)) {
+    throw sameDatabase();
+  }
+}
+
+/** An address says little: hosts have several names, and a server several addresses. */
+async function refuseSameTables(
+  { from, to }: Places,
+  { source, target }: { readonly source: Source; readonly target: Store },
+): Promise<void> {
+  if (!isPostgres(from) || !isPostgres(to)) {
+    return;
+  }
+  const { whichDatabase } = await import("../../store/postgres/which-database.ts");
+  if ((await source.read(whichDatabase, null)) === (await target.read(whichDatabase, null))) {
+    throw sameDatabase();
+  }
+}
+
+function sameDatabase(): RepriseError {
+  return new RepriseError(
+    "invalid_usage",
+    "--from and --to are the same database, so there is nothing to copy; name another one as the target.",
+  );
+}

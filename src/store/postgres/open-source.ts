@@ -1,0 +1,36 @@
+import type { Source } from "../store.ts";
+import { parseAddress } from "./address.ts";
+import { requireTables } from "./migrate.ts";
+import type { PostgresOptions } from "./open.ts";
+import { createPool } from "./pool.ts";
+import { prepare } from "./prepare.ts";
+import { createTransactions } from "./transactions.ts";
+
+/**
+ * Opens a PostgreSQL database to read it and nothing else: tables are not made and not brought to a
+ * newer version.
+ *
+ * Error codes: `database_*`, `config_invalid`.
+ */
+export async function openPostgresSource({ url }: PostgresOptions): Promise<Source> {
+  const address = parseAddress(url);
+  const pool = createPool(address);
+  try {
+    await prepare(pool, requireTables);
+  } catch (error) {
+    await pool.close();
+    throw error;
+  }
+  const transactions = createTransactions({ pool, onCommit: () => undefined });
+  let closing: Promise<void> | null = null;
+  const close = async (): Promise<void> => {
+    await transactions.close();
+    await pool.close();
+  };
+  return {
+    location: address.shown,
+    read: transactions.read,
+    close: () => (closing ??= close()),
+    [Symbol.asyncDispose]: () => (closing ??= close()),
+  };
+}

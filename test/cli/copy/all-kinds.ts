@@ -1,0 +1,285 @@
+import { fileURLToPath } from "node:url";
+
+import { AIMessage, type BaseMessage, HumanMessage, ToolMessage } from "@langchain/core/messages";
+import { emptyCheckpoint } from "@langchain/langgraph-checkpoint";
+
+import { createCheckpointSaver } from "../../../src/agent/checkpoints/saver.ts";
+import { summaryMessage } from "../../../src/agent/compaction/view.ts";
+import { createExchanger } from "../../../src/agent/exchange.ts";
+import { modelConfig } from "../../../src/agent/models/config.ts";
+import { thisProcess } from "../../../src/store/leases/this-process.ts";
+import { threadId } from "../../../src/core/threads.ts";
+import type { Fence } from "../../../src/store/leases/fence.ts";
+import { finishExchange } from "../../../src/store/leases/finish.ts";
+import { releaseLease, takeLease } from "../../../src/store/leases/lease.ts";
+import { appendUserMessage } from "../../../src/store/messages/append.ts";
+import { beginExchange } from "../../../src/store/messages/begin-exchange.ts";
+import { endSession, startThread } from "../../../src/store/sessions/change.ts";
+import { createSession, type NewSession } from "../../../src/store/sessions/create.ts";
+import { readSession } from "../../../src/store/sessions/read.ts";
+import type { Store } from "../../../src/store/store.ts";
+
+const WORDS = ["größer", "日本語", "😀👩‍👩‍👧", "a\tb\nc", "'; --", '"{$m:1}"', "\u202eright", "plain"];
+const AT_ONCE = 32;
+const TASK = "11111111-1111-5111-8111-111111111111";
+const USED = { input_tokens: 100, output_tokens: 10, total_tokens: 110 };
+
+export interface Made {
+  readonly sessions: number;
+  readonly messages: number;
+}
+
+/**
+ * Fills a store with sessions of every kind, told by their number: with sub-agents of sub-agents,
+ * archived, pending, summarised, forked and ended ones, with tool calls, with an exchange that was cut and
+ * what its tasks wrote, some of them by exchanges of the real agent with the demo model.
+ */
+export async function makeAllKinds(
+  store: Store,
+  input: { readonly sessions: number; readonly messages: number },
+): Promise<Made> {
+  const saver = createCheckpointSaver({ store });
+  let next = 0;
+  const makeSome = async (): Promise<void> => {
+    while (next < input.sessions) {
+      next += 1;
+      await makeOne({ store, saver, index: next - 1 }, input.messages);
+    }
+  };
+  // side by side they share commits
+  await Promise.all(Array.from({ length: AT_ONCE }, makeSome));
+  return store.read(async ({ db }) => {
+    const { sessions } = await db
+      .selectFrom("sessions")
+      .select(({ fn }) => fn.countAll<number>().as("sessions"))
+      .executeTakeFirstOrThrow();
+    const { messages } = await db
+      .selectFrom("messages")
+      .select(({ fn }) => fn.countAll<number>().as("messages"))
+      .executeTakeFirstOrThrow();
+    return { sessions, messages };
+  }, null);
+}
+
+interface Maker {
+  readonly store: Store;
+  readonly saver: ReturnType<typeof createCheckpointSaver>;
+  readonly index: number;
+}
+
+async function makeOne(maker: Maker, messages: number): Promise<void> {
+  const { store, index } = maker;
+  const columns: NewSession = {
+    persona_name: index % 3 === 0 ? "planner" : null,
+    model: index % 4 === 1 ? "openai:gpt-test" : null,
+    repo_path: index % 2 === 0 ? `/home/ada/проект ${index}` : null,
+    project_key: index % 2 === 0 ? "0123456789abcdef" : null,
+    plan_mode: index % 6 === 2,
+  };
+  const { id } = await store.write(createSession, columns);
+  if (index % 10 === 0) {
+    await realExchanges(store, id);
+  } else {
+    await talk(maker, { id, messages });
+  }
+  let parent = id;
+  for (let depth = 0; depth < (index % 5 === 0 ? (index / 5) % 4 : 0); depth += 1) {
+    const child = await store.write(createSession, {
+      parent_session_id: parent,
+      parent_call_id: `call-${depth}`,
+    });
+    await talk(maker, { id: child.id, messages: 4 });
+    parent = child.id;
+  }
+  if (index % 4 === 2) {
+    await append(maker, { id, text: "waits for the agent", key: `waits-${index}` });
+  }
+  if (index % 7 === 6) {
+    await store.write(endSession, { id });
+  }
+}
+
+/** Exchanges as the agent stores them, without the agent; the last one may be cut. */
+async function talk(
+  maker: Maker,
+  { id, messages }: { readonly id: string; readonly messages: number },
+): Promise<void> {
+  const { store, index } = maker;
+  let said = 0;
+  let thread = newThread(threadId(id, 0));
+  let early: { readonly config: Thread["config"]; readonly length: number } | null = null;
+  const middle = Math.floor(messages / 2);
+  while (said < messages) {
+    if (said >= middle && said < middle + 4 && [1, 2].includes(index % 8) && thread.suffix === 0) {
+      const { thread_suffix } = await store.write(startThread, { id, archive: index % 8 === 1 });
+      thread = newThread(threadId(id, thread_suffix), thread_suffix);
+      early = null;
+    }
+    const isLast = said + 4 >= messages;
+    said += await oneExchange(maker, { id, thread, said, cut: isLast && index % 9 === 4 });
+    early ??= { config: thread.config, length: thread.messages.length };
+  }
+  if (index % 13 === 5 && early !== null) {
+    // another way from an early answer on: a list on top of the first one
+    thread.config = early.config;
+    thread.messages.length = early.length;
+    await oneExchange(maker, { id, thread, said, cut: false });
+  }
+  if (index % 11 === 3) {
+    const summary = summaryMessage({
+      text: "what was said so far",
+      kept_from: thread.messages.at(-2)?.id ?? "",
+      usage: USED,
+    });
+    const fence = await begin(maker, id, null);
+    await put(maker, thread, { id, fence, added: [summary] });
+    await store.write(finishExchange, { fence, thread_id: thread.id });
+  }
+}
+
+interface Thread {
+  readonly id: string;
+  readonly suffix: number;
+  /** The very objects that were put last: the saver then need not look at them again. */
+  readonly messages: BaseMessage[];
+  config: Awaited<ReturnType<Maker["saver"]["put"]>>;
+  version: number;
+}
+
+function newThread(id: string, suffix = 0): Thread {
+  const config = { configurable: { thread_id: id, checkpoint_ns: "" } };
+  return { id, suffix, messages: [], config, version: 0 };
+}
+
+async function oneExchange(
+  maker: Maker,
+  input: {
+    readonly id: string;
+    readonly thread: Thread;
+    readonly said: number;
+    readonly cut: boolean;
+  },
+): Promise<number> {
+  const { store, saver, index } = maker;
+  const { id, thread, said } = input;
+  const text = `${WORDS[(index + said) % WORDS.length]} ${said} of ${index} ${"x".repeat(100)}`;
+  const fence = await begin(maker, id, text);
+  const { rows } = await store.read(
+    async ({ db }) => ({
+      rows: await db
+        .selectFrom("messages")
+        .select(["message_id", "content"])
+        .where("session_id", "=", id)
+        .where("checkpointed", "=", 0)
+        .where("archived", "=", 0)
+        .orderBy("seq")
+        .execute(),
+    }),
+    null,
+  );
+  const asked = rows.map(
+    ({ message_id, content }) => new HumanMessage({ id: message_id, content }),
+  );
+  await put(maker, thread, { id, fence, added: asked });
+  const call = `call-${index}-${said}`;
+  const calling = new AIMessage({
+    id: `calls-${said}`,
+    content: "",
+    tool_calls: [{ id: call, name: "read_file", args: { path: "läs mig.md", 7: [1, null, "\0"] } }],
+    usage_metadata: USED,
+  });
+  const result = new ToolMessage({ id: `result-${said}`, content: text, tool_call_id: call });
+  const hasTools = said % 3 === 1 || input.cut;
+  if (hasTools) {
+    await put(maker, thread, { id, fence, added: [calling] });
+  }
+  if (input.cut) {
+    // one of two parallel tools is done, and then the power fails
+    const held = saver.holding(fence);
+    await held.putWrites(thread.config, [["messages", [result]]], TASK);
+    // the other one is a graph of its own, amid its work
+    const inside = await held.put(
+      { configurable: { thread_id: thread.id, checkpoint_ns: `tools:${TASK}` } },
+      { ...emptyCheckpoint(), channel_values: { messages: [calling] } },
+      { source: "loop", step: 0, parents: { "": thread.config.configurable?.["checkpoint_id"] } },
+      { messages: 1 },
+    );
+    await held.putWrites(inside, [["notes", "y".repeat(150)]], TASK.replaceAll("1", "2"));
+    await store.write(releaseLease, { fence, finished: false });
+    return asked.length + 3;
+  }
+  const answer = new AIMessage({ id: `answer-${said}`, content: text, usage_metadata: USED });
+  await put(maker, thread, { id, fence, added: hasTools ? [result, answer] : [answer] });
+  await store.write(finishExchange, { fence, thread_id: thread.id });
+  return asked.length + (hasTools ? 3 : 1);
+}
+
+async function begin(maker: Maker, id: string, content: string | null): Promise<Fence> {
+  const { store } = maker;
+  const owner = thisProcess("test");
+  const fence = await store.write(takeLease, { session_id: id, owner, life_ms: 30_000 });
+  await store.write(beginExchange, {
+    fence,
+    content,
+    model: "demo:echo",
+    persona_name: "assistant",
+  });
+  return fence;
+}
+
+async function put(
+  { saver }: Maker,
+  thread: Thread,
+  input: { readonly id: string; readonly fence: Fence; readonly added: readonly BaseMessage[] },
+): Promise<void> {
+  thread.messages.push(...input.added);
+  thread.version += 1;
+  const checkpoint = {
+    ...emptyCheckpoint(),
+    channel_values: { messages: [...thread.messages], "branch:to:tools": thread.version % 2 },
+    channel_versions: { messages: thread.version, "branch:to:tools": thread.version },
+  };
+  thread.config = await saver
+    .holding(input.fence)
+    .put(
+      thread.config,
+      checkpoint,
+      { source: "loop", step: thread.version, parents: {} },
+      { messages: thread.version, "branch:to:tools": thread.version },
+    );
+}
+
+async function append(
+  { store }: Maker,
+  { id, text, key }: { readonly id: string; readonly text: string; readonly key: string },
+): Promise<void> {
+  await store.write(appendUserMessage, { reference: id, content: text, idempotency_key: key });
+}
+
+const BUILT_IN = fileURLToPath(new URL("../../../personas", import.meta.url));
+
+/** Two exchanges with the real agent, whose model answers at once. */
+async function realExchanges(store: Store, id: string): Promise<void> {
+  const exchanger = createExchanger({
+    store,
+    models: modelConfig({}),
+    personas: { userDir: null, builtinDir: BUILT_IN },
+    protectedPaths: [],
+    owner: thisProcess("test"),
+  });
+  const live = { listener: () => undefined, signal: new AbortController().signal };
+  // the model and the folder of such a session have to be there
+  const session = await store.read(readSession, { id });
+  await store.write(
+    ({ db }) =>
+      db
+        .updateTable("sessions")
+        .set({ model: null, repo_path: null, project_key: null })
+        .where("id", "=", session.id)
+        .execute(),
+    null,
+  );
+  for (const text of ["My name is Ada 😀.", "What is my name?"]) {
+    await exchanger.exchange({ session_id: id, text }, live);
+  }
+}

@@ -1,0 +1,121 @@
+import { existsSync, linkSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+
+import { expect, it, onTestFinished } from "vitest";
+
+import { createPostgres } from "../../helpers/postgres.ts";
+import { freshHome, type Home } from "../../helpers/reprise.ts";
+import { idLike, seed, sessionsOf } from "../seed.ts";
+
+async function homeWithSessions(): Promise<Home> {
+  const home = freshHome();
+  await seed(
+    home,
+    { id: idLike("aaaaaa1"), messages: ["one", "two"], archived: 1 },
+    { id: idLike("bbbbbb1"), messages: ["three"], ended: true },
+  );
+  return home;
+}
+
+it("[COPY-6] the same database is refused under every name", async () => {
+  const home = await homeWithSessions();
+  const link = join(home.project, "link.db");
+  const hard = join(home.project, "hard.db");
+  symlinkSync(home.database, link);
+  linkSync(home.database, hard);
+  const before = await sessionsOf(home);
+  for (const to of [home.database, link, hard, `${home.database}-wal`, `${home.database}-shm`]) {
+    const { code, stderr, stdout } = await home.run(["copy", "--to", to]);
+    expect({ code, stdout }, to).toEqual({ code: 2, stdout: "" });
+    expect(stderr).toMatch(/the same database.*\[invalid_usage\]\n$/);
+  }
+  expect(await sessionsOf(home)).toEqual(before);
+});
+
+it("[COPY-6] [COPY-9] [PG-8] one PostgreSQL is known by every address, and no password is shown", async () => {
+  const home = await homeWithSessions();
+  const database = await createPostgres();
+  onTestFinished(() => database[Symbol.asyncDispose]());
+  const { url } = database;
+  const password = new URL(url).password;
+  const elsewhere = url.replace("127.0.0.1", "localhost").replace(/^postgres:/, "postgresql:");
+  const same = await home.run(["copy", "--from", url, "--to", `${elsewhere}?pool_size=2`]);
+  expect(same).toMatchObject({ code: 2, stdout: "" });
+  expect(same.stderr).toMatch(/the same database.*\[invalid_usage\]\n$/);
+
+  const copied = await home.run(["copy", "--to", url, "--json"]);
+  expect(copied).toMatchObject({ code: 0, stderr: "" });
+  const report = JSON.parse(copied.stdout) as { from: string; to: string };
+  expect(report).toEqual({
+    ok: true,
+    from: home.database,
+    to: expect.stringContaining(database.name),
+    copied: { sessions: 2, messages: 3, threads: 0, checkpoints: 0 },
+    present: { sessions: 0, messages: 0, threads: 0, checkpoints: 0 },
+    refused: [],
+    changed: [],
+    unowned_threads: 0,
+  });
+  const refused = await home.run(["copy", "--from", url, "--to", url.replace(/:\d+\//, ":1/")]);
+  expect(refused.stderr).toMatch(/^reprise: --to: .*\[database_unavailable\]\n$/);
+  for (const { stdout, stderr } of [same, copied, refused]) {
+    expect(stdout + stderr).not.toContain(password);
+    expect(stdout + stderr).not.toContain(decodeURIComponent(password));
+  }
+});
+
+it("[COPY-7] a source that cannot be read as it is makes no target and stays as it is", async () => {
+  const home = freshHome();
+  const target = join(home.project, "target.db");
+  const old = join(home.project, "old.db");
+  const database = new DatabaseSync(old);
+  database.exec("CREATE TABLE sessions (id TEXT); PRAGMA user_version = 2");
+  // "RPRS"
+  database.exec("PRAGMA application_id = 1380995667");
+  database.close();
+  writeFileSync(join(home.project, "empty.db"), "");
+  writeFileSync(join(home.project, "text.db"), "no database ".repeat(100));
+  for (const [from, code] of [
+    ["nowhere.db", "database_unavailable"],
+    ["empty.db", "database_unavailable"],
+    ["text.db", "database_corrupt"],
+    ["old.db", "database_unsupported"],
+  ] as const) {
+    const refused = await home.run(["copy", "--from", from, "--to", target]);
+    expect(refused).toMatchObject({ code: 1, stdout: "" });
+    expect(refused.stderr).toMatch(new RegExp(`^reprise: --from: .*\\[${code}\\]\\n$`));
+  }
+  expect(readdirSync(home.project).toSorted()).toEqual(["empty.db", "old.db", "text.db"]);
+});
+
+it("[COPY-5] [COPY-9] [CLI-3] what was copied and what was not is said, and the exit code tells", async () => {
+  const home = await homeWithSessions();
+  const to = join(home.project, "b.db");
+  const copy = ["copy", "--to", to];
+  expect(await home.run(copy)).toEqual({
+    code: 0,
+    signal: null,
+    stdout: "Copied: 2 sessions, 3 messages, 0 threads, 0 checkpoints\n",
+    stderr: "",
+  });
+  await seed({ ...home, database: to }, { id: idLike("cccccc1") });
+  const stranger = await home.run(copy);
+  expect(stranger).toMatchObject({ code: 2, stdout: "" });
+  expect(stranger.stderr).toMatch(/not empty.*--into-existing.*\[invalid_usage\]\n$/);
+
+  await home.run(["sessions", "end", "aaaaaa"]);
+  const different = await home.run([...copy, "--into-existing"]);
+  expect(different).toMatchObject({
+    code: 1,
+    stdout:
+      "Copied: 0 sessions, 0 messages, 0 threads, 0 checkpoints\nThere already, the same: 1 session, 1 message, 0 threads, 0 checkpoints\n",
+  });
+  expect(different.stderr).toMatch(
+    new RegExp(`^Not copied: ${idLike("aaaaaa1")} {2}.*\\[session_exists\\]\\n$`),
+  );
+  for (const args of [["copy"], ["copy", "--to", ""], ["--database", to, ...copy, "--from", to]]) {
+    expect(await home.run(args)).toMatchObject({ code: 2, stdout: "" });
+  }
+  expect(existsSync(join(home.project, "copy"))).toBe(false);
+});

@@ -1,0 +1,137 @@
+import { sql } from "kysely";
+
+import type { Source } from "../../../src/store/store.ts";
+import { readSessionIds } from "../../../src/store/proof/session-ids.ts";
+import { readSessionTree } from "../../../src/store/transfer/read-tree.ts";
+import { exportText } from "../../../src/store/transfer/text.ts";
+
+type Readable = Pick<Source, "read">;
+
+/** The export of every session, sub-agents' too, but for the time at which it was made. */
+export async function exportsOf(store: Readable): Promise<Map<string, string>> {
+  const ids = await store.read(readSessionIds, { after: "", limit: 1_000_000 });
+  const texts = new Map<string, string>();
+  for (const id of ids) {
+    const tree = await store.read(readSessionTree, { id });
+    texts.set(id, [...exportText(tree, "2026-01-01T00:00:00.000Z")].join(""));
+  }
+  return texts;
+}
+
+/** Why a copy does not have a column of its source. */
+export const NOT_COPIED: Readonly<Record<string, string>> = {
+  "sessions.lease_owner": "a lease is of one database",
+  "sessions.lease_epoch": "a lease is of one database",
+  "sessions.lease_expires_at": "a lease is of one database",
+};
+
+/**
+ * Columns that hold numbers of rows, which each database gives out itself, and how they are
+ * compared: as the place of the row in its thread.
+ */
+export const NUMBERED = [
+  "checkpoint_threads.id",
+  "checkpoint_threads.folded_checkpoint",
+  "checkpoint_threads.folded_body",
+  "checkpoint_threads.folded_list",
+  "checkpoint_bodies.id",
+  "checkpoint_bodies.thread",
+  "checkpoint_lists.id",
+  "checkpoint_lists.thread",
+  "checkpoint_lists.base",
+  "checkpoint_list_items.list",
+  "checkpoint_list_items.body",
+  "checkpoints.id",
+  "checkpoints.thread",
+  "checkpoints.shape",
+  "checkpoint_writes.thread",
+] as const;
+
+/** JSON that names bodies and lists by their numbers; every export compares what it says. */
+export const NUMBERS_INSIDE = [
+  "checkpoints.channels",
+  "checkpoints.metadata",
+  "checkpoint_writes.writes",
+] as const;
+
+/** Tables that say which version the others have. */
+const BOOKKEEPING = new Set(["reprise_migrations", "sqlite_sequence"]);
+
+/** `table.column` of everything in the database, by its own account. */
+export function allColumns(store: Readable): Promise<string[]> {
+  return store.read(async ({ db }) => {
+    const tables = await db.introspection.getTables();
+    return tables
+      .filter(({ name }) => !BOOKKEEPING.has(name))
+      .flatMap((table) => table.columns.map(({ name }) => `${table.name}.${name}`))
+      .sort();
+  }, null);
+}
+
+/** The values of one column, over all rows, in an order that no database gives out. */
+export function valuesOf(store: Readable, column: string): Promise<readonly unknown[]> {
+  const [table = "", name = ""] = column.split(".");
+  return store.read(async ({ db }) => {
+    const { rows } = await sql<Record<string, unknown>>`
+      SELECT ${valueOf(table, name)} AS value FROM ${sql.raw(JOINED[table] ?? table)}
+      ORDER BY ${sql.raw(ORDER[table] ?? "")}`.execute(db);
+    return rows.map(({ value }) => value);
+  }, null);
+}
+
+const thread = (table: string): string =>
+  `${table} JOIN checkpoint_threads AS t ON t.id = ${table}.thread`;
+
+const JOINED: Readonly<Record<string, string>> = {
+  checkpoint_bodies: thread("checkpoint_bodies"),
+  checkpoint_lists: thread("checkpoint_lists"),
+  checkpoint_list_items:
+    "checkpoint_list_items JOIN checkpoint_lists AS l ON l.id = list JOIN checkpoint_threads AS t ON t.id = l.thread",
+  checkpoints: thread("checkpoints"),
+  checkpoint_writes: thread("checkpoint_writes"),
+};
+
+const ORDER: Readonly<Record<string, string>> = {
+  sessions: "id",
+  messages: "session_id, seq",
+  checkpoint_threads: "thread_id",
+  checkpoint_bodies: "t.thread_id, checkpoint_bodies.id",
+  checkpoint_lists: "t.thread_id, checkpoint_lists.id",
+  checkpoint_list_items: "t.thread_id, list, position",
+  checkpoints: "t.thread_id, checkpoints.id",
+  checkpoint_writes: "t.thread_id, ns, checkpoint_id, task_id",
+};
+
+/** Rows of this thread up to the number: the same number in every database. */
+function place(table: string, number: string, threadId: string) {
+  return sql.raw(
+    `(SELECT count(*) FROM ${table} AS p WHERE p.thread = ${threadId} AND p.id <= ${number})`,
+  );
+}
+
+function valueOf(table: string, name: string) {
+  const column = `${table}.${name}`;
+  switch (column) {
+    case "checkpoint_threads.folded_checkpoint":
+      return place("checkpoints", name, "checkpoint_threads.id");
+    case "checkpoint_threads.folded_body":
+      return place("checkpoint_bodies", name, "checkpoint_threads.id");
+    case "checkpoint_threads.folded_list":
+      return place("checkpoint_lists", name, "checkpoint_threads.id");
+    case "checkpoint_threads.id":
+      return sql.raw("thread_id");
+    case "checkpoint_bodies.id":
+    case "checkpoint_lists.id":
+    case "checkpoints.id":
+      return place(table, column, "t.id");
+    case "checkpoint_list_items.list":
+      return place("checkpoint_lists", column, "t.id");
+    case "checkpoint_lists.base":
+      return place("checkpoint_lists", column, "t.id");
+    case "checkpoint_list_items.body":
+    case "checkpoints.shape":
+      return place("checkpoint_bodies", column, "t.id");
+    default:
+      return name === "thread" ? sql.raw("t.thread_id") : sql.raw(column);
+  }
+}
