@@ -26,6 +26,7 @@ import { isGone } from "../store/leases/this-process.ts";
 /** Carries out exchanges, one at a time; the checkpoint store stays open between them. */
 export function createExchanger(parts: ExchangerParts): Exchanger {
   const known = createCheckpointSaver({ store: parts.store });
+  const unreturned = new Set<string>();
 
   /** Works in a session under its lease; the thread that a work has finished is folded. */
   const hold = async <Result>(
@@ -41,6 +42,7 @@ export function createExchanger(parts: ExchangerParts): Exchanger {
       when_busy: request.when_busy ?? "refuse",
       signal,
       isGone,
+      unreturned,
     });
     const saver = known.holding(held.fence);
     let finished = false;

@@ -42,6 +42,12 @@ export interface HoldInput {
   readonly signal: AbortSignal;
   /** True when the process that an owner names certainly runs no more. */
   readonly isGone: (owner: LeaseOwner) => boolean;
+  /**
+   * Leases of this process that it could not give back, or that it may have got without being told,
+   * because the database went away: nobody works under them. Kept by whoever holds sessions again
+   * and again.
+   */
+  readonly unreturned?: Set<string>;
 }
 
 /** How often a waiting exchange asks for the lease. */
@@ -55,7 +61,7 @@ const WAIT_MS = 250;
  */
 export async function holdLease(input: HoldInput): Promise<HeldSession> {
   const { store, life_ms } = input;
-  const { was_interrupted, ...fence } = await takeWhenFree(input);
+  const { was_interrupted, ...fence } = await orUnreturned(input, () => takeWhenFree(input));
   const lost = new AbortController();
   const timer = setInterval(() => {
     store.write(renewLease, { fence, life_ms }).catch((error: unknown) => {
@@ -67,7 +73,7 @@ export async function holdLease(input: HoldInput): Promise<HeldSession> {
   }, life_ms / 3);
   const release = async (finished: boolean): Promise<void> => {
     clearInterval(timer);
-    await store.write(releaseLease, { fence, finished });
+    await orUnreturned(input, () => store.write(releaseLease, { fence, finished }));
   };
   return {
     fence,
@@ -104,11 +110,35 @@ async function takeWhenFree(input: HoldInput): Promise<Lease> {
 async function take(input: HoldInput): Promise<Lease> {
   const { store, session_id, owner, life_ms } = input;
   const held = await store.read(readLease, { session_id });
-  const mayTake = held !== null && (input.when_busy === "take_over" || input.isGone(held.owner));
+  const mayTake =
+    held !== null &&
+    (input.when_busy === "take_over" ||
+      input.isGone(held.owner) ||
+      (input.unreturned?.has(nameOf(session_id, held.owner)) ?? false));
   return store.write(takeLease, {
     session_id,
     owner,
     life_ms,
     ...(mayTake ? { take_over_epoch: held.epoch } : {}),
   });
+}
+
+/** Remembers the lease where the database did not let the work on it come to an end. */
+async function orUnreturned<Result>(
+  input: HoldInput,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    if (isRepriseError(error, "database_unavailable", "database_locked")) {
+      input.unreturned?.add(nameOf(input.session_id, input.owner));
+    }
+    throw error;
+  }
+}
+
+/** An owner has a `since` of its own for each lease that it takes. */
+function nameOf(sessionId: string, { host, machine, pid, since }: LeaseOwner): string {
+  return JSON.stringify([sessionId, host, machine, pid, since]);
 }

@@ -1,0 +1,59 @@
+import { expect, it } from "vitest";
+
+import { createExchanger } from "../../../src/agent/exchange.ts";
+import { RepriseError } from "../../../src/core/errors.ts";
+import { finishExchange } from "../../../src/store/leases/finish.ts";
+import { releaseLease, takeLease } from "../../../src/store/leases/lease.ts";
+import { beginExchange } from "../../../src/store/messages/begin-exchange.ts";
+import type { Store } from "../../../src/store/store.ts";
+import { expectNoDrift } from "../../helpers/compare.ts";
+import { openBench } from "../../helpers/exchanger.ts";
+import { startModelServer } from "../../helpers/model-server.ts";
+
+const live = { listener: () => undefined, signal: new AbortController().signal };
+
+/**
+ * A store whose database goes away within an exchange: nothing of what follows the lease is stored,
+ * and where `unnoticed` the lease is, but its answer gets lost.
+ */
+function losing(store: Store, state: { away: boolean; unnoticed: boolean }): Store {
+  const refused: readonly unknown[] = [beginExchange, releaseLease, finishExchange];
+  const lost = (): RepriseError => new RepriseError("database_unavailable", "away");
+  return {
+    ...store,
+    write: async (operation, input) => {
+      if (state.away && refused.includes(operation)) {
+        throw lost();
+      }
+      const output = await store.write(operation, input);
+      if (state.away && state.unnoticed && Object.is(operation, takeLease)) {
+        throw lost();
+      }
+      return output;
+    },
+  };
+}
+
+it.each([
+  { what: "was taken unnoticed", unnoticed: true },
+  { what: "could not be given back", unnoticed: false },
+])("[LEASE-4] a lease that $what holds up no later exchange of this process", async (how) => {
+  const server = await startModelServer({ answer: (_, index) => ({ content: `answer ${index}` }) });
+  const bench = await openBench(server);
+  const state = { away: true, unnoticed: how.unnoticed };
+  const exchanger = createExchanger({ ...bench.parts, store: losing(bench.store, state) });
+  const request = { session_id: bench.session.id, text: "first" };
+  await expect(exchanger.exchange(request, live)).rejects.toMatchObject({
+    code: "database_unavailable",
+  });
+  // to anybody else it is as busy as before
+  await expect(bench.run({ text: "other" })).rejects.toMatchObject({ code: "session_busy" });
+
+  state.away = false;
+
+  expect(await exchanger.exchange({ ...request, text: "second" }, live)).toMatchObject({
+    answer: "answer 0",
+  });
+  const rows = await expectNoDrift(bench.database, bench.session.id);
+  expect(rows.map(({ content }) => content)).toEqual(["second", "answer 0"]);
+});
