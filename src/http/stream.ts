@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import type { ServerResponse } from "node:http";
-import { setImmediate as nextTurn } from "node:timers/promises";
+import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
 
 import { isRepriseError } from "../core/errors.ts";
 import { STREAM_PAGE_BYTES, STREAM_PAGE_ROWS } from "../core/limits.ts";
@@ -50,9 +50,13 @@ export function readPage(
   });
 }
 
+/** A stream that could not read asks again after this long, and up to half as long again. */
+const RETRY_MS = 500;
+
 /**
  * Sends a session's messages, in order of `seq`, until the session has ended and all is sent, or
- * was deleted, or the signal is aborted. One loop serves replay and live alike:
+ * was deleted, or the signal is aborted. While the database is away the stream stays open: a
+ * client that was cut would meet a 503, after which an EventSource never asks again. One loop serves replay and live alike:
  *
  *     read page ─> send ─> next turn of the event loop ─> room? ─┐
  *        ^                                                      │
@@ -94,17 +98,25 @@ interface SentPage extends Pick<StreamPage, "more" | "state"> {
 
 /** Null once the session was deleted: the stream ends, and a client that asks again is told so. */
 async function sendNext(
-  { store, response, limits }: MessageStream,
+  { store, response, limits, signal }: MessageStream,
   position: StreamPosition,
 ): Promise<SentPage | null> {
-  try {
-    return sendPage(response, await readPage(store, position, limits.unsentBytes));
-  } catch (error) {
-    if (isRepriseError(error, "session_not_found")) {
-      return null;
+  while (!signal.aborted) {
+    try {
+      return sendPage(response, await readPage(store, position, limits.unsentBytes));
+    } catch (error) {
+      if (isRepriseError(error, "session_not_found")) {
+        return null;
+      }
+      if (!isRepriseError(error, "database_unavailable", "database_locked")) {
+        throw error;
+      }
     }
-    throw error;
+    // all streams of a node begin again together, so they spread
+    const wait = RETRY_MS * (1 + Math.random() / 2);
+    await sleep(wait, null, { signal }).catch(() => undefined);
   }
+  return null;
 }
 
 function sendPage(response: ServerResponse, page: StreamPage | null): SentPage | null {

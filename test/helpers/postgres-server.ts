@@ -1,8 +1,9 @@
-import { chmodSync, chownSync, statSync } from "node:fs";
+import { chmodSync, chownSync, readFileSync, statSync } from "node:fs";
 import { createServer } from "node:http";
 import { type AddressInfo, createServer as createSocket } from "node:net";
 import { join } from "node:path";
 import { once } from "node:events";
+import { setTimeout as sleep } from "node:timers/promises";
 
 import { Client } from "pg";
 
@@ -94,6 +95,13 @@ export interface EmbeddedServer {
   readonly folder: string;
   /** Ends it as a shutdown does and starts it again at the same address. */
   restart(): Promise<void>;
+  /**
+   * Ends it at once, without a farewell to anybody, as `pg_ctl stop -m immediate` does: it has to
+   * recover from its log when it is started again.
+   */
+  crash(): Promise<void>;
+  /** Starts it after a crash, at the same address. */
+  start(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -146,6 +154,7 @@ export async function startEmbedded(options: EmbeddedOptions = {}): Promise<Embe
     throw new Error(`PostgreSQL did not start: ${output.join("")}`, { cause: error });
   }
   const password = encodeURIComponent("a p@ss:word/%");
+  let crashed = false;
   return {
     url: `postgres://tester:${password}@127.0.0.1:${port}/postgres`,
     folder: folder.path,
@@ -153,11 +162,35 @@ export async function startEmbedded(options: EmbeddedOptions = {}): Promise<Embe
       await server.stop();
       await server.start();
     },
+    crash: async () => {
+      crashed = true;
+      const [first = ""] = readFileSync(join(folder.path, "data", "postmaster.pid"), "utf8").split(
+        "\n",
+      );
+      process.kill(Number(first), "SIGQUIT");
+      while (isAlive(Number(first))) {
+        await sleep(5);
+      }
+    },
+    start: async () => {
+      await server.start();
+      crashed = false;
+    },
     stop: async () => {
-      await server.stop();
+      if (!crashed) {
+        await server.stop();
+      }
       folder[Symbol.dispose]();
     },
   };
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
 }
 
 /** The same server, another database. */

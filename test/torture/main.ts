@@ -23,6 +23,9 @@ const TORTURES: Readonly<Record<string, () => Promise<Torture>>> = {
   locked: () => import("./run-locked.ts"),
   "power-loss": () => import("./run-power-loss.ts"),
   stopped: () => import("./run-stopped.ts"),
+  nodes: () => import("./run-nodes.ts"),
+  restarts: () => import("./run-restarts.ts"),
+  machines: () => import("./run-machines.ts"),
 };
 
 /**
