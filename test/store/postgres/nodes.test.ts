@@ -6,7 +6,6 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { proveSession } from "../../../src/agent/proof/prove.ts";
 import { appendUserMessage } from "../../../src/store/messages/append.ts";
 import { readMessagesAfter } from "../../../src/store/messages/read.ts";
-import { readLease } from "../../../src/store/leases/lease.ts";
 import { payloadsOf } from "../../../src/store/postgres/hints.ts";
 import { openPostgresStore } from "../../../src/store/postgres/open.ts";
 import { createSession } from "../../../src/store/sessions/create.ts";
@@ -15,10 +14,11 @@ import type { Store } from "../../../src/store/store.ts";
 import { startModelServer } from "../../helpers/model-server.ts";
 import { createPostgres, type TestPostgres } from "../../helpers/postgres.ts";
 import { admin, startEmbedded } from "../../helpers/postgres-server.ts";
-import { type Running, startProgram } from "../../helpers/process.ts";
+import { startProgram } from "../../helpers/process.ts";
 import { startTestServer } from "../../helpers/server.ts";
 import { openStream } from "../../helpers/stream.ts";
 import { go, outcomeOf, startExchange } from "../leases/processes.ts";
+import { everything, leaseIsOver, stopBetweenWrites } from "./stopped-node.ts";
 
 /** Far beyond the life of any test: whatever arrives earlier was not found by looking. */
 const NEVER_MS = 3_600_000;
@@ -118,9 +118,7 @@ describe("an exchange on several nodes", () => {
 
     const second = await startExchange({ ...bench, options: { text: "second" } });
     await stopBetweenWrites(first, store);
-    while ((await store.read(readLease, { session_id: id })) !== null) {
-      await pause();
-    }
+    await leaseIsOver(store, id);
     go(second);
     expect(outcomeOf(await second.finished)).toMatchObject({ kind: "done", answer: "short" });
     const before = await everything(store);
@@ -272,25 +270,6 @@ async function open(url: string): Promise<Store> {
   return store;
 }
 
-/** Stopped inside a transaction, a process would rightly hold up everybody else for a while. */
-async function stopBetweenWrites({ child }: Running, store: Store): Promise<void> {
-  for (;;) {
-    child.kill("SIGSTOP");
-    await pause();
-    const { rows } = await store.read(
-      (tx) =>
-        sql`SELECT FROM pg_stat_activity WHERE datname = current_database()
-          AND xact_start IS NOT NULL AND pid <> pg_backend_pid()`.execute(tx.db),
-      null,
-    );
-    if (rows.length === 0) {
-      return;
-    }
-    child.kill("SIGCONT");
-    await pause();
-  }
-}
-
 function pause(): Promise<void> {
   return new Promise((resolve) => {
     setTimeout(resolve, 10);
@@ -312,16 +291,4 @@ async function listeners(store: Store): Promise<number> {
     null,
   );
   return rows[0]?.n ?? 0;
-}
-
-/** Every row of the tables that an exchange writes. */
-async function everything(store: Store): Promise<unknown> {
-  return store.read(
-    async (tx) => ({
-      sessions: await tx.db.selectFrom("sessions").selectAll().orderBy("id").execute(),
-      messages: await tx.db.selectFrom("messages").selectAll().orderBy("seq").execute(),
-      checkpoints: await tx.db.selectFrom("checkpoints").selectAll().orderBy("id").execute(),
-    }),
-    null,
-  );
 }
