@@ -46,16 +46,21 @@ it(
       ),
     );
 
-    // a writer that meets another failure than it repeats ends the test at once
+    // a writer or an exchange that meets another failure than it repeats ends the test at once
     const writing = Promise.all(writers);
-    writing.catch(() => undefined);
+    const ended = talking.finished.then(({ stderr }) => {
+      throw new Error(`the exchanges ended: ${stderr}`);
+    });
+    for (const each of [writing, ended]) {
+      each.catch(() => undefined);
+    }
     for (let round = 0; round < ROUNDS; round += 1) {
       const before = progressOf(load, talking);
       await sleep(200 + random() * 500);
       await server.crash();
       await sleep(round % 4 === 1 ? LONG_MS : random() * 400);
       await server.start();
-      await Promise.race([moved(() => progressOf(load, talking), before), writing]);
+      await Promise.race([moved(() => progressOf(load, talking), before), writing, ended]);
     }
 
     load.stopped = true;
