@@ -15,6 +15,7 @@ const cli: CliContext = {
   stderr: process.stderr,
   signals: process,
   pid: process.pid,
+  exit: (code) => process.exit(code),
   exitCode: 0,
 };
 

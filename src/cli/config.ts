@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -43,12 +44,13 @@ export function personaPlaces(cli: CliContext): PersonaPlaces {
 }
 
 /**
- * The database that a command is to use: `--database`, else `REPRISE_DATABASE`, else the user's own.
+ * The database that a command is to use: `--database`, else `REPRISE_DATABASE`, else what stands in
+ * the file that `REPRISE_DATABASE_FILE` names, else the user's own.
  *
  * Error codes: `invalid_usage`; `config_invalid` where the environment names no home either.
  */
 export function databaseLocation(cli: CliContext, option: string | undefined): string {
-  const named = option ?? cli.env["REPRISE_DATABASE"];
+  const named = option ?? (cli.env["REPRISE_DATABASE"] || locationInFile(cli));
   if (option === "") {
     throw new RepriseError("invalid_usage", "--database needs a file or a postgres:// address.");
   }
@@ -68,6 +70,34 @@ export function databaseLocation(cli: CliContext, option: string | undefined): s
 /** A postgres:// address as it is, or the full path of a file. */
 export function resolveLocation(cli: CliContext, named: string): string {
   return isPostgres(named) ? named : resolve(cli.cwd, named);
+}
+
+/** For secrets that a platform gives as files: the environment of a process is easily shown. */
+function locationInFile(cli: CliContext): string | undefined {
+  const file = cli.env["REPRISE_DATABASE_FILE"] ?? "";
+  if (file === "") {
+    return undefined;
+  }
+  const location = readTextFile(resolve(cli.cwd, file)).trim();
+  if (location === "" || location.includes("\n")) {
+    throw new RepriseError(
+      "config_invalid",
+      "The file that REPRISE_DATABASE_FILE names must hold one line: a file or a postgres:// address.",
+    );
+  }
+  return location;
+}
+
+function readTextFile(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (cause) {
+    throw new RepriseError(
+      "config_invalid",
+      "The file that REPRISE_DATABASE_FILE names cannot be read; check its path and its rights.",
+      { cause },
+    );
+  }
 }
 
 /** The same location without the password of a postgres:// address. */

@@ -14,6 +14,8 @@ export interface CliContext {
   /** Where SIGINT, SIGTERM and SIGHUP are heard. */
   readonly signals: Signals;
   readonly pid: number;
+  /** Ends the process at once, for when something cannot be waited for. */
+  readonly exit: (code: number) => void;
   /** Set by a command that is done but has to say no (`plan validate` with findings: 1). */
   exitCode: number;
 }

@@ -1,19 +1,23 @@
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 
 import { Command } from "commander";
 
 import { RepriseError } from "../core/errors.ts";
 import { STREAM_POLL_MS } from "../core/limits.ts";
-import { type CliContext, noticeLine, printLine } from "./context.ts";
+import { type CliContext, printLine } from "./context.ts";
 import { openStore, withDatabase } from "./database.ts";
+import { createServiceLog } from "./service-log.ts";
 
 interface ServeOptions {
   readonly host: string;
   readonly port: string;
   readonly tokenFile?: string;
+  readonly metricsTokenFile?: string;
   readonly allowHost?: readonly string[];
   readonly streamPollMs: string;
+  readonly drain: string;
   readonly log?: true;
 }
 
@@ -24,8 +28,14 @@ export function serveCommand(cli: CliContext): Command {
     .option("--host <address>", "the address to listen on", "127.0.0.1")
     .option("--port <n>", "the port; 0 picks a free one", "8787")
     .option("--token-file <file>", "a file that holds the bearer token (else REPRISE_TOKEN)")
+    .option("--metrics-token-file <file>", "a file that holds a token for /metrics alone")
     .option("--allow-host <name...>", "further names by which clients reach the server")
     .option("--stream-poll-ms <n>", "how often streams look for news", String(STREAM_POLL_MS))
+    .option(
+      "--drain <seconds>",
+      "when asked to stop, answer /readyz with 503 and serve on for so long",
+      "0",
+    )
     .option("--log", "write a line of JSON for each request to standard error")
     .action((options: ServeOptions) => serve(cli, command, options));
   return withDatabase(command);
@@ -37,7 +47,13 @@ async function serve(cli: CliContext, command: Command, options: ServeOptions): 
     least: 20,
     most: 60_000,
   });
+  const drainS = numberOption("--drain", options.drain, { least: 0, most: 300 });
   const token = await readToken(cli, options.tokenFile);
+  const metricsToken =
+    options.metricsTokenFile === undefined
+      ? null
+      : visibleToken(await readTokenFile(cli, options.metricsTokenFile));
+  const log = createServiceLog(cli, { all: options.log === true });
   const stopped = stopSignal(cli);
   await using store = await openStore(cli, command);
   const { startServer } = await import("../http/serve.ts");
@@ -49,20 +65,37 @@ async function serve(cli: CliContext, command: Command, options: ServeOptions): 
     port,
     stream: { pollMs },
     ...(token === null ? {} : { token }),
+    ...(metricsToken === null ? {} : { metricsToken }),
     allowHosts: options.allowHost,
-    log: (line) => {
-      // what the service failed at is worth a line, asked for or not
-      if (options.log === true || line["event"] === "failure") {
-        noticeLine(cli, JSON.stringify(line));
-      }
-    },
+    log,
   });
   printLine(cli, `listening on ${server.url}`);
   printLine(cli, `database ${store.location}`);
   printLine(cli, `version ${cli.version}`);
-  await stopped;
+  log({
+    level: "info",
+    event: "started",
+    version: cli.version,
+    pid: cli.pid,
+    url: server.url,
+    database: store.location,
+  });
+  log({ level: "info", event: "stopping", signal: await stopped });
+  server.retire();
+  await sleep(drainS * 1000);
+  const watchdog = setTimeout(() => {
+    // a database that answers nothing would keep the process for as long as its time-outs say
+    log({ level: "error", event: "stopped", unfinished: true });
+    cli.exit(1);
+  }, STOP_MS);
   await server.close();
+  await store.close();
+  clearTimeout(watchdog);
+  log({ level: "info", event: "stopped", unfinished: false });
 }
+
+/** What is not over by then after the drain is left to the system. */
+const STOP_MS = 9500;
 
 function numberOption(
   name: string,
@@ -82,16 +115,18 @@ function numberOption(
 /** The token of `--token-file`, else of REPRISE_TOKEN, else none. */
 async function readToken(cli: CliContext, file: string | undefined): Promise<string | null> {
   const token = file === undefined ? cli.env["REPRISE_TOKEN"] : await readTokenFile(cli, file);
-  if (token === undefined) {
-    return null;
-  }
-  if (!/^[\x21-\x7e]{1,1024}$/.test(token.trim())) {
+  return token === undefined ? null : visibleToken(token);
+}
+
+function visibleToken(text: string): string {
+  const token = text.trim();
+  if (!/^[\x21-\x7e]{1,1024}$/.test(token)) {
     throw new RepriseError(
       "config_invalid",
       "The token must be 1 to 1,024 visible ASCII characters without spaces; make one with `openssl rand -hex 32`.",
     );
   }
-  return token.trim();
+  return token;
 }
 
 async function readTokenFile(cli: CliContext, file: string): Promise<string> {
@@ -104,18 +139,21 @@ async function readTokenFile(cli: CliContext, file: string): Promise<string> {
   }
 }
 
-/** Settles when the program is asked to stop. A second signal ends it in the system's own way. */
-function stopSignal(cli: CliContext): Promise<void> {
-  const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
-  return new Promise((resolve) => {
-    const stop = (): void => {
-      for (const signal of signals) {
-        cli.signals.off(signal, stop);
-      }
-      resolve();
-    };
-    for (const signal of signals) {
-      cli.signals.on(signal, stop);
+const STOP_SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+type StopSignal = (typeof STOP_SIGNALS)[number];
+
+/** Settles with the signal that asks the program to stop. A second signal ends it in the system's own way. */
+function stopSignal(cli: CliContext): Promise<StopSignal> {
+  const { promise, resolve } = Promise.withResolvers<StopSignal>();
+  const listeners = STOP_SIGNALS.map((signal) => ({ signal, stop: () => stopBy(signal) }));
+  const stopBy = (by: StopSignal): void => {
+    for (const { signal, stop } of listeners) {
+      cli.signals.off(signal, stop);
     }
-  });
+    resolve(by);
+  };
+  for (const { signal, stop } of listeners) {
+    cli.signals.on(signal, stop);
+  }
+  return promise;
 }

@@ -50,6 +50,13 @@ export const MAX_HEADER_BYTES = 16 * 1024;
 export const MAX_CONNECTIONS = 4096;
 /** Requests that are at work when the service shuts down get this long to finish. */
 export const SHUTDOWN_GRACE_MS = 5000;
+/** The result of a readiness probe stands this long for everybody who asks. */
+export const PROBE_FRESH_MS = 1000;
+/** Who asks whether the service is ready waits no longer than this for the probe. */
+export const PROBE_PATIENCE_MS = 2000;
+/** The same for the look at the database that the metrics take. */
+export const SCRAPE_FRESH_MS = 1000;
+export const SCRAPE_PATIENCE_MS = 2000;
 /** Faults that one refusal lists at most. */
 export const MAX_FAULTS = 20;
 /** Life of a session's writer lease; it is renewed at a third. */

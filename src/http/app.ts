@@ -26,10 +26,15 @@ import { healthRoutes } from "./health.ts";
 import type { AllowedHosts } from "./hosts.ts";
 import { acceptOnlyJson } from "./json-body.ts";
 import { listSessionsRoute } from "./list-sessions.ts";
+import { createMetrics } from "./metrics/metrics.ts";
+import { metricsRoute } from "./metrics/route.ts";
+import type { Observe } from "./observation.ts";
+import { observedStore } from "./observed-store.ts";
 import { describeApi, openApiRoute } from "./openapi.ts";
 import { postMessageRoute } from "./post-message.ts";
 import { PROBLEM_TYPE, problemOf } from "./problem.ts";
 import { parseQuery } from "./query.ts";
+import { createReadiness } from "./readiness.ts";
 import { readSessionRoute } from "./read-session.ts";
 import { type Log, logFailure, logRequests } from "./request-log.ts";
 import { streamSessionRoute } from "./stream-session.ts";
@@ -42,6 +47,8 @@ export interface AppOptions {
   readonly version: string;
   /** Where set, every call but `/livez` and `/readyz` needs it as a bearer token. */
   readonly token?: string | undefined;
+  /** Where set beside it, `/metrics` takes this one too: who collects metrics need not read sessions. */
+  readonly metricsToken?: string | undefined;
   readonly hosts: AllowedHosts;
   /** A folder whose `.reprise/schemas/` are known too; none where it is not given. */
   readonly project?: string | undefined;
@@ -70,6 +77,8 @@ export type Api = ReturnType<typeof typed>;
 export interface App {
   readonly fastify: FastifyInstance;
   readonly streams: Streams;
+  /** From now on `/readyz` says no: the service is about to stop. Everything else goes on. */
+  retire(): void;
 }
 
 /**
@@ -78,40 +87,59 @@ export interface App {
  */
 export async function createApp(options: AppOptions): Promise<App> {
   const log = options.log ?? (() => undefined);
+  const onFailure = (error: unknown, id?: string): void => logFailure(log, error, id);
+  const metrics = createMetrics({
+    gauged: () => ({ ...options, streams, server: app.server }),
+    onFailure,
+  });
+  const { observe } = metrics;
+  const store = observedStore(options.store, observe);
   const streams = createStreams({
-    store: options.store,
+    store,
     pollMs: STREAM_POLL_MS,
     heartbeatMs: STREAM_HEARTBEAT_MS,
     unsentBytes: STREAM_UNSENT_BYTES,
     stallMs: STREAM_STALL_MS,
     ...options.stream,
-    onFailure: (error) => logFailure(log, error),
+    onFailure,
+    observe,
   });
-  const app = await createFastify(options, log);
-  app.addHook("preClose", () => streams.close());
+  const readiness = createReadiness({ store, log, observe });
+  const app = await createFastify(options, { log, observe });
+  app.addHook("preClose", async () => {
+    readiness.retire();
+    await streams.close();
+  });
+  app.addHook("onClose", async () => metrics.close());
+  // so that no request waits while it is loaded
+  app.server.once("listening", metrics.start);
   for (const addRoute of [
     listSessionsRoute,
     createSessionRoute,
     readSessionRoute,
-    postMessageRoute,
     endSessionRoute,
-    healthRoutes,
   ]) {
-    addRoute(typed(app), options.store);
+    addRoute(typed(app), store);
   }
-  streamSessionRoute(typed(app), options.store, streams);
+  postMessageRoute(typed(app), store, observe);
+  healthRoutes(typed(app), readiness);
+  metricsRoute(typed(app), metrics);
+  streamSessionRoute(typed(app), store, streams);
   artifactRoutes(typed(app), { project: options.project ?? null });
   openApiRoute(typed(app));
   await app.ready();
-  return { fastify: app, streams };
+  return { fastify: app, streams, retire: readiness.retire };
 }
 
 function typed(app: FastifyInstance) {
   return app.withTypeProvider<TypeBoxTypeProvider>();
 }
 
-async function createFastify(options: AppOptions, log: Log): Promise<FastifyInstance> {
-  const clientErrors = createClientErrors();
+async function createFastify(
+  options: AppOptions,
+  { log, observe }: { readonly log: Log; readonly observe: Observe },
+): Promise<FastifyInstance> {
+  const clientErrors = createClientErrors(observe);
   const headersTimeout = options.timeouts?.headersMs ?? HEADERS_TIMEOUT_MS;
   const app = fastify({
     logger: false,
@@ -132,6 +160,7 @@ async function createFastify(options: AppOptions, log: Log): Promise<FastifyInst
     // a path that cannot even be read comes here, past all hooks
     frameworkErrors: (error, request, reply) => {
       const { status, body } = problemOf(error);
+      observe({ kind: "unreadable", status });
       reply.raw.writeHead(status, { ...answerHeaders(request.id), "content-type": PROBLEM_TYPE });
       reply.raw.end(JSON.stringify(body));
     },
@@ -139,7 +168,7 @@ async function createFastify(options: AppOptions, log: Log): Promise<FastifyInst
   });
   app.setValidatorCompiler(createValidatorCompiler());
   app.setErrorHandler((error, request, reply) => {
-    if (problemOf(error).status >= 500) {
+    if (problemOf(error).status >= 500 && !("logsItself" in request.routeOptions.config)) {
       logFailure(log, error, request.id);
     }
     const { status, headers, body } = problemOf(error);
@@ -148,7 +177,7 @@ async function createFastify(options: AppOptions, log: Log): Promise<FastifyInst
   // bounded by their bytes: beyond Node.js' own count, headers would be dropped without a word
   app.server.maxHeadersCount = 0;
   clientErrors.follow(app.server);
-  logRequests(app, log);
+  logRequests(app, { log, observe });
   guard(app, options);
   refuseUnknownRoutes(app);
   acceptOnlyJson(app);

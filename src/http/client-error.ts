@@ -3,6 +3,7 @@ import { type Server, type ServerResponse, STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 
 import { RepriseError } from "../core/errors.ts";
+import type { Observe } from "./observation.ts";
 import { PROBLEM_TYPE, problemOf } from "./problem.ts";
 
 /**
@@ -15,7 +16,7 @@ export interface ClientErrors {
   follow(server: Server): void;
 }
 
-export function createClientErrors(): ClientErrors {
+export function createClientErrors(observe: Observe): ClientErrors {
   const owed = new WeakMap<Socket, Set<ServerResponse>>();
   const refused = new WeakSet<Socket>();
   return {
@@ -23,6 +24,7 @@ export function createClientErrors(): ClientErrors {
       // the parser fails once more for all that comes after
       if (!refused.has(socket)) {
         refused.add(socket);
+        observe({ kind: "unreadable", status: problemOf(refusalOf(error)).status });
         refuse(socket, { error, owed: [...(owed.get(socket) ?? [])] });
       }
     },

@@ -9,6 +9,8 @@ export interface GateOptions {
   readonly hosts: AllowedHosts;
   /** Where set, every call needs it as a bearer token, except those with `config.public`. */
   readonly token?: string | undefined;
+  /** Where set, it opens calls with `config.metrics` too, and nothing else. */
+  readonly metricsToken?: string | undefined;
 }
 
 /**
@@ -19,6 +21,8 @@ export interface GateOptions {
  */
 export function createGate(options: GateOptions): (request: FastifyRequest) => void {
   const hasToken = options.token === undefined ? () => true : bearerCheck(options.token);
+  const hasMetricsToken =
+    options.metricsToken === undefined ? () => false : bearerCheck(options.metricsToken);
   return (request) => {
     const { headers, socket, url = "" } = request.raw;
     refuseUnclearHost(request.raw);
@@ -35,7 +39,11 @@ export function createGate(options: GateOptions): (request: FastifyRequest) => v
         "The request comes from a web page of another origin; the service only answers its own.",
       );
     }
-    if (!isPublic(request) && !hasToken(headers.authorization)) {
+    const mayEnter =
+      isMarked(request, "public") ||
+      hasToken(headers.authorization) ||
+      (isMarked(request, "metrics") && hasMetricsToken(headers.authorization));
+    if (!mayEnter) {
       throw new RepriseError(
         "unauthorized",
         "This service needs its token; send it in the header Authorization: Bearer <token>.",
@@ -79,7 +87,9 @@ function isForeign(headers: FastifyRequest["raw"]["headers"]): boolean {
   return site === "cross-site" || site === "same-site";
 }
 
-function isPublic(request: FastifyRequest): boolean {
-  const config: object = request.routeOptions.config;
-  return "public" in config && config.public === true;
+/** What a route says of itself in its `config`. */
+function isMarked(request: FastifyRequest, mark: "public" | "metrics"): boolean {
+  return Object.entries(request.routeOptions.config).some(
+    ([name, value]) => name === mark && value === true,
+  );
 }

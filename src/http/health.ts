@@ -1,15 +1,13 @@
 import { Type } from "typebox";
 
-import { RepriseError } from "../core/errors.ts";
-import { listSessions } from "../store/sessions/list.ts";
-import type { Store } from "../store/store.ts";
 import type { Api } from "./app.ts";
+import type { Readiness } from "./readiness.ts";
 import { json, problems } from "./responses.ts";
 
 const Health = Type.Object({ status: Type.Literal("ok") }, { additionalProperties: false });
 
-/** `/livez`: the process answers. `/readyz`: it also reads its store. Both without a token. */
-export function healthRoutes(app: Api, store: Store): void {
+/** `/livez`: the process answers. `/readyz`: it also stores and reads. Both without a token. */
+export function healthRoutes(app: Api, readiness: Readiness): void {
   const config = { public: true };
   const live = json(Health, { description: "The process answers." });
   app.get(
@@ -24,11 +22,11 @@ export function healthRoutes(app: Api, store: Store): void {
     },
     async () => ({ status: "ok" as const }),
   );
-  const ready = json(Health, { description: "The store can be read." });
+  const ready = json(Health, { description: "It can store and read." });
   app.get(
     "/readyz",
     {
-      config,
+      config: { ...config, logsItself: true },
       schema: {
         operationId: "ready",
         summary: "Can it serve?",
@@ -36,16 +34,8 @@ export function healthRoutes(app: Api, store: Store): void {
       },
     },
     async () => {
-      await store.read(listSessions, { limit: 1 }).catch(refuseWithoutDetails);
+      await readiness.check();
       return { status: "ok" as const };
     },
-  );
-}
-
-function refuseWithoutDetails(cause: unknown): never {
-  throw new RepriseError(
-    "database_unavailable",
-    "The service cannot read its store at the moment; try again.",
-    { cause },
   );
 }

@@ -6,6 +6,7 @@ import { named, NoQuery, PostMessageRequest, SessionAck, sessionAck } from "../c
 import { appendUserMessage } from "../store/messages/append.ts";
 import type { Store } from "../store/store.ts";
 import type { Api } from "./app.ts";
+import type { Observe } from "./observation.ts";
 import { json, problems } from "./responses.ts";
 import { SESSION_PROBLEMS, SessionParams } from "./session-params.ts";
 
@@ -36,7 +37,7 @@ const schema = {
   },
 };
 
-export function postMessageRoute(app: Api, store: Store): void {
+export function postMessageRoute(app: Api, store: Store, observe: Observe): void {
   app.route({
     method: "POST",
     url: "/api/sessions/:id/messages",
@@ -51,6 +52,7 @@ export function postMessageRoute(app: Api, store: Store): void {
         content,
         ...(key === undefined ? {} : { idempotency_key: key }),
       });
+      observe({ kind: "append", bytes: Buffer.byteLength(content) });
       reply.code(201);
       return sessionAck(session, message.seq);
     },

@@ -1,31 +1,52 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 
+import type { Observation, Observe } from "./observation.ts";
+
 /** Receives one line of the log as plain data. */
 export type Log = (line: Readonly<Record<string, unknown>>) => void;
+
+export interface RequestListeners {
+  readonly log: Log;
+  readonly observe: Observe;
+}
 
 /**
  * Logs each request once, when its answer is sent or its client is gone: method, route pattern,
  * status, duration and id. Never a URL, a header, a body or a query, which may hold what people
- * wrote.
+ * wrote. The id is our own: one that the client sent would be its text.
  */
-export function logRequests(app: FastifyInstance, log: Log): void {
+export function logRequests(app: FastifyInstance, { log, observe }: RequestListeners): void {
   app.addHook("onRequest", (request, reply, done) => {
     const begun = performance.now();
-    reply.raw.once("close", () => log(lineOf(request, reply, performance.now() - begun)));
+    reply.raw.once("close", () => {
+      const ms = performance.now() - begun;
+      log(lineOf(request, reply, ms));
+      observe(observationOf(request, reply, ms));
+    });
     done();
   });
 }
 
 function lineOf(request: FastifyRequest, reply: FastifyReply, ms: number) {
   return {
+    level: reply.raw.statusCode >= 500 ? "warn" : "info",
     event: "request",
     id: request.id,
     method: request.method,
-    route: request.routeOptions.url ?? "none",
+    route: routeOf(request),
     status: reply.raw.statusCode,
     sent: reply.raw.writableFinished,
     ms: Math.round(ms),
   };
+}
+
+function observationOf(request: FastifyRequest, reply: FastifyReply, ms: number): Observation {
+  const status = reply.raw.headersSent ? String(reply.raw.statusCode) : "none";
+  return { kind: "request", method: request.method, route: routeOf(request), status, ms };
+}
+
+function routeOf(request: FastifyRequest): string {
+  return request.routeOptions.url ?? "none";
 }
 
 /**
@@ -35,6 +56,7 @@ function lineOf(request: FastifyRequest, reply: FastifyReply, ms: number) {
 export function logFailure(log: Log, error: unknown, id?: string): void {
   const failure = error instanceof Error ? error : new Error("unknown");
   log({
+    level: "error",
     event: "failure",
     ...(id === undefined ? {} : { id }),
     error: failure.name,

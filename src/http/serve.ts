@@ -23,6 +23,8 @@ export interface RunningServer {
   /** Where it listens, with the port it got: `http://127.0.0.1:4680`. */
   readonly url: string;
   readonly app: App;
+  /** Lets `/readyz` say no and everything else go on, so that a load balancer goes elsewhere. */
+  retire(): void;
   /**
    * Closes the listener first, so that a stream that reconnects finds nobody instead of an error,
    * then the streams, then what is still open after the grace. Idempotent.
@@ -43,10 +45,16 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       "Other machines can reach this address, so the service needs a token; set REPRISE_TOKEN or --token-file, or listen on 127.0.0.1.",
     );
   }
-  if (options.token === "") {
+  if (options.token === "" || options.metricsToken === "") {
     throw new RepriseError(
       "config_invalid",
       "The token is empty, which would let nobody in; give one, or none at all.",
+    );
+  }
+  if (options.metricsToken !== undefined && options.token === undefined) {
+    throw new RepriseError(
+      "config_invalid",
+      "A token for the metrics alone protects nothing while everything else is open; set REPRISE_TOKEN or --token-file too.",
     );
   }
   const app = await createApp({
@@ -68,6 +76,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   return {
     url: urlOf(server, options.host),
     app,
+    retire: app.retire,
     close: () => (closing ??= closeAll(app, connections, options.graceMs ?? SHUTDOWN_GRACE_MS)),
   };
 }
@@ -101,6 +110,7 @@ const SWEEP_MS = 20;
 
 async function closeAll(app: App, connections: Connections, graceMs: number): Promise<void> {
   const { server } = app.fastify;
+  app.retire();
   const closed = once(server, "close");
   server.close();
   const sweep = setInterval(() => connections.closeUnused(), SWEEP_MS);

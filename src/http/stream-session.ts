@@ -54,6 +54,7 @@ export function streamSessionRoute(app: Api, store: Store, streams: Streams): vo
       const served = await streams.serve({
         position: { session_id: session.id, after_seq, all },
         response: reply.raw,
+        id: request.id,
         headers: reply.getHeaders(),
         begin: () => {
           reply.hijack();

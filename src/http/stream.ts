@@ -8,6 +8,7 @@ import { messageInfo } from "../core/schemas.ts";
 import type { Message } from "../core/sessions.ts";
 import { readStreamPage, type StreamPage } from "../store/messages/stream-page.ts";
 import type { Store } from "../store/store.ts";
+import type { Observe } from "./observation.ts";
 import type { Subscription } from "./watch.ts";
 
 export interface StreamPosition {
@@ -24,6 +25,7 @@ export interface StreamLimits {
 
 export interface MessageStream {
   readonly store: Store;
+  readonly observe: Observe;
   readonly response: ServerResponse;
   readonly subscription: Subscription;
   readonly limits: StreamLimits;
@@ -69,22 +71,24 @@ const RETRY_MS = 500;
 export async function sendMessages(stream: MessageStream): Promise<void> {
   const { response, subscription, limits, signal } = stream;
   const stopHeartbeat = startHeartbeat(response, limits.heartbeatMs);
-  response.setTimeout(limits.stallMs, () => cutIfStalled(response));
+  response.setTimeout(limits.stallMs, () => cutIfStalled(stream));
   try {
-    let sent = sendPage(response, stream.takeFirst());
+    let sent = sendPage(stream, stream.takeFirst(), false);
     let { position } = stream;
+    let isUpToDate = false;
     while (!signal.aborted && sent !== null) {
       position = { ...position, after_seq: sent.lastSeq ?? position.after_seq };
       if (!sent.more) {
         if (sent.state === "ended") {
           return;
         }
+        isUpToDate = true;
         await subscription.changed(signal);
       }
       await nextTurn();
       await roomToSend(response, limits.unsentBytes, signal);
       subscription.clear();
-      sent = await sendNext(stream, position);
+      sent = await sendNext(stream, position, isUpToDate);
     }
   } finally {
     stopHeartbeat();
@@ -98,12 +102,14 @@ interface SentPage extends Pick<StreamPage, "more" | "state"> {
 
 /** Null once the session was deleted: the stream ends, and a client that asks again is told so. */
 async function sendNext(
-  { store, response, limits, signal }: MessageStream,
+  stream: MessageStream,
   position: StreamPosition,
+  isUpToDate: boolean,
 ): Promise<SentPage | null> {
+  const { store, limits, signal } = stream;
   while (!signal.aborted) {
     try {
-      return sendPage(response, await readPage(store, position, limits.unsentBytes));
+      return sendPage(stream, await readPage(store, position, limits.unsentBytes), isUpToDate);
     } catch (error) {
       if (isRepriseError(error, "session_not_found")) {
         return null;
@@ -119,7 +125,12 @@ async function sendNext(
   return null;
 }
 
-function sendPage(response: ServerResponse, page: StreamPage | null): SentPage | null {
+/** What a client asks for that was away is old: only messages after that tell how long one takes. */
+function sendPage(
+  { response, observe }: MessageStream,
+  page: StreamPage | null,
+  isUpToDate: boolean,
+): SentPage | null {
   if (page === null) {
     return null;
   }
@@ -127,6 +138,9 @@ function sendPage(response: ServerResponse, page: StreamPage | null): SentPage |
   if (messages.length > 0) {
     // bytes: of a string, the socket would keep a copy of three times its length
     response.write(Buffer.from(messages.map(eventOf).join("")));
+    const now = Date.now();
+    const lagsMs = isUpToDate ? messages.map(({ ts }) => now - Date.parse(ts)) : [];
+    observe({ kind: "delivery", messages: messages.length, lagsMs });
   }
   return { lastSeq: messages.at(-1)?.seq, more, state };
 }
@@ -152,8 +166,9 @@ async function roomToSend(
 }
 
 /** The socket's timer counts bytes that were taken, even within one large write. */
-function cutIfStalled(response: ServerResponse): void {
+function cutIfStalled({ response, observe }: MessageStream): void {
   if (response.writableLength > 0) {
+    observe({ kind: "stalled" });
     response.destroy();
   }
 }

@@ -2,6 +2,7 @@ import type { ServerResponse } from "node:http";
 
 import type { StreamPage } from "../store/messages/stream-page.ts";
 import type { Store } from "../store/store.ts";
+import type { Observe } from "./observation.ts";
 import { readPage, sendMessages, type StreamLimits, type StreamPosition } from "./stream.ts";
 import { createWatch } from "./watch.ts";
 
@@ -26,6 +27,8 @@ export interface StreamRequest {
   readonly response: ServerResponse;
   /** What every answer carries. */
   readonly headers: Readonly<Record<string, string | number | string[] | undefined>>;
+  /** The request's id in the log. */
+  readonly id: string;
   /** Called once the answer is a stream: what follows is no longer the caller's. */
   readonly begin: () => void;
 }
@@ -33,7 +36,9 @@ export interface StreamRequest {
 export interface StreamsOptions extends StreamLimits {
   readonly store: Store;
   readonly pollMs: number;
-  readonly onFailure: (error: unknown) => void;
+  readonly observe: Observe;
+  /** With the id of the request whose stream failed, where it was one. */
+  readonly onFailure: (error: unknown, id?: string) => void;
 }
 
 export function createStreams(options: StreamsOptions): Streams {
@@ -60,10 +65,11 @@ export function createStreams(options: StreamsOptions): Streams {
         first = null;
         return page;
       };
-      const stream = { store: options.store, limits: options, subscription, position, takeFirst };
+      const { store, observe } = options;
+      const stream = { store, observe, limits: options, subscription, position, takeFirst };
       const sent = answer(request, stopping.signal, (signal) =>
         sendMessages({ ...stream, response, signal }),
-      ).catch(options.onFailure);
+      ).catch((error: unknown) => options.onFailure(error, request.id));
       running.add(sent);
       await sent;
       running.delete(sent);

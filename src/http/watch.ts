@@ -22,7 +22,7 @@ export interface WatchOptions {
   readonly store: Store;
   /** Time between two looks at what other processes have written. */
   readonly pollMs: number;
-  /** Told when a look fails; the next one makes up for it. */
+  /** Told when a look fails after one that did not; the next one makes up for it. */
   readonly onFailure: (error: unknown) => void;
 }
 
@@ -146,16 +146,27 @@ function startLooking(
     }
   };
   let stopped = false;
+  let failing = false;
   let timer: NodeJS.Timeout | undefined;
+  const lookOnce = async (): Promise<void> => {
+    try {
+      await look();
+      failing = false;
+    } catch (error) {
+      // twice a second for as long as the database is away would tell nothing more
+      if (!failing) {
+        failing = true;
+        onFailure(error);
+      }
+    }
+  };
   const schedule = (): void => {
     timer = setTimeout(() => {
-      void look()
-        .catch((error: unknown) => onFailure(error))
-        .finally(() => {
-          if (!stopped) {
-            schedule();
-          }
-        });
+      void lookOnce().finally(() => {
+        if (!stopped) {
+          schedule();
+        }
+      });
     }, pollMs);
   };
   schedule();

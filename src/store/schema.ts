@@ -10,6 +10,7 @@ import type { CheckpointTables } from "./checkpoints/schema.ts";
 export interface Database extends CheckpointTables {
   sessions: SessionTable;
   messages: MessageTable;
+  readiness_probes: ReadinessProbeTable;
 }
 
 export interface SessionTable {
@@ -62,4 +63,9 @@ export interface MessageTable {
   /** 1 once a checkpoint holds the message. A user message with 0 is pending. */
   checkpointed: Generated<number>;
   idempotency_key: string | null;
+}
+
+/** Empty between transactions: see `readiness.ts`. */
+export interface ReadinessProbeTable {
+  id: string;
 }

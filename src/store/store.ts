@@ -55,6 +55,20 @@ export interface Store extends AsyncDisposable {
   /** False only when nothing was committed by anyone since the last call. Costs microseconds. */
   mayHaveChanged(): Promise<boolean>;
 
+  /** How busy the database's connections are at this moment. Asks nobody. */
+  load(): StoreLoad;
+
   /** Finishes what was accepted, refuses what comes later (`shutting_down`), closes. Idempotent. */
   close(): Promise<void>;
+}
+
+/** Connections of this process for its operations, and what waits for one. */
+export interface StoreLoad {
+  /** Those that are open, and how many of them nobody uses. */
+  readonly connections: number;
+  readonly idle: number;
+  /** As many as there may be. */
+  readonly most: number;
+  /** Operations that wait for their turn. */
+  readonly waiting: number;
 }

@@ -53,8 +53,8 @@ it("[CLI-51] serve takes the token from the environment or a file, lets nobody e
       stderr
         .trim()
         .split("\n")
-        .map((line) => JSON.parse(line) as unknown),
-    ).toHaveLength(2);
+        .map((line) => (JSON.parse(line) as { event: string }).event),
+    ).toEqual(["started", "request", "request", "stopping", "stopped"]);
     expect(stdout + stderr).not.toContain(TOKEN);
   }
 });

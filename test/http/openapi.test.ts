@@ -103,6 +103,7 @@ describe("the OpenAPI document", () => {
         "get /api/artifacts/schemas/{group}/{name}",
         "post /api/artifacts/validate",
         "get /livez",
+        "get /metrics",
         "get /readyz",
         "get /openapi.json",
       ].sort(),

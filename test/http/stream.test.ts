@@ -243,7 +243,8 @@ describe("one look for all", () => {
     const stream = await openStream(flaky.url, `/api/sessions/${id}/stream`);
     await flaky.post(id, "still noticed");
     expect(await stream.received(1)).toHaveLength(1);
-    expect(flaky.log.filter(({ event }) => event === "failure")).toHaveLength(2);
+    // of failures in a row the first one is told
+    expect(flaky.log.filter(({ event }) => event === "failure")).toHaveLength(1);
     stream.cut();
   });
 });

@@ -1,11 +1,19 @@
 import { RepriseError } from "../../core/errors.ts";
-import { folds } from "./0003-folds.ts";
 import { checkpoints } from "./0002-checkpoints.ts";
+import { folds } from "./0003-folds.ts";
+import { openExchanges } from "./0005-open-exchanges.ts";
+import { readiness } from "./0004-readiness.ts";
 import { sessions } from "./0001-sessions.ts";
 import type { Migration } from "./migration.ts";
 
 /** The whole history, in order. The last version is the one this program writes. */
-export const migrations: readonly Migration[] = [sessions, checkpoints, folds];
+export const migrations: readonly Migration[] = [
+  sessions,
+  checkpoints,
+  folds,
+  readiness,
+  openExchanges,
+];
 
 export function latestVersion(): number {
   return migrations.at(-1)?.version ?? 0;

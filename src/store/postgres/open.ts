@@ -53,6 +53,7 @@ export async function openPostgresStore({ url }: PostgresOptions): Promise<Store
       return listeners.add(listener);
     },
     mayHaveChanged: transactions.mayHaveChanged,
+    load: pool.load,
     close: () => (closing ??= close()),
     [Symbol.asyncDispose]: () => (closing ??= close()),
   };

@@ -3,6 +3,7 @@ import { Socket } from "node:net";
 import { Client, type ClientBase, type ClientConfig, Pool, type PoolClient, types } from "pg";
 
 import { RepriseError } from "../../core/errors.ts";
+import type { StoreLoad } from "../store.ts";
 import type { PostgresAddress } from "./address.ts";
 import { type PostgresConnection, wrapClient } from "./connection.ts";
 
@@ -19,6 +20,8 @@ export interface PostgresPool {
    * `config_invalid` and `database_unsupported` for a server that would not keep what it is given.
    */
   lend(): Promise<Lent>;
+  /** How many connections there are, and how many callers wait for one. */
+  load(): StoreLoad;
   /** Waits for what is lent. Idempotent. */
   close(): Promise<void>;
 }
@@ -65,6 +68,12 @@ export function createPool(address: PostgresAddress): PostgresPool {
         },
       };
     },
+    load: () => ({
+      connections: pool.totalCount,
+      idle: pool.idleCount,
+      most: address.poolSize,
+      waiting: pool.waitingCount,
+    }),
     close: () => (closing ??= pool.end()),
   };
 }

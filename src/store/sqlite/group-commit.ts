@@ -8,8 +8,15 @@ import { isBusy, sqliteFailure } from "./failure.ts";
 
 export interface GroupCommit {
   write<Input, Output>(operation: Operation<Input, Output>, input: Input): Promise<Output>;
+  /** Operations that wait, and whether a group of them is being carried out. */
+  load(): ConnectionLoad;
   /** Waits for what is queued; later writes are refused. */
   close(): Promise<void>;
+}
+
+export interface ConnectionLoad {
+  readonly busy: boolean;
+  readonly waiting: number;
 }
 
 export interface GroupCommitParts {
@@ -73,6 +80,7 @@ export function createGroupCommit(parts: GroupCommitParts): GroupCommit {
         });
         draining ??= drain();
       }),
+    load: () => ({ busy: draining !== null, waiting: queue.length }),
     close: async () => {
       closed = true;
       await draining;

@@ -122,6 +122,15 @@ function createSqliteStore(parts: {
     write: commits.write,
     onCommit: listeners.add,
     mayHaveChanged: reads.mayHaveChanged,
+    load: () => {
+      const [writing, reading] = [commits.load(), reads.load()];
+      return {
+        connections: 2,
+        idle: [writing, reading].filter(({ busy }) => !busy).length,
+        most: 2,
+        waiting: writing.waiting + reading.waiting,
+      };
+    },
     close: () => (closing ??= close()),
     [Symbol.asyncDispose]: () => (closing ??= close()),
   };

@@ -5,8 +5,11 @@ import type { Operation, Store, Tx } from "../store.ts";
 import type { SqliteConnection } from "./connection.ts";
 import { sqliteDialect } from "./dialect.ts";
 import { sqliteFailure } from "./failure.ts";
+import type { ConnectionLoad } from "./group-commit.ts";
 
-export type Reads = Pick<Store, "read" | "mayHaveChanged" | "close">;
+export interface Reads extends Pick<Store, "read" | "mayHaveChanged" | "close"> {
+  load(): ConnectionLoad;
+}
 
 /** Reads in a row that nobody else gets a turn in between, in milliseconds. */
 const READING_MS = 10;
@@ -20,6 +23,7 @@ export function createReads(connection: SqliteConnection): Reads {
   let closed = false;
   let lastVersion = -1;
   let lastTurn = 0;
+  let unanswered = 0;
 
   // SQLite answers at once, so readers that follow on one another would keep timers and sockets
   // from ever being served
@@ -36,11 +40,15 @@ export function createReads(connection: SqliteConnection): Reads {
         new RepriseError("shutting_down", "Reprise is shutting down; try again later."),
       );
     }
+    unanswered += 1;
     const answer = last
       .then(giveWay)
       .then(work)
       .catch((error: unknown) => {
         throw sqliteFailure(error);
+      })
+      .finally(() => {
+        unanswered -= 1;
       });
     last = answer.catch(() => undefined);
     return answer;
@@ -56,6 +64,7 @@ export function createReads(connection: SqliteConnection): Reads {
         lastVersion = version;
         return changed;
       }),
+    load: () => ({ busy: unanswered > 0, waiting: Math.max(0, unanswered - 1) }),
     close: async () => {
       closed = true;
       await last;

@@ -37,8 +37,7 @@ describe("the tables", () => {
     await rows(
       database,
       `DELETE FROM reprise_migrations WHERE version = ${last};
-       ALTER TABLE checkpoint_threads DROP COLUMN folded_checkpoint, DROP COLUMN folded_body,
-         DROP COLUMN folded_list`,
+       DROP INDEX sessions_by_open_exchange`,
     );
 
     const store = await open(database.url);

@@ -1,5 +1,4 @@
-import { spawnSync } from "node:child_process";
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
@@ -15,10 +14,9 @@ import type { Store } from "../../../src/store/store.ts";
 import { startProgram } from "../../helpers/process.ts";
 import { testSize } from "../../helpers/size.ts";
 import { temporaryFolder } from "../../helpers/temp.ts";
+import { fill, makeRoom, mayMount, smallDisk } from "../../helpers/small-disk.ts";
 
 const PAGE = 4096;
-/** Tools of the system: without them, or the right to use them, there is no small disk to fill. */
-const TOOLS = { unshare: "unshare", mount: "mount", unmount: "umount" };
 
 describe.skipIf(!mayMount())("a disk that is full (needs the right to mount a tmpfs)", () => {
   it("[STORE-30] refuses what does not fit, is read as before, and takes writes once there is room", async () => {
@@ -141,50 +139,6 @@ async function opened(path: string, busyTimeoutMs = 5000): Promise<Store> {
   const store = await openSqliteStore({ path, busyTimeoutMs });
   onTestFinished(() => store.close());
   return store;
-}
-
-function mayMount(): boolean {
-  return (
-    spawnSync(TOOLS.unshare, ["--mount", "mount", "-t", "tmpfs", "tmpfs", "/mnt"]).status === 0
-  );
-}
-
-/** A disk of its own with this little room. */
-function smallDisk(size: string): string {
-  const place = join(temporaryFolder(), "disk");
-  mkdirSync(place);
-  const { status, stderr } = spawnSync(TOOLS.mount, [
-    "-t",
-    "tmpfs",
-    "-o",
-    `size=${size}`,
-    "tmpfs",
-    place,
-  ]);
-  if (status !== 0) {
-    throw new Error(`mount failed: ${stderr.toString()}`);
-  }
-  onTestFinished(() => {
-    spawnSync(TOOLS.unmount, ["--lazy", place]);
-  });
-  return place;
-}
-
-/** Takes all the room that is left, to the last page. */
-function fill(disk: string): void {
-  for (let file = 0; ; file += 1) {
-    try {
-      writeFileSync(join(disk, `ballast-${file}`), Buffer.alloc(PAGE));
-    } catch {
-      return;
-    }
-  }
-}
-
-function makeRoom(disk: string): void {
-  for (const file of readdirSync(disk).filter((name) => name.startsWith("ballast"))) {
-    rmSync(join(disk, file));
-  }
 }
 
 /** The places of the pages on which nothing but a long text of this letter stands. */

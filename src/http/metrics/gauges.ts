@@ -1,0 +1,156 @@
+import type { Server } from "node:http";
+import { performance } from "node:perf_hooks";
+import { cpuUsage, memoryUsage } from "node:process";
+import { promisify } from "node:util";
+
+import type { Registry } from "prom-client";
+
+import { RepriseError } from "../../core/errors.ts";
+import { SCRAPE_FRESH_MS, SCRAPE_PATIENCE_MS } from "../../core/limits.ts";
+import { countOpenExchanges, type OpenExchanges } from "../../store/sessions/open-exchanges.ts";
+import type { Store } from "../../store/store.ts";
+import { shareWork } from "../share.ts";
+import type { Streams } from "../streams.ts";
+import type { PromClient } from "./instruments.ts";
+
+/** What is looked at when somebody asks, instead of being counted. */
+export interface Gauged {
+  readonly store: Store;
+  readonly streams: Pick<Streams, "open" | "watched">;
+  readonly server: Server;
+  readonly version: string;
+}
+
+/** Makes one gauge; `look` gives its values whenever somebody asks, none where it cannot. */
+type AddGauge = (gauge: {
+  readonly name: string;
+  readonly help: string;
+  readonly label?: string;
+  readonly look: (set: (value: number, label?: string) => void) => void | Promise<void>;
+}) => void;
+
+/** Registers the gauges. Where the database does not answer, what it would be asked has no value. */
+export function createGauges(prom: PromClient, registry: Registry, gauged: Gauged): void {
+  const add: AddGauge = ({ name, help, label, look }) => {
+    const gauge = new prom.Gauge({
+      name,
+      help,
+      labelNames: label === undefined ? [] : [label],
+      registers: [registry],
+      collect: async () => {
+        gauge.reset();
+        await look((value, of) =>
+          label === undefined || of === undefined
+            ? gauge.set(value)
+            : gauge.set({ [label]: of }, value),
+        );
+      },
+    });
+  };
+  addServiceGauges(add, gauged);
+  addDatabaseGauges(add, gauged.store);
+  addProcessGauges(add);
+  countProcessor(prom, registry);
+}
+
+function addServiceGauges(add: AddGauge, { streams, server, version }: Gauged): void {
+  add({
+    name: "reprise_build_info",
+    help: "1, with the version of the program.",
+    label: "version",
+    look: (set) => set(1, version),
+  });
+  add({
+    name: "reprise_streams_open",
+    help: "Streams that are open.",
+    look: (set) => set(streams.open),
+  });
+  add({
+    name: "reprise_sessions_watched",
+    help: "Sessions that are watched for open streams.",
+    look: (set) => set(streams.watched),
+  });
+  add({
+    name: "reprise_http_connections_open",
+    help: "Connections of clients, idle ones included.",
+    look: async (set) => set(await promisify(server.getConnections.bind(server))()),
+  });
+}
+
+function addDatabaseGauges(add: AddGauge, store: Store): void {
+  add({
+    name: "reprise_database_connections",
+    help: "This process's connections for operations: busy or idle.",
+    label: "state",
+    look: (set) => {
+      const { connections, idle } = store.load();
+      set(connections - idle, "busy");
+      set(idle, "idle");
+    },
+  });
+  add({
+    name: "reprise_database_connections_max",
+    help: "How many of them there may be.",
+    look: (set) => set(store.load().most),
+  });
+  add({
+    name: "reprise_database_operations_waiting",
+    help: "Operations that wait for a connection or for their turn.",
+    look: (set) => set(store.load().waiting),
+  });
+  const count = shareWork<OpenExchanges>({
+    work: () => store.read(countOpenExchanges, null),
+    freshMs: SCRAPE_FRESH_MS,
+    patienceMs: SCRAPE_PATIENCE_MS,
+    late: () => new RepriseError("database_unavailable", "The database takes long to answer."),
+  });
+  add({
+    name: "reprise_exchanges",
+    help: "Exchanges of all processes on this database that have begun and not ended: running, or interrupted and not continued.",
+    label: "state",
+    look: async (set) => {
+      const open = await count().catch(() => null);
+      if (open !== null) {
+        set(open.running, "running");
+        set(open.interrupted, "interrupted");
+      }
+    },
+  });
+}
+
+/** Under the names that dashboards for Node.js know. */
+function addProcessGauges(add: AddGauge): void {
+  add({
+    name: "process_start_time_seconds",
+    help: "When the process started, in seconds since 1970.",
+    look: (set) => set(performance.timeOrigin / 1000),
+  });
+  add({
+    name: "process_resident_memory_bytes",
+    help: "Memory of the process.",
+    look: (set) => set(memoryUsage.rss()),
+  });
+  add({
+    name: "nodejs_heap_size_used_bytes",
+    help: "What JavaScript's objects take of it.",
+    look: (set) => set(memoryUsage().heapUsed),
+  });
+  add({
+    name: "nodejs_external_memory_bytes",
+    help: "What buffers and the like take outside of the heap.",
+    look: (set) => set(memoryUsage().external),
+  });
+}
+
+function countProcessor(prom: PromClient, registry: Registry): void {
+  const seconds = new prom.Counter({
+    name: "process_cpu_seconds_total",
+    help: "Processor time of the process.",
+    registers: [registry],
+    collect: () => {
+      const { user, system } = cpuUsage();
+      seconds.reset();
+      seconds.inc((user + system) / 1_000_000);
+    },
+  });
+}

@@ -1,0 +1,93 @@
+import type { Observation, Observe } from "../observation.ts";
+import { measureEventLoop } from "./event-loop.ts";
+import { createGauges, type Gauged } from "./gauges.ts";
+import { createInstruments } from "./instruments.ts";
+
+export interface Metrics {
+  /** Counts. What is observed while the library is still being loaded is counted after it. */
+  readonly observe: Observe;
+  /** Loads the library now instead of then. */
+  start(): void;
+  /** Everything in Prometheus' text form, of a size that no client has a say in. */
+  text(): Promise<string>;
+  /** Stops measuring. Idempotent. */
+  close(): void;
+}
+
+export interface MetricsParts {
+  /** Asked once, when the first observation has been made. */
+  readonly gauged: () => Gauged;
+  readonly onFailure: (error: unknown) => void;
+}
+
+/** What `text` is. */
+export const METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8";
+
+/**
+ * Counts for one service. The library that does it is loaded with the first observation, or by
+ * `start`, so that neither starting the service nor importing this package waits for it.
+ */
+export function createMetrics({ gauged, onFailure }: MetricsParts): Metrics {
+  let early: Observation[] = [];
+  let loaded: Loaded | null = null;
+  let loading: Promise<Loaded> | null = null;
+  let closed = false;
+
+  const start = async (): Promise<Loaded> => {
+    try {
+      loaded = await load(gauged());
+    } catch (error) {
+      closed = true;
+      onFailure(error);
+      throw error;
+    } finally {
+      const waiting = early;
+      early = [];
+      waiting.forEach((observation) => loaded?.observe(observation));
+    }
+    if (closed) {
+      loaded.stop();
+    }
+    return loaded;
+  };
+
+  const begin = (): Promise<Loaded> => {
+    loading ??= start();
+    loading.catch(() => undefined);
+    return loading;
+  };
+
+  return {
+    observe: (observation) => {
+      if (loaded !== null) {
+        loaded.observe(observation);
+      } else if (!closed) {
+        early.push(observation);
+        void begin();
+      }
+    },
+    start: () => {
+      void begin();
+    },
+    text: async () => (await begin()).text(),
+    close: () => {
+      closed = true;
+      loaded?.stop();
+    },
+  };
+}
+
+interface Loaded {
+  readonly observe: Observe;
+  text(): Promise<string>;
+  stop(): void;
+}
+
+async function load(gauged: Gauged): Promise<Loaded> {
+  const { default: prom } = await import("prom-client");
+  const registry = new prom.Registry();
+  const observe = createInstruments(prom, registry);
+  createGauges(prom, registry, gauged);
+  const stop = measureEventLoop(prom, registry);
+  return { observe, stop, text: () => registry.metrics() };
+}

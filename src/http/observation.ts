@@ -1,0 +1,38 @@
+/**
+ * What the service tells of itself while it works. Nothing in one is a client's own text: methods,
+ * routes and statuses are of closed sets, so whoever counts them needs no bound of its own.
+ */
+export type Observation =
+  | {
+      readonly kind: "request";
+      readonly method: string;
+      /** The pattern of the route, or `none`. */
+      readonly route: string;
+      /** The status, or `none` where the client was gone before it. */
+      readonly status: string;
+      readonly ms: number;
+    }
+  /** Answered below HTTP's routes: what could not be read. */
+  | { readonly kind: "unreadable"; readonly status: number }
+  | { readonly kind: "append"; readonly bytes: number }
+  /** A page of messages was written to a stream. */
+  | {
+      readonly kind: "delivery";
+      readonly messages: number;
+      /** From storing to writing, of each message that was stored while the stream was up to date. */
+      readonly lagsMs: readonly number[];
+    }
+  /** A stream whose reader took nothing was cut. */
+  | { readonly kind: "stalled" }
+  /** Of readiness; `late` where it took longer than anybody waits. */
+  | { readonly kind: "probe"; readonly result: "ready" | "failed" | "late" }
+  | {
+      readonly kind: "operation";
+      readonly operation: "read" | "write";
+      /** `done`, the error code of a refusal, or `failed`. */
+      readonly outcome: string;
+      readonly ms: number;
+    };
+
+/** Receives each observation at the moment it is made. Must not throw, and takes microseconds. */
+export type Observe = (observation: Observation) => void;

@@ -1,0 +1,28 @@
+import { sql } from "kysely";
+
+import type { Operation } from "../store.ts";
+
+/** Exchanges of all processes on this database that have begun and not come to their end. */
+export interface OpenExchanges {
+  /** Their lease is held: they are at work. */
+  readonly running: number;
+  /** They were cut off and wait to be continued, in sessions that have not ended. */
+  readonly interrupted: number;
+}
+
+/** Costs as much as there are open exchanges, however many sessions there are. */
+export const countOpenExchanges: Operation<null, OpenExchanges> = async (tx) => {
+  const isHeld = sql<boolean>`lease_owner is not null and lease_expires_at > ${tx.dialect.now()}`;
+  const counts = await tx.db
+    .selectFrom("sessions")
+    .select([
+      sql<number>`coalesce(sum(case when ${isHeld} then 1 else 0 end), 0)`.as("running"),
+      sql<number>`coalesce(sum(case when not (${isHeld}) and state = 'active' then 1 else 0 end), 0)`.as(
+        "interrupted",
+      ),
+    ])
+    // as it stands in the index, so that it is used
+    .where("exchange_open", "=", sql<number>`1`)
+    .executeTakeFirst();
+  return { running: counts?.running ?? 0, interrupted: counts?.interrupted ?? 0 };
+};
