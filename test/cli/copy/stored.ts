@@ -54,8 +54,8 @@ export const NUMBERS_INSIDE = [
   "checkpoint_writes.writes",
 ] as const;
 
-/** Tables that say which version the others have. */
-const BOOKKEEPING = new Set(["reprise_migrations", "sqlite_sequence"]);
+/** Tables that hold nothing of any session: versions, numbers given out, probes of readiness. */
+const BOOKKEEPING = new Set(["reprise_migrations", "sqlite_sequence", "readiness_probes"]);
 
 /** `table.column` of everything in the database, by its own account. */
 export function allColumns(store: Readable): Promise<string[]> {
