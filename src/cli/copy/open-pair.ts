@@ -36,7 +36,15 @@ export async function openPair(cli: CliContext, places: Places): Promise<Pair> {
   }
   const opened = { source, target };
   return {
-    ...opened,
+    source: {
+      ...source,
+      read: (operation, input) => named("--from", () => opened.source.read(operation, input)),
+    },
+    target: {
+      ...target,
+      read: (operation, input) => named("--to", () => opened.target.read(operation, input)),
+      write: (operation, input) => named("--to", () => opened.target.write(operation, input)),
+    },
     [Symbol.asyncDispose]: async () => {
       await opened.target.close();
       await opened.source.close();
@@ -53,11 +61,12 @@ async function openSource(location: string): Promise<Source> {
   return openSqliteSource({ path: location });
 }
 
-async function named<Output>(option: string, open: () => Promise<Output>): Promise<Output> {
+/** A failure of one of two databases says which. */
+async function named<Output>(option: string, work: () => Promise<Output>): Promise<Output> {
   try {
-    return await open();
+    return await work();
   } catch (error) {
-    throw isRepriseError(error)
+    throw isRepriseError(error) && /^(database|config)_/.test(error.code)
       ? new RepriseError(error.code, `${option}: ${error.message}`, { cause: error })
       : error;
   }

@@ -8,8 +8,8 @@ import { childIdsOf } from "./tree-ids.ts";
 /**
  * A session and everything that belongs to it, its sub-agents among it, of one moment.
  *
- * Error codes: `session_not_found`; `database_corrupt` where its checkpoints refer to rows that are
- * not there.
+ * Error codes: `session_not_found`; `database_corrupt` where its rows are damaged or refer to rows
+ * that are not there.
  */
 export const readSessionTree: Operation<{ readonly id: string }, SessionTree> = async (
   tx,
@@ -18,10 +18,10 @@ export const readSessionTree: Operation<{ readonly id: string }, SessionTree> = 
   try {
     return await readTree(tx, id);
   } catch (error) {
-    if (error instanceof RangeError) {
+    if (error instanceof RangeError || error instanceof SyntaxError) {
       throw new RepriseError(
         "database_corrupt",
-        "Checkpoints of this session refer to rows that the database does not have, so it cannot be exported whole; restore a backup.",
+        "Rows of this session are damaged or refer to others that the database does not have, so it cannot be read whole; restore a backup.",
         { cause: error },
       );
     }

@@ -89,6 +89,21 @@ it("[COPY-7] a source that cannot be read as it is makes no target and stays as 
   expect(readdirSync(home.project).toSorted()).toEqual(["empty.db", "old.db", "text.db"]);
 });
 
+it("[COPY-9] [COPY-10] a damaged session is named with the database in which it is", async () => {
+  const home = await homeWithSessions();
+  const database = new DatabaseSync(home.database);
+  database.exec("UPDATE messages SET tool_calls = '{' WHERE content = 'three'");
+  database.close();
+  const { code, stdout, stderr } = await home.run(["copy", "--to", join(home.project, "b.db")]);
+  expect({ code, stdout }).toEqual({
+    code: 1,
+    stdout: "Copied: 1 session, 2 messages, 0 threads, 0 checkpoints\n",
+  });
+  expect(stderr).toMatch(
+    new RegExp(`^Not copied: ${idLike("bbbbbb1")} {2}--from: .*\\[database_corrupt\\]\\n$`),
+  );
+});
+
 it("[COPY-5] [COPY-9] [CLI-3] what was copied and what was not is said, and the exit code tells", async () => {
   const home = await homeWithSessions();
   const to = join(home.project, "b.db");
