@@ -212,7 +212,7 @@ describe("what is not a whole request", () => {
     const host = `Host: 127.0.0.1:${port}`;
     const answers = [
       ["NOT HTTP\r\n\r\n", 400, "malformed_request"],
-      ["GET / HTTP/1.1\r\n\r\n", 400, null],
+      ["GET / HTTP/1.1\r\nConnection: close\r\n\r\n", 400, null],
       [`GET / HTTP/1.1\r\n${host}\r\nX: ${"x".repeat(20_000)}\r\n\r\n`, 431, "headers_too_large"],
       [
         `POST /api/sessions HTTP/1.1\r\n${host}\r\nContent-Length: x\r\n\r\n`,
