@@ -61,10 +61,22 @@ export function damagedLog(
       copy.fill(0, place - (place % SECTOR), place - (place % SECTOR) + SECTOR);
       break;
     case "tail":
-      for (let index = place; index < copy.length; index += 1) {
-        copy[index] = below(256);
-      }
+      copy.set(noise(copy.length - place, random), place);
   }
-  const at = copy.findIndex((byte, index) => byte !== log[index]);
-  return { damage: { kind, at: at === -1 ? log.length : at }, log: copy };
+  return { damage: { kind, at: firstDifference(log, copy) }, log: copy };
+}
+
+/** So many random bytes, drawn four at a time. */
+function noise(bytes: number, random: () => number): Uint8Array {
+  const words = Uint32Array.from({ length: Math.ceil(bytes / 4) }, () => random() * 2 ** 32);
+  return new Uint8Array(words.buffer, 0, bytes);
+}
+
+/** Where two of the same length differ first; their length where they do not. */
+function firstDifference(one: Buffer, other: Buffer): number {
+  let at = 0;
+  while (at < one.length && one[at] === other[at]) {
+    at += 1;
+  }
+  return at;
 }
