@@ -4,6 +4,9 @@ import { fileURLToPath } from "node:url";
 
 import { onTestFinished } from "vitest";
 
+/** Compiled modules, kept between processes: most of them then start in half of the time. */
+const COMPILED = fileURLToPath(new URL("../../node_modules/.cache/reprise", import.meta.url));
+
 export interface Finished {
   /** The exit code; null for a process that a signal ended. */
   readonly code: number | null;
@@ -54,7 +57,7 @@ export function startProcess(
 ): Running {
   const child = spawn(command, args, {
     cwd: options.cwd,
-    env: { ...process.env, ...options.env },
+    env: { ...process.env, NODE_COMPILE_CACHE: COMPILED, ...options.env },
     stdio: "pipe",
     ...(options.uid === undefined ? {} : { uid: options.uid, gid: options.uid }),
   });

@@ -6,8 +6,6 @@ import { type Finished, type ProcessOptions, type Running, startProcess } from "
 import { temporaryFolder } from "./temp.ts";
 
 const BIN = fileURLToPath(new URL("../../bin/reprise.js", import.meta.url));
-/** Compiled modules, kept between processes: a command then costs half of its time. */
-const COMPILED = fileURLToPath(new URL("../../node_modules/.cache/reprise", import.meta.url));
 
 /** One user's home on this machine: commands in it see nothing of the real environment. */
 export interface Home {
@@ -32,7 +30,6 @@ export function freshHome(env: Readonly<Record<string, string>> = {}): Home {
     ...options,
     env: {
       ...cleanEnvironment(),
-      NODE_COMPILE_CACHE: COMPILED,
       HOME: home,
       ...env,
       ...options.env,
