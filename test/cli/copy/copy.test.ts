@@ -9,6 +9,7 @@ import { beforeAll, expect, it, onTestFinished } from "vitest";
 import { readRootIds } from "../../../src/store/transfer/walk.ts";
 import { createPostgres, type TestPostgres } from "../../helpers/postgres.ts";
 import { openStoreAt } from "../../helpers/open-store.ts";
+import type { Running } from "../../helpers/process.ts";
 import { freshHome, type Home } from "../../helpers/reprise.ts";
 import { testSize } from "../../helpers/size.ts";
 import { makeFolder, temporaryFolder } from "../../helpers/temp.ts";
@@ -104,7 +105,7 @@ it("[COPY-1] [COPY-2] [COPY-3] [COPY-7] every session and every column goes from
   const toFile = ["copy", "--from", postgres.url, "--to", back, "--json"];
   began = performance.now();
   const killed = home.start(toFile);
-  await anySession(back);
+  await anySession(back, killed);
   await killed.stop("SIGKILL");
   const second = await home.json<Report>(toFile);
   tell(`${made.messages} messages to a file, killed once`, began);
@@ -149,9 +150,10 @@ async function killAt(
   await watcher.end();
 }
 
-async function anySession(path: string): Promise<void> {
+async function anySession(path: string, copying: Running): Promise<void> {
   await using store = await openStoreAt(path);
   while ((await store.read(readRootIds, { after: "", limit: 1 })).length === 0) {
+    expect(copying.child.exitCode ?? 0, copying.stderr()).toBe(0);
     await sleep(1);
   }
 }
