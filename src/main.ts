@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 
 import type { CliContext } from "./cli/context.ts";
+import { packageFile } from "./core/package-file.ts";
 
 /**
  * The composition root: argv, environment and streams become values, and everything else receives
@@ -8,6 +9,7 @@ import type { CliContext } from "./cli/context.ts";
  */
 const cli: CliContext = {
   version: packageVersion(),
+  args: process.argv.slice(2),
   cwd: process.cwd(),
   env: process.env,
   stdin: process.stdin,
@@ -26,15 +28,16 @@ process.stderr.on("error", leaveQuietly);
 
 const { createProgram } = await import("./cli/program.ts");
 try {
-  await createProgram(cli).parseAsync(process.argv);
+  const program = await createProgram(cli);
+  await program.parseAsync(cli.args, { from: "user" });
 } catch (error) {
   const { showError } = await import("./cli/show-error.ts");
-  cli.exitCode = showError(cli, error, process.argv.includes("--json"));
+  cli.exitCode = showError(cli, error, cli.args.includes("--json"));
 }
 process.exitCode = cli.exitCode;
 
 function packageVersion(): string {
-  const text = readFileSync(new URL("../package.json", import.meta.url), "utf8");
+  const text = readFileSync(packageFile("package.json"), "utf8");
   const { version } = JSON.parse(text) as { version: string };
   return version;
 }

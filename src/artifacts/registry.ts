@@ -2,6 +2,7 @@ import { fileURLToPath } from "node:url";
 import { join } from "node:path";
 
 import { RepriseError } from "../core/errors.ts";
+import { packageFile } from "../core/package-file.ts";
 import type { CompiledSchema } from "./compile-schemas.ts";
 import { invalidFile, readSchemaFiles } from "./schema-files.ts";
 import type { SchemaFile } from "./schema-files.ts";
@@ -43,7 +44,7 @@ export const SPECIFICATION = "dev/spec@1";
 /** Ids that exist although nobody published the fields. */
 const UNPUBLISHED = [SPECIFICATION, "dev/review-finding-batch@1", "common/final-report@1"];
 
-const BUILT_IN = fileURLToPath(new URL("../../schemas", import.meta.url));
+const BUILT_IN = fileURLToPath(packageFile("schemas"));
 
 /**
  * Reads the schemas that come with Reprise and those in `.reprise/schemas/` of a project (null for

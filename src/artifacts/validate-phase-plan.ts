@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 
+import { packageFile } from "../core/package-file.ts";
 import { compileSchemas } from "./compile-schemas.ts";
 import type { KnownNames } from "./plan-names.ts";
 import type { Syntax } from "./read-source.ts";
@@ -7,7 +8,7 @@ import { PHASE_PLAN } from "./registry.ts";
 import { validatePlan } from "./validate-plan.ts";
 import type { PlanReport } from "./validate-plan.ts";
 
-const file = new URL("../../schemas/dev/phase-plan@1.json", import.meta.url);
+const file = packageFile("schemas/dev/phase-plan@1.json");
 
 export interface PhasePlanOptions {
   /** How the text is written; JSON where it is not given. */

@@ -16,21 +16,20 @@ import { showFailure } from "./interactive/show-failure.ts";
 import { promptText } from "./prompt-text.ts";
 
 /** `reprise`: one exchange with `-p`, else a session line by line until its input ends. */
-export function chatAction(
+export async function chatAction(
   cli: CliContext,
   program: Command,
-): (options: ChatOptions) => Promise<void> {
-  return async (options) => {
-    if (program.args.length > 0) {
-      throw new RepriseError(
-        "invalid_usage",
-        "There is no such command; see `reprise --help`, and send a message with -p.",
-      );
-    }
-    refuseBadOptions(options);
-    await using store = await openStore(cli, program);
-    await chat({ cli, store, command: program, options });
-  };
+  options: ChatOptions,
+): Promise<void> {
+  if (program.args.length > 0) {
+    throw new RepriseError(
+      "invalid_usage",
+      "There is no such command; see `reprise --help`, and send a message with -p.",
+    );
+  }
+  refuseBadOptions(options);
+  await using store = await openStore(cli, program);
+  await chat({ cli, store, command: program, options });
 }
 
 /** The way from the options to a session that talks; `sessions resume` comes in here too. */

@@ -4,6 +4,7 @@ import { fileURLToPath } from "node:url";
 
 import type { PersonaPlaces } from "../agent/personas/places.ts";
 import { RepriseError } from "../core/errors.ts";
+import { packageFile } from "../core/package-file.ts";
 import type { CliContext } from "./context.ts";
 
 /**
@@ -39,7 +40,7 @@ export function personaPlaces(cli: CliContext): PersonaPlaces {
   const { config } = userFolders(cli);
   return {
     userDir: config === null ? null : join(config, "personas"),
-    builtinDir: fileURLToPath(new URL("../../personas", import.meta.url)),
+    builtinDir: fileURLToPath(packageFile("personas")),
   };
 }
 

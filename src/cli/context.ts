@@ -6,6 +6,8 @@ import type { Readable, Writable } from "node:stream";
  */
 export interface CliContext {
   readonly version: string;
+  /** What stands behind the program's name. */
+  readonly args: readonly string[];
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly stdin: Readable & { readonly isTTY?: boolean };

@@ -1,16 +1,21 @@
 import { Command } from "commander";
 
+import { type CommandTable, groupCommands } from "./command-table.ts";
 import type { CliContext } from "./context.ts";
-import { graphCommand } from "./plan/graph.ts";
-import { newCommand } from "./plan/new.ts";
-import { showCommand } from "./plan/show.ts";
-import { validateCommand } from "./plan/validate.ts";
 
-/** `reprise plan …`: a file for each. */
-export function planCommand(cli: CliContext): Command {
+/** A file for each, in the order of the help. */
+const COMMANDS: CommandTable = {
+  validate: async () => (await import("./plan/validate.ts")).validateCommand,
+  show: async () => (await import("./plan/show.ts")).showCommand,
+  graph: async () => (await import("./plan/graph.ts")).graphCommand,
+  new: async () => (await import("./plan/new.ts")).newCommand,
+};
+
+/** `reprise plan …`. */
+export async function planCommand(cli: CliContext): Promise<Command> {
   const plan = new Command("plan").description("work with phase plans (dev/phase-plan@1)");
-  for (const command of [validateCommand, showCommand, graphCommand, newCommand]) {
-    plan.addCommand(command(cli));
+  for (const command of await groupCommands(cli, COMMANDS)) {
+    plan.addCommand(command);
   }
   return plan;
 }

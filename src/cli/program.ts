@@ -1,19 +1,27 @@
 import { Command } from "commander";
 
 import { RepriseError } from "../core/errors.ts";
-import { backupCommand } from "./backup.ts";
-import { chatAction } from "./chat.ts";
+import type { ChatOptions } from "./chat-options.ts";
+import { type CommandTable, namedCommands } from "./command-table.ts";
 import type { CliContext } from "./context.ts";
-import { copyCommand } from "./copy.ts";
 import { withDatabase } from "./database.ts";
-import { doctorCommand } from "./doctor.ts";
-import { planCommand } from "./plan.ts";
-import { schemaCommand } from "./schema.ts";
-import { serveCommand } from "./serve.ts";
-import { sessionsCommand } from "./sessions/command.ts";
 
-/** The whole command line. Parsing throws CommanderError for wrong usage instead of exiting. */
-export function createProgram(cli: CliContext): Command {
+/** A file for each, in the order of the help. */
+const COMMANDS: CommandTable = {
+  sessions: async () => (await import("./sessions/command.ts")).sessionsCommand,
+  serve: async () => (await import("./serve.ts")).serveCommand,
+  backup: async () => (await import("./backup.ts")).backupCommand,
+  copy: async () => (await import("./copy.ts")).copyCommand,
+  doctor: async () => (await import("./doctor.ts")).doctorCommand,
+  plan: async () => (await import("./plan.ts")).planCommand,
+  schema: async () => (await import("./schema.ts")).schemaCommand,
+};
+
+/**
+ * The command line, with the commands that the arguments name. Parsing throws CommanderError for
+ * wrong usage instead of exiting.
+ */
+export async function createProgram(cli: CliContext): Promise<Command> {
   const program = new Command("reprise");
   program
     .description("Long conversations with an agent that survive a closed terminal.")
@@ -38,15 +46,14 @@ export function createProgram(cli: CliContext): Command {
     .option("--take-over", "if another exchange is at work in the session, stop it")
     .option("--json", "one line of JSON for each exchange")
     .allowExcessArguments(true)
-    .action(chatAction(cli, program));
+    .action(async (options: ChatOptions) => {
+      const { chatAction } = await import("./chat.ts");
+      await chatAction(cli, program, options);
+    });
   withDatabase(program);
-  program.addCommand(sessionsCommand(cli));
-  program.addCommand(serveCommand(cli));
-  program.addCommand(backupCommand(cli));
-  program.addCommand(copyCommand(cli));
-  program.addCommand(doctorCommand(cli));
-  program.addCommand(planCommand(cli));
-  program.addCommand(schemaCommand(cli));
+  for (const command of await namedCommands(cli, COMMANDS)) {
+    program.addCommand(command);
+  }
   for (const command of allCommands(program)) {
     command.copyInheritedSettings(program).exitOverride().allowExcessArguments(false);
   }

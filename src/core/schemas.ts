@@ -8,7 +8,7 @@ import {
   MAX_PATH_LENGTH,
   MESSAGES_PER_READ,
 } from "./limits.ts";
-import { ACTIVITIES, type Message, ROLES, type Session, SESSION_STATES } from "./sessions.ts";
+import { ACTIVITIES, ROLES, SESSION_STATES } from "./sessions.ts";
 
 /**
  * The data transfer objects of the HTTP API. One schema gives the validation, the type, the
@@ -203,33 +203,3 @@ export const StreamQuery = Type.Object(
   { all: Type.Optional(Type.Boolean({ default: false })), last_seq: Type.Optional(seqAfter()) },
   closed,
 );
-
-/** The summary of a stored session: the same fields without what only the program needs. */
-export function sessionSummary(session: Session): SessionSummary {
-  const { thread_suffix: _, ...summary } = session;
-  return summary;
-}
-
-/** The nine fields of a stored message, whatever else the row holds. */
-export function messageInfo(message: Message): MessageInfo {
-  const { session_id, seq, role, content, tool_calls, token_count, is_summary, archived, ts } =
-    message;
-  return {
-    session_id,
-    seq,
-    role,
-    content,
-    tool_calls:
-      tool_calls === null ? null : tool_calls.map(({ id, name, args }) => ({ id, name, args })),
-    token_count,
-    is_summary,
-    archived,
-    ts,
-  };
-}
-
-/** What a session's writer gets back: `seq` is the message's, or the last one where none was stored. */
-export function sessionAck(session: Session, seq: number): SessionAck {
-  const { id, state, title, total_input_tokens, total_output_tokens } = session;
-  return { id, state, seq, title, total_input_tokens, total_output_tokens };
-}

@@ -1,6 +1,5 @@
 import { randomUUID } from "node:crypto";
 
-import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
 import { type FastifyInstance, fastify } from "fastify";
 
 import {
@@ -16,6 +15,7 @@ import {
 } from "../core/limits.ts";
 import type { Store } from "../store/store.ts";
 import { refuseUnknownRoutes } from "./allowed-methods.ts";
+import { typed } from "./api.ts";
 import { artifactRoutes } from "./artifacts.ts";
 import { boundBodies } from "./body-room.ts";
 import { createClientErrors } from "./client-error.ts";
@@ -70,9 +70,6 @@ export interface RequestTimeouts {
   readonly headersMs: number;
   readonly requestMs: number;
 }
-
-/** The Fastify instance that routes are added to. */
-export type Api = ReturnType<typeof typed>;
 
 export interface App {
   readonly fastify: FastifyInstance;
@@ -129,10 +126,6 @@ export async function createApp(options: AppOptions): Promise<App> {
   openApiRoute(typed(app));
   await app.ready();
   return { fastify: app, streams, retire: readiness.retire };
-}
-
-function typed(app: FastifyInstance) {
-  return app.withTypeProvider<TypeBoxTypeProvider>();
 }
 
 async function createFastify(

@@ -4,7 +4,7 @@ import { FINDING_CODES } from "../artifacts/finding.ts";
 import { RepriseError } from "../core/errors.ts";
 import { MAX_BODY_BYTES, MAX_CONTENT_BYTES, MAX_NAME_LENGTH } from "../core/limits.ts";
 import { NoQuery } from "../core/schemas.ts";
-import type { Api } from "./app.ts";
+import type { Api } from "./api.ts";
 import type { Schemas } from "./artifacts.ts";
 import { json, problems } from "./responses.ts";
 

@@ -3,7 +3,7 @@ import { Type } from "typebox";
 import type { SchemaRegistry } from "../artifacts/registry.ts";
 import { MAX_NAME_LENGTH } from "../core/limits.ts";
 import { NoQuery } from "../core/schemas.ts";
-import type { Api } from "./app.ts";
+import type { Api } from "./api.ts";
 import { validateArtifactRoute } from "./artifacts-validate.ts";
 import { json, problems, REQUEST_ID } from "./responses.ts";
 

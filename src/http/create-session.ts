@@ -1,14 +1,9 @@
-import {
-  CreateSessionRequest,
-  named,
-  NoQuery,
-  SessionSummary,
-  sessionSummary,
-} from "../core/schemas.ts";
+import { sessionSummary } from "../core/answers.ts";
+import { CreateSessionRequest, named, NoQuery, SessionSummary } from "../core/schemas.ts";
 import { projectKeyOf } from "../store/project-key.ts";
 import { createSession } from "../store/sessions/create.ts";
 import type { Store } from "../store/store.ts";
-import type { Api } from "./app.ts";
+import type { Api } from "./api.ts";
 import { emptyBodyAsObject } from "./empty-body.ts";
 import { json, problems } from "./responses.ts";
 

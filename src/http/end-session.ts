@@ -1,9 +1,10 @@
-import { EndSessionRequest, named, NoQuery, SessionAck, sessionAck } from "../core/schemas.ts";
+import { sessionAck } from "../core/answers.ts";
+import { EndSessionRequest, named, NoQuery, SessionAck } from "../core/schemas.ts";
 import { endSession } from "../store/sessions/change.ts";
 import { resolveSession } from "../store/sessions/read.ts";
 import type { Operation, Store } from "../store/store.ts";
 import type { Session } from "../core/sessions.ts";
-import type { Api } from "./app.ts";
+import type { Api } from "./api.ts";
 import { emptyBodyAsObject } from "./empty-body.ts";
 import { json, problems } from "./responses.ts";
 import { SESSION_PROBLEMS, SessionParams } from "./session-params.ts";

@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 
-import type { Api } from "./app.ts";
+import type { Api } from "./api.ts";
 import type { Readiness } from "./readiness.ts";
 import { json, problems } from "./responses.ts";
 

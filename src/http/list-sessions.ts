@@ -1,10 +1,11 @@
 import { Type } from "typebox";
 
 import { DEFAULT_LIST_LIMIT } from "../core/limits.ts";
-import { ListQuery, named, SessionSummary, sessionSummary } from "../core/schemas.ts";
+import { sessionSummary } from "../core/answers.ts";
+import { ListQuery, named, SessionSummary } from "../core/schemas.ts";
 import { listSessions } from "../store/sessions/list.ts";
 import type { Store } from "../store/store.ts";
-import type { Api } from "./app.ts";
+import type { Api } from "./api.ts";
 import { cursorOf, readCursor } from "./cursor.ts";
 import { json, problems } from "./responses.ts";
 

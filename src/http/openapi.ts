@@ -12,7 +12,7 @@ import {
   SessionDetail,
   SessionSummary,
 } from "../core/schemas.ts";
-import type { Api } from "./app.ts";
+import type { Api } from "./api.ts";
 import { json, problems } from "./responses.ts";
 
 /** Registers the named schemas and collects the routes that are added after it. */

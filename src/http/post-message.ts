@@ -2,10 +2,11 @@ import { Type } from "typebox";
 
 import { RepriseError } from "../core/errors.ts";
 import { MAX_BODY_BYTES, MAX_CONTENT_BYTES } from "../core/limits.ts";
-import { named, NoQuery, PostMessageRequest, SessionAck, sessionAck } from "../core/schemas.ts";
+import { sessionAck } from "../core/answers.ts";
+import { named, NoQuery, PostMessageRequest, SessionAck } from "../core/schemas.ts";
 import { appendUserMessage } from "../store/messages/append.ts";
 import type { Store } from "../store/store.ts";
-import type { Api } from "./app.ts";
+import type { Api } from "./api.ts";
 import type { Observe } from "./observation.ts";
 import { json, problems } from "./responses.ts";
 import { SESSION_PROBLEMS, SessionParams } from "./session-params.ts";

@@ -1,8 +1,9 @@
 import { MAX_DETAIL_BYTES } from "../core/limits.ts";
-import { DetailQuery, messageInfo, named, SessionDetail, sessionSummary } from "../core/schemas.ts";
+import { messageInfo, sessionSummary } from "../core/answers.ts";
+import { DetailQuery, named, SessionDetail } from "../core/schemas.ts";
 import { readDetailWithin } from "../store/messages/detail-within.ts";
 import type { Store } from "../store/store.ts";
-import type { Api } from "./app.ts";
+import type { Api } from "./api.ts";
 import { json, problems } from "./responses.ts";
 import { SESSION_PROBLEMS, SessionParams } from "./session-params.ts";
 

@@ -3,7 +3,7 @@ import type { FastifyRequest } from "fastify";
 import { StreamQuery } from "../core/schemas.ts";
 import { resolveSession } from "../store/sessions/read.ts";
 import type { Store } from "../store/store.ts";
-import type { Api } from "./app.ts";
+import type { Api } from "./api.ts";
 import { problems, REQUEST_ID } from "./responses.ts";
 import { SESSION_PROBLEMS, SessionParams } from "./session-params.ts";
 import type { Streams } from "./streams.ts";

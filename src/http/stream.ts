@@ -4,7 +4,7 @@ import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promi
 
 import { isRepriseError } from "../core/errors.ts";
 import { STREAM_PAGE_BYTES, STREAM_PAGE_ROWS } from "../core/limits.ts";
-import { messageInfo } from "../core/schemas.ts";
+import { messageInfo } from "../core/answers.ts";
 import type { Message } from "../core/sessions.ts";
 import { readStreamPage, type StreamPage } from "../store/messages/stream-page.ts";
 import type { Store } from "../store/store.ts";

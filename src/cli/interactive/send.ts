@@ -1,6 +1,6 @@
 import type { Live } from "../../agent/exchange-parts.ts";
 import type { ExchangeEvent, ExchangeResult } from "../../agent/exchange-event.ts";
-import { messageInfo } from "../../core/schemas.ts";
+import { messageInfo } from "../../core/answers.ts";
 import { oneLine } from "../../core/text.ts";
 import { type CliContext, noticeLine, printLine } from "../context.ts";
 import { printable } from "../printable.ts";

@@ -1,35 +1,29 @@
 import { Command } from "commander";
 
+import { type CommandTable, groupCommands } from "../command-table.ts";
 import type { CliContext } from "../context.ts";
-import { deleteCommand } from "./delete.ts";
-import { endCommand } from "./end.ts";
-import { exportCommand } from "./export.ts";
-import { importCommand } from "./import.ts";
-import { listCommand } from "./list.ts";
-import { pruneCommand } from "./prune.ts";
-import { repairCommand } from "./repair.ts";
-import { resumeCommand } from "./resume.ts";
-import { showCommand } from "./show.ts";
-import { verifyCommand } from "./verify.ts";
 
-/** `reprise sessions …`: a file for each. */
-export function sessionsCommand(cli: CliContext): Command {
+/** A file for each, in the order of the help. */
+const COMMANDS: CommandTable = {
+  list: async () => (await import("./list.ts")).listCommand,
+  show: async () => (await import("./show.ts")).showCommand,
+  resume: async () => (await import("./resume.ts")).resumeCommand,
+  end: async () => (await import("./end.ts")).endCommand,
+  export: async () => (await import("./export.ts")).exportCommand,
+  import: async () => (await import("./import.ts")).importCommand,
+  delete: async () => (await import("./delete.ts")).deleteCommand,
+  prune: async () => (await import("./prune.ts")).pruneCommand,
+  verify: async () => (await import("./verify.ts")).verifyCommand,
+  repair: async () => (await import("./repair.ts")).repairCommand,
+};
+
+/** `reprise sessions …`. */
+export async function sessionsCommand(cli: CliContext): Promise<Command> {
   const sessions = new Command("sessions").description(
     "list, show, resume, end, move, delete, verify and repair sessions",
   );
-  for (const command of [
-    listCommand,
-    showCommand,
-    resumeCommand,
-    endCommand,
-    exportCommand,
-    importCommand,
-    deleteCommand,
-    pruneCommand,
-    verifyCommand,
-    repairCommand,
-  ]) {
-    sessions.addCommand(command(cli));
+  for (const command of await groupCommands(cli, COMMANDS)) {
+    sessions.addCommand(command);
   }
   return sessions;
 }

@@ -1,6 +1,6 @@
 import { Command } from "commander";
 
-import { sessionAck } from "../../core/schemas.ts";
+import { sessionAck } from "../../core/answers.ts";
 import { oneLine } from "../../core/text.ts";
 import { endSession } from "../../store/sessions/change.ts";
 import { resolveSession } from "../../store/sessions/read.ts";

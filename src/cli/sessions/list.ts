@@ -2,7 +2,7 @@ import { Command, Option } from "commander";
 
 import { RepriseError } from "../../core/errors.ts";
 import { MAX_LIST_LIMIT } from "../../core/limits.ts";
-import { sessionSummary } from "../../core/schemas.ts";
+import { sessionSummary } from "../../core/answers.ts";
 import { type Session, SESSION_STATES, type SessionState } from "../../core/sessions.ts";
 import { type ListPosition, listSessions } from "../../store/sessions/list.ts";
 import type { Store } from "../../store/store.ts";

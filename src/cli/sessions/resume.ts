@@ -3,7 +3,7 @@ import { createInterface } from "node:readline/promises";
 import { Command } from "commander";
 
 import { RepriseError } from "../../core/errors.ts";
-import { sessionSummary } from "../../core/schemas.ts";
+import { sessionSummary } from "../../core/answers.ts";
 import { refuseEnded } from "../../store/sessions/change.ts";
 import { listSessions } from "../../store/sessions/list.ts";
 import { resolveSession } from "../../store/sessions/read.ts";

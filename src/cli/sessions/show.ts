@@ -1,6 +1,6 @@
 import { Command } from "commander";
 
-import { messageInfo, sessionSummary } from "../../core/schemas.ts";
+import { messageInfo, sessionSummary } from "../../core/answers.ts";
 import type { Message, Session } from "../../core/sessions.ts";
 import { listSessions } from "../../store/sessions/list.ts";
 import { threadId } from "../../core/threads.ts";

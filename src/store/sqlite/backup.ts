@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { rmSync } from "node:fs";
+import { extname } from "node:path";
 import { Worker } from "node:worker_threads";
 
 import { RepriseError } from "../../core/errors.ts";
@@ -25,6 +26,8 @@ export interface Backup {
   readonly sessions: number;
 }
 
+/** Beside this file, and of the same kind: TypeScript, or what is built from it. */
+const WORKER = new URL(`./backup-worker${extname(import.meta.url)}`, import.meta.url);
 /** How long the copy waits for a lock: a process that opens the database for the first time has one. */
 const BUSY_TIMEOUT_MS = 5000;
 
@@ -55,7 +58,7 @@ export async function backupSqlite(options: BackupOptions): Promise<Backup> {
 }
 
 async function copy(order: BackupOrder): Promise<number> {
-  const worker = new Worker(new URL("./backup-worker.ts", import.meta.url), { workerData: order });
+  const worker = new Worker(WORKER, { workerData: order });
   const [answer]: BackupAnswer[] = await once(worker, "message");
   switch (answer?.kind) {
     case "copied":
