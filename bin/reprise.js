@@ -1,9 +1,15 @@
 #!/usr/bin/env node
 // Plain JavaScript that every Node.js can read, so that an old one gets a sentence instead of a
-// stack trace: the program itself is TypeScript, which needs Node.js 24.15 (see package.json).
+// stack trace: the program itself needs Node.js 24.15 (see package.json).
+import { existsSync } from "node:fs";
+
 const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
 if (major > 24 || (major === 24 && minor >= 15)) {
-  await import("../src/main.ts");
+  const { keepCompiledCode } = await import("./compile-cache.js");
+  keepCompiledCode();
+  // where the sources are, they are the program: what was built from them may be older
+  const sources = new URL("../src/main.ts", import.meta.url);
+  await import(existsSync(sources) ? sources.href : "../dist/program/main.js");
 } else {
   process.stderr.write(
     `reprise needs Node.js 24.15 or newer; this is ${process.versions.node}. Install a newer one, or use \`npx reprise\`, which brings its own.\n`,

@@ -141,7 +141,7 @@ describe("an older Node.js", () => {
 
   const old = oldNode();
   it.skipIf(old === null)(
-    "[CLI-5] that is really there is refused too (REPRISE_TEST_OLD_NODE, else /usr/bin/node)",
+    "[CLI-5] that is really there is refused too (REPRISE_TEST_OLD_NODE, else the machine's own)",
     async () => {
       const { code, stdout, stderr } = await startProcess(old ?? "", [BIN, "sessions", "list"])
         .finished;
@@ -153,10 +153,11 @@ describe("an older Node.js", () => {
 
 /** A Node.js older than 24; null where none is found. */
 function oldNode(): string | null {
-  const path = process.env["REPRISE_TEST_OLD_NODE"] ?? "/usr/bin/node";
-  if (!existsSync(path)) {
-    return null;
-  }
-  const version = execFileSync(path, ["--version"], { encoding: "utf8" });
-  return Number(/^v(\d+)\./.exec(version)?.[1]) < 24 ? path : null;
+  const named = process.env["REPRISE_TEST_OLD_NODE"];
+  const places = named === undefined ? ["/usr/bin/node", "/usr/local/bin/node"] : [named];
+  const isOld = (path: string): boolean => {
+    const version = execFileSync(path, ["--version"], { encoding: "utf8" });
+    return Number(/^v(\d+)\./.exec(version)?.[1]) < 24;
+  };
+  return places.find((path) => existsSync(path) && isOld(path)) ?? null;
 }

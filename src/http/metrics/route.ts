@@ -1,5 +1,5 @@
 import { NoQuery } from "../../core/schemas.ts";
-import type { Api } from "../app.ts";
+import type { Api } from "../api.ts";
 import { problems, REQUEST_ID } from "../responses.ts";
 import { type Metrics, METRICS_TYPE } from "./metrics.ts";
 

@@ -1,0 +1,33 @@
+import { mkdirSync, statSync } from "node:fs";
+import { enableCompileCache } from "node:module";
+import { join } from "node:path";
+
+/**
+ * Keeps compiled code between starts, which halves them. Whoever can write to that folder decides
+ * what this program does, so it is in the user's own cache (`XDG_CACHE_HOME`, else `~/.cache`) and
+ * not in the shared one for temporary files, where Node.js would put it; and it is left alone
+ * unless it, and the folders around it, are this user's and nobody else may write to them: with
+ * `sudo` the home may be another's. Without one the program is compiled at each start.
+ */
+export function keepCompiledCode() {
+  const { XDG_CACHE_HOME: cache, HOME: home, NODE_COMPILE_CACHE: chosen } = process.env;
+  const base = cache?.startsWith("/") ? cache : home?.startsWith("/") ? join(home, ".cache") : null;
+  if (chosen !== undefined || base === null) {
+    return;
+  }
+  const own = join(base, "reprise");
+  const folder = join(own, "compiled");
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    if ([base, own, folder].every(isOnlyOurs)) {
+      enableCompileCache(folder);
+    }
+  } catch {
+    // a home that cannot be written: it is faster with a cache, and works without
+  }
+}
+
+function isOnlyOurs(folder) {
+  const { uid, mode } = statSync(folder);
+  return uid === process.getuid?.() && (mode & 0o022) === 0;
+}

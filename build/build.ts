@@ -1,0 +1,43 @@
+import { cpSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+import { bundle } from "./bundle.ts";
+import { thirdPartyLicenses } from "./licenses.ts";
+import { writeTypes } from "./types.ts";
+
+/** What crosses the public API: a program that uses it has to have the very same package. */
+const PUBLIC_PACKAGES = ["fastify", "kysely", "typebox"];
+
+/**
+ * Makes `dist/` anew: the command line in `program/`, which needs no other package, the public API
+ * in `library/` with its declarations in `types/`, and the licences of what they contain.
+ */
+export async function build(root: string, dist: string): Promise<void> {
+  rmSync(dist, { recursive: true, force: true });
+  const program = await buildProgram(root, dist);
+  const library = await bundle({
+    root,
+    entries: { index: "src/index.ts" },
+    external: PUBLIC_PACKAGES,
+    folder: join(dist, "library"),
+  });
+  writeTypes(root, join(dist, "types"));
+  writeFileSync(join(dist, "THIRD-PARTY-LICENSES.txt"), thirdPartyLicenses([program, library]));
+}
+
+/** Makes a folder like an installed package that holds the command line only. */
+export async function installProgram(root: string, folder: string): Promise<void> {
+  for (const name of ["bin", "personas", "schemas", "package.json"]) {
+    cpSync(join(root, name), join(folder, name), { recursive: true });
+  }
+  await buildProgram(root, join(folder, "dist"));
+}
+
+function buildProgram(root: string, dist: string): ReturnType<typeof bundle> {
+  return bundle({
+    root,
+    entries: { main: "src/main.ts", "backup-worker": "src/store/sqlite/backup-worker.ts" },
+    external: [],
+    folder: join(dist, "program"),
+  });
+}

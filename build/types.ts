@@ -1,0 +1,46 @@
+import { execFileSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join, relative } from "node:path";
+
+const IMPORTED = /(?<=\bfrom |\bimport\()"(\.[^"]+)\.ts"/g;
+
+/**
+ * Writes the declarations of the public API: those of `src/index.ts` and of every module that they
+ * name, as TypeScript makes them.
+ */
+export function writeTypes(root: string, folder: string): void {
+  const made = mkdtempSync(join(tmpdir(), "reprise-types-"));
+  try {
+    const compiler = join(root, "node_modules/typescript/bin/tsc");
+    const project = join(root, "build/tsconfig.types.json");
+    execFileSync(process.execPath, [compiler, "--project", project, "--outDir", made], {
+      stdio: ["ignore", "inherit", "inherit"],
+    });
+    for (const [file, text] of reachable(join(made, "index.d.ts"))) {
+      const place = join(folder, relative(made, file));
+      mkdirSync(dirname(place), { recursive: true });
+      writeFileSync(place, text);
+    }
+  } finally {
+    rmSync(made, { recursive: true });
+  }
+}
+
+/** The declarations that can be reached from one file, with imports of what stands beside them. */
+function reachable(from: string): Map<string, string> {
+  const found = new Map<string, string>();
+  const waiting = [from];
+  for (let file = waiting.pop(); file !== undefined; file = waiting.pop()) {
+    if (found.has(file)) {
+      continue;
+    }
+    const text = readFileSync(file, "utf8");
+    for (const [, path] of text.matchAll(IMPORTED)) {
+      waiting.push(join(dirname(file), `${path}.d.ts`));
+    }
+    // TypeScript leaves `.ts` in declarations, where other compilers may not follow it
+    found.set(file, text.replaceAll(IMPORTED, `"$1.js"`));
+  }
+  return found;
+}

@@ -1,0 +1,102 @@
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+
+import { installProgram } from "../../build/build.ts";
+import { tryCommands } from "../../build/check/commands.ts";
+import { startProcess } from "../helpers/process.ts";
+import { makeFolder, temporaryFolder } from "../helpers/temp.ts";
+
+const ROOT = fileURLToPath(new URL("../..", import.meta.url));
+const VERSION = String(JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")).version);
+
+/** The command line as a package holds it, in a folder without any other package. */
+describe("the package", () => {
+  const installed = makeFolder();
+  const bin = join(installed.path, "bin/reprise.js");
+  beforeAll(() => installProgram(ROOT, installed.path));
+  afterAll(() => installed[Symbol.dispose]());
+
+  const version = (env: Record<string, string | undefined>, uid?: number) =>
+    startProcess(process.execPath, [bin, "--version"], {
+      env: { NODE_COMPILE_CACHE: undefined, XDG_CACHE_HOME: undefined, ...env },
+      ...(uid === undefined ? {} : { uid }),
+    }).finished;
+
+  it("[PACK-1] carries out every command without another package", async () => {
+    await tryCommands({
+      bin,
+      node: process.execPath,
+      home: temporaryFolder(),
+      project: temporaryFolder(),
+      version: VERSION,
+    });
+  });
+
+  it("[PACK-2] is its sources where they are, whatever was built from them", async () => {
+    const checkout = temporaryFolder();
+    await installProgram(ROOT, checkout);
+    mkdirSync(join(checkout, "src"));
+    writeFileSync(join(checkout, "src/main.ts"), `console.log("the sources" satisfies string);`);
+    const { stdout } = await startProcess(process.execPath, [join(checkout, "bin/reprise.js")])
+      .finished;
+    expect(stdout).toBe("the sources\n");
+  });
+
+  it("[PACK-3] keeps compiled code in the user's own cache, and nowhere else", async () => {
+    const home = temporaryFolder();
+    expect(await version({ HOME: home })).toMatchObject({ code: 0, stdout: `${VERSION}\n` });
+    const folder = join(home, ".cache/reprise/compiled");
+    expect(readdirSync(folder)).not.toEqual([]);
+    expect(statSync(folder).mode & 0o777).toBe(0o700);
+    expect(readdirSync(home)).toEqual([".cache"]);
+  });
+
+  it("[PACK-3] neither reads nor writes where others may write", async () => {
+    const home = temporaryFolder();
+    const folder = join(home, ".cache/reprise/compiled");
+    mkdirSync(folder, { recursive: true });
+    for (const open of [folder, join(home, ".cache/reprise"), join(home, ".cache")]) {
+      chmodSync(open, 0o777);
+      expect(await version({ HOME: home })).toMatchObject({ code: 0, stdout: `${VERSION}\n` });
+      expect(readdirSync(folder)).toEqual([]);
+      chmodSync(open, 0o755);
+    }
+    await version({ HOME: home });
+    expect(readdirSync(folder)).not.toEqual([]);
+  });
+
+  it.skipIf(process.getuid?.() !== 0)(
+    "[PACK-3] leaves another user's folder alone, as with sudo (needs root)",
+    async () => {
+      const home = temporaryFolder();
+      const folder = join(home, ".cache/reprise/compiled");
+      mkdirSync(folder, { recursive: true });
+      for (const place of [home, join(home, ".cache"), join(home, ".cache/reprise"), folder]) {
+        chmodSync(place, 0o755);
+      }
+      chmodSync(installed.path, 0o755);
+      expect(await version({ HOME: home }, 65_534)).toMatchObject({
+        code: 0,
+        stdout: `${VERSION}\n`,
+      });
+      expect(readdirSync(folder)).toEqual([]);
+    },
+  );
+
+  it("[PACK-3] works without a home", async () => {
+    const { code, stdout } = await version({ HOME: undefined });
+    expect({ code, stdout }).toEqual({ code: 0, stdout: `${VERSION}\n` });
+    expect(existsSync(join(installed.path, ".cache"))).toBe(false);
+  });
+});
