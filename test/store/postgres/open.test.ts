@@ -11,6 +11,7 @@ import { listSessions } from "../../../src/store/sessions/list.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { createPostgres, type TestPostgres } from "../../helpers/postgres.ts";
 import { startProgram } from "../../helpers/process.ts";
+import { startOldServer } from "./old-server.ts";
 
 describe("the tables", () => {
   it("[PG-1] are made once when ten nodes start together", async () => {
@@ -152,6 +153,20 @@ describe("a server that would lose or change what it is given", () => {
     await expect(openPostgresStore({ url: url.href })).rejects.toMatchObject({
       code: "database_unsupported",
     });
+  });
+
+  it.each([
+    { version: 14, number: 140_023 },
+    { version: 9, number: 90_624 },
+  ])("[PG-4] is refused, and asked nothing more: PostgreSQL $version", async ({ number }) => {
+    await using server = await startOldServer(number);
+
+    await expect(openPostgresStore({ url: server.url })).rejects.toMatchObject({
+      code: "database_unsupported",
+      message: "The database server is older than PostgreSQL 15; use PostgreSQL 15 to 18.",
+    });
+    // but for the client's farewell
+    expect(server.asked.filter((statement) => statement !== "")).toEqual([]);
   });
 
   it("[PG-4] is told of where it only reads", async () => {

@@ -39,6 +39,8 @@ it(
       ),
     );
     const talking = startProgram("store-exchange-loop.ts", [server.url, talk.id]);
+    // whoever starts while the server is away is told so
+    await talking.waitFor(/"done"/);
     const load: Load = { stopped: false, acknowledged: new Map(), refused: 0, posted: 0 };
     const writers = clients.flatMap((each, node) =>
       Array.from({ length: WRITERS_PER_NODE }, (_, writer) =>
@@ -61,6 +63,7 @@ it(
       await sleep(round % 4 === 1 ? LONG_MS : random() * 400);
       await server.start();
       await Promise.race([moved(() => progressOf(load, talking), before), writing, ended]);
+      console.log(`restarts: crash ${round + 1}: ${JSON.stringify(progressOf(load, talking))}`);
     }
 
     load.stopped = true;
