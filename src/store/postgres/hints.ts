@@ -20,7 +20,10 @@ export interface HintsParts {
 }
 
 const CHANNEL = "reprise";
-/** One NOTIFY for all that was touched in this time: each takes a lock of the whole server. */
+/**
+ * The least time between two NOTIFY, each of which takes a lock of the whole server; what is touched
+ * meanwhile goes together. The first one after a pause goes at once.
+ */
 const GATHER_MS = 10;
 /** The server takes less than 8,000 bytes in one. */
 const PAYLOAD_BYTES = 7900;
@@ -72,6 +75,8 @@ export function createHints({ config, onHint }: HintsParts): Hints {
     client.on("error", lost.reject);
     client.on("end", () => lost.reject(new Error("the connection ended")));
     await client.connect();
+    // a hint that a crash takes away is no loss, and nobody should wait until it is on the disk
+    await client.query("SET synchronous_commit = off");
     const self = await pidOf(client);
     client.on("notification", ({ processId, payload }) => {
       if (processId !== self) {
@@ -79,6 +84,7 @@ export function createHints({ config, onHint }: HintsParts): Hints {
       }
     });
     let hears = false;
+    let sentAt = -GATHER_MS;
     for (;;) {
       news = Promise.withResolvers();
       if (listening && !hears) {
@@ -86,6 +92,7 @@ export function createHints({ config, onHint }: HintsParts): Hints {
         await client.query(`LISTEN ${CHANNEL}`);
       }
       if (waiting.size > 0) {
+        sentAt = performance.now();
         await notify(client, waiting);
       }
       if (closing.signal.aborted) {
@@ -94,7 +101,10 @@ export function createHints({ config, onHint }: HintsParts): Hints {
       if (waiting.size === 0) {
         await Promise.race([news.promise, lost.promise]);
       }
-      await sleep(GATHER_MS, null, { signal: closing.signal }).catch(() => undefined);
+      const early = sentAt + GATHER_MS - performance.now();
+      if (early > 0) {
+        await sleep(early, null, { signal: closing.signal }).catch(() => undefined);
+      }
     }
   };
 
