@@ -11,5 +11,8 @@ export const BENCHES: Readonly<Record<string, { load: () => Promise<Bench>; usua
     usual: true,
   },
   exchange: { load: async () => (await import("./exchange.ts")).bench, usual: true },
+  hints: { load: async () => (await import("./hints.ts")).bench, usual: false },
+  million: { load: async () => (await import("./million.ts")).bench, usual: false },
+  nodes: { load: async () => (await import("./nodes.ts")).bench, usual: false },
   plan: { load: async () => (await import("./plan.ts")).bench, usual: true },
 };

@@ -1,0 +1,124 @@
+import { createCheckpointSaver } from "../src/agent/checkpoints/saver.ts";
+import { MAX_DETAIL_BYTES } from "../src/core/limits.ts";
+import { threadId } from "../src/core/threads.ts";
+import { appendUserMessage } from "../src/store/messages/append.ts";
+import { readDetailWithin } from "../src/store/messages/detail-within.ts";
+import { readPending } from "../src/store/messages/read.ts";
+import { openPostgresStore } from "../src/store/postgres/open.ts";
+import { listSessions } from "../src/store/sessions/list.ts";
+import { readSession } from "../src/store/sessions/read.ts";
+import { openSqliteStore } from "../src/store/sqlite/open.ts";
+import type { Store } from "../src/store/store.ts";
+import { type Filled, fillStore, MESSAGES_EACH, projectOf } from "./fill.ts";
+import { type Bench, type Measurement, median } from "./measurement.ts";
+import { startPostgres } from "./postgres.ts";
+import { temporaryFolder } from "./services.ts";
+
+const SESSIONS = { small: 100, big: 10_000 };
+/** Of each work on each database; the two take turns, so that the machine weighs on both alike. */
+const SAMPLES = 1000;
+const MOST = 1.5;
+
+type Work = (filled: Filled, random: () => number) => Promise<unknown>;
+
+const WORKS: Readonly<Record<string, Work>> = {
+  list: ({ store }) => store.read(listSessions, { limit: 50 }),
+  "list of a project": ({ store, ids }, random) =>
+    store.read(listSessions, {
+      limit: 50,
+      state: "active",
+      project_key: projectOf(Math.floor(random() * ids.length)),
+    }),
+  detail: ({ store, ids }, random) =>
+    store.read(readDetailWithin, {
+      reference: one(ids, random),
+      all: false,
+      max_bytes: MAX_DETAIL_BYTES,
+    }),
+  append: ({ store, ids }, random) =>
+    store.write(appendUserMessage, { reference: one(ids, random), content: "one more" }),
+  resume: ({ store, ids }, random) => resume(store, one(ids, random)),
+};
+
+/** What people wait for, in a database of a million messages and in one of ten thousand. */
+export const bench: Bench = {
+  about: `a database of 1,000,000 messages against one of 10,000, ${MESSAGES_EACH} in each session`,
+  run: async ({ scale }) => {
+    using folder = temporaryFolder();
+    await using postgres = await startPostgres();
+    return [
+      ...(await compare(scale, {
+        name: "SQLite",
+        open: (name) => openSqliteStore({ path: `${folder.path}/${name}.db` }),
+        settle: () => Promise.resolve(),
+      })),
+      ...(await compare(scale, {
+        name: "PostgreSQL",
+        open: async (name) => openPostgresStore({ url: await postgres.makeDatabase(name) }),
+        settle: postgres.settle,
+      })),
+    ];
+  },
+};
+
+interface Engine {
+  readonly name: string;
+  open(name: string): Promise<Store>;
+  /** What the database does by itself some time after many rows came. */
+  settle(): Promise<void>;
+}
+
+async function compare(scale: number, engine: Engine): Promise<Measurement[]> {
+  await using smallStore = await engine.open("small");
+  await using bigStore = await engine.open("big");
+  const small = await fillStore(smallStore, SESSIONS.small);
+  const big = await fillStore(bigStore, Math.max(SESSIONS.small, SESSIONS.big * scale));
+  await engine.settle();
+  const lines: Measurement[] = [];
+  for (const [name, work] of Object.entries(WORKS)) {
+    const took = await takeTurns({ small, big }, work, Math.ceil(SAMPLES * Math.min(1, scale)));
+    lines.push({
+      what: `${engine.name}: ${name}`,
+      unit: "ms",
+      ours: median(took.big),
+      floor: median(took.small),
+      reach: { at_most: MOST },
+    });
+  }
+  return lines;
+}
+
+async function takeTurns(
+  { small, big }: { readonly small: Filled; readonly big: Filled },
+  work: Work,
+  samples: number,
+): Promise<{ small: number[]; big: number[] }> {
+  const took = { small: [] as number[], big: [] as number[] };
+  for (let sample = -samples / 10; sample < samples; sample += 1) {
+    for (const [times, filled] of [
+      [took.small, small],
+      [took.big, big],
+    ] as const) {
+      const begun = performance.now();
+      await work(filled, Math.random);
+      if (sample >= 0) times.push(performance.now() - begun);
+    }
+  }
+  return took;
+}
+
+/** What an exchange reads before it asks the model, by a process that knows nothing yet. */
+async function resume(store: Store, id: string): Promise<void> {
+  const session = await store.read(readSession, { id });
+  const thread_id = threadId(id, session.thread_suffix);
+  const tuple = await createCheckpointSaver({ store }).getTuple({ configurable: { thread_id } });
+  const messages = tuple?.checkpoint.channel_values["messages"];
+  if (!Array.isArray(messages) || messages.length !== MESSAGES_EACH) {
+    throw new Error("the thread did not come whole");
+  }
+  await store.read(readPending, { session_id: id });
+}
+
+function one(ids: readonly string[], random: () => number): string {
+  return ids[Math.floor(random() * ids.length)]!;
+}

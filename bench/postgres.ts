@@ -1,0 +1,29 @@
+import { openPostgresStore } from "../src/store/postgres/open.ts";
+import { admin, databaseUrl, startEmbedded } from "../test/helpers/postgres-server.ts";
+
+export interface BenchPostgres extends AsyncDisposable {
+  /** Makes a database with the tables that the service uses, and gives its address. */
+  makeDatabase(name: string): Promise<string>;
+  /** Does at once, in every database, what autovacuum does some time after many rows came. */
+  settle(): Promise<void>;
+}
+
+/** A PostgreSQL of its own that syncs every commit, as one that people use does. */
+export async function startPostgres(): Promise<BenchPostgres> {
+  const server = await startEmbedded({ settings: { fsync: "on", full_page_writes: "on" } });
+  const databases: string[] = [];
+  return {
+    settle: async () => {
+      for (const url of databases) await admin(url, "VACUUM ANALYZE");
+    },
+    makeDatabase: async (name) => {
+      await admin(server.url, `CREATE DATABASE ${name} ENCODING 'UTF8' TEMPLATE template0`);
+      const url = databaseUrl(server.url, name);
+      const store = await openPostgresStore({ url });
+      await store.close();
+      databases.push(url);
+      return url;
+    },
+    [Symbol.asyncDispose]: () => server.stop(),
+  };
+}
