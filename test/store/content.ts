@@ -17,8 +17,9 @@ export function contentThrough(file: DatabaseSync): Content {
     .map(({ name }) => String(name));
   return Object.fromEntries(
     tables.map((table) => {
-      const rows = file.prepare(`SELECT * FROM "${table}" ORDER BY 1, 2`).all();
-      const hash = createHash("sha256").update(JSON.stringify(rows)).digest("hex");
+      const rows = file.prepare(`SELECT * FROM "${table}"`).all();
+      const sorted = rows.map((row) => JSON.stringify(row)).toSorted();
+      const hash = createHash("sha256").update(sorted.join()).digest("hex");
       return [table, `${rows.length} rows ${hash.slice(0, 16)}`];
     }),
   );
