@@ -1,0 +1,145 @@
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+import { expect, it } from "vitest";
+import { parse } from "yaml";
+
+import { createPostgres } from "../helpers/postgres.ts";
+import { startProcess } from "../helpers/process.ts";
+import { freshHome } from "../helpers/reprise.ts";
+
+// No container runs here: what can rot without one is looked at, and the commands are carried out.
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+const read = (file: string): string => readFileSync(join(root, file), "utf8");
+
+interface Service {
+  readonly build?: string;
+  readonly command?: string[];
+  readonly environment?: Record<string, string>;
+  readonly secrets?: string[];
+  readonly volumes?: string[];
+  readonly ports?: string[];
+  readonly depends_on?: Record<string, { condition: string }>;
+  readonly healthcheck?: object;
+}
+interface Compose {
+  readonly services: Record<string, Service>;
+  readonly secrets: Record<string, { file: string }>;
+  readonly volumes: Record<string, unknown>;
+}
+
+const compose = parse(read("compose.yaml"), { merge: true }) as Compose;
+const dockerfile = read("Dockerfile").replaceAll("\\\n", " ").split("\n");
+const caddyfile = read("deploy/Caddyfile");
+
+/** What follows an instruction, the last time it stands there. */
+function instruction(name: string): string {
+  return dockerfile.findLast((line) => line.startsWith(`${name} `))?.slice(name.length + 1) ?? "";
+}
+
+const entrypoint = JSON.parse(instruction("ENTRYPOINT")) as string[];
+const command = JSON.parse(instruction("CMD")) as string[];
+const check = JSON.parse(/CMD (\[.*\])/.exec(instruction("HEALTHCHECK"))?.[1] ?? "[]") as string[];
+
+it("[OPS-10] the Dockerfile copies what is there and let in, and all that a node needs", () => {
+  const copied = dockerfile.flatMap((line) =>
+    line.startsWith("COPY ") && !line.includes("--from") ? line.split(/\s+/).slice(1, -1) : [],
+  );
+  expect(copied.length).toBeGreaterThan(4);
+  const let_in = read(".dockerignore").split("\n");
+  for (const path of copied) {
+    expect(existsSync(join(root, path)), path).toBe(true);
+    expect(let_in, path).toContain(`!${path}`);
+  }
+  expect(copied).toContain(dirname(entrypoint[1] ?? ""));
+  expect(instruction("USER")).toBe("node");
+  expect(command).toContain(instruction("EXPOSE"));
+  expect(check.join(" ")).toContain(`:${instruction("EXPOSE")}/readyz`);
+});
+
+it("[OPS-10] compose.yaml names files, secrets, volumes, services and ports that belong together", () => {
+  const nodes = Object.entries(compose.services).filter(([, { build }]) => build === ".");
+  expect(nodes.map(([name]) => name)).toEqual(["node1", "node2"]);
+  for (const [name, service] of Object.entries(compose.services)) {
+    for (const secret of service.secrets ?? []) {
+      expect(Object.keys(compose.secrets), name).toContain(secret);
+    }
+    for (const volume of service.volumes ?? []) {
+      const [source = ""] = volume.split(":");
+      const isThere = source.startsWith(".")
+        ? existsSync(join(root, source))
+        : source in compose.volumes;
+      expect(isThere, volume).toBe(true);
+    }
+    for (const other of Object.keys(service.depends_on ?? {})) {
+      expect(Object.keys(compose.services)).toContain(other);
+    }
+    const mounted = new Set((service.secrets ?? []).map((secret) => `/run/secrets/${secret}`));
+    const used = [...(service.command ?? []), ...Object.values(service.environment ?? {})].filter(
+      (word) => word.startsWith("/run/secrets/"),
+    );
+    expect(new Set(used), name).toEqual(mounted);
+    // a secret in the environment is shown by `docker inspect`
+    expect(JSON.stringify(service.environment ?? {})).not.toMatch(/postgres:\/\/|REPRISE_TOKEN"/);
+  }
+  const port = instruction("EXPOSE");
+  for (const [name, { command: words = [] }] of nodes) {
+    expect(caddyfile).toContain(`${name}:${port}`);
+    expect(words[words.indexOf("--port") + 1]).toBe(port);
+    expect(words).toContain(name);
+  }
+  const [, published, inside] =
+    /^127\.0\.0\.1:(\d+):(\d+)$/.exec(compose.services["balancer"]?.ports?.[0] ?? "") ?? [];
+  expect(caddyfile).toMatch(new RegExp(`^:${inside} \\{`, "m"));
+  expect(nodes[0]?.[1].command).toContain(`localhost:${published}`);
+  for (const { file } of Object.values(compose.secrets)) {
+    expect(read(".gitignore")).toContain(`/${dirname(file).replace(/^\.\//, "")}/`);
+  }
+});
+
+it("[OPS-10] the command of a node starts here, is found healthy by the check of the image, and takes a balancer's Host", async () => {
+  await using database = await createPostgres();
+  const home = freshHome();
+  const node = compose.services["node1"];
+  const secrets: Record<string, string> = {
+    reprise_token: "whole",
+    metrics_token: "numbers",
+    database_address: database.url,
+  };
+  const local = (word: string): string => {
+    const name = /^\/run\/secrets\/(.+)$/.exec(word)?.[1];
+    if (name === undefined) {
+      return word === instruction("EXPOSE") ? "0" : word;
+    }
+    writeFileSync(join(home.home, name), `${secrets[name]}\n`);
+    return join(home.home, name);
+  };
+  const env = Object.fromEntries(
+    Object.entries(node?.environment ?? {}).map(([name, value]) => [name, local(value)]),
+  );
+  const words = (node?.command ?? []).map(local);
+  expect(entrypoint).toEqual(["node", "bin/reprise.js"]);
+  const service = startProcess(process.execPath, [...entrypoint.slice(1), ...words], {
+    cwd: root,
+    env: { ...env, HOME: home.home, REPRISE_DATABASE: undefined, REPRISE_TOKEN: undefined },
+  });
+  const [, port = ""] = await service.waitFor(/^listening on http:\/\/0\.0\.0\.0:(\d+)$/m);
+
+  const probe = startProcess(
+    process.execPath,
+    check.slice(1).map((word) => word.replaceAll(`:${instruction("EXPOSE")}`, `:${port}`)),
+  );
+  expect(await probe.finished).toMatchObject({ code: 0, stderr: "" });
+  const status = async (path: string, token: string): Promise<number> =>
+    (
+      await fetch(`http://127.0.0.1:${port}${path}`, {
+        headers: { authorization: `Bearer ${token}` },
+      })
+    ).status;
+  expect(await status("/api/sessions", "whole")).toBe(200);
+  expect(await status("/metrics", "numbers")).toBe(200);
+  // the image's own command is the same but for what compose.yaml adds
+  expect(words.map(String)).toEqual(expect.arrayContaining(command.map(local)));
+});
