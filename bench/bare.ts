@@ -5,29 +5,38 @@ import { DatabaseSync } from "node:sqlite";
 /**
  * The floor: `node bench/bare.ts <database>` reads and writes the same tables as durably as the
  * service, with the same group commit, and does nothing else. No validation, no checks, no
- * features: nobody could store and read the same with much less.
+ * features; SQLite itself writes the JSON, which nothing in JavaScript does as fast. Nobody could
+ * store and read the same with much less.
  */
 const db = new DatabaseSync(process.argv[2]!, { enableForeignKeyConstraints: true });
 db.exec("PRAGMA synchronous = FULL; PRAGMA temp_store = MEMORY; PRAGMA cell_size_check = ON");
 
-const SUMMARY = `id, state, 'idle' AS activity, title, persona_name, model, repo_path, project_key,
-  plan_mode, parent_session_id, depth, total_input_tokens, total_output_tokens, last_seq,
-  created_at, last_message_at, ended_at`;
-const MESSAGE = "session_id, seq, role, content, tool_calls, token_count, is_summary, archived, ts";
-const create = db.prepare(`INSERT INTO sessions (id) VALUES (?) RETURNING ${SUMMARY}`);
-const list = db.prepare(
-  `SELECT ${SUMMARY} FROM sessions ORDER BY last_activity_at DESC, id DESC LIMIT ?`,
+const SUMMARY = `'activity', 'idle', ${fields(`id state title persona_name model repo_path project_key
+  plan_mode parent_session_id depth total_input_tokens total_output_tokens last_seq created_at
+  last_message_at ended_at`)}`;
+const MESSAGE = `'tool_calls', json(tool_calls), ${fields(
+  "session_id seq role content token_count is_summary archived ts",
+)}`;
+const ACK = fields("id state title total_input_tokens total_output_tokens");
+const create = db.prepare(
+  `INSERT INTO sessions (id) VALUES (?) RETURNING json_object(${SUMMARY}) AS json`,
 );
-const session = db.prepare(`SELECT ${SUMMARY} FROM sessions WHERE id = ?`);
-const messages = db.prepare(
-  `SELECT ${MESSAGE} FROM messages WHERE session_id = ? ORDER BY seq DESC LIMIT 201`,
-);
+const list = db.prepare(`SELECT json_group_array(json(row)) AS json FROM (SELECT
+  json_object(${SUMMARY}) AS row FROM sessions ORDER BY last_activity_at DESC, id DESC LIMIT ?)`);
+const session = db.prepare(`SELECT json_object(${SUMMARY}) AS json FROM sessions WHERE id = ?`);
+const messages = db.prepare(`SELECT json_group_array(json(row) ORDER BY seq) AS json,
+  iif(min(seq) > 1, 'true', 'false') AS earlier FROM (SELECT seq, json_object(${MESSAGE}) AS row
+  FROM messages WHERE session_id = ? ORDER BY seq DESC LIMIT 200)`);
 const count = db.prepare(`UPDATE sessions SET last_seq = last_seq + 1, title = coalesce(title, ?1),
   last_message_at = strftime('%Y-%m-%dT%H:%M:%fZ', 'now'),
   total_input_tokens = total_input_tokens + ?2 WHERE id = ?3 AND state = 'active'
-  RETURNING id, state, last_seq AS seq, title, total_input_tokens, total_output_tokens`);
+  RETURNING last_seq, json_object('seq', last_seq, ${ACK}) AS json`);
 const insert = db.prepare(`INSERT INTO messages (session_id, seq, message_id, content, token_count)
   VALUES (?, ?, ?, ?, ?)`);
+
+function fields(names: string): string {
+  return names.replace(/\s*(\w+)/g, ", '$1', $1").slice(2);
+}
 
 type Work = () => unknown;
 const waiting: { work: Work; response: ServerResponse }[] = [];
@@ -38,7 +47,7 @@ function commit(): void {
   db.exec("BEGIN IMMEDIATE");
   const answers = group.map(({ work }) => work());
   db.exec("COMMIT");
-  for (const [index, { response }] of group.entries()) send(response, answers[index], 201);
+  for (const [index, { response }] of group.entries()) send(response, String(answers[index]), 201);
 }
 
 function write(response: ServerResponse, work: Work): void {
@@ -47,19 +56,18 @@ function write(response: ServerResponse, work: Work): void {
 
 function append(id: string, { content }: { content: string }): unknown {
   const tokens = Math.ceil(Buffer.byteLength(content) / 4);
-  const counted = count.get(content.slice(0, 50), tokens, id)!;
-  insert.run(id, counted["seq"]!, randomUUID(), content, tokens);
-  return counted;
+  const { json, last_seq } = count.get(content.slice(0, 50), tokens, id)!;
+  insert.run(id, last_seq!, randomUUID(), content, tokens);
+  return json;
 }
 
-function detail(id: string): unknown {
-  const rows = messages.all(id);
-  const last = rows.slice(0, 200).reverse();
-  return { ...session.get(id), messages: last, has_earlier: rows.length > 200 };
+function detail(id: string): string {
+  const { json, earlier } = messages.get(id)!;
+  const summary = String(session.get(id)!["json"]).slice(0, -1);
+  return `${summary},"messages":${String(json)},"has_earlier":${String(earlier)}}`;
 }
 
-function send(response: ServerResponse, body: unknown, status = 200): void {
-  const json = JSON.stringify(body);
+function send(response: ServerResponse, json: string, status = 200): void {
   response.writeHead(status, {
     "content-type": "application/json; charset=utf-8",
     "content-length": Buffer.byteLength(json),
@@ -78,10 +86,15 @@ const server = createServer((request, response) => {
   const id = path.split("/")[3];
   if (request.method === "POST") {
     withBody(request, (body) =>
-      write(response, () => (id === undefined ? create.get(randomUUID()) : append(id, body))),
+      write(response, () =>
+        id === undefined ? create.get(randomUUID())!["json"] : append(id, body),
+      ),
     );
   } else {
-    send(response, id === undefined ? list.all(Number(query.slice(6))) : detail(id));
+    send(
+      response,
+      id === undefined ? String(list.get(Number(query.slice(6)))!["json"]) : detail(id),
+    );
   }
 });
 server.listen(0, "127.0.0.1", () => {

@@ -56,6 +56,11 @@ export async function ask(port: number, request: Buffer | string): Promise<strin
   }
 }
 
+/** A GET as it goes over the wire. */
+export function getRequest(port: number, path: string): string {
+  return `GET ${path} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n\r\n`;
+}
+
 /** A POST of JSON as it goes over the wire. */
 export function postRequest(port: number, path: string, body: object): string {
   const json = JSON.stringify(body);
