@@ -3,8 +3,25 @@ import type { Message, Session } from "./sessions.ts";
 
 /** The summary of a stored session: the same fields without what only the program needs. */
 export function sessionSummary(session: Session): SessionSummary {
-  const { thread_suffix: _, ...summary } = session;
-  return summary;
+  return {
+    id: session.id,
+    state: session.state,
+    activity: session.activity,
+    title: session.title,
+    persona_name: session.persona_name,
+    model: session.model,
+    repo_path: session.repo_path,
+    project_key: session.project_key,
+    plan_mode: session.plan_mode,
+    parent_session_id: session.parent_session_id,
+    depth: session.depth,
+    total_input_tokens: session.total_input_tokens,
+    total_output_tokens: session.total_output_tokens,
+    last_seq: session.last_seq,
+    created_at: session.created_at,
+    last_message_at: session.last_message_at,
+    ended_at: session.ended_at,
+  };
 }
 
 /** The nine fields of a stored message, whatever else the row holds. */

@@ -1,11 +1,10 @@
-import { sql } from "kysely";
-
 import { MESSAGES_PER_READ } from "../../core/limits.ts";
+import { type Given, prepared } from "../prepared.ts";
 import { resolveSession } from "../sessions/read.ts";
-import type { Operation, Tx } from "../store.ts";
+import type { Operation } from "../store.ts";
 import type { Detail, DetailInput } from "./read.ts";
 import { messageOf, selectMessages } from "./rows.ts";
-import { rowsThatFit } from "./stream-page.ts";
+import { messageBytes, rowsThatFit } from "./stream-page.ts";
 
 export interface DetailWithinInput extends DetailInput {
   /** Bytes of content and tool calls; the last message may be larger and then comes alone. */
@@ -18,7 +17,12 @@ export interface DetailWithinInput extends DetailInput {
  */
 export const readDetailWithin: Operation<DetailWithinInput, Detail> = async (tx, input) => {
   const session = await resolveSession(tx, { reference: input.reference });
-  const sizes = await sizesBefore(tx, { ...input, session_id: session.id });
+  const sizes = await tx.rows(sizesBefore, {
+    session_id: session.id,
+    rows: MESSAGES_PER_READ + 1,
+    before_seq: input.before_seq,
+    archived: input.all ? undefined : 0,
+  });
   const fitting = rowsThatFit(
     sizes.map(({ bytes }) => bytes),
     { max_rows: MESSAGES_PER_READ, max_bytes: input.max_bytes },
@@ -28,36 +32,54 @@ export const readDetailWithin: Operation<DetailWithinInput, Detail> = async (tx,
   if (first === undefined || last === undefined) {
     return { session, messages: [], has_earlier: false };
   }
-  let query = selectMessages(tx, session.id)
-    .where("seq", ">=", first.seq)
-    .where("seq", "<=", last.seq)
-    .orderBy("seq");
-  if (!input.all) {
-    query = query.where("archived", "=", 0);
-  }
-  const messages = (await query.execute()).map(messageOf);
+  const rows = await tx.rows(messagesBetween, {
+    session_id: session.id,
+    first: first.seq,
+    last: last.seq,
+    archived: input.all ? undefined : 0,
+  });
+  const messages = rows.map(messageOf);
   return { session, messages, has_earlier: sizes.length > fitting };
 };
 
-/** Sizes come first, from the last message backwards: the rows are read once it is known how many. */
-async function sizesBefore(
-  tx: Tx,
-  input: DetailWithinInput & { readonly session_id: string },
-): Promise<readonly { readonly seq: number; readonly bytes: number }[]> {
-  let query = tx.db
-    .selectFrom("messages")
-    .select([
-      "seq",
-      sql<number>`octet_length(content) + coalesce(octet_length(tool_calls), 0)`.as("bytes"),
-    ])
-    .where("session_id", "=", input.session_id)
-    .orderBy("seq", "desc")
-    .limit(MESSAGES_PER_READ + 1);
-  if (!input.all) {
-    query = query.where("archived", "=", 0);
-  }
-  if (input.before_seq !== undefined) {
-    query = query.where("seq", "<", input.before_seq);
-  }
-  return query.execute();
+interface BetweenValues {
+  readonly session_id: string;
+  readonly first: number;
+  readonly last: number;
+  readonly archived: number | undefined;
 }
+
+const messagesBetween = prepared(
+  (parts, given: Given<BetweenValues>) => {
+    const query = selectMessages(parts, given("session_id"))
+      .where("seq", ">=", given("first"))
+      .where("seq", "<=", given("last"))
+      .orderBy("seq");
+    return given.has("archived") ? query.where("archived", "=", given("archived")) : query;
+  },
+  ["archived"],
+);
+
+interface SizesValues {
+  readonly session_id: string;
+  readonly rows: number;
+  readonly before_seq: number | undefined;
+  readonly archived: number | undefined;
+}
+
+/** Sizes come first, from the last message backwards: the rows are read once it is known how many. */
+const sizesBefore = prepared(
+  ({ db }, given: Given<SizesValues>) => {
+    let query = db
+      .selectFrom("messages")
+      .select(["seq", messageBytes()])
+      .where("session_id", "=", given("session_id"))
+      .orderBy("seq", "desc")
+      .limit(given("rows"));
+    if (given.has("archived")) {
+      query = query.where("archived", "=", given("archived"));
+    }
+    return given.has("before_seq") ? query.where("seq", "<", given("before_seq")) : query;
+  },
+  ["archived", "before_seq"],
+);

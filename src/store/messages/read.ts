@@ -1,5 +1,6 @@
 import { MESSAGES_PER_READ } from "../../core/limits.ts";
 import type { Message, Session } from "../../core/sessions.ts";
+import { type Given, prepared } from "../prepared.ts";
 import { resolveSession } from "../sessions/read.ts";
 import type { Operation, Tx } from "../store.ts";
 import { messageOf, selectMessages } from "./rows.ts";
@@ -50,15 +51,20 @@ export interface AfterInput {
 
 /** Messages behind a position, ascending by `seq`: what a stream sends next. */
 export const readMessagesAfter: Operation<AfterInput, readonly Message[]> = async (tx, input) => {
-  let query = selectMessages(tx, input.session_id)
-    .where("seq", ">", input.after_seq)
-    .orderBy("seq")
-    .limit(input.limit);
-  if (!input.all) {
-    query = query.where("archived", "=", 0);
-  }
-  return (await query.execute()).map(messageOf);
+  const rows = await tx.rows(messagesAfter, { ...input, archived: input.all ? undefined : 0 });
+  return rows.map(messageOf);
 };
+
+const messagesAfter = prepared(
+  (parts, given: Given<AfterInput & { readonly archived: number | undefined }>) => {
+    const query = selectMessages(parts, given("session_id"))
+      .where("seq", ">", given("after_seq"))
+      .orderBy("seq")
+      .limit(given("limit"));
+    return given.has("archived") ? query.where("archived", "=", given("archived")) : query;
+  },
+  ["archived"],
+);
 
 /** User messages that no checkpoint holds yet: the next exchange hands them to the agent, in order. */
 export const readPending: Operation<{ readonly session_id: string }, readonly Message[]> = async (

@@ -1,17 +1,17 @@
-import type { Selectable, SelectQueryBuilder } from "kysely";
+import type { Expression, Selectable, SelectQueryBuilder } from "kysely";
 
 import { RepriseError } from "../../core/errors.ts";
 import type { Message, ToolCall } from "../../core/sessions.ts";
+import type { QueryParts } from "../prepared.ts";
 import type { Database, MessageTable } from "../schema.ts";
-import type { Tx } from "../store.ts";
 
 export type MessageRow = Omit<Selectable<MessageTable>, "checkpointed" | "idempotency_key">;
 
 export function selectMessages(
-  tx: Tx,
-  sessionId: string,
+  { db }: Pick<QueryParts, "db">,
+  sessionId: string | Expression<string>,
 ): SelectQueryBuilder<Database, "messages", MessageRow> {
-  return tx.db
+  return db
     .selectFrom("messages")
     .select([
       "session_id",
@@ -28,12 +28,19 @@ export function selectMessages(
     .where("session_id", "=", sessionId);
 }
 
+/** Field by field, because that is several times as fast as copying a row and changing some. */
 export function messageOf(row: MessageRow): Message {
   return {
-    ...row,
+    session_id: row.session_id,
+    seq: row.seq,
+    message_id: row.message_id,
+    role: row.role,
+    content: row.content,
     tool_calls: row.tool_calls === null ? null : toolCallsOf(row.tool_calls),
+    token_count: row.token_count,
     is_summary: row.is_summary === 1,
     archived: row.archived === 1,
+    ts: row.ts,
   };
 }
 

@@ -2,6 +2,7 @@ import { sql } from "kysely";
 
 import type { Message, SessionState } from "../../core/sessions.ts";
 import type { Operation, Tx } from "../store.ts";
+import { type Given, prepared } from "../prepared.ts";
 import { readSession } from "../sessions/read.ts";
 import { readMessagesAfter } from "./read.ts";
 
@@ -26,25 +27,42 @@ export interface StreamPage {
 /** The next messages of a stream, as many as fit. Error codes: `session_not_found`. */
 export const readStreamPage: Operation<StreamPageInput, StreamPage> = async (tx, input) => {
   const { state } = await readSession(tx, { id: input.session_id });
-  const sizes = await sizesAfter(tx, input);
-  const fitting = rowsThatFit(sizes, input);
+  const bytes = await sizesAfter(tx, input);
+  const fitting = rowsThatFit(bytes, input);
   const messages = fitting === 0 ? [] : await readMessagesAfter(tx, { ...input, limit: fitting });
-  return { messages, more: sizes.length > fitting, state };
+  return { messages, more: bytes.length > fitting, state };
 };
 
 /** The sizes come first: rows of 1 MiB each would be 200 MiB before anyone could count them. */
 async function sizesAfter(tx: Tx, input: StreamPageInput): Promise<readonly number[]> {
-  let query = tx.db
-    .selectFrom("messages")
-    .select(sql<number>`octet_length(content) + coalesce(octet_length(tool_calls), 0)`.as("bytes"))
-    .where("session_id", "=", input.session_id)
-    .where("seq", ">", input.after_seq)
-    .orderBy("seq")
-    .limit(input.max_rows + 1);
-  if (!input.all) {
-    query = query.where("archived", "=", 0);
-  }
-  return (await query.execute()).map((row) => row.bytes);
+  const { session_id, after_seq, max_rows, all } = input;
+  const archived = all ? undefined : 0;
+  const rows = await tx.rows(sizes, { session_id, after_seq, rows: max_rows + 1, archived });
+  return rows.map(({ bytes }) => bytes);
+}
+
+interface SizesValues extends Pick<StreamPageInput, "session_id" | "after_seq"> {
+  readonly rows: number;
+  readonly archived: number | undefined;
+}
+
+const sizes = prepared(
+  ({ db }, given: Given<SizesValues>) => {
+    const query = db
+      .selectFrom("messages")
+      .select(messageBytes())
+      .where("session_id", "=", given("session_id"))
+      .where("seq", ">", given("after_seq"))
+      .orderBy("seq")
+      .limit(given("rows"));
+    return given.has("archived") ? query.where("archived", "=", given("archived")) : query;
+  },
+  ["archived"],
+);
+
+/** Bytes of a message's content and tool calls, as a column of a query. */
+export function messageBytes() {
+  return sql<number>`octet_length(content) + coalesce(octet_length(tool_calls), 0)`.as("bytes");
 }
 
 /** How many rows from the first one fit; one alone may be larger than `max_bytes`. */

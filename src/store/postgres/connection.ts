@@ -10,7 +10,7 @@ import {
 } from "kysely";
 import type { ClientBase } from "pg";
 
-import { compileQuery, type PreparedQuery, type Statement } from "../prepared.ts";
+import { createPreparedQueries, type PreparedQuery } from "../prepared.ts";
 import type { Database } from "../schema.ts";
 import type { Tx } from "../store.ts";
 import { postgresDialect } from "./dialect.ts";
@@ -69,7 +69,7 @@ export function wrapClient(client: ClientBase, server: string): PostgresConnecti
   const db = kyselyOf(connection);
   return {
     db,
-    rows: preparedQueries(db, query),
+    rows: preparedRows(db, query),
     server,
     run: async (sql) => {
       const last = (await query(sql)).at(-1);
@@ -81,18 +81,14 @@ export function wrapClient(client: ClientBase, server: string): PostgresConnecti
   };
 }
 
-function preparedQueries(
+function preparedRows(
   db: Kysely<Database>,
   query: (text: string, values: readonly unknown[]) => Promise<Answered[]>,
 ): Tx["rows"] {
-  const known = new WeakMap<object, Statement<never>>();
+  const ready = createPreparedQueries({ db, dialect: postgresDialect }, (sql) => sql);
   return async <Values, Row>(prepared: PreparedQuery<Values, Row>, values: Values) => {
-    let statement = known.get(prepared) as Statement<Values> | undefined;
-    if (statement === undefined) {
-      statement = compileQuery(prepared, { db, dialect: postgresDialect });
-      known.set(prepared, statement);
-    }
-    const [answer] = await query(statement.sql, statement.parametersOf(values));
+    const { statement, parameters } = ready(prepared, values);
+    const [answer] = await query(statement, parameters);
     return (answer?.rows ?? []) as Row[];
   };
 }

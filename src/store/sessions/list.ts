@@ -1,4 +1,5 @@
 import type { Session, SessionState } from "../../core/sessions.ts";
+import { type Given, prepared } from "../prepared.ts";
 import type { Operation } from "../store.ts";
 import { selectSessions, sessionOf } from "./rows.ts";
 
@@ -24,37 +25,53 @@ export interface SessionPage {
 
 /** Sessions by latest activity, then by id, both descending; each session is on one page only. */
 export const listSessions: Operation<ListInput, SessionPage> = async (tx, input) => {
-  let query = selectSessions(tx)
-    .select("last_activity_at")
-    .orderBy("last_activity_at", "desc")
-    .orderBy("id", "desc")
-    .limit(input.limit + 1);
-  if (input.state !== undefined) {
-    query = query.where("state", "=", input.state);
-  }
-  if (input.project_key !== undefined) {
-    query = query.where("project_key", "=", input.project_key);
-  }
-  if (input.parent_session_id !== undefined) {
-    query = query.where("parent_session_id", "=", input.parent_session_id);
-  }
-  const { after } = input;
-  if (after !== undefined) {
-    query = query.where(({ eb, and, or }) =>
-      and([
-        eb("last_activity_at", "<=", after.last_activity_at),
-        or([eb("last_activity_at", "<", after.last_activity_at), eb("id", "<", after.id)]),
-      ]),
-    );
-  }
-  const rows = await query.execute();
-  const page = rows.slice(0, input.limit);
-  const last = page.at(-1);
+  const { limit, after, ...filters } = input;
+  const rows = await tx.rows(page, {
+    ...filters,
+    rows: limit + 1,
+    after_activity: after?.last_activity_at,
+    after_id: after?.id,
+  });
+  const sessions = rows.slice(0, limit).map(sessionOf);
+  const last = sessions.at(-1);
   return {
-    sessions: page.map(({ last_activity_at: _, ...row }) => sessionOf(row)),
+    sessions,
     next:
-      rows.length > input.limit && last !== undefined
-        ? { last_activity_at: last.last_activity_at, id: last.id }
+      rows.length > limit && last !== undefined
+        ? { last_activity_at: last.last_message_at ?? last.created_at, id: last.id }
         : null,
   };
 };
+
+interface PageValues extends Omit<ListInput, "limit" | "after"> {
+  readonly rows: number;
+  readonly after_activity: string | undefined;
+  readonly after_id: string | undefined;
+}
+
+const page = prepared(
+  (parts, given: Given<PageValues>) => {
+    let query = selectSessions(parts)
+      .orderBy("last_activity_at", "desc")
+      .orderBy("id", "desc")
+      .limit(given("rows"));
+    for (const filter of ["state", "project_key", "parent_session_id"] as const) {
+      if (given.has(filter)) {
+        query = query.where(filter, "=", given(filter));
+      }
+    }
+    if (given.has("after_id")) {
+      query = query.where(({ eb, and, or }) =>
+        and([
+          eb("last_activity_at", "<=", given("after_activity")),
+          or([
+            eb("last_activity_at", "<", given("after_activity")),
+            eb("id", "<", given("after_id")),
+          ]),
+        ]),
+      );
+    }
+    return query;
+  },
+  ["state", "project_key", "parent_session_id", "after_id"],
+);

@@ -11,7 +11,7 @@ import {
   SqliteQueryCompiler,
 } from "kysely";
 
-import { compileQuery, type PreparedQuery } from "../prepared.ts";
+import { createPreparedQueries, type PreparedQuery } from "../prepared.ts";
 import type { Database } from "../schema.ts";
 import type { Tx } from "../store.ts";
 import { sqliteDialect } from "./dialect.ts";
@@ -74,7 +74,7 @@ export function openConnection(
       createQueryCompiler: () => new SqliteQueryCompiler(),
     },
   });
-  return { db, rows: preparedQueries(db, statements), raw, close: () => raw.close() };
+  return { db, rows: preparedRows(db, statements), raw, close: () => raw.close() };
 }
 
 /** The whole driver: one connection, always free, because the store queues in front of it. */
@@ -106,21 +106,11 @@ function kyselyConnection(statements: StatementCache): DatabaseConnection {
   };
 }
 
-function preparedQueries(db: Kysely<Database>, statements: StatementCache): Tx["rows"] {
-  const parts = { db, dialect: sqliteDialect };
-  const known = new Map<object, (values: never) => readonly unknown[]>();
-  const prepare = <Values, Row>(query: PreparedQuery<Values, Row>) => {
-    const { sql, parametersOf } = compileQuery(query, parts);
-    const statement = statements(sql);
-    return (values: Values): readonly Row[] => statement<Row>(parametersOf(values)).rows;
-  };
+function preparedRows(db: Kysely<Database>, statements: StatementCache): Tx["rows"] {
+  const ready = createPreparedQueries({ db, dialect: sqliteDialect }, statements);
   return async <Values, Row>(query: PreparedQuery<Values, Row>, values: Values) => {
-    let carryOut = known.get(query) as ((values: Values) => readonly Row[]) | undefined;
-    if (carryOut === undefined) {
-      carryOut = prepare(query);
-      known.set(query, carryOut);
-    }
-    return carryOut(values);
+    const { statement, parameters } = ready(query, values);
+    return statement<Row>(parameters).rows;
   };
 }
 
@@ -156,6 +146,7 @@ function statementCache(raw: DatabaseSync): StatementCache {
 function cachedStatement(raw: DatabaseSync, sql: string): CachedStatement {
   const statement = raw.prepare(sql);
   const names = statement.columns().map(({ name }) => name);
+  const shape = Object.fromEntries(names.map((name) => [name, null]));
   statement.setReturnArrays(true);
   return <R>(parameters: readonly unknown[]): QueryResult<R> => {
     if (!raw.isTransaction) {
@@ -163,11 +154,16 @@ function cachedStatement(raw: DatabaseSync, sql: string): CachedStatement {
     }
     const values = parameters.map(sqliteValue);
     if (names.length > 0) {
-      return { rows: rowsOf<R>(statement, { names, values }) };
+      return { rows: rowsOf<R>(statement, { names, shape, values }) };
     }
     const { changes, lastInsertRowid } = statement.run(...values);
     return { rows: [], numAffectedRows: BigInt(changes), insertId: BigInt(lastInsertRowid) };
   };
+}
+
+interface RowShape {
+  readonly names: readonly string[];
+  readonly shape: Readonly<Record<string, null>>;
 }
 
 /**
@@ -176,13 +172,14 @@ function cachedStatement(raw: DatabaseSync, sql: string): CachedStatement {
  */
 function rowsOf<R>(
   statement: StatementSync,
-  { names, values }: { names: readonly string[]; values: readonly SqliteValue[] },
+  { names, shape, values }: RowShape & { readonly values: readonly SqliteValue[] },
 ): R[] {
   const read: unknown = statement.all(...values);
   return (read as unknown[][]).map((cells) => {
-    const row: Record<string, unknown> = {};
-    for (const [index, name] of names.entries()) {
-      row[name] = cells[index];
+    // the shape is there from the beginning: growing an object by one name after another is slower
+    const row: Record<string, unknown> = { ...shape };
+    for (let index = 0; index < names.length; index += 1) {
+      row[names[index] ?? ""] = cells[index];
     }
     return row as R;
   });
