@@ -24,7 +24,7 @@ const ROUNDS = 5;
  */
 export async function inRounds<Name extends string>(
   contenders: Readonly<Record<Name, Contender>>,
-  { connections, scale, rounds = ROUNDS }: RoundsOptions,
+  { connections, scale, rounds: most = ROUNDS }: RoundsOptions,
 ): Promise<Record<Name, LoadResult[]>> {
   const names = Object.keys(contenders) as Name[];
   const results = Object.fromEntries(names.map((name) => [name, []])) as unknown as Record<
@@ -32,6 +32,7 @@ export async function inRounds<Name extends string>(
     LoadResult[]
   >;
   const seconds = ROUND_SECONDS * scale;
+  const rounds = Math.max(1, Math.round(most * scale));
   for (let round = -1; round < rounds; round += 1) {
     // who comes first changes, because the one before leaves the machine as it does
     for (const name of round % 2 === 0 ? names : names.toReversed()) {
