@@ -4,7 +4,7 @@ import { closingLine } from "./test/helpers/closing-line.ts";
 
 export default defineConfig({
   test: {
-    globalSetup: "test/helpers/postgres-server.ts",
+    globalSetup: ["test/helpers/postgres-server.ts", "test/helpers/program-setup.ts"],
     pool: "forks",
     // files wait for processes and sockets more than they compute
     maxWorkers: 3,

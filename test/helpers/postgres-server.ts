@@ -1,5 +1,4 @@
 import { chmodSync, chownSync, readFileSync, statSync } from "node:fs";
-import { createServer } from "node:http";
 import { type AddressInfo, createServer as createSocket } from "node:net";
 import { join } from "node:path";
 import { once } from "node:events";
@@ -8,6 +7,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Client } from "pg";
 
 import { openPostgresStore } from "../../src/store/postgres/open.ts";
+import { onFirstAsk, type Shared } from "./on-first-ask.ts";
 import { makeFolder } from "./temp.ts";
 
 /** Where the tests ask for the server; set for their processes by `setup`. */
@@ -28,38 +28,11 @@ export interface PostgresServer {
  * a temporary folder. It is started when the first test asks, so that a run without such a test
  * does not wait for it.
  */
-export async function setup(): Promise<() => Promise<void>> {
-  if (process.env[STARTER_VARIABLE] !== undefined) {
-    // each project of vitest.config.ts calls this, and they share one server
-    return () => Promise.resolve();
-  }
-  let server: Promise<Started> | null = null;
-  const starter = createServer((_, response) => {
-    server ??= start();
-    server.then(
-      ({ told }) => response.end(JSON.stringify(told)),
-      (error: unknown) => {
-        console.error(error);
-        response.writeHead(500).end();
-      },
-    );
-  });
-  starter.listen(0, "127.0.0.1");
-  await once(starter, "listening");
-  process.env[STARTER_VARIABLE] = `http://127.0.0.1:${portOf(starter.address())}`;
-  return async () => {
-    starter.closeAllConnections();
-    starter.close();
-    await (await server?.catch(() => null))?.stop();
-  };
+export function setup(): Promise<() => Promise<void>> {
+  return onFirstAsk(STARTER_VARIABLE, start);
 }
 
-interface Started {
-  readonly told: PostgresServer;
-  stop(): Promise<void>;
-}
-
-async function start(): Promise<Started> {
+async function start(): Promise<Shared<PostgresServer>> {
   const named = process.env["REPRISE_TEST_POSTGRES"];
   const { url, folder, stop } = named === undefined ? await startEmbedded() : notOurs(named);
   const template = `reprise_template_${process.pid}`;

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 
+import { ask } from "./on-first-ask.ts";
 import { admin, databaseUrl, type PostgresServer, STARTER_VARIABLE } from "./postgres-server.ts";
 
 export interface TestPostgres extends AsyncDisposable {
@@ -10,7 +11,7 @@ export interface TestPostgres extends AsyncDisposable {
 
 /** A database of its own with empty tables; without any where `tables` is false. */
 export async function createPostgres({ tables = true } = {}): Promise<TestPostgres> {
-  const server = await postgresServer();
+  const server = await ask<PostgresServer>(STARTER_VARIABLE);
   const name = `reprise_test_${randomUUID().replaceAll("-", "")}`;
   const template = tables ? server.template : "template0";
   await admin(server.url, `CREATE DATABASE ${name} TEMPLATE ${template}`);
@@ -20,16 +21,4 @@ export async function createPostgres({ tables = true } = {}): Promise<TestPostgr
     server,
     [Symbol.asyncDispose]: () => admin(server.url, `DROP DATABASE ${name} WITH (FORCE)`),
   };
-}
-
-async function postgresServer(): Promise<PostgresServer> {
-  const starter = process.env[STARTER_VARIABLE];
-  if (starter === undefined) {
-    throw new Error("the tests' PostgreSQL is started by vitest.config.ts");
-  }
-  const answer = await fetch(starter);
-  if (!answer.ok) {
-    throw new Error("PostgreSQL did not start; the run's output says why");
-  }
-  return (await answer.json()) as PostgresServer;
 }

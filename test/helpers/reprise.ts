@@ -1,11 +1,13 @@
 import { existsSync, mkdirSync, symlinkSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
 
+import { ask } from "./on-first-ask.ts";
 import { type Finished, type ProcessOptions, type Running, startProcess } from "./process.ts";
+import { type Program, PROGRAM_VARIABLE } from "./program-setup.ts";
 import { temporaryFolder } from "./temp.ts";
 
-const BIN = fileURLToPath(new URL("../../bin/reprise.js", import.meta.url));
+/** What is installed, not the sources: it is what users start, in a third of the time. */
+const { bin: BIN, compiled: COMPILED } = await ask<Program>(PROGRAM_VARIABLE);
 
 /** One user's home on this machine: commands in it see nothing of the real environment. */
 export interface Home {
@@ -30,6 +32,7 @@ export function freshHome(env: Readonly<Record<string, string>> = {}): Home {
     ...options,
     env: {
       ...cleanEnvironment(),
+      NODE_COMPILE_CACHE: COMPILED,
       HOME: home,
       ...env,
       ...options.env,
