@@ -34,7 +34,8 @@ function lineOf(request: FastifyRequest, reply: FastifyReply, ms: number) {
     id: request.id,
     method: request.method,
     route: routeOf(request),
-    status: reply.raw.statusCode,
+    // who went away before an answer got none
+    status: reply.raw.headersSent ? reply.raw.statusCode : null,
     sent: reply.raw.writableFinished,
     ms: Math.round(ms),
   };
