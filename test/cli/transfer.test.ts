@@ -35,7 +35,7 @@ it("[MOVE-4] [MOVE-5] a session moves to another home: the same export, verified
   const imported = await there.run(["sessions", "import", file]);
   expect(imported).toMatchObject({
     code: 0,
-    stderr: "",
+    stderr: expect.stringMatching(/^note: The agent's tools will read and write files in \/\S+\n$/),
     stdout: `Imported: ${id}  5 messages  My name is Ada.\n`,
   });
   expect(withoutTime(await exported(there, id))).toBe(withoutTime(text));

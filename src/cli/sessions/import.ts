@@ -6,9 +6,9 @@ import { Command } from "commander";
 
 import { RepriseError } from "../../core/errors.ts";
 import { oneLine } from "../../core/text.ts";
-import { sessionsOf } from "../../store/transfer/document.ts";
+import { type SessionTree, sessionsOf } from "../../store/transfer/document.ts";
 import { withNewIds } from "../../store/transfer/new-ids.ts";
-import { type CliContext, printLine } from "../context.ts";
+import { type CliContext, noticeLine, printLine } from "../context.ts";
 import { openStore, withDatabase } from "../database.ts";
 import { plural } from "../plural.ts";
 
@@ -42,8 +42,19 @@ export function importCommand(cli: CliContext): Command {
         const title = oneLine(session.title ?? "(no message yet)");
         printLine(cli, `Imported: ${session.id}  ${plural(messages.length, "message")}  ${title}`);
       }
+      sayFolders(cli, tree);
     });
   return withDatabase(command);
+}
+
+/** Whoever wrote the file chose where tools will work: its reader should know before it does. */
+function sayFolders(cli: CliContext, tree: SessionTree): void {
+  const folders = new Set([...sessionsOf(tree)].map(({ session }) => session.repo_path));
+  for (const folder of folders) {
+    if (folder !== null) {
+      noticeLine(cli, `note: The agent's tools will read and write files in ${oneLine(folder)}`);
+    }
+  }
 }
 
 async function readText(cli: CliContext, file: string): Promise<string> {

@@ -13,7 +13,9 @@ import { faultOf } from "./verify.ts";
  * Error codes: `malformed_json`; `export_invalid` with the first fault's place, a JSON pointer.
  */
 export function parseExport(text: string): SessionTree {
-  const document = checkedForm(parseJson(text));
+  const value = parseJson(text);
+  refuseDeep(value);
+  const document = checkedForm(value);
   const tree = treeOf(document);
   if (checksumOf(tree) !== document.sha256) {
     throw invalid({ pointer: "/sha256", message: "Is not the checksum of what the file holds." });
@@ -35,6 +37,24 @@ function parseJson(text: string): unknown {
       { cause: error },
     );
   }
+}
+
+/** Levels of objects and lists. What reads an export goes down into it, a call for each level. */
+const MAX_LEVELS = 1000;
+
+function refuseDeep(value: unknown): void {
+  let level: object[] = typeof value === "object" && value !== null ? [value] : [];
+  for (let depth = 0; level.length > 0; depth += 1) {
+    if (depth > MAX_LEVELS) {
+      throw invalid({ pointer: "", message: `Is nested more than ${MAX_LEVELS} levels deep.` });
+    }
+    level = level.flatMap(members);
+  }
+}
+
+/** What has members of its own; texts and numbers have no level below them. */
+function members(value: object): object[] {
+  return Object.values(value).filter((one) => typeof one === "object" && one !== null);
 }
 
 function checkedForm(value: unknown): SessionExport {

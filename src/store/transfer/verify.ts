@@ -2,6 +2,7 @@ import type { Fault } from "../../core/errors.ts";
 import type { PortableList, PortableThread, SessionTree } from "./document.ts";
 import { relocateMembers, relocateWrite } from "./read-thread.ts";
 import { type Places, relocate } from "./relocate.ts";
+import { rowFaults } from "./row-faults.ts";
 
 /**
  * The first place at which a tree of the right form could not be a session of ours; null where it
@@ -27,7 +28,7 @@ function* treeFaults(tree: SessionTree, { pointer, ids }: TreePlace): Generator<
     yield fault(`${pointer}/session/id`, "Is the id of an earlier session of this file.");
   }
   ids.add(session.id);
-  yield* sessionFaults(tree, pointer);
+  yield* rowFaults(tree, pointer);
   for (const [index, thread] of tree.threads.entries()) {
     const place = `${pointer}/threads/${index}`;
     if (
@@ -53,31 +54,6 @@ function* treeFaults(tree: SessionTree, { pointer, ids }: TreePlace): Generator<
       );
     }
     yield* treeFaults(child, { pointer: place, ids });
-  }
-}
-
-function* sessionFaults({ session, messages }: SessionTree, pointer: string): Generator<Fault> {
-  if (session.last_seq !== messages.length) {
-    yield fault(`${pointer}/session/last_seq`, "Must be the number of messages.");
-  }
-  if (session.cleared_seq > session.last_seq) {
-    yield fault(`${pointer}/session/cleared_seq`, "Must be the position of a message.");
-  }
-  const messageIds = new Set<string>();
-  const keys = new Set<string>();
-  for (const [index, { seq, message_id, idempotency_key }] of messages.entries()) {
-    const place = `${pointer}/messages/${index}`;
-    if (seq !== index + 1) {
-      yield fault(`${place}/seq`, "Must count from 1 without holes.");
-    }
-    if (messageIds.has(message_id)) {
-      yield fault(`${place}/message_id`, "Is the id of an earlier message of this session.");
-    }
-    messageIds.add(message_id);
-    if (idempotency_key !== null && keys.has(idempotency_key)) {
-      yield fault(`${place}/idempotency_key`, "Is the key of an earlier message of this session.");
-    }
-    keys.add(idempotency_key ?? "");
   }
 }
 
@@ -150,10 +126,10 @@ function* checkpointFaults(
       relocateMembers(checkpoint.channels, places);
       relocate(checkpoint.metadata, places);
     });
-    if (keys.has(key) || !resolves) {
+    if (keys.has(key) || !resolves || checkpoint.parent_id === checkpoint.checkpoint_id) {
       yield fault(
         `${pointer}/${index}`,
-        "Must stand once, and refer to bodies and lists that its thread has.",
+        "Must stand once, not be its own parent, and refer to bodies and lists that its thread has.",
       );
     }
     keys.add(key);

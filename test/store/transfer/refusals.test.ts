@@ -101,6 +101,13 @@ const CASES: readonly [what: string, pointer: string, change: Change, fault?: st
   ["a number for a text", "/messages/0/content", to(1)],
   ["a flag that is 1", "/session/plan_mode", to(1)],
   ["a time that is none", "/messages/0/ts", to("yesterday")],
+  ["a day that no month has", "/messages/0/ts", to("2026-02-30T00:00:00.000Z")],
+  ["an hour that no day has", "/session/created_at", to("2026-02-03T25:00:00.000Z")],
+  ["an end without its time", "/session/state", to("ended"), "/session/ended_at"],
+  ["a time of an end that was none", "/session/ended_at", to("2026-02-03T00:00:00.000Z")],
+  ["a title of 51 characters", "/session/title", to("x".repeat(51))],
+  ["a folder that is relative", "/session/repo_path", to("../../etc")],
+  ["a project key that is none", "/session/project_key", to("project")],
   ["an id that is none", "/session/id", to("abc")],
   ["an unknown field", "/session/lease_epoch", to(7), "/session"],
   ["an unknown field below", "/children/0/messages/0/x", to(1), "/children/0/messages/0"],
@@ -138,6 +145,12 @@ const CASES: readonly [what: string, pointer: string, change: Change, fault?: st
     to("x"),
     "/threads/0/checkpoints/0",
   ],
+  [
+    "a checkpoint that is its own parent",
+    "/threads/0/checkpoints/1/parent_id",
+    sameAs("/threads/0/checkpoints/1/checkpoint_id"),
+    "/threads/0/checkpoints/1",
+  ],
   ["a checkpoint twice", "/threads/0/checkpoints/1", sameAs("/threads/0/checkpoints/0")],
   ["writes of no body", "/threads/0/writes/0/writes/0/2", to({ b: 999 }), "/threads/0/writes/0"],
   [
@@ -163,6 +176,15 @@ describe("an export that does not hold together", () => {
       });
     },
   );
+
+  it("[MOVE-6] is refused where its values are nested without end", () => {
+    const deep = `${"[".repeat(100_000)}${"]".repeat(100_000)}`;
+    const call = `[{"id":"a","name":"b","args":${deep}}]`;
+    expect(refusalOf(text.replace('"tool_calls":null', `"tool_calls":${call}`))).toMatchObject({
+      code: "export_invalid",
+      faults: [{ pointer: "" }],
+    });
+  });
 
   it("[MOVE-6] is refused where the checksum is not that of the rest", () => {
     expect(refusalOf(text.replace(SECRET, "zebra-4712"))).toMatchObject({
