@@ -24,7 +24,7 @@ const CHANNEL = "reprise";
  * The least time between two NOTIFY, each of which takes a lock of the whole server; what is touched
  * meanwhile goes together. The first one after a pause goes at once.
  */
-const GATHER_MS = 10;
+const GATHER_MS = 20;
 /** The server takes less than 8,000 bytes in one. */
 const PAYLOAD_BYTES = 7900;
 /** Sessions that wait while the server is away; beyond it the polls of other nodes find them. */
@@ -92,8 +92,8 @@ export function createHints({ config, onHint }: HintsParts): Hints {
         await client.query(`LISTEN ${CHANNEL}`);
       }
       if (waiting.size > 0) {
-        sentAt = performance.now();
         await notify(client, waiting);
+        sentAt = performance.now();
       }
       if (closing.signal.aborted) {
         return;
