@@ -24,7 +24,8 @@ export interface Filled {
 const EXCHANGES = 10;
 const TOOL_ROUNDS = 4;
 /** A question, an answer, and a call and its result for each round. */
-export const MESSAGES_EACH = EXCHANGES * (2 + 2 * TOOL_ROUNDS);
+const EXCHANGE_MESSAGES = 2 + 2 * TOOL_ROUNDS;
+export const MESSAGES_EACH = EXCHANGES * EXCHANGE_MESSAGES;
 /** Sessions of one project, however many sessions there are. */
 const PROJECT_SESSIONS = 50;
 
@@ -151,15 +152,15 @@ const copyRows: Operation<Copies, void> = async (tx, copies) => {
   await copyCheckpoints(tx, copies);
 };
 
+/** As if a hundred sessions were talked in by turns: the rows of an exchange lie side by side. */
 async function copyMessages({ db }: Tx, { template, ids }: Copies): Promise<void> {
   for (let index = 0; index < ids.length; index += 100) {
     await sql`INSERT INTO messages (session_id, seq, message_id, role, content, tool_calls,
         token_count, checkpointed, ts)
       SELECT s.id, m.seq, m.message_id, m.role, m.content, m.tool_calls, m.token_count, 1, m.ts
       FROM sessions s CROSS JOIN messages m
-      WHERE m.session_id = ${template.session} AND s.id IN (${sql.join(ids.slice(index, index + 100))})`.execute(
-      db,
-    );
+      WHERE m.session_id = ${template.session} AND s.id IN (${sql.join(ids.slice(index, index + 100))})
+      ORDER BY (m.seq - 1) / ${sql.lit(EXCHANGE_MESSAGES)}, s.id, m.seq`.execute(db);
   }
 }
 
