@@ -27,7 +27,7 @@ const LIST_LENGTH = 8;
 
 /** A value to be kept. What it refers to goes into the parcel. */
 export function encodeValue(value: unknown, parcel: ParcelBuilder): ValueInput {
-  if (isMessages(value) && value.length > 0) {
+  if (parcel.areMessages(value) && value.length > 0) {
     return { kind: "sequence", sequence: parcel.addSequence(value) };
   }
   return encodeJson(value, parcel);
@@ -42,17 +42,13 @@ export function encodeJson(value: unknown, parcel: ParcelBuilder): ValueInput {
     : { kind: "body", body: parcel.addText(json), refs };
 }
 
-function isMessages(value: unknown): value is BaseMessage[] {
-  return Array.isArray(value) && value.every((item) => BaseMessage.isInstance(item));
-}
-
 function replacer(refs: RefInput[], parcel: ParcelBuilder): Replacer {
   return function (this: unknown, key, value) {
     const raw = memberOf(this, key);
     if (BaseMessage.isInstance(raw)) {
       return { [MESSAGE]: refs.push({ kind: "body", body: parcel.addMessage(raw) }) - 1 };
     }
-    if (isMessages(raw) && raw.length >= LIST_LENGTH) {
+    if (Array.isArray(raw) && raw.length >= LIST_LENGTH && parcel.areMessages(raw)) {
       return { [LIST]: refs.push({ kind: "sequence", sequence: parcel.addSequence(raw) }) - 1 };
     }
     return special(value);

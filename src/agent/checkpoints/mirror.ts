@@ -32,21 +32,23 @@ export interface MirrorParts {
  */
 export function mirrorRows(parts: MirrorParts): CheckpointMirror {
   const { session_id, messages, parent, cache } = parts;
-  const { hashes, known } = parts.sequence;
+  const { hashAt, known } = parts.sequence;
   const shared =
     known?.list === parent?.list ? Math.min(known?.length ?? 0, parent?.length ?? 0) : 0;
-  const items = parent === null ? [] : (cache.lists.get(parent.list) ?? []);
+  const items = parent === null ? [] : (cache.lists.get(parent.list)?.items ?? []);
   const others = new Set(items.slice(shared, parent?.length ?? 0).map((item) => item.hash));
   const tokensAt = (index: number): number => {
-    const hash = hashes[index] ?? "";
+    const hash = hashAt(index);
     const known = cache.tokens.get(hash) ?? tokenCountOf(messages[index]);
     cache.tokens.set(hash, known);
     return known;
   };
-  const rows = hashes
+  const rows = messages
     .slice(shared)
-    .flatMap((hash, index) =>
-      others.has(hash) ? [] : (mirrorOf(messages, shared + index, tokensAt) ?? []),
+    .flatMap((_, index) =>
+      others.has(hashAt(shared + index))
+        ? []
+        : (mirrorOf(messages, shared + index, tokensAt) ?? []),
     );
   return { session_id, channel: MESSAGES, parent, messages: rows };
 }

@@ -1,4 +1,4 @@
-import type { BaseMessage } from "@langchain/core/messages";
+import { BaseMessage } from "@langchain/core/messages";
 
 import {
   at,
@@ -10,7 +10,7 @@ import {
 } from "../../store/checkpoints/value.ts";
 import { bodyText, hashOf } from "./body.ts";
 import { messageHash } from "./message-hash.ts";
-import { extendList, keepBody, type KnownBody, type ThreadCache } from "./thread-cache.ts";
+import { extendList, keepBody, type ThreadCache } from "./thread-cache.ts";
 
 /** Collects what the values of one write refer to, each body and each sequence once. */
 export interface ParcelBuilder {
@@ -18,9 +18,11 @@ export interface ParcelBuilder {
   addMessage(message: BaseMessage): number;
   /** Place of a text that is to be kept once. */
   addText(text: string): number;
+  /** True for an array of nothing but messages. */
+  areMessages(value: unknown): value is BaseMessage[];
   /** Place of a sequence of messages. */
   addSequence(messages: readonly BaseMessage[]): number;
-  /** A sequence as it was added, with the hashes of all its messages. */
+  /** A sequence as it was added. */
   sequenceAt(place: number): AddedSequence;
   readonly parcel: Parcel;
   /** Takes note of what the committed write stored. */
@@ -28,7 +30,9 @@ export interface ParcelBuilder {
 }
 
 export interface AddedSequence {
-  readonly hashes: readonly string[];
+  readonly messages: readonly BaseMessage[];
+  /** Hash of the message at a place. */
+  readonly hashAt: (index: number) => string;
   /** How far it goes along with a list that is known to be stored. */
   readonly known: ListVersion | null;
 }
@@ -54,15 +58,19 @@ export function createParcel(cache: ThreadCache): ParcelBuilder {
     parcel: { bodies, sequences },
     addMessage,
     addText: (text) => addBody(hashOf(text), () => text),
+    areMessages: (value): value is BaseMessage[] =>
+      Array.isArray(value) &&
+      value.slice(lentFrom(cache, value)).every((item) => BaseMessage.isInstance(item)),
     addSequence: (messages) => {
-      const hashes = messages.map(messageHash);
-      const same = added.findIndex((other) => sameHashes(hashes, other.hashes));
+      const hashAt = hashesOf(messages);
+      const known = longestKnown(cache, messages, hashAt);
+      const sequence: AddedSequence = { messages, hashAt, known };
+      const same = added.findIndex((other) => sameSequence(sequence, other));
       if (same !== -1) {
         return same;
       }
-      const known = longestKnown(cache, hashes);
       const rest = messages.slice(known?.length ?? 0).map(addMessage);
-      added.push({ hashes, known });
+      added.push(sequence);
       return sequences.push({ known, rest }) - 1;
     },
     sequenceAt: (place) => at(added, place),
@@ -75,11 +83,33 @@ export function createParcel(cache: ThreadCache): ParcelBuilder {
   };
 }
 
+/** Hashes by place, each taken once and only where it is asked for. */
+function hashesOf(messages: readonly BaseMessage[]): (index: number) => string {
+  const hashes = new Map<number, string>();
+  return (index) => {
+    const known = hashes.get(index) ?? messageHash(at(messages, index));
+    hashes.set(index, known);
+    return known;
+  };
+}
+
 /** The stored list that goes along with the sequence furthest. */
-function longestKnown(cache: ThreadCache, hashes: readonly string[]): ListVersion | null {
+function longestKnown(
+  cache: ThreadCache,
+  messages: readonly BaseMessage[],
+  hashAt: (index: number) => string,
+): ListVersion | null {
   let best: ListVersion | null = null;
-  for (const [list, items] of cache.lists) {
-    const length = commonItems(hashes, items);
+  for (const [list, { items, lent }] of cache.lists) {
+    const end = Math.min(messages.length, items.length);
+    let length = 0;
+    // a message that was lent is frozen: the same one needs no hash
+    while (
+      length < end &&
+      (lent[length] === messages[length] || items[length]?.hash === hashAt(length))
+    ) {
+      length += 1;
+    }
     if (length > 0 && length >= (best?.length ?? 0)) {
       best = { list, length };
     }
@@ -87,27 +117,36 @@ function longestKnown(cache: ThreadCache, hashes: readonly string[]): ListVersio
   return best;
 }
 
-function commonItems(hashes: readonly string[], items: readonly KnownBody[]): number {
-  const end = Math.min(hashes.length, items.length);
-  let length = 0;
-  while (length < end && hashes[length] === items[length]?.hash) {
-    length += 1;
+/** How many of the first values are messages that were lent of one list. */
+function lentFrom(cache: ThreadCache, values: readonly unknown[]): number {
+  let most = 0;
+  for (const { lent } of cache.lists.values()) {
+    const end = Math.min(values.length, lent.length);
+    let length = 0;
+    while (length < end && lent[length] === values[length]) {
+      length += 1;
+    }
+    most = Math.max(most, length);
   }
-  return length;
+  return most;
 }
 
-function sameHashes(some: readonly string[], others: readonly string[]): boolean {
-  return some.length === others.length && commonLength(some, others) === some.length;
-}
-
-/** How many items two sequences have in common from the first on. */
-function commonLength(some: readonly string[], others: readonly string[]): number {
-  const end = Math.min(some.length, others.length);
-  let length = 0;
-  while (length < end && some[length] === others[length]) {
-    length += 1;
+function sameSequence(some: AddedSequence, other: AddedSequence): boolean {
+  const { length } = some.messages;
+  const from = some.known?.length ?? 0;
+  if (
+    length !== other.messages.length ||
+    some.known?.list !== other.known?.list ||
+    from !== (other.known?.length ?? 0)
+  ) {
+    return false;
   }
-  return length;
+  for (let index = from; index < length; index += 1) {
+    if (some.hashAt(index) !== other.hashAt(index)) {
+      return false;
+    }
+  }
+  return true;
 }
 
 function learnBodies(cache: ThreadCache, bodies: readonly BodyInput[], placed: Placed): void {
@@ -127,16 +166,16 @@ function learnSequence(input: {
 }): void {
   const { cache, bodies, sequence, stored } = input;
   const { known: version } = sequence;
-  const items = version === null ? [] : cache.lists.get(version.list);
+  const known = version === null ? null : cache.lists.get(version.list);
   const added = sequence.rest.flatMap((place) => {
     const id = cache.ids.get(bodies[place]?.hash ?? "");
     return id === undefined ? [] : (cache.bodies.get(id) ?? []);
   });
   if (
-    items !== undefined &&
-    items.length >= (version?.length ?? 0) &&
+    known !== undefined &&
+    (known?.items.length ?? 0) >= (version?.length ?? 0) &&
     stored?.length === (version?.length ?? 0) + added.length
   ) {
-    extendList({ cache, stored, base: { items, version }, added });
+    extendList({ cache, stored, base: { known, version }, added });
   }
 }

@@ -1,4 +1,3 @@
-import type { BaseMessage } from "@langchain/core/messages";
 import {
   type CheckpointMetadata,
   type CheckpointPendingWrite,
@@ -14,7 +13,7 @@ import type {
   TaskWrites,
 } from "../../store/checkpoints/read.ts";
 import { decodeValue, type Lender } from "./decode.ts";
-import { notePrint, printOf } from "./message-hash.ts";
+import { freshMessage, lentMessage, lentMessages } from "./lend.ts";
 import { MESSAGES } from "./mirror.ts";
 import { configOf } from "./place.ts";
 import { joinShape } from "./shape.ts";
@@ -23,8 +22,7 @@ import {
   keepBody,
   keepHead,
   extendList,
-  type KnownBody,
-  reviveOf,
+  type KnownList,
   type ThreadCache,
 } from "./thread-cache.ts";
 
@@ -33,9 +31,12 @@ export function learnPage(parts: {
   readonly page: CheckpointPage;
   readonly cache: ThreadCache;
   /** The lists that the read was told of, as they were then. */
-  readonly lists: ReadonlyMap<number, KnownBody[]>;
+  readonly lists: ReadonlyMap<number, KnownList>;
+  /** True to lend frozen messages that others have too, false to make each anew. */
+  readonly shared: boolean;
 }): Lender {
-  const { page, cache } = parts;
+  const { page, cache, shared } = parts;
+  const messageOf = shared ? lentMessage : freshMessage;
   const bodies = new Map(page.bodies.map((row) => [row.id, keepBody(cache, row)]));
   const lists = new Map(
     page.lists.map((tail) => [tail.list, learnTail(cache, tail, parts.lists)] as const),
@@ -48,19 +49,22 @@ export function learnPage(parts: {
   }
   return {
     text: (body) => known(bodies.get(body)).text,
-    message: (body) => freshMessage(known(bodies.get(body))),
-    messages: (list, length) => known(lists.get(list)).slice(0, length).map(freshMessage),
+    message: (body) => messageOf(known(bodies.get(body))),
+    messages: (list, length) => {
+      const found = known(lists.get(list));
+      return shared ? lentMessages(found, length) : found.items.slice(0, length).map(freshMessage);
+    },
   };
 }
 
 function learnTail(
   cache: ThreadCache,
   tail: ListTail,
-  lists: ReadonlyMap<number, KnownBody[]>,
-): KnownBody[] {
-  const items = tail.start === null ? [] : known(lists.get(tail.start.list));
+  lists: ReadonlyMap<number, KnownList>,
+): KnownList {
+  const base = tail.start === null ? null : known(lists.get(tail.start.list));
   const added = tail.items.map((row) => keepBody(cache, row));
-  return extendList({ cache, stored: tail, base: { items, version: tail.start }, added });
+  return extendList({ cache, stored: tail, base: { known: base, version: tail.start }, added });
 }
 
 function known<T>(value: T | undefined): T {
@@ -68,19 +72,6 @@ function known<T>(value: T | undefined): T {
     throw new RangeError("a checkpoint refers to something that was not read with it");
   }
   return value;
-}
-
-/** A message that nobody else has, watched so that putting it back costs nothing. */
-function freshMessage(body: KnownBody): BaseMessage | Promise<BaseMessage> {
-  const message = reviveOf(body)();
-  if (message instanceof Promise) {
-    return message;
-  }
-  body.print ??= printOf(message, body.hash);
-  if (body.print !== null) {
-    notePrint(message, body.print);
-  }
-  return message;
 }
 
 /** A checkpoint as LangGraph reads it. `firstVersion` is what a channel starts with. */

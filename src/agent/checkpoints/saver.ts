@@ -46,6 +46,10 @@ export interface SessionSaver extends BaseCheckpointSaver {
   /**
    * A saver for one exchange, which remembers the same. Whatever it writes carries this lease, also
    * what a stopped exchange leaves unfinished and the agent writes when the lease is long gone.
+   *
+   * Messages that it reads are frozen and others have them too, so that reading a thread and
+   * storing it again takes no longer for each message that it has: only arrays and what stands
+   * around the messages belong to the reader.
    */
   holding(fence: Fence): SessionSaver;
   /** To be told what a fold took away, so that it is not thought to be stored any more. */
@@ -59,7 +63,8 @@ export interface SessionSaver extends BaseCheckpointSaver {
  * - `put` brings the mirror of the thread's session up to the checkpoint in its own transaction.
  * - With a fence, `put`, `putWrites` and `deleteThread` are refused once the lease is another's
  *   (`lease_lost`, `session_ended`) and have changed nothing then.
- * - Whatever is read belongs to the reader alone: changing it in place changes nothing else.
+ * - Whatever is read belongs to the reader alone: changing it in place changes nothing else. Only
+ *   what is read with `holding` is shared and cannot be changed.
  */
 export function createCheckpointSaver(parts: SaverParts): SessionSaver {
   return new CheckpointSaver(parts);
@@ -72,12 +77,14 @@ class CheckpointSaver extends BaseCheckpointSaver implements SessionSaver {
   readonly #store: Store;
   readonly #fence: () => Fence | null;
   readonly #caches: ThreadCaches;
+  readonly #shared: boolean;
 
-  constructor({ store, fence }: SaverParts, caches = createThreadCaches()) {
+  constructor({ store, fence }: SaverParts, shared?: ThreadCaches) {
     super();
     this.#store = store;
     this.#fence = fence ?? (() => null);
-    this.#caches = caches;
+    this.#caches = shared ?? createThreadCaches();
+    this.#shared = shared !== undefined;
   }
 
   holding(fence: Fence): SessionSaver {
@@ -242,9 +249,9 @@ class CheckpointSaver extends BaseCheckpointSaver implements SessionSaver {
 
   async #read(input: Omit<ReadCheckpoints, "have">, cache: ThreadCache) {
     const lists = new Map(cache.lists);
-    const have = new Map([...lists].map(([list, items]) => [list, items.length]));
+    const have = new Map([...lists].map(([list, { items }]) => [list, items.length]));
     const page = await this.#store.read(readCheckpoints, { ...input, have });
-    return { page, lender: learnPage({ page, cache, lists }) };
+    return { page, lender: learnPage({ page, cache, lists, shared: this.#shared }) };
   }
 }
 

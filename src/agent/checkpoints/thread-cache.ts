@@ -1,3 +1,5 @@
+import type { BaseMessage } from "@langchain/core/messages";
+
 import type { FoldedIds } from "../../store/checkpoints/plan-fold.ts";
 import type { BodyRow } from "../../store/checkpoints/read.ts";
 import type { ListVersion } from "../../store/checkpoints/value.ts";
@@ -12,6 +14,20 @@ export interface KnownBody {
   /** Read when the first message is made of it. */
   revive: Revive | null;
   print: Print | null;
+  /** The frozen message that every exchange gets of it; null before the first asked. */
+  lent: BaseMessage | null;
+}
+
+/** What is known of a list: items from the first one on. */
+export interface KnownList {
+  readonly items: KnownBody[];
+  /**
+   * Frozen messages of the first items, so that a list of messages is compared with this one by
+   * identity; undefined where a message cannot be frozen and is made anew for each reader.
+   */
+  readonly lent: (BaseMessage | undefined)[];
+  /** Ids of the messages lent. */
+  readonly ids: Set<string>;
 }
 
 /**
@@ -25,8 +41,8 @@ export interface ThreadCache {
   readonly ids: Map<string, number>;
   /** Token counts of messages by hash. */
   readonly tokens: Map<string, number>;
-  /** Items of lists from the first one on; the list used last stands last. */
-  readonly lists: Map<number, KnownBody[]>;
+  /** The list used last stands last. */
+  readonly lists: Map<number, KnownList>;
   /** The messages of checkpoints by `headKey`; null for one that has none. */
   readonly heads: Map<string, ListVersion | null>;
   /** UTF-16 units of all bodies. */
@@ -52,7 +68,14 @@ export function keepBody(cache: ThreadCache, row: BodyRow): KnownBody {
   if (known !== undefined) {
     return known;
   }
-  const body: KnownBody = { id: row.id, hash: row.hash, text: row.body, revive: null, print: null };
+  const body: KnownBody = {
+    id: row.id,
+    hash: row.hash,
+    text: row.body,
+    revive: null,
+    print: null,
+    lent: null,
+  };
   cache.bodies.set(row.id, body);
   cache.ids.set(row.hash, row.id);
   cache.weight += row.body.length;
@@ -64,10 +87,11 @@ export function reviveOf(body: KnownBody): Revive {
   return (body.revive ??= reviverOf(body.text));
 }
 
-function keepList(cache: ThreadCache, list: number, items: KnownBody[]): void {
-  const known = cache.lists.get(list) ?? [];
+function keepList(cache: ThreadCache, list: number, found: KnownList): void {
+  const known = cache.lists.get(list);
+  const longer = known !== undefined && known.items.length >= found.items.length ? known : found;
   cache.lists.delete(list);
-  cache.lists.set(list, known.length >= items.length ? known : items);
+  cache.lists.set(list, longer);
   dropOldest(cache.lists, LISTS_KEPT);
 }
 
@@ -79,18 +103,21 @@ export function extendList(parts: {
   readonly cache: ThreadCache;
   /** The list version that all items are then. */
   readonly stored: ListVersion;
-  readonly base: { readonly items: KnownBody[]; readonly version: ListVersion | null };
+  readonly base: { readonly known: KnownList | null; readonly version: ListVersion | null };
   readonly added: readonly KnownBody[];
-}): KnownBody[] {
+}): KnownList {
   const { cache, stored, added } = parts;
-  const { items, version } = parts.base;
+  const { known, version } = parts.base;
   const length = version?.length ?? 0;
-  if (version?.list === stored.list && items.length === length) {
-    items.push(...added);
-    keepList(cache, stored.list, items);
-    return items;
+  if (known !== null && version?.list === stored.list && known.items.length === length) {
+    for (const item of added) {
+      known.items.push(item);
+    }
+    keepList(cache, stored.list, known);
+    return known;
   }
-  const all = [...items.slice(0, length), ...added];
+  const items = [...(known?.items.slice(0, length) ?? []), ...added];
+  const all: KnownList = { items, lent: [], ids: new Set() };
   keepList(cache, stored.list, all);
   return all;
 }

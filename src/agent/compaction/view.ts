@@ -58,29 +58,44 @@ export function viewOf(messages: readonly BaseMessage[]): View {
   }
   const from = firstKept(messages, at);
   const kept = messages.slice(from).filter((message) => !isSummary(message));
-  const request =
-    kept[0]?.type === "human"
-      ? undefined
-      : messages.slice(0, from).findLast(({ type }) => type === "human");
+  const request = kept[0]?.type === "human" ? undefined : lastOfUser(messages, from);
   return { summary, request: request ?? null, kept, since: at + 1 };
+}
+
+function lastOfUser(messages: readonly BaseMessage[], before: number): BaseMessage | undefined {
+  let at = before - 1;
+  while (at >= 0 && messages[at]?.type !== "human") {
+    at -= 1;
+  }
+  return messages[at];
 }
 
 /** Places of the messages that the model was sent before it gave the answer at a place. */
 export function sentPlaces(messages: readonly BaseMessage[], answer: number): number[] {
-  const before = messages.slice(0, answer);
-  const at = before.findLastIndex(isSummary);
-  const from = at === -1 ? 0 : firstKept(before, at);
-  return [...before.keys()].filter(
-    (place) => place === at || (place >= from && !isSummary(before[place])),
-  );
+  let at = answer - 1;
+  while (at >= 0 && !isSummary(messages[at])) {
+    at -= 1;
+  }
+  const places = at === -1 ? [] : [at];
+  for (let place = at === -1 ? 0 : firstKept(messages, at); place < answer; place += 1) {
+    if (!isSummary(messages[place])) {
+      places.push(place);
+    }
+  }
+  return places;
 }
 
 /** Place of the first message that the summary at a place leaves to stand for itself. */
 function firstKept(messages: readonly BaseMessage[], at: number): number {
   const id: unknown = messages[at]?.additional_kwargs[KEPT_FROM];
-  const from = messages.findIndex((message) => message.id === id);
+  // it stands not far in front of the summary, however long the thread is
+  for (let from = at - 1; from >= 0; from -= 1) {
+    if (messages[from]?.id === id) {
+      return from;
+    }
+  }
   // the message was taken out of the thread since: what follows the summary is there for sure
-  return from === -1 ? at + 1 : from;
+  return at + 1;
 }
 
 /** The messages that are sent to the model. */
