@@ -1,9 +1,9 @@
 import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
 import type { StructuredToolInterface } from "@langchain/core/tools";
 import type { BaseCheckpointSaver } from "@langchain/langgraph-checkpoint";
-import { createAgent } from "langchain";
 
 import type { Session } from "../core/sessions.ts";
+import { agentGraph } from "./agent-graph.ts";
 import type { Compaction } from "./compaction/compaction.ts";
 import type { Persona } from "./personas/persona.ts";
 import { READING_TOOLS, sessionTools } from "./tools/session-tools.ts";
@@ -24,7 +24,8 @@ export interface AgentParts {
 
 /** Builds the agent of one exchange. Costs under a millisecond, so nothing is kept between two. */
 export function buildAgent(parts: AgentParts) {
-  return createAgent({
+  const prompt = systemPrompt(parts);
+  return agentGraph({
     model: parts.model,
     tools: [
       ...sessionTools({
@@ -34,9 +35,9 @@ export function buildAgent(parts: AgentParts) {
       }),
       ...(parts.delegate === null ? [] : [parts.delegate]),
     ],
-    systemPrompt: systemPrompt(parts),
-    checkpointer: parts.saver,
-    middleware: parts.compaction === undefined ? [] : [parts.compaction.middleware],
+    systemPrompt: prompt,
+    saver: parts.saver,
+    shown: (messages) => parts.compaction?.shown(messages, prompt) ?? messages,
   });
 }
 
@@ -47,12 +48,6 @@ export interface AgentThread {
   readonly agent: SessionAgent;
   readonly id: string;
 }
-
-/** The node of langchain's agent that calls the model. */
-export const MODEL_NODE = "model_request";
-
-/** The node of langchain's agent that carries out tools; an agent without tools has none. */
-export const TOOLS_NODE = "tools";
 
 /** In plan mode a persona keeps only what changes nothing. */
 function allowedTools({ session, persona }: AgentParts): readonly string[] | null {

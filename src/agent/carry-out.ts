@@ -8,7 +8,8 @@ import { threadId } from "../core/threads.ts";
 import { beginExchange } from "../store/messages/begin-exchange.ts";
 import { readMessagesAfter } from "../store/messages/read.ts";
 import { readSession } from "../store/sessions/read.ts";
-import { type AgentThread, buildAgent, MODEL_NODE, TOOLS_NODE } from "./agent.ts";
+import { type AgentThread, buildAgent } from "./agent.ts";
+import { MODEL_NODE, TOOLS_NODE } from "./agent-graph.ts";
 import { createCompaction } from "./compaction/compaction.ts";
 import type { ExchangeRequest, ExchangerParts, Live, Prepared } from "./exchange-parts.ts";
 import type { ExchangeResult } from "./exchange-event.ts";
@@ -80,9 +81,9 @@ export async function carryOut(input: CarryOutInput): Promise<CarriedOut> {
 /** Gives every call that was left open its result, in a checkpoint and the mirror alike. */
 async function settle({ agent, id }: AgentThread, state: ThreadState): Promise<void> {
   if (state.openCalls.length > 0) {
-    const node = TOOLS_NODE in agent.graph.nodes ? TOOLS_NODE : MODEL_NODE;
+    const node = TOOLS_NODE in agent.nodes ? TOOLS_NODE : MODEL_NODE;
     const messages = settled(state);
-    await agent.graph.updateState({ configurable: { thread_id: id } }, { messages }, node);
+    await agent.updateState({ configurable: { thread_id: id } }, { messages }, node);
   }
 }
 
@@ -105,7 +106,7 @@ async function nextInput(
   if (request.text !== null) {
     return { messages };
   }
-  const { next } = await thread.agent.graph.getState({ configurable: { thread_id: thread.id } });
+  const { next } = await thread.agent.getState({ configurable: { thread_id: thread.id } });
   if (next.length > 0) {
     const unsafe = state.openCalls.filter((call) => !mayBeRepeated(call));
     if (unsafe.length > 0 && (await live.mayRepeat?.(unsafe)) !== true) {

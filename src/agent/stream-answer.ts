@@ -1,13 +1,15 @@
 import { AIMessage, type BaseMessage } from "@langchain/core/messages";
 import type { BaseCheckpointSaver } from "@langchain/langgraph-checkpoint";
 
-import { type AgentThread, MODEL_NODE } from "./agent.ts";
+import type { AgentThread } from "./agent.ts";
+import { MODEL_NODE } from "./agent-graph.ts";
+import { ArrivingTextHandler } from "./arriving-text.ts";
 import { addSummary } from "./compaction/add-summary.ts";
 import type { Compaction } from "./compaction/compaction.ts";
 import type { ExchangeRequest, Live, Prepared } from "./exchange-parts.ts";
 import type { HeldSession } from "./hold-lease.ts";
 import { modelFailure } from "./models/failure.ts";
-import { followStream, type Progress } from "./stream-progress.ts";
+import { followStream, type Progress, showPiece } from "./stream-progress.ts";
 import { messagesOf } from "./thread-state.ts";
 
 /** Every hook and tool is a step; an agent that works for an hour takes thousands of them. */
@@ -44,12 +46,18 @@ export async function streamAnswer(
     try {
       const stream = await thread.agent.stream(graphInput, {
         configurable: { thread_id: thread.id },
-        streamMode: ["messages", "updates"],
+        streamMode: "updates",
+        callbacks: [
+          new ArrivingTextHandler({
+            node: MODEL_NODE,
+            heard: (text) => showPiece({ listener: live.listener, progress }, text),
+          }),
+        ],
         durability: "sync",
         recursionLimit: RECURSION_LIMIT,
         signal: input.signal,
       });
-      await followStream({ stream, node: MODEL_NODE, listener: live.listener, progress });
+      await followStream({ stream, listener: live.listener, progress });
       return { text: progress.text, stopped: false };
     } catch (error) {
       if (held.lost.aborted) {
@@ -88,6 +96,6 @@ async function keepPartial({ agent, id }: AgentThread, text: string): Promise<vo
   if (text !== "") {
     const message = new AIMessage({ content: text, response_metadata: { stopped: true } });
     const config = { configurable: { thread_id: id } };
-    await agent.graph.updateState(config, { messages: [message] }, MODEL_NODE);
+    await agent.updateState(config, { messages: [message] }, MODEL_NODE);
   }
 }

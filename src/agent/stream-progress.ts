@@ -1,10 +1,4 @@
-import {
-  AIMessage,
-  AIMessageChunk,
-  type BaseMessage,
-  isBaseMessage,
-  ToolMessage,
-} from "@langchain/core/messages";
+import { AIMessage, type BaseMessage, isBaseMessage, ToolMessage } from "@langchain/core/messages";
 
 import type { ExchangeListener } from "./exchange-event.ts";
 
@@ -16,10 +10,8 @@ export interface Progress {
 }
 
 export interface FollowInput {
-  /** `[mode, chunk]` of `streamMode: ["messages", "updates"]`. */
+  /** What each node writes, of `streamMode: "updates"`. */
   readonly stream: AsyncIterable<unknown>;
-  /** Only this node speaks to the user; tools and hooks may call models of their own. */
-  readonly node: string;
   readonly listener: ExchangeListener;
   /** Kept up to date while the stream runs, so that a stop finds what had arrived. */
   readonly progress: Progress;
@@ -27,32 +19,22 @@ export interface FollowInput {
 
 /** Reads an agent's stream to its end and tells the listener. */
 export async function followStream(input: FollowInput): Promise<void> {
-  for await (const part of input.stream) {
-    if (!Array.isArray(part)) {
-      continue;
-    }
-    const [mode, chunk] = part as [unknown, unknown];
-    if (mode === "messages") {
-      showPiece(input, chunk);
-    } else if (mode === "updates") {
-      showUpdates(input, chunk);
-    }
+  for await (const update of input.stream) {
+    showUpdates(input, update);
   }
 }
 
-function showPiece({ node, listener, progress }: FollowInput, chunk: unknown): void {
-  const [message, metadata] = chunk as [unknown, { langgraph_node?: string } | undefined];
-  if (!AIMessageChunk.isInstance(message) || metadata?.langgraph_node !== node) {
-    return;
-  }
-  if (message.text !== "") {
-    progress.partial += message.text;
-    listener({ kind: "text", text: message.text });
-  }
+/** Tells the listener of a piece of text as it arrives. */
+export function showPiece(
+  { listener, progress }: Pick<FollowInput, "listener" | "progress">,
+  text: string,
+): void {
+  progress.partial += text;
+  listener({ kind: "text", text });
 }
 
 function showUpdates(input: FollowInput, chunk: unknown): void {
-  for (const update of Object.values(chunk as Record<string, unknown>)) {
+  for (const update of Object.values(chunk ?? {})) {
     for (const message of messagesIn(update)) {
       showMessage(input, message);
     }

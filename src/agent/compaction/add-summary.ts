@@ -1,13 +1,14 @@
 import type { AIMessage } from "@langchain/core/messages";
 import { START } from "@langchain/langgraph";
 
-import { type AgentThread, MODEL_NODE } from "../agent.ts";
+import type { AgentThread } from "../agent.ts";
+import { MODEL_NODE } from "../agent-graph.ts";
 
 /** Puts a summary behind the thread's messages. What the agent has to do next stays as it was. */
 export async function addSummary({ agent, id }: AgentThread, summary: AIMessage): Promise<void> {
   const config = { configurable: { thread_id: id } };
-  const { next } = await agent.graph.getState(config);
+  const { next } = await agent.getState(config);
   // the model goes on as from new input, or has said its last word
   const node = next.length > 0 ? START : MODEL_NODE;
-  await agent.graph.updateState(config, { messages: [summary] }, node);
+  await agent.updateState(config, { messages: [summary] }, node);
 }

@@ -1,6 +1,5 @@
 import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
 import type { BaseMessage } from "@langchain/core/messages";
-import { createMiddleware } from "langchain";
 
 import { RepriseError } from "../../core/errors.ts";
 import { cutToFit } from "./cut.ts";
@@ -23,8 +22,8 @@ const KEPT_SHARE = 0.2;
 
 /** Keeps one exchange's calls of the model within the model's context. */
 export interface Compaction {
-  /** Shows the model a summary in place of what it stands for; fails where one is due. */
-  readonly middleware: ReturnType<typeof viewMiddleware>;
+  /** The messages with a summary in place of what it stands for; throws where one is due. */
+  shown(messages: readonly BaseMessage[], systemPrompt: string): readonly BaseMessage[];
   /** True where the agent failed because a summary is due. */
   isDue(): boolean;
   /**
@@ -42,19 +41,22 @@ export function createCompaction(parts: CompactionParts): Compaction {
   const { window, notify } = parts;
   let due = false;
   let off = false;
-  const isTooLong = (messages: readonly BaseMessage[], systemPrompt: string): boolean => {
-    const view = viewOf(messages);
-    return (
-      !off &&
-      contextTokens(messages, view, systemPrompt) > window * FULL_SHARE &&
-      cutOf(messages, view, window * KEPT_SHARE) > 0
-    );
-  };
+  const isTooLong = (
+    messages: readonly BaseMessage[],
+    { view, systemPrompt }: { view: View; systemPrompt: string },
+  ): boolean =>
+    !off &&
+    contextTokens(messages, view, systemPrompt) > window * FULL_SHARE &&
+    cutOf(messages, view, window * KEPT_SHARE) > 0;
   return {
-    middleware: viewMiddleware((messages, systemPrompt) => {
-      due = isTooLong(messages, systemPrompt);
-      return due;
-    }),
+    shown: (messages, systemPrompt) => {
+      const view = viewOf(messages);
+      due = isTooLong(messages, { view, systemPrompt });
+      if (due) {
+        throw new RepriseError("internal", "The thread has to be summarised first.");
+      }
+      return sentMessages(view);
+    },
     isDue: () => due,
     relieve: async (messages, full) => {
       due = false;
@@ -103,22 +105,4 @@ export async function summariseUpTo(
     before: view.summary?.text ?? null,
   });
   return summaryMessage({ ...summary, kept_from });
-}
-
-function viewMiddleware(
-  isDue: (messages: readonly BaseMessage[], systemPrompt: string) => boolean,
-) {
-  return createMiddleware({
-    name: "compaction",
-    // no step of its own, so that an exchange has no checkpoint more than without it
-    wrapModelCall: (request, handler) => {
-      if (isDue(request.messages, request.systemPrompt ?? "")) {
-        throw new RepriseError("internal", "The thread has to be summarised first.");
-      }
-      const view = viewOf(request.messages);
-      return handler(
-        view.summary === null ? request : { ...request, messages: [...sentMessages(view)] },
-      );
-    },
-  });
 }

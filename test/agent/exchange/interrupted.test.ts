@@ -68,7 +68,7 @@ async function cutWhileToolsRan(
     protectedPaths: [],
   });
   const config = { configurable: { thread_id: threadId(session.id, 0) } };
-  await agent.graph.updateState(
+  await agent.updateState(
     config,
     {
       messages: [
@@ -78,7 +78,7 @@ async function cutWhileToolsRan(
     },
     "model_request",
   );
-  const state = await agent.graph.getState(config);
+  const state = await agent.getState(config);
   for (const message of finished) {
     const task = state.tasks.find((_, index) => calls[index]?.id === message.tool_call_id);
     await saver.putWrites(state.config, [["messages", [message]]], task?.id ?? "");
