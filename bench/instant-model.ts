@@ -1,12 +1,12 @@
 import { BaseChatModel } from "@langchain/core/language_models/chat_models";
-import { AIMessage, type BaseMessage } from "@langchain/core/messages";
+import type { AIMessage, BaseMessage } from "@langchain/core/messages";
 import type { ChatResult } from "@langchain/core/outputs";
 
 /** A chat model that answers at once, from what it was sent alone. */
 export class InstantModel extends BaseChatModel {
-  readonly #answer: (messages: readonly BaseMessage[]) => string | AIMessage;
+  readonly #answer: (messages: readonly BaseMessage[]) => AIMessage;
 
-  constructor(answer: (messages: readonly BaseMessage[]) => string | AIMessage) {
+  constructor(answer: (messages: readonly BaseMessage[]) => AIMessage) {
     super({});
     this.#answer = answer;
   }
@@ -21,8 +21,7 @@ export class InstantModel extends BaseChatModel {
   }
 
   override _generate(messages: BaseMessage[]): Promise<ChatResult> {
-    const answer = this.#answer(messages);
-    const message = typeof answer === "string" ? new AIMessage(answer) : answer;
+    const message = this.#answer(messages);
     return Promise.resolve({ generations: [{ text: message.text, message }] });
   }
 }

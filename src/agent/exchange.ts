@@ -138,10 +138,11 @@ async function prepare(parts: ExchangerParts, request: CompactRequest): Promise<
     ...parts.personas,
   });
   const modelName = session.model ?? persona.model ?? defaultModel(parts.models);
+  const open = parts.openModel ?? openModel;
   return {
     persona,
     modelName,
-    model: await openModel({ name: modelName, config: parts.models }),
+    model: await open({ name: modelName, config: parts.models }),
     window: windowOf({ name: modelName, config: parts.models }),
     instructions: session.repo_path === null ? null : await repoInstructions(session.repo_path),
   };

@@ -1,0 +1,123 @@
+import { mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+import { createExchanger } from "../src/agent/exchange.ts";
+import type { ExchangerParts } from "../src/agent/exchange-parts.ts";
+import { modelConfig } from "../src/agent/models/config.ts";
+import { thisProcess } from "../src/agent/this-process.ts";
+import { createSession } from "../src/store/sessions/create.ts";
+import { openSqliteStore } from "../src/store/sqlite/open.ts";
+import type { Store } from "../src/store/store.ts";
+import { fill } from "./fill-thread.ts";
+import { InstantModel } from "./instant-model.ts";
+import { answerOf, fileOf, fileText, MESSAGE_BYTES, questionOf, RESULT_BYTES } from "./said.ts";
+
+/** What a session of many exchanges took. */
+export interface Course {
+  /** Milliseconds of processor time of each exchange, in order. */
+  readonly times: readonly number[];
+  /** The same of one more whose exchanger and store know nothing of the session yet. */
+  readonly afresh: number;
+  /** The whole database with the mirror, closed. */
+  readonly bytes: number;
+  /** Questions, answers and tool results, of which the database makes that. */
+  readonly said: number;
+}
+
+/**
+ * Carries out a session's exchanges, each with `rounds` calls of the real `read_file`, on SQLite
+ * with a model that answers at once.
+ */
+export async function courseOf(input: {
+  readonly exchanges: number;
+  readonly rounds: number;
+  /** Exchanges that the session has before, put there at once. */
+  readonly filled?: number;
+}): Promise<Course> {
+  const folder = mkdtempSync(join(tmpdir(), "reprise-bench-"));
+  const repo = join(folder, "repo");
+  const path = join(folder, "bench.db");
+  mkdirSync(repo);
+  try {
+    const ask = (exchange: Exchange, index: number) => timed({ ...input, repo, exchange, index });
+    const { id, times } = await onStore(path, async (store) => {
+      const { id } = await store.write(createSession, { repo_path: repo });
+      await fill(store, { session_id: id, exchanges: input.filled ?? 0, rounds: input.rounds });
+      const exchange = exchangeIn(store, { id, rounds: input.rounds });
+      const times: number[] = [];
+      for (let index = 0; index < input.exchanges; index += 1) {
+        times.push(await ask(exchange, index));
+      }
+      return { id, times };
+    });
+    const bytes = statSync(path).size;
+    const afresh = await onStore(path, (store) =>
+      ask(exchangeIn(store, { id, rounds: input.rounds }), input.exchanges),
+    );
+    const said = input.exchanges * (2 * MESSAGE_BYTES + input.rounds * RESULT_BYTES);
+    return { times, afresh, bytes, said };
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+async function onStore<Result>(
+  path: string,
+  work: (store: Store) => Promise<Result>,
+): Promise<Result> {
+  const store = await openSqliteStore({ path });
+  try {
+    return await work(store);
+  } finally {
+    await store.close();
+  }
+}
+
+type Exchange = (text: string) => Promise<unknown>;
+
+function exchangeIn(store: Store, input: { id: string; rounds: number }): Exchange {
+  const exchanger = createExchanger(partsOf(store, input.rounds));
+  const live = { listener: () => undefined, signal: new AbortController().signal };
+  return (text) => exchanger.exchange({ session_id: input.id, text }, live);
+}
+
+function partsOf(store: Store, rounds: number): ExchangerParts {
+  return {
+    store,
+    // the model that Reprise takes with nothing but a key; it reads a million tokens
+    models: modelConfig({ ANTHROPIC_API_KEY: "none" }),
+    personas: {
+      userDir: null,
+      builtinDir: fileURLToPath(new URL("../personas", import.meta.url)),
+    },
+    protectedPaths: [store.location],
+    owner: thisProcess("bench"),
+    openModel: () => Promise.resolve(new InstantModel((messages) => answerOf(messages, rounds))),
+  };
+}
+
+/**
+ * Milliseconds that the processor worked, for us, the libraries and the engine. What the disk takes
+ * is the same for every exchange and differs from one moment to the next.
+ */
+export async function processorTime(work: () => Promise<unknown>): Promise<number> {
+  const start = process.cpuUsage();
+  await work();
+  const { user, system } = process.cpuUsage(start);
+  return (user + system) / 1000;
+}
+
+async function timed(input: {
+  readonly repo: string;
+  readonly rounds: number;
+  readonly exchange: Exchange;
+  readonly index: number;
+}): Promise<number> {
+  for (let round = 0; round < input.rounds; round += 1) {
+    const text = fileText(`exchange ${input.index}, round ${round}`);
+    writeFileSync(join(input.repo, fileOf(round)), text);
+  }
+  return processorTime(() => input.exchange(questionOf(input.index)));
+}
