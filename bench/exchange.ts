@@ -12,6 +12,8 @@ import { type Course, courseOf, processorTime } from "./session-course.ts";
 
 /** Exchanges whose median stands for a place in the session. */
 const SAMPLE = 20;
+/** Exchanges behind a filled session: the first summarises it, and the code gets used to its size. */
+const BEHIND = 60;
 
 /**
  * Whole exchanges of a session, as `createExchanger` carries them out: lease, user's row, compaction
@@ -20,58 +22,54 @@ const SAMPLE = 20;
 export const bench: Bench = {
   about: "our time for an exchange however long its session is, and its bytes on disk",
   run: async ({ scale }) => {
-    const sizes = { short: 10, long: scaled(1000, scale), longest: scaled(5000, scale) };
-    await courseOf({ exchanges: scaled(200, scale), rounds: TOOL_ROUNDS });
-    const plain = await courseOf({ exchanges: sizes.longest, rounds: 0 });
-    const tools = await courseOf({ exchanges: sizes.long, rounds: TOOL_ROUNDS });
-    const memory = await memoryTimes(scaled(400, scale));
-    return [
-      growth({ subject: "exchange", at: sizes.long, course: plain, reach: 1.5 }),
-      growth({ subject: "exchange", at: sizes.longest, course: plain, reach: 1.5 }),
-      bytes("exchange", plain),
-      growth({ subject: WITH_TOOLS, at: sizes.long, course: tools, reach: 1.5 }),
-      bytes(WITH_TOOLS, tools),
-      reading("exchange", plain),
-      reading(WITH_TOOLS, tools),
-      growth({ subject: "LangGraph's MemorySaver", at: memory.times.length, course: memory }),
-    ];
+    const lines: Measurement[] = [];
+    for (const rounds of [0, TOOL_ROUNDS]) {
+      lines.push(...(await measure(rounds, scale)));
+    }
+    return [...lines, await measureMemory(scaled(400, scale))];
   },
 };
 
-/** The longest session with tools, which takes minutes to fill. */
-export const longBench: Bench = {
-  about: "our time for an exchange with tools in a session of 5,000 exchanges",
-  run: async ({ scale }) => {
-    await courseOf({ exchanges: scaled(200, scale), rounds: TOOL_ROUNDS });
-    const at = scaled(5000, scale);
-    const tools = await courseOf({ exchanges: at, rounds: TOOL_ROUNDS });
-    return [
-      growth({ subject: WITH_TOOLS, at, course: tools, reach: 1.5 }),
-      bytes(WITH_TOOLS, tools),
-      reading(WITH_TOOLS, tools),
-    ];
-  },
-};
-
-const WITH_TOOLS = `exchange with ${TOOL_ROUNDS} tool rounds of ${RESULT_BYTES} bytes`;
+async function measure(rounds: number, scale: number): Promise<Measurement[]> {
+  const subject = rounds === 0 ? "exchange" : `exchange, ${rounds} tools of ${RESULT_BYTES} bytes`;
+  // before the clock starts, so that the first ones do not pay for compiling the code
+  await courseOf({ exchanges: scaled(150, scale), rounds });
+  const whole = await courseOf({ exchanges: scaled(1000, scale), rounds });
+  const filled = scaled(5000, scale) - scaled(BEHIND, scale);
+  const long = await courseOf({ exchanges: scaled(BEHIND, scale), rounds, filled });
+  const first = median(whole.times.slice(0, SAMPLE));
+  return [
+    growth({ subject, at: whole.times.length, times: whole.times, first, reach: 1.5 }),
+    growth({ subject, at: filled + long.times.length, times: long.times, first, reach: 1.5 }),
+    bytes(subject, whole),
+    {
+      what: `${subject}: the first after a start, behind ${filled + long.times.length} others`,
+      unit: "ms",
+      ours: long.afresh,
+      floor: null,
+      reach: null,
+    },
+  ];
+}
 
 function scaled(size: number, scale: number): number {
-  return Math.max(2 * SAMPLE, Math.round(size * scale));
+  return Math.max(SAMPLE, Math.round(size * scale));
 }
 
 function growth(parts: {
   readonly subject: string;
   readonly at: number;
-  readonly course: Pick<Course, "times">;
-  readonly reach?: number;
+  readonly times: readonly number[];
+  readonly first: number;
+  readonly reach: number | null;
 }): Measurement {
-  const { subject, at, course, reach } = parts;
+  const { subject, at, times, first, reach } = parts;
   return {
-    what: `${subject}: number ${at}, held against number 10`,
+    what: `${subject}: processor time at ${at}, held against the first ${SAMPLE}`,
     unit: "ms",
-    ours: median(course.times.slice(at - SAMPLE, at)),
-    floor: median(course.times.slice(0, SAMPLE)),
-    reach: reach === undefined ? null : { at_most: reach },
+    ours: median(times.slice(-SAMPLE)),
+    floor: first,
+    reach: reach === null ? null : { at_most: reach },
   };
 }
 
@@ -85,33 +83,27 @@ function bytes(subject: string, course: Course): Measurement {
   };
 }
 
-function reading(subject: string, course: Course): Measurement {
-  return {
-    what: `${subject}: the first in a program that was started anew, behind ${course.times.length}`,
-    unit: "ms",
-    ours: course.afresh,
-    floor: null,
-    reach: null,
-  };
+/** The same without tools on langchain's agent and LangGraph's own saver, all in memory. */
+async function measureMemory(exchanges: number): Promise<Measurement> {
+  await memoryTimes(exchanges / 4);
+  const times = await memoryTimes(exchanges);
+  const first = median(times.slice(0, SAMPLE));
+  return growth({ subject: "MemorySaver", at: exchanges, times, first, reach: null });
 }
 
-/** The same without tools on LangGraph's own saver, which keeps everything in memory. */
-async function memoryTimes(exchanges: number): Promise<{ times: readonly number[] }> {
+async function memoryTimes(exchanges: number): Promise<number[]> {
+  const agent = createAgent({
+    model: new InstantModel((messages) => answerOf(messages, 0)),
+    tools: [unused],
+    checkpointer: new MemorySaver(),
+  });
+  const thread = { configurable: { thread_id: newId() }, durability: "sync" as const };
   const times: number[] = [];
-  for (const size of [50, exchanges]) {
-    const agent = createAgent({
-      model: new InstantModel((messages) => answerOf(messages, 0)),
-      tools: [unused],
-      checkpointer: new MemorySaver(),
-    });
-    const thread = { configurable: { thread_id: newId() }, durability: "sync" as const };
-    times.length = 0;
-    for (let index = 0; index < size; index += 1) {
-      const messages: BaseMessage[] = [new HumanMessage(questionOf(index))];
-      times.push(await processorTime(() => agent.invoke({ messages }, thread)));
-    }
+  for (let index = 0; index < exchanges; index += 1) {
+    const messages: BaseMessage[] = [new HumanMessage(questionOf(index))];
+    times.push(await processorTime(() => agent.invoke({ messages }, thread)));
   }
-  return { times };
+  return times;
 }
 
 const unused = tool(() => "", { name: "unused", description: "not called", schema: z.object({}) });

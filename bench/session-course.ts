@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { createExchanger } from "../src/agent/exchange.ts";
 import type { ExchangerParts } from "../src/agent/exchange-parts.ts";
 import { modelConfig } from "../src/agent/models/config.ts";
-import { thisProcess } from "../src/agent/this-process.ts";
+import { thisProcess } from "../src/store/leases/this-process.ts";
 import { createSession } from "../src/store/sessions/create.ts";
 import { openSqliteStore } from "../src/store/sqlite/open.ts";
 import type { Store } from "../src/store/store.ts";
