@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 
 import { createCheckpointSaver } from "../../../src/agent/checkpoints/saver.ts";
 import { refuseRows } from "../../store/engines.ts";
-import { openSaver } from "./saver.ts";
+import { holdSession, openSaver } from "./saver.ts";
 
 const thread = { configurable: { thread_id: "thread" } };
 const metadata = { source: "loop" as const, step: 0, parents: {} };
@@ -76,6 +76,36 @@ describe("what is read belongs to the reader", () => {
     expect(read[0]!.additional_kwargs).toEqual({ deep: { noted: [1] } });
     expect(read[1]!.text).toBe("two, changed");
     expect(texts(await saver.get(config))).toEqual(["one", "two"]);
+  });
+});
+
+describe("what an exchange reads is lent", () => {
+  it("so every read gives the same messages, which nobody can change, in a list of its own", async () => {
+    await using opened = await openSaver();
+    const saver = opened.saver.holding(await holdSession(opened.store));
+    const first = [
+      new HumanMessage({ id: "h", content: [{ type: "text", text: "hello" }] }),
+      new AIMessage({
+        id: "a",
+        content: "hi",
+        tool_calls: [{ id: "c", name: "n", args: { x: [1] } }],
+      }),
+    ];
+    const config = await saver.put(thread, checkpointOf(first, 1), metadata, { messages: 1 });
+    const mine = messagesOf(await saver.get(thread));
+    const yours = messagesOf(await saver.get(thread));
+    expect(mine.map((message, index) => message === yours[index])).toEqual([true, true]);
+    expect(() => (mine[0]!.content = "changed")).toThrow(TypeError);
+    expect(() => (mine[1] as AIMessage).tool_calls![0]!.args["x"].push(2)).toThrow(TypeError);
+    expect(() => (mine[1]!.additional_kwargs["noted"] = true)).toThrow(TypeError);
+    mine.push(new HumanMessage({ id: "m", content: "more" }));
+    expect(yours).toHaveLength(2);
+    await saver.put(config, checkpointOf(mine, 2), metadata, { messages: 2 });
+    expect(texts(await saver.get(thread))).toEqual(["hello", "hi", "more"]);
+    // what others read is theirs
+    const own = messagesOf(await opened.saver.get(thread));
+    own[0]!.content = "changed";
+    expect(texts(await saver.get(thread))).toEqual(["hello", "hi", "more"]);
   });
 });
 

@@ -1,10 +1,18 @@
 import { AIMessage, type BaseMessage, HumanMessage, RemoveMessage } from "@langchain/core/messages";
-import { MessagesAnnotation, REMOVE_ALL_MESSAGES, START, StateGraph } from "@langchain/langgraph";
+import {
+  MessagesValue,
+  ReducedValue,
+  REMOVE_ALL_MESSAGES,
+  START,
+  StateGraph,
+  StateSchema,
+} from "@langchain/langgraph";
 import fc from "fast-check";
 import { expect, it } from "vitest";
 
+import { appendMessages } from "../../../src/agent/append-messages.ts";
 import { createCheckpointSaver } from "../../../src/agent/checkpoints/saver.ts";
-import { openSaver } from "./saver.ts";
+import { holdSession, openSaver } from "./saver.ts";
 import { TwinSaver } from "./twin-saver.ts";
 
 /** What can happen to a thread; `at` picks a checkpoint or a message. */
@@ -32,8 +40,16 @@ const action: fc.Arbitrary<Action> = fc.oneof(
 const thread = { thread_id: "random" };
 const config = { configurable: thread, durability: "sync" as const };
 
+/** The messages of a thread as the agent has them. */
+const STATE = new StateSchema({
+  messages: new ReducedValue(MessagesValue.valueSchema, {
+    inputSchema: MessagesValue.inputSchema,
+    reducer: appendMessages,
+  }),
+});
+
 function openGraph(checkpointer: TwinSaver) {
-  return new StateGraph(MessagesAnnotation)
+  return new StateGraph(STATE)
     .addNode("look", () => ({}))
     .addNode("answer", ({ messages }) => ({
       messages: [new AIMessage({ content: `after ${messages.length}` })],
@@ -99,7 +115,7 @@ function changed(message: BaseMessage, id: string, how: "edit" | "remove" | "tou
   if (how === "remove") {
     return new RemoveMessage({ id });
   }
-  if (how === "edit") {
+  if (how === "edit" || Object.isFrozen(message)) {
     return new HumanMessage({ id, content: `edited ${message.text}`.slice(0, 40) });
   }
   // in place, as middleware does: the object is the one that was read
@@ -107,22 +123,29 @@ function changed(message: BaseMessage, id: string, how: "edit" | "remove" | "tou
   return message;
 }
 
-it("reads as MemorySaver's whatever is done to a thread, from every process", async () => {
-  await fc.assert(
-    fc.asyncProperty(fc.array(action, { minLength: 2, maxLength: 14 }), async (actions) => {
-      await using opened = await openSaver();
-      const other = createCheckpointSaver({ store: opened.store });
-      const twin = new TwinSaver([opened.saver, other]);
-      const graph = openGraph(twin);
-      for (const action of actions) {
-        await carryOut(graph, action);
-      }
-      const cold = createCheckpointSaver({ store: opened.store });
-      const fresh = new TwinSaver([cold], twin.memory);
-      expect(await twin.compareAll(thread.thread_id)).toBe(
-        await fresh.compareAll(thread.thread_id),
-      );
-    }),
-    { numRuns: 20 },
-  );
-});
+it.each([
+  { reader: "whoever reads for itself", lent: false, numRuns: 20 },
+  { reader: "an exchange, which is lent what others have too", lent: true, numRuns: 10 },
+])(
+  "reads as MemorySaver's whatever is done to a thread, from every process: $reader",
+  async (how) => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(action, { minLength: 2, maxLength: 14 }), async (actions) => {
+        await using opened = await openSaver();
+        const both = [opened.saver, createCheckpointSaver({ store: opened.store })];
+        const fence = await holdSession(opened.store);
+        const twin = new TwinSaver(how.lent ? both.map((saver) => saver.holding(fence)) : both);
+        const graph = openGraph(twin);
+        for (const action of actions) {
+          await carryOut(graph, action);
+        }
+        const cold = createCheckpointSaver({ store: opened.store });
+        const fresh = new TwinSaver([cold], twin.memory);
+        expect(await twin.compareAll(thread.thread_id)).toBe(
+          await fresh.compareAll(thread.thread_id),
+        );
+      }),
+      { numRuns: how.numRuns },
+    );
+  },
+);

@@ -1,5 +1,8 @@
 import { createCheckpointSaver, type SessionSaver } from "../../../src/agent/checkpoints/saver.ts";
 import type { Fence } from "../../../src/store/leases/fence.ts";
+import { takeLease } from "../../../src/store/leases/lease.ts";
+import { thisProcess } from "../../../src/store/leases/this-process.ts";
+import { createSession } from "../../../src/store/sessions/create.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { createDatabase } from "../../helpers/database.ts";
 import { openStoreAt } from "../../helpers/open-store.ts";
@@ -24,4 +27,11 @@ export async function openSaver(fence?: () => Fence | null): Promise<TestSaver> 
       await database[Symbol.asyncDispose]();
     },
   };
+}
+
+/** The lease of a session of its own, for savers whose writes have to carry one. */
+export async function holdSession(store: Store): Promise<Fence> {
+  const { id: session_id } = await store.write(createSession, {});
+  const owner = thisProcess("test");
+  return store.write(takeLease, { session_id, owner, life_ms: 10 * 60_000 });
 }
