@@ -13,6 +13,7 @@ export const BENCHES: Readonly<Record<string, { load: () => Promise<Bench>; usua
   create: { load: async () => (await import("./create.ts")).bench, usual: true },
   list: { load: async () => (await import("./list.ts")).bench, usual: true },
   detail: { load: async () => (await import("./detail.ts")).bench, usual: true },
+  stream: { load: async () => (await import("./stream.ts")).bench, usual: true },
   exchange: { load: async () => (await import("./exchange.ts")).bench, usual: true },
   hints: { load: async () => (await import("./hints.ts")).bench, usual: false },
   million: { load: async () => (await import("./million.ts")).bench, usual: false },

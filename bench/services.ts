@@ -13,8 +13,8 @@ export interface Service extends AsyncDisposable {
 }
 
 /** A folder that is gone with its block. */
-export function temporaryFolder(): Disposable & { readonly path: string } {
-  const path = mkdtempSync(join(tmpdir(), "reprise-bench-"));
+export function temporaryFolder(within = tmpdir()): Disposable & { readonly path: string } {
+  const path = mkdtempSync(join(within, "reprise-bench-"));
   return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }) };
 }
 

@@ -46,8 +46,8 @@ export const REQUEST_TIMEOUT_MS = 30_000;
 /** A connection without a request is kept this long. */
 export const KEEP_ALIVE_MS = 30_000;
 export const MAX_HEADER_BYTES = 16 * 1024;
-/** Connections that the service holds at once; more are closed unanswered. */
-export const MAX_CONNECTIONS = 4096;
+/** Connections that the service holds at once, streams among them; more are closed unanswered. */
+export const MAX_CONNECTIONS = 16_384;
 /** Requests that are at work when the service shuts down get this long to finish. */
 export const SHUTDOWN_GRACE_MS = 5000;
 /** The result of a readiness probe stands this long for everybody who asks. */

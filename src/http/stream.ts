@@ -3,19 +3,10 @@ import type { ServerResponse } from "node:http";
 import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
 
 import { isRepriseError } from "../core/errors.ts";
-import { STREAM_PAGE_BYTES, STREAM_PAGE_ROWS } from "../core/limits.ts";
-import { messageInfo } from "../core/answers.ts";
-import type { Message } from "../core/sessions.ts";
-import { readStreamPage, type StreamPage } from "../store/messages/stream-page.ts";
-import type { Store } from "../store/store.ts";
+import { STREAM_PAGE_BYTES } from "../core/limits.ts";
 import type { Observe } from "./observation.ts";
+import type { ReadPage, StreamPage, StreamPosition } from "./stream-pages.ts";
 import type { Subscription } from "./watch.ts";
-
-export interface StreamPosition {
-  readonly session_id: string;
-  readonly after_seq: number;
-  readonly all: boolean;
-}
 
 export interface StreamLimits {
   readonly heartbeatMs: number;
@@ -24,7 +15,7 @@ export interface StreamLimits {
 }
 
 export interface MessageStream {
-  readonly store: Store;
+  readonly readPage: ReadPage;
   readonly observe: Observe;
   readonly response: ServerResponse;
   readonly subscription: Subscription;
@@ -37,19 +28,6 @@ export interface MessageStream {
   readonly takeFirst: () => StreamPage | null;
   /** Aborted when the client is gone or the service shuts down. */
   readonly signal: AbortSignal;
-}
-
-/** Reads what stands behind a position, as much as a stream sends at once. */
-export function readPage(
-  store: Store,
-  position: StreamPosition,
-  unsentBytes: number,
-): Promise<StreamPage> {
-  return store.read(readStreamPage, {
-    ...position,
-    max_rows: STREAM_PAGE_ROWS,
-    max_bytes: pageBytes(unsentBytes),
-  });
 }
 
 /** A stream that could not read asks again after this long, and up to half as long again. */
@@ -83,9 +61,11 @@ export async function sendMessages(stream: MessageStream): Promise<void> {
           return;
         }
         isUpToDate = true;
+        // hints come with commits, which leave a turn to others themselves
         await subscription.changed(signal);
+      } else {
+        await nextTurn();
       }
-      await nextTurn();
       await roomToSend(response, limits.unsentBytes, signal);
       subscription.clear();
       sent = await sendNext(stream, position, isUpToDate);
@@ -96,9 +76,7 @@ export async function sendMessages(stream: MessageStream): Promise<void> {
 }
 
 /** What the loop keeps of a page while it waits: the messages themselves are let go. */
-interface SentPage extends Pick<StreamPage, "more" | "state"> {
-  readonly lastSeq: number | undefined;
-}
+type SentPage = Pick<StreamPage, "lastSeq" | "more" | "state">;
 
 /** Null once the session was deleted: the stream ends, and a client that asks again is told so. */
 async function sendNext(
@@ -106,10 +84,10 @@ async function sendNext(
   position: StreamPosition,
   isUpToDate: boolean,
 ): Promise<SentPage | null> {
-  const { store, limits, signal } = stream;
+  const { readPage, signal } = stream;
   while (!signal.aborted) {
     try {
-      return sendPage(stream, await readPage(store, position, limits.unsentBytes), isUpToDate);
+      return sendPage(stream, await readPage(position), isUpToDate);
     } catch (error) {
       if (isRepriseError(error, "session_not_found")) {
         return null;
@@ -134,20 +112,14 @@ function sendPage(
   if (page === null) {
     return null;
   }
-  const { messages, more, state } = page;
-  if (messages.length > 0) {
-    // bytes: of a string, the socket would keep a copy of three times its length
-    response.write(Buffer.from(messages.map(eventOf).join("")));
+  const { bytes, lastSeq, storedMs, more, state } = page;
+  if (bytes !== null) {
+    response.write(bytes);
     const now = Date.now();
-    const lagsMs = isUpToDate ? messages.map(({ ts }) => now - Date.parse(ts)) : [];
-    observe({ kind: "delivery", messages: messages.length, lagsMs });
+    const lagsMs = isUpToDate ? storedMs.map((stored) => now - stored) : [];
+    observe({ kind: "delivery", messages: storedMs.length, lagsMs });
   }
-  return { lastSeq: messages.at(-1)?.seq, more, state };
-}
-
-/** JSON has no line breaks of its own, so one `data` line holds the whole message. */
-function eventOf(message: Message): string {
-  return `id: ${message.seq}\nevent: message\ndata: ${JSON.stringify(messageInfo(message))}\n\n`;
+  return { lastSeq, more, state };
 }
 
 function pageBytes(unsentBytes: number): number {

@@ -1,9 +1,9 @@
 import type { ServerResponse } from "node:http";
 
-import type { StreamPage } from "../store/messages/stream-page.ts";
 import type { Store } from "../store/store.ts";
 import type { Observe } from "./observation.ts";
-import { readPage, sendMessages, type StreamLimits, type StreamPosition } from "./stream.ts";
+import { sendMessages, type StreamLimits } from "./stream.ts";
+import { createPageReader, type StreamPage, type StreamPosition } from "./stream-pages.ts";
 import { createWatch } from "./watch.ts";
 
 export interface Streams {
@@ -43,19 +43,21 @@ export interface StreamsOptions extends StreamLimits {
 
 export function createStreams(options: StreamsOptions): Streams {
   const watch = createWatch(options);
-  const running = new Set<Promise<void>>();
-  const stopping = new AbortController();
+  const readPage = createPageReader(options.store, options.unsentBytes);
+  // each stream's own signal: one that combined it with another would cost it a kilobyte
+  const running = new Map<AbortController, Promise<void>>();
+  let stopping = false;
 
   const run = async (request: StreamRequest): Promise<"nothing left" | "served"> => {
     const { position, response } = request;
     const subscription = watch.subscribe(position.session_id);
     try {
-      let first: StreamPage | null = await readPage(options.store, position, options.unsentBytes);
-      if (first.state === "ended" && first.messages.length === 0) {
+      let first: StreamPage | null = await readPage(position);
+      if (first.state === "ended" && first.bytes === null) {
         return "nothing left";
       }
       request.begin();
-      if (stopping.signal.aborted) {
+      if (stopping) {
         // no status would do: an EventSource gives up for ever on all but 200
         response.destroy();
         return "served";
@@ -65,14 +67,16 @@ export function createStreams(options: StreamsOptions): Streams {
         first = null;
         return page;
       };
-      const { store, observe } = options;
-      const stream = { store, observe, limits: options, subscription, position, takeFirst };
-      const sent = answer(request, stopping.signal, (signal) =>
-        sendMessages({ ...stream, response, signal }),
-      ).catch((error: unknown) => options.onFailure(error, request.id));
-      running.add(sent);
+      const over = new AbortController();
+      const { signal } = over;
+      const { observe } = options;
+      const parts = { readPage, observe, limits: options, subscription, position, takeFirst };
+      const sent = answer(request, over, () => sendMessages({ ...parts, response, signal })).catch(
+        (error: unknown) => options.onFailure(error, request.id),
+      );
+      running.set(over, sent);
       await sent;
-      running.delete(sent);
+      running.delete(over);
       return "served";
     } finally {
       subscription.close();
@@ -88,23 +92,28 @@ export function createStreams(options: StreamsOptions): Streams {
     },
     serve: run,
     close: async () => {
-      stopping.abort();
-      await Promise.all(running);
+      stopping = true;
+      for (const over of running.keys()) {
+        over.abort();
+      }
+      await Promise.all(running.values());
       watch.close();
     },
   };
 }
 
-/** Begins the answer, sends, and ends it whole; cuts it where sending failed. */
+/**
+ * Begins the answer, sends, and ends it whole; cuts it where sending failed. `over` is aborted once
+ * the client is gone.
+ */
 async function answer(
   { response, headers }: StreamRequest,
-  stopping: AbortSignal,
-  send: (signal: AbortSignal) => Promise<void>,
+  over: AbortController,
+  send: () => Promise<void>,
 ): Promise<void> {
-  const gone = new AbortController();
   // writing to a connection that has just gone is no failure of ours
-  response.on("error", () => gone.abort());
-  response.once("close", () => gone.abort());
+  response.on("error", () => over.abort());
+  response.once("close", () => over.abort());
   if (response.destroyed) {
     return;
   }
@@ -121,7 +130,7 @@ async function answer(
   });
   response.flushHeaders();
   try {
-    await send(AbortSignal.any([gone.signal, stopping]));
+    await send();
     response.end();
   } catch (error) {
     response.destroy();

@@ -22,15 +22,20 @@ export function createReads(connection: SqliteConnection): Reads {
   let last: Promise<unknown> = Promise.resolve();
   let closed = false;
   let lastVersion = -1;
-  let lastTurn = 0;
+  /** When the first read of this turn of the event loop began; null before it. */
+  let firstInTurn: number | null = null;
   let unanswered = 0;
 
   // SQLite answers at once, so readers that follow on one another would keep timers and sockets
   // from ever being served
   const giveWay = async (): Promise<void> => {
-    if (performance.now() - lastTurn > READING_MS) {
+    if (firstInTurn === null) {
+      firstInTurn = performance.now();
+      setImmediate(() => {
+        firstInTurn = null;
+      });
+    } else if (performance.now() - firstInTurn > READING_MS) {
       await nextTurn();
-      lastTurn = performance.now();
     }
   };
 
