@@ -36,9 +36,10 @@ export async function decodeValue(stored: StoredValue, lender: Lender): Promise<
 
 /** Messages of most classes are made at once: only the others are waited for. */
 async function arrived(messages: unknown[]): Promise<unknown[]> {
-  for (const [index, message] of messages.entries()) {
-    if (message instanceof Promise) {
-      messages[index] = await message;
+  // by place: an iterator over the messages of a long thread takes milliseconds
+  for (let index = 0; index < messages.length; index += 1) {
+    if (messages[index] instanceof Promise) {
+      messages[index] = await messages[index];
     }
   }
   return messages;

@@ -2,7 +2,13 @@ import type { BaseMessage } from "@langchain/core/messages";
 
 import { noteIds } from "../append-messages.ts";
 import { notePrint, printOf } from "./message-hash.ts";
-import { type KnownBody, type KnownList, reviveOf } from "./thread-cache.ts";
+import {
+  type KnownBody,
+  type KnownList,
+  reviveOf,
+  type ThreadCache,
+  weightOf,
+} from "./thread-cache.ts";
 
 type Made = BaseMessage | Promise<BaseMessage>;
 
@@ -20,7 +26,7 @@ export function freshMessage(body: KnownBody): Made {
 }
 
 /** The message that every exchange is lent: frozen, so that it stays what is stored. */
-export function lentMessage(body: KnownBody): Made {
+export function lentMessage(cache: ThreadCache, body: KnownBody): Made {
   if (body.lent !== null) {
     return body.lent;
   }
@@ -30,13 +36,14 @@ export function lentMessage(body: KnownBody): Made {
   }
   freeze(message);
   body.lent = message;
+  cache.weight += weightOf(body) - body.text.length;
   return message;
 }
 
 /** The first messages of a list as they are lent; only the array belongs to the reader. */
-export function lentMessages(list: KnownList, length: number): Made[] {
+export function lentMessages(cache: ThreadCache, list: KnownList, length: number): Made[] {
   for (const body of list.items.slice(list.lent.length, length)) {
-    void lentMessage(body);
+    void lentMessage(cache, body);
     list.lent.push(body.lent ?? undefined);
     list.ids.add(body.lent?.id ?? "");
   }
@@ -45,7 +52,7 @@ export function lentMessages(list: KnownList, length: number): Made[] {
     noteIds(lent, list.ids);
     return lent;
   }
-  return list.items.slice(0, length).map(lentMessage);
+  return list.items.slice(0, length).map((body) => lentMessage(cache, body));
 }
 
 /** All that a message consists of is plain, or it would not be lent. */

@@ -36,7 +36,6 @@ export function learnPage(parts: {
   readonly shared: boolean;
 }): Lender {
   const { page, cache, shared } = parts;
-  const messageOf = shared ? lentMessage : freshMessage;
   const bodies = new Map(page.bodies.map((row) => [row.id, keepBody(cache, row)]));
   const lists = new Map(
     page.lists.map((tail) => [tail.list, learnTail(cache, tail, parts.lists)] as const),
@@ -49,10 +48,15 @@ export function learnPage(parts: {
   }
   return {
     text: (body) => known(bodies.get(body)).text,
-    message: (body) => messageOf(known(bodies.get(body))),
+    message: (body) => {
+      const found = known(bodies.get(body));
+      return shared ? lentMessage(cache, found) : freshMessage(found);
+    },
     messages: (list, length) => {
       const found = known(lists.get(list));
-      return shared ? lentMessages(found, length) : found.items.slice(0, length).map(freshMessage);
+      return shared
+        ? lentMessages(cache, found, length)
+        : found.items.slice(0, length).map(freshMessage);
     },
   };
 }

@@ -45,7 +45,7 @@ export interface ThreadCache {
   readonly lists: Map<number, KnownList>;
   /** The messages of checkpoints by `headKey`; null for one that has none. */
   readonly heads: Map<string, ListVersion | null>;
-  /** UTF-16 units of all bodies. */
+  /** UTF-16 units of all bodies, and of their messages where those are lent. */
   weight: number;
 }
 
@@ -80,6 +80,11 @@ export function keepBody(cache: ThreadCache, row: BodyRow): KnownBody {
   cache.ids.set(row.hash, row.id);
   cache.weight += row.body.length;
   return body;
+}
+
+/** UTF-16 units that a body takes: its text, and about as much once more for a message lent. */
+export function weightOf({ text, lent }: KnownBody): number {
+  return lent === null ? text.length : 2 * text.length;
 }
 
 /** The reviver of a body, made at its first use. */
@@ -151,7 +156,7 @@ export function forgetFolded(cache: ThreadCache, folded: FoldedIds): void {
     if (body !== undefined) {
       cache.bodies.delete(id);
       cache.ids.delete(body.hash);
-      cache.weight -= body.text.length;
+      cache.weight -= weightOf(body);
     }
   }
 }
@@ -170,7 +175,7 @@ export interface ThreadCaches {
   forget(threadId: string): void;
 }
 
-/** UTF-16 units of bodies kept for all threads but the one used last. */
+/** UTF-16 units kept for all threads but the one used last. */
 const WEIGHT_KEPT = 64 * 1024 * 1024;
 
 /** The caches of the threads used last. */
