@@ -19,7 +19,8 @@ export function appendMessages(left: BaseMessage[], right: Right): BaseMessage[]
   if (known === null || added === null) {
     return messagesStateReducer(left, right);
   }
-  const messages = [...left, ...added];
+  // not spread: that walks through the list, this copies it
+  const messages = left.concat(added);
   const recent = [...known.recent, ...added.map(settledId)];
   return remember(messages, { stored: known.stored, recent, length: messages.length });
 }
@@ -67,7 +68,7 @@ function idsOf(messages: BaseMessage[] & { readonly [IDS]?: KnownIds }): KnownId
 }
 
 /** Null unless each is a message whose id, if it has one, stands neither in the list nor twice. */
-function newMessages(right: Right, known: KnownIds): readonly BaseMessage[] | null {
+function newMessages(right: Right, known: KnownIds): BaseMessage[] | null {
   const given: readonly unknown[] = Array.isArray(right) ? right : [right];
   const ids = new Set<string>();
   const messages: BaseMessage[] = [];

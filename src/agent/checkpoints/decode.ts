@@ -9,7 +9,7 @@ import { ESCAPED, LIST, MESSAGE } from "./encode.ts";
 export interface Lender {
   text(body: number): string;
   message(body: number): BaseMessage | Promise<BaseMessage>;
-  messages(list: number, length: number): (BaseMessage | Promise<BaseMessage>)[];
+  messages(list: number, length: number): BaseMessage[] | Promise<BaseMessage[]>;
 }
 
 /**
@@ -18,7 +18,7 @@ export interface Lender {
  */
 export async function decodeValue(stored: StoredValue, lender: Lender): Promise<unknown> {
   if ("l" in stored) {
-    return arrived(lender.messages(...stored.l));
+    return lender.messages(...stored.l);
   }
   const [json, refs] =
     "b" in stored
@@ -32,17 +32,6 @@ export async function decodeValue(stored: StoredValue, lender: Lender): Promise<
     await settle();
   }
   return holder["value"];
-}
-
-/** Messages of most classes are made at once: only the others are waited for. */
-async function arrived(messages: unknown[]): Promise<unknown[]> {
-  // by place: an iterator over the messages of a long thread takes milliseconds
-  for (let index = 0; index < messages.length; index += 1) {
-    if (messages[index] instanceof Promise) {
-      messages[index] = await messages[index];
-    }
-  }
-  return messages;
 }
 
 interface Place {
@@ -80,8 +69,6 @@ function settle(place: Place, value: unknown): void {
   set(place, value);
   if (value instanceof Promise) {
     place.late.push(async () => set(place, await value));
-  } else if (Array.isArray(value) && value.some((item) => item instanceof Promise)) {
-    place.late.push(async () => set(place, await arrived(value)));
   }
 }
 

@@ -27,10 +27,8 @@ const LIST_LENGTH = 8;
 
 /** A value to be kept. What it refers to goes into the parcel. */
 export function encodeValue(value: unknown, parcel: ParcelBuilder): ValueInput {
-  if (parcel.areMessages(value) && value.length > 0) {
-    return { kind: "sequence", sequence: parcel.addSequence(value) };
-  }
-  return encodeJson(value, parcel);
+  const sequence = Array.isArray(value) && value.length > 0 ? parcel.addSequence(value) : null;
+  return sequence === null ? encodeJson(value, parcel) : { kind: "sequence", sequence };
 }
 
 /** As `encodeValue`, for what is written once and soon gone: a short list is not worth a row. */
@@ -48,8 +46,10 @@ function replacer(refs: RefInput[], parcel: ParcelBuilder): Replacer {
     if (BaseMessage.isInstance(raw)) {
       return { [MESSAGE]: refs.push({ kind: "body", body: parcel.addMessage(raw) }) - 1 };
     }
-    if (Array.isArray(raw) && raw.length >= LIST_LENGTH && parcel.areMessages(raw)) {
-      return { [LIST]: refs.push({ kind: "sequence", sequence: parcel.addSequence(raw) }) - 1 };
+    const sequence =
+      Array.isArray(raw) && raw.length >= LIST_LENGTH ? parcel.addSequence(raw) : null;
+    if (sequence !== null) {
+      return { [LIST]: refs.push({ kind: "sequence", sequence }) - 1 };
     }
     return special(value);
   };

@@ -11,6 +11,7 @@ import {
 } from "./thread-cache.ts";
 
 type Made = BaseMessage | Promise<BaseMessage>;
+type Arriving = BaseMessage[] | Promise<BaseMessage[]>;
 
 /** A message that nobody else has, watched so that putting it back costs nothing. */
 export function freshMessage(body: KnownBody): Made {
@@ -41,18 +42,35 @@ export function lentMessage(cache: ThreadCache, body: KnownBody): Made {
 }
 
 /** The first messages of a list as they are lent; only the array belongs to the reader. */
-export function lentMessages(cache: ThreadCache, list: KnownList, length: number): Made[] {
+export function lentMessages(cache: ThreadCache, list: KnownList, length: number): Arriving {
   for (const body of list.items.slice(list.lent.length, length)) {
     void lentMessage(cache, body);
-    list.lent.push(body.lent ?? undefined);
-    list.ids.add(body.lent?.id ?? "");
+    if (body.lent?.id === undefined) {
+      return arrived(list.items.slice(0, length).map((each) => lentMessage(cache, each)));
+    }
+    list.lent.push(body.lent);
+    list.ids.add(body.lent.id);
   }
-  const lent = list.lent.slice(0, length);
-  if (lent.every((message) => message !== undefined)) {
-    noteIds(lent, list.ids);
-    return lent;
+  const messages = list.lent.slice(0, length);
+  noteIds(messages, list.ids);
+  return messages;
+}
+
+/** The first messages of a list, each made anew. */
+export function freshMessages(list: KnownList, length: number): Arriving {
+  return arrived(list.items.slice(0, length).map(freshMessage));
+}
+
+/** Messages of most classes are made at once: only the others are waited for. */
+function arrived(made: Made[]): Arriving {
+  const messages: BaseMessage[] = [];
+  for (const message of made) {
+    if (message instanceof Promise) {
+      return Promise.all(made);
+    }
+    messages.push(message);
   }
-  return list.items.slice(0, length).map((body) => lentMessage(cache, body));
+  return messages;
 }
 
 /** All that a message consists of is plain, or it would not be lent. */

@@ -18,10 +18,8 @@ export interface ParcelBuilder {
   addMessage(message: BaseMessage): number;
   /** Place of a text that is to be kept once. */
   addText(text: string): number;
-  /** True for an array of nothing but messages. */
-  areMessages(value: unknown): value is BaseMessage[];
-  /** Place of a sequence of messages. */
-  addSequence(messages: readonly BaseMessage[]): number;
+  /** Place of a sequence of messages; null where one of the values is none. */
+  addSequence(values: readonly unknown[]): number | null;
   /** A sequence as it was added. */
   sequenceAt(place: number): AddedSequence;
   readonly parcel: Parcel;
@@ -58,12 +56,15 @@ export function createParcel(cache: ThreadCache): ParcelBuilder {
     parcel: { bodies, sequences },
     addMessage,
     addText: (text) => addBody(hashOf(text), () => text),
-    areMessages: (value): value is BaseMessage[] =>
-      Array.isArray(value) &&
-      value.slice(lentFrom(cache, value)).every((item) => BaseMessage.isInstance(item)),
-    addSequence: (messages) => {
+    addSequence: (values) => {
+      const lent = lentLengths(cache, values);
+      const from = Math.max(0, ...lent.values());
+      if (!onlyMessages(values, from)) {
+        return null;
+      }
+      const messages = values;
       const hashAt = hashesOf(messages);
-      const known = longestKnown(cache, messages, hashAt);
+      const known = longestKnown(cache, { messages, hashAt, lent });
       const sequence: AddedSequence = { messages, hashAt, known };
       const same = added.findIndex((other) => sameSequence(sequence, other));
       if (same !== -1) {
@@ -83,6 +84,16 @@ export function createParcel(cache: ThreadCache): ParcelBuilder {
   };
 }
 
+/** True where all values from a place on are messages, and the caller knows it of those before. */
+function onlyMessages(values: readonly unknown[], from: number): values is readonly BaseMessage[] {
+  for (let index = from; index < values.length; index += 1) {
+    if (!BaseMessage.isInstance(values[index])) {
+      return false;
+    }
+  }
+  return true;
+}
+
 /** Hashes by place, each taken once and only where it is asked for. */
 function hashesOf(messages: readonly BaseMessage[]): (index: number) => string {
   const hashes = new Map<number, string>();
@@ -93,21 +104,31 @@ function hashesOf(messages: readonly BaseMessage[]): (index: number) => string {
   };
 }
 
+/** How far the first values are messages that were lent of each list: frozen, they need no hash. */
+function lentLengths(cache: ThreadCache, values: readonly unknown[]): Map<number, number> {
+  const lengths = new Map<number, number>();
+  for (const [list, { lent }] of cache.lists) {
+    const end = Math.min(values.length, lent.length);
+    let length = 0;
+    while (length < end && lent[length] === values[length]) {
+      length += 1;
+    }
+    lengths.set(list, length);
+  }
+  return lengths;
+}
+
 /** The stored list that goes along with the sequence furthest. */
 function longestKnown(
   cache: ThreadCache,
-  messages: readonly BaseMessage[],
-  hashAt: (index: number) => string,
+  sequence: Omit<AddedSequence, "known"> & { readonly lent: ReadonlyMap<number, number> },
 ): ListVersion | null {
+  const { messages, hashAt, lent } = sequence;
   let best: ListVersion | null = null;
-  for (const [list, { items, lent }] of cache.lists) {
+  for (const [list, { items }] of cache.lists) {
     const end = Math.min(messages.length, items.length);
-    let length = 0;
-    // a message that was lent is frozen: the same one needs no hash
-    while (
-      length < end &&
-      (lent[length] === messages[length] || items[length]?.hash === hashAt(length))
-    ) {
+    let length = lent.get(list) ?? 0;
+    while (length < end && items[length]?.hash === hashAt(length)) {
       length += 1;
     }
     if (length > 0 && length >= (best?.length ?? 0)) {
@@ -115,20 +136,6 @@ function longestKnown(
     }
   }
   return best;
-}
-
-/** How many of the first values are messages that were lent of one list. */
-function lentFrom(cache: ThreadCache, values: readonly unknown[]): number {
-  let most = 0;
-  for (const { lent } of cache.lists.values()) {
-    const end = Math.min(values.length, lent.length);
-    let length = 0;
-    while (length < end && lent[length] === values[length]) {
-      length += 1;
-    }
-    most = Math.max(most, length);
-  }
-  return most;
 }
 
 function sameSequence(some: AddedSequence, other: AddedSequence): boolean {

@@ -13,7 +13,7 @@ import type {
   TaskWrites,
 } from "../../store/checkpoints/read.ts";
 import { decodeValue, type Lender } from "./decode.ts";
-import { freshMessage, lentMessage, lentMessages } from "./lend.ts";
+import { freshMessage, freshMessages, lentMessage, lentMessages } from "./lend.ts";
 import { MESSAGES } from "./mirror.ts";
 import { configOf } from "./place.ts";
 import { joinShape } from "./shape.ts";
@@ -54,9 +54,7 @@ export function learnPage(parts: {
     },
     messages: (list, length) => {
       const found = known(lists.get(list));
-      return shared
-        ? lentMessages(cache, found, length)
-        : found.items.slice(0, length).map(freshMessage);
+      return shared ? lentMessages(cache, found, length) : freshMessages(found, length);
     },
   };
 }

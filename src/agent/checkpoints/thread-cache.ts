@@ -23,9 +23,9 @@ export interface KnownList {
   readonly items: KnownBody[];
   /**
    * Frozen messages of the first items, so that a list of messages is compared with this one by
-   * identity; undefined where a message cannot be frozen and is made anew for each reader.
+   * identity. It ends in front of a message that cannot be frozen and is made anew for each reader.
    */
-  readonly lent: (BaseMessage | undefined)[];
+  readonly lent: BaseMessage[];
   /** Ids of the messages lent. */
   readonly ids: Set<string>;
 }
