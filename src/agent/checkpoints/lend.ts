@@ -66,7 +66,7 @@ function arrived(made: Made[]): Arriving {
   const messages: BaseMessage[] = [];
   for (const message of made) {
     if (message instanceof Promise) {
-      return Promise.all(made);
+      return Promise.all(made.map((each) => Promise.resolve(each)));
     }
     messages.push(message);
   }
