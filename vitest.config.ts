@@ -1,6 +1,7 @@
 import { defineConfig } from "vitest/config";
 
 import { closingLine } from "./test/helpers/closing-line.ts";
+import { LongestFirst } from "./test/helpers/longest-first.ts";
 
 export default defineConfig({
   test: {
@@ -8,6 +9,7 @@ export default defineConfig({
     pool: "forks",
     // files wait for processes and sockets more than they compute
     maxWorkers: 3,
+    sequence: { sequencer: LongestFirst },
     reporters: ["default", closingLine()],
     // real processes, sockets and files: slow machines need room, and no test asserts a time
     testTimeout: 60_000,

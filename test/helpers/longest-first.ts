@@ -1,0 +1,35 @@
+import { existsSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+
+import { BaseSequencer, type TestSpecification } from "vitest/node";
+
+/** Short files that take long: by their size, which Vitest goes by, they would come last. */
+const LONG = [
+  "store/crash/power-loss.test.ts",
+  "e2e/kill-exchange.test.ts",
+  "e2e/kill-server.test.ts",
+  "agent/compaction/killed.test.ts",
+  "store/leases/random-stops.test.ts",
+  "http/eventsource.test.ts",
+  "http/hostile.test.ts",
+  "http/broken-network.test.ts",
+  "cli/verify-real.test.ts",
+  "bench/benches.test.ts",
+].map((name) => fileURLToPath(new URL(`../${name}`, import.meta.url)));
+
+/** Begins each project with its long files, so that none of them is left to run alone at the end. */
+export class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const gone = LONG.filter((file) => !existsSync(file));
+    if (gone.length > 0) {
+      throw new Error(`longest-first.ts names what is not there: ${gone.join(", ")}`);
+    }
+    const sorted = await super.sort(files);
+    const projects = new Set(sorted.map(({ project }) => project));
+    return [...projects].flatMap((project) => {
+      const own = sorted.filter((file) => file.project === project);
+      const isLong = ({ moduleId }: TestSpecification): boolean => LONG.includes(moduleId);
+      return [...own.filter(isLong), ...own.filter((file) => !isLong(file))];
+    });
+  }
+}
