@@ -48,7 +48,10 @@ describe("the program on PostgreSQL", () => {
       env: there,
       input: exported.stdout,
     });
-    expect(imported.stderr + String(imported.code)).toBe("0");
+    expect(imported).toMatchObject({
+      code: 0,
+      stderr: `note: The agent's tools will read and write files in ${home.project}\n`,
+    });
     const back = await home.run(["sessions", "export", id], { env: there });
     expect(withoutMoment(back.stdout)).toBe(withoutMoment(exported.stdout));
     expect((await home.run(["sessions", "delete", id, "--yes"], { env })).code).toBe(0);

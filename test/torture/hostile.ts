@@ -104,7 +104,7 @@ function faultOf(answer: WireAnswer, { request, marker, check }: Sent): string |
     return "the answer has no id";
   }
   const type = (answer.headers.get("content-type") ?? "").replace(/;.*$/, "");
-  const value: unknown = body === "" || body === STREAM ? null : JSON.parse(body);
+  const value = body === "" || body === STREAM ? null : valueOf(type, body);
   if (status >= 400 && value !== null) {
     const problem = value as Refusal;
     const isProblem =
@@ -112,4 +112,8 @@ function faultOf(answer: WireAnswer, { request, marker, check }: Sent): string |
     return isProblem ? check.problem(value) : "the refusal is not a problem";
   }
   return request.call === null ? null : check.answer(request.call, { status, type, value });
+}
+
+function valueOf(type: string, body: string): unknown {
+  return type.endsWith("json") ? JSON.parse(body) : body;
 }
