@@ -18,5 +18,7 @@ export const BENCHES: Readonly<Record<string, { load: () => Promise<Bench>; usua
   hints: { load: async () => (await import("./hints.ts")).bench, usual: false },
   million: { load: async () => (await import("./million.ts")).bench, usual: false },
   nodes: { load: async () => (await import("./nodes.ts")).bench, usual: false },
+  memory: { load: async () => (await import("./memory.ts")).bench, usual: true },
+  start: { load: async () => (await import("./start.ts")).bench, usual: true },
   plan: { load: async () => (await import("./plan.ts")).bench, usual: true },
 };

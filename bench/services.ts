@@ -36,7 +36,8 @@ export function startProgram(name: string, args: readonly string[] = []): Promis
   return start([fileURLToPath(new URL(name, import.meta.url)), ...args]);
 }
 
-async function start(args: readonly string[]): Promise<Service> {
+/** A server that prints where it listens, by its arguments to Node.js. */
+export async function start(args: readonly string[]): Promise<Service> {
   const child = spawn(process.execPath, [...nodeOptions(), ...args], {
     stdio: ["ignore", "pipe", "inherit"],
     env: { ...process.env, REPRISE_TOKEN: undefined },

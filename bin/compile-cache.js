@@ -1,6 +1,7 @@
-import { mkdirSync, statSync } from "node:fs";
-import { enableCompileCache } from "node:module";
-import { join } from "node:path";
+// not by import: see build/builtins.ts
+const { mkdirSync, statSync } = process.getBuiltinModule("node:fs");
+const { enableCompileCache } = process.getBuiltinModule("node:module");
+const { join } = process.getBuiltinModule("node:path");
 
 /**
  * Keeps compiled code between starts, which halves them. Whoever can write to that folder decides

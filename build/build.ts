@@ -8,6 +8,16 @@ import { writeTypes } from "./types.ts";
 /** What crosses the public API: a program that uses it has to have the very same package. */
 const PUBLIC_PACKAGES = ["fastify", "kysely", "typebox"];
 
+/** What every command needs, what every command with a database needs, and the query builder. */
+const TOGETHER = [
+  {
+    name: "commands",
+    test: /\/node_modules\/commander\/|\/src\/core\/(?!schemas|package-file)|\/src\/cli\/(program|command-table|database|config|context)\.ts$/,
+  },
+  { name: "kysely", test: /\/node_modules\/kysely\// },
+  { name: "sqlite", test: /\/src\/store\/(sqlite\/(?!backup)|migrations\/|[a-z-]+\.ts$)/ },
+];
+
 /**
  * Makes `dist/` anew: the command line in `program/`, which needs no other package, the public API
  * in `library/` with its declarations in `types/`, and the licences of what they contain.
@@ -19,6 +29,7 @@ export async function build(root: string, dist: string): Promise<void> {
     root,
     entries: { index: "src/index.ts" },
     external: PUBLIC_PACKAGES,
+    groups: [],
     folder: join(dist, "library"),
   });
   writeTypes(root, join(dist, "types"));
@@ -38,6 +49,7 @@ function buildProgram(root: string, dist: string): ReturnType<typeof bundle> {
     root,
     entries: { main: "src/main.ts", "backup-worker": "src/store/sqlite/backup-worker.ts" },
     external: [],
+    groups: TOGETHER,
     folder: join(dist, "program"),
   });
 }

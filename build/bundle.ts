@@ -1,5 +1,7 @@
 import { rolldown, type RolldownOutput } from "rolldown";
 
+import { builtinsAtOnce, lateChildProcess } from "./builtins.ts";
+
 export interface BundleOrder {
   /** The package's root folder. */
   readonly root: string;
@@ -7,14 +9,22 @@ export interface BundleOrder {
   readonly entries: Readonly<Record<string, string>>;
   /** Packages that stay imports; all others become part of the bundle. */
   readonly external: readonly string[];
+  /** Modules that are one file, because they are needed together: each file costs its own time. */
+  readonly groups: readonly { readonly name: string; readonly test: RegExp }[];
   /** Where the files are put. */
   readonly folder: string;
 }
 
 /**
+ * A class that the bundler gave another name, because two in one file have the same. LangChain stores
+ * the names of messages. Having all names kept would cost each start a call for each function.
+ */
+const RENAMED_MESSAGE = /\bclass (\w+Message(?:Chunk)?)\$\d/;
+
+/**
  * Bundles sources into ES modules that are loaded when they are needed: whatever `src/` imports by
  * `import()` is a file of its own. Names of files are stable, so that Node.js' compile cache holds
- * one version of each, and names of classes and functions are kept, because LangChain stores them.
+ * one version of each.
  *
  * A warning of the bundler is an error: most tell of an import that will not be found.
  */
@@ -22,6 +32,7 @@ export async function bundle({
   root,
   entries,
   external,
+  groups,
   folder,
 }: BundleOrder): Promise<RolldownOutput> {
   const warnings: string[] = [];
@@ -29,6 +40,8 @@ export async function bundle({
     cwd: root,
     input: { ...entries },
     platform: "node",
+    ...(groups.length === 0 ? {} : { preserveEntrySignatures: "allow-extension" }),
+    plugins: [builtinsAtOnce(), lateChildProcess()],
     external: (id) => external.some((name) => id === name || id.startsWith(`${name}/`)),
     onLog: (level, log) => {
       if (level === "warn") {
@@ -39,14 +52,20 @@ export async function bundle({
   const output = await bundled.write({
     dir: folder,
     format: "esm",
-    keepNames: true,
     chunkFileNames: "[name].js",
+    codeSplitting: groups.length === 0 || {
+      groups: [...groups],
+      includeDependenciesRecursively: false,
+    },
     // an error that nobody caught is shown with its line: it has to be one that a person can read
     minify: false,
   });
   await bundled.close();
-  if (warnings.length > 0) {
-    throw new Error(`the bundler warns: ${warnings.join("\n")}`);
+  const renamed = output.output.flatMap((file) =>
+    file.type === "chunk" ? (RENAMED_MESSAGE.exec(file.code)?.[1] ?? []) : [],
+  );
+  if (warnings.length > 0 || renamed.length > 0) {
+    throw new Error(`the bundler warns, or renames: ${[...warnings, ...renamed].join("\n")}`);
   }
   return output;
 }

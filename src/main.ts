@@ -12,7 +12,10 @@ const cli: CliContext = {
   args: process.argv.slice(2),
   cwd: process.cwd(),
   env: process.env,
-  stdin: process.stdin,
+  // a stream is made where it is first asked for, and most commands read nothing
+  get stdin() {
+    return process.stdin;
+  },
   stdout: process.stdout,
   stderr: process.stderr,
   signals: process,
@@ -26,15 +29,28 @@ let nobodyReads = false;
 process.stdout.on("error", leaveQuietly);
 process.stderr.on("error", leaveQuietly);
 
-const { createProgram } = await import("./cli/program.ts");
-try {
-  const program = await createProgram(cli);
-  await program.parseAsync(cli.args, { from: "user" });
-} catch (error) {
-  const { showError } = await import("./cli/show-error.ts");
-  cli.exitCode = showError(cli, error, cli.args.includes("--json"));
+if (asksForVersion(cli.args)) {
+  cli.stdout.write(`${cli.version}\n`);
+} else {
+  await carryOut(cli);
 }
 process.exitCode = cli.exitCode;
+
+/** Scripts ask for the version alone and often: it needs nothing else of the program. */
+function asksForVersion([first, ...others]: readonly string[]): boolean {
+  return (first === "--version" || first === "-V") && others.length === 0;
+}
+
+async function carryOut(cli: CliContext): Promise<void> {
+  const { createProgram } = await import("./cli/program.ts");
+  try {
+    const program = await createProgram(cli);
+    await program.parseAsync(cli.args, { from: "user" });
+  } catch (error) {
+    const { showError } = await import("./cli/show-error.ts");
+    cli.exitCode = showError(cli, error, cli.args.includes("--json"));
+  }
+}
 
 function packageVersion(): string {
   const text = readFileSync(packageFile("package.json"), "utf8");

@@ -1,5 +1,3 @@
-import { randomUUID } from "node:crypto";
-
 import { ID_PREFIX_LENGTH } from "./limits.ts";
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
@@ -7,7 +5,8 @@ const PREFIX = /^[0-9a-f-]+$/;
 
 /** A new session or message id: UUIDv4, because the start of a time-ordered id tells nothing apart. */
 export function newId(): string {
-  return randomUUID();
+  // the global one: importing node:crypto loads all of it, whether an id is made or not
+  return crypto.randomUUID();
 }
 
 /** What a person or program may write where a session is meant. */

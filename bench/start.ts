@@ -1,0 +1,118 @@
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+import { installProgram } from "../build/build.ts";
+import { createSession } from "../src/store/sessions/create.ts";
+import { openSqliteStore } from "../src/store/sqlite/open.ts";
+import { type Bench, type Measurement, median } from "./measurement.ts";
+import { temporaryFolder } from "./services.ts";
+
+const RUNS = 25;
+const SESSIONS = 10_000;
+/** util-linux' `script` gives a program a terminal, without which there is no prompt. */
+const SCRIPT = "/usr/bin/script";
+
+interface Subject {
+  readonly what: string;
+  readonly most: number;
+  /** Starts the program and waits for what is measured. */
+  readonly ours: () => Promise<void> | void;
+  readonly floor: () => Promise<void> | void;
+}
+
+/**
+ * Whole processes, from their start to their end (or to the prompt), of a package that is built for
+ * this: each held against `node -e 0`, one after the other, with the code compiled by a start before.
+ */
+export const bench: Bench = {
+  about: "starts of the built command line, held against an empty program",
+  run: async ({ scale }) => {
+    using folder = temporaryFolder();
+    const root = fileURLToPath(new URL("..", import.meta.url));
+    await installProgram(root, join(folder.path, "package"));
+    const database = join(folder.path, "sessions.db");
+    const sessions = Math.round(SESSIONS * scale);
+    await fill(database, sessions);
+    const measurements: Measurement[] = [];
+    for (const subject of subjects(folder.path, { database, sessions })) {
+      measurements.push(await measure(subject, Math.max(3, Math.round(RUNS * scale))));
+    }
+    return measurements;
+  },
+};
+
+function subjects(
+  folder: string,
+  { database, sessions }: { database: string; sessions: number },
+): Subject[] {
+  const bin = join(folder, "package/bin/reprise.js");
+  const env = { HOME: folder, PATH: process.env["PATH"], REPRISE_DATABASE: database };
+  const node = (...args: string[]) => {
+    const { status, stderr } = spawnSync(process.execPath, args, { cwd: folder, env });
+    if (status !== 0) throw new Error(`a program failed: ${stderr.toString()}`);
+  };
+  const empty = (): void => node("-e", "0");
+  const terminal = async (args: string, prompt: string | null) => {
+    const command = `exec '${process.execPath}' ${args}`;
+    const child = spawn(SCRIPT, ["-qfec", command, "/dev/null"], { cwd: folder, env });
+    let screen = "";
+    for await (const text of child.stdout.setEncoding("utf8")) {
+      screen += String(text);
+      if (prompt !== null && screen.includes(prompt)) break;
+    }
+    // once its end of the terminal is gone, the program leaves by itself
+    child.kill("SIGKILL");
+    if (child.exitCode === null && child.signalCode === null) await once(child, "exit");
+  };
+  return [
+    { what: "reprise --version", most: 1.3, ours: () => node(bin, "--version"), floor: empty },
+    {
+      what: `sessions list, with ${sessions} sessions`,
+      most: 2,
+      ours: () => node(bin, "sessions", "list"),
+      floor: empty,
+    },
+    ...(existsSync(SCRIPT)
+      ? [
+          {
+            what: "reprise in a terminal, until its prompt can be read",
+            most: 6,
+            ours: () => terminal(`'${bin}'`, "> "),
+            floor: () => terminal("-e 0", null),
+          },
+        ]
+      : []),
+  ];
+}
+
+async function measure({ what, most, ours, floor }: Subject, runs: number): Promise<Measurement> {
+  const times = { ours: [] as number[], floor: [] as number[] };
+  for (let run = -2; run < runs; run += 1) {
+    const one = { floor: await timed(floor), ours: await timed(ours) };
+    if (run >= 0) {
+      times.floor.push(one.floor);
+      times.ours.push(one.ours);
+    }
+  }
+  return {
+    what,
+    unit: "ms",
+    ours: median(times.ours),
+    floor: median(times.floor),
+    reach: { at_most: most },
+  };
+}
+
+async function timed(work: () => Promise<void> | void): Promise<number> {
+  const begun = performance.now();
+  await work();
+  return performance.now() - begun;
+}
+
+async function fill(path: string, sessions: number): Promise<void> {
+  await using store = await openSqliteStore({ path });
+  await Promise.all(Array.from({ length: sessions }, () => store.write(createSession, {})));
+}
