@@ -109,6 +109,8 @@ function clientOf(config: ClientConfig, sockets: WeakMap<ClientBase, Socket>): n
       const socket = new Socket();
       super({ ...config, stream: () => socket });
       sockets.set(this, socket);
+      // one that is lost between the pool's hands and ours would end the process
+      this.on("error", () => undefined);
     }
   };
 }

@@ -131,6 +131,22 @@ describe("a connection that the network loses", () => {
     },
   );
 
+  it.each(["before the server sees it", "before the answer"] as const)(
+    "[PG-5] while it is being begun, %s, is replaced, and the process lives on",
+    async (cut) => {
+      const { store: direct, database, id } = await openBench();
+      const proxy = await startCuttingProxy(database.url);
+      const store = await open(`${proxy.url}?hints=off`);
+      proxy.cutAt("server_version_num", cut);
+
+      // more at once than there are connections
+      await Promise.all(["one", "two", "three"].map((content) => append(store, id, content)));
+
+      await proxy.cut;
+      expect((await contents({ store: direct, id })).toSorted()).toEqual(["one", "three", "two"]);
+    },
+  );
+
   it("[PG-6] at COMMIT, with nobody left to ask, is reported as unknown", async () => {
     const { store: direct, database, id } = await openBench();
     const proxy = await startCuttingProxy(database.url);
