@@ -114,7 +114,7 @@ describe("repair", () => {
   it("[PROOF-10] repairs what a killed process held, and leaves it interrupted", async () => {
     const bench = await usualSession();
     const session_id = bench.id;
-    const owner = { ...thisProcess("reprise"), pid: 4_194_303 };
+    const owner = { ...thisProcess("reprise"), pid: 2 ** 22 + 1 };
     const fence = await bench.store.write(takeLease, { session_id, owner, life_ms: 60_000 });
     await bench.store.write(beginExchange, {
       fence,
