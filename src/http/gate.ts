@@ -26,8 +26,12 @@ export function createGate(options: GateOptions): (request: FastifyRequest) => v
   return (request) => {
     const { headers, socket, url = "" } = request.raw;
     refuseUnclearHost(request.raw);
-    const named = [headers.host ?? "", targetOf(url).host ?? headers.host ?? ""];
-    if (!named.every((host) => isOwnHost(host, options.hosts, socket))) {
+    const { host = "" } = headers;
+    const target = targetOf(url).host ?? host;
+    if (
+      !isOwnHost(host, options.hosts, socket) ||
+      (target !== host && !isOwnHost(target, options.hosts, socket))
+    ) {
       throw new RepriseError(
         "host_refused",
         "The Host header names another server; use the address the service prints at start, or allow the name with --allow-host.",

@@ -20,8 +20,14 @@ export interface LocalEnd {
  * 127.0.0.1 (DNS rebinding) thus gets no answer.
  */
 export function isOwnHost(host: string, hosts: AllowedHosts, end: LocalEnd): boolean {
+  // what nearly every request has, without making all the other names
+  const { localPort } = end;
+  const plain = localPort !== undefined && !hosts.bound.includes(":");
+  if (plain && host === `${hosts.bound}:${localPort}`) {
+    return true;
+  }
   const wanted = withPort(host.toLowerCase());
-  const port = String(end.localPort ?? "");
+  const port = String(localPort ?? "");
   const own = ownNames(hosts.bound, end).map((name) => `${name}:${port}`);
   return own.includes(wanted) || isExtraHost(host, hosts, end);
 }

@@ -10,11 +10,13 @@ import { invalidRequest } from "./validation.ts";
  */
 export function acceptOnlyJson(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
-  app.addHook("onRequest", async ({ raw: { headers } }) => {
+  const decoder = new TextDecoder("utf-8", { fatal: true });
+  app.addHook("onRequest", ({ raw: { headers } }, _reply, done) => {
     if (headers["content-length"] === "0") {
       // curl and others name a type even where nothing follows
       delete headers["content-type"];
     }
+    done();
   });
   app.addContentTypeParser(
     "application/json",
@@ -23,7 +25,7 @@ export function acceptOnlyJson(app: FastifyInstance): void {
     async ({ headers }: Pick<FastifyRequest, "headers">, body: Buffer) => {
       refuseOtherCharset(headers["content-type"]);
       refuseEncoded(headers["content-encoding"], headers["transfer-encoding"]);
-      return body.length === 0 ? undefined : parseJson(body);
+      return body.length === 0 ? undefined : parseJson(body, decoder);
     },
   );
 }
@@ -48,10 +50,10 @@ function refuseOtherCharset(contentType: unknown): void {
   }
 }
 
-function parseJson(body: Buffer): unknown {
+function parseJson(body: Buffer, decoder: InstanceType<typeof TextDecoder>): unknown {
   refuseManyValues(body);
   try {
-    return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(body));
+    return JSON.parse(decoder.decode(body));
   } catch {
     throw new RepriseError(
       "malformed_json",

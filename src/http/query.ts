@@ -20,15 +20,14 @@ export function parseQuery(query: string): QueryText {
 }
 
 /**
- * Reads text as the types that the schema asks for: whole numbers in plain digits, `true` and
+ * Reads text as the types that its schema asks for: whole numbers in plain digits, `true` and
  * `false`. Other text stays text, which the validator then refuses. A parameter that is given
  * twice is a fault: two parts of a system could each believe another one.
  */
 export function readQuery(
   query: QueryText,
-  schema: TSchema,
+  types: ParameterTypes,
 ): { values: Record<string, unknown>; faults: Fault[] } {
-  const types = typesOf(schema);
   const values: Record<string, unknown> = Object.create(null);
   const faults: Fault[] = [];
   for (const [name, value] of Object.entries(query)) {
@@ -41,7 +40,10 @@ export function readQuery(
   return { values, faults };
 }
 
-function typesOf(schema: TSchema): ReadonlyMap<string, unknown> {
+/** The type of each parameter that the schema knows, by its name. */
+export type ParameterTypes = ReadonlyMap<string, unknown>;
+
+export function parameterTypes(schema: TSchema): ParameterTypes {
   const properties: unknown = "properties" in schema ? schema.properties : {};
   return new Map(
     Object.entries(properties ?? {}).map(([name, property]: [string, unknown]) => [

@@ -8,7 +8,7 @@ import { type Fault, RepriseError } from "../core/errors.ts";
 import { CreateSessionRequest, EndSessionRequest, PostMessageRequest } from "../core/schemas.ts";
 import { isStorableText } from "../core/text.ts";
 import { faultsOf } from "./faults.ts";
-import { type QueryText, readQuery } from "./query.ts";
+import { type ParameterTypes, parameterTypes, type QueryText, readQuery } from "./query.ts";
 
 /**
  * Makes the validators of all routes. Bodies are taken as they are: nothing is converted, nothing
@@ -32,8 +32,9 @@ export function createValidatorCompiler(): FastifySchemaCompiler<TSchema> {
 
   return ({ schema, httpPart }) => {
     const validate = ajv.compile(schema);
+    const types = parameterTypes(schema);
     return httpPart === "querystring"
-      ? (query: QueryText) => checkQuery(query, schema, validate)
+      ? (query: QueryText) => checkQuery(query, types, validate)
       : (value: unknown) => {
           const faults = validate(value) ? [] : faultsOf(errorsOf(validate), "field");
           return answer(value, faults);
@@ -41,8 +42,8 @@ export function createValidatorCompiler(): FastifySchemaCompiler<TSchema> {
   };
 }
 
-function checkQuery(query: QueryText, schema: TSchema, validate: ValidateFunction) {
-  const { values, faults } = readQuery(query, schema);
+function checkQuery(query: QueryText, types: ParameterTypes, validate: ValidateFunction) {
+  const { values, faults } = readQuery(query, types);
   const invalid = validate(values) ? [] : faultsOf(errorsOf(validate), "parameter");
   return answer(values, [...faults, ...invalid]);
 }
