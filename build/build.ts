@@ -8,14 +8,16 @@ import { writeTypes } from "./types.ts";
 /** What crosses the public API: a program that uses it has to have the very same package. */
 const PUBLIC_PACKAGES = ["fastify", "kysely", "typebox"];
 
-/** What every command needs, what every command with a database needs, and the query builder. */
+/** What every command needs, and what every command with a database needs. */
 const TOGETHER = [
   {
     name: "commands",
-    test: /\/node_modules\/commander\/|\/src\/core\/(?!schemas|package-file)|\/src\/cli\/(program|command-table|database|config|context)\.ts$/,
+    test: /\/commander\/|late-child-process|\/src\/core\/(?!schemas|package-file)|\/src\/cli\/(command-table|database|config|context)\.ts$/,
   },
-  { name: "kysely", test: /\/node_modules\/kysely\// },
-  { name: "sqlite", test: /\/src\/store\/(sqlite\/(?!backup)|migrations\/|[a-z-]+\.ts$)/ },
+  {
+    name: "database",
+    test: /\/kysely\/|\/src\/store\/(sqlite\/(?!backup)|migrations\/|sessions\/(list|rows)|(?!project-key)[a-z-]+\.ts$)|(agent|cli\/sessions)\/(this-process|table)\.ts$/,
+  },
 ];
 
 /**

@@ -3,6 +3,8 @@ import { readFileSync } from "node:fs";
 import type { CliContext } from "./cli/context.ts";
 import { packageFile } from "./core/package-file.ts";
 
+let nobodyReads = false;
+
 /**
  * The composition root: argv, environment and streams become values, and everything else receives
  * them. The only reader of `process`' globals in the command line.
@@ -12,22 +14,19 @@ const cli: CliContext = {
   args: process.argv.slice(2),
   cwd: process.cwd(),
   env: process.env,
-  // a stream is made where it is first asked for, and most commands read nothing
+  // a stream is made where it is first asked for, and most commands read and complain of nothing
   get stdin() {
     return process.stdin;
   },
-  stdout: process.stdout,
-  stderr: process.stderr,
+  stdout: forgiving(process.stdout),
+  get stderr() {
+    return forgiving(process.stderr);
+  },
   signals: process,
   pid: process.pid,
   exit: (code) => process.exit(code),
   exitCode: 0,
 };
-
-// a reader that has seen enough (`| head`) and a terminal that was closed are no fault
-let nobodyReads = false;
-process.stdout.on("error", leaveQuietly);
-process.stderr.on("error", leaveQuietly);
 
 if (asksForVersion(cli.args)) {
   cli.stdout.write(`${cli.version}\n`);
@@ -56,6 +55,13 @@ function packageVersion(): string {
   const text = readFileSync(packageFile("package.json"), "utf8");
   const { version } = JSON.parse(text) as { version: string };
   return version;
+}
+
+/** A reader that has seen enough (`| head`) and a terminal that was closed are no fault. */
+function forgiving(output: NodeJS.WriteStream): NodeJS.WriteStream {
+  return output.listenerCount("error", leaveQuietly) > 0
+    ? output
+    : output.on("error", leaveQuietly);
 }
 
 function leaveQuietly(error: NodeJS.ErrnoException): void {
