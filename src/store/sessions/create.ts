@@ -2,6 +2,7 @@ import { newId } from "../../core/ids.ts";
 import type { Session } from "../../core/sessions.ts";
 import { RepriseError } from "../../core/errors.ts";
 import { MAX_DEPTH } from "../../core/limits.ts";
+import { type Given, prepared } from "../prepared.ts";
 import type { Operation, Tx } from "../store.ts";
 import { readSession } from "./read.ts";
 import { sessionColumns, sessionOf } from "./rows.ts";
@@ -29,15 +30,18 @@ export interface NewSession {
  * chosen id is taken.
  */
 export const createSession: Operation<NewSession, Session> = async (tx, input) => {
-  const { plan_mode, id: chosen, ...columns } = input;
-  const depth = await depthOf(tx, input);
-  const id = chosen ?? newId();
-  const inserted = await tx.db
-    .insertInto("sessions")
-    .values({ ...columns, id, depth, plan_mode: plan_mode === true ? 1 : 0 })
-    .onConflict((conflict) => conflict.column("id").doNothing())
-    .returning(sessionColumns(tx))
-    .executeTakeFirst();
+  const id = input.id ?? newId();
+  const [inserted] = await tx.rows(insertSession, {
+    id,
+    persona_name: input.persona_name ?? null,
+    model: input.model ?? null,
+    repo_path: input.repo_path ?? null,
+    project_key: input.project_key ?? null,
+    plan_mode: input.plan_mode === true ? 1 : 0,
+    parent_session_id: input.parent_session_id ?? null,
+    parent_call_id: input.parent_call_id ?? null,
+    depth: await depthOf(tx, input),
+  });
   if (inserted === undefined) {
     throw new RepriseError(
       "invalid_request",
@@ -47,6 +51,36 @@ export const createSession: Operation<NewSession, Session> = async (tx, input) =
   tx.touch(id);
   return sessionOf(inserted);
 };
+
+interface SessionValues {
+  readonly id: string;
+  readonly persona_name: string | null;
+  readonly model: string | null;
+  readonly repo_path: string | null;
+  readonly project_key: string | null;
+  readonly plan_mode: number;
+  readonly parent_session_id: string | null;
+  readonly parent_call_id: string | null;
+  readonly depth: number;
+}
+
+const insertSession = prepared(({ db, dialect }, given: Given<SessionValues>) =>
+  db
+    .insertInto("sessions")
+    .values({
+      id: given("id"),
+      persona_name: given("persona_name"),
+      model: given("model"),
+      repo_path: given("repo_path"),
+      project_key: given("project_key"),
+      plan_mode: given("plan_mode"),
+      parent_session_id: given("parent_session_id"),
+      parent_call_id: given("parent_call_id"),
+      depth: given("depth"),
+    })
+    .onConflict((conflict) => conflict.column("id").doNothing())
+    .returning(sessionColumns({ dialect })),
+);
 
 async function depthOf(tx: Tx, input: NewSession): Promise<number> {
   const parent =

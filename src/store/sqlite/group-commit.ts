@@ -41,8 +41,8 @@ const GROUP_SIZE = 256;
 
 /**
  * The one writer of this process. Operations queue; once a turn of the event loop everything that
- * waits goes into ONE transaction and one fsync, each operation under its own savepoint, and all
- * are answered after the commit.
+ * waits goes into ONE transaction and one fsync, each operation under its own savepoint unless it is
+ * alone, and all are answered after the commit.
  *
  *     write() ─> queue ─(next turn)─> BEGIN IMMEDIATE
  *                                       SAVEPOINT, operation, RELEASE  (or ROLLBACK TO: only
@@ -185,6 +185,7 @@ async function carryOutAll(
   touched: Set<string>,
 ): Promise<readonly Answer[]> {
   const answers: Answer[] = [];
+  const isAlone = group.length === 1;
   for (const waiting of group) {
     const mine = new Set<string>();
     const tx: Tx = {
@@ -195,16 +196,21 @@ async function carryOutAll(
         mine.add(id);
       },
     };
-    connection.raw.exec("SAVEPOINT operation");
+    if (!isAlone) {
+      connection.raw.exec("SAVEPOINT operation");
+    }
     try {
       const answer = await waiting.carryOut(tx);
-      connection.raw.exec("RELEASE operation");
+      if (!isAlone) {
+        connection.raw.exec("RELEASE operation");
+      }
       answers.push(answer);
     } catch (error) {
       if (!connection.raw.isTransaction) {
         throw error;
       }
-      connection.raw.exec("ROLLBACK TO operation; RELEASE operation");
+      // what is left to commit of one that was alone is nothing
+      connection.raw.exec(isAlone ? "ROLLBACK; BEGIN" : "ROLLBACK TO operation; RELEASE operation");
       answers.push(() => waiting.reject(sqliteFailure(error)));
       continue;
     }
