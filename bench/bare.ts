@@ -21,12 +21,12 @@ const ACK = fields("id state title total_input_tokens total_output_tokens");
 const create = db.prepare(
   `INSERT INTO sessions (id) VALUES (?) RETURNING json_object(${SUMMARY}) AS json`,
 );
-const list = db.prepare(`SELECT json_group_array(json(row)) AS json FROM (SELECT
-  json_object(${SUMMARY}) AS row FROM sessions ORDER BY last_activity_at DESC, id DESC LIMIT ?)`);
+const list = db.prepare(`SELECT json_group_array(json_object(${SUMMARY})) AS json FROM
+  (SELECT * FROM sessions ORDER BY last_activity_at DESC, id DESC LIMIT ?)`);
 const session = db.prepare(`SELECT json_object(${SUMMARY}) AS json FROM sessions WHERE id = ?`);
-const messages = db.prepare(`SELECT json_group_array(json(row) ORDER BY seq) AS json,
-  iif(min(seq) > 1, 'true', 'false') AS earlier FROM (SELECT seq, json_object(${MESSAGE}) AS row
-  FROM messages WHERE session_id = ? ORDER BY seq DESC LIMIT 200)`);
+const messages = db.prepare(`SELECT json_group_array(json_object(${MESSAGE})) AS json,
+  iif(min(seq) > 1, 'true', 'false') AS earlier FROM (SELECT * FROM messages WHERE session_id = ?1
+  AND seq > (SELECT last_seq - 200 FROM sessions WHERE id = ?1) ORDER BY seq)`);
 const count = db.prepare(`UPDATE sessions SET last_seq = last_seq + 1, title = coalesce(title, ?1),
   last_message_at = strftime('%Y-%m-%dT%H:%M:%fZ', 'now'),
   total_input_tokens = total_input_tokens + ?2 WHERE id = ?3 AND state = 'active'
