@@ -68,9 +68,23 @@ export function databaseLocation(cli: CliContext, option: string | undefined): s
   return resolveLocation(cli, named);
 }
 
-/** A postgres:// address as it is, or the full path of a file. */
+/**
+ * A postgres:// address as it is, or the full path of a file. With a typing error in its scheme an
+ * address would be the name of a new file, password and all, and the service would begin there.
+ *
+ * Error codes: `config_invalid` for an address of another kind.
+ */
 export function resolveLocation(cli: CliContext, named: string): string {
-  return isPostgres(named) ? named : resolve(cli.cwd, named);
+  if (isPostgres(named)) {
+    return named;
+  }
+  if (/^([a-z][a-z0-9+.-]+:\/\/|postgres\w*:)/i.test(named)) {
+    throw new RepriseError(
+      "config_invalid",
+      "The database is named by an address that is not of PostgreSQL; write it as postgres://user@host:5432/name, or name a file by its path alone.",
+    );
+  }
+  return resolve(cli.cwd, named);
 }
 
 /** For secrets that a platform gives as files: the environment of a process is easily shown. */

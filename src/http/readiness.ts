@@ -4,7 +4,7 @@ import { probeWrite } from "../store/readiness.ts";
 import { listSessions } from "../store/sessions/list.ts";
 import type { Store } from "../store/store.ts";
 import type { Observe } from "./observation.ts";
-import { type Log, logFailure } from "./request-log.ts";
+import { databaseReason, type Log, logFailure } from "./request-log.ts";
 import { shareWork } from "./share.ts";
 
 export interface Readiness {
@@ -83,7 +83,7 @@ function changesOnly(log: Log): { failed(error: unknown): void; ready(): void } 
       if (isReady) {
         isReady = false;
         const code = isRepriseError(error) ? error.code : "internal";
-        log({ level: "error", event: "not_ready", code });
+        log({ level: "error", event: "not_ready", code, ...databaseReason(error) });
         if (code === "internal") {
           logFailure(log, error);
         }

@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 
+import { isRepriseError } from "../core/errors.ts";
 import type { Observation, Observe } from "./observation.ts";
 
 /** Receives one line of the log as plain data. */
@@ -51,8 +52,9 @@ function routeOf(request: FastifyRequest): string {
 }
 
 /**
- * Logs a failure of the service itself: the error's name and where it was thrown. Its message is
- * left out, because an engine's or a parser's message may quote what a client sent.
+ * Logs a failure of the service itself: the error's name, where it was thrown, and of the database
+ * why. Any other message is left out, because an engine's or a parser's may quote what a client
+ * sent.
  */
 export function logFailure(log: Log, error: unknown, id?: string): void {
   const failure = error instanceof Error ? error : new Error("unknown");
@@ -62,6 +64,23 @@ export function logFailure(log: Log, error: unknown, id?: string): void {
     ...(id === undefined ? {} : { id }),
     error: failure.name,
     ...("code" in failure ? { code: failure.code } : {}),
+    ...databaseReason(error),
     stack: (failure.stack ?? "").split("\n").filter((line) => /^\s+at /.test(line)),
   });
+}
+
+/**
+ * What our own sentence says of the database, and the code of what the engine or the network said:
+ * `database_unavailable` alone could be a wrong password as well as a server that is away.
+ */
+export function databaseReason(error: unknown): {
+  readonly reason?: string;
+  readonly cause?: string;
+} {
+  if (!isRepriseError(error) || !error.code.startsWith("database_")) {
+    return {};
+  }
+  const { message, cause } = error;
+  const code = cause instanceof Error && "code" in cause ? cause.code : undefined;
+  return { reason: message, ...(typeof code === "string" ? { cause: code } : {}) };
 }

@@ -1,6 +1,7 @@
 import {
   existsSync,
   mkdirSync,
+  readdirSync,
   readFileSync,
   statSync,
   truncateSync,
@@ -38,6 +39,28 @@ describe("where the database is", () => {
     expect(postgres.code).toBe(1);
     expect(postgres.stderr).toMatch(/^reprise: [^\n]+ \[database_unavailable\]\n$/);
     expect(postgres.stderr).not.toContain("secret");
+  });
+
+  it("[CLI-7] an address with a typing error is refused and not made into a file", async () => {
+    const home = freshHome();
+    for (const address of [
+      "postgress://user:secret@127.0.0.1/db",
+      "postgres:/user:secret@127.0.0.1/db",
+      "Postgresql:user:secret@127.0.0.1/db",
+      "file:///srv/reprise.db",
+    ]) {
+      for (const run of [
+        home.run(["sessions", "list", "--database", address]),
+        home.run(["sessions", "list"], { env: { REPRISE_DATABASE: address } }),
+        home.run(["copy", "--to", address, "--from", "from.db"]),
+      ]) {
+        const refused = await run;
+        expect(refused).toMatchObject({ code: 2, stdout: "" });
+        expect(refused.stderr).toMatch(/^reprise: [^\n]*postgres:\/\/[^\n]* \[config_invalid\]\n$/);
+        expect(refused.stderr).not.toContain("secret");
+      }
+    }
+    expect(readdirSync(home.project)).toEqual([]);
   });
 
   it("[CLI-8] without a home everything works with --database, and nothing without", async () => {

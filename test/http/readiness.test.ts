@@ -92,6 +92,8 @@ describe.skipIf(onPostgres)("a SQLite file that cannot be written", () => {
       level: "error",
       event: "not_ready",
       code: "database_locked",
+      reason: expect.stringMatching(/lock.*\.$/),
+      cause: "ERR_SQLITE_ERROR",
     });
   });
 

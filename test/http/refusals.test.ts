@@ -233,14 +233,15 @@ describe("failures of the service", () => {
     return { ...store, read: () => Promise.reject(error), write: () => Promise.reject(error) };
   }
 
-  it("[HTTP-27] a database out of reach is 503 with its code and Retry-After", async () => {
+  it("[HTTP-27] [HTTP-57] a database out of reach is 503 with its code and Retry-After, and the log says why", async () => {
     for (const code of [
       "database_locked",
       "database_full",
       "database_readonly",
       "database_unavailable",
     ] as const) {
-      const error = new RepriseError(code, "The database cannot be used; try again.");
+      const cause = Object.assign(new Error("secret of the database"), { code: "28P01" });
+      const error = new RepriseError(code, "The database cannot be used; try again.", { cause });
       await using broken = await startTestServer({ store: failing(t.store, error) });
       for (const [method, path] of [
         ["GET", "/api/sessions"],
@@ -253,6 +254,13 @@ describe("failures of the service", () => {
         expect(Number(answer.headers.get("retry-after"))).toBeGreaterThan(0);
       }
       expect(broken.server.app.streams.watched).toBe(0);
+      // who is called at night must not have to guess
+      const failures = broken.log.filter(({ event }) => event === "failure");
+      expect(failures).toHaveLength(3);
+      for (const failure of failures) {
+        expect(failure).toMatchObject({ code, reason: error.message, cause: "28P01" });
+      }
+      expect(JSON.stringify(broken.log)).not.toContain("secret");
     }
   });
 
