@@ -1,20 +1,19 @@
 import { Type } from "typebox";
 
 import { DEFAULT_LIST_LIMIT } from "../core/limits.ts";
-import { sessionSummary } from "../core/answers.ts";
 import { ListQuery, named, SessionSummary } from "../core/schemas.ts";
-import { listSessions } from "../store/sessions/list.ts";
+import { listSummaries } from "../store/sessions/list.ts";
 import type { Store } from "../store/store.ts";
 import type { Api } from "./api.ts";
 import { cursorOf, readCursor } from "./cursor.ts";
-import { json, problems } from "./responses.ts";
+import { JSON_TYPE, problems, written } from "./responses.ts";
 
 const schema = {
   operationId: "listSessions",
   summary: "Lists sessions, latest activity first",
   querystring: ListQuery,
   response: {
-    200: json(Type.Array(named(SessionSummary)), {
+    200: written(Type.Array(named(SessionSummary)), {
       description: "One page of sessions.",
       headers: {
         Link: {
@@ -34,7 +33,7 @@ export function listSessionsRoute(app: Api, store: Store): void {
     schema,
     handler: async (request, reply) => {
       const { cursor, limit = DEFAULT_LIST_LIMIT, ...filters } = request.query;
-      const page = await store.read(listSessions, {
+      const page = await store.read(listSummaries, {
         ...filters,
         limit,
         ...(cursor === undefined ? {} : { after: readCursor(cursor) }),
@@ -47,7 +46,7 @@ export function listSessionsRoute(app: Api, store: Store): void {
         });
         reply.header("link", `</api/sessions?${query.toString()}>; rel="next"`);
       }
-      return page.sessions.map(sessionSummary);
+      return reply.type(JSON_TYPE).send(page.json);
     },
   });
 }

@@ -1,10 +1,10 @@
 import { MAX_DETAIL_BYTES } from "../core/limits.ts";
-import { messageInfo, sessionSummary } from "../core/answers.ts";
+import { sessionSummary } from "../core/answers.ts";
 import { DetailQuery, named, SessionDetail } from "../core/schemas.ts";
 import { readDetailWithin } from "../store/messages/detail-within.ts";
 import type { Store } from "../store/store.ts";
 import type { Api } from "./api.ts";
-import { json, problems } from "./responses.ts";
+import { JSON_TYPE, problems, written } from "./responses.ts";
 import { SESSION_PROBLEMS, SessionParams } from "./session-params.ts";
 
 const schema = {
@@ -13,7 +13,7 @@ const schema = {
   params: SessionParams,
   querystring: DetailQuery,
   response: {
-    200: json(named(SessionDetail), { description: "The session." }),
+    200: written(named(SessionDetail), { description: "The session." }),
     ...problems(SESSION_PROBLEMS),
   },
 };
@@ -23,7 +23,7 @@ export function readSessionRoute(app: Api, store: Store): void {
     method: "GET",
     url: "/api/sessions/:id",
     schema,
-    handler: async (request) => {
+    handler: async (request, reply) => {
       const { all = false, ...before } = request.query;
       const reference = request.params.id;
       const detail = await store.read(readDetailWithin, {
@@ -32,11 +32,10 @@ export function readSessionRoute(app: Api, store: Store): void {
         ...before,
         max_bytes: MAX_DETAIL_BYTES,
       });
-      return {
-        ...sessionSummary(detail.session),
-        messages: detail.messages.map(messageInfo),
-        has_earlier: detail.has_earlier,
-      };
+      const summary = JSON.stringify(sessionSummary(detail.session)).slice(0, -1);
+      return reply
+        .type(JSON_TYPE)
+        .send(`${summary},"messages":${detail.json},"has_earlier":${detail.has_earlier}}`);
     },
   });
 }

@@ -1,4 +1,4 @@
-import type { TSchema } from "typebox";
+import { Type, type TSchema } from "typebox";
 
 import { named, Problem } from "../core/schemas.ts";
 import { PROBLEM_TYPE } from "./problem.ts";
@@ -19,9 +19,17 @@ export const REQUEST_ID: AnswerHeader = {
   description: "The id under which the service has logged the request.",
 };
 
+/** Said of an answer that was `written`; of others Fastify says it. */
+export const JSON_TYPE = "application/json; charset=utf-8";
+
 /** A JSON answer: the schema is also what it is serialized by, so no other field gets out. */
 export function json<T extends TSchema>(schema: T, answer: Answer): T {
   return { ...schema, ...answer, headers: { "X-Request-Id": REQUEST_ID, ...answer.headers } };
+}
+
+/** A JSON answer that the store has written: the schema describes the text, which is sent as it is. */
+export function written(schema: TSchema, answer: Answer) {
+  return json(Type.Unsafe<string>(schema), answer);
 }
 
 /** What every call may answer beside its own problems. */

@@ -1,4 +1,4 @@
-import type { RawBuilder } from "kysely";
+import type { Expression, RawBuilder } from "kysely";
 
 /**
  * What differs between the engines in SQL. Operations use these instead of asking which engine
@@ -11,6 +11,8 @@ export interface Dialect {
   readonly writersQueue: boolean;
   /** Appended to a SELECT to hold the row until the transaction ends; empty where writers queue. */
   readonly forUpdate: RawBuilder<unknown>;
+  /** A text as JSON, with its quotes and escapes as `JSON.stringify` sets them; `null` for null. */
+  jsonText(text: Expression<unknown>): RawBuilder<string>;
   /** Words for migrations. */
   readonly column: {
     /** 64-bit integer. */

@@ -1,9 +1,13 @@
+import { sql } from "kysely";
+
 import { MESSAGES_PER_READ } from "../../core/limits.ts";
+import type { Session } from "../../core/sessions.ts";
+import { jsonMembers } from "../json-text.ts";
 import { type Given, prepared, type QueryParts } from "../prepared.ts";
 import { resolveSession } from "../sessions/read.ts";
 import type { Operation, Tx } from "../store.ts";
-import type { Detail, DetailInput } from "./read.ts";
-import { messageOf, selectMessages } from "./rows.ts";
+import type { DetailInput } from "./read.ts";
+import { toolCallsOf } from "./rows.ts";
 import { messageBytes, rowsThatFit } from "./stream-page.ts";
 
 export interface DetailWithinInput extends DetailInput {
@@ -11,24 +15,30 @@ export interface DetailWithinInput extends DetailInput {
   readonly max_bytes: number;
 }
 
+export interface DetailText {
+  readonly session: Session;
+  /** A JSON array of MessageInfo, ascending by `seq`, 200 at most: the database writes it. */
+  readonly json: string;
+  /** True when messages that this read would show stand before the first one. */
+  readonly has_earlier: boolean;
+}
+
 /**
  * A session and its last messages, as many as fit: 200 messages of 1 MiB would be an answer that
- * no client can read. Error codes: as `resolveSession`.
+ * no client can read. Error codes: as `resolveSession`; `database_corrupt`.
  */
-export const readDetailWithin: Operation<DetailWithinInput, Detail> = async (tx, input) => {
+export const readDetailWithin: Operation<DetailWithinInput, DetailText> = async (tx, input) => {
   const session = await resolveSession(tx, { reference: input.reference });
   const where = {
     session_id: session.id,
     before_seq: input.before_seq,
     archived: input.all ? undefined : 0,
   };
-  const [extent] = await tx.rows(extentBefore, { ...where, rows: MESSAGES_PER_READ + 1 });
-  const count = extent?.count ?? 0;
-  const fitting =
-    (extent?.bytes ?? 0) <= input.max_bytes ? count : await fittingOf(tx, where, input);
-  const limit = Math.min(fitting, MESSAGES_PER_READ);
-  const rows = limit === 0 ? [] : await tx.rows(lastMessages, { ...where, rows: limit });
-  return { session, messages: rows.map(messageOf).reverse(), has_earlier: count > limit };
+  const { from_seq, has_earlier } = await extentOf(tx, where, input.max_bytes);
+  const [written] = from_seq === null ? [] : await tx.rows(messagesFrom, { ...where, from_seq });
+  checkToolCalls(written?.tool_calls ?? "");
+  const messages = written?.messages ?? null;
+  return { session, json: messages === null ? "[]" : `[{${messages}}]`, has_earlier };
 };
 
 interface Where {
@@ -37,39 +47,92 @@ interface Where {
   readonly archived: number | undefined;
 }
 
-interface WhereValues extends Where {
-  readonly rows: number;
+interface Extent {
+  /** The first message that fits; null where there is none. */
+  readonly from_seq: number | null;
+  readonly has_earlier: boolean;
 }
 
 /** Only where not all fit is each message's size of interest. */
-async function fittingOf(tx: Tx, where: Where, input: DetailWithinInput): Promise<number> {
-  const sizes = await tx.rows(sizesBefore, { ...where, rows: MESSAGES_PER_READ + 1 });
-  return rowsThatFit(
+async function extentOf(tx: Tx, where: Where, max_bytes: number): Promise<Extent> {
+  const rows = MESSAGES_PER_READ + 1;
+  const [all] = await tx.rows(extentBefore, { ...where, rows });
+  const first = all?.first_seq ?? null;
+  if (all === undefined || first === null) {
+    return { from_seq: null, has_earlier: false };
+  }
+  if (all.bytes <= max_bytes) {
+    const has_earlier = all.count > MESSAGES_PER_READ;
+    // those before the first one that are not shown are not shown behind it either
+    return { from_seq: has_earlier ? first + 1 : first, has_earlier };
+  }
+  const sizes = await tx.rows(sizesBefore, { ...where, rows });
+  const fitting = rowsThatFit(
     sizes.map(({ bytes }) => bytes),
-    { max_rows: MESSAGES_PER_READ, max_bytes: input.max_bytes },
+    { max_rows: MESSAGES_PER_READ, max_bytes },
   );
+  return { from_seq: sizes[fitting - 1]?.seq ?? null, has_earlier: sizes.length > fitting };
+}
+
+/** They stand in the answer as they were stored: what is no JSON must not get there. */
+function checkToolCalls(texts: string): void {
+  for (const json of JSON.parse(`[${texts}]`) as string[]) {
+    toolCallsOf(json);
+  }
 }
 
 const OPTIONAL = ["archived", "before_seq"] as const;
 
-const lastMessages = prepared((parts, given: Given<WhereValues>) => {
-  let query = selectMessages(parts, given("session_id"))
-    .orderBy("seq", "desc")
-    .limit(given("rows"));
+/** The fields of MessageInfo. */
+const MESSAGE = {
+  session_id: "text",
+  seq: "number",
+  role: "text",
+  content: "text",
+  tool_calls: "json",
+  token_count: "number",
+  is_summary: "flag",
+  archived: "flag",
+  ts: "text",
+} as const;
+
+/** All in one value: 200 messages in values of their own would take twice as long to get here. */
+const messagesFrom = prepared(({ db, dialect }, given: Given<Where & { from_seq: number }>) => {
+  let shown = db
+    .selectFrom("messages")
+    .select([jsonMembers(dialect, MESSAGE).as("members"), "tool_calls"])
+    .where("session_id", "=", given("session_id"))
+    .where("seq", ">=", given("from_seq"))
+    .orderBy("seq")
+    // both engines hand the rows of such a subquery on in its order
+    .limit(MESSAGES_PER_READ);
   if (given.has("archived")) {
-    query = query.where("archived", "=", given("archived"));
+    shown = shown.where("archived", "=", given("archived"));
   }
-  return given.has("before_seq") ? query.where("seq", "<", given("before_seq")) : query;
+  if (given.has("before_seq")) {
+    shown = shown.where("seq", "<", given("before_seq"));
+  }
+  return db
+    .selectFrom(shown.as("shown"))
+    .select([
+      sql<string | null>`string_agg(members, '},{')`.as("messages"),
+      sql<
+        string | null
+      >`string_agg(${dialect.jsonText(sql.ref("tool_calls"))}, ',') filter (where tool_calls is not null)`.as(
+        "tool_calls",
+      ),
+    ]);
 }, OPTIONAL);
 
-/** How many messages there are, and how large they are together: one row, whatever they are. */
+/** How many messages there are, how large together, and where they begin: one row in any case. */
 const extentBefore = prepared(
-  (parts, given: Given<WhereValues>) =>
+  (parts, given: Given<Where & { rows: number }>) =>
     parts.db
       .selectFrom(sizesQuery(parts, given).as("sizes"))
       .select((eb) => [
         eb.fn.countAll<number>().as("count"),
         eb.fn.sum<number>("bytes").as("bytes"),
+        eb.fn.min<number | null>("seq").as("first_seq"),
       ]),
   OPTIONAL,
 );
@@ -77,10 +140,10 @@ const extentBefore = prepared(
 const sizesBefore = prepared(sizesQuery, OPTIONAL);
 
 /** Sizes come first, from the last message backwards: the rows are read once it is known how many. */
-function sizesQuery({ db }: QueryParts, given: Given<WhereValues>) {
+function sizesQuery({ db }: QueryParts, given: Given<Where & { rows: number }>) {
   let query = db
     .selectFrom("messages")
-    .select(messageBytes())
+    .select(["seq", messageBytes()])
     .where("session_id", "=", given("session_id"))
     .orderBy("seq", "desc")
     .limit(given("rows"));

@@ -44,7 +44,8 @@ export function messageOf(row: MessageRow): Message {
   };
 }
 
-function toolCallsOf(json: string): ToolCall[] {
+/** Error codes: `database_corrupt`. */
+export function toolCallsOf(json: string): ToolCall[] {
   try {
     return JSON.parse(json) as ToolCall[];
   } catch (error) {

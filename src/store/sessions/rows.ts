@@ -4,6 +4,8 @@ import type { Activity, Session } from "../../core/sessions.ts";
 import type { LeaseOwner } from "../leases/lease.ts";
 import { isGone } from "../leases/this-process.ts";
 import type { QueryParts } from "../prepared.ts";
+import type { Dialect } from "../dialect.ts";
+import { jsonMembers } from "../json-text.ts";
 import type { Database, SessionTable } from "../schema.ts";
 
 type SessionRow = Omit<
@@ -44,10 +46,14 @@ export function sessionColumns({ dialect }: Pick<QueryParts, "dialect">) {
     "last_message_at",
     "ended_at",
     "exchange_open",
-    sql<string | null>`case when lease_expires_at > ${dialect.now()} then lease_owner end`.as(
-      "holder",
-    ),
+    leaseHolder(dialect),
   ] as const;
+}
+
+function leaseHolder(dialect: Dialect) {
+  return sql<string | null>`case when lease_expires_at > ${dialect.now()} then lease_owner end`.as(
+    "holder",
+  );
 }
 
 /** Field by field: copying all but some of a row's fields takes four times as long. */
@@ -72,6 +78,47 @@ export function sessionOf(row: SessionRow): Session {
     last_message_at: row.last_message_at,
     ended_at: row.ended_at,
   };
+}
+
+/** What a summary holds of a session before and after `activity`, which the database does not know. */
+const HEAD = { id: "text", state: "text" } as const;
+const TAIL = {
+  title: "text",
+  persona_name: "text",
+  model: "text",
+  repo_path: "text",
+  project_key: "text",
+  plan_mode: "flag",
+  parent_session_id: "text",
+  depth: "number",
+  total_input_tokens: "number",
+  total_output_tokens: "number",
+  last_seq: "number",
+  created_at: "text",
+  last_message_at: "text",
+  ended_at: "text",
+} as const;
+
+interface SummaryRow {
+  readonly head: string;
+  readonly tail: string;
+  readonly exchange_open: number;
+  readonly holder: string | null;
+}
+
+/** The columns of a session of which `summaryText` makes the JSON of its summary. */
+export function summaryColumns({ dialect }: Pick<QueryParts, "dialect">) {
+  return [
+    jsonMembers(dialect, HEAD).as("head"),
+    jsonMembers(dialect, TAIL).as("tail"),
+    "exchange_open",
+    leaseHolder(dialect),
+  ] as const;
+}
+
+/** The same bytes as `JSON.stringify(sessionSummary(session))`. */
+export function summaryText({ head, tail, holder, exchange_open }: SummaryRow): string {
+  return `{${head},"activity":"${activityOf(holder, exchange_open === 1)}",${tail}}`;
 }
 
 /** A process of this machine that was killed is at work no more, although its lease still runs. */
