@@ -1,5 +1,5 @@
 import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
-import { AIMessage, type BaseMessage, SystemMessage } from "@langchain/core/messages";
+import { AIMessage, type BaseMessage, SystemMessage, ToolMessage } from "@langchain/core/messages";
 import { raceWithSignal, type RunnableConfig } from "@langchain/core/runnables";
 import type { StructuredToolInterface } from "@langchain/core/tools";
 import {
@@ -15,6 +15,8 @@ import { ToolNode } from "@langchain/langgraph/prebuilt";
 import type { BaseCheckpointSaver } from "@langchain/langgraph-checkpoint";
 
 import { appendMessages } from "./append-messages.ts";
+import { sendable } from "./sendable.ts";
+import { settledAnswer } from "./settle-answer.ts";
 
 export interface AgentGraphParts {
   readonly model: BaseChatModel;
@@ -48,7 +50,7 @@ export function agentGraph(parts: AgentGraphParts) {
   }
   return model
     .addNode(TOOLS_NODE, new ToolNode([...tools]))
-    .addConditionalEdges(MODEL_NODE, calledTools, [TOOLS_NODE, END])
+    .addConditionalEdges(MODEL_NODE, calledTools, [TOOLS_NODE, MODEL_NODE, END])
     .addEdge(TOOLS_NODE, MODEL_NODE)
     .compile({ checkpointer });
 }
@@ -66,22 +68,31 @@ interface State {
 
 function modelNode({ model, tools, systemPrompt, shown }: AgentGraphParts) {
   const asked = tools.length === 0 ? model : (model.bindTools?.([...tools]) ?? model);
+  const names = tools.map(({ name }) => name);
   const prompt =
     systemPrompt === ""
       ? []
       : [new SystemMessage({ content: [{ type: "text", text: systemPrompt }] })];
   return async ({ messages }: State, config: RunnableConfig) => {
-    const sent = [...prompt, ...shown(messages)];
+    const sent = [...prompt, ...sendable(shown(messages))];
     // a client that does not hear of the abort must not hold up the exchange
     const answer = await raceWithSignal(asked.invoke(sent, config), config.signal);
-    return { messages: [answer] };
+    return { messages: settledAnswer(answer, names) };
   };
 }
 
-function calledTools({ messages }: State): Send[] | typeof END {
-  const answer = messages.at(-1);
+/** The calls that have no result yet; where all have one, it is the model's turn. */
+function calledTools({ messages }: State): Send[] | typeof MODEL_NODE | typeof END {
+  const at = messages.findLastIndex((message) => !ToolMessage.isInstance(message));
+  const answer = messages[at];
   const calls = AIMessage.isInstance(answer) ? (answer.tool_calls ?? []) : [];
-  return calls.length === 0
-    ? END
-    : calls.map((call) => new Send(TOOLS_NODE, { lg_tool_call: call }));
+  if (calls.length === 0) {
+    return END;
+  }
+  const results = messages.slice(at + 1).filter((message) => ToolMessage.isInstance(message));
+  const answered = new Set(results.map(({ tool_call_id }) => tool_call_id));
+  const open = calls.filter(({ id }) => !answered.has(id ?? ""));
+  return open.length === 0
+    ? MODEL_NODE
+    : open.map((call) => new Send(TOOLS_NODE, { lg_tool_call: call }));
 }

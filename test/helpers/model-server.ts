@@ -3,6 +3,8 @@ import { onTestFinished } from "vitest";
 
 /** What the mock model answers to one request. */
 export interface ModelAnswer {
+  /** The provider's id of the answer; another one each time where it is not given. */
+  readonly id?: string;
   readonly content?: string;
   readonly toolCalls?: {
     readonly name: string;
@@ -68,9 +70,11 @@ export async function startModelServer(options: ModelServerOptions): Promise<Mod
       if (answer.error !== undefined) {
         return { error: answer.error, status: answer.status ?? 400 };
       }
+      const id = answer.id === undefined ? {} : { id: answer.id };
       return answer.toolCalls === undefined
-        ? { content: answer.content ?? "", ...(answer.usage ? { usage: answer.usage } : {}) }
+        ? { ...id, content: answer.content ?? "", ...(answer.usage ? { usage: answer.usage } : {}) }
         : {
+            ...id,
             ...(answer.content === undefined ? {} : { content: answer.content }),
             toolCalls: answer.toolCalls,
             ...(answer.usage ? { usage: answer.usage } : {}),
