@@ -36,9 +36,9 @@ export const TOOLS_NODE = "tools";
 /**
  * The agent: it asks the model and carries out the tools that it calls, each call a task of its own,
  * until an answer calls none. Nodes, channels and checkpoints are those of langchain's
- * `createAgent`, so that a thread of either goes on in the other; unlike there, no step looks at
- * every message and no call of a tool is sent the history, so that a step costs the same however
- * long the thread is.
+ * `createAgent`, so that a thread of either goes on in the other; unlike there, storing a step looks
+ * at no message that was there and no call of a tool is sent the history. What the model answers is
+ * kept as `settledAnswer` has it, and what it is sent is looked through by `sendable`.
  */
 export function agentGraph(parts: AgentGraphParts) {
   const model = new StateGraph(STATE)
