@@ -61,12 +61,11 @@ async function openAnthropic({ model, config }: Opening): Promise<BaseChatModel>
 async function openOpenAi({ model, config }: Opening): Promise<BaseChatModel> {
   const apiKey = keyOf(config.openai, "OPENAI_API_KEY");
   const baseUrl = config.openai.baseUrl ?? "https://api.openai.com/v1";
-  const { ChatOpenAI } = await import("@langchain/openai");
-  return new ChatOpenAI({
+  const { openAiClient } = await import("./openai-client.ts");
+  return openAiClient({
     model,
     apiKey,
     streamUsage: true,
-    useResponsesApi: false,
     maxRetries: config.retries,
     timeout: config.timeoutMs,
     configuration: {
