@@ -4,12 +4,12 @@ import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promi
 
 import { isRepriseError } from "../core/errors.ts";
 import { STREAM_PAGE_BYTES } from "../core/limits.ts";
+import type { Heartbeat } from "./heartbeats.ts";
 import type { Observe } from "./observation.ts";
 import type { ReadPage, StreamPage, StreamPosition } from "./stream-pages.ts";
 import type { Subscription } from "./watch.ts";
 
 export interface StreamLimits {
-  readonly heartbeatMs: number;
   readonly unsentBytes: number;
   readonly stallMs: number;
 }
@@ -20,6 +20,8 @@ export interface MessageStream {
   readonly response: ServerResponse;
   readonly subscription: Subscription;
   readonly limits: StreamLimits;
+  /** Begun with the answer; stopped when nothing more is sent. */
+  readonly heartbeat: Heartbeat;
   readonly position: StreamPosition;
   /**
    * Gives the page that was read at the position before the answer was begun, once: whoever kept
@@ -47,8 +49,7 @@ const RETRY_MS = 500;
  * sent everything. A client that takes nothing for `stallMs` is cut and resumes by its last id.
  */
 export async function sendMessages(stream: MessageStream): Promise<void> {
-  const { response, subscription, limits, signal } = stream;
-  const stopHeartbeat = startHeartbeat(response, limits.heartbeatMs);
+  const { response, subscription, limits, heartbeat, signal } = stream;
   response.setTimeout(limits.stallMs, () => cutIfStalled(stream));
   try {
     let sent = sendPage(stream, stream.takeFirst(), false);
@@ -71,7 +72,7 @@ export async function sendMessages(stream: MessageStream): Promise<void> {
       sent = await sendNext(stream, position, isUpToDate);
     }
   } finally {
-    stopHeartbeat();
+    heartbeat.stop();
   }
 }
 
@@ -105,7 +106,7 @@ async function sendNext(
 
 /** What a client asks for that was away is old: only messages after that tell how long one takes. */
 function sendPage(
-  { response, observe }: MessageStream,
+  { response, heartbeat, observe }: MessageStream,
   page: StreamPage | null,
   isUpToDate: boolean,
 ): SentPage | null {
@@ -115,6 +116,7 @@ function sendPage(
   const { bytes, lastSeq, storedMs, more, state } = page;
   if (bytes !== null) {
     response.write(bytes);
+    heartbeat.wrote();
     const now = Date.now();
     const lagsMs = isUpToDate ? storedMs.map((stored) => now - stored) : [];
     observe({ kind: "delivery", messages: storedMs.length, lagsMs });
@@ -143,13 +145,4 @@ function cutIfStalled({ response, observe }: MessageStream): void {
     observe({ kind: "stalled" });
     response.destroy();
   }
-}
-
-function startHeartbeat(response: ServerResponse, heartbeatMs: number): () => void {
-  const timer = setInterval(() => {
-    if (response.writableLength === 0) {
-      response.write(":\n\n");
-    }
-  }, heartbeatMs);
-  return () => clearInterval(timer);
 }

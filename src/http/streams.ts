@@ -1,6 +1,7 @@
 import type { ServerResponse } from "node:http";
 
 import type { Store } from "../store/store.ts";
+import { createHeartbeats } from "./heartbeats.ts";
 import type { Observe } from "./observation.ts";
 import { sendMessages, type StreamLimits } from "./stream.ts";
 import { createPageReader, type StreamPage, type StreamPosition } from "./stream-pages.ts";
@@ -36,6 +37,8 @@ export interface StreamRequest {
 export interface StreamsOptions extends StreamLimits {
   readonly store: Store;
   readonly pollMs: number;
+  /** No stream is silent for longer, in milliseconds. */
+  readonly heartbeatMs: number;
   readonly observe: Observe;
   /** With the id of the request whose stream failed, where it was one. */
   readonly onFailure: (error: unknown, id?: string) => void;
@@ -43,6 +46,7 @@ export interface StreamsOptions extends StreamLimits {
 
 export function createStreams(options: StreamsOptions): Streams {
   const watch = createWatch(options);
+  const heartbeats = createHeartbeats(options.heartbeatMs);
   const readPage = createPageReader(options.store, options.unsentBytes);
   // each stream's own signal: one that combined it with another would cost it a kilobyte
   const running = new Map<AbortController, Promise<void>>();
@@ -71,8 +75,10 @@ export function createStreams(options: StreamsOptions): Streams {
       const { signal } = over;
       const { observe } = options;
       const parts = { readPage, observe, limits: options, subscription, position, takeFirst };
-      const sent = answer(request, over, () => sendMessages({ ...parts, response, signal })).catch(
-        (error: unknown) => options.onFailure(error, request.id),
+      const send = (): Promise<void> =>
+        sendMessages({ ...parts, response, signal, heartbeat: heartbeats.begin(response) });
+      const sent = answer(request, over, send).catch((error: unknown) =>
+        options.onFailure(error, request.id),
       );
       running.set(over, sent);
       await sent;

@@ -1,0 +1,89 @@
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
+
+import { createHeartbeats, type HeartbeatTarget } from "../../src/http/heartbeats.ts";
+import { seededRandom } from "../helpers/random.ts";
+
+const SILENCE_MS = 15_000;
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ["setInterval", "clearInterval", "Date"] });
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+/** A stream that notes when something was written to it, by a comment or by itself. */
+function createStream() {
+  const written = [Date.now()];
+  const comments: number[] = [];
+  const target: HeartbeatTarget & { writableLength: number } = {
+    writableLength: 0,
+    write: (bytes) => {
+      expect(bytes.toString()).toBe(":\n\n");
+      written.push(Date.now());
+      comments.push(Date.now() - written.at(-2)!);
+    },
+  };
+  return { target, written, comments };
+}
+
+it("[HTTP-31] no stream is silent for more than 15 s, and none that wrote gets a comment too soon", () => {
+  const random = seededRandom("heartbeats");
+  const heartbeats = createHeartbeats(SILENCE_MS);
+  const streams = Array.from({ length: 50 }, () => {
+    vi.advanceTimersByTime(random() * 1000);
+    const stream = createStream();
+    return { ...stream, heartbeat: heartbeats.begin(stream.target) };
+  });
+  const end = Date.now() + 10 * 60_000;
+  while (Date.now() < end) {
+    vi.advanceTimersByTime(random() * 2000);
+    const { written, heartbeat } = streams[Math.floor(random() * streams.length)]!;
+    written.push(Date.now());
+    heartbeat.wrote();
+  }
+  for (const { written, comments, heartbeat } of streams) {
+    const silences = [...written.slice(1), Date.now()].map(
+      (moment, index) => moment - written[index]!,
+    );
+    expect(Math.max(...silences)).toBeLessThanOrEqual(SILENCE_MS);
+    expect(comments.length).toBeGreaterThan(0);
+    expect(Math.min(...comments)).toBeGreaterThan(SILENCE_MS * 0.95);
+    heartbeat.stop();
+  }
+});
+
+it("[HTTP-31] all streams share one timer, which is there only while one of them is", () => {
+  const heartbeats = createHeartbeats(SILENCE_MS);
+  expect(vi.getTimerCount()).toBe(0);
+  const [one, other] = [createStream(), createStream()];
+  const first = heartbeats.begin(one.target);
+  const second = heartbeats.begin(other.target);
+  expect(vi.getTimerCount()).toBe(1);
+  first.stop();
+  first.stop();
+  vi.advanceTimersByTime(1000);
+  first.wrote();
+  vi.advanceTimersByTime(SILENCE_MS);
+  expect(one.comments).toHaveLength(0);
+  expect(other.comments).toHaveLength(1);
+  second.stop();
+  expect(vi.getTimerCount()).toBe(0);
+
+  const again = heartbeats.begin(one.target);
+  vi.advanceTimersByTime(2 * SILENCE_MS);
+  expect(one.comments).toHaveLength(2);
+  again.stop();
+});
+
+it("[HTTP-31] a stream whose client has not taken all bytes gets none until it has", () => {
+  const { target, comments } = createStream();
+  const heartbeat = createHeartbeats(SILENCE_MS).begin(target);
+  target.writableLength = 1;
+  vi.advanceTimersByTime(4 * SILENCE_MS);
+  expect(comments).toHaveLength(0);
+  target.writableLength = 0;
+  vi.advanceTimersByTime(SILENCE_MS);
+  expect(comments).toHaveLength(1);
+  heartbeat.stop();
+});
