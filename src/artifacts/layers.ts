@@ -33,7 +33,14 @@ export interface Layers {
 export function layerPhases(phases: readonly Dependent[]): Layers | null {
   const positions = new Map<string, number>();
   for (const [index, { key }] of phases.entries()) positions.set(key, index);
-  if (positions.size < phases.length) return null;
+  return positions.size < phases.length ? null : layerPlaced(phases, positions);
+}
+
+/** The same for phases whose positions by their keys are known. */
+export function layerPlaced(
+  phases: readonly Dependent[],
+  positions: ReadonlyMap<string, number>,
+): Layers | null {
   const dependencies = resolve(phases, positions);
   return dependencies === null ? null : layered(dependencies);
 }

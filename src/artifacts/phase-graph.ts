@@ -1,6 +1,6 @@
 import { RepriseError } from "../core/errors.ts";
-import { layerPhases } from "./layers.ts";
-import type { Adjacency, Dependent, Layers } from "./layers.ts";
+import { layerPlaced } from "./layers.ts";
+import type { Dependent, Layers } from "./layers.ts";
 
 /** The order that a plan's dependencies leave; it does not depend on the order of its phases. */
 export interface PhaseGraph {
@@ -25,85 +25,75 @@ export interface PhaseGraph {
  * round in a circle; `validatePhasePlan` says which.
  */
 export function phaseGraph({ phases }: { readonly phases: readonly Dependent[] }): PhaseGraph {
-  const layers = layerPhases(phases);
+  const keys = phases.map(({ key }) => key).sort();
+  const layers = layerByRank(phases, keys);
   if (layers === null) {
     const message =
       "The phases cannot be put in an order: a key, a dependency or a circle is wrong; validate the plan to see which.";
     throw new RepriseError("plan_invalid", message);
   }
-  const ranking = rank(phases);
   return {
-    waves: wavesOf(ranking, layers),
-    longestChain: longestChain(ranking, layers),
-    edges: edgesOf(ranking, layers),
+    waves: wavesOf(keys, layers),
+    longestChain: longestChain(keys, layers),
+    edges: edgesOf(keys, layers),
   };
 }
 
-/** Phases by their keys: numbers are compared much faster than keys. */
-interface Ranking {
-  /** The keys in order; a phase's rank is its place here. */
-  readonly keys: readonly string[];
-  /** The position in the plan by rank, and the rank by position. */
-  readonly positions: Uint32Array;
-  readonly ranks: Uint32Array;
+/**
+ * The layers of the phases in the order of their keys. A phase's place in it is its rank: from here
+ * on nothing is compared but numbers, which is much faster than keys.
+ */
+function layerByRank(phases: readonly Dependent[], keys: readonly string[]): Layers | null {
+  const ranks = new Map<string, number>();
+  for (const [rank, key] of keys.entries()) ranks.set(key, rank);
+  if (ranks.size < phases.length) return null;
+  const ranked = phases.slice();
+  for (const phase of phases) ranked[ranks.get(phase.key) ?? 0] = phase;
+  return layerPlaced(ranked, ranks);
 }
 
-function rank(phases: readonly Dependent[]): Ranking {
-  const positionOf = new Map<string, number>();
-  for (const [index, { key }] of phases.entries()) positionOf.set(key, index);
-  const keys = phases.map(({ key }) => key).sort();
-  const positions = Uint32Array.from(keys, (key) => positionOf.get(key) ?? 0);
-  const ranks = new Uint32Array(keys.length);
-  for (const [rank, position] of positions.entries()) ranks[position] = rank;
-  return { keys, positions, ranks };
-}
-
-function wavesOf({ keys, positions }: Ranking, { layerOf }: Layers): string[][] {
+function wavesOf(keys: readonly string[], { layerOf }: Layers): string[][] {
   const waves: string[][] = [];
-  for (const [rank, key] of keys.entries()) {
-    (waves[layerOf[positions[rank] ?? 0] ?? 0] ??= []).push(key);
-  }
+  for (const [rank, key] of keys.entries()) (waves[layerOf[rank] ?? 0] ??= []).push(key);
   return waves;
 }
 
-function longestChain({ keys, positions, ranks }: Ranking, layers: Layers): string[] {
-  const { layerOf, dependencies } = layers;
-  const firstIn = (layer: number, among: Uint32Array): number | undefined => {
-    let first: number | undefined;
-    for (const position of among) {
-      const rank = ranks[position] ?? 0;
-      if (layerOf[position] === layer && (first === undefined || rank < first)) first = rank;
-    }
-    return first;
-  };
+function longestChain(keys: readonly string[], { layerOf, dependencies }: Layers): string[] {
   const chain: string[] = [];
   let layer = layerOf.reduce((most, each) => Math.max(most, each), 0);
-  let link = firstIn(layer, positions);
-  while (link !== undefined) {
+  let link = layerOf.indexOf(layer);
+  while (link !== -1) {
     chain.push(keys[link] ?? "");
     layer -= 1;
-    link = firstIn(layer, neighbours(dependencies, positions[link] ?? 0));
+    const { starts, targets } = dependencies;
+    link = firstIn(layer, targets.subarray(starts[link], starts[link + 1]), layerOf);
   }
   return chain.reverse();
 }
 
-function edgesOf({ keys, positions, ranks }: Ranking, { dependents }: Layers): Edge[] {
+/** The least of some ranks in a layer; -1 where there is none. */
+function firstIn(layer: number, among: Uint32Array, layerOf: Uint32Array): number {
+  let first = -1;
+  for (const rank of among) {
+    if (layerOf[rank] === layer && (first === -1 || rank < first)) first = rank;
+  }
+  return first;
+}
+
+/** The dependents of each phase ascend already, so its edges are in their order. */
+function edgesOf(keys: readonly string[], { dependents: { starts, targets } }: Layers): Edge[] {
   const edges: Edge[] = [];
-  for (const [rank, position] of positions.entries()) {
-    const from = keys[rank] ?? "";
-    const targets = neighbours(dependents, position).map((target) => ranks[target] ?? 0);
+  for (const [rank, from] of keys.entries()) {
     let last = -1;
-    for (const to of targets.sort()) {
+    const end = starts[rank + 1] ?? 0;
+    for (let at = starts[rank] ?? 0; at < end; at += 1) {
+      const target = targets[at] ?? 0;
       // one that is named twice stands here twice
-      if (to !== last) edges.push({ from, to: keys[to] ?? "" });
-      last = to;
+      if (target !== last) edges.push({ from, to: keys[target] ?? "" });
+      last = target;
     }
   }
   return edges;
 }
 
 type Edge = PhaseGraph["edges"][number];
-
-function neighbours({ starts, targets }: Adjacency, node: number): Uint32Array {
-  return targets.subarray(starts[node], starts[node + 1]);
-}
