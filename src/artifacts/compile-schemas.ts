@@ -2,6 +2,7 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import type { ErrorObject, Options, ValidateFunction } from "ajv";
 import addFormats from "ajv-formats";
 
+import { MAX_FINDINGS } from "./finding.ts";
 import type { Finding } from "./finding.ts";
 import type { LineIndex } from "./line-index.ts";
 import { printable } from "./quote.ts";
@@ -28,38 +29,61 @@ export interface CompiledSchema {
 export function compileSchemas(
   files: readonly Pick<SchemaFile, "id" | "shown" | "schema">[],
 ): Map<string, CompiledSchema> {
-  const ajv = createAjv(new Set(files.map(({ id }) => id)));
-  for (const { shown, schema } of files) refuseInvalid(shown, () => ajv.addSchema(schema));
-  return new Map(
-    files.map(({ id, shown }) => [id, toChecks(refuseInvalid(shown, () => compiled(ajv, id)))]),
-  );
+  const judge = createAjv(files, { allErrors: false });
+  for (const { id, shown } of files) refuseInvalid(shown, () => compiled(judge, id));
+  let explainer: Ajv2020 | undefined;
+  const explain = (id: string): ValidateFunction => {
+    explainer ??= createAjv(files, {
+      allErrors: true,
+      // a fault's sentence needs the value and the names that its schema knows
+      verbose: true,
+      code: { process: stopAtLimit },
+    });
+    return compiled(explainer, id);
+  };
+  return new Map(files.map(({ id }) => [id, toChecks(compiled(judge, id), () => explain(id))]));
 }
 
 /** ajv's own keyword `$async` makes a validator whose answer is a promise: always true, and thrown. */
-function compiled(ajv: Ajv2020, id: string): ValidateFunction | undefined {
+function compiled(ajv: Ajv2020, id: string): ValidateFunction {
   const validate = ajv.getSchema(id);
-  if (validate !== undefined && "$async" in validate) {
-    throw new Error("unknown keyword: $async");
-  }
+  if (validate === undefined) throw new TypeError("a schema that was added has its id");
+  if ("$async" in validate) throw new Error('strict mode: unknown keyword: "$async"');
   return validate;
 }
 
-function createAjv(ids: ReadonlySet<string>): Ajv2020 {
+function createAjv(
+  files: readonly Pick<SchemaFile, "id" | "shown" | "schema">[],
+  options: Options,
+): Ajv2020 {
   const ajv = new Ajv2020({
     strict: true,
     strictRequired: false,
     allowUnionTypes: true,
-    allErrors: true,
-    // a fault's sentence needs the value and the names that its schema knows
-    verbose: true,
     ownProperties: true,
     logger: false,
-    uriResolver: resolveById(ids),
+    uriResolver: resolveById(new Set(files.map(({ id }) => id))),
+    ...options,
   });
   addFormats.default(ajv);
   // the format of ajv-formats also takes the prefix `urn:uuid:`
   ajv.addFormat("uuid", isUuid);
+  for (const { shown, schema } of files) refuseInvalid(shown, () => ajv.addSchema(schema));
   return ajv;
+}
+
+/**
+ * Lets a validator end with the first errors: ajv itself would list millions, each an object of
+ * eight fields, which no memory holds. It is asked only about what is known not to fit.
+ */
+function stopAtLimit(code: string): string {
+  const name = /\bfunction (validate\d+)\(data\b/.exec(code)?.[1];
+  if (name === undefined) throw new TypeError("the validator has another form than expected");
+  const stop = `if (errors > ${MAX_FINDINGS}) { ${name}.errors = vErrors; return false; }`;
+  return code.replaceAll(
+    /errors\+\+;|errors = vErrors\.length;/g,
+    (counted) => `${counted} ${stop}`,
+  );
 }
 
 /**
@@ -94,12 +118,14 @@ function refuseInvalid<Result>(shown: string, compile: () => Result): Result {
   }
 }
 
-function toChecks(validate: ValidateFunction | undefined): CompiledSchema {
-  if (validate === undefined) throw new TypeError("a schema that was added has its id");
+function toChecks(accepts: ValidateFunction, explain: () => ValidateFunction): CompiledSchema {
   return {
-    accepts: (value) => validate(value),
+    accepts: (value) => accepts(value),
     check: (root, lines, limit) => {
-      if (validate(toValue(root))) return [];
+      const value = toValue(root);
+      if (accepts(value)) return [];
+      const validate = explain();
+      validate(value);
       const errors = validate.errors ?? [];
       return errors.slice(0, limit).map((error) => toFinding(error, root, lines));
     },

@@ -111,7 +111,9 @@ function wrongType(name: string, error: ErrorObject): string {
 function kindOf(value: unknown): string {
   if (value === null) return "null";
   if (Array.isArray(value)) return "an array";
-  if (typeof value === "number" && !Number.isFinite(value)) return "a number beyond all bounds";
+  if (typeof value === "number" && !Number.isFinite(value)) {
+    return "beyond the largest number there is, 1.8e308";
+  }
   return withArticle(typeof value);
 }
 

@@ -1,0 +1,115 @@
+import { Composer, CST, Lexer, Parser } from "yaml";
+import type { Document, ParsedNode } from "yaml";
+
+import { printable } from "./quote.ts";
+import { MAX_DEPTH, SourceFault, tooDeep } from "./source.ts";
+
+/**
+ * Words, signs, spaces and line ends in one text, at most. The parser keeps each with its place
+ * until the document ends: a million take about 400 MB and two seconds.
+ */
+const MAX_LEXEMES = 1_000_000;
+
+/**
+ * Composes the one YAML document of a text. Throws a SourceFault at the first thing that is wrong,
+ * as soon as it is read: a text of nothing but faults costs no more than its first one.
+ */
+export function composeYaml(text: string, maxLexemes = MAX_LEXEMES): ParsedNode {
+  const composer = strictComposer();
+  let document: Document.Parsed | undefined;
+  for (const token of tokensOf(text, maxLexemes)) {
+    for (const composed of composer.next(token)) document ??= composed;
+  }
+  for (const composed of composer.end()) document ??= composed;
+  const contents = document?.contents ?? null;
+  if (contents === null) throw malformedYaml(0, "the file is empty; write a YAML document in it");
+  return contents;
+}
+
+/** The composer keeps every fault, each with a stack; its own callback is replaced to stop it. */
+function strictComposer(): Composer {
+  const composer = new Composer({ prettyErrors: false, uniqueKeys: false, schema: "core" });
+  let first: SourceFault | undefined;
+  const onError = (source: ErrorSource, _code: string, message: string): never => {
+    // it catches some of what is thrown here and comes with that again
+    first ??= malformedYaml(offsetOf(source), unreadable(message));
+    throw first;
+  };
+  Object.assign(composer, { onError });
+  return composer;
+}
+
+type ErrorSource = number | readonly [number, ...number[]] | { readonly offset: number };
+
+function offsetOf(source: ErrorSource): number {
+  if (typeof source === "number") return source;
+  return "offset" in source ? source.offset : source[0];
+}
+
+/** The tokens of a text that holds one document without faults of notation. */
+function* tokensOf(text: string, most: number): Generator<CST.Token> {
+  const parser = new Parser();
+  let ended = false;
+  let lexemes = 0;
+  let isText = false;
+  for (const lexeme of new Lexer().lex(text)) {
+    lexemes += 1;
+    if (lexemes > most) throw tooManyLexemes(parser.offset, most);
+    if (!isText) refuseReference(lexeme, parser.offset);
+    isText = lexeme === CST.SCALAR;
+    for (const token of parser.next(lexeme)) {
+      refuseError(token);
+      ended ||= token.type === "document";
+      yield token;
+    }
+    refuseDepth(parser.stack);
+    const [open] = parser.stack;
+    if (ended && open?.type === "document") {
+      throw malformedYaml(open.offset, "a file holds one document; remove this one");
+    }
+  }
+  for (const token of parser.end()) {
+    refuseError(token);
+    yield token;
+  }
+}
+
+/** What stands for something else is refused before a million of them are kept. */
+function refuseReference(lexeme: string, offset: number): void {
+  if (lexeme.startsWith("*")) {
+    throw malformedYaml(offset, "aliases are not taken here; write the value out");
+  }
+  if (lexeme.startsWith("!")) {
+    throw malformedYaml(offset, "tags are not taken here; write the value without one");
+  }
+}
+
+function refuseError(token: CST.Token): void {
+  if (token.type !== "error") return;
+  const source = token.source === "" ? "" : `: ${JSON.stringify(token.source)}`;
+  throw malformedYaml(token.offset, unreadable(`${token.message}${source}`));
+}
+
+function tooManyLexemes(offset: number, most: number): SourceFault {
+  const limit = most.toLocaleString("en");
+  return new SourceFault(
+    "too_many_values",
+    offset,
+    `YAML of more than ${limit} words and signs is not read; write it as JSON or split it`,
+  );
+}
+
+/** The composer recurses, so the depth is bounded on the tokens that are still open. */
+function refuseDepth(open: readonly CST.Token[]): void {
+  if (open.length <= MAX_DEPTH) return;
+  const beyond = open.filter((token) => "items" in token)[MAX_DEPTH];
+  if (beyond !== undefined) throw tooDeep(beyond.offset);
+}
+
+function unreadable(message: string): string {
+  return `this is not YAML that can be read: ${printable(message)}`;
+}
+
+export function malformedYaml(offset: number, message: string): SourceFault {
+  return new SourceFault("malformed_yaml", offset, message);
+}
