@@ -18,6 +18,8 @@ export interface ExchangerParts {
   readonly owner: LeaseOwner;
   /** Life of the lease in milliseconds; `LEASE_MS` where it is not given. */
   readonly leaseMs?: number;
+  /** See `HoldInput`; shared with whatever else in this process holds sessions. */
+  readonly unreturned?: Set<string>;
   /** Opens the model that a name means; the providers' own clients where it is not given. */
   readonly openModel?: typeof openModel;
 }

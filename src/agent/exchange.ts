@@ -26,7 +26,7 @@ import { isGone } from "../store/leases/this-process.ts";
 /** Carries out exchanges, one at a time; the checkpoint store stays open between them. */
 export function createExchanger(parts: ExchangerParts): Exchanger {
   const known = createCheckpointSaver({ store: parts.store });
-  const unreturned = new Set<string>();
+  const { unreturned = new Set<string>() } = parts;
 
   /** Works in a session under its lease; the thread that a work has finished is folded. */
   const hold = async <Result>(

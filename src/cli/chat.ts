@@ -47,7 +47,7 @@ export async function chat(input: {
     cli,
     store,
     chosen,
-    openExchanger: () => openExchanger(cli, store),
+    openExchanger: (unreturned) => openExchanger({ cli, store, unreturned }),
     whenBusy: whenBusy(options),
   });
   const oneExchange = text !== null || options.continueExchange === true;
@@ -103,7 +103,12 @@ function resumeCommandLine(input: { cli: CliContext; command: Command }, id: str
 }
 
 /** Loads the agent's libraries: only when the first message is sent. */
-async function openExchanger(cli: CliContext, store: Store): Promise<Exchanger> {
+async function openExchanger(input: {
+  readonly cli: CliContext;
+  readonly store: Store;
+  readonly unreturned: Set<string>;
+}): Promise<Exchanger> {
+  const { cli, store, unreturned } = input;
   const [{ createExchanger }, { modelConfig }, { thisProcess }] = await Promise.all([
     import("../agent/exchange.ts"),
     import("../agent/models/config.ts"),
@@ -116,6 +121,7 @@ async function openExchanger(cli: CliContext, store: Store): Promise<Exchanger> 
     personas: personaPlaces(cli),
     protectedPaths: [store.location, data, config].filter((path) => path !== null),
     owner: thisProcess("reprise"),
+    unreturned,
   });
 }
 

@@ -43,13 +43,15 @@ export function createConversation(parts: {
   readonly cli: CliContext;
   readonly store: Store;
   readonly chosen: ChosenSession;
-  readonly openExchanger: () => Promise<Exchanger>;
+  /** Given the leases that could not be given back; see `HoldInput`. */
+  readonly openExchanger: (unreturned: Set<string>) => Promise<Exchanger>;
   readonly whenBusy: WhenBusy;
 }): Conversation {
   const { cli, store, chosen } = parts;
   const columns = chosen.kind === "new" ? chosen.columns : null;
   let session = chosen.kind === "existing" ? chosen.session : null;
   let exchanger: Promise<Exchanger> | null = null;
+  const unreturned = new Set<string>();
 
   const stored = async (): Promise<Session> =>
     (session ??= await store.write(createSession, columns ?? {}));
@@ -71,7 +73,7 @@ export function createConversation(parts: {
         const { persona_name, model = null, repo_path = null } = columns;
         await checkNewSession(cli, { persona_name, model, repo_path });
       }
-      const open = await (exchanger ??= parts.openExchanger());
+      const open = await (exchanger ??= parts.openExchanger(unreturned));
       const { id } = await stored();
       const result = await open.exchange({ session_id: id, text, when_busy: parts.whenBusy }, live);
       keep(result.session);
@@ -81,14 +83,14 @@ export function createConversation(parts: {
       if (session === null) {
         return null;
       }
-      const open = await (exchanger ??= parts.openExchanger());
+      const open = await (exchanger ??= parts.openExchanger(unreturned));
       const request = { session_id: session.id, when_busy: parts.whenBusy };
       const compacted = await open.compact(request, { signal });
       keep(compacted.session);
       return compacted;
     },
     startThread: async (change) =>
-      keep(await beginThread(store, { id: (await stored()).id, ...change })),
+      keep(await beginThread(store, { id: (await stored()).id, ...change }, unreturned)),
     setPlanMode: async (on) =>
       keep(await store.write(setPlanMode, { id: (await stored()).id, plan_mode: on })),
     end: async () =>

@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
 
 import { createExchanger } from "../../../src/agent/exchange.ts";
+import { beginThread } from "../../../src/cli/fresh-thread.ts";
 import { RepriseError } from "../../../src/core/errors.ts";
 import { finishExchange } from "../../../src/store/leases/finish.ts";
 import { releaseLease, takeLease } from "../../../src/store/leases/lease.ts";
@@ -56,4 +57,30 @@ it.each([
   });
   const rows = await expectNoDrift(bench.database, bench.session.id);
   expect(rows.map(({ content }) => content)).toEqual(["second", "answer 0"]);
+});
+
+it("[LEASE-4] nor does it hold up `/clear` in the same process", async () => {
+  const server = await startModelServer({ answer: () => ({ content: "an answer" }) });
+  const bench = await openBench(server);
+  const state = { away: true, unnoticed: false };
+  const unreturned = new Set<string>();
+  const store = losing(bench.store, state);
+  const exchanger = createExchanger({ ...bench.parts, store, unreturned });
+  const request = { session_id: bench.session.id, text: "first" };
+  await expect(exchanger.exchange(request, live)).rejects.toMatchObject({
+    code: "database_unavailable",
+  });
+  const clear = { id: bench.session.id, archive: true };
+  // it could not give its own lease back either
+  await expect(beginThread(store, clear, unreturned)).rejects.toMatchObject({
+    code: "database_unavailable",
+  });
+  await expect(beginThread(bench.store, clear)).rejects.toMatchObject({ code: "session_busy" });
+
+  state.away = false;
+
+  expect(await beginThread(store, clear, unreturned)).toMatchObject({
+    thread_suffix: 1,
+    activity: "idle",
+  });
 });
