@@ -48,9 +48,8 @@ export function createReadiness(parts: ReadinessParts): Readiness {
     patienceMs: PROBE_PATIENCE_MS,
     late: () => {
       observe({ kind: "probe", result: "late" });
-      const error = notReady();
-      tell.failed(error);
-      return error;
+      tell.failed(lateProbe());
+      return notReady();
     },
   });
   return {
@@ -64,6 +63,13 @@ export function createReadiness(parts: ReadinessParts): Readiness {
       retired = true;
     },
   };
+}
+
+function lateProbe(): RepriseError {
+  return new RepriseError(
+    "database_unavailable",
+    `The database has not answered a write within ${PROBE_PATIENCE_MS / 1000} s; see whether its server hangs, or something holds a lock.`,
+  );
 }
 
 /** Nobody without a token is told what the database said. */

@@ -56,6 +56,8 @@ describe("readiness", () => {
     expect(writes).toBe(1);
     expect((await t.call("GET", "/livez")).status).toBe(200);
     expect(eventsOf(t)).toEqual(["not_ready"]);
+    const notReady = t.log.find(({ event }) => event === "not_ready");
+    expect(notReady).toMatchObject({ reason: expect.stringContaining("not answered") });
   });
 
   it("[HTTP-42] says no once the service is to stop; everything else goes on", async () => {

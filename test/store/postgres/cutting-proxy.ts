@@ -21,6 +21,8 @@ export interface CuttingProxy {
   readonly cut: Promise<void>;
   /** From now on nobody is let through; who is connected is cut. */
   refuseAll(): void;
+  /** From now on nothing passes, and nobody is told: every connection stays open. */
+  silence(): void;
 }
 
 /** Stands between the store and the server and loses what it is told to lose. */
@@ -30,9 +32,15 @@ export async function startCuttingProxy(databaseUrl: string): Promise<CuttingPro
   const done = Promise.withResolvers<void>();
   let order: { words: string; cut: Cut } | null = null;
   let refusing = false;
+  let silent = false;
   const server = createServer((near) => {
     if (refusing) {
       near.destroy();
+      return;
+    }
+    if (silent) {
+      sockets.add(near.pause());
+      near.on("error", () => undefined);
       return;
     }
     const far = connect(Number(port), hostname);
@@ -90,6 +98,12 @@ export async function startCuttingProxy(databaseUrl: string): Promise<CuttingPro
       order = { words, cut };
     },
     cut: done.promise,
+    silence: () => {
+      silent = true;
+      for (const socket of sockets) {
+        socket.pause();
+      }
+    },
     refuseAll: () => {
       refusing = true;
       for (const socket of sockets) {
