@@ -67,10 +67,12 @@ function unpack(root: string, { tarball, folder }: { tarball: string; folder: st
   }
 }
 
+/** In the developer's own environment (registry, certificates), but for what `npm run` put there. */
 function npm(args: readonly string[], cwd: string): string {
   mkdirSync(cwd, { recursive: true });
-  const { HOME = "", PATH = "" } = process.env;
-  return run(["npm", ...args], { cwd, env: { HOME, PATH } }).stdout;
+  const own = Object.entries(process.env).filter(([name]) => !name.startsWith("npm_"));
+  const env = Object.fromEntries(own.map(([name, value = ""]) => [name, value]));
+  return run(["npm", ...args], { cwd, env }).stdout;
 }
 
 async function lint(folder: string): Promise<void> {
