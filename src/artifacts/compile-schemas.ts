@@ -2,6 +2,7 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import type { ErrorObject, Options, ValidateFunction } from "ajv";
 import addFormats from "ajv-formats";
 
+import type { RepriseError } from "../core/errors.ts";
 import { MAX_FINDINGS } from "./finding.ts";
 import type { Finding } from "./finding.ts";
 import type { LineIndex } from "./line-index.ts";
@@ -28,17 +29,58 @@ export interface CompiledSchema {
  */
 export function compileSchemas(
   files: readonly Pick<SchemaFile, "id" | "shown" | "schema">[],
-): Map<string, CompiledSchema> {
-  const judge = createAjv(files, { allErrors: false });
-  for (const { id, shown } of files) refuseInvalid(shown, () => compiled(judge, id));
+): ReadonlyMap<string, CompiledSchema> {
+  const { schemas, faults } = compileSound(files);
+  const [first] = faults.values();
+  if (first !== undefined) throw first;
+  return schemas;
+}
+
+/** The schemas that are sound, and the refusal of each other one, by id. */
+export interface Compiled {
+  readonly schemas: ReadonlyMap<string, CompiledSchema>;
+  readonly faults: ReadonlyMap<string, RepriseError>;
+}
+
+/** Compiles as `compileSchemas` does; a schema that is none takes only those with it that refer to it. */
+export function compileSound(files: readonly Schema[]): Compiled {
+  const faults = new Map<string, RepriseError>();
+  for (let sound = files; ; sound = sound.filter(({ id }) => !faults.has(id))) {
+    const judge = createAjv(sound, { allErrors: false });
+    const found = faultsAmong(judge, sound);
+    if (found.size === 0) return { schemas: withExplainer(judge, sound), faults };
+    for (const [id, fault] of found) faults.set(id, fault);
+  }
+}
+
+type Schema = Pick<SchemaFile, "id" | "shown" | "schema">;
+
+function faultsAmong(judge: Ajv2020, files: readonly Schema[]): Map<string, RepriseError> {
+  const found = new Map<string, RepriseError>();
+  const attempt = ({ id, shown }: Schema, work: () => unknown): void => {
+    try {
+      work();
+    } catch (cause) {
+      found.set(id, invalidSchema(shown, cause));
+    }
+  };
+  for (const file of files) attempt(file, () => judge.addSchema(file.schema));
+  for (const file of files) if (!found.has(file.id)) attempt(file, () => compiled(judge, file.id));
+  return found;
+}
+
+function withExplainer(judge: Ajv2020, files: readonly Schema[]): Map<string, CompiledSchema> {
   let explainer: Ajv2020 | undefined;
   const explain = (id: string): ValidateFunction => {
-    explainer ??= createAjv(files, {
-      allErrors: true,
-      // a fault's sentence needs the value and the names that its schema knows
-      verbose: true,
-      code: { process: stopAtLimit },
-    });
+    if (explainer === undefined) {
+      explainer = createAjv(files, {
+        allErrors: true,
+        // a fault's sentence needs the value and the names that its schema knows
+        verbose: true,
+        code: { process: stopAtLimit },
+      });
+      for (const { schema } of files) explainer.addSchema(schema);
+    }
     return compiled(explainer, id);
   };
   return new Map(files.map(({ id }) => [id, toChecks(compiled(judge, id), () => explain(id))]));
@@ -52,10 +94,7 @@ function compiled(ajv: Ajv2020, id: string): ValidateFunction {
   return validate;
 }
 
-function createAjv(
-  files: readonly Pick<SchemaFile, "id" | "shown" | "schema">[],
-  options: Options,
-): Ajv2020 {
+function createAjv(files: readonly Schema[], options: Options): Ajv2020 {
   const ajv = new Ajv2020({
     strict: true,
     strictRequired: false,
@@ -68,7 +107,6 @@ function createAjv(
   addFormats.default(ajv);
   // the format of ajv-formats also takes the prefix `urn:uuid:`
   ajv.addFormat("uuid", isUuid);
-  for (const { shown, schema } of files) refuseInvalid(shown, () => ajv.addSchema(schema));
   return ajv;
 }
 
@@ -109,13 +147,28 @@ function withoutFragment(uri: string): string {
   return uri.replace(/#.*$/s, "");
 }
 
-function refuseInvalid<Result>(shown: string, compile: () => Result): Result {
-  try {
-    return compile();
-  } catch (cause) {
-    const reason = cause instanceof Error ? printable(cause.message).slice(0, 300) : "";
-    throw invalidFile(shown, `is not a valid JSON Schema 2020-12 (${reason})`, cause);
-  }
+function invalidSchema(shown: string, cause: unknown): RepriseError {
+  const reason = cause instanceof Error ? sentenceOf(cause.message) : "";
+  return invalidFile(shown, `is not a valid JSON Schema 2020-12: ${reason}`, cause);
+}
+
+/** What ajv says, in words of ours where it speaks of itself. */
+function sentenceOf(message: string): string {
+  const ours = message
+    .replace(/^strict mode: /, "")
+    .replace(/^schema is invalid: data(\S*) /, (_, at: string) => `${at === "" ? "it" : at} `)
+    .replace(/ \(strict\w+\)$/, "")
+    .replace(/, data\/.*$/s, "")
+    .replace(/ must NOT /, " must not ")
+    .replace(
+      /^missing type "(.*)" for keyword "(.*)" at.*$/s,
+      'the keyword "$2" needs "type": "$1" beside it',
+    )
+    .replace(/^unknown keyword: "(.*)"$/s, 'it has the keyword "$1", which does not exist')
+    .replace(/^unknown format "(.*)" ignored in schema.*$/s, 'the format "$1" is not known')
+    .replace(/^can't resolve reference (\S+) from id.*$/s, "$1 leads to no sound schema")
+    .replace(/^(\S+) leads/, "its reference $1 leads");
+  return printable(ours).slice(0, 300);
 }
 
 function toChecks(accepts: ValidateFunction, explain: () => ValidateFunction): CompiledSchema {

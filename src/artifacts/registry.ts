@@ -3,9 +3,9 @@ import { join } from "node:path";
 
 import { RepriseError } from "../core/errors.ts";
 import { packageFile } from "../core/package-file.ts";
-import type { CompiledSchema } from "./compile-schemas.ts";
+import type { Compiled, CompiledSchema } from "./compile-schemas.ts";
 import { invalidFile, readSchemaFiles } from "./schema-files.ts";
-import type { SchemaFile } from "./schema-files.ts";
+import type { BrokenSchema, SchemaFile } from "./schema-files.ts";
 
 /** A schema known by its id. */
 export interface SchemaEntry {
@@ -31,10 +31,12 @@ export interface SchemaRegistry {
    * Compiles all schemas, once, with references between them by id, and returns the one with this
    * id; null for one that is known but unpublished. Loads the validator at its first call.
    *
-   * @throws RepriseError `schema_unknown`; `schema_invalid`, naming the file of any schema that is
-   * none.
+   * @throws RepriseError `schema_unknown`; `schema_invalid`, naming the file of a schema that is
+   * none: of this one, and from `loadSchemas` of any.
    */
   compiled(id: string): Promise<CompiledSchema | null>;
+  /** The files that hold no schema that can be used; none from `loadSchemas`, which throws. */
+  broken(): Promise<readonly BrokenSchema[]>;
 }
 
 /** The id of the phase-plan artifact's schema, and of the specification's. */
@@ -54,29 +56,61 @@ const BUILT_IN = fileURLToPath(packageFile("schemas"));
  * id another one has; `file_unreadable`.
  */
 export async function loadSchemas(project: string | null): Promise<SchemaRegistry> {
+  const found = await find(project);
+  const [first] = found.broken;
+  if (first !== undefined) throw first.fault;
+  return createRegistry(found, (files) => {
+    const [fault] = files.faults.values();
+    if (fault !== undefined) throw fault;
+  });
+}
+
+/**
+ * The same, where one broken file is no reason to refuse the others: `broken` names it, and only its
+ * own id is refused with `schema_invalid`, and those that refer to it.
+ *
+ * @throws RepriseError `schema_invalid` for too many files, `file_unreadable` for the folder.
+ */
+export async function loadSoundSchemas(project: string | null): Promise<SchemaRegistry> {
+  return createRegistry(await find(project), () => {});
+}
+
+interface Found {
+  readonly files: ReadonlyMap<string, SchemaFile>;
+  readonly entries: readonly SchemaEntry[];
+  readonly broken: readonly BrokenSchema[];
+}
+
+async function find(project: string | null): Promise<Found> {
   const builtIn = await readSchemaFiles({ path: BUILT_IN, shown: "schemas" });
   const folder = ".reprise/schemas";
   const own =
     project === null ? [] : await readSchemaFiles({ path: join(project, folder), shown: folder });
-  const files = byId([...builtIn, ...own]);
-  return createRegistry(files, entriesOf(files, new Set(builtIn)));
+  const { files, broken } = byId([...builtIn, ...own]);
+  return { files, broken, entries: entriesOf(files, new Set(builtIn)) };
 }
 
-function byId(files: readonly SchemaFile[]): Map<string, SchemaFile> {
-  const found = new Map<string, SchemaFile>();
-  for (const file of files) {
-    const first = found.get(file.id);
-    if (first !== undefined) {
-      throw invalidFile(file.shown, `has the id that ${first.shown} has already`);
+function byId(all: readonly (SchemaFile | BrokenSchema)[]): Omit<Found, "entries"> {
+  const files = new Map<string, SchemaFile>();
+  const broken: BrokenSchema[] = [];
+  for (const file of all) {
+    if ("fault" in file) {
+      broken.push(file);
+      continue;
     }
-    found.set(file.id, file);
+    const first = files.get(file.id);
+    if (first === undefined) files.set(file.id, file);
+    else {
+      const fault = invalidFile(file.shown, `has the id that ${first.shown} has already`);
+      broken.push({ id: file.id, owns: false, fault });
+    }
   }
-  return found;
+  return { files, broken };
 }
 
 function entriesOf(
   files: ReadonlyMap<string, SchemaFile>,
-  builtIn: ReadonlySet<SchemaFile>,
+  builtIn: ReadonlySet<SchemaFile | BrokenSchema>,
 ): SchemaEntry[] {
   const published = Array.from(files.values(), (file): SchemaEntry => {
     const source = builtIn.has(file) ? "built-in" : "project";
@@ -93,11 +127,12 @@ function entriesOf(
 }
 
 function createRegistry(
-  files: ReadonlyMap<string, SchemaFile>,
-  entries: readonly SchemaEntry[],
+  { files, entries, broken }: Found,
+  judge: (compiled: Compiled) => void,
 ): SchemaRegistry {
-  let compiling: Promise<ReadonlyMap<string, CompiledSchema>> | undefined;
+  let compiling: Promise<Compiled> | undefined;
   const ids = new Set(entries.map(({ id }) => id));
+  const compileOnce = (): Promise<Compiled> => (compiling ??= compile([...files.values()]));
   return {
     entries,
     ids,
@@ -107,17 +142,27 @@ function createRegistry(
       return file.bytes;
     },
     async compiled(id) {
-      compiling ??= compile([...files.values()]);
-      const schemas = await compiling;
+      const compiled = await compileOnce();
+      judge(compiled);
+      const fault = compiled.faults.get(id);
+      if (fault !== undefined) throw fault;
       if (!ids.has(id)) throw refusal(id, entries);
-      return schemas.get(id) ?? null;
+      return compiled.schemas.get(id) ?? null;
+    },
+    async broken() {
+      const compiled = await compileOnce();
+      judge(compiled);
+      return [
+        ...broken,
+        ...Array.from(compiled.faults, ([id, fault]) => ({ id, owns: true, fault })),
+      ];
     },
   };
 }
 
-async function compile(files: readonly SchemaFile[]): Promise<ReadonlyMap<string, CompiledSchema>> {
-  const { compileSchemas } = await import("./compile-schemas.ts");
-  return compileSchemas(files);
+async function compile(files: readonly SchemaFile[]): Promise<Compiled> {
+  const { compileSound } = await import("./compile-schemas.ts");
+  return compileSound(files);
 }
 
 function refusal(id: string, entries: readonly SchemaEntry[]): RepriseError {

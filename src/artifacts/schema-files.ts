@@ -18,6 +18,15 @@ export interface SchemaFile {
   readonly schema: object;
 }
 
+/** A file that should hold a schema and holds none, or one that cannot be taken. */
+export interface BrokenSchema {
+  /** Where the file says one. */
+  readonly id: string | null;
+  /** Whether the id is its own: it was read, and is no schema. Else another one may have the id. */
+  readonly owns: boolean;
+  readonly fault: RepriseError;
+}
+
 /** A folder of schemas; `shown` is how it is named to a person. */
 export interface SchemaFolder {
   readonly path: string;
@@ -33,11 +42,14 @@ const DIALECT = /^https:\/\/json-schema\.org\/draft\/2020-12\/schema#?$/;
 /**
  * Reads every `.json` file in a folder and the folders in it, in the order of their paths. A folder
  * that is not there has none. Links are passed over: the folder may come with a repository that
- * anybody wrote.
+ * anybody wrote. A file that holds no schema stands at its place with the refusal `schema_invalid`
+ * or `file_unreadable`, which names the file and where one can be told the line.
  *
- * @throws RepriseError `schema_invalid`, naming the file and where one can be told the line.
+ * @throws RepriseError `schema_invalid` for too many files, `file_unreadable` for the folder.
  */
-export async function readSchemaFiles(folder: SchemaFolder): Promise<SchemaFile[]> {
+export async function readSchemaFiles(
+  folder: SchemaFolder,
+): Promise<(SchemaFile | BrokenSchema)[]> {
   const paths = (await filesIn(folder.path)).map((path) => ({
     path,
     shown: printable(`${folder.shown}/${relative(folder.path, path).split(sep).join("/")}`),
@@ -46,7 +58,14 @@ export async function readSchemaFiles(folder: SchemaFolder): Promise<SchemaFile[
     throw invalid(`The folder ${folder.shown}`, `holds more than ${MAX_FILES} schemas`);
   }
   return Promise.all(
-    paths.map(async ({ path, shown }) => parse(await bytesOf(path, shown), shown)),
+    paths.map(async ({ path, shown }) => {
+      try {
+        return parse(await bytesOf(path, shown), shown);
+      } catch (fault) {
+        if (fault instanceof RepriseError) return { id: null, owns: false, fault };
+        throw fault;
+      }
+    }),
   );
 }
 

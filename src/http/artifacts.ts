@@ -1,13 +1,14 @@
 import { Type } from "typebox";
 
 import type { SchemaRegistry } from "../artifacts/registry.ts";
+import type { BrokenSchema } from "../artifacts/schema-files.ts";
 import { MAX_NAME_LENGTH } from "../core/limits.ts";
 import { NoQuery } from "../core/schemas.ts";
 import type { Api } from "./api.ts";
 import { validateArtifactRoute } from "./artifacts-validate.ts";
 import { json, problems, REQUEST_ID } from "./responses.ts";
 
-/** Reads the known schemas, once; where one is broken, again at the next call. */
+/** Reads the known schemas, once; while one is broken, again at the next call. */
 export type Schemas = () => Promise<SchemaRegistry>;
 
 const SCHEMA_TYPE = "application/schema+json";
@@ -16,10 +17,16 @@ const closed = { additionalProperties: false } as const;
 
 const Entry = Type.Object(
   {
-    id: Type.String(),
+    id: Type.Unsafe<string | null>({
+      type: ["string", "null"],
+      description: "Null for a broken file whose id cannot be told.",
+    }),
     title: Type.Unsafe<string | null>({ type: ["string", "null"] }),
     published: Type.Boolean({ description: "False where only the id is known." }),
     source: Type.Unsafe<"built-in" | "project">({ type: "string", enum: ["built-in", "project"] }),
+    error: Type.Optional(
+      Type.String({ description: "Of a schema that cannot be used: its file and what is wrong." }),
+    ),
   },
   closed,
 );
@@ -39,7 +46,11 @@ function readOnce(project: string | null): Schemas {
   let reading: Promise<SchemaRegistry> | undefined;
   return () => {
     reading ??= import("../artifacts/registry.ts")
-      .then(({ loadSchemas }) => loadSchemas(project))
+      .then(async ({ loadSoundSchemas }) => {
+        const registry = await loadSoundSchemas(project);
+        if ((await registry.broken()).length > 0) reading = undefined;
+        return registry;
+      })
       .catch((error: unknown) => {
         reading = undefined;
         throw error;
@@ -62,8 +73,26 @@ function listSchemasRoute(app: Api, schemas: Schemas): void {
     method: "GET",
     url: "/api/artifacts/schemas",
     schema,
-    handler: async () => [...(await schemas()).entries],
+    handler: async () => {
+      const { entries, broken } = await schemas();
+      return listed(entries, await broken());
+    },
   });
+}
+
+/** Each known schema, a broken one with its error; then the files that are broken and nothing else. */
+function listed(entries: SchemaRegistry["entries"], broken: readonly BrokenSchema[]) {
+  const rest = new Set(broken);
+  const known = entries.map((entry) => {
+    const fault = broken.find(({ id, owns }) => owns && id === entry.id);
+    if (fault === undefined) return entry;
+    rest.delete(fault);
+    return { ...entry, error: fault.fault.message };
+  });
+  const files = Array.from(rest, ({ id, fault }) => {
+    return { id, title: null, published: false, source: "project" as const, error: fault.message };
+  });
+  return [...known, ...files];
 }
 
 /** Most ids hold a slash: both `dev%2Fphase-plan%401` and `dev/phase-plan@1` are read. */

@@ -132,16 +132,22 @@ describe("the registry", () => {
     });
   });
 
-  it.each<[string, object]>([
-    ["an unknown keyword", { typ: "string" }],
-    ["a type that is none", { type: "text" }],
-    ["a reference to nothing", { $ref: "dev/missing@1" }],
-  ])("[PLAN-7] refuses a schema with %s when it compiles, naming the file", async (_, wrong) => {
+  it.each<[string, object, string]>([
+    ["an unknown keyword", { typ: "a" }, 'it has the keyword "typ", which does not exist'],
+    ["a type that is none", { type: "text" }, "/type must be equal to one of the allowed values"],
+    ["a format that is none", { type: "string", format: "x" }, 'the format "x" is not known'],
+    ["no type", { minimum: 1 }, 'the keyword "minimum" needs "type": "number" beside it'],
+    [
+      "a reference to nothing",
+      { $ref: "dev/missing@1" },
+      "its reference dev/missing@1 leads to no sound schema",
+    ],
+  ])("[PLAN-7] refuses a schema with %s, naming the file", async (_, wrong, fault) => {
     const files = { "good.json": name, "wrong.json": { $id: "dev/wrong@1", ...wrong } };
     const registry = await loadSchemas(project(files));
     await expect(registry.compiled("dev/name@1")).rejects.toMatchObject({
       code: "schema_invalid",
-      message: expect.stringMatching(/ \.reprise\/schemas\/wrong\.json is not a valid JSON Schema/),
+      message: `The schema file .reprise/schemas/wrong.json is not a valid JSON Schema 2020-12: ${fault}; correct or remove it.`,
     });
   });
 

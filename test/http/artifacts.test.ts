@@ -167,23 +167,66 @@ it("[PLAN-20] artifacts are behind the same gate as sessions", async () => {
   }
 });
 
-it("[PLAN-17] a folder's schemas are known too; a broken one is named until it is mended", async () => {
+it("[PLAN-17] a folder's schemas are known too; a broken one stops no other and is named until it is mended", async () => {
   const project = temporaryFolder();
-  const file = join(project, ".reprise/schemas/note.json");
-  mkdirSync(join(project, ".reprise/schemas"), { recursive: true });
-  writeFileSync(file, "{");
+  const save = (name: string, content: string): void => {
+    mkdirSync(join(project, ".reprise/schemas"), { recursive: true });
+    writeFileSync(join(project, ".reprise/schemas", name), content);
+  };
+  save("cut.json", "{");
+  save("note.json", '{"$id": "note@1", "typ": "object"}');
+  save(
+    "page.json",
+    '{"$id": "page@1", "type": "object", "properties": {"note": {"$ref": "note@1"}}}',
+  );
+  save("sound.json", '{"$id": "sound@1", "type": "object"}');
+  save("twice.json", '{"$id": "sound@1", "type": "array"}');
   await using server = await startTestServer({ project });
-  const broken = await server.call<Problem>("GET", SCHEMAS);
-  expect([broken.status, broken.json.code]).toEqual([422, "schema_invalid"]);
-  expect(broken.json.detail).toContain(".reprise/schemas/note.json:1");
-  writeFileSync(file, '{"$id": "note@1", "type": "object", "required": ["text"]}');
-  expect((await server.call("GET", `${SCHEMAS}/note@1`)).json).toMatchObject({ $id: "note@1" });
-  const body = { text: "{}", schema: "note@1" };
-  const { json } = await server.call<Report>("POST", "/api/artifacts/validate", { body });
-  expect(json.findings.map(({ code }) => code)).toEqual(["missing_property"]);
-  rmSync(file);
+  const list = async () => {
+    const { status, json } = await server.call<{ id: string | null; error?: string }[]>(
+      "GET",
+      SCHEMAS,
+    );
+    expect(status).toBe(200);
+    return json.slice(4).map(({ id, error }) => [id, error ?? null]);
+  };
+  const file = "The schema file .reprise/schemas";
+  const mend = "correct or remove it.";
+  const unsound = "is not a valid JSON Schema 2020-12:";
+  const keyword = 'it has the keyword "typ", which does not exist';
+  expect(await list()).toEqual([
+    ["note@1", `${file}/note.json ${unsound} ${keyword}; ${mend}`],
+    ["page@1", expect.stringContaining(`${file}/page.json ${unsound} `)],
+    ["sound@1", null],
+    [null, expect.stringContaining(`${file}/cut.json:1 is not valid: `)],
+    [
+      "sound@1",
+      `${file}/twice.json has the id that .reprise/schemas/sound.json has already; ${mend}`,
+    ],
+  ]);
+  const ask = async (schema: string) => {
+    const body = { text: "{}", schema };
+    return server.call<Report & Problem>("POST", "/api/artifacts/validate", { body });
+  };
+  expect((await ask("sound@1")).json.valid).toBe(true);
+  expect((await ask("dev/phase-plan@1")).status).toBe(200);
+  for (const id of ["note@1", "page@1"]) {
+    const { status, json } = await ask(id);
+    expect([status, json.code]).toEqual([422, "schema_invalid"]);
+    expect(json.detail).toContain(unsound);
+  }
+  rmSync(join(project, ".reprise/schemas/cut.json"));
+  rmSync(join(project, ".reprise/schemas/twice.json"));
+  save("note.json", '{"$id": "note@1", "type": "object", "required": ["text"]}');
+  expect((await ask("note@1")).json.findings.map(({ code }) => code)).toEqual(["missing_property"]);
+  expect(await list()).toEqual([
+    ["note@1", null],
+    ["page@1", null],
+    ["sound@1", null],
+  ]);
+  rmSync(join(project, ".reprise/schemas/note.json"));
   // read once
-  expect((await server.call("GET", `${SCHEMAS}/note@1`)).status).toBe(200);
+  expect((await server.call("GET", `${SCHEMAS}/note@1`)).json).toMatchObject({ $id: "note@1" });
 });
 
 it("[PLAN-17] nothing of it is loaded before it is asked for", () => {
