@@ -1,4 +1,6 @@
-import { createReadStream } from "node:fs";
+import { closeSync, constants, createReadStream, openSync, readSync } from "node:fs";
+import { stat } from "node:fs/promises";
+import { Socket } from "node:net";
 import type { Readable } from "node:stream";
 
 import type { Finding } from "./finding.ts";
@@ -13,42 +15,82 @@ export interface ArtifactText {
 
 /**
  * Reads an artifact's file: one whose name ends with .yaml or .yml is YAML, every other strict
- * JSON. One that cannot be read is the finding that says why.
+ * JSON. A pipe is read as `readArtifactStream` does. What cannot be read, or is no file at all, is
+ * the finding that says why.
  */
 export async function readArtifactFile(path: string): Promise<ArtifactText | Finding> {
-  const syntax = /\.ya?ml$/i.test(path) ? "yaml" : "json";
-  return readArtifactStream(createReadStream(path), syntax);
-}
-
-/** Reads the artifact that a stream holds, as `readArtifactFile` does. */
-export async function readArtifactStream(
-  stream: Readable,
-  syntax: Syntax,
-): Promise<ArtifactText | Finding> {
   try {
-    const text = await readText(stream);
+    const kind = await stat(path);
+    if (kind.isFIFO()) {
+      const pipe = openPipe(path);
+      return pipe === null ? unreadable(NO_WRITER) : await readArtifactStream(pipe);
+    }
+    if (kind.isSocket() || kind.isCharacterDevice() || kind.isBlockDevice())
+      return unreadable(NO_FILE);
+    const text = await readText(createReadStream(path));
+    const syntax = /\.ya?ml$/i.test(path) ? "yaml" : "json";
     return typeof text === "string" ? { text, syntax } : text;
   } catch (error) {
-    return unreadable(error);
+    return unreadable(reasonOf(error));
   }
 }
+
+/** Reads what a stream holds: JSON where it begins with `{` or `[` or holds nothing, else YAML. */
+export async function readArtifactStream(stream: Readable): Promise<ArtifactText | Finding> {
+  try {
+    const text = await readText(stream);
+    if (typeof text !== "string") return text;
+    return { text, syntax: /^\s*(?:[{[]|$)/.test(text) ? "json" : "yaml" };
+  } catch (error) {
+    return unreadable(reasonOf(error));
+  }
+}
+
+/**
+ * The stream of a pipe; null for one that nobody writes to, which otherwise would be waited for
+ * without end.
+ */
+function openPipe(path: string): Readable | null {
+  const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  const first = readAtOnce(fd);
+  if (first?.length === 0) {
+    closeSync(fd);
+    return null;
+  }
+  const stream = new Socket({ fd, readable: true, writable: false });
+  if (first !== null) stream.unshift(first);
+  return stream;
+}
+
+/** What a pipe holds already; null where its writer has not written yet. */
+function readAtOnce(fd: number): Buffer | null {
+  const bytes = Buffer.alloc(65_536);
+  try {
+    return bytes.subarray(0, readSync(fd, bytes));
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "EAGAIN") return null;
+    closeSync(fd);
+    throw error;
+  }
+}
+
+const NO_WRITER = "nothing is written to this pipe; start what writes to it first";
+const NO_FILE = "this is a device or a socket; name a file or a pipe";
 
 const REASONS = new Map<unknown, string>([
   ["ENOENT", "there is no such file; check the path"],
   ["ENOTDIR", "there is no such file; check the path"],
   ["EISDIR", "this is a directory; name a file in it"],
+  ["ENXIO", NO_FILE],
   ["EACCES", "this file may not be read; check its permissions"],
   ["EPERM", "this file may not be read; check its permissions"],
 ]);
 
-function unreadable(error: unknown): Finding {
+function reasonOf(error: unknown): string {
   const code = error instanceof Error && "code" in error ? error.code : undefined;
-  return {
-    code: "file_unreadable",
-    severity: "error",
-    pointer: "",
-    line: 1,
-    column: 1,
-    message: REASONS.get(code) ?? "the file could not be read; check the path and the disk",
-  };
+  return REASONS.get(code) ?? "the file could not be read; check the path and the disk";
+}
+
+function unreadable(message: string): Finding {
+  return { code: "file_unreadable", severity: "error", pointer: "", line: 1, column: 1, message };
 }

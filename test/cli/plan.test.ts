@@ -1,4 +1,7 @@
+import { execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -141,6 +144,33 @@ describe("plan validate, what it reads", () => {
     const bad = await run(["plan", "validate", "-"], { stdin: "{" });
     expect(bad).toMatchObject({ code: 1, stderr: "" });
     expect(bad.stdout).toContain("-:1:2 error the file ends before the closing }");
+  });
+
+  it("[PLAN-9] reads YAML from standard input and JSON from a pipe that is named", async () => {
+    const stdin = "runId: x\nphaseKey: p\nphases: []\n";
+    const yaml = await run(["plan", "validate", "-"], { stdin });
+    expect(yaml.stdout).toContain("-:1:8 error runId must be a UUID");
+    execFileSync("mkfifo", [join(directory, "named")]);
+    await save("big.json", JSON.stringify(plan()).padEnd(300_000, " "));
+    // open for both ways, so that it has a writer at once
+    const writer = spawn("sh", ["-c", "exec 3<>named; echo; cat big.json >&3"], { cwd: directory });
+    await once(writer.stdout, "data");
+    const piped = await run(["plan", "validate", "named"], { cwd: directory });
+    expect(piped.stdout).toBe("named: valid, 1 phase\n");
+  });
+
+  it("[PLAN-9] refuses a pipe that nobody writes to, a device and a socket", async () => {
+    execFileSync("mkfifo", [join(directory, "quiet")]);
+    const server = createServer().listen(join(directory, "socket"));
+    await once(server, "listening");
+    const { code, files } = await validateJson("quiet", "/dev/zero", "socket");
+    server.close();
+    expect(code).toBe(1);
+    expect(files.map(({ findings }) => findings.map(({ message }) => message))).toEqual([
+      ["nothing is written to this pipe; start what writes to it first"],
+      ["this is a device or a socket; name a file or a pipe"],
+      ["this is a device or a socket; name a file or a pipe"],
+    ]);
   });
 
   it("[PLAN-9] refuses - twice and no file at all as wrong usage", async () => {

@@ -41,12 +41,10 @@ export async function createPlanChecker(cli: CliContext): Promise<PlanChecker> {
   };
 }
 
-/** Reads a file, or standard input (as JSON) where it is `-`; a finding where it cannot be read. */
+/** Reads a file, or standard input where it is `-`; a finding where it cannot be read. */
 export async function readArtifact(cli: CliContext, file: string): Promise<ArtifactText | Finding> {
   const { readArtifactFile, readArtifactStream } = await import("../../artifacts/read-artifact.ts");
-  return file === "-"
-    ? readArtifactStream(cli.stdin, "json")
-    : readArtifactFile(resolve(cli.cwd, file));
+  return file === "-" ? readArtifactStream(cli.stdin) : readArtifactFile(resolve(cli.cwd, file));
 }
 
 /** One whose file is broken counts: `doctor` says what is wrong with it. */

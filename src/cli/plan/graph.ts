@@ -15,7 +15,7 @@ type Format = (typeof FORMATS)[number];
 export function graphCommand(cli: CliContext): Command {
   return new Command("graph")
     .description("draw the phases and what they depend on")
-    .argument("<file>", "the plan; - for JSON on standard input")
+    .argument("<file>", "the plan; - for standard input")
     .addOption(
       new Option("--format <format>", "how to draw").choices([...FORMATS]).default("mermaid"),
     )

@@ -6,7 +6,7 @@ import type { CliContext } from "../context.ts";
 import { createPlanChecker } from "./checks.ts";
 
 /**
- * Reads a valid plan from a file, or as JSON from standard input where it is `-`; warnings go to
+ * Reads a valid plan from a file, or from standard input where it is `-`; warnings go to
  * standard error.
  *
  * @throws RepriseError `plan_invalid` with the first faults; `schema_invalid`, `file_unreadable`.

@@ -17,7 +17,7 @@ import { readPlan } from "./read-plan.ts";
 export function showCommand(cli: CliContext): Command {
   return new Command("show")
     .description("show which phases can run side by side, and the longest chain of them")
-    .argument("<file>", "the plan; - for JSON on standard input")
+    .argument("<file>", "the plan; - for standard input")
     .option("--json", "print one JSON document, for programs")
     .action(async (file: string, options: { json?: true }) => {
       const plan = await readPlan(cli, file);

@@ -22,7 +22,7 @@ interface SpecReport extends FileReport {
 
 /**
  * `plan validate <file...>`: reports every finding of every phase plan. `-` is standard input,
- * read as JSON. With `--spec` the plans must be of the same run as that specification. Exit code 0
+ * JSON or YAML. With `--spec` the plans must be of the same run as that specification. Exit code 0
  * when all are valid (warnings allowed), 1 when one is not or cannot be read. `--json` prints
  * `{valid, files: [{file, valid, findings: [{code, severity, pointer, line, column, message, …}]}]}`
  * and with `--spec` also `spec: {file, valid, run_id, findings}`.
@@ -30,7 +30,7 @@ interface SpecReport extends FileReport {
 export function validateCommand(cli: CliContext): Command {
   return new Command("validate")
     .description("check phase plans: their JSON or YAML, their schema, dependencies and names")
-    .argument("<file...>", "files to check; - for JSON on standard input")
+    .argument("<file...>", "files to check; - for standard input")
     .option("--spec <file>", "the specification of the run, whose runId the plans must have")
     .option("--json", "print one JSON document, for programs")
     .addOption(new Option("--format <format>", "how to print").choices([...FORMATS]))
