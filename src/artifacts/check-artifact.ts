@@ -20,11 +20,11 @@ export interface CheckedArtifact extends ArtifactReport {
  * run's UUID in either case.
  */
 export function checkArtifact(
-  { text, syntax }: ArtifactText,
+  { text, syntax, limits }: ArtifactText,
   { id, schema }: { readonly id: string; readonly schema: CompiledSchema | null },
 ): CheckedArtifact {
   const lines = createLineIndex(text);
-  const { root, findings } = readSource(text, { syntax, lines });
+  const { root, findings } = readSource(text, { syntax, lines, limits });
   if (root === null) return { ...toReport(findings), runId: null };
   const faults =
     schema === null ? [unpublished(id, root, lines)] : schema.check(root, lines, MAX_FINDINGS + 1);

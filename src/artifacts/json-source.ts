@@ -1,11 +1,12 @@
+import { MAX_FINDINGS } from "./finding.ts";
 import type { Finding } from "./finding.ts";
 import { malformed, nextToken } from "./json-token.ts";
 import type { Token } from "./json-token.ts";
 import type { LineIndex } from "./line-index.ts";
 import {
   duplicateProperty,
+  FILE_LIMITS,
   MAX_DEPTH,
-  MAX_VALUES,
   pointerTo,
   stopAtFault,
   tooDeep,
@@ -18,8 +19,8 @@ import type { ArrayNode, ObjectNode, Source, SourceNode } from "./source.ts";
  * only finding, as nothing after it can be trusted; property names given twice in one object are
  * all found. Takes linear time and no stack, whatever the text.
  */
-export function readJson(text: string, lines: LineIndex): Source {
-  return stopAtFault(lines, () => new JsonReader(text, lines).read());
+export function readJson(text: string, lines: LineIndex, limits = FILE_LIMITS): Source {
+  return stopAtFault(lines, () => new JsonReader(text, lines, limits.values).read());
 }
 
 /** An open object or array; `started` once something stands in it. */
@@ -34,12 +35,14 @@ class JsonReader {
   readonly #lines: LineIndex;
   readonly #open: Frame[] = [];
   readonly #findings: Finding[] = [];
+  readonly #most: number;
   #at = 0;
   #values = 0;
 
-  constructor(text: string, lines: LineIndex) {
+  constructor(text: string, lines: LineIndex, most: number) {
     this.#text = text;
     this.#lines = lines;
+    this.#most = most;
   }
 
   read(): Source {
@@ -94,7 +97,8 @@ class JsonReader {
       throw malformed(colon.start, "a colon must stand between a property's name and its value");
     }
     const first = node.members.get(name);
-    if (first !== undefined) {
+    // one more than is told, so that cutting them off is noticed
+    if (first !== undefined && this.#findings.length <= MAX_FINDINGS) {
       const at = { name, parent, offset: token.start, firstOffset: first.keyStart };
       this.#findings.push(duplicateProperty(this.#lines, at));
     }
@@ -106,7 +110,7 @@ class JsonReader {
   #value(token: Token, pointer: () => string): SourceNode {
     const start = token.start;
     this.#values += 1;
-    if (this.#values > MAX_VALUES) throw tooManyValues(start);
+    if (this.#values > this.#most) throw tooManyValues(start, this.#most);
     if (token.kind === "scalar") return { kind: "scalar", start, value: token.value };
     if (token.kind === "{")
       return this.#opened({ kind: "object", start, members: new Map() }, pointer);

@@ -2,21 +2,24 @@ import type { CompiledSchema } from "./compile-schemas.ts";
 import { layerPhases } from "./layers.ts";
 import type { PhasePlan } from "./phase-plan.ts";
 import type { KnownNames } from "./plan-names.ts";
-import { MAX_VALUES } from "./source.ts";
+
+interface PlanReading {
+  readonly schema: CompiledSchema;
+  readonly known: KnownNames;
+  /** Values, at most. */
+  readonly most: number;
+}
 
 /**
  * Reads a JSON plan of which there is nothing to say, several times faster than a reader that
  * remembers where everything stands. Null for every other text, which then has to be explained.
  */
-export function readGoodPlan(
-  text: string,
-  { schema, known }: { readonly schema: CompiledSchema; readonly known: KnownNames },
-): PhasePlan | null {
+export function readGoodPlan(text: string, { schema, known, most }: PlanReading): PhasePlan | null {
   const plan = parse(text);
   if (!isPhasePlan(plan, schema)) return null;
   const { members, values } = sizeOf(plan);
   // JSON.parse keeps one of two properties with one name; nesting too deep does not fit the schema
-  if (values > MAX_VALUES || members !== countMembers(text)) return null;
+  if (values > most || members !== countMembers(text)) return null;
   return knowsNames(plan, known) && layerPhases(plan.phases) !== null ? plan : null;
 }
 

@@ -6,11 +6,14 @@ import type { Readable } from "node:stream";
 import type { Finding } from "./finding.ts";
 import type { Syntax } from "./read-source.ts";
 import { readText } from "./read-text.ts";
+import type { SizeLimits } from "./source.ts";
 
 /** The text of an artifact and how it is written. */
 export interface ArtifactText {
   readonly text: string;
   readonly syntax: Syntax;
+  /** Those for files where they are not given. */
+  readonly limits?: SizeLimits;
 }
 
 /**

@@ -1,6 +1,7 @@
 import { readJson } from "./json-source.ts";
 import type { LineIndex } from "./line-index.ts";
-import type { Source } from "./source.ts";
+import { FILE_LIMITS } from "./source.ts";
+import type { SizeLimits, Source } from "./source.ts";
 import { readYaml } from "./yaml-source.ts";
 
 /** The notation that an artifact is written in. */
@@ -9,7 +10,15 @@ export type Syntax = "json" | "yaml";
 /** Reads a text with the place of every value. */
 export function readSource(
   text: string,
-  { syntax, lines }: { readonly syntax: Syntax; readonly lines: LineIndex },
+  {
+    syntax,
+    lines,
+    limits = FILE_LIMITS,
+  }: {
+    readonly syntax: Syntax;
+    readonly lines: LineIndex;
+    readonly limits?: SizeLimits | undefined;
+  },
 ): Source {
-  return syntax === "yaml" ? readYaml(text, lines) : readJson(text, lines);
+  return syntax === "yaml" ? readYaml(text, lines, limits) : readJson(text, lines, limits);
 }

@@ -41,8 +41,16 @@ export interface Source {
 /** Objects and arrays inside each other, at most: so walking a tree may recurse. */
 export const MAX_DEPTH = 64;
 
-/** Values in one file, at most: bounds the memory that validating it can take. */
-export const MAX_VALUES = 2_000_000;
+/** How much one text may hold, which bounds the memory and the time that validating it takes. */
+export interface SizeLimits {
+  /** Objects, arrays, strings, numbers and the like. */
+  readonly values: number;
+  /** Words, signs, spaces and line ends of YAML: its parser keeps each until the document ends. */
+  readonly lexemes: number;
+}
+
+/** For files: the most of either takes about two seconds, a million lexemes about 400 MB. */
+export const FILE_LIMITS: SizeLimits = { values: 2_000_000, lexemes: 1_000_000 };
 
 /** Ends the reading of a text at its first fault; `offset` is where. */
 export class SourceFault extends Error {
@@ -95,12 +103,12 @@ export function tooDeep(offset: number): SourceFault {
   );
 }
 
-export function tooManyValues(offset: number): SourceFault {
-  const limit = MAX_VALUES.toLocaleString("en");
+export function tooManyValues(offset: number, most: number): SourceFault {
+  const limit = most.toLocaleString("en");
   return new SourceFault(
     "too_many_values",
     offset,
-    `the file holds more than ${limit} values; split it into smaller files`,
+    `the text holds more than ${limit} values; split it into smaller ones`,
   );
 }
 

@@ -19,6 +19,7 @@ export async function validateArtifact(
   if (id === PHASE_PLAN && schema !== null) {
     return validatePlan(artifact.text, {
       syntax: artifact.syntax,
+      limits: artifact.limits,
       schema,
       known: { schemas: registry.ids },
     });

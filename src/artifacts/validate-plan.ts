@@ -10,7 +10,8 @@ import { outlinePlan } from "./plan-outline.ts";
 import { isPhasePlan, readGoodPlan } from "./quick-plan.ts";
 import { readSource } from "./read-source.ts";
 import type { Syntax } from "./read-source.ts";
-import { toValue } from "./source.ts";
+import { FILE_LIMITS, toValue } from "./source.ts";
+import type { SizeLimits } from "./source.ts";
 
 export interface PlanReport extends ArtifactReport {
   /** Phases in the plan; 0 where there are none to count. */
@@ -24,20 +25,24 @@ export interface PlanChecks {
   /** The schema of `dev/phase-plan@1`. */
   readonly schema: CompiledSchema;
   readonly known?: KnownNames | undefined;
+  /** Those for files where they are not given. */
+  readonly limits?: SizeLimits | undefined;
 }
 
 /** Validates the text of a phase plan: its syntax, its schema, its graph and names, all at once. */
 export function validatePlan(text: string, checks: PlanChecks): PlanReport {
-  const { syntax, schema, known = {} } = checks;
-  const good = syntax === "json" ? readGoodPlan(text, { schema, known }) : null;
+  const { syntax, schema, known = {}, limits = FILE_LIMITS } = checks;
+  const most = limits.values;
+  const good = syntax === "json" ? readGoodPlan(text, { schema, known, most }) : null;
   if (good === null) return explainPlan(text, checks);
   return { valid: true, findings: [], phases: good.phases.length, plan: good };
 }
 
 /** The same, only slower where there is nothing to say: it remembers where everything stands. */
-export function explainPlan(text: string, { syntax, schema, known = {} }: PlanChecks): PlanReport {
+export function explainPlan(text: string, checks: PlanChecks): PlanReport {
+  const { syntax, schema, known = {}, limits } = checks;
   const lines = createLineIndex(text);
-  const { root, findings } = readSource(text, { syntax, lines });
+  const { root, findings } = readSource(text, { syntax, lines, limits });
   if (root === null) return { ...toReport(findings), phases: 0, plan: null };
   const outline = outlinePlan(root);
   // One more than is told, so that cutting them off is noticed.

@@ -5,16 +5,10 @@ import { printable } from "./quote.ts";
 import { MAX_DEPTH, SourceFault, tooDeep } from "./source.ts";
 
 /**
- * Words, signs, spaces and line ends in one text, at most. The parser keeps each with its place
- * until the document ends: a million take about 400 MB and two seconds.
- */
-const MAX_LEXEMES = 1_000_000;
-
-/**
  * Composes the one YAML document of a text. Throws a SourceFault at the first thing that is wrong,
  * as soon as it is read: a text of nothing but faults costs no more than its first one.
  */
-export function composeYaml(text: string, maxLexemes = MAX_LEXEMES): ParsedNode {
+export function composeYaml(text: string, maxLexemes: number): ParsedNode {
   const composer = strictComposer();
   let document: Document.Parsed | undefined;
   for (const token of tokensOf(text, maxLexemes)) {

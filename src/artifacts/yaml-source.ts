@@ -1,12 +1,13 @@
 import { isAlias, isMap, isScalar, isSeq } from "yaml";
 import type { ParsedNode, Scalar, YAMLMap } from "yaml";
 
+import { MAX_FINDINGS } from "./finding.ts";
 import type { Finding } from "./finding.ts";
 import type { LineIndex } from "./line-index.ts";
 import {
   duplicateProperty,
+  FILE_LIMITS,
   MAX_DEPTH,
-  MAX_VALUES,
   pointerTo,
   stopAtFault,
   tooDeep,
@@ -19,15 +20,16 @@ import { composeYaml, malformedYaml } from "./yaml-document.ts";
  * Reads one YAML 1.2 document that says no more than JSON can: no aliases, no tags of its own,
  * every property name a plain scalar. Everything else as `readJson`.
  */
-export function readYaml(text: string, lines: LineIndex): Source {
+export function readYaml(text: string, lines: LineIndex, limits = FILE_LIMITS): Source {
   return stopAtFault(lines, () => {
     const findings: Finding[] = [];
-    const root = convert(composeYaml(text), {
+    const root = convert(composeYaml(text, limits.lexemes), {
       pointer: "",
       depth: 0,
       count: { values: 0 },
       findings,
       lines,
+      most: limits.values,
     });
     return { root, findings };
   });
@@ -40,12 +42,14 @@ interface Place {
   readonly count: { values: number };
   readonly findings: Finding[];
   readonly lines: LineIndex;
+  /** Values, at most. */
+  readonly most: number;
 }
 
 function convert(node: ParsedNode, place: Place): SourceNode {
   const start = node.range[0];
   place.count.values += 1;
-  if (place.count.values > MAX_VALUES) throw tooManyValues(start);
+  if (place.count.values > place.most) throw tooManyValues(start, place.most);
   if (place.depth === MAX_DEPTH && !isScalar(node)) throw tooDeep(start);
   if (isAlias(node)) throw malformedYaml(start, "aliases are not taken here; write the value out");
   if (isMap(node)) return { kind: "object", start, members: members(node, place) };
@@ -84,7 +88,8 @@ function members(map: YAMLMap.Parsed, place: Place): Map<string, Member> {
       throw malformedYaml(keyStart, "a property's name must be a word here; write it in quotes");
     }
     const first = found.get(name);
-    if (first !== undefined) {
+    // one more than is told, so that cutting them off is noticed
+    if (first !== undefined && place.findings.length <= MAX_FINDINGS) {
       const at = { name, parent: place.pointer, offset: keyStart, firstOffset: first.keyStart };
       place.findings.push(duplicateProperty(place.lines, at));
     }

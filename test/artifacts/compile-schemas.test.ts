@@ -124,6 +124,23 @@ describe("a schema", () => {
     );
   });
 
+  it("[PLAN-5] lists no more faults than are told, and judges by none that were left out", () => {
+    const lines = createLineIndex("");
+    const { root } = readJson(JSON.stringify(Array(30_000).fill("x")), lines);
+    const numbers = { type: "array", items: { type: "number" } };
+    const deep = { anyOf: [{ type: "number" }, { $ref: "#/$defs/never" }] };
+    const parts = { type: "array", items: { $ref: "#/$defs/deep" }, $defs: { deep, never: false } };
+    for (const schema of [numbers, parts]) {
+      const { check } = compileText(JSON.stringify(schema));
+      const found = check(root!, lines, Number.POSITIVE_INFINITY);
+      expect(found.length).toBeGreaterThan(10_000);
+      // the last error may come with those of its parts
+      expect(found.length).toBeLessThan(10_010);
+    }
+    const either = compileText(JSON.stringify({ anyOf: [numbers, { type: "array" }] }));
+    expect(either.check(root!, lines, 1)).toEqual([]);
+  });
+
   it("[PLAN-3] names a property of an open document without letting it write on a terminal", () => {
     const schema = { type: "object", additionalProperties: { type: "string" } };
     expect(faults(schema, { "a/\u001b[2J": 1 })).toEqual([

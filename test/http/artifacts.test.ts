@@ -115,13 +115,13 @@ describe("validating", () => {
     expect(found.get("duplicate_key")?.first_line).toBe(6);
   });
 
-  it("[PLAN-19] takes 512 KiB of JSON and 64 KiB of YAML, and not a byte more", async () => {
+  it("[PLAN-19] takes 1 MiB of JSON and 128 KiB of YAML, and not a byte more", async () => {
     const text = JSON.stringify(plan());
     const padded = (bytes: number): string => text.padEnd(bytes, " ");
-    expect((await validate({ text: padded(524_288) })).json.valid).toBe(true);
-    expect(await refused({ text: padded(524_289) })).toBe("413 body_too_large");
-    expect((await validate({ text: padded(65_536), syntax: "yaml" })).json.valid).toBe(true);
-    expect(await refused({ text: padded(65_537), syntax: "yaml" })).toBe("413 body_too_large");
+    expect((await validate({ text: padded(1_048_576) })).json.valid).toBe(true);
+    expect(await refused({ text: padded(1_048_577) })).toBe("413 body_too_large");
+    expect((await validate({ text: padded(131_072), syntax: "yaml" })).json.valid).toBe(true);
+    expect(await refused({ text: padded(131_073), syntax: "yaml" })).toBe("413 body_too_large");
     expect(await refused("x".repeat(7 * 1_048_576))).toBe("413 body_too_large");
   });
 
@@ -140,6 +140,7 @@ describe("validating", () => {
       "[".repeat(500_000),
       `{${'"a":1,'.repeat(80_000)}"a":1}`,
       `{"${"n".repeat(200_000)}":{${'"a":1,'.repeat(50_000)}"a":1}}`,
+      `{"phases":[${"{},".repeat(300_000)}0]}`,
       "\ud800",
       "\u0000",
     ]) {
@@ -147,6 +148,16 @@ describe("validating", () => {
       expect([status, json.valid]).toEqual([200, false]);
     }
     expect((await t.call("GET", "/readyz")).status).toBe(200);
+  });
+
+  it.each([
+    ["json", `[${"0,".repeat(99_998)}0]`, `[${"0,".repeat(99_999)}0]`],
+    ["yaml", "- a\n".repeat(9_999), "- a\n".repeat(10_000)],
+  ])("[PLAN-19] takes so much %s and not a value more", async (syntax, most, more) => {
+    const found = async (text: string) =>
+      (await validate({ text, syntax })).json.findings.map(({ code }) => code);
+    expect(await found(most)).toEqual(["wrong_type"]);
+    expect(await found(more)).toEqual(["too_many_values"]);
   });
 });
 
