@@ -55,17 +55,18 @@ function subjects(
     if (status !== 0) throw new Error(`a program failed: ${stderr.toString()}`);
   };
   const empty = (): void => node("-e", "0");
-  const terminal = async (args: string, prompt: string | null) => {
-    const command = `exec '${process.execPath}' ${args}`;
+  const untilPrompt = async (prompt: string) => {
+    const command = `exec '${process.execPath}' '${bin}'`;
     const child = spawn(SCRIPT, ["-qfec", command, "/dev/null"], { cwd: folder, env });
     let screen = "";
     for await (const text of child.stdout.setEncoding("utf8")) {
       screen += String(text);
-      if (prompt !== null && screen.includes(prompt)) break;
+      if (screen.includes(prompt)) break;
     }
     // once its end of the terminal is gone, the program leaves by itself
     child.kill("SIGKILL");
     if (child.exitCode === null && child.signalCode === null) await once(child, "exit");
+    if (!screen.includes(prompt)) throw new Error(`no prompt came: ${screen}`);
   };
   return [
     { what: "reprise --version", most: 1.3, ours: () => node(bin, "--version"), floor: empty },
@@ -80,8 +81,8 @@ function subjects(
           {
             what: "reprise in a terminal, until its prompt can be read",
             most: 6,
-            ours: () => terminal(`'${bin}'`, "> "),
-            floor: () => terminal("-e 0", null),
+            ours: () => untilPrompt("> "),
+            floor: empty,
           },
         ]
       : []),
