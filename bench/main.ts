@@ -12,34 +12,52 @@ const USAGE = `npm run bench -- [name…] [--scale N] [--json] [--save]
   --json     one JSON document instead of the table
   --save     also writes the document to bench/results/`;
 
+interface Order {
+  readonly names: readonly string[];
+  readonly scale: number;
+  readonly json: boolean;
+  readonly save: boolean;
+}
+
 /** Runs the named benches, or all the usual ones, one after another, each in its own process. */
 function main(): number {
-  const { values, positionals } = parseArgs({
-    allowPositionals: true,
-    options: {
-      json: { type: "boolean", default: false },
-      save: { type: "boolean", default: false },
-      scale: { type: "string", default: "1" },
-    },
-  });
-  const scale = Number(values.scale);
-  const known = Object.keys(BENCHES);
-  if (!(scale > 0 && scale <= 10) || positionals.some((name) => !known.includes(name))) {
+  const order = readOrder();
+  if (order === null) {
     console.error(USAGE);
     return 2;
   }
-  const names = known.filter((name) =>
-    positionals.length === 0 ? BENCHES[name]?.usual : positionals.includes(name),
-  );
+  const { names, scale, json } = order;
   const benches = names.map((name) => {
     const report = runBench(name, scale);
-    if (!values.json) console.log(tableLines(report));
+    if (!json) console.log(tableLines(report));
     return report;
   });
   const report = makeReport({ scale, benches });
-  if (values.json) console.log(JSON.stringify(report));
-  if (values.save) save(report);
+  if (json) console.log(JSON.stringify(report));
+  if (order.save) save(report);
   return 0;
+}
+
+/** What the arguments ask for; null where they ask for something that there is not. */
+function readOrder(): Order | null {
+  const options = {
+    json: { type: "boolean", default: false },
+    save: { type: "boolean", default: false },
+    scale: { type: "string", default: "1" },
+  } as const;
+  try {
+    const { values, positionals } = parseArgs({ allowPositionals: true, options });
+    const { json, save } = values;
+    const scale = Number(values.scale);
+    const known = Object.keys(BENCHES);
+    const names = known.filter((name) =>
+      positionals.length === 0 ? BENCHES[name]?.usual : positionals.includes(name),
+    );
+    const unknown = positionals.some((name) => !known.includes(name));
+    return unknown || !(scale > 0 && scale <= 10) ? null : { names, scale, json, save };
+  } catch {
+    return null;
+  }
 }
 
 function runBench(bench: string, scale: number): BenchReport {
