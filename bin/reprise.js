@@ -12,7 +12,7 @@ if (major > 24 || (major === 24 && minor >= 15)) {
   await import(existsSync(sources) ? sources.href : "../dist/program/main.js");
 } else {
   process.stderr.write(
-    `reprise needs Node.js 24.15 or newer; this is ${process.versions.node}. Install a newer one, or use \`npx reprise\`, which brings its own.\n`,
+    `reprise needs Node.js 24.15 or newer; this is ${process.versions.node}. Install a newer one; in a checkout of Reprise \`npm ci\` brings one, and \`npx reprise\` uses it.\n`,
   );
   process.exitCode = 1;
 }
