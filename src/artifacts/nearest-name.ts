@@ -2,7 +2,7 @@ const LONGEST = 64;
 
 /**
  * Returns a function that finds the known name most like a wrong one: at most a third of its
- * letters differ. Undefined when none is, when the name is longer than 64, or when `effort`
+ * letters differ, and not all. Undefined when none is, when the name is longer than 64, or when `effort`
  * comparisons were made, which keeps a file of nothing but wrong names linear.
  */
 export function createNearestName(
@@ -19,7 +19,9 @@ export function createNearestName(
     for (const name of names) {
       if (Math.abs(name.length - wrong.length) >= least) continue;
       const distance = editDistance(wrong, name);
-      if (distance < least) [nearest, least] = [name, distance];
+      // names of one letter are all near each other, and mean nothing by it
+      const shared = distance < Math.max(wrong.length, name.length);
+      if (shared && distance < least) [nearest, least] = [name, distance];
     }
     return nearest;
   };

@@ -30,7 +30,9 @@ export function showError(
       noticeLine(cli, `  ${id}  ${last_activity_at}  ${oneLine(title ?? "(no message yet)")}`);
     }
     for (const fault of known.faults) {
-      noticeLine(cli, `  ${fault.pointer}: ${fault.message}`);
+      // the pointer to the whole document is empty
+      const place = fault.pointer === "" ? "" : `${fault.pointer}: `;
+      noticeLine(cli, `  ${place}${fault.message}`);
     }
   }
   return exitCodeOf(known.code);

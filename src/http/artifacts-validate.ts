@@ -19,6 +19,12 @@ const MAX_BYTES = { json: MAX_CONTENT_BYTES, yaml: MAX_CONTENT_BYTES / 8 };
  */
 const LIMITS = { values: 100_000, lexemes: 50_000 };
 
+const OFFLINE = "check the file with `reprise plan validate`, which takes 10 MiB";
+const TOO_LARGE = {
+  json: `The artifact is too large: JSON of at most 1 MiB is taken here; ${OFFLINE}.`,
+  yaml: `The artifact is too large: YAML of at most 128 KiB is taken here; send it as JSON (1 MiB at most), or ${OFFLINE}.`,
+};
+
 const PHASE_PLAN = "dev/phase-plan@1";
 
 const ValidateArtifactRequest = Type.Object(
@@ -86,10 +92,7 @@ export function validateArtifactRoute(app: Api, schemas: Schemas): void {
     bodyLimit: MAX_BODY_BYTES,
     handler: async ({ body: { text, syntax = "json", schema: id = PHASE_PLAN } }) => {
       if (Buffer.byteLength(text) > MAX_BYTES[syntax]) {
-        throw new RepriseError(
-          "body_too_large",
-          "The artifact is too large; its text holds 1 MiB of JSON or 128 KiB of YAML at most.",
-        );
+        throw new RepriseError("body_too_large", TOO_LARGE[syntax]);
       }
       const registry = await schemas();
       const { validateArtifact } = await import("../artifacts/validate-artifact.ts");

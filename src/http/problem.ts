@@ -114,7 +114,7 @@ function refusalOf(error: unknown): RepriseError {
     case "FST_ERR_CTP_BODY_TOO_LARGE":
       return new RepriseError(
         "body_too_large",
-        "The request body is too large; a message holds 1 MiB of UTF-8 text at most.",
+        "The request body is too large; a message or an artifact holds 1 MiB of UTF-8 text at most.",
       );
     case "FST_ERR_CTP_INVALID_MEDIA_TYPE":
       return new RepriseError(

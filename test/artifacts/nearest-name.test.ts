@@ -12,9 +12,10 @@ it.each([
   ["BUILD", undefined],
   ["tset", "test"],
   ["rewiev-2", "review-2"],
-  ["b", "a"],
+  ["b", undefined],
   ["deploy", undefined],
-  ["", "a"],
+  ["", undefined],
+  ["ab", "a"],
   ["x".repeat(65), undefined],
 ])("%j means %j", (wrong, meant) => {
   expect(createNearestName(known)(wrong)).toBe(meant);

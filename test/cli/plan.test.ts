@@ -481,6 +481,8 @@ describe("plan show", () => {
       expect([refused.code, refused.stdout]).toEqual([1, ""]);
       expect(refused.stderr).toContain("[plan_invalid]");
       expect(refused.stderr).toContain("/phaseKey: 3:15 error phaseKey must not be empty");
+      const whole = await run(["plan", command, "root-array.json"], { cwd: PLANS });
+      expect(whole.stderr).toMatch(/\n {2}1:1 error the document must be an object/);
       const warned = await run(["plan", command, "role-unknown.json"], { cwd: PLANS });
       expect(warned.code).toBe(0);
       expect(warned.stderr).toContain("[unknown_role]");

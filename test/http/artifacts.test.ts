@@ -122,6 +122,10 @@ describe("validating", () => {
     expect(await refused({ text: padded(1_048_577) })).toBe("413 body_too_large");
     expect((await validate({ text: padded(131_072), syntax: "yaml" })).json.valid).toBe(true);
     expect(await refused({ text: padded(131_073), syntax: "yaml" })).toBe("413 body_too_large");
+    const large = { text: padded(200_000), syntax: "yaml" };
+    const told = await t.call("POST", "/api/artifacts/validate", { body: large });
+    expect(told.json).toMatchObject({ detail: expect.stringContaining("send it as JSON") });
+    expect((await validate({ ...large, syntax: "json" })).json.valid).toBe(true);
     expect(await refused("x".repeat(7 * 1_048_576))).toBe("413 body_too_large");
   });
 
