@@ -1,14 +1,15 @@
 // not by import: see build/builtins.ts
-const { mkdirSync, statSync } = process.getBuiltinModule("node:fs");
+const { existsSync, mkdirSync, statSync } = process.getBuiltinModule("node:fs");
 const { enableCompileCache } = process.getBuiltinModule("node:module");
-const { join } = process.getBuiltinModule("node:path");
+const { dirname, join } = process.getBuiltinModule("node:path");
 
 /**
  * Keeps compiled code between starts, which halves them. Whoever can write to that folder decides
  * what this program does, so it is in the user's own cache (`XDG_CACHE_HOME`, else `~/.cache`) and
  * not in the shared one for temporary files, where Node.js would put it; and it is left alone
  * unless it, and the folders around it, are this user's and nobody else may write to them: with
- * `sudo` the home may be another's. Without one the program is compiled at each start.
+ * `sudo` the home may be another's, who could not use what root makes there. Without one the program
+ * is compiled at each start.
  */
 export function keepCompiledCode() {
   const { XDG_CACHE_HOME: cache, HOME: home, NODE_COMPILE_CACHE: chosen } = process.env;
@@ -19,7 +20,6 @@ export function keepCompiledCode() {
   const own = join(base, "reprise");
   const folder = join(own, "compiled");
   try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
     if ([base, own, folder].every(isOnlyOurs)) {
       enableCompileCache(folder);
     }
@@ -28,7 +28,15 @@ export function keepCompiledCode() {
   }
 }
 
+/** Makes the folder where it is missing, but not in a folder of somebody else. */
 function isOnlyOurs(folder) {
-  const { uid, mode } = statSync(folder);
-  return uid === process.getuid?.() && (mode & 0o022) === 0;
+  if (!existsSync(folder) && isOurs(statSync(dirname(folder)))) {
+    mkdirSync(folder, { mode: 0o700 });
+  }
+  const found = statSync(folder);
+  return isOurs(found) && (found.mode & 0o022) === 0;
+}
+
+function isOurs({ uid }) {
+  return uid === process.getuid?.();
 }
