@@ -54,9 +54,17 @@ function readPackage(folder: string): ThirdParty {
   );
   const notice = join(folder, "NOTICE");
   const texts = [
-    ...(file === undefined ? [] : [readFileSync(join(folder, file), "utf8").trim()]),
+    file === undefined ? inReadme(folder) : readFileSync(join(folder, file), "utf8").trim(),
     ...(existsSync(notice) ? [readFileSync(notice, "utf8").trim()] : []),
   ];
-  const text = texts.join("\n\n") || `${license}; the package holds no text of its own.`;
+  const text = texts.join("\n\n").trim() || `${license}; the package holds no text of its own.`;
   return { name: String(name), version: String(version), license: String(license), text };
+}
+
+/** Some packages have their licence at the end of their README only; empty where there is none. */
+function inReadme(folder: string): string {
+  const name = readdirSync(folder).find((entry) => /^readme\.md$/i.test(entry));
+  const readme = name === undefined ? "" : readFileSync(join(folder, name), "utf8");
+  const [text = ""] = /^#+ licen[cs]e\b[^]*permission is hereby[^]*$/im.exec(readme) ?? [];
+  return text.trim();
 }
