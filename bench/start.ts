@@ -15,12 +15,18 @@ const SESSIONS = 10_000;
 /** util-linux' `script` gives a program a terminal, without which there is no prompt. */
 const SCRIPT = "/usr/bin/script";
 
+/** Ctrl-D, at which a terminal session leaves. */
+const END_OF_INPUT = "\u0004";
+
+/** What is measured; a program that goes on then is told to leave, and waited for, off the clock. */
+type Work = () => void | Promise<() => Promise<void>>;
+
 interface Subject {
   readonly what: string;
   readonly most: number;
   /** Starts the program and waits for what is measured. */
-  readonly ours: () => Promise<void> | void;
-  readonly floor: () => Promise<void> | void;
+  readonly ours: Work;
+  readonly floor: Work;
 }
 
 /**
@@ -59,14 +65,18 @@ function subjects(
     const command = `exec '${process.execPath}' '${bin}'`;
     const child = spawn(SCRIPT, ["-qfec", command, "/dev/null"], { cwd: folder, env });
     let screen = "";
-    for await (const text of child.stdout.setEncoding("utf8")) {
+    const output = child.stdout.setEncoding("utf8").iterator({ destroyOnReturn: false });
+    for await (const text of output) {
       screen += String(text);
       if (screen.includes(prompt)) break;
     }
-    // once its end of the terminal is gone, the program leaves by itself
-    child.kill("SIGKILL");
-    if (child.exitCode === null && child.signalCode === null) await once(child, "exit");
+    child.stdout.resume();
     if (!screen.includes(prompt)) throw new Error(`no prompt came: ${screen}`);
+    return async () => {
+      const gone = once(child, "exit");
+      child.stdin.end(END_OF_INPUT);
+      await gone;
+    };
   };
   return [
     { what: "reprise --version", most: 1.3, ours: () => node(bin, "--version"), floor: empty },
@@ -107,10 +117,12 @@ async function measure({ what, most, ours, floor }: Subject, runs: number): Prom
   };
 }
 
-async function timed(work: () => Promise<void> | void): Promise<number> {
+async function timed(work: Work): Promise<number> {
   const begun = performance.now();
-  await work();
-  return performance.now() - begun;
+  const leave = await work();
+  const elapsed = performance.now() - begun;
+  await leave?.();
+  return elapsed;
 }
 
 async function fill(path: string, sessions: number): Promise<void> {
