@@ -1,22 +1,13 @@
 import { appending } from "./append.ts";
+import { besideBare } from "./beside-bare.ts";
 import type { LoadResult } from "./load.ts";
 import { type Bench, type Measurement, median, percentile } from "./measurement.ts";
-import { inRounds } from "./rounds.ts";
-import { makeDatabase, startProgram, startReprise, temporaryFolder } from "./services.ts";
 
 /** One client that sends a message, waits for the answer and sends the next one. */
 export const bench: Bench = {
   about: "milliseconds of one client's append, held against the bare server",
   run: async ({ scale }) => {
-    using folder = temporaryFolder();
-    await using ours = await startReprise(await makeDatabase(`${folder.path}/ours.db`));
-    await using bare = await startProgram("bare.ts", [
-      await makeDatabase(`${folder.path}/bare.db`),
-    ]);
-    const results = await inRounds(
-      { ours: await appending(ours), bare: await appending(bare) },
-      { connections: 1, scale },
-    );
+    const results = await besideBare(appending, { connections: 1, scale });
     return [0.5, 0.99].map((part): Measurement => ({
       what: `p${part * 100} of one client`,
       unit: "ms",

@@ -1,13 +1,8 @@
 import { ask, postRequest } from "./load.ts";
 import type { Bench } from "./measurement.ts";
-import { type Contender, inRounds, perSecond } from "./rounds.ts";
-import {
-  makeDatabase,
-  type Service,
-  startProgram,
-  startReprise,
-  temporaryFolder,
-} from "./services.ts";
+import { besideBare } from "./beside-bare.ts";
+import { type Contender, perSecond } from "./rounds.ts";
+import type { Service } from "./services.ts";
 
 export const CONNECTIONS = 64;
 const SESSIONS = 100;
@@ -17,15 +12,7 @@ const MESSAGE_BYTES = 200;
 export const bench: Bench = {
   about: "durable appends a second over HTTP, held against the bare server",
   run: async ({ scale }) => {
-    using folder = temporaryFolder();
-    await using ours = await startReprise(await makeDatabase(`${folder.path}/ours.db`));
-    await using bare = await startProgram("bare.ts", [
-      await makeDatabase(`${folder.path}/bare.db`),
-    ]);
-    const results = await inRounds(
-      { ours: await appending(ours), bare: await appending(bare) },
-      { connections: CONNECTIONS, scale },
-    );
+    const results = await besideBare(appending, { connections: CONNECTIONS, scale });
     return [
       {
         what: `${MESSAGE_BYTES} bytes into ${SESSIONS} sessions, ${CONNECTIONS} connections`,

@@ -1,13 +1,8 @@
 import { postRequest } from "./load.ts";
 import type { Bench } from "./measurement.ts";
-import { type Contender, inRounds, perSecond } from "./rounds.ts";
-import {
-  makeDatabase,
-  type Service,
-  startProgram,
-  startReprise,
-  temporaryFolder,
-} from "./services.ts";
+import { besideBare } from "./beside-bare.ts";
+import { type Contender, perSecond } from "./rounds.ts";
+import type { Service } from "./services.ts";
 
 const CONNECTIONS = 32;
 
@@ -15,15 +10,7 @@ const CONNECTIONS = 32;
 export const bench: Bench = {
   about: "sessions created a second over HTTP, held against the bare server",
   run: async ({ scale }) => {
-    using folder = temporaryFolder();
-    await using ours = await startReprise(await makeDatabase(`${folder.path}/ours.db`));
-    await using bare = await startProgram("bare.ts", [
-      await makeDatabase(`${folder.path}/bare.db`),
-    ]);
-    const results = await inRounds(
-      { ours: creating(ours), bare: creating(bare) },
-      { connections: CONNECTIONS, scale },
-    );
+    const results = await besideBare(creating, { connections: CONNECTIONS, scale });
     return [
       {
         what: `sessions created, ${CONNECTIONS} connections`,

@@ -5,6 +5,7 @@ import { sql } from "kysely";
 import { readLease } from "../../../src/store/leases/lease.ts";
 import type { Store } from "../../../src/store/store.ts";
 import type { Running } from "../../helpers/process.ts";
+import { TABLES } from "../transfer/sessions.ts";
 
 /** Stopped inside a transaction, a process would rightly hold up everybody else for a while. */
 export async function stopBetweenWrites({ child }: Running, store: Store): Promise<void> {
@@ -31,17 +32,6 @@ export async function leaseIsOver(store: Store, id: string): Promise<void> {
     await sleep(10);
   }
 }
-
-const TABLES = [
-  "sessions",
-  "messages",
-  "checkpoint_threads",
-  "checkpoint_bodies",
-  "checkpoint_lists",
-  "checkpoint_list_items",
-  "checkpoints",
-  "checkpoint_writes",
-] as const;
 
 /** Every row of every table. */
 export function everything(store: Store): Promise<Record<string, readonly unknown[]>> {
