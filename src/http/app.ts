@@ -39,6 +39,7 @@ import { readSessionRoute } from "./read-session.ts";
 import { type Log, logFailure, logRequests } from "./request-log.ts";
 import { streamSessionRoute } from "./stream-session.ts";
 import { createStreams, type Streams } from "./streams.ts";
+import { decodable } from "./target.ts";
 import { createValidatorCompiler } from "./validation.ts";
 
 export interface AppOptions {
@@ -150,14 +151,10 @@ async function createFastify(
     requestIdHeader: false,
     genReqId: () => randomUUID(),
     clientErrorHandler: clientErrors.handler,
-    // a path that cannot even be read comes here, past all hooks
-    frameworkErrors: (error, request, reply) => {
-      const { status, body } = problemOf(error);
-      observe({ kind: "unreadable", status });
-      reply.raw.writeHead(status, { ...answerHeaders(request.id), "content-type": PROBLEM_TYPE });
-      reply.raw.end(JSON.stringify(body));
-    },
-    routerOptions: { querystringParser: parseQuery, maxParamLength: 256 },
+    // the router refuses paths that it cannot decode, or that are too long, before any hook: the
+    // gate and the log would miss them
+    rewriteUrl: ({ url = "" }) => decodable(url),
+    routerOptions: { querystringParser: parseQuery, maxParamLength: 3 * MAX_HEADER_BYTES },
   });
   app.setValidatorCompiler(createValidatorCompiler());
   app.setErrorHandler((error, request, reply) => {

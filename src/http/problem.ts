@@ -127,12 +127,6 @@ function refusalOf(error: unknown): RepriseError {
         "malformed_request",
         "The request body ended early; send as many bytes as Content-Length says.",
       );
-    case "FST_ERR_BAD_URL":
-    case "FST_ERR_MAX_PARAM_LENGTH":
-      return new RepriseError(
-        "route_not_found",
-        "The service has no such path; see /openapi.json for those it has.",
-      );
     default:
       return INTERNAL;
   }

@@ -11,3 +11,21 @@ export function targetOf(url: string): Target {
   const [, host = null, rest = ""] = /^(?:https?:\/\/([^/?#]*))?(.*)$/is.exec(url) ?? [];
   return { host, path: rest.replace(/[?#].*$/s, "") };
 }
+
+/**
+ * The same request target, with the percent signs of a path that is not valid percent-encoding
+ * escaped, so that every path can be routed: `/%zz` is read as the literal text `%zz`.
+ */
+export function decodable(url: string): string {
+  if (!url.includes("%")) {
+    return url;
+  }
+  const end = url.search(/[?#]/);
+  const path = end === -1 ? url : url.slice(0, end);
+  try {
+    decodeURIComponent(path);
+    return url;
+  } catch {
+    return path.replaceAll("%", "%25") + url.slice(path.length);
+  }
+}

@@ -12,6 +12,16 @@ beforeAll(async () => {
 });
 afterAll(() => t[Symbol.asyncDispose]());
 
+/** Paths that the router itself would refuse, before the gate has seen the request. */
+const UNREADABLE = [
+  "/%zz",
+  "/api/sessions/%zz",
+  "/api/sessions/%ff",
+  "/api/sessions/%",
+  `/api/sessions/${"a".repeat(300)}`,
+  `/api/sessions/${"%61".repeat(300)}/stream`,
+];
+
 const get = (headers: Record<string, string>, path = "/api/sessions") =>
   request(t.url, { path, headers });
 
@@ -56,8 +66,15 @@ describe("Host", () => {
     expect(await exchangeBytes(t.url, "GET /livez HTTP/1.0\r\n\r\n")).toMatch(/^HTTP\/1.1 403 /);
   });
 
-  it("[HTTP-37] is checked before anything else, on every path", async () => {
-    for (const path of ["/livez", "/readyz", "/openapi.json", "/nowhere", "/api/sessions/x"]) {
+  it("[HTTP-37] [HTTP-75] is checked before anything else, on every path", async () => {
+    for (const path of [
+      "/livez",
+      "/readyz",
+      "/openapi.json",
+      "/nowhere",
+      "/api/sessions/x",
+      ...UNREADABLE,
+    ]) {
       expect((await get({ host: "evil.example" }, path)).json.code, path).toBe("host_refused");
     }
   });
@@ -121,6 +138,13 @@ describe("Origin", () => {
     }
   });
 
+  it("[HTTP-38] [HTTP-75] is checked on paths that cannot be read", async () => {
+    for (const path of UNREADABLE) {
+      const answer = await get({ host: `127.0.0.1:${port}`, origin: "http://evil.example" }, path);
+      expect(answer.json.code, path).toBe("origin_refused");
+    }
+  });
+
   it("[HTTP-38] a refused page changes nothing", async () => {
     const answer = await request(t.url, {
       method: "POST",
@@ -151,6 +175,7 @@ describe("token", () => {
       ["GET", "/openapi.json"],
       ["GET", "/nowhere"],
       ["DELETE", "/api/sessions"],
+      ...UNREADABLE.map((path) => ["GET", path] as const),
     ] as const;
     for (const [method, path] of calls) {
       const answer = await t.call(method, path);

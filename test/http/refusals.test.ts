@@ -196,6 +196,21 @@ describe("paths and methods", () => {
     expect(posted.json.code).toBe("route_not_found");
   });
 
+  it("[HTTP-17] [HTTP-75] an id that cannot be decoded, or of any length, is one that no session has", async () => {
+    for (const id of ["%zz", "%ff", "%", "a".repeat(300), "%61".repeat(4000), "a".repeat(12_000)]) {
+      const logged = t.log.length;
+      const answer = await t.call<Refusal>("GET", `/api/sessions/${id}`);
+      expect([answer.status, answer.json.code], id.slice(0, 9)).toEqual([404, "session_not_found"]);
+      await expect.poll(() => t.log.length).toBe(logged + 1);
+      expect(t.log.at(-1)).toMatchObject({
+        event: "request",
+        id: answer.headers.get("x-request-id"),
+        route: "/api/sessions/:id",
+        status: 404,
+      });
+    }
+  });
+
   it("[HTTP-24] HEAD answers as GET does, without a body", async () => {
     for (const path of [
       "/api/sessions",
