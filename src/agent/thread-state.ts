@@ -95,10 +95,15 @@ function finishedResults(tuple: CheckpointTuple | undefined): Map<string, ToolMe
       continue;
     }
     for (const message of Array.isArray(value) ? value : [value]) {
-      if (ToolMessage.isInstance(message)) {
+      if (ToolMessage.isInstance(message) && !isUnknown(message)) {
         results.set(message.tool_call_id, message);
       }
     }
   }
   return results;
+}
+
+/** What a process left that was killed while it settled calls: no tool has finished by that. */
+function isUnknown(result: ToolMessage): boolean {
+  return result.content === OUTCOME_UNKNOWN;
 }

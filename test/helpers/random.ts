@@ -5,6 +5,11 @@
 export function seededRandom(name: string): () => number {
   const seed = Number(process.env["REPRISE_TEST_SEED"] ?? Math.floor(Math.random() * 2 ** 32));
   console.log(`${name}: seed ${seed}`);
+  return randomOf(seed);
+}
+
+/** The same numbers for the same seed. */
+export function randomOf(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
     state = (state + 0x6d2b79f5) >>> 0;

@@ -26,6 +26,7 @@ const TORTURES: Readonly<Record<string, () => Promise<Torture>>> = {
   nodes: () => import("./run-nodes.ts"),
   restarts: () => import("./run-restarts.ts"),
   machines: () => import("./run-machines.ts"),
+  "kill-writes": () => import("./run-kill-writes.ts"),
 };
 
 /**

@@ -65,7 +65,9 @@ function channelsOf(
   put: Put,
   parcel: ParcelBuilder,
 ): { channels: ChannelInput[]; untouched: Record<string, unknown> } {
-  const { checkpoint, newVersions, parent_id, whole } = put;
+  const { checkpoint, newVersions, parent_id } = put;
+  // updateState applies what finished tasks wrote without raising the versions of their channels
+  const whole = put.whole || put.metadata.source === "update";
   const channels: ChannelInput[] = [];
   const untouched: Record<string, unknown> = {};
   for (const [name, given] of Object.entries(checkpoint.channel_values)) {

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 
 import { AIMessage, HumanMessage, ToolMessage } from "@langchain/core/messages";
 import { describe, expect, it } from "vitest";
@@ -156,6 +156,45 @@ describe("an exchange that was cut while its tools ran", () => {
         ?.slice(2)
         .map(({ content }) => content),
     ).toEqual(["listed before the cut", expect.stringContaining("note.txt")]);
+  });
+
+  it("[EXCHANGE-10] never repeats a finished call beside one that is not safe to repeat", async () => {
+    const server = await answering();
+    const bench = await openBench(server);
+    const other = { ...WRITE, id: "call_other", args: { path: "other.txt", content: "written" } };
+    const done = new ToolMessage({
+      id: "tool-1",
+      content: "wrote note.txt",
+      name: "write_file",
+      tool_call_id: WRITE.id,
+    });
+    await cutWhileToolsRan(bench, [WRITE, other], [done]);
+    writeFileSync(`${bench.repo}/note.txt`, "mine");
+    await bench.run();
+    expect(readFileSync(`${bench.repo}/note.txt`, "utf8")).toBe("mine");
+    expect(existsSync(`${bench.repo}/other.txt`)).toBe(false);
+    expect(server.requests().map((messages) => messages.map(({ content }) => content))).toEqual([
+      ["write a note", "", "wrote note.txt", OUTCOME_UNKNOWN],
+    ]);
+    await expectNoDrift(bench.database, bench.session.id);
+  });
+
+  it("[EXCHANGE-11] asks again where it was killed while it settled the calls", async () => {
+    const bench = await openBench(await answering());
+    await cutWhileToolsRan(bench, [WRITE]);
+    const saver = createCheckpointSaver({ store: bench.store });
+    const thread = { configurable: { thread_id: threadId(bench.session.id, 0) } };
+    const head = await saver.getTuple(thread);
+    const unknown = new ToolMessage({
+      content: OUTCOME_UNKNOWN,
+      tool_call_id: WRITE.id,
+      status: "error",
+    });
+    // updateState stores what it is given as writes first, then as a checkpoint
+    await saver.putWrites(head?.config ?? thread, [["messages", [unknown]]], "update");
+    await bench.run();
+    expect(existsSync(`${bench.repo}/note.txt`)).toBe(false);
+    await expectNoDrift(bench.database, bench.session.id);
   });
 
   it("[EXCHANGE-6] is gone past by a new message, with every open call settled in front of it", async () => {

@@ -1,0 +1,113 @@
+import { AIMessage, HumanMessage } from "@langchain/core/messages";
+import {
+  Annotation,
+  Command,
+  END,
+  interrupt,
+  MessagesAnnotation,
+  Send,
+  START,
+  StateGraph,
+} from "@langchain/langgraph";
+import { expect, it } from "vitest";
+
+import { createCheckpointSaver } from "../../../src/agent/checkpoints/saver.ts";
+import { randomOf } from "../../helpers/random.ts";
+import { openSaver } from "./saver.ts";
+import { TwinSaver } from "./twin-saver.ts";
+
+const SEEDS = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12];
+const ACTIONS = 8;
+const config = { configurable: { thread_id: "updated" }, durability: "sync" as const };
+
+interface Task {
+  readonly name: string;
+  readonly asks: boolean;
+}
+
+const STATE = Annotation.Root({
+  ...MessagesAnnotation.spec,
+  /** Which tasks have finished, in order. */
+  log: Annotation<string[]>({ reducer: (a, b) => [...a, ...b], default: () => [] }),
+  tasks: Annotation<Task[]>,
+});
+
+/** Tasks side by side, some of which ask a person before they finish. */
+function openGraph(checkpointer: TwinSaver) {
+  return new StateGraph(STATE)
+    .addNode("plan", () => ({}))
+    .addNode("work", (task: Task) => {
+      const answer = task.asks ? interrupt(task.name) : "done";
+      return {
+        log: [`${task.name} ${String(answer)}`],
+        messages: [new AIMessage({ id: `of ${task.name}`, content: task.name })],
+      };
+    })
+    .addNode("report", ({ log }) => ({
+      messages: [new AIMessage({ id: `report ${log.length}`, content: log.join() })],
+    }))
+    .addEdge(START, "plan")
+    .addConditionalEdges("plan", ({ tasks }) => tasks.map((task) => new Send("work", task)), [
+      "work",
+    ])
+    .addEdge("work", "report")
+    .addEdge("report", END)
+    .compile({ checkpointer });
+}
+
+type Graph = ReturnType<typeof openGraph>;
+
+/** One step of whoever uses the thread: new tasks, an answer, a change of the state. */
+async function act(graph: Graph, { random, step }: { random: () => number; step: number }) {
+  const pick = random();
+  if (step === 0 || pick < 0.3) {
+    const tasks = Array.from({ length: 1 + Math.floor(random() * 4) }, (_, index) => ({
+      name: `${step}.${index}`,
+      asks: random() < 0.4,
+    }));
+    const messages = [new HumanMessage({ id: `ask ${step}`, content: `${tasks.length} tasks` })];
+    await graph.invoke({ messages, tasks }, config);
+    return;
+  }
+  const { next, config: at } = await graph.getState(config);
+  if (pick < 0.7) {
+    const node = random() < 0.6 ? "work" : "plan";
+    const message = new AIMessage({ id: `update ${step}`, content: "put in" });
+    await graph.updateState(config, { messages: [message], log: [`update ${step}`] }, node);
+  } else if (next.length > 0) {
+    await graph.invoke(random() < 0.5 ? null : new Command({ resume: `answer ${step}` }), config);
+  } else {
+    await graph.updateState(at, { log: ["late"] }, "report");
+  }
+}
+
+it.each(SEEDS)(
+  "reads as MemorySaver's where tasks side by side are interrupted and the state is updated: seed %i",
+  async (seed) => {
+    await using opened = await openSaver();
+    const both = [opened.saver, createCheckpointSaver({ store: opened.store })];
+    const twin = new TwinSaver(both);
+    const graph = openGraph(twin);
+    const random = randomOf(seed);
+    for (let step = 0; step < ACTIONS; step += 1) {
+      await act(graph, { random, step });
+    }
+    const cold = new TwinSaver([createCheckpointSaver({ store: opened.store })], twin.memory);
+    expect(await twin.compareAll("updated")).toBe(await cold.compareAll("updated"));
+  },
+);
+
+it("runs no task that had finished beside an interrupted one once the state was updated", async () => {
+  await using opened = await openSaver();
+  const graph = openGraph(new TwinSaver([opened.saver]));
+  const tasks = [
+    { name: "finished", asks: false },
+    { name: "interrupted", asks: true },
+  ];
+  await graph.invoke({ messages: [], tasks }, config);
+  await graph.updateState(config, { log: ["answered for it"] }, "work");
+  const { next } = await graph.getState(config);
+  expect(next).toEqual(["report"]);
+  const { log } = await graph.invoke(null, config);
+  expect(log).toEqual(["finished done", "answered for it"]);
+});
