@@ -5,7 +5,7 @@ import type {
   SessionDetail,
   SessionSummary,
 } from "../core/schemas.ts";
-import type { SessionState } from "../core/sessions.ts";
+import type { ListOrder, SessionState } from "../core/sessions.ts";
 import { type ClientOptions, createConnection } from "./connection.ts";
 import { type FollowOptions, followStream } from "./follow.ts";
 
@@ -32,6 +32,8 @@ export interface Client {
 
 export interface ListOptions {
   readonly limit?: number;
+  /** `activity` by default; with `created`, pages lose no session that gets a message meanwhile. */
+  readonly order?: ListOrder;
   readonly state?: SessionState;
   readonly project_key?: string;
   readonly cursor?: string;

@@ -8,7 +8,7 @@ import {
   MAX_PATH_LENGTH,
   MESSAGES_PER_READ,
 } from "./limits.ts";
-import { ACTIVITIES, ROLES, SESSION_STATES } from "./sessions.ts";
+import { ACTIVITIES, LIST_ORDERS, ROLES, SESSION_STATES } from "./sessions.ts";
 
 /**
  * The data transfer objects of the HTTP API. One schema gives the validation, the type, the
@@ -172,6 +172,7 @@ export const ListQuery = Type.Object(
     limit: Type.Optional(
       Type.Integer({ minimum: 1, maximum: MAX_LIST_LIMIT, default: DEFAULT_LIST_LIMIT }),
     ),
+    order: Type.Optional(oneOf(LIST_ORDERS)),
     state: Type.Optional(oneOf(SESSION_STATES)),
     project_key: Type.Optional(
       Type.String({

@@ -52,3 +52,13 @@ export interface Message {
   readonly archived: boolean;
   readonly ts: string;
 }
+
+/**
+ * `activity`: the latest activity first. A session that gets a message moves to the front, so one
+ * that was not listed yet may move past whoever reads page by page.
+ *
+ * `created`: the oldest first. A session never moves, so pages lose none and repeat none, and a
+ * session created meanwhile is on the last page.
+ */
+export const LIST_ORDERS = ["activity", "created"] as const;
+export type ListOrder = (typeof LIST_ORDERS)[number];

@@ -1,28 +1,31 @@
-import type { ListPosition } from "../store/sessions/list.ts";
+import type { ListOrder } from "../core/sessions.ts";
 import { isStorableText } from "../core/text.ts";
+import type { ListPosition } from "../store/sessions/list.ts";
 import { invalidRequest } from "./validation.ts";
 
-/** The place in the list as text for a URL. Only this service reads it. */
-export function cursorOf(position: ListPosition): string {
-  return Buffer.from(JSON.stringify([position.last_activity_at, position.id])).toString(
-    "base64url",
-  );
+/**
+ * The position in the list as text for a URL. Only this service reads it. A position by activity
+ * has no third member, as in earlier versions: their cursors stay valid.
+ */
+export function cursorOf(position: ListPosition, order: ListOrder): string {
+  const parts = [position.at, position.id, ...(order === "activity" ? [] : [order])];
+  return Buffer.from(JSON.stringify(parts)).toString("base64url");
 }
 
 /**
- * Reads a cursor that a client sent back. Any place is harmless, since it is only compared with;
- * what is not a place is refused. Error codes: `invalid_request`.
+ * Reads a cursor that a client sent back. Any position is harmless, since it is only compared with;
+ * what is not a position in this order is refused. Error codes: `invalid_request`.
  */
-export function readCursor(cursor: string): ListPosition {
-  const position = parse(cursor);
-  if (!Array.isArray(position) || position.length !== 2) {
+export function readCursor(cursor: string, order: ListOrder): ListPosition {
+  const parts = parse(cursor);
+  if (!Array.isArray(parts)) {
     throw notACursor();
   }
-  const [last_activity_at, id]: unknown[] = position;
-  if (!isPart(last_activity_at) || !isPart(id)) {
+  const [at, id, cursorOrder = "activity", ...more]: unknown[] = parts;
+  if (!isPart(at) || !isPart(id) || cursorOrder !== order || more.length > 0) {
     throw notACursor();
   }
-  return { last_activity_at, id };
+  return { at, id };
 }
 
 function parse(cursor: string): unknown {
@@ -38,5 +41,7 @@ function isPart(value: unknown): value is string {
 }
 
 function notACursor(): Error {
-  return invalidRequest([{ pointer: "/cursor", message: "Must be a cursor from a Link header." }]);
+  return invalidRequest([
+    { pointer: "/cursor", message: "Must be a cursor from a Link header of the same order." },
+  ]);
 }

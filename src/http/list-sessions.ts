@@ -10,7 +10,7 @@ import { JSON_TYPE, problems, written } from "./responses.ts";
 
 const schema = {
   operationId: "listSessions",
-  summary: "Lists sessions, latest activity first",
+  summary: "Lists sessions, latest activity first, or in the order of their creation",
   querystring: ListQuery,
   response: {
     200: written(Type.Array(named(SessionSummary)), {
@@ -33,16 +33,17 @@ export function listSessionsRoute(app: Api, store: Store): void {
     schema,
     handler: async (request, reply) => {
       const { cursor, limit = DEFAULT_LIST_LIMIT, ...filters } = request.query;
+      const { order = "activity" } = filters;
       const page = await store.read(listSummaries, {
         ...filters,
         limit,
-        ...(cursor === undefined ? {} : { after: readCursor(cursor) }),
+        ...(cursor === undefined ? {} : { after: readCursor(cursor, order) }),
       });
       if (page.next !== null) {
         const query = new URLSearchParams({
           limit: String(limit),
           ...filters,
-          cursor: cursorOf(page.next),
+          cursor: cursorOf(page.next, order),
         });
         reply.header("link", `</api/sessions?${query.toString()}>; rel="next"`);
       }

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { SessionAck, SessionDetail, SessionSummary } from "../../src/core/schemas.ts";
 import { createSession } from "../../src/store/sessions/create.ts";
 import { startThread } from "../../src/store/sessions/change.ts";
+import { createClient } from "../../src/client/client.ts";
 import { startTestServer, type TestServer } from "../helpers/server.ts";
 import { temporaryFolder } from "../helpers/temp.ts";
 
@@ -215,6 +216,48 @@ describe("listing", () => {
     expect(pages).toBe(5);
     expect(seen).toHaveLength(23);
     expect(new Set(seen)).toEqual(ids);
+  });
+
+  it("[HTTP-77] order=created gives every session once although other clients append meanwhile", async () => {
+    await using t = await startTestServer();
+    const ids: string[] = [];
+    for (let index = 0; index < 12; index += 1) {
+      ids.push(await t.newSession());
+    }
+    const seen: string[] = [];
+    let next: string | null = "/api/sessions?limit=3&order=created";
+    while (next !== null) {
+      const answer: { headers: Headers; json: SessionSummary[] } = await t.call<SessionSummary[]>(
+        "GET",
+        next,
+      );
+      seen.push(...answer.json.map(({ id }) => id));
+      next = /^<([^>]+)>; rel="next"$/.exec(answer.headers.get("link") ?? "")?.[1] ?? null;
+      // the sessions that are listed next move to the front of the list by activity
+      for (const id of ids.slice(seen.length, seen.length + 3)) {
+        await t.post(id, "news");
+      }
+    }
+    expect(seen).toHaveLength(12);
+    expect(new Set(seen)).toEqual(new Set(ids));
+    const paged = await createClient({ baseUrl: t.url }).listSessions({ order: "created" });
+    expect(paged.sessions.map(({ id }) => id)).toEqual(seen);
+  });
+
+  it("[HTTP-77] a cursor of one order is refused with the other", async () => {
+    for (const [order, other] of [
+      ["created", "activity"],
+      ["activity", "created"],
+    ]) {
+      await Promise.all([t.newSession(), t.newSession()]);
+      const { headers } = await t.call("GET", `/api/sessions?limit=1&order=${order}`);
+      const next = /^<([^>]+)>/.exec(headers.get("link") ?? "")?.[1] ?? "";
+      expect((await t.call("GET", next)).status).toBe(200);
+      const wrong = await t.call("GET", next.replace(`order=${order}`, `order=${other}`));
+      expect(wrong.status).toBe(422);
+      expect(wrong.json).toMatchObject({ faults: [{ pointer: "/cursor" }] });
+    }
+    expect((await t.call("GET", "/api/sessions?order=title")).status).toBe(422);
   });
 
   it("[HTTP-6] a cursor of someone else's making is refused", async () => {

@@ -56,21 +56,39 @@ function limitOf(text: string): number {
   return Number(text);
 }
 
+/**
+ * All sessions are read in the order of their creation, in which none can move past the page that is
+ * being read, and sorted afterwards.
+ */
 async function readAll(
   store: Store,
   limit: number,
   state: SessionState | undefined,
 ): Promise<{ sessions: Session[]; more: boolean }> {
   const sessions: Session[] = [];
+  const every = limit === Number.POSITIVE_INFINITY;
   let after: ListPosition | undefined;
   do {
     const page = await store.read(listSessions, {
       limit: Math.min(limit - sessions.length, MAX_LIST_LIMIT),
+      order: every ? "created" : "activity",
       ...(state === undefined ? {} : { state }),
       ...(after === undefined ? {} : { after }),
     });
     sessions.push(...page.sessions);
     after = page.next ?? undefined;
   } while (after !== undefined && sessions.length < limit);
-  return { sessions, more: after !== undefined };
+  return { sessions: every ? sessions.sort(latestFirst) : sessions, more: after !== undefined };
+}
+
+function latestFirst(a: Session, b: Session): number {
+  const [activityOfA, activityOfB] = [a, b].map(
+    ({ last_message_at, created_at }) => last_message_at ?? created_at,
+  );
+  return compare(activityOfB, activityOfA) || compare(b.id, a.id);
+}
+
+/** By code units, as the database compares. */
+function compare(a = "", b = ""): number {
+  return a < b ? -1 : Number(a > b);
 }

@@ -4,6 +4,7 @@ import { folds } from "./0003-folds.ts";
 import { openExchanges } from "./0005-open-exchanges.ts";
 import { readiness } from "./0004-readiness.ts";
 import { sessions } from "./0001-sessions.ts";
+import { sessionsByCreation } from "./0006-sessions-by-creation.ts";
 import type { Migration } from "./migration.ts";
 
 /** The whole history, in order. The last version is the one this program writes. */
@@ -13,6 +14,7 @@ export const migrations: readonly Migration[] = [
   folds,
   readiness,
   openExchanges,
+  sessionsByCreation,
 ];
 
 export function latestVersion(): number {

@@ -1,22 +1,26 @@
 import type { SelectQueryBuilder } from "kysely";
 
-import type { Session, SessionState } from "../../core/sessions.ts";
+import type { ListOrder, Session, SessionState } from "../../core/sessions.ts";
 import { type Given, prepared } from "../prepared.ts";
 import type { Database } from "../schema.ts";
 import type { Operation } from "../store.ts";
 import { selectSessions, sessionOf, summaryColumns, summaryText } from "./rows.ts";
 
-/** The place after a session in the list: the page that follows begins there. */
+/** The position after a session in the list: the next page begins there. */
 export interface ListPosition {
-  readonly last_activity_at: string;
+  /** The session's `last_activity_at` or `created_at`, depending on the order. */
+  readonly at: string;
   readonly id: string;
 }
 
 export interface ListInput {
   readonly limit: number;
+  /** `activity` by default. */
+  readonly order?: ListOrder;
   readonly state?: SessionState;
   readonly project_key?: string;
   readonly parent_session_id?: string;
+  /** A position from a page of the same order. */
   readonly after?: ListPosition;
 }
 
@@ -26,18 +30,14 @@ export interface SessionPage {
   readonly next: ListPosition | null;
 }
 
-/** Sessions by latest activity, then by id, both descending; each session is on one page only. */
+/** Sessions in the order asked for; equal times are ordered by id. */
 export const listSessions: Operation<ListInput, SessionPage> = async (tx, input) => {
-  const { limit } = input;
-  const rows = await tx.rows(page, valuesOf(input));
-  const sessions = rows.slice(0, limit).map(sessionOf);
-  const last = sessions.at(-1);
+  const { limit, order = "activity" } = input;
+  const rows = await tx.rows(page[order], valuesOf(input));
+  const last = rows[limit - 1];
   return {
-    sessions,
-    next:
-      rows.length > limit && last !== undefined
-        ? { last_activity_at: last.last_message_at ?? last.created_at, id: last.id }
-        : null,
+    sessions: rows.slice(0, limit).map(sessionOf),
+    next: rows.length > limit && last !== undefined ? { at: last.listed_at, id: last.id } : null,
   };
 };
 
@@ -50,50 +50,61 @@ export interface SummariesText {
 
 /** The same page as the JSON that HTTP answers: the database writes it. */
 export const listSummaries: Operation<ListInput, SummariesText> = async (tx, input) => {
-  const { limit } = input;
-  const rows = await tx.rows(summaries, valuesOf(input));
+  const { limit, order = "activity" } = input;
+  const rows = await tx.rows(summaries[order], valuesOf(input));
   const last = rows[limit - 1];
   return {
     json: `[${rows.slice(0, limit).map(summaryText).join(",")}]`,
-    next:
-      rows.length > limit && last !== undefined
-        ? { last_activity_at: last.last_activity_at, id: last.id }
-        : null,
+    next: rows.length > limit && last !== undefined ? { at: last.listed_at, id: last.id } : null,
   };
 };
 
-function valuesOf({ limit, after, ...filters }: ListInput): PageValues {
-  return {
-    ...filters,
-    rows: limit + 1,
-    after_activity: after?.last_activity_at,
-    after_id: after?.id,
-  };
+function valuesOf({ limit, after, order: _, ...filters }: ListInput): PageValues {
+  return { ...filters, rows: limit + 1, after_at: after?.at, after_id: after?.id };
 }
 
-interface PageValues extends Omit<ListInput, "limit" | "after"> {
+interface PageValues extends Omit<ListInput, "limit" | "after" | "order"> {
   readonly rows: number;
-  readonly after_activity: string | undefined;
+  readonly after_at: string | undefined;
   readonly after_id: string | undefined;
 }
 
 const OPTIONAL = ["state", "project_key", "parent_session_id", "after_id"] as const;
 
-const page = prepared(
-  (parts, given: Given<PageValues>) => inOrder(selectSessions(parts), given),
-  OPTIONAL,
-);
+/** What each order sorts by; no session has two of it. */
+const SORTED = {
+  activity: { column: "last_activity_at", direction: "desc", beyond: "<" },
+  created: { column: "created_at", direction: "asc", beyond: ">" },
+} as const;
 
-const summaries = prepared((parts, given: Given<PageValues>) => {
-  const columns = [...summaryColumns(parts), "last_activity_at", "id"] as const;
-  return inOrder(parts.db.selectFrom("sessions").select(columns), given);
-}, OPTIONAL);
+const page = { activity: sessionsPage("activity"), created: sessionsPage("created") };
+const summaries = { activity: summariesPage("activity"), created: summariesPage("created") };
+
+function sessionsPage(order: ListOrder) {
+  return prepared(
+    (parts, given: Given<PageValues>) => inOrder(order, selectSessions(parts), given),
+    OPTIONAL,
+  );
+}
+
+function summariesPage(order: ListOrder) {
+  return prepared((parts, given: Given<PageValues>) => {
+    const columns = [...summaryColumns(parts), "id"] as const;
+    return inOrder(order, parts.db.selectFrom("sessions").select(columns), given);
+  }, OPTIONAL);
+}
 
 function inOrder<Row>(
+  order: ListOrder,
   from: SelectQueryBuilder<Database, "sessions", Row>,
   given: Given<PageValues>,
-): SelectQueryBuilder<Database, "sessions", Row> {
-  let query = from.orderBy("last_activity_at", "desc").orderBy("id", "desc").limit(given("rows"));
+): SelectQueryBuilder<Database, "sessions", Row & { listed_at: string }> {
+  const { column, direction, beyond } = SORTED[order];
+  let query = from
+    .select(`${column} as listed_at`)
+    .orderBy(column, direction)
+    .orderBy("id", direction)
+    .limit(given("rows"));
   for (const filter of ["state", "project_key", "parent_session_id"] as const) {
     if (given.has(filter)) {
       query = query.where(filter, "=", given(filter));
@@ -102,11 +113,8 @@ function inOrder<Row>(
   if (given.has("after_id")) {
     query = query.where(({ eb, and, or }) =>
       and([
-        eb("last_activity_at", "<=", given("after_activity")),
-        or([
-          eb("last_activity_at", "<", given("after_activity")),
-          eb("id", "<", given("after_id")),
-        ]),
+        eb(column, `${beyond}=`, given("after_at")),
+        or([eb(column, beyond, given("after_at")), eb("id", beyond, given("after_id"))]),
       ]),
     );
   }

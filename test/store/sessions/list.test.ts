@@ -1,15 +1,17 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
 
-import type { Session } from "../../../src/core/sessions.ts";
+import { LIST_ORDERS, type Session } from "../../../src/core/sessions.ts";
 import { appendUserMessage } from "../../../src/store/messages/append.ts";
 import { endSession } from "../../../src/store/sessions/change.ts";
 import {
   type ListInput,
   type ListPosition,
   listSessions,
+  type SessionPage,
 } from "../../../src/store/sessions/list.ts";
 import type { Store } from "../../../src/store/store.ts";
+import { seededRandom } from "../../helpers/random.ts";
 import { describeEngines, execute, newSession, openFresh } from "../engines.ts";
 
 describeEngines("listSessions", (engine) => {
@@ -58,7 +60,8 @@ describeEngines("listSessions", (engine) => {
         }),
         fc.integer({ min: 1, max: 7 }),
         fc.constantFrom(undefined, "active" as const, "ended" as const),
-        async (made, limit, state) => {
+        fc.constantFrom(...LIST_ORDERS),
+        async (made, limit, state, order) => {
           await using store = await (await engine.create()).open();
           const expected: string[] = [];
           for (const { day, ended } of made) {
@@ -68,11 +71,17 @@ describeEngines("listSessions", (engine) => {
             }
           }
 
-          const pages = await allPages(store, state === undefined ? { limit } : { limit, state });
+          const pages = await allPages(store, {
+            limit,
+            order,
+            ...(state === undefined ? {} : { state }),
+          });
 
           const listed = pages.flat();
           expect(listed.map(({ id }) => id).toSorted()).toEqual(expected.toSorted());
-          expect(listed).toEqual(listed.toSorted(byActivity));
+          expect(listed).toEqual(
+            order === "activity" ? listed.toSorted(byActivity) : listed.toSorted(byCreation),
+          );
           for (const page of pages.slice(0, -1)) {
             expect(page).toHaveLength(limit);
           }
@@ -80,6 +89,32 @@ describeEngines("listSessions", (engine) => {
       ),
       { numRuns: 25 },
     );
+  });
+
+  it("[STORE-65] in the order of creation, pages lose no session that gets a message meanwhile", async () => {
+    const store = await openFresh(engine);
+    const ids: string[] = [];
+    for (let index = 0; index < 30; index += 1) {
+      ids.push(await insertAt(store, `2026-01-0${1 + (index % 3)}T00:00:00.000Z`));
+    }
+    const random = seededRandom("pages of sessions");
+    const listed: string[] = [];
+    let after: ListPosition | null = null;
+    do {
+      const page: SessionPage = await store.read(listSessions, {
+        limit: 4,
+        order: "created",
+        ...(after === null ? {} : { after }),
+      });
+      listed.push(...page.sessions.map(({ id }) => id));
+      after = page.next;
+      for (let moved = 0; moved < 3; moved += 1) {
+        const reference = ids[Math.floor(random() * ids.length)] ?? "";
+        await store.write(appendUserMessage, { reference, content: "news" });
+      }
+    } while (after !== null);
+    expect(listed).toHaveLength(30);
+    expect(new Set(listed)).toEqual(new Set(ids));
   });
 });
 
@@ -115,6 +150,10 @@ async function allPages(store: Store, input: ListInput): Promise<(readonly Sessi
     expect(pages.length).toBeLessThanOrEqual(30);
   } while (after !== null);
   return pages;
+}
+
+function byCreation(a: Session, b: Session): number {
+  return a.created_at.localeCompare(b.created_at) || (a.id < b.id ? -1 : 1);
 }
 
 function byActivity(a: Session, b: Session): number {
