@@ -21,6 +21,7 @@ const TORTURES: Readonly<Record<string, () => Promise<Torture>>> = {
   network: () => import("./run-network.ts"),
   header: () => import("./run-header.ts"),
   locked: () => import("./run-locked.ts"),
+  "many-commands": () => import("./run-many-commands.ts"),
   "power-loss": () => import("./run-power-loss.ts"),
   stopped: () => import("./run-stopped.ts"),
   nodes: () => import("./run-nodes.ts"),

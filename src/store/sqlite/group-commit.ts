@@ -1,10 +1,12 @@
-import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
+import { setImmediate as nextTurn } from "node:timers/promises";
 
 import { RepriseError } from "../../core/errors.ts";
 import type { CommitListener, Operation, Tx } from "../store.ts";
 import type { SqliteConnection } from "./connection.ts";
 import { sqliteDialect } from "./dialect.ts";
-import { isBusy, sqliteFailure } from "./failure.ts";
+import { sqliteFailure } from "./failure.ts";
+import type { WaitingLine } from "./waiting-line.ts";
+import { beginImmediate } from "./write-lock.ts";
 
 export interface GroupCommit {
   write<Input, Output>(operation: Operation<Input, Output>, input: Input): Promise<Output>;
@@ -22,8 +24,9 @@ export interface ConnectionLoad {
 export interface GroupCommitParts {
   readonly connection: SqliteConnection;
   readonly onCommit: CommitListener;
-  /** How long to wait for another process's write lock before the writer is told. */
+  /** See `write-lock.ts`. */
   readonly busyTimeoutMs: number;
+  readonly line: WaitingLine;
   /** Throws where the file is no longer the one that was opened. */
   readonly requirePlace: () => void;
 }
@@ -92,7 +95,7 @@ export function createGroupCommit(parts: GroupCommitParts): GroupCommit {
 async function commitNext(parts: GroupCommitParts, queue: Waiting[]): Promise<void> {
   const cameBefore = queue.length;
   try {
-    await beginImmediate(parts);
+    await begin(parts);
   } catch (error) {
     refuse(queue.splice(0, cameBefore), error);
     return;
@@ -142,7 +145,7 @@ async function undo(
   }
   for (const waiting of group) {
     try {
-      await beginImmediate(parts);
+      await begin(parts);
     } catch (failure) {
       refuse([waiting], failure);
       continue;
@@ -158,25 +161,9 @@ function refuse(group: readonly Waiting[], error: unknown): void {
   }
 }
 
-/**
- * Takes the write lock without holding up the event loop: SQLite's busy handler would sleep in
- * this thread, and every stream and request with it.
- */
-async function beginImmediate(parts: GroupCommitParts): Promise<void> {
-  const { connection, busyTimeoutMs } = parts;
+async function begin(parts: GroupCommitParts): Promise<void> {
   parts.requirePlace();
-  const deadline = performance.now() + busyTimeoutMs;
-  for (;;) {
-    try {
-      connection.raw.exec("BEGIN IMMEDIATE");
-      return;
-    } catch (error) {
-      if (!isBusy(error) || performance.now() > deadline) {
-        throw error;
-      }
-      await sleep(1 + Math.random() * 9);
-    }
-  }
+  await beginImmediate(parts);
 }
 
 async function carryOutAll(

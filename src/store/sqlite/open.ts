@@ -1,4 +1,4 @@
-import { statSync } from "node:fs";
+import { realpathSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 
 import { RepriseError } from "../../core/errors.ts";
@@ -11,12 +11,13 @@ import { createGroupCommit } from "./group-commit.ts";
 import { rememberPlace } from "./in-place.ts";
 import { migrateSqlite } from "./migrate.ts";
 import { createReads } from "./reads.ts";
+import { createWaitingLine } from "./waiting-line.ts";
 
 export interface SqliteOptions {
   readonly path: string;
   /** Told what a person should know about the file, one sentence each. */
   readonly notice?: (sentence: string) => void;
-  /** How long a writer waits for another process's lock, in milliseconds: 5000. Tests wait less. */
+  /** How long a writer waits while no other process commits, in milliseconds: 5000. Tests wait less. */
   readonly busyTimeoutMs?: number;
 }
 
@@ -49,7 +50,7 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
         "The database file was there and empty, so a new database begins in it; if you expected sessions, restore a backup.",
       );
     }
-    // the writer waits for locks without blocking the thread: see group-commit.ts
+    // the writer waits for locks without blocking the thread: see write-lock.ts
     writer.raw.exec("PRAGMA busy_timeout = 0");
     const reader = openConnection(path, busyTimeoutMs);
     connections.push(reader);
@@ -105,6 +106,7 @@ function createSqliteStore(parts: {
     connection: writer,
     onCommit: listeners.tell,
     busyTimeoutMs,
+    line: createWaitingLine(realpathSync(parts.path)),
     requirePlace,
   });
   const reads = createReads(reader);
