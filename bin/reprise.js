@@ -11,8 +11,8 @@ if (major > 24 || (major === 24 && minor >= 15)) {
   const sources = new URL("../src/main.ts", import.meta.url);
   await import(existsSync(sources) ? sources.href : "../dist/program/main.js");
 } else {
-  process.stderr.write(
-    `reprise needs Node.js 24.15 or newer; this is ${process.versions.node}. Install a newer one; in a checkout of Reprise \`npm ci\` brings one, and \`npx reprise\` uses it.\n`,
+  console.error(
+    `reprise needs Node.js 24.15 or newer; this is ${process.versions.node}. Install a newer one; in a checkout of Reprise \`npm ci\` brings one, and \`npx reprise\` uses it.`,
   );
   process.exitCode = 1;
 }

@@ -1,13 +1,16 @@
 import { readFileSync } from "node:fs";
 
 import type { CliContext } from "./cli/context.ts";
+import { processOutputs } from "./cli/output.ts";
 import { packageFile } from "./core/package-file.ts";
 
 let nobodyReads = false;
 
+const outputs = processOutputs(leaveQuietly);
+
 /**
  * The composition root: argv, environment and streams become values, and everything else receives
- * them. The only reader of `process`' globals in the command line.
+ * them. With cli/output.ts the only reader of `process`' globals in the command line.
  */
 const cli: CliContext = {
   version: packageVersion(),
@@ -18,9 +21,9 @@ const cli: CliContext = {
   get stdin() {
     return process.stdin;
   },
-  stdout: forgiving(process.stdout),
+  stdout: outputs.stdout,
   get stderr() {
-    return forgiving(process.stderr);
+    return outputs.stderr;
   },
   signals: process,
   pid: process.pid,
@@ -29,7 +32,7 @@ const cli: CliContext = {
 };
 
 if (asksForVersion(cli.args)) {
-  cli.stdout.write(`${cli.version}\n`);
+  cli.stdout.print(`${cli.version}\n`);
 } else {
   await carryOut(cli);
 }
@@ -57,22 +60,12 @@ function packageVersion(): string {
   return version;
 }
 
-/** A reader that has seen enough (`| head`) and a terminal that was closed are no fault. */
-function forgiving(output: NodeJS.WriteStream): NodeJS.WriteStream {
-  return output.listenerCount("error", leaveQuietly) > 0
-    ? output
-    : output.on("error", leaveQuietly);
-}
-
-function leaveQuietly(error: NodeJS.ErrnoException): void {
-  if (error.code !== "EPIPE" && error.code !== "EIO") {
-    throw error;
-  }
+/** Nobody reads the output any more: a running exchange stops and keeps what had arrived. */
+function leaveQuietly(): void {
   if (nobodyReads) {
     return;
   }
   nobodyReads = true;
-  // an exchange that is at work stops and keeps what had arrived
   if (!process.emit("SIGHUP")) {
     process.exit(cli.exitCode);
   }

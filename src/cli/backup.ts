@@ -4,7 +4,7 @@ import { Command } from "commander";
 
 import { RepriseError } from "../core/errors.ts";
 import { databaseLocation, isPostgres } from "./config.ts";
-import { type CliContext, printLine } from "./context.ts";
+import { type CliContext, printJson, printLine } from "./context.ts";
 import { databaseOption, withDatabase } from "./database.ts";
 import { plural } from "./plural.ts";
 
@@ -38,12 +38,12 @@ export function backupCommand(cli: CliContext): Command {
           signal,
         }),
       );
-      printLine(
-        cli,
-        options.json === true
-          ? JSON.stringify(backup)
-          : `Backed up: ${backup.path}  ${plural(backup.sessions, "session")}, ${backup.bytes} bytes`,
-      );
+      if (options.json === true) {
+        printJson(cli, backup);
+      } else {
+        const { path, sessions, bytes } = backup;
+        printLine(cli, `Backed up: ${path}  ${plural(sessions, "session")}, ${bytes} bytes`);
+      }
     });
   return withDatabase(command);
 }

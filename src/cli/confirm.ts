@@ -1,6 +1,5 @@
-import { createInterface } from "node:readline/promises";
-
 import { RepriseError } from "../core/errors.ts";
+import { ask } from "./ask.ts";
 import type { CliContext } from "./context.ts";
 
 /**
@@ -15,14 +14,6 @@ export async function confirm(cli: CliContext, question: string): Promise<boolea
       "Nothing was deleted: without a terminal to ask on, this needs --yes.",
     );
   }
-  const prompt = createInterface({ input: cli.stdin, output: cli.stderr });
-  const closed = new Promise<string>((resolve) => {
-    prompt.once("close", () => resolve(""));
-  });
-  try {
-    const answer = await Promise.race([prompt.question(`${question} [y/N] `), closed]);
-    return /^y(es)?$/i.test(answer.trim());
-  } finally {
-    prompt.close();
-  }
+  const answer = await ask(cli, { question: `${question} [y/N] `, on: cli.stderr });
+  return answer !== null && /^y(es)?$/i.test(answer.trim());
 }

@@ -1,18 +1,23 @@
-import type { Readable, Writable } from "node:stream";
+import type { Readable } from "node:stream";
+
+import type { Output } from "./output.ts";
 
 /**
- * What every command receives: the process it runs in, as values. Only `main.ts` reads
- * `process`; a command never does.
+ * What every command receives: the process it runs in, as values. Only `main.ts` and `output.ts`
+ * read `process`; a command never does.
  */
 export interface CliContext {
   readonly version: string;
-  /** What stands behind the program's name. */
+  /** What follows the program's name. */
   readonly args: readonly string[];
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
-  readonly stdin: Readable & { readonly isTTY?: boolean };
-  readonly stdout: Writable & { readonly isTTY?: boolean; readonly columns?: number };
-  readonly stderr: Writable & { readonly isTTY?: boolean };
+  readonly stdin: Readable & {
+    readonly isTTY?: boolean;
+    setRawMode?(on: boolean): unknown;
+  };
+  readonly stdout: Output;
+  readonly stderr: Output;
   /** Where SIGINT, SIGTERM and SIGHUP are heard. */
   readonly signals: Signals;
   readonly pid: number;
@@ -29,10 +34,20 @@ export interface Signals {
 
 /** Writes one line to standard output. */
 export function printLine(cli: CliContext, line: string): void {
-  cli.stdout.write(`${line}\n`);
+  cli.stdout.print(`${line}\n`);
+}
+
+/** Writes a value as JSON to standard output: on one line, or indented by so many spaces. */
+export function printJson(cli: CliContext, value: unknown, indent?: number): void {
+  cli.stdout.printJson(`${JSON.stringify(value, null, indent)}\n`);
 }
 
 /** Writes one line to standard error: notices and errors, never results. */
 export function noticeLine(cli: CliContext, line: string): void {
-  cli.stderr.write(`${line}\n`);
+  cli.stderr.print(`${line}\n`);
+}
+
+/** Writes a value as one line of JSON to standard error. */
+export function noticeJson(cli: CliContext, value: unknown): void {
+  cli.stderr.printJson(`${JSON.stringify(value)}\n`);
 }

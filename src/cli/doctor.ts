@@ -1,14 +1,14 @@
 import { Command } from "commander";
 
+import { visible } from "../core/visible.ts";
 import type { Check } from "../store/doctor/check.ts";
-import { type CliContext, printLine } from "./context.ts";
+import { type CliContext, printJson, printLine } from "./context.ts";
 import { databaseOption, withDatabase } from "./database.ts";
 import { checkConfig } from "./doctor/config.ts";
 import { checkStored } from "./doctor/database.ts";
 import { checkModels } from "./doctor/models.ts";
 import { checkPersonas } from "./doctor/personas.ts";
 import { plural } from "./plural.ts";
-import { printable } from "./printable.ts";
 
 interface DoctorOptions {
   readonly quick?: true;
@@ -37,7 +37,7 @@ export function doctorCommand(cli: CliContext): Command {
       const ok = checks.every(({ status }) => status !== "failed");
       cli.exitCode = ok ? 0 : 1;
       if (options.json === true) {
-        printLine(cli, JSON.stringify({ ok, checks }));
+        printJson(cli, { ok, checks });
       } else {
         printChecks(cli, checks);
       }
@@ -48,7 +48,7 @@ export function doctorCommand(cli: CliContext): Command {
 function printChecks(cli: CliContext, checks: readonly Check[]): void {
   const width = Math.max(...checks.map(({ name }) => name.length));
   for (const { name, status, sentence } of checks) {
-    printLine(cli, `${status.padEnd(7)}  ${name.padEnd(width)}  ${printable(sentence)}`);
+    printLine(cli, `${status.padEnd(7)}  ${name.padEnd(width)}  ${visible(sentence)}`);
   }
   const failed = checks.filter(({ status }) => status === "failed").length;
   const warnings = checks.filter(({ status }) => status === "warning").length;

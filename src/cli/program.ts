@@ -29,8 +29,8 @@ export async function createProgram(cli: CliContext): Promise<Command> {
     .enablePositionalOptions()
     .exitOverride()
     .configureOutput({
-      writeOut: (text) => cli.stdout.write(text),
-      writeErr: (text) => cli.stderr.write(text),
+      writeOut: (text) => cli.stdout.print(text),
+      writeErr: (text) => cli.stderr.print(text),
       // main.ts shows errors, commander's among them, in one way: see show-error.ts
       outputError: () => undefined,
     })

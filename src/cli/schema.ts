@@ -2,7 +2,7 @@ import { Command } from "commander";
 
 import { loadSchemas } from "../artifacts/registry.ts";
 import type { SchemaEntry, SchemaRegistry } from "../artifacts/registry.ts";
-import { printLine } from "./context.ts";
+import { printJson, printLine } from "./context.ts";
 import type { CliContext } from "./context.ts";
 
 /**
@@ -34,13 +34,13 @@ export function schemaCommand(cli: CliContext): Command {
 
 async function list(cli: CliContext, { json }: { json?: true }): Promise<void> {
   const { entries } = await loadChecked(cli);
-  if (json === true) printLine(cli, JSON.stringify(entries));
+  if (json === true) printJson(cli, entries);
   else for (const entry of entries) printLine(cli, entryLine(entry));
 }
 
 async function show(cli: CliContext, id: string): Promise<void> {
   const registry = await loadChecked(cli);
-  cli.stdout.write(registry.read(id));
+  cli.stdout.printJson(registry.read(id));
 }
 
 /** Those that come with Reprise are tested; what a project brings is looked at first. */

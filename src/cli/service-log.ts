@@ -1,5 +1,5 @@
 import type { Log } from "../http/request-log.ts";
-import { type CliContext, noticeLine } from "./context.ts";
+import { type CliContext, noticeJson } from "./context.ts";
 
 /** What is worth a line whether a log was asked for or not. */
 const ALWAYS: ReadonlySet<unknown> = new Set(["failure", "not_ready", "ready"]);
@@ -11,7 +11,7 @@ const ALWAYS: ReadonlySet<unknown> = new Set(["failure", "not_ready", "ready"]);
 export function createServiceLog(cli: CliContext, { all }: { readonly all: boolean }): Log {
   return (line) => {
     if (all || ALWAYS.has(line["event"])) {
-      noticeLine(cli, JSON.stringify({ time: new Date().toISOString(), ...line }));
+      noticeJson(cli, { time: new Date().toISOString(), ...line });
     }
   };
 }

@@ -2,7 +2,7 @@ import { CommanderError } from "commander";
 
 import { RepriseError } from "../core/errors.ts";
 import { oneLine } from "../core/text.ts";
-import { type CliContext, noticeLine } from "./context.ts";
+import { type CliContext, noticeJson, noticeLine } from "./context.ts";
 import { exitCodeOf } from "./exit-code.ts";
 import { usageError } from "./usage-error.ts";
 
@@ -23,7 +23,7 @@ export function showError(
   }
   const known = knownError(cli, error);
   if (json) {
-    noticeLine(cli, JSON.stringify(errorDocument(known, session_id)));
+    noticeJson(cli, errorDocument(known, session_id));
   } else {
     noticeLine(cli, `reprise: ${known.message} [${known.code}]`);
     for (const { id, title, last_activity_at } of known.candidates) {

@@ -1,4 +1,5 @@
 import { TITLE_LENGTH } from "./limits.ts";
+import { visible } from "./visible.ts";
 
 /**
  * True for text that both engines give back unchanged. PostgreSQL refuses NUL, and both turn a
@@ -16,12 +17,9 @@ export function titleOf(content: string): string {
     .join("");
 }
 
-/** Text for one line of a terminal: white space folded, control characters made visible as `?`. */
+/** Text for one line of a terminal: white space folded, the rest as `visible` shows it. */
 export function oneLine(text: string): string {
-  return text
-    .replace(/\s+/gu, " ")
-    .replace(/\p{Cc}|[\u202a-\u202e\u2066-\u2069]/gu, "?")
-    .trim();
+  return visible(text.replace(/\s+/gu, " ")).trim();
 }
 
 /**

@@ -29,7 +29,7 @@ describe("sessions list", () => {
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
     expect(stdout.split("\n").map((line) => line.split(/ {2,}/))).toEqual([
       ["ID", "STATE", "ACTIVE", "MESSAGES", "MODEL", "TITLE"],
-      [latest?.id.slice(0, 8), "ended", "just now", "2", "-", "a title of two lines ?[31m"],
+      [latest?.id.slice(0, 8), "ended", "just now", "2", "-", "a title of two lines ␛[31m"],
       [quiet?.id.slice(0, 8), "idle", "just now", "0", "-", "(no message yet)"],
       [old?.id.slice(0, 8), "idle", "just now", "1", "demo", "the first one"],
       [""],

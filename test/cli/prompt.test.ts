@@ -63,7 +63,7 @@ describe("-p", () => {
     ]);
     // on a screen the same answer moves no cursor and changes no colour
     const shown = await home.run(["--session", detail.id, "-p", "again"]);
-    expect(shown.stdout).toBe("red \ufffd[31m\nline\n");
+    expect(shown.stdout).toBe("red ␛[31m\nline\n");
   });
 
   it("[CLI-54] stores tool calls and their results, and a sub-agent as a session of its own", async () => {

@@ -4,11 +4,9 @@ import { stripVTControlCharacters } from "node:util";
 import { describe, expect, it, vi } from "vitest";
 
 import { freshHome, type Home } from "../helpers/reprise.ts";
+import { CTRL_C, CTRL_D } from "../helpers/terminal.ts";
 import { detailOf, idLike, rowsOf, seed, sessionsOf } from "./seed.ts";
 import { ID, slowThenFast } from "./slow-answer.ts";
-
-const CTRL_C = "\u0003";
-const CTRL_D = "\u0004";
 
 /** util-linux' `script` gives a program a terminal of its own. */
 const canMakeTerminal = existsSync("/usr/bin/script") && process.platform === "linux";

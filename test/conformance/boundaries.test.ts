@@ -11,6 +11,26 @@ const root = fileURLToPath(new URL("../..", import.meta.url));
 
 /** Files that break a rule of our own configuration, one rule each, and the rule. */
 const violations: readonly (readonly [file: string, rule: string, source: string])[] = [
+  ...[
+    "process.stdout.write(text);",
+    'process["stderr"].end(text);',
+    "globalThis.process.stdout.cork();",
+    "const { stdout } = process;\n  stdout.end(text);",
+    "cli.stderr.write(text);",
+    "screen.terminal.write(text);",
+    "fs.writeSync(2, text);",
+    "writeSync(1, text);",
+  ].map((line, index) => output(`cli/output-${index}.ts`, `${line}\n`)),
+  ...[
+    '{ stdout } from "node:process"',
+    'process from "node:process"',
+    '* as tty from "node:tty"',
+  ].map((what, index) => output(`core/output-${index}.ts`, "", `import ${what};\n`)),
+  [
+    "src/cli/json.ts",
+    "json-as-text",
+    "export function f(printLine: any, cli: unknown): void {\n  printLine(cli, JSON.stringify({}));\n}\n",
+  ],
   ...["store/store.ts", "artifacts/a.ts", "agent/a.ts", "http/a.ts", "client/a.ts", "cli/a.ts"].map(
     (target) => imports("core/a.ts", `../${target}`),
   ),
@@ -138,6 +158,11 @@ const allowed: readonly (readonly [file: string, source: string])[] = [
   ),
   ["src/index.ts", `export { a } from "./core/a.ts";\nexport type { b } from "./store/b.ts";\n`],
   importsFrom("main.ts", "./cli/fine.ts", "./agent/fine.ts", "./http/fine.ts"),
+  ["src/cli/output.ts", "export const columns = (): number => process.stdout.columns;\n"],
+  [
+    "src/store/write.ts",
+    "export const go = (store: { write(text: string): void }): void => store.write(`x`);\n",
+  ],
 ];
 
 interface Diagnostic {
@@ -151,6 +176,7 @@ describe("the linter's rules", () => {
   let found: readonly Diagnostic[] = [];
 
   beforeAll(async () => {
+    cpSync(join(root, "build/lint"), join(folder.path, "build/lint"), { recursive: true });
     for (const file of [".oxlintrc.json", "tsconfig.json", "package.json"]) {
       cpSync(join(root, file), join(folder.path, file));
     }
@@ -240,6 +266,12 @@ function imports(file: string, target: string): readonly [string, string, string
   const name = target.replace(/^(\.\.\/)+|\.ts$/g, "").replace(/\W+/g, "-");
   const at = `src/${file.replace(/a\.ts$/, `imports-${name}.ts`)}`;
   return [at, "no-restricted-imports", source([target])];
+}
+
+function output(file: string, line: string, start = ""): readonly [string, string, string] {
+  const declared = "declare const cli: any, screen: any, fs: any, writeSync: any;\n";
+  const used = `${declared}export function f(text: string): void {\n  ${line}}\n`;
+  return [`src/${file}`, "one-output", start + used];
 }
 
 function importsFrom(file: string, ...targets: string[]): readonly [string, string] {

@@ -58,9 +58,9 @@ describe("titleOf", () => {
 describe("oneLine", () => {
   it.each([
     ["folds white space", " a \r\n\t b\u2028c\u00a0d ", "a b c d"],
-    ["shows control characters", "\u001b[31mred\u0007", "?[31mred?"],
-    ["shows what turns text around", "abc\u202edef\u2066", "abc?def?"],
-    ["shows C1 control characters", "a\u009bb", "a?b"],
+    ["shows control characters", "\u001b[31mred\u0007", "␛[31mred␇"],
+    ["shows what turns text around", "abc\u202edef\u2066", "abc<U+202E>def<U+2066>"],
+    ["shows C1 control characters", "a\u009bb", "a<U+009B>b"],
     ["keeps emoji", "👩‍👩‍👧 ok", "👩‍👩‍👧 ok"],
   ])("%s", (_, text, expected) => {
     expect(oneLine(text)).toBe(expected);

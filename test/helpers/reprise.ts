@@ -19,6 +19,8 @@ export interface Home {
   start(args: readonly string[], options?: ProcessOptions): Running;
   /** Starts what a person would type into a shell; `reprise` is on its path. */
   startShell(command: string, options?: ProcessOptions): Running;
+  /** The environment of such a shell. */
+  environment(): Record<string, string | undefined>;
   /** Carries out a command that must end with 0 and prints JSON on its last line. */
   json<T>(args: readonly string[], options?: ProcessOptions): Promise<T>;
 }
@@ -42,6 +44,7 @@ export function freshHome(env: Readonly<Record<string, string>> = {}): Home {
     startProcess(process.execPath, [BIN, ...args], inHome(options));
   const run = (args: readonly string[], options: ProcessOptions = {}): Promise<Finished> =>
     start(args, { input: "", ...options }).finished;
+  const environment = (): Record<string, string | undefined> => ({ PATH: pathWithReprise(home) });
   return {
     home,
     project,
@@ -51,8 +54,9 @@ export function freshHome(env: Readonly<Record<string, string>> = {}): Home {
       startProcess(
         "/bin/sh",
         ["-c", command],
-        inHome({ ...options, env: { PATH: pathWithReprise(home), ...options.env } }),
+        inHome({ ...options, env: { ...environment(), ...options.env } }),
       ),
+    environment: () => ({ ...process.env, ...inHome({ env: environment() }).env }),
     run,
     json: async (args, options) => {
       const { code, stdout, stderr } = await run(args, options);

@@ -7,7 +7,7 @@ const PAUSE_MS = 2000;
 
 /** Says now and then how far it is, to a person who waits at a terminal. */
 export function progressLines(cli: CliContext): (progress: Progress) => void {
-  if (cli.stderr.isTTY !== true) {
+  if (!cli.stderr.isTTY) {
     return () => undefined;
   }
   let last = performance.now();

@@ -1,7 +1,7 @@
 import type { CopyReport } from "../../store/transfer/copy-store.ts";
 import type { Source, Store } from "../../store/store.ts";
 import type { Counts } from "../../store/transfer/counts.ts";
-import { type CliContext, noticeLine, printLine } from "../context.ts";
+import { type CliContext, noticeLine, printJson, printLine } from "../context.ts";
 import { plural } from "../plural.ts";
 
 /** Sessions that a person is shown of each kind; `--json` names all. */
@@ -21,7 +21,7 @@ export function showReport(
   if (input.json) {
     const ok = report.refused.length + report.changed.length === 0;
     const places = { from: source.location, to: target.location };
-    printLine(cli, JSON.stringify({ ok, ...places, ...report }));
+    printJson(cli, { ok, ...places, ...report });
     return;
   }
   printLine(cli, `Copied: ${countsText(report.copied)}`);

@@ -37,7 +37,7 @@ export function openLineInput(cli: CliContext): LineInput {
   const lines = createInterface({
     input: cli.stdin,
     // the prompt and what is typed must not get into a file of answers
-    ...(terminal ? { output: cli.stdout.isTTY === true ? cli.stdout : cli.stderr } : {}),
+    ...(terminal ? { output: (cli.stdout.isTTY ? cli.stdout : cli.stderr).drawing() } : {}),
     terminal,
     crlfDelay: Infinity,
   });

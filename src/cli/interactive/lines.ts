@@ -39,7 +39,7 @@ export async function runLines(parts: LinesInput): Promise<void> {
       if (event.kind === "end" || (event.kind === "interrupt" && interrupted)) {
         if (terminal) {
           // what follows must not stand behind the prompt
-          cli.stdout.write("\n");
+          cli.stdout.print("\n");
         }
         return;
       }

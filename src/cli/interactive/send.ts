@@ -2,8 +2,8 @@ import type { Live } from "../../agent/exchange-parts.ts";
 import type { ExchangeEvent, ExchangeResult } from "../../agent/exchange-event.ts";
 import { messageInfo } from "../../core/answers.ts";
 import { oneLine } from "../../core/text.ts";
-import { type CliContext, noticeLine, printLine } from "../context.ts";
-import { printable } from "../printable.ts";
+import { type CliContext, noticeLine, printJson } from "../context.ts";
+import { createAnswerText } from "./answer-text.ts";
 import type { Conversation } from "./conversation.ts";
 
 export interface SendInput {
@@ -26,7 +26,7 @@ export async function send(input: SendInput): Promise<ExchangeResult> {
     ...(input.mayRepeat === undefined ? {} : { mayRepeat: input.mayRepeat }),
   });
   if (json) {
-    printLine(cli, JSON.stringify(exchangeDocument(result)));
+    printJson(cli, exchangeDocument(result));
   } else {
     screen?.finish(result);
   }
@@ -86,46 +86,39 @@ interface PlainScreen {
 
 /** Text to standard output as it arrives; tools and notices to standard error, a line each. */
 function plainScreen(cli: CliContext): PlainScreen {
-  let column = 0;
-  const breakLine = (): void => {
-    if (column > 0) {
-      cli.stdout.write("\n");
-      column = 0;
-    }
-  };
+  const answer = createAnswerText(cli.stdout);
   return {
     show: (event) => {
       switch (event.kind) {
         case "begun":
           break;
         case "text":
-          cli.stdout.write(printable(event.text));
-          column = event.text.endsWith("\n") ? 0 : 1;
+          answer.show(event.text);
           break;
         case "tool_call":
-          breakLine();
-          noticeLine(cli, `· ${event.call.name} ${callArguments(event.call.args)}`);
+          answer.breakLine();
+          noticeLine(cli, `· ${oneLine(event.call.name)} ${callArguments(event.call.args)}`);
           break;
         case "tool_result":
           if (event.failed) {
-            noticeLine(cli, `· ${event.name} failed`);
+            noticeLine(cli, `· ${oneLine(event.name)} failed`);
           }
           break;
         case "child":
-          breakLine();
+          answer.breakLine();
           noticeLine(
             cli,
             `· ${oneLine(event.session.persona_name ?? "assistant")} works in session ${event.session.id}`,
           );
           break;
         case "notice":
-          breakLine();
+          answer.breakLine();
           noticeLine(cli, `note: ${event.sentence}`);
           break;
       }
     },
     finish: (result) => {
-      breakLine();
+      answer.breakLine();
       if (result.stopped) {
         noticeLine(
           cli,

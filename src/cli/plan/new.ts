@@ -2,14 +2,14 @@ import { Command } from "commander";
 
 import type { PhasePlan } from "../../artifacts/phase-plan.ts";
 import { newId } from "../../core/ids.ts";
-import { printLine } from "../context.ts";
+import { printJson } from "../context.ts";
 import type { CliContext } from "../context.ts";
 
 /** `plan new`: prints a plan to begin with, valid and with the `runId` of a new run. */
 export function newCommand(cli: CliContext): Command {
   return new Command("new")
     .description("print a plan to begin with, valid and with a fresh runId")
-    .action(() => printLine(cli, JSON.stringify(skeleton(newId()), null, 2)));
+    .action(() => printJson(cli, skeleton(newId()), 2));
 }
 
 /** The roles are personas that come with Reprise. */

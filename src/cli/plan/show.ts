@@ -2,7 +2,7 @@ import { Command } from "commander";
 
 import type { PhaseGraph } from "../../artifacts/phase-graph.ts";
 import type { Phase, PhasePlan } from "../../artifacts/phase-plan.ts";
-import { printLine } from "../context.ts";
+import { printJson, printLine } from "../context.ts";
 import type { CliContext } from "../context.ts";
 import { plural } from "../plural.ts";
 import { readPlan } from "./read-plan.ts";
@@ -23,7 +23,7 @@ export function showCommand(cli: CliContext): Command {
       const plan = await readPlan(cli, file);
       const { phaseGraph } = await import("../../artifacts/phase-graph.ts");
       const graph = phaseGraph(plan);
-      if (options.json === true) printLine(cli, JSON.stringify(documentOf(plan, graph), null, 2));
+      if (options.json === true) printJson(cli, documentOf(plan, graph), 2);
       else for (const line of await planLines(plan, graph)) printLine(cli, line);
     });
 }

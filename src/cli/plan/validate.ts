@@ -1,7 +1,7 @@
 import { Command, Option } from "commander";
 
 import { RepriseError } from "../../core/errors.ts";
-import { printLine } from "../context.ts";
+import { printJson, printLine } from "../context.ts";
 import type { CliContext } from "../context.ts";
 import { createPlanChecker, readArtifact } from "./checks.ts";
 import type { PlanChecker } from "./checks.ts";
@@ -97,25 +97,26 @@ interface Outcome {
 
 async function print(cli: CliContext, { format, spec, reports }: Outcome): Promise<void> {
   const all = [...(spec === null ? [] : [spec]), ...reports];
-  const lines = async (): Promise<string[]> => {
-    switch (format) {
-      case "json":
-        return [JSON.stringify(documentOf(spec, reports), null, 2)];
-      case "sarif": {
-        const { sarifLog } = await import("./sarif.ts");
-        return [JSON.stringify(sarifLog(all, cli.version), null, 2)];
-      }
-      case "github": {
-        const { githubLines } = await import("./github.ts");
-        return githubLines(all);
-      }
-      case "text": {
-        const { findingLines } = await import("./findings.ts");
-        return all.flatMap(findingLines);
-      }
+  switch (format) {
+    case "json":
+      printJson(cli, documentOf(spec, reports), 2);
+      break;
+    case "sarif": {
+      const { sarifLog } = await import("./sarif.ts");
+      printJson(cli, sarifLog(all, cli.version), 2);
+      break;
     }
-  };
-  for (const line of await lines()) printLine(cli, line);
+    case "github": {
+      const { githubLines } = await import("./github.ts");
+      for (const line of githubLines(all)) printLine(cli, line);
+      break;
+    }
+    case "text": {
+      const { findingLines } = await import("./findings.ts");
+      for (const line of all.flatMap(findingLines)) printLine(cli, line);
+      break;
+    }
+  }
 }
 
 function documentOf(spec: SpecReport | null, reports: readonly FileReport[]): object {

@@ -3,7 +3,7 @@ import { Command } from "commander";
 import { resolveSession } from "../../store/sessions/read.ts";
 import { deleteSessionTree, readDoomed } from "../../store/transfer/delete-tree.ts";
 import { confirm } from "../confirm.ts";
-import { type CliContext, noticeLine, printLine } from "../context.ts";
+import { type CliContext, noticeLine, printJson, printLine } from "../context.ts";
 import { openStore, withDatabase } from "../database.ts";
 import { doomedDocument, doomedLines } from "./doomed-lines.ts";
 
@@ -35,7 +35,7 @@ export function deleteCommand(cli: CliContext): Command {
       }
       const deleted = await store.write(deleteSessionTree, { id });
       if (options.json === true) {
-        printLine(cli, JSON.stringify(deleted.map(doomedDocument)));
+        printJson(cli, deleted.map(doomedDocument));
         return;
       }
       printLine(cli, "Deleted:");

@@ -4,7 +4,7 @@ import { sessionAck } from "../../core/answers.ts";
 import { oneLine } from "../../core/text.ts";
 import { endSession } from "../../store/sessions/change.ts";
 import { resolveSession } from "../../store/sessions/read.ts";
-import { type CliContext, printLine } from "../context.ts";
+import { type CliContext, printJson, printLine } from "../context.ts";
 import { openStore, withDatabase } from "../database.ts";
 
 /** `sessions end <id>`: ending twice changes nothing and is no error. */
@@ -18,7 +18,7 @@ export function endCommand(cli: CliContext): Command {
       const { id } = await store.read(resolveSession, { reference });
       const session = await store.write(endSession, { id });
       if (options.json === true) {
-        printLine(cli, JSON.stringify(sessionAck(session, session.last_seq)));
+        printJson(cli, sessionAck(session, session.last_seq));
       } else {
         printLine(cli, `Ended: ${session.id}  ${oneLine(session.title ?? "(no message yet)")}`);
       }

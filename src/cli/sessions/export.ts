@@ -27,13 +27,13 @@ export function exportCommand(cli: CliContext): Command {
       await using store = await openStore(cli, command);
       const { id } = await store.read(resolveSession, { reference });
       const tree = await store.read(readSessionTree, { id });
-      const text =
-        options.format === "json"
-          ? exportText(tree, new Date().toISOString())
-          : transcript(tree, { level: 1 });
+      const json = options.format === "json";
+      const text = json
+        ? exportText(tree, new Date().toISOString())
+        : transcript(tree, { level: 1 });
       // waits for a slow reader instead of keeping it all in memory twice
-      await pipeline(Readable.from(text), cli.stdout, { end: false });
-      const doubt = options.format === "json" ? await doubtOf(store, tree) : null;
+      await pipeline(Readable.from(text), cli.stdout.sink(json ? "json" : "text"));
+      const doubt = json ? await doubtOf(store, tree) : null;
       if (doubt !== null) {
         noticeLine(cli, `No import would take this export, because it does not verify: ${doubt}`);
         cli.exitCode = 1;

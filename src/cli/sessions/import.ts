@@ -8,7 +8,7 @@ import { RepriseError } from "../../core/errors.ts";
 import { oneLine } from "../../core/text.ts";
 import { type SessionTree, sessionsOf } from "../../store/transfer/document.ts";
 import { withNewIds } from "../../store/transfer/new-ids.ts";
-import { type CliContext, noticeLine, printLine } from "../context.ts";
+import { type CliContext, noticeLine, printJson, printLine } from "../context.ts";
 import { openStore, withDatabase } from "../database.ts";
 import { plural } from "../plural.ts";
 
@@ -35,7 +35,7 @@ export function importCommand(cli: CliContext): Command {
       const { importTree } = await import("../../agent/transfer/import-tree.ts");
       const ids = await importTree(store, tree);
       if (options.json === true) {
-        printLine(cli, JSON.stringify({ id: tree.session.id, ids }));
+        printJson(cli, { id: tree.session.id, ids });
         return;
       }
       for (const { session, messages } of sessionsOf(tree)) {

@@ -6,7 +6,7 @@ import { sessionSummary } from "../../core/answers.ts";
 import { type Session, SESSION_STATES, type SessionState } from "../../core/sessions.ts";
 import { type ListPosition, listSessions } from "../../store/sessions/list.ts";
 import type { Store } from "../../store/store.ts";
-import { type CliContext, noticeLine, printLine } from "../context.ts";
+import { type CliContext, noticeLine, printJson, printLine } from "../context.ts";
 import { openStore, withDatabase } from "../database.ts";
 import { sessionTable } from "./table.ts";
 
@@ -28,7 +28,7 @@ export function listCommand(cli: CliContext): Command {
       await using store = await openStore(cli, command);
       const { sessions, more } = await readAll(store, limit, options.state);
       if (options.json === true) {
-        printLine(cli, JSON.stringify(sessions.map(sessionSummary)));
+        printJson(cli, sessions.map(sessionSummary));
         return;
       }
       if (sessions.length === 0) {

@@ -6,7 +6,7 @@ import type { Doomed } from "../../store/transfer/delete-tree.ts";
 import { type Prunable, pruneSession, readPrunable } from "../../store/transfer/prune.ts";
 import type { Store } from "../../store/store.ts";
 import { confirm } from "../confirm.ts";
-import { type CliContext, noticeLine, printLine } from "../context.ts";
+import { type CliContext, noticeLine, printJson, printLine } from "../context.ts";
 import { openStore, withDatabase } from "../database.ts";
 import { doomedDocument, doomedLines } from "./doomed-lines.ts";
 import { plural } from "../plural.ts";
@@ -95,7 +95,7 @@ function show(
   { verb, trees }: { verb: string; trees: readonly (readonly Doomed[])[] },
 ): void {
   if (options.json === true) {
-    printLine(cli, JSON.stringify(trees.flat().map(doomedDocument)));
+    printJson(cli, trees.flat().map(doomedDocument));
     return;
   }
   if (trees.flat().length === 0) {

@@ -2,7 +2,7 @@ import { Command } from "commander";
 
 import type { Repair } from "../../agent/proof/repair.ts";
 import { resolveSession } from "../../store/sessions/read.ts";
-import { type CliContext, printLine } from "../context.ts";
+import { type CliContext, printJson, printLine } from "../context.ts";
 import { openStore, withDatabase } from "../database.ts";
 import { plural } from "../plural.ts";
 
@@ -27,7 +27,7 @@ export function repairCommand(cli: CliContext): Command {
       const repair = await repairSession({ store, session_id: id, owner });
       if (options.json === true) {
         const repaired = repair.findings.length > 0;
-        printLine(cli, JSON.stringify({ session_id: id, repaired, ...repair }));
+        printJson(cli, { session_id: id, repaired, ...repair });
       } else {
         printRepair(cli, id, repair);
       }

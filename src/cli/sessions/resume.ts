@@ -1,5 +1,3 @@
-import { createInterface } from "node:readline/promises";
-
 import { Command } from "commander";
 
 import { RepriseError } from "../../core/errors.ts";
@@ -8,8 +6,9 @@ import { refuseEnded } from "../../store/sessions/change.ts";
 import { listSessions } from "../../store/sessions/list.ts";
 import { resolveSession } from "../../store/sessions/read.ts";
 import type { Store } from "../../store/store.ts";
+import { ask } from "../ask.ts";
 import { chat } from "../chat.ts";
-import { type CliContext, printLine } from "../context.ts";
+import { type CliContext, printJson, printLine } from "../context.ts";
 import { openStore, withDatabase } from "../database.ts";
 import { sessionTable } from "./table.ts";
 
@@ -31,7 +30,7 @@ export function resumeCommand(cli: CliContext): Command {
       const session = await store.read(resolveSession, { reference });
       refuseEnded(session);
       if (options.json === true) {
-        printLine(cli, JSON.stringify(sessionSummary(session)));
+        printJson(cli, sessionSummary(session));
       }
       await chat({ cli, store, command, options: { session: session.id, ...options } });
     });
@@ -55,8 +54,9 @@ async function pick(cli: CliContext, store: Store): Promise<string | null> {
   for (const [index, row] of rows.entries()) {
     printLine(cli, `${String(index + 1).padStart(2)}  ${row}`);
   }
-  const answer = await ask(cli, "Which one? ");
+  const answer = await ask(cli, { question: "Which one? ", on: cli.stdout });
   if (answer === null) {
+    printLine(cli, "");
     return null;
   }
   const chosen = sessions[Number(answer) - 1];
@@ -64,20 +64,4 @@ async function pick(cli: CliContext, store: Store): Promise<string | null> {
     throw new RepriseError("invalid_usage", "That is none of the numbers shown.");
   }
   return chosen.id;
-}
-
-/** A line from the terminal; null at Ctrl-C and Ctrl-D. */
-async function ask(cli: CliContext, question: string): Promise<string | null> {
-  const prompt = createInterface({ input: cli.stdin, output: cli.stdout });
-  try {
-    return await prompt.question(question);
-  } catch (error) {
-    if (error instanceof Error && error.name === "AbortError") {
-      printLine(cli, "");
-      return null;
-    }
-    throw error;
-  } finally {
-    prompt.close();
-  }
 }

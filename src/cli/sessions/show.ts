@@ -7,9 +7,9 @@ import { threadId } from "../../core/threads.ts";
 import { type Detail, readDetail } from "../../store/messages/read.ts";
 import { RepriseError } from "../../core/errors.ts";
 import { oneLine } from "../../core/text.ts";
-import { type CliContext, noticeLine, printLine } from "../context.ts";
+import { visible } from "../../core/visible.ts";
+import { type CliContext, noticeLine, printJson, printLine } from "../context.ts";
 import { openStore, withDatabase } from "../database.ts";
-import { printable } from "../printable.ts";
 
 interface ShowOptions {
   readonly all?: true;
@@ -34,7 +34,7 @@ export function showCommand(cli: CliContext): Command {
         ...(before_seq === undefined ? {} : { before_seq }),
       });
       if (options.json === true) {
-        printLine(cli, JSON.stringify(detailDocument(detail)));
+        printJson(cli, detailDocument(detail));
       } else {
         const { sessions } = await store.read(listSessions, {
           limit: CHILDREN_SHOWN,
@@ -73,7 +73,7 @@ function showDetail(
     printLine(cli, "");
     printLine(cli, messageHeading(message));
     if (message.content !== "") {
-      printLine(cli, printable(message.content));
+      printLine(cli, visible(message.content));
     }
     for (const call of message.tool_calls ?? []) {
       printLine(cli, `· ${oneLine(call.name)} ${oneLine(JSON.stringify(call.args) ?? "")}`);

@@ -1,4 +1,5 @@
 import { oneLine } from "../../core/text.ts";
+import { visible, visibleJson } from "../../core/visible.ts";
 import type {
   PortableMessage,
   PortableSession,
@@ -8,7 +9,8 @@ import type {
 /**
  * A session to read, as Markdown: what it was, then each message under a heading with its position,
  * role and time. What was said stands in fences that are longer than any fence in it, so that it
- * can neither end its own nor pass for a heading.
+ * can neither end its own nor pass for a heading. Controls are visible, as on a terminal: the file
+ * will be shown on one.
  */
 export function* transcript(
   { session, messages, children }: SessionTree,
@@ -55,11 +57,11 @@ function* messageText(message: PortableMessage, mark: string): Generator<string>
   const noted = marks.length === 0 ? "" : ` (${marks.join(", ")})`;
   yield `\n${mark}# ${message.seq}. ${message.role}, ${message.ts}${noted}\n`;
   if (message.content !== "") {
-    yield `\n${fenced(message.content, "text")}`;
+    yield `\n${fenced(visible(message.content), "text")}`;
   }
   for (const call of message.tool_calls ?? []) {
     yield `\nCalls ${inline(call.name)}:\n\n`;
-    yield fenced(JSON.stringify(call.args, null, 2) ?? "null", "json");
+    yield fenced(visibleJson(JSON.stringify(call.args, null, 2) ?? "null"), "json");
   }
 }
 

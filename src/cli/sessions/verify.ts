@@ -6,7 +6,7 @@ import { isRepriseError } from "../../core/errors.ts";
 import { readSessionIds } from "../../store/proof/session-ids.ts";
 import { resolveSession } from "../../store/sessions/read.ts";
 import type { Store } from "../../store/store.ts";
-import { type CliContext, noticeLine, printLine } from "../context.ts";
+import { type CliContext, noticeLine, printJson, printLine } from "../context.ts";
 import { openStore, withDatabase } from "../database.ts";
 import { plural } from "../plural.ts";
 
@@ -46,7 +46,7 @@ async function verifyOne(input: {
   const proven = await proveSession(store, id);
   cli.exitCode = proven.findings.length === 0 ? 0 : 1;
   if (input.json) {
-    printLine(cli, JSON.stringify(verifyDocument(proven)));
+    printJson(cli, verifyDocument(proven));
   } else {
     printFindings(cli, proven);
   }
@@ -67,16 +67,17 @@ async function verifyAll(cli: CliContext, store: Store, json: boolean): Promise<
     counts.findings += findings;
     counts.different += findings === 0 ? 0 : 1;
     if (findings > 0 && json) {
-      printLine(cli, JSON.stringify(verifyDocument(proven)));
+      printJson(cli, verifyDocument(proven));
     } else if (findings > 0) {
       printLine(cli, sessionLine(proven));
     }
   }
   cli.exitCode = counts.different === 0 ? 0 : 1;
-  printLine(
-    cli,
-    json ? JSON.stringify({ ok: counts.different === 0, ...counts }) : summary(counts),
-  );
+  if (json) {
+    printJson(cli, { ok: counts.different === 0, ...counts });
+  } else {
+    printLine(cli, summary(counts));
+  }
   if (counts.different > 0 && !json) {
     noticeLine(cli, "See one with `reprise sessions verify <id>`; mend it with `… repair <id>`.");
   }

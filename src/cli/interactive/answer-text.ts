@@ -1,0 +1,37 @@
+import { visible } from "../../core/visible.ts";
+import type { Output } from "../output.ts";
+
+/** An answer as it arrives, in pieces. */
+export interface AnswerText {
+  show(piece: string): void;
+  /** Ends the line that the answer is in, if it is in one. */
+  breakLine(): void;
+}
+
+/** The same signs for controls into a pipe as on a terminal: the next program may be a pager. */
+export function createAnswerText(output: Output): AnswerText {
+  let held = "";
+  let inLine = false;
+  const print = (text: string): void => {
+    if (text !== "") {
+      output.print(visible(text));
+      inLine = !text.endsWith("\n");
+    }
+  };
+  return {
+    show: (piece) => {
+      const text = held + piece;
+      // half a line end, or half a character: the other half comes with the next piece
+      held = /[\r\ud800-\udbff]$/.exec(text)?.[0] ?? "";
+      print(text.slice(0, text.length - held.length));
+    },
+    breakLine: () => {
+      print(held);
+      held = "";
+      if (inLine) {
+        output.print("\n");
+        inLine = false;
+      }
+    },
+  };
+}

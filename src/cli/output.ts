@@ -1,0 +1,146 @@
+import { Writable } from "node:stream";
+
+import { visible, visibleJson } from "../core/visible.ts";
+
+/**
+ * Standard output or standard error. On a terminal everything is cleaned; into a file or a pipe it
+ * goes as it is. There is no way around it: this is the only file that may write to either.
+ */
+export interface Output {
+  readonly isTTY: boolean;
+  /** Text for a person. Controls but line feed and tab become visible: see core/visible.ts. */
+  print(text: string): void;
+  /** JSON text for a program. On a terminal, what it could obey is escaped; the value is equal. */
+  printJson(json: string | Uint8Array): void;
+  /** Takes long text in pieces and waits for a slow reader. A piece is text or JSON as above. */
+  sink(kind: "text" | "json"): Writable;
+  /** What a line editor draws on; only its movements of the cursor pass. */
+  drawing(): Drawing;
+  /** Asks the terminal to mark what is pasted, until it is called with false or the program ends. */
+  markPastes(on: boolean): void;
+}
+
+/** A line editor's way to the terminal. */
+export class Drawing extends Writable {
+  /** Nothing is drawn while this is true. */
+  hidden = false;
+  readonly #stream: NodeJS.WriteStream;
+  readonly #onResize = (): void => void this.emit("resize");
+
+  constructor(stream: NodeJS.WriteStream) {
+    super({ decodeStrings: false });
+    this.#stream = stream.on("resize", this.#onResize);
+  }
+
+  get columns(): number {
+    return this.#stream.columns;
+  }
+
+  override _write(text: string, _encoding: string, done: (error?: Error | null) => void): void {
+    if (this.hidden) {
+      done();
+    } else {
+      this.#stream.write(keepMovements(text), "utf8", done);
+    }
+  }
+
+  override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
+    this.#stream.off("resize", this.#onResize);
+    done(error);
+  }
+}
+
+export interface Outputs {
+  readonly stdout: Output;
+  readonly stderr: Output;
+}
+
+/** The process's own outputs. `onUnread` is called when nobody reads one of them any more. */
+export function processOutputs(onUnread: () => void): Outputs {
+  let stderr: Output | null = null;
+  return {
+    stdout: outputTo(process.stdout, onUnread),
+    // a stream is made where it is first asked for, and most commands complain of nothing
+    get stderr() {
+      return (stderr ??= outputTo(process.stderr, onUnread));
+    },
+  };
+}
+
+function outputTo(stream: NodeJS.WriteStream, onUnread: () => void): Output {
+  stream.on("error", (error: NodeJS.ErrnoException) => {
+    // a reader that has seen enough (`| head`) or a terminal that was closed is no failure
+    if (error.code !== "EPIPE" && error.code !== "EIO") {
+      throw error;
+    }
+    onUnread();
+  });
+  const isTTY = isTerminal(stream);
+  const clean = isTTY ? { text: visible, json: visibleJson } : { text: asItIs, json: asItIs };
+  const pasteMarks = createPasteMarks(stream);
+  return {
+    isTTY,
+    print: (text) => void stream.write(clean.text(text)),
+    printJson: (json) =>
+      void stream.write(
+        isTTY ? visibleJson(typeof json === "string" ? json : Buffer.from(json).toString()) : json,
+      ),
+    sink: (kind) =>
+      new Writable({
+        decodeStrings: false,
+        write: (piece: string, _, done) => {
+          stream.write(clean[kind](piece), "utf8", (error) => {
+            // a failure is the stream's own event, which ends the program
+            if (error === undefined || error === null) {
+              done();
+            }
+          });
+        },
+      }),
+    drawing: () => new Drawing(stream),
+    markPastes: (on) => {
+      if (isTTY) {
+        pasteMarks(on);
+      }
+    },
+  };
+}
+
+/** A file or a pipe has no `isTTY` at all, whatever its type says. */
+function isTerminal(stream: { readonly isTTY?: boolean }): boolean {
+  return stream.isTTY === true;
+}
+
+function asItIs(text: string): string {
+  return text;
+}
+
+/** A terminal keeps this mode when the program ends, so every way out has to reset it. */
+function createPasteMarks(stream: NodeJS.WriteStream): (on: boolean) => void {
+  let current = false;
+  const set = (on: boolean): void => {
+    if (on !== current) {
+      current = on;
+      stream.write(on ? "\u001b[?2004h" : "\u001b[?2004l");
+    }
+  };
+  const reset = (): void => set(false);
+  return (on) => {
+    process.off("exit", reset);
+    if (on) {
+      process.on("exit", reset);
+    }
+    set(on);
+  };
+}
+
+/** Cursor up, down, right, left, to a column, to a place; erase below, erase in the line. */
+// oxlint-disable-next-line no-control-regex -- these are the sequences that may pass
+const MOVEMENT = /(\u001b\[\d*(?:;\d*)?[ABCDGHJK]|\r)/;
+
+function keepMovements(text: string): string {
+  return text
+    .split(MOVEMENT)
+    .map((piece, index) => (index % 2 === 1 ? piece : visible(piece)))
+    .join("");
+}

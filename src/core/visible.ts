@@ -1,0 +1,42 @@
+/**
+ * Characters that a terminal obeys or hides: controls but line feed and tab, lone surrogates, line
+ * and paragraph separators, marks of the writing direction and everything else without a shape.
+ * The joiners U+200C and U+200D stay: emoji and several scripts are written with them.
+ */
+const UNSAFE =
+  /(?![\n\t])\p{Cc}|[\p{Cs}\p{Zl}\p{Zp}\ufff9-\ufffb\u3164\uffa0]|(?=\p{Cf})\p{Default_Ignorable_Code_Point}/gu;
+
+const JOINERS: ReadonlySet<string> = new Set(["\u200c", "\u200d"]);
+
+/** Text as a terminal may show it: `␛` for ESC, `<U+202E>` for what has no such sign. */
+export function visible(text: string): string {
+  return replaceUnsafe(text.replaceAll("\r\n", "\n"), (code) => {
+    if (code === DELETE) {
+      return "\u2421";
+    }
+    return code < 0x20
+      ? String.fromCodePoint(CONTROL_PICTURES + code)
+      : `<U+${code.toString(16).toUpperCase().padStart(4, "0")}>`;
+  });
+}
+
+/** JSON as a terminal may show it: the same characters as `\u` sequences, so that the value stays. */
+export function visibleJson(json: string): string {
+  return replaceUnsafe(json, (_, character) =>
+    // one sequence for each UTF-16 unit
+    character
+      .split("")
+      .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`)
+      .join(""),
+  );
+}
+
+const DELETE = 0x7f;
+/** U+2400 is the sign for NUL, and the other controls follow in order. */
+const CONTROL_PICTURES = 0x2400;
+
+function replaceUnsafe(text: string, sign: (code: number, character: string) => string): string {
+  return text.replace(UNSAFE, (character) =>
+    JOINERS.has(character) ? character : sign(character.codePointAt(0) ?? 0, character),
+  );
+}

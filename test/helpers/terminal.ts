@@ -1,0 +1,79 @@
+import { stripVTControlCharacters } from "node:util";
+
+import { spawn } from "@lydell/node-pty";
+import { onTestFinished } from "vitest";
+
+import type { Home } from "./reprise.ts";
+
+/** A real pseudo-terminal with a program in it. */
+export interface Terminal {
+  type(keys: string): void;
+  kill(signal: NodeJS.Signals): void;
+  /** All that was written to it so far. */
+  written(): string;
+  /** Resolves once what the screen has shown since the last wait matches. */
+  shows(pattern: RegExp): Promise<RegExpExecArray>;
+  /** How the program ended, and all that the screen showed. */
+  readonly finished: Promise<{ readonly code: number; readonly screen: string }>;
+}
+
+export const CTRL_C = "\u0003";
+export const CTRL_D = "\u0004";
+
+/** Opens a terminal of 80 columns in which a shell runs a command. */
+export function openTerminal(
+  home: Home,
+  command: string,
+  env: Readonly<Record<string, string>> = {},
+): Terminal {
+  const pty = spawn("/bin/sh", ["-c", command], {
+    name: "xterm",
+    cols: 80,
+    rows: 24,
+    cwd: home.project,
+    env: { ...home.environment(), ...env },
+  });
+  let written = "";
+  let seen = 0;
+  let gone = false;
+  let look: () => void = () => undefined;
+  const screen = (): string => stripVTControlCharacters(written).replaceAll("\r", "");
+  pty.onData((text) => {
+    written += text;
+    look();
+  });
+  const finished = new Promise<{ code: number; screen: string }>((resolve) => {
+    pty.onExit(({ exitCode }) => {
+      gone = true;
+      look();
+      resolve({ code: exitCode, screen: screen() });
+    });
+  });
+  onTestFinished(async () => {
+    if (!gone) {
+      pty.kill("SIGKILL");
+      await finished;
+    }
+  });
+  return {
+    type: (keys) => pty.write(keys),
+    kill: (signal) => pty.kill(signal),
+    written: () => written,
+    shows: (pattern) =>
+      new Promise((resolve, reject) => {
+        look = () => {
+          const unseen = screen().slice(seen);
+          const match = pattern.exec(unseen);
+          if (match !== null) {
+            seen += match.index + match[0].length;
+            look = () => undefined;
+            resolve(match);
+          } else if (gone) {
+            reject(new Error(`the program ended, and ${pattern} never came: ${unseen}`));
+          }
+        };
+        look();
+      }),
+    finished,
+  };
+}
