@@ -99,7 +99,8 @@ async function* readOnce(
     const source = await bodyOf(answer);
     const decoder = new TextDecoder();
     const read = createEventStreamReader();
-    for (let piece = await source.read(); !piece.done; piece = await source.read()) {
+    const next = () => source.read().catch(lostConnection);
+    for (let piece = await next(); !piece.done; piece = await next()) {
       // the reader's own time between two messages is no silence of the service
       clearTimeout(timer);
       for (const { event, data } of read(decoder.decode(piece.value, { stream: true }))) {
@@ -114,6 +115,15 @@ async function* readOnce(
     // a generator that is left early leaves no connection behind
     silence.abort();
   }
+}
+
+/** The service stopped, cut a reader that was too slow, or the network failed. */
+function lostConnection(cause: unknown): never {
+  throw new ClientError(
+    "unreachable",
+    "The connection to the service was lost; ask again from the last message received.",
+    { status: 0, cause },
+  );
 }
 
 /** A reader and no `for await`: not every browser iterates over a body. */

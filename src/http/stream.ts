@@ -1,25 +1,17 @@
-import { once } from "node:events";
-import type { ServerResponse } from "node:http";
 import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
 
 import { isRepriseError } from "../core/errors.ts";
-import { STREAM_PAGE_BYTES } from "../core/limits.ts";
 import type { Heartbeat } from "./heartbeats.ts";
 import type { Observe } from "./observation.ts";
 import type { ReadPage, StreamPage, StreamPosition } from "./stream-pages.ts";
 import type { Subscription } from "./watch.ts";
 
-export interface StreamLimits {
-  readonly unsentBytes: number;
-  readonly stallMs: number;
-}
-
 export interface MessageStream {
   readonly readPage: ReadPage;
   readonly observe: Observe;
-  readonly response: ServerResponse;
+  /** Writes to the client; resolves when it has taken the bytes, or is gone. */
+  readonly write: (bytes: Buffer) => Promise<void>;
   readonly subscription: Subscription;
-  readonly limits: StreamLimits;
   /** Begun with the answer; stopped when nothing more is sent. */
   readonly heartbeat: Heartbeat;
   readonly position: StreamPosition;
@@ -35,31 +27,33 @@ export interface MessageStream {
 /** A stream that could not read asks again after this long, and up to half as long again. */
 const RETRY_MS = 500;
 
+/** Why a stream sends nothing more: nothing is left, or its signal was aborted. */
+export type StreamEnd = "complete" | "aborted";
+
 /**
  * Sends a session's messages, in order of `seq`, until the session has ended and all is sent, or
  * was deleted, or the signal is aborted. While the database is away the stream stays open: a
- * client that was cut would meet a 503, after which an EventSource never asks again. One loop serves replay and live alike:
+ * client that was cut would meet a 503, after which an EventSource never asks again. One loop serves
+ * replay and live alike:
  *
- *     read page ─> send ─> next turn of the event loop ─> room? ─┐
- *        ^                                                      │
- *        └── more there ────────────────────────────────────────┤
- *        └── ended: done; else wait for a hint ─────────────────┘
+ *     read page ─> write, until the client has taken it ─> next turn of the event loop ─┐
+ *        ^                                                                              │
+ *        └── more to read ──────────────────────────────────────────────────────────────┤
+ *        └── session ended: complete; else wait for a hint ─────────────────────────────┘
  *
- * No more is read than the client takes: beyond `unsentBytes` the loop waits until the socket has
- * sent everything. A client that takes nothing for `stallMs` is cut and resumes by its last id.
+ * No page is read before the client has taken the one before it.
  */
-export async function sendMessages(stream: MessageStream): Promise<void> {
-  const { response, subscription, limits, heartbeat, signal } = stream;
-  response.setTimeout(limits.stallMs, () => cutIfStalled(stream));
+export async function sendMessages(stream: MessageStream): Promise<StreamEnd> {
+  const { subscription, heartbeat, signal } = stream;
   try {
-    let sent = sendPage(stream, stream.takeFirst(), false);
+    let sent = await sendPage(stream, stream.takeFirst(), false);
     let { position } = stream;
     let isUpToDate = false;
     while (!signal.aborted && sent !== null) {
       position = { ...position, after_seq: sent.lastSeq ?? position.after_seq };
       if (!sent.more) {
         if (sent.state === "ended") {
-          return;
+          return "complete";
         }
         isUpToDate = true;
         // hints come with commits, which leave a turn to others themselves
@@ -67,10 +61,10 @@ export async function sendMessages(stream: MessageStream): Promise<void> {
       } else {
         await nextTurn();
       }
-      await roomToSend(response, limits.unsentBytes, signal);
       subscription.clear();
       sent = await sendNext(stream, position, isUpToDate);
     }
+    return signal.aborted ? "aborted" : "complete";
   } finally {
     heartbeat.stop();
   }
@@ -88,7 +82,7 @@ async function sendNext(
   const { readPage, signal } = stream;
   while (!signal.aborted) {
     try {
-      return sendPage(stream, await readPage(position), isUpToDate);
+      return await sendPage(stream, await readPage(position), isUpToDate);
     } catch (error) {
       if (isRepriseError(error, "session_not_found")) {
         return null;
@@ -104,45 +98,23 @@ async function sendNext(
   return null;
 }
 
-/** What a client asks for that was away is old: only messages after that tell how long one takes. */
-function sendPage(
-  { response, heartbeat, observe }: MessageStream,
+/** Messages from before the client asked are old: only later ones show how long one takes. */
+async function sendPage(
+  { write, heartbeat, observe }: MessageStream,
   page: StreamPage | null,
   isUpToDate: boolean,
-): SentPage | null {
+): Promise<SentPage | null> {
   if (page === null) {
     return null;
   }
   const { bytes, lastSeq, storedMs, more, state } = page;
   if (bytes !== null) {
-    response.write(bytes);
+    const written = write(bytes);
     heartbeat.wrote();
     const now = Date.now();
     const lagsMs = isUpToDate ? storedMs.map((stored) => now - stored) : [];
     observe({ kind: "delivery", messages: storedMs.length, lagsMs });
+    await written;
   }
   return { lastSeq, more, state };
-}
-
-function pageBytes(unsentBytes: number): number {
-  return Math.min(STREAM_PAGE_BYTES, unsentBytes);
-}
-
-async function roomToSend(
-  response: ServerResponse,
-  unsentBytes: number,
-  signal: AbortSignal,
-): Promise<void> {
-  const full = response.writableLength + pageBytes(unsentBytes) > unsentBytes;
-  if (full && response.writableNeedDrain && !signal.aborted) {
-    await once(response, "drain", { signal }).catch(() => undefined);
-  }
-}
-
-/** The socket's timer counts bytes that were taken, even within one large write. */
-function cutIfStalled({ response, observe }: MessageStream): void {
-  if (response.writableLength > 0) {
-    observe({ kind: "stalled" });
-    response.destroy();
-  }
 }

@@ -3,8 +3,10 @@ import type { ServerResponse } from "node:http";
 import type { Store } from "../store/store.ts";
 import { createHeartbeats } from "./heartbeats.ts";
 import type { Observe } from "./observation.ts";
-import { sendMessages, type StreamLimits } from "./stream.ts";
+import { createStallGuard } from "./stall-guard.ts";
+import { sendMessages, type StreamEnd } from "./stream.ts";
 import { createPageReader, type StreamPage, type StreamPosition } from "./stream-pages.ts";
+import { createStreamWriter } from "./stream-writer.ts";
 import { createWatch } from "./watch.ts";
 
 export interface Streams {
@@ -19,7 +21,10 @@ export interface Streams {
    * Error codes: `session_not_found`, `database_*`, before anything is answered.
    */
   serve(request: StreamRequest): Promise<"nothing left" | "served">;
-  /** Ends every stream after a whole message and refuses new ones. Idempotent. */
+  /**
+   * Closes the connection of every stream after a whole message, without the end of its answer, so
+   * that clients reconnect; refuses new ones. Idempotent.
+   */
   close(): Promise<void>;
 }
 
@@ -34,8 +39,12 @@ export interface StreamRequest {
   readonly begin: () => void;
 }
 
-export interface StreamsOptions extends StreamLimits {
+export interface StreamsOptions {
   readonly store: Store;
+  /** Bytes of content that a stream reads at once at most; one larger message comes alone. */
+  readonly unsentBytes: number;
+  /** A client that takes nothing for so many milliseconds is cut. */
+  readonly stallMs: number;
   readonly pollMs: number;
   /** No stream is silent for longer, in milliseconds. */
   readonly heartbeatMs: number;
@@ -47,6 +56,7 @@ export interface StreamsOptions extends StreamLimits {
 export function createStreams(options: StreamsOptions): Streams {
   const watch = createWatch(options);
   const heartbeats = createHeartbeats(options.heartbeatMs);
+  const stalls = createStallGuard(options.stallMs);
   const readPage = createPageReader(options.store, options.unsentBytes);
   // each stream's own signal: one that combined it with another would cost it a kilobyte
   const running = new Map<AbortController, Promise<void>>();
@@ -74,9 +84,21 @@ export function createStreams(options: StreamsOptions): Streams {
       const over = new AbortController();
       const { signal } = over;
       const { observe } = options;
-      const parts = { readPage, observe, limits: options, subscription, position, takeFirst };
-      const send = (): Promise<void> =>
-        sendMessages({ ...parts, response, signal, heartbeat: heartbeats.begin(response) });
+      const stalled = (): void => {
+        observe({ kind: "stalled" });
+        response.destroy();
+      };
+      const send = (): Promise<StreamEnd> =>
+        sendMessages({
+          readPage,
+          observe,
+          subscription,
+          position,
+          takeFirst,
+          signal,
+          write: createStreamWriter(response, stalls, stalled),
+          heartbeat: heartbeats.begin(response),
+        });
       const sent = answer(request, over, send).catch((error: unknown) =>
         options.onFailure(error, request.id),
       );
@@ -109,13 +131,13 @@ export function createStreams(options: StreamsOptions): Streams {
 }
 
 /**
- * Begins the answer, sends, and ends it whole; cuts it where sending failed. `over` is aborted once
- * the client is gone.
+ * Begins the answer and sends. It ends whole only when nothing is left to send: an answer that is cut
+ * makes the client ask again. `over` is aborted once the client is gone.
  */
 async function answer(
   { response, headers }: StreamRequest,
   over: AbortController,
-  send: () => Promise<void>,
+  send: () => Promise<StreamEnd>,
 ): Promise<void> {
   // writing to a connection that has just gone is no failure of ours
   response.on("error", () => over.abort());
@@ -136,8 +158,12 @@ async function answer(
   });
   response.flushHeaders();
   try {
-    await send();
-    response.end();
+    if ((await send()) === "complete") {
+      response.end();
+    } else {
+      // all that was written is sent before the connection closes
+      response.socket?.destroySoon();
+    }
   } catch (error) {
     response.destroy();
     throw error;

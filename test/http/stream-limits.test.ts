@@ -46,7 +46,7 @@ async function until(condition: () => boolean): Promise<void> {
 }
 
 describe("a reader that takes nothing", () => {
-  it("[HTTP-33] is cut, holds little, and resumes by its last id without loss", async () => {
+  it("[HTTP-33] [HTTP-79] is cut, holds little, and resumes by its last id without loss", async () => {
     const responses = new Set<http.ServerResponse>();
     await using t = await startTestServer({ stream: { stallMs: 300 } });
     t.server.app.fastify.server.on("request", (_request, response) => responses.add(response));
