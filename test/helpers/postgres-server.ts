@@ -184,7 +184,7 @@ export async function admin(url: string, statement: string): Promise<void> {
   }
 }
 
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const socket = createSocket();
   socket.listen(0, "127.0.0.1");
   await once(socket, "listening");

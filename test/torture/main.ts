@@ -28,6 +28,7 @@ const TORTURES: Readonly<Record<string, () => Promise<Torture>>> = {
   restarts: () => import("./run-restarts.ts"),
   machines: () => import("./run-machines.ts"),
   "kill-writes": () => import("./run-kill-writes.ts"),
+  pooler: () => import("./run-pooler.ts"),
 };
 
 /**

@@ -20,8 +20,8 @@ import { isLoss } from "./failure.ts";
 export interface PostgresConnection {
   readonly db: Kysely<Database>;
   readonly rows: Tx["rows"];
-  /** Since when the server runs: another value is another server, or one that crashed meanwhile. */
-  readonly server: string;
+  /** The value of `SERVER_LIFE`; null behind a pooler, where it may change between transactions. */
+  readonly server: string | null;
   /** Statements without parameters. Answers with the last one's command and rows. */
   run(sql: string): Promise<Ran>;
   /** What ended the connection; null while it is of use. */
@@ -34,7 +34,7 @@ export interface Ran {
 }
 
 /** Throws the client library's own errors: the caller turns them into sentences. */
-export function wrapClient(client: ClientBase, server: string): PostgresConnection {
+export function wrapClient(client: ClientBase, server: string | null): PostgresConnection {
   let loss: unknown = null;
   const noticed = (error: unknown): unknown => {
     if (isLoss(error)) {

@@ -30,7 +30,8 @@ function isSessionEnd(code: string): boolean {
  */
 export function isPassing(error: unknown): boolean {
   return error instanceof DatabaseError
-    ? isSessionEnd(error.code ?? "") || error.code === TOO_MANY_CONNECTIONS
+    ? (isSessionEnd(error.code ?? "") && !isPoolerRefusal(error)) ||
+        error.code === TOO_MANY_CONNECTIONS
     : !(error instanceof RepriseError);
 }
 
@@ -100,6 +101,13 @@ export function connectFailure(error: unknown): unknown {
   if (error instanceof RepriseError) {
     return error;
   }
+  if (isPoolerRefusal(error)) {
+    return new RepriseError(
+      "config_invalid",
+      "The connection pooler refuses settings that Reprise connects with. Set ignore_startup_parameters = statement_timeout,lock_timeout,idle_in_transaction_session_timeout,options in pgbouncer.ini; see docs/operations.md.",
+      { cause: error },
+    );
+  }
   switch (sqlState(error)) {
     case "28P01":
     case "28000":
@@ -145,6 +153,15 @@ export function unknownCommit(error: unknown): RepriseError {
   return unavailable(
     "The connection to the database was lost while a change was being stored, so it may be stored or not; look whether it is there before you try again.",
     error,
+  );
+}
+
+/** PgBouncer has one code, 08P01, for all that it refuses: only its text says what it is. */
+function isPoolerRefusal(error: unknown): boolean {
+  return (
+    error instanceof DatabaseError &&
+    error.code === "08P01" &&
+    error.message.startsWith("unsupported startup parameter")
   );
 }
 

@@ -75,8 +75,6 @@ export function createHints({ config, onHint }: HintsParts): Hints {
     client.on("error", lost.reject);
     client.on("end", () => lost.reject(new Error("the connection ended")));
     await client.connect();
-    // a hint that a crash takes away is no loss, and nobody should wait until it is on the disk
-    await client.query("SET synchronous_commit = off");
     const self = await pidOf(client);
     client.on("notification", ({ processId, payload }) => {
       if (processId !== self) {
@@ -140,15 +138,19 @@ async function pidOf(client: Client): Promise<number> {
   return rows[0]?.pid ?? 0;
 }
 
+/**
+ * A hint that a crash takes away is no loss, so its commit does not wait for the disk. The setting is
+ * local to this statement: behind a pooler, the connection serves other transactions next.
+ */
+const NOTIFY = `SELECT set_config('synchronous_commit', 'off', true), pg_notify($1, payload)
+  FROM unnest($2::text[]) AS payload`;
+
 /** What could not be sent waits for the next connection. */
 async function notify(client: Client, waiting: Set<string>): Promise<void> {
   const ids = [...waiting];
   waiting.clear();
   try {
-    await client.query("SELECT pg_notify($1, payload) FROM unnest($2::text[]) AS payload", [
-      CHANNEL,
-      payloadsOf(ids),
-    ]);
+    await client.query(NOTIFY, [CHANNEL, payloadsOf(ids)]);
   } catch (error) {
     for (const id of ids) {
       waiting.add(id);

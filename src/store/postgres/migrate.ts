@@ -3,6 +3,7 @@ import { latestVersion, migrations, requireCurrent } from "../migrations/history
 import type { Migration } from "../migrations/migration.ts";
 import type { PostgresConnection } from "./connection.ts";
 import { postgresDialect } from "./dialect.ts";
+import { requireDurable, SYNCHRONOUS_COMMIT } from "./durability.ts";
 
 /** What the transactions of all nodes that bring the tables to a version queue up for. */
 const MIGRATION_LOCK = 0x52505253;
@@ -37,8 +38,11 @@ export async function requireTables(connection: PostgresConnection): Promise<voi
 }
 
 async function applyOnce(connection: PostgresConnection, migration: Migration): Promise<void> {
-  await connection.run(`BEGIN ISOLATION LEVEL READ COMMITTED; ${PATIENCE}`);
+  const { rows } = await connection.run(
+    `BEGIN ISOLATION LEVEL READ COMMITTED; ${PATIENCE}; SELECT ${SYNCHRONOUS_COMMIT} AS synchronous_commit`,
+  );
   try {
+    requireDurable(rows[0]?.["synchronous_commit"]);
     await connection.run(`SELECT pg_advisory_xact_lock(${MIGRATION_LOCK})`);
     if ((await checkedVersion(connection)) < migration.version) {
       for (const statement of [VERSIONS, ...migration.statements(postgresDialect)]) {

@@ -6,6 +6,8 @@ import { RepriseError } from "../../core/errors.ts";
 import type { StoreLoad } from "../store.ts";
 import type { PostgresAddress } from "./address.ts";
 import { type PostgresConnection, wrapClient } from "./connection.ts";
+import { requireDurable, SYNCHRONOUS_COMMIT } from "./durability.ts";
+import { SERVER_LIFE } from "./server-life.ts";
 
 /** A connection for one piece of work; `release` gives it back, or closes it where it was lost. */
 export interface Lent {
@@ -123,7 +125,7 @@ async function begin(client: PoolClient): Promise<PostgresConnection> {
       throw new Error("the server did not tell its settings");
     }
     check(settings);
-    return wrapClient(client, settings.started);
+    return wrapClient(client, isPooled(client, settings) ? null : settings.server);
   } catch (error) {
     client.release(true);
     throw error;
@@ -134,19 +136,22 @@ interface Settings {
   readonly version: number;
   readonly encoding: string;
   readonly synchronous_commit: string;
-  /** The second time is that of the last recovery from a crash, which begins statistics anew. */
-  readonly started: string;
+  readonly server: string;
+  readonly pid: number;
 }
 
 const SETTINGS = `SELECT current_setting('server_version_num')::int AS version,
   current_setting('server_encoding') AS encoding,
-  current_setting('synchronous_commit') AS synchronous_commit,
-  concat(pg_postmaster_start_time(), ' ', (SELECT stats_reset FROM pg_stat_archiver)) AS started`;
+  ${SYNCHRONOUS_COMMIT} AS synchronous_commit,
+  ${SERVER_LIFE} AS server,
+  pg_backend_pid() AS pid`;
 
 const OLDEST_VERSION = 150_000;
 
-/** Those that keep what was acknowledged through a crash, on every server that is to have it. */
-const DURABLE: ReadonlySet<string> = new Set(["on", "remote_apply"]);
+/** A pooler gives out numbers of its own for the processes of the server. */
+function isPooled(client: PoolClient, { pid }: Settings): boolean {
+  return !("processID" in client) || client.processID !== pid;
+}
 
 function check({ version, encoding, synchronous_commit }: Settings): void {
   if (version < OLDEST_VERSION) {
@@ -161,10 +166,5 @@ function check({ version, encoding, synchronous_commit }: Settings): void {
       "The database does not keep text as UTF-8; make one with createdb --encoding=UTF8 --template=template0.",
     );
   }
-  if (!DURABLE.has(synchronous_commit)) {
-    throw new RepriseError(
-      "config_invalid",
-      "The database acknowledges what a crash could lose, because synchronous_commit is weaker than on; set it with ALTER ROLE ... SET synchronous_commit = on.",
-    );
-  }
+  requireDurable(synchronous_commit);
 }

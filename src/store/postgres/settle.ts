@@ -1,8 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
+import { type RawBuilder, sql } from "kysely";
+
 import { attempt, WAITS_AFTER_LOSS } from "./attempt.ts";
 import { unknownCommit } from "./failure.ts";
 import type { PostgresPool } from "./pool.ts";
+import { SERVER_LIFE } from "./server-life.ts";
 
 /** A transaction that writes, as the server knows it. */
 export interface Transaction {
@@ -32,7 +35,7 @@ export async function didCommit(
     if (status === "unknown") {
       break;
     }
-    await end(pool, transaction, "state = 'idle in transaction'");
+    await end(pool, transaction, sql`state = 'idle in transaction'`);
   }
   throw unknownCommit(loss);
 }
@@ -42,36 +45,38 @@ export async function didCommit(
  * lost, and its rows would hold up the next attempt. Never rejects.
  */
 export function abandon(pool: PostgresPool, transaction: Transaction): Promise<void> {
-  return end(pool, transaction, "true");
+  return end(pool, transaction, sql`true`);
 }
 
-async function end(pool: PostgresPool, transaction: Transaction, where: string): Promise<void> {
+async function end(
+  pool: PostgresPool,
+  { id, server }: Transaction,
+  where: RawBuilder<unknown>,
+): Promise<void> {
   const ending = attempt(pool, async ({ connection }) => {
-    if (connection.server === transaction.server) {
-      await connection.run(
-        `SELECT pg_terminate_backend(pid, 1000) FROM pg_stat_activity
-          WHERE backend_xid = '${transaction.id}'::xid8::xid AND ${where}`,
-      );
-    }
+    await sql`
+      SELECT pg_terminate_backend(pid, 1000) FROM pg_stat_activity
+      WHERE backend_xid = ${id}::xid8::xid AND ${life} = ${server} AND ${where}`.execute(
+      connection.db,
+    );
     return { kind: "done", output: null } as const;
   });
   await ending.catch(() => null);
 }
 
+const life = sql.raw<string>(SERVER_LIFE);
+
 /**
  * What became of a transaction; null where the server cannot say yet. A server that was started
  * since, or another one, may have given the same number to another transaction.
  */
-async function statusOf(pool: PostgresPool, transaction: Transaction): Promise<string | null> {
+async function statusOf(pool: PostgresPool, { id, server }: Transaction): Promise<string | null> {
   const ask = attempt(pool, async ({ connection }) => {
-    if (connection.server !== transaction.server) {
-      return { kind: "done", output: "unknown" } as const;
-    }
-    const { rows } = await connection.run(
-      `SELECT coalesce(pg_xact_status('${transaction.id}'::xid8), 'unknown') AS status`,
-    );
-    return { kind: "done", output: String(rows[0]?.["status"]) } as const;
+    const { rows } = await sql<{ status: string }>`
+      SELECT CASE WHEN ${life} = ${server} THEN coalesce(pg_xact_status(${id}::xid8), 'unknown')
+        ELSE 'unknown' END AS status`.execute(connection.db);
+    return { kind: "done", output: rows[0]?.status } as const;
   });
   const asked = await ask.catch(() => null);
-  return asked?.kind === "done" && asked.output !== "in progress" ? asked.output : null;
+  return asked?.kind === "done" && asked.output !== "in progress" ? (asked.output ?? null) : null;
 }

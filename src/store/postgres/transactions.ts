@@ -3,7 +3,9 @@ import type { CommitListener, Operation, Store, Tx } from "../store.ts";
 import { type Attempt, attempt, repeat } from "./attempt.ts";
 import type { PostgresConnection } from "./connection.ts";
 import { postgresDialect } from "./dialect.ts";
+import { requireDurable, SYNCHRONOUS_COMMIT } from "./durability.ts";
 import type { Lent, PostgresPool } from "./pool.ts";
+import { SERVER_LIFE } from "./server-life.ts";
 import { abandon, didCommit, type Transaction } from "./settle.ts";
 
 export type Transactions = Pick<Store, "read" | "write" | "mayHaveChanged" | "close">;
@@ -134,12 +136,16 @@ async function writeOnce<Input, Output>(
   return committed ? { kind: "done", output: unanswered } : tried;
 }
 
-/** The server's number of the transaction comes along with BEGIN: it costs no further round trip. */
-async function beginWriting(connection: PostgresConnection): Promise<Transaction> {
-  const { rows } = await connection.run(
-    "BEGIN ISOLATION LEVEL READ COMMITTED; SELECT pg_current_xact_id()::text AS id",
-  );
-  return { id: String(rows[0]?.["id"]), server: connection.server };
+/** One round trip: the check and the server's number of the transaction come along with BEGIN. */
+const BEGIN_WRITING = `BEGIN ISOLATION LEVEL READ COMMITTED;
+  SELECT pg_current_xact_id()::text AS id, ${SYNCHRONOUS_COMMIT} AS synchronous_commit`;
+const BEGIN_WRITING_POOLED = `${BEGIN_WRITING}, ${SERVER_LIFE} AS server`;
+
+async function beginWriting({ run, server }: PostgresConnection): Promise<Transaction> {
+  const { rows } = await run(server === null ? BEGIN_WRITING_POOLED : BEGIN_WRITING);
+  const [began] = rows;
+  requireDurable(began?.["synchronous_commit"]);
+  return { id: String(began?.["id"]), server: server ?? String(began?.["server"]) };
 }
 
 /** The server answers a COMMIT after a failed statement with ROLLBACK, and without an error. */

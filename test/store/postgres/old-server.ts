@@ -30,7 +30,7 @@ export async function startOldServer(versionNumber: number): Promise<OldServer> 
       if (!statement.includes("server_version_num")) {
         asked.push(statement);
       }
-      const answer = [String(versionNumber), "UTF8", "on", "since then"];
+      const answer = [String(versionNumber), "UTF8", "on"];
       socket.write(
         Buffer.concat([description(), row(answer), message("C", text("SELECT 1")), READY]),
       );
@@ -58,7 +58,6 @@ const COLUMNS = [
   { name: "version", type: INT4 },
   { name: "encoding", type: TEXT },
   { name: "synchronous_commit", type: TEXT },
-  { name: "started", type: TEXT },
 ];
 
 const READY = message("Z", Buffer.from("I"));
