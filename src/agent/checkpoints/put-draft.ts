@@ -5,6 +5,7 @@ import type {
   CheckpointMetadata,
 } from "@langchain/langgraph-checkpoint";
 
+import { chained, type MessageChain } from "../../store/checkpoints/head-mark.ts";
 import type { ChannelInput, PutCheckpoint } from "../../store/checkpoints/put.ts";
 import type { ListVersion, Placed } from "../../store/checkpoints/value.ts";
 import { encodeJson, encodeValue } from "./encode.ts";
@@ -12,7 +13,7 @@ import { MESSAGES, mirroredSession, mirrorRows } from "./mirror.ts";
 import { createParcel, type ParcelBuilder } from "./parcel.ts";
 import type { Place } from "./place.ts";
 import { splitShape } from "./shape.ts";
-import { headKey, keepHead, type ThreadCache } from "./thread-cache.ts";
+import { chainAt, headKey, keepHead, type ThreadCache } from "./thread-cache.ts";
 
 /** What LangGraph hands to `put`. */
 export interface Put {
@@ -51,6 +52,7 @@ export function draftPut(put: Put, cache: ThreadCache): PutDraft {
       versions: numbers,
       metadata: encodeJson(put.metadata, parcel),
       channels,
+      chain: chainOfPut({ messages, parent, parcel, cache }),
       parcel: parcel.parcel,
       mirror: mirrorFor({ put, messages, parent, parcel, cache }),
     },
@@ -107,6 +109,30 @@ function mirrorFor(parts: {
         parent,
         cache,
       });
+}
+
+/** The checkpoint's messages chained: those that are known already, then the new ones. */
+function chainOfPut(parts: {
+  messages: ChannelInput | undefined;
+  parent: ListVersion | null;
+  parcel: ParcelBuilder;
+  cache: ThreadCache;
+}): MessageChain {
+  const { messages, parent, parcel, cache } = parts;
+  if (messages !== undefined && "inherited" in messages) {
+    return chainAt(cache, parent);
+  }
+  const place = sequenceOf(messages);
+  if (place === null) {
+    return chainAt(cache, null);
+  }
+  const sequence = parcel.sequenceAt(place);
+  const { length } = sequence.messages;
+  let { hash, length: index } = chainAt(cache, sequence.known);
+  for (; index < length; index += 1) {
+    hash = chained(hash, sequence.hashAt(index));
+  }
+  return { length, hash };
 }
 
 /** The list version that the checkpoint's messages are then. */

@@ -12,6 +12,7 @@ import {
 } from "@langchain/langgraph-checkpoint";
 
 import { RepriseError } from "../../core/errors.ts";
+import { refusingDamage } from "../../store/checkpoints/damage.ts";
 import type { FoldedIds } from "../../store/checkpoints/plan-fold.ts";
 import { putCheckpoint } from "../../store/checkpoints/put.ts";
 import { putWrites } from "../../store/checkpoints/put-writes.ts";
@@ -98,9 +99,13 @@ class CheckpointSaver extends BaseCheckpointSaver implements SessionSaver {
     }
     const checkpoint_id = getCheckpointId(config) || undefined;
     const cache = this.#caches.of(place.thread_id);
-    const { page, lender } = await this.#read({ ...place, checkpoint_id, limit: 1 }, cache);
+    const latest = checkpoint_id === undefined && place.ns === "";
+    const wanted = { ...place, checkpoint_id, latest, limit: 1 };
+    const { page, lender } = await this.#read(wanted, cache);
     const [read] = page.checkpoints;
-    return read === undefined ? undefined : tupleOf(read, lender, this.getNextVersion(undefined));
+    return read === undefined
+      ? undefined
+      : refusingDamage(() => tupleOf(read, lender, this.getNextVersion(undefined)));
   }
 
   override async *list(
@@ -119,7 +124,9 @@ class CheckpointSaver extends BaseCheckpointSaver implements SessionSaver {
         cache,
       );
       for (const read of page.checkpoints) {
-        const tuple = await tupleOf(read, lender, this.getNextVersion(undefined));
+        const tuple = await refusingDamage(() =>
+          tupleOf(read, lender, this.getNextVersion(undefined)),
+        );
         if (matches(tuple.metadata, filter)) {
           yield tuple;
           left -= 1;
@@ -250,8 +257,10 @@ class CheckpointSaver extends BaseCheckpointSaver implements SessionSaver {
   async #read(input: Omit<ReadCheckpoints, "have">, cache: ThreadCache) {
     const lists = new Map(cache.lists);
     const have = new Map([...lists].map(([list, { items }]) => [list, items.length]));
-    const page = await this.#store.read(readCheckpoints, { ...input, have });
-    return { page, lender: learnPage({ page, cache, lists, shared: this.#shared }) };
+    return refusingDamage(async () => {
+      const page = await this.#store.read(readCheckpoints, { ...input, have });
+      return { page, lender: learnPage({ page, cache, lists, shared: this.#shared }) };
+    });
   }
 }
 

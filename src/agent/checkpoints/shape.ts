@@ -39,11 +39,44 @@ export function splitShape({ versions, untouched }: Repeated): Shape {
   return { shape, numbers: numbers.join(",") };
 }
 
-/** What `splitShape` took apart. */
+/** What `splitShape` took apart. Throws a RangeError where the two do not fit together. */
 export function joinShape({ shape, numbers }: Shape): Repeated {
-  const all = numbers.split(",").values();
-  const { values, ...versions } = JSON.parse(shape, (_, value: unknown) =>
-    value === null ? Number(all.next().value) : value,
-  ) as Repeated["versions"] & { readonly values: string };
+  const all = numbers === "" ? [] : numbers.split(",");
+  const left = all.values();
+  const parsed: unknown = JSON.parse(shape, (_, value: unknown) =>
+    value === null ? numberOf(left.next().value) : value,
+  );
+  if (!isShape(parsed) || left.next().done !== true) {
+    throw misfit();
+  }
+  const { values, ...versions } = parsed;
   return { versions, untouched: JSON.parse(values) as Repeated["untouched"] };
+}
+
+type Parsed = Repeated["versions"] & { readonly values: string };
+
+function isShape(value: unknown): value is Parsed {
+  return (
+    isRecord(value) &&
+    typeof value["v"] === "number" &&
+    typeof value["values"] === "string" &&
+    isRecord(value["channel_versions"]) &&
+    isRecord(value["versions_seen"])
+  );
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function numberOf(text: string | undefined): number {
+  const number = text === undefined || text === "" ? NaN : Number(text);
+  if (!Number.isFinite(number)) {
+    throw misfit();
+  }
+  return number;
+}
+
+function misfit(): RangeError {
+  return new RangeError("the versions of a checkpoint do not fit its shape");
 }

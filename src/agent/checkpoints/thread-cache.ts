@@ -5,6 +5,7 @@ import type { BodyRow } from "../../store/checkpoints/read.ts";
 import type { ListVersion } from "../../store/checkpoints/value.ts";
 import { type Revive, reviverOf } from "./body.ts";
 import type { Print } from "./message-hash.ts";
+import { chained, type MessageChain, NO_MESSAGES } from "../../store/checkpoints/head-mark.ts";
 
 /** A body that the thread has. What it says never changes, so it may be kept. */
 export interface KnownBody {
@@ -28,6 +29,8 @@ export interface KnownList {
   readonly lent: BaseMessage[];
   /** Ids of the messages lent. */
   readonly ids: Set<string>;
+  /** The hashes of the first items chained, as far as somebody asked. */
+  readonly chain: string[];
 }
 
 /**
@@ -122,9 +125,22 @@ export function extendList(parts: {
     return known;
   }
   const items = [...(known?.items.slice(0, length) ?? []), ...added];
-  const all: KnownList = { items, lent: [], ids: new Set() };
+  const chain = known?.chain.slice(0, length) ?? [];
+  const all: KnownList = { items, lent: [], ids: new Set(), chain };
   keepList(cache, stored.list, all);
   return all;
+}
+
+/** The first items of a known list, chained; each is hashed once, however long the list gets. */
+export function chainAt({ lists }: ThreadCache, version: ListVersion | null): MessageChain {
+  if (version === null) {
+    return NO_MESSAGES;
+  }
+  const { items = [], chain = [] } = lists.get(version.list) ?? {};
+  for (const item of items.slice(chain.length, version.length)) {
+    chain.push(chained(chain.at(-1) ?? NO_MESSAGES.hash, item.hash));
+  }
+  return { length: version.length, hash: chain[version.length - 1] ?? NO_MESSAGES.hash };
 }
 
 export function headKey(ns: string, checkpointId: string): string {

@@ -1,4 +1,5 @@
 import { threadId } from "../../core/threads.ts";
+import type { HeadFault } from "../../store/proof/head.ts";
 import type { Mirror, MirrorRow } from "../../store/proof/mirror.ts";
 import type { Desired } from "./desired.ts";
 import type { Finding, FindingKind } from "./finding.ts";
@@ -15,11 +16,8 @@ export interface Comparison {
 
 /** Every difference between a mirror and its checkpoints; none where the two agree. */
 export function compareMirror(input: Comparison): Finding[] {
-  const damaged = input.truth.damaged.map((thread) =>
-    about(
-      "checkpoint_damaged",
-      `The latest checkpoint of thread ${thread} is damaged, so what it says is not known; restore a backup.`,
-    ),
+  const damaged = input.truth.damaged.map(({ thread_id, fault }) =>
+    about("checkpoint_damaged", `The latest checkpoint of thread ${thread_id} ${FAULTS[fault]}`),
   );
   if (damaged.length > 0) {
     // without a thread's messages every row of it would look like an extra one
@@ -28,6 +26,13 @@ export function compareMirror(input: Comparison): Finding[] {
   const rows = [...missing(input), ...unexplained(input), ...rowByRow(input), ...misplaced(input)];
   return [...rows, ...positions(input, rows), ...counters(input)];
 }
+
+const FAULTS: Readonly<Record<HeadFault, string>> = {
+  unreadable: "is damaged, so what it says is not known; restore a backup.",
+  lost: "is gone: the agent would go on from an earlier one; restore a backup.",
+  changed: "is not as it was stored; restore a backup.",
+  foreign: "holds messages of another thread; restore a backup.",
+};
 
 function missing({ match }: Comparison): Finding[] {
   return match.messages

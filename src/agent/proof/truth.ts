@@ -2,9 +2,11 @@ import { AIMessage, type BaseMessage } from "@langchain/core/messages";
 
 import type { MirrorMessage } from "../../store/messages/mirror.ts";
 import type { BodyRow } from "../../store/checkpoints/read.ts";
+import type { HeadFault } from "../../store/proof/head.ts";
 import type { Proof, ThreadProof } from "../../store/proof/read.ts";
 import { hashOf, reviverOf } from "../checkpoints/body.ts";
 import { mirrorOf, tokenCountOf } from "../checkpoints/mirror-row.ts";
+import { isReadable } from "./readable.ts";
 
 /** A message of a thread's latest checkpoint, as its row has to be. */
 export interface TrueMessage {
@@ -15,6 +17,11 @@ export interface TrueMessage {
   readonly ts: string;
 }
 
+export interface DamagedThread {
+  readonly thread_id: string;
+  readonly fault: HeadFault;
+}
+
 /** What the checkpoints of a session say, as plain data. */
 export interface Truth {
   /** In the order of the threads, then of their messages; each id once. */
@@ -23,20 +30,21 @@ export interface Truth {
   readonly removed: readonly MirrorMessage[];
   /** True where a provider has not said what an answer was sent: it is estimated from the messages before. */
   readonly estimated: boolean;
-  /** Ids of the threads whose latest checkpoint is damaged: what they say is not known. */
-  readonly damaged: readonly string[];
+  /** Threads whose latest checkpoint is damaged: what they say is not known. */
+  readonly damaged: readonly DamagedThread[];
 }
 
 /** Makes the rows of a session's messages once more from its checkpoints. */
-export async function truthOf({ threads }: Pick<Proof, "threads">): Promise<Truth> {
+export async function truthOf({ threads, lost }: Pick<Proof, "threads" | "lost">): Promise<Truth> {
   const messages = new Map<string, TrueMessage>();
   const removed: MirrorMessage[] = [];
-  const damaged: string[] = [];
+  const damaged = lost.map((thread_id): DamagedThread => ({ thread_id, fault: "lost" }));
   let estimated = false;
   for (const thread of threads) {
+    const { thread_id } = thread;
     const present = await messagesOf(thread);
     if (present === null) {
-      damaged.push(thread.thread_id);
+      damaged.push({ thread_id, fault: thread.fault ?? "unreadable" });
       continue;
     }
     const rows = rowsOf(present);
@@ -47,7 +55,7 @@ export async function truthOf({ threads }: Pick<Proof, "threads">): Promise<Trut
     const gone = await removedFrom(thread);
     if (present.length === 0 && gone.some((message) => AIMessage.isInstance(message))) {
       // it answered, and its latest checkpoint holds nothing: that would resume blank
-      damaged.push(thread.thread_id);
+      damaged.push({ thread_id, fault: "changed" });
       continue;
     }
     removed.push(...gone.flatMap((message) => mirrorOf([message], 0) ?? []));
@@ -67,7 +75,10 @@ function again(
 }
 
 async function messagesOf(thread: ThreadProof): Promise<BaseMessage[] | null> {
-  if (thread.messages === null) {
+  if (thread.fault !== null || thread.head === null) {
+    return null;
+  }
+  if (!(await isReadable(thread.head.page, thread.head))) {
     return null;
   }
   const messages: BaseMessage[] = [];

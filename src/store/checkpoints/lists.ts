@@ -1,6 +1,6 @@
-import { RepriseError } from "../../core/errors.ts";
 import type { Tx } from "../store.ts";
 import { batches } from "./bodies.ts";
+import { damagedCheckpoint } from "./damage.ts";
 import { at, type ListVersion, type SequenceInput } from "./value.ts";
 
 /**
@@ -174,6 +174,25 @@ async function itemsOf(tx: Tx, version: ListVersion): Promise<number[]> {
   return items;
 }
 
+/** The hashes of a list version's bodies, in order. Error codes: as `segmentsOf`. */
+export async function hashesOf(tx: Tx, version: ListVersion): Promise<string[]> {
+  const { segments } = await segmentsOf(tx, version, new Map());
+  const hashes: string[] = [];
+  for (const { list, from, to } of segments) {
+    const rows = await tx.db
+      .selectFrom("checkpoint_list_items")
+      .innerJoin("checkpoint_bodies", "checkpoint_bodies.id", "checkpoint_list_items.body")
+      .select("hash")
+      .where("list", "=", list)
+      .where("position", ">=", from)
+      .where("position", "<", to)
+      .orderBy("position")
+      .execute();
+    hashes.push(...rows.map(({ hash }) => hash));
+  }
+  return hashes;
+}
+
 /** A stretch of positions whose items stand in one list. */
 export interface Segment {
   readonly list: number;
@@ -208,16 +227,9 @@ export async function segmentsOf(
     }
     if (base >= list) {
       // a list is made after its base; anything else would be followed for ever
-      throw damagedList();
+      throw damagedCheckpoint();
     }
     list = base;
     to = base_length;
   }
-}
-
-function damagedList(): RepriseError {
-  return new RepriseError(
-    "database_corrupt",
-    "A checkpoint of this session is damaged in the database; restore a backup, or go on in a new session.",
-  );
 }

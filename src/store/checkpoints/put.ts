@@ -2,6 +2,7 @@ import type { Fence } from "../leases/fence.ts";
 import { type MirrorInput, mirrorMessages } from "../messages/mirror.ts";
 import type { Operation, Tx } from "../store.ts";
 import { findBodies, keepBodies } from "./bodies.ts";
+import { markHash, markHead, type MessageChain } from "./head-mark.ts";
 import { haveLists, keepSequence } from "./lists.ts";
 import { findThread, holdThread, keepThread } from "./threads.ts";
 import {
@@ -37,6 +38,8 @@ export interface PutCheckpoint {
   readonly versions: string;
   readonly metadata: ValueInput;
   readonly channels: readonly ChannelInput[];
+  /** The messages that it has then. */
+  readonly chain: MessageChain;
   readonly parcel: Parcel;
   readonly mirror: CheckpointMirror | null;
   readonly fence: Fence | null;
@@ -54,13 +57,28 @@ export interface PutCheckpoint {
 export const putCheckpoint: Operation<PutCheckpoint, Placed | "stale"> = async (tx, input) => {
   await holdThread(tx, input);
   const parent = await readParent(tx, input);
-  if (!hasInherited(parent, input) || !standsAt(parent, input.mirror)) {
+  const channels = parent?.channels ?? null;
+  if (!hasInherited(channels, input) || !standsAt(channels, input.mirror)) {
     return "stale";
   }
-  const placed = await keepParcel(tx, input);
+  const placed = await keepParcel(tx, { ...input, thread: parent?.thread });
   if (placed === "stale") {
     return placed;
   }
+  await keepCheckpoint(tx, { input, parent: channels, placed });
+  if (input.mirror !== null) {
+    await mirrorMessages(tx, input.mirror);
+  }
+  return placed;
+};
+
+/** Stores the row and, for a root checkpoint, moves the thread's mark to it. */
+async function keepCheckpoint(
+  tx: Tx,
+  { input, parent, placed }: { input: PutCheckpoint; parent: Channels | null; placed: Placed },
+): Promise<void> {
+  const { thread } = placed;
+  const { ns, checkpoint_id } = input;
   const row = {
     parent_id: input.parent_id,
     ts: input.ts,
@@ -69,40 +87,39 @@ export const putCheckpoint: Operation<PutCheckpoint, Placed | "stale"> = async (
     channels: channelsText(input.channels, { parent, placed }),
     metadata: storedText(input.metadata, placed),
   };
-  await tx.db
+  const { id } = await tx.db
     .insertInto("checkpoints")
-    .values({
-      thread: placed.thread,
-      ns: input.ns,
-      checkpoint_id: input.checkpoint_id,
-      ...row,
-    })
+    .values({ thread, ns, checkpoint_id, ...row })
     .onConflict((conflict) => conflict.columns(["thread", "ns", "checkpoint_id"]).doUpdateSet(row))
-    .execute();
-  if (input.mirror !== null) {
-    await mirrorMessages(tx, input.mirror);
+    .returning("id")
+    .executeTakeFirstOrThrow();
+  if (ns === "") {
+    const { chain } = input;
+    const hash = markHash(input.thread_id, { chain, columns: { checkpoint_id, ...row } });
+    await markHead(tx, { thread, row: id, length: chain.length, hash });
   }
-  return placed;
-};
+}
 
 type Channels = Readonly<Record<string, StoredValue>>;
 
 async function readParent(
   tx: Tx,
   input: Pick<PutCheckpoint, "thread_id" | "ns" | "parent_id">,
-): Promise<Channels | null> {
+): Promise<{ readonly thread: number; readonly channels: Channels } | null> {
   if (input.parent_id === null) {
     return null;
   }
   const row = await tx.db
     .selectFrom("checkpoints")
     .innerJoin("checkpoint_threads", "checkpoint_threads.id", "checkpoints.thread")
-    .select("channels")
+    .select(["thread", "channels"])
     .where("checkpoint_threads.thread_id", "=", input.thread_id)
     .where("ns", "=", input.ns)
     .where("checkpoint_id", "=", input.parent_id)
     .executeTakeFirst();
-  return row === undefined ? null : (JSON.parse(row.channels) as Channels);
+  return row === undefined
+    ? null
+    : { thread: row.thread, channels: JSON.parse(row.channels) as Channels };
 }
 
 function hasInherited(parent: Channels | null, input: PutCheckpoint): boolean {
@@ -123,13 +140,20 @@ function standsAt(parent: Channels | null, mirror: CheckpointMirror | null): boo
   return list === mirror.parent?.list && length === mirror.parent.length;
 }
 
+interface KeepParcel {
+  readonly thread_id: string;
+  /** The thread's number where the caller has read it. */
+  readonly thread?: number | undefined;
+  readonly parcel: Parcel;
+}
+
 /** Stores what the values of a write refer to; `stale` before anything is changed. */
 export async function keepParcel(
   tx: Tx,
-  { thread_id, parcel }: { readonly thread_id: string; readonly parcel: Parcel },
+  { thread_id, thread: given, parcel }: KeepParcel,
 ): Promise<Placed | "stale"> {
   const { bodies, sequences } = parcel;
-  const known = await findThread(tx, thread_id);
+  const known = given ?? (await findThread(tx, thread_id));
   const found =
     known === null
       ? bodies.some((body) => body.text === null)

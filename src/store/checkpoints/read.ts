@@ -1,5 +1,7 @@
 import type { Operation, Tx } from "../store.ts";
 import { batches } from "./bodies.ts";
+import { damagedCheckpoint } from "./damage.ts";
+import { refuseEarlierHead, refuseLostHead } from "./head-mark.ts";
 import { segmentsOf } from "./lists.ts";
 import { type ListVersion, refsOf, type StoredValue, type StoredWrite } from "./value.ts";
 
@@ -17,6 +19,8 @@ export interface ReadCheckpoints {
   /** Only rows before this one: the next page. */
   readonly before_row?: number;
   readonly limit: number;
+  /** True for the latest root checkpoint of a thread, which has to be the one stored last. */
+  readonly latest?: boolean;
   /** How many items of which lists the caller has: those are not read again. */
   readonly have: ReadonlyMap<number, number>;
 }
@@ -40,6 +44,9 @@ export interface TaskWrites {
 
 export interface CheckpointRead {
   readonly row: number;
+  /** The thread's mark: see `head-mark.ts`. */
+  readonly head_row: number;
+  readonly head_length: number;
   readonly thread: number;
   readonly thread_id: string;
   readonly ns: string;
@@ -63,17 +70,29 @@ export interface CheckpointPage {
   readonly bodies: readonly BodyRow[];
 }
 
-/** Checkpoints, the one stored last first, with all that their values refer to, in one state. */
+/**
+ * Checkpoints, the one stored last first, with all that their values refer to, in one state.
+ *
+ * Error codes: `database_corrupt` where rows do not fit together.
+ */
 export const readCheckpoints: Operation<ReadCheckpoints, CheckpointPage> = async (tx, input) => {
   const checkpoints: CheckpointRead[] = [];
-  for (const row of await readRows(tx, input)) {
+  for (const { shape, ...row } of await readRows(tx, input)) {
+    if (shape === null) {
+      throw damagedCheckpoint();
+    }
     checkpoints.push({
       ...row,
+      shape,
       channels: JSON.parse(row.channels) as CheckpointRead["channels"],
       metadata: JSON.parse(row.metadata) as StoredValue,
       writes: await readWrites(tx, row),
-      parent_writes: await readParentWrites(tx, row),
+      parent_writes: await readParentWrites(tx, { ...row, shape }),
     });
+  }
+  if (input.latest === true && input.thread_id !== undefined) {
+    const [head] = checkpoints;
+    await (head === undefined ? refuseLostHead(tx, input.thread_id) : refuseEarlierHead(head));
   }
   const wanted = wantedBy(checkpoints);
   const lists: ListTail[] = [];
@@ -87,11 +106,13 @@ async function readRows(tx: Tx, input: ReadCheckpoints) {
   let query = tx.db
     .selectFrom("checkpoints")
     .innerJoin("checkpoint_threads", "checkpoint_threads.id", "checkpoints.thread")
-    .innerJoin("checkpoint_bodies", "checkpoint_bodies.id", "checkpoints.shape")
+    .leftJoin("checkpoint_bodies", "checkpoint_bodies.id", "checkpoints.shape")
     .select([
       "checkpoints.id as row",
       "checkpoints.thread as thread",
       "thread_id",
+      "head_row",
+      "head_length",
       "ns",
       "checkpoint_id",
       "parent_id",
@@ -212,6 +233,9 @@ async function readTail(
       .orderBy("position")
       .execute();
     items.push(...rows);
+  }
+  if (items.length !== version.length - (start?.length ?? 0)) {
+    throw damagedCheckpoint();
   }
   return { ...version, start, items };
 }

@@ -5,6 +5,7 @@ import { openExchanges } from "./0005-open-exchanges.ts";
 import { readiness } from "./0004-readiness.ts";
 import { sessions } from "./0001-sessions.ts";
 import { sessionsByCreation } from "./0006-sessions-by-creation.ts";
+import { threadHeads } from "./0007-thread-heads.ts";
 import type { Migration } from "./migration.ts";
 
 /** The whole history, in order. The last version is the one this program writes. */
@@ -15,6 +16,7 @@ export const migrations: readonly Migration[] = [
   readiness,
   openExchanges,
   sessionsByCreation,
+  threadHeads,
 ];
 
 export function latestVersion(): number {

@@ -31,9 +31,18 @@ export interface ThreadHead {
   readonly thread: number;
   /** The checkpoint's row. */
   readonly row: number;
+  readonly checkpoint_id: string;
+  readonly parent_id: string | null;
   readonly ts: string;
+  readonly shape: number;
+  readonly versions: string;
   /** JSON as stored: it may be damaged. */
   readonly channels: string;
+  readonly metadata: string;
+  /** The thread's mark: see `checkpoints/head-mark.ts`. */
+  readonly head_row: number;
+  readonly head_length: number;
+  readonly head_hash: string;
 }
 
 /** A session's mirror as it stands, and which checkpoints it has to agree with. */
@@ -46,6 +55,8 @@ export interface Mirror {
   readonly rows: readonly MirrorRow[];
   /** Ascending by suffix; threads without a checkpoint are not among them. */
   readonly heads: readonly ThreadHead[];
+  /** Ids of threads that had a checkpoint and have none. */
+  readonly lost: readonly string[];
 }
 
 /** Error codes: `session_not_found`. */
@@ -70,17 +81,32 @@ export async function readMirror(tx: Tx, session_id: string): Promise<Mirror> {
     .where("session_id", "=", session_id)
     .orderBy("seq")
     .execute();
-  return { session_id, state, activity, counters, rows, heads: await readHeads(tx, session_id) };
+  const heads = await readHeads(tx, session_id);
+  const lost = await readLost(tx, { session_id, heads });
+  return { session_id, state, activity, counters, rows, heads, lost };
 }
 
 async function readHeads(tx: Tx, session_id: string): Promise<ThreadHead[]> {
   const rows = await tx.db
     .selectFrom("checkpoints")
     .innerJoin("checkpoint_threads", "checkpoint_threads.id", "checkpoints.thread")
-    .select(["thread_id", "thread", "checkpoints.id as row", "ts", "channels"])
-    // every thread id begins with the session's id and ":", behind which ";" sorts
-    .where("thread_id", ">=", `${session_id}:`)
-    .where("thread_id", "<", `${session_id};`)
+    .select([
+      "thread_id",
+      "thread",
+      "checkpoints.id as row",
+      "checkpoint_id",
+      "parent_id",
+      "ts",
+      "shape",
+      "versions",
+      "channels",
+      "metadata",
+      "head_row",
+      "head_length",
+      "head_hash",
+    ])
+    .where("thread_id", ">=", idsOf(session_id).from)
+    .where("thread_id", "<", idsOf(session_id).before)
     .where(({ eb, selectFrom }) =>
       eb(
         "checkpoints.id",
@@ -100,7 +126,28 @@ async function readHeads(tx: Tx, session_id: string): Promise<ThreadHead[]> {
     .sort((a, b) => a.suffix - b.suffix);
 }
 
+/** Every thread id begins with the session's id and ":", after which ";" sorts. */
+function idsOf(session_id: string): { readonly from: string; readonly before: string } {
+  return { from: `${session_id}:`, before: `${session_id};` };
+}
+
+async function readLost(
+  tx: Tx,
+  { session_id, heads }: { session_id: string; heads: readonly ThreadHead[] },
+): Promise<string[]> {
+  const marked = await tx.db
+    .selectFrom("checkpoint_threads")
+    .select("thread_id")
+    .where("thread_id", ">=", idsOf(session_id).from)
+    .where("thread_id", "<", idsOf(session_id).before)
+    .where("head_row", ">", 0)
+    .orderBy("thread_id")
+    .execute();
+  const present = new Set(heads.map(({ thread_id }) => thread_id));
+  return marked.map(({ thread_id }) => thread_id).filter((id) => !present.has(id));
+}
+
 /** The same for the same mirror and checkpoints: tells whether anything has changed since. */
-export function stampOf({ counters, rows, heads }: Mirror): string {
-  return hash("sha256", JSON.stringify([counters, rows, heads]), "base64url");
+export function stampOf({ counters, rows, heads, lost }: Mirror): string {
+  return hash("sha256", JSON.stringify([counters, rows, heads, lost]), "base64url");
 }

@@ -1,8 +1,9 @@
-import { NoResultError } from "kysely";
-
+import { isDamage } from "../checkpoints/damage.ts";
+import { messagesOf } from "../checkpoints/head-mark.ts";
 import { type BodyRow, type CheckpointPage, readCheckpoints } from "../checkpoints/read.ts";
 import { refsOf } from "../checkpoints/value.ts";
 import type { Operation, Tx } from "../store.ts";
+import { headFault, type HeadFault } from "./head.ts";
 import { type Mirror, readMirror, type ThreadHead } from "./mirror.ts";
 
 export interface ReadProof {
@@ -17,8 +18,12 @@ export interface ThreadProof {
   readonly suffix: number;
   /** When the checkpoint was made. */
   readonly ts: string;
-  /** The messages in order; null where the checkpoint is damaged, so that nobody can tell. */
-  readonly messages: readonly BodyRow[] | null;
+  /** Null for a checkpoint that is sound as far as its rows say. */
+  readonly fault: HeadFault | null;
+  /** The messages in order; none where there is a fault. */
+  readonly messages: readonly BodyRow[];
+  /** The checkpoint as read, with the hash that the text of its shape has to have. */
+  readonly head: { readonly page: CheckpointPage; readonly shape_hash: string } | null;
   /** Bodies, messages among them, that are not in `messages`, oldest first; empty if not asked for. */
   readonly others: readonly BodyRow[];
 }
@@ -38,32 +43,37 @@ export const readProof: Operation<ReadProof, Proof> = async (tx, { session_id, r
   const mirror = await readMirror(tx, session_id);
   const threads: ThreadProof[] = [];
   for (const head of mirror.heads) {
-    const messages = await readMessages(tx, head);
+    const read = await readHead(tx, head);
     const { thread_id, suffix, ts } = head;
-    const others = removed ? await readOthers(tx, head, messages ?? []) : [];
-    threads.push({ thread_id, suffix, ts, messages, others });
+    const others = removed ? await readOthers(tx, head, read.messages) : [];
+    threads.push({ thread_id, suffix, ts, ...read, others });
   }
   return { ...mirror, threads };
 };
 
-/** The channel that the mirror shows. */
-const MESSAGES = "messages";
-
-async function readMessages(tx: Tx, head: ThreadHead): Promise<readonly BodyRow[] | null> {
+async function readHead(
+  tx: Tx,
+  head: ThreadHead,
+): Promise<Pick<ThreadProof, "fault" | "messages" | "head">> {
   try {
-    const page = await readCheckpoints(tx, {
-      thread_id: head.thread_id,
-      ns: "",
-      limit: 1,
-      have: new Map(),
-    });
-    return wholeMessages(page, head);
-  } catch (error) {
-    if (isDamage(error)) {
-      return null;
+    const { thread_id } = head;
+    const page = await readCheckpoints(tx, { thread_id, ns: "", limit: 1, have: new Map() });
+    const messages = wholeMessages(page, head);
+    if (messages !== null) {
+      const { hash: shape_hash } = await tx.db
+        .selectFrom("checkpoint_bodies")
+        .select("hash")
+        .where("id", "=", head.shape)
+        .executeTakeFirstOrThrow();
+      const fault = await headFault(tx, head, messages);
+      return { fault, messages: fault === null ? messages : [], head: { page, shape_hash } };
     }
-    throw error;
+  } catch (error) {
+    if (!isDamage(error)) {
+      throw error;
+    }
   }
+  return { fault: "unreadable", messages: [], head: null };
 }
 
 /** Reading joins rows that refer to each other, so what is gone is silently not there. */
@@ -72,33 +82,24 @@ function wholeMessages(page: CheckpointPage, head: ThreadHead): readonly BodyRow
   if (read?.row !== head.row || !isWhole(page)) {
     return null;
   }
-  const value = read.channels[MESSAGES];
-  if (value === undefined || !("l" in value)) {
+  const version = messagesOf(read.channels);
+  if (version === null) {
     return [];
   }
-  const [list, length] = value.l;
+  const { list, length } = version;
   return page.lists.find((tail) => tail.list === list)?.items.slice(0, length) ?? null;
 }
 
 function isWhole({ checkpoints, bodies, lists }: CheckpointPage): boolean {
   const found = new Set(bodies.map((body) => body.id));
-  const values = checkpoints.flatMap(({ channels, metadata }) => [
+  const values = checkpoints.flatMap(({ channels, metadata, writes, parent_writes }) => [
     metadata,
     ...Object.values(channels),
+    ...[...writes, ...parent_writes].flatMap((task) => task.writes.map(([, , value]) => value)),
   ]);
   return (
     lists.every((tail) => tail.items.length === tail.length) &&
     values.every((value) => refsOf(value).bodies.every((body) => found.has(body)))
-  );
-}
-
-/** What reading a checkpoint throws whose rows do not fit together. Failures of the database pass. */
-function isDamage(error: unknown): boolean {
-  return (
-    error instanceof SyntaxError ||
-    error instanceof RangeError ||
-    error instanceof TypeError ||
-    error instanceof NoResultError
   );
 }
 

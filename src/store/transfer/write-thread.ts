@@ -4,6 +4,7 @@ import { RepriseError } from "../../core/errors.ts";
 import { threadId } from "../../core/threads.ts";
 import { batches, keepBodies } from "../checkpoints/bodies.ts";
 import { findThread, keepThread } from "../checkpoints/threads.ts";
+import { markLatest } from "../checkpoints/mark-latest.ts";
 import { at } from "../checkpoints/value.ts";
 import type { Tx } from "../store.ts";
 import type { PortableThread } from "./document.ts";
@@ -35,6 +36,8 @@ export async function writeThread(
   await writeCheckpoints(tx, { thread, portable, places });
   await writeWrites(tx, { thread, portable, places });
   await writeFolded(tx, thread, portable.folded);
+  // of numbers that this database gave out, so it is made anew
+  await markLatest(tx, { thread, thread_id: id });
 }
 
 /** As the agent names its bodies (`agent/checkpoints/body.ts`): it must find these again. */

@@ -23,6 +23,7 @@ export const NOT_COPIED: Readonly<Record<string, string>> = {
   "sessions.lease_owner": "a lease is of one database",
   "sessions.lease_epoch": "a lease is of one database",
   "sessions.lease_expires_at": "a lease is of one database",
+  "checkpoint_threads.head_hash": "it is of numbers of rows, and made anew",
 };
 
 /**
@@ -34,6 +35,7 @@ export const NUMBERED = [
   "checkpoint_threads.folded_checkpoint",
   "checkpoint_threads.folded_body",
   "checkpoint_threads.folded_list",
+  "checkpoint_threads.head_row",
   "checkpoint_bodies.id",
   "checkpoint_bodies.thread",
   "checkpoint_lists.id",
@@ -118,6 +120,8 @@ function valueOf(table: string, name: string) {
       return place("checkpoint_bodies", name, "checkpoint_threads.id");
     case "checkpoint_threads.folded_list":
       return place("checkpoint_lists", name, "checkpoint_threads.id");
+    case "checkpoint_threads.head_row":
+      return place("checkpoints", name, "checkpoint_threads.id");
     case "checkpoint_threads.id":
       return sql.raw("thread_id");
     case "checkpoint_bodies.id":

@@ -69,7 +69,17 @@ describeEngines("moving sessions", (engine) => {
     expect(tree.messages.some(({ archived }) => archived)).toBe(true);
     expect(tree.messages.at(-1)).toMatchObject({ content: "waits", checkpointed: false });
     expect(await portableColumns(store)).toEqual({
-      checkpoint_threads: ["folded_body", "folded_checkpoint", "folded_list", "id", "thread_id"],
+      // the mark of the head is made anew where the thread is stored
+      checkpoint_threads: [
+        "folded_body",
+        "folded_checkpoint",
+        "folded_list",
+        "head_hash",
+        "head_length",
+        "head_row",
+        "id",
+        "thread_id",
+      ],
       checkpoint_bodies: ["body", "hash", "id", "thread"],
       checkpoint_lists: ["base", "base_length", "depth", "id", "length", "thread"],
       checkpoint_list_items: ["body", "list", "position"],

@@ -1,0 +1,121 @@
+import { hash } from "node:crypto";
+
+import { RepriseError } from "../../core/errors.ts";
+import { type Given, prepared } from "../prepared.ts";
+import type { Tx } from "../store.ts";
+import type { ListVersion, StoredValue } from "./value.ts";
+
+/*
+ * Each thread keeps a mark of its latest root checkpoint: the row, how many messages it has and a
+ * hash of all that it says. `put` moves it in the checkpoint's own transaction, so a checkpoint
+ * that is deleted, shortened or exchanged later no longer fits it. An older Reprise does not move
+ * the mark: then the latest checkpoint has a higher row, and descends from the marked one.
+ */
+
+/** The messages of a checkpoint: how many, and their hashes chained. */
+export interface MessageChain {
+  readonly length: number;
+  readonly hash: string;
+}
+
+export const NO_MESSAGES: MessageChain = { length: 0, hash: "" };
+
+/** The chain with one more message, named by the hash of its body. */
+export function chained(before: string, bodyHash: string): string {
+  return shortHash(before + bodyHash);
+}
+
+export function chainOf(bodyHashes: readonly string[]): MessageChain {
+  return { length: bodyHashes.length, hash: bodyHashes.reduce(chained, NO_MESSAGES.hash) };
+}
+
+/** The columns of a checkpoint that no later write changes, as stored. */
+export interface FixedColumns {
+  readonly checkpoint_id: string;
+  readonly ts: string;
+  readonly shape: number;
+  readonly versions: string;
+  readonly channels: string;
+  readonly metadata: string;
+}
+
+/** What the mark's hash has to be for a checkpoint of this thread. */
+export function markHash(
+  thread_id: string,
+  { chain, columns }: { readonly chain: MessageChain; readonly columns: FixedColumns },
+): string {
+  const { checkpoint_id, ts, shape, versions, channels, metadata } = columns;
+  const said = [chain.hash, checkpoint_id, ts, shape, versions, channels, metadata];
+  return shortHash(JSON.stringify([thread_id, ...said]));
+}
+
+/** 132 bits of the SHA-256. */
+function shortHash(text: string): string {
+  return hash("sha256", text, "base64url").slice(0, 22);
+}
+
+interface HeadMark {
+  readonly thread: number;
+  readonly row: number;
+  readonly length: number;
+  readonly hash: string;
+}
+
+/** Moves a thread's mark to a root checkpoint, unless a later one has it. */
+export async function markHead(tx: Tx, mark: HeadMark): Promise<void> {
+  await tx.rows(moveMark, mark);
+}
+
+const moveMark = prepared(({ db }, given: Given<HeadMark>) =>
+  db
+    .updateTable("checkpoint_threads")
+    .set({ head_row: given("row"), head_length: given("length"), head_hash: given("hash") })
+    .where("id", "=", given("thread"))
+    .where("head_row", "<=", given("row")),
+);
+
+/** The channel whose messages the mark keeps. */
+const MESSAGES = "messages";
+
+/** The messages of a checkpoint; null where its channel holds no list of them. */
+export function messagesOf(channels: Readonly<Record<string, StoredValue>>): ListVersion | null {
+  const value = channels[MESSAGES];
+  return value !== undefined && "l" in value ? { list: value.l[0], length: value.l[1] } : null;
+}
+
+export interface LatestRead {
+  readonly row: number;
+  readonly head_row: number;
+  readonly head_length: number;
+  readonly channels: Readonly<Record<string, StoredValue>>;
+}
+
+/**
+ * Refuses to take a checkpoint for the latest of its thread where a later one was stored, or where
+ * it has lost messages: the agent would go on without them. Error codes: `database_corrupt`.
+ */
+export function refuseEarlierHead({ row, head_row, head_length, channels }: LatestRead): void {
+  const length = messagesOf(channels)?.length ?? 0;
+  if (row < head_row || (row === head_row && length !== head_length)) {
+    throw lostHead();
+  }
+}
+
+/** Refuses to take a thread for a new one whose checkpoints are gone. As `refuseEarlierHead`. */
+export async function refuseLostHead(tx: Tx, threadId: string): Promise<void> {
+  const thread = await tx.db
+    .selectFrom("checkpoint_threads")
+    .select("head_row")
+    .where("thread_id", "=", threadId)
+    .executeTakeFirst();
+  if ((thread?.head_row ?? 0) > 0) {
+    throw lostHead();
+  }
+}
+
+function lostHead(): RepriseError {
+  return new RepriseError(
+    "database_corrupt",
+    "The latest checkpoint of this session is gone or incomplete in the database; restore a backup, or go on in a new session.",
+  );
+}
