@@ -51,8 +51,8 @@ export function personaPlaces(cli: CliContext): PersonaPlaces {
  * Error codes: `invalid_usage`; `config_invalid` where the environment names no home either.
  */
 export function databaseLocation(cli: CliContext, option: string | undefined): string {
-  const named = option ?? (cli.env["REPRISE_DATABASE"] || locationInFile(cli));
-  if (option === "") {
+  const named = option?.trim() ?? (cli.env["REPRISE_DATABASE"]?.trim() || locationInFile(cli));
+  if (option !== undefined && named === "") {
     throw new RepriseError("invalid_usage", "--database needs a file or a postgres:// address.");
   }
   if (named === undefined || named === "") {
@@ -69,22 +69,24 @@ export function databaseLocation(cli: CliContext, option: string | undefined): s
 }
 
 /**
- * A postgres:// address as it is, or the full path of a file. With a typing error in its scheme an
- * address would be the name of a new file, password and all, and the service would begin there.
+ * A postgres:// address, or the full path of a file, without the white space around it. With a typing
+ * error in its scheme an address would be the name of a new file, password and all, and the service
+ * would begin there.
  *
  * Error codes: `config_invalid` for an address of another kind.
  */
 export function resolveLocation(cli: CliContext, named: string): string {
-  if (isPostgres(named)) {
-    return named;
+  const location = named.trim();
+  if (isPostgres(location)) {
+    return location;
   }
-  if (/^([a-z][a-z0-9+.-]+:\/\/|postgres\w*:)/i.test(named)) {
+  if (location.includes("://") || /^postgres\w*:/i.test(location)) {
     throw new RepriseError(
       "config_invalid",
-      "The database is named by an address that is not of PostgreSQL; write it as postgres://user@host:5432/name, or name a file by its path alone.",
+      "The database is not a PostgreSQL address. Write it as postgres://user@host:5432/name, or name a file by its path alone.",
     );
   }
-  return resolve(cli.cwd, named);
+  return resolve(cli.cwd, location);
 }
 
 /** For secrets that a platform gives as files: the environment of a process is easily shown. */

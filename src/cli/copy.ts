@@ -46,7 +46,7 @@ function placesOf(cli: CliContext, command: Command, options: CopyOptions): Plac
       "--database and --from both name the database to read; give one of them.",
     );
   }
-  if (options.from === "" || options.to === "") {
+  if (options.from?.trim() === "" || options.to.trim() === "") {
     throw new RepriseError(
       "invalid_usage",
       "--from and --to each need a file or a postgres:// address.",

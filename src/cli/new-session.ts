@@ -1,8 +1,8 @@
 import { stat } from "node:fs/promises";
-import { resolve } from "node:path";
+import { isAbsolute, resolve, sep } from "node:path";
 
 import { RepriseError } from "../core/errors.ts";
-import { projectKeyOf } from "../store/project-key.ts";
+import { projectKeyOf, realPathOf } from "../store/project-key.ts";
 import type { ChatOptions } from "./chat-options.ts";
 import { DEFAULT_PERSONA } from "./check-choice.ts";
 import type { CliContext } from "./context.ts";
@@ -14,11 +14,23 @@ export interface Project {
 
 /** The folder of `--repo`, else the working directory. Error codes: `invalid_usage`. */
 export async function projectOf(cli: CliContext, options: ChatOptions): Promise<Project> {
-  const repo_path = resolve(cli.cwd, options.repo ?? ".");
-  if (options.repo !== undefined && !(await isFolder(repo_path))) {
+  const repo_path = options.repo === undefined ? cli.cwd : await folderNamed(cli.cwd, options.repo);
+  return { repo_path, project_key: await projectKeyOf(repo_path) };
+}
+
+/**
+ * The folder that the system finds under a name: `..` after a link is the parent of the folder that
+ * the link points to. Only then the name loses its links.
+ */
+async function folderNamed(cwd: string, name: string): Promise<string> {
+  // not joined, which would resolve `..` by name
+  const named = isAbsolute(name) ? name : `${cwd}${sep}${name}`;
+  if (!(await isFolder(named))) {
     throw new RepriseError("invalid_usage", "--repo names no folder; check its path.");
   }
-  return { repo_path, project_key: await projectKeyOf(repo_path) };
+  const real = await realPathOf(named);
+  const byName = resolve(named);
+  return (await realPathOf(byName)) === real ? byName : real;
 }
 
 /** The columns that a session begins with; its model is recorded with its first exchange. */

@@ -71,6 +71,24 @@ describe("a new session", () => {
     expect(await sessionsOf(home)).toEqual([]);
   });
 
+  it("[STORE-61] `..` after a link in --repo is the parent of the folder that the link points to", async () => {
+    const home = freshHome();
+    mkdirSync(join(home.home, "real", "sub"), { recursive: true });
+    symlinkSync(join(home.home, "real", "sub"), join(home.project, "link"));
+    const repo_path = join(home.home, "real");
+    for (const repo of ["link/..", join(home.project, "link") + "/.."]) {
+      expect((await home.run(["-p", "hi", "--repo", repo])).code).toBe(0);
+    }
+    const [first, second] = await sessionsOf(home);
+    for (const session of [first, second]) {
+      expect(session).toMatchObject({ repo_path, project_key: projectKey(repo_path) });
+    }
+    // a link alone keeps its name
+    const link = join(home.project, "link");
+    expect((await home.run(["-p", "hi", "--repo", "link"])).code).toBe(0);
+    expect((await sessionsOf(home)).map((session) => session.repo_path)).toContain(link);
+  });
+
   it("[CLI-26] begins at once with a full id that nobody has, and records persona and project_key", async () => {
     const home = freshHome();
     const id = "0b5e7a52-9d3c-4f6e-8a1b-2c3d4e5f6a7b";

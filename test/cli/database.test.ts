@@ -48,11 +48,18 @@ describe("where the database is", () => {
       "postgres:/user:secret@127.0.0.1/db",
       "Postgresql:user:secret@127.0.0.1/db",
       "file:///srv/reprise.db",
+      "'postgres://user:secret@127.0.0.1/db'",
+      "url=postgres://user:secret@127.0.0.1/db",
+      "./postgres://user:secret@127.0.0.1/db",
     ]) {
+      const file = join(home.home, "address");
+      writeFileSync(file, address);
       for (const run of [
         home.run(["sessions", "list", "--database", address]),
         home.run(["sessions", "list"], { env: { REPRISE_DATABASE: address } }),
+        home.run(["sessions", "list"], { env: { REPRISE_DATABASE_FILE: file } }),
         home.run(["copy", "--to", address, "--from", "from.db"]),
+        home.run(["copy", "--to", "to.db", "--from", address]),
       ]) {
         const refused = await run;
         expect(refused).toMatchObject({ code: 2, stdout: "" });
@@ -61,6 +68,31 @@ describe("where the database is", () => {
       }
     }
     expect(readdirSync(home.project)).toEqual([]);
+  });
+
+  it("[STORE-60] white space around the name of a database is no part of it", async () => {
+    const home = freshHome();
+    const address = " postgres://user:secret@127.0.0.1:1/db\n";
+    const file = join(home.home, "address");
+    writeFileSync(file, address);
+    for (const run of [
+      home.run(["sessions", "list", "--database", address]),
+      home.run(["sessions", "list"], { env: { REPRISE_DATABASE: address } }),
+      home.run(["sessions", "list"], { env: { REPRISE_DATABASE_FILE: file } }),
+      home.run(["copy", "--to", address, "--from", "from.db"]),
+      home.run(["copy", "--to", "to.db", "--from", address]),
+    ]) {
+      const { code, stderr } = await run;
+      expect(code).toBe(1);
+      expect(stderr).toMatch(/^reprise: [^\n]+ \[database_unavailable\]\n$/);
+      expect(stderr).not.toContain("secret");
+    }
+    expect(readdirSync(home.project)).toEqual([]);
+    const empty = await home.run(["sessions", "list", "--database", " "]);
+    expect(empty).toMatchObject({ code: 2, stdout: "" });
+    const spaced = await home.run(["sessions", "list", "--database", " my.db\t"]);
+    expect(spaced.code).toBe(0);
+    expect(existsSync(join(home.project, "my.db"))).toBe(true);
   });
 
   it("[CLI-8] without a home everything works with --database, and nothing without", async () => {

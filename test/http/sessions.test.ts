@@ -98,6 +98,22 @@ describe("creating", () => {
     );
   });
 
+  it("[HTTP-58] `..` after a link leads to the parent of the folder that the link points to", async () => {
+    const folder = temporaryFolder();
+    mkdirSync(join(folder, "real", "sub"), { recursive: true });
+    symlinkSync(join(folder, "real", "sub"), join(folder, "link"));
+    const expected = (path: string) => createHash("sha256").update(path).digest("hex").slice(0, 16);
+    for (const [repo_path, real] of [
+      [`${folder}/link/..`, join(folder, "real")],
+      [`${folder}/link/../sub/`, join(folder, "real", "sub")],
+      [`${folder}/link/../not/there/../here`, join(folder, "real", "not", "here")],
+      [`${folder}/not/../link/..`, join(folder, "real")],
+    ] as const) {
+      const { json } = await create({ repo_path });
+      expect(json).toMatchObject({ repo_path, project_key: expected(real) });
+    }
+  });
+
   it("[HTTP-3] a relative path, an empty one or one with NUL is refused", async () => {
     for (const repo_path of ["here", "", "./x", "/a\0b", "\ud800"]) {
       const answer = await create(`{"repo_path":${JSON.stringify(repo_path)}}`);
