@@ -13,6 +13,7 @@ import type { Store } from "../src/store/store.ts";
 import { fill } from "./fill-thread.ts";
 import { InstantModel } from "./instant-model.ts";
 import { answerOf, fileOf, fileText, MESSAGE_BYTES, questionOf, RESULT_BYTES } from "./said.ts";
+import { TRUSTED } from "../test/helpers/trust.ts";
 
 /** What a session of many exchanges took. */
 export interface Course {
@@ -91,6 +92,7 @@ function partsOf(store: Store, rounds: number): ExchangerParts {
     personas: {
       userDir: null,
       builtinDir: fileURLToPath(new URL("../personas", import.meta.url)),
+      trust: TRUSTED,
     },
     protectedPaths: [store.location],
     owner: thisProcess("bench"),

@@ -28,6 +28,7 @@ const cli: CliContext = {
   signals: process,
   pid: process.pid,
   exit: (code) => process.exit(code),
+  consent: { forThisRun: false, named: null },
   exitCode: 0,
 };
 

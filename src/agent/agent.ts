@@ -11,6 +11,8 @@ import { READING_TOOLS, sessionTools } from "./tools/session-tools.ts";
 export interface AgentParts {
   readonly session: Session;
   readonly persona: Persona;
+  /** The folder whose files the tools use; null for none. */
+  readonly folder: string | null;
   /** The repo's AGENTS.md, or null. */
   readonly instructions: string | null;
   readonly model: BaseChatModel;
@@ -29,7 +31,7 @@ export function buildAgent(parts: AgentParts) {
     model: parts.model,
     tools: [
       ...sessionTools({
-        repoPath: parts.session.repo_path,
+        repoPath: parts.folder,
         allowed: allowedTools(parts),
         protectedPaths: parts.protectedPaths,
       }),
@@ -57,9 +59,9 @@ function allowedTools({ session, persona }: AgentParts): readonly string[] | nul
   return READING_TOOLS.filter((name) => persona.tools?.includes(name) ?? true);
 }
 
-function systemPrompt({ session, persona, instructions }: AgentParts): string {
+function systemPrompt({ session, persona, folder, instructions }: AgentParts): string {
   const parts = [persona.prompt];
-  if (session.repo_path !== null) {
+  if (folder !== null) {
     parts.push(
       "You work in the folder of this session. File paths are relative to its top, without a leading slash; nothing outside it can be reached.",
     );

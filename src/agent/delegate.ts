@@ -18,6 +18,7 @@ import type {
   Prepared,
 } from "./exchange-parts.ts";
 import type { ExchangeResult } from "./exchange-event.ts";
+import { ownModel } from "./models/choose.ts";
 import { loadPersona } from "./personas/load.ts";
 
 interface DelegateParts {
@@ -89,7 +90,7 @@ async function runChild(input: ChildInput): Promise<Pick<ExchangeResult, "answer
     fence: input.fence,
     parent_call_id: input.callId,
     persona_name: persona.name,
-    model: persona.model ?? input.prepared.modelName,
+    model: ownModel(persona) ?? input.prepared.modelName,
   });
   live.listener({ kind: "child", session: child });
   if (child.last_seq > 0 && child.activity === "idle") {

@@ -90,5 +90,7 @@ export interface Prepared {
   /** Tokens that the model reads at most. */
   readonly window: number;
   readonly persona: Persona;
+  /** The folder whose files the tools use; null for none. */
+  readonly folder: string | null;
   readonly instructions: string | null;
 }

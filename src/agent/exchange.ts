@@ -16,11 +16,12 @@ import type {
   Prepared,
 } from "./exchange-parts.ts";
 import { type HeldSession, holdLease } from "./hold-lease.ts";
-import { defaultModel } from "./models/config.ts";
+import { chosenModel } from "./models/choose.ts";
 import { windowOf } from "./models/context-window.ts";
 import { openModel } from "./models/open.ts";
 import { loadPersona } from "./personas/load.ts";
 import { repoInstructions } from "./personas/repo-instructions.ts";
+import { workFolder } from "./trust/wide-folder.ts";
 import { isGone } from "../store/leases/this-process.ts";
 
 /** Carries out exchanges, one at a time; the checkpoint store stays open between them. */
@@ -137,13 +138,17 @@ async function prepare(parts: ExchangerParts, request: CompactRequest): Promise<
     repoPath: session.repo_path,
     ...parts.personas,
   });
-  const modelName = session.model ?? persona.model ?? defaultModel(parts.models);
+  const modelName = chosenModel({ session: session.model, persona, config: parts.models });
   const open = parts.openModel ?? openModel;
   return {
     persona,
     modelName,
     model: await open({ name: modelName, config: parts.models }),
     window: windowOf({ name: modelName, config: parts.models }),
-    instructions: session.repo_path === null ? null : await repoInstructions(session.repo_path),
+    folder: await workFolder(session.repo_path, parts.personas.trust),
+    instructions:
+      session.repo_path === null
+        ? null
+        : await repoInstructions(session.repo_path, parts.personas.trust),
   };
 }

@@ -9,6 +9,7 @@ export interface ChatOptions {
   readonly persona?: string;
   readonly model?: string;
   readonly repo?: string;
+  readonly trust?: true;
   readonly plan?: true;
   readonly prompt?: string;
   readonly continueExchange?: true;

@@ -1,19 +1,32 @@
+import { resolve } from "node:path";
+
 import type { Command } from "commander";
 
 import type { Exchanger } from "../agent/exchange-parts.ts";
+import { workFolder } from "../agent/trust/wide-folder.ts";
 import { RepriseError } from "../core/errors.ts";
+import { oneLine } from "../core/text.ts";
 import { readSession } from "../store/sessions/read.ts";
 import type { Store } from "../store/store.ts";
 import { type ChatOptions, refuseBadOptions, whenBusy } from "./chat-options.ts";
+import { DEFAULT_PERSONA } from "./check-choice.ts";
 import { type ChosenSession, chooseSession } from "./choose-session.ts";
-import { databaseLocation, personaPlaces, userFolders, withoutPassword } from "./config.ts";
-import { type CliContext, noticeLine } from "./context.ts";
+import {
+  databaseLocation,
+  personaPlaces,
+  trustSource,
+  userFolders,
+  withoutPassword,
+} from "./config.ts";
+import { type CliContext, type Consent, noticeLine } from "./context.ts";
 import { databaseOption, openStore } from "./database.ts";
 import { createConversation } from "./interactive/conversation.ts";
 import { runLines } from "./interactive/lines.ts";
 import { sendOnce } from "./interactive/send.ts";
 import { showFailure } from "./interactive/show-failure.ts";
 import { promptText } from "./prompt-text.ts";
+import { enterFolder } from "./trust/enter-folder.ts";
+import { whoAnswers } from "./who-answers.ts";
 
 /** `reprise`: one exchange with `-p`, else a session line by line until its input ends. */
 export async function chatAction(
@@ -42,7 +55,15 @@ export async function chat(input: {
   const { cli, store, options } = input;
   const json = options.json === true;
   const text = await promptText(cli, options.prompt);
-  const chosen = await chooseSession(cli, store, options);
+  const oneExchange = text !== null || options.continueExchange === true;
+  cli.consent = consentOf(cli, options);
+  const ask = cli.stdin.isTTY === true && !oneExchange && !json;
+  const chosen = await chooseSession(cli, store, options, (folder) =>
+    enterFolder({ cli, folder, ask }),
+  );
+  if (chosen === null) {
+    return;
+  }
   const conversation = createConversation({
     cli,
     store,
@@ -50,13 +71,19 @@ export async function chat(input: {
     openExchanger: (unreturned) => openExchanger({ cli, store, unreturned }),
     whenBusy: whenBusy(options),
   });
-  const oneExchange = text !== null || options.continueExchange === true;
   if (chosen.kind === "existing" && !json) {
     sayNotices(cli, { chosen, oneExchange });
   }
+  if (oneExchange) {
+    await sayTooWide(cli, sessionOf(chosen).repo_path);
+  }
+  const answering = await whoAnswers(cli, sessionOf(chosen));
+  for (const note of answering.notes) {
+    noticeLine(cli, `note: ${note}`);
+  }
   try {
     await (!oneExchange
-      ? runLines({ cli, conversation, json })
+      ? runLines({ cli, conversation, json, answering })
       : sendOnce({ cli, conversation, text, json }));
   } catch (error) {
     // the way back comes behind the error: a message that failed can be sent again
@@ -68,12 +95,40 @@ export async function chat(input: {
   }
 }
 
+/** Only a person in a terminal gives a folder such as `/` to the agent on purpose. */
+function consentOf(cli: CliContext, options: ChatOptions): Consent {
+  return {
+    forThisRun: options.trust === true,
+    named:
+      options.repo !== undefined && cli.stdin.isTTY === true
+        ? resolve(cli.cwd, options.repo)
+        : null,
+  };
+}
+
+function sessionOf(chosen: ChosenSession) {
+  const from = chosen.kind === "existing" ? chosen.session : chosen.columns;
+  const { persona_name, model = null, repo_path = null } = from;
+  return { persona_name: persona_name ?? DEFAULT_PERSONA, model, repo_path };
+}
+
+/** The greeting says it in a terminal. */
+async function sayTooWide(cli: CliContext, repo_path: string | null): Promise<void> {
+  if (repo_path !== null && (await workFolder(repo_path, trustSource(cli))) === null) {
+    noticeLine(cli, `note: ${oneLine(repo_path)} is too wide for file tools; the agent has none.`);
+  }
+}
+
 function sayNotices(
   cli: CliContext,
   input: { chosen: ChosenSession & { kind: "existing" }; oneExchange: boolean },
 ): void {
   for (const notice of input.chosen.notices) {
     noticeLine(cli, `note: ${notice}`);
+  }
+  const { repo_path } = input.chosen.session;
+  if (input.oneExchange && repo_path !== null && repo_path !== cli.cwd) {
+    noticeLine(cli, `note: This session works in ${oneLine(repo_path)}.`);
   }
   if (!input.oneExchange && input.chosen.session.activity === "interrupted") {
     noticeLine(
@@ -114,12 +169,12 @@ async function openExchanger(input: {
     import("../agent/models/config.ts"),
     import("../store/leases/this-process.ts"),
   ]);
-  const { data, config } = userFolders(cli);
+  const { data, config, state } = userFolders(cli);
   return createExchanger({
     store,
     models: modelConfig(cli.env),
     personas: personaPlaces(cli),
-    protectedPaths: [store.location, data, config].filter((path) => path !== null),
+    protectedPaths: [store.location, data, config, state].filter((path) => path !== null),
     owner: thisProcess("reprise"),
     unreturned,
   });

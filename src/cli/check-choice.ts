@@ -35,7 +35,11 @@ export async function checkNewSession(
     readonly repo_path: string | null;
   },
 ): Promise<void> {
-  const { defaultModel, modelConfig } = await import("../agent/models/config.ts");
+  const [{ chosenModel }, { modelConfig }] = await Promise.all([
+    import("../agent/models/choose.ts"),
+    import("../agent/models/config.ts"),
+  ]);
   const persona = await checkPersona(cli, { name: input.persona_name, repo_path: input.repo_path });
-  await checkModel(cli, input.model ?? persona.model ?? defaultModel(modelConfig(cli.env)));
+  const config = modelConfig(cli.env);
+  await checkModel(cli, chosenModel({ session: input.model, persona, config }));
 }

@@ -12,6 +12,9 @@ import { checkPersona } from "./check-choice.ts";
 import type { CliContext } from "./context.ts";
 import { newSession, projectOf } from "./new-session.ts";
 
+/** Asked once the folder of the session is known, before any of its files is used; false leaves. */
+export type EnterFolder = (repo_path: string | null) => Promise<boolean>;
+
 /** A session that is there, or the columns of one that is made with its first message. */
 export type ChosenSession =
   | { readonly kind: "existing"; readonly session: Session; readonly notices: readonly string[] }
@@ -19,7 +22,8 @@ export type ChosenSession =
 
 /**
  * Finds the session that the options mean. A full id that nobody has begins a session with that
- * id, at once; a prefix that matches nothing is an error and never begins one.
+ * id, at once; a prefix that matches nothing is an error and never begins one. Null if the person
+ * who was asked about the folder leaves; nothing is changed then.
  *
  * Error codes: `session_not_found`, `ambiguous_id`, `session_ended`, `session_busy`,
  * `invalid_usage`, `model_*`, `persona_*`.
@@ -28,20 +32,36 @@ export async function chooseSession(
   cli: CliContext,
   store: Store,
   options: ChatOptions,
-): Promise<ChosenSession> {
+  enter: EnterFolder,
+): Promise<ChosenSession | null> {
+  const session = await existingSession(cli, store, options);
+  if (session !== null) {
+    const entered = await enter(session.repo_path);
+    return entered ? changeChosen({ cli, store, session, options }) : null;
+  }
+  const columns = await newSession(cli, options);
+  if (!(await enter(columns.repo_path))) {
+    return null;
+  }
+  return options.session === undefined
+    ? { kind: "new", columns }
+    : beginWithId({ cli, store, id: options.session.toLowerCase(), columns });
+}
+
+/** Null where the options begin a session. */
+async function existingSession(
+  cli: CliContext,
+  store: Store,
+  options: ChatOptions,
+): Promise<Session | null> {
   if (options.continue === true) {
-    const session = await latestOfProject(cli, store, options);
-    return changeChosen({ cli, store, session, options });
+    return latestOfProject(cli, store, options);
   }
-  if (options.session === undefined) {
-    return { kind: "new", columns: await newSession(cli, options) };
+  const session = options.session === undefined ? null : await findSession(store, options.session);
+  if (session !== null) {
+    refuseEnded(session);
   }
-  const session = await findSession(store, options.session);
-  if (session === null) {
-    return beginWithId({ cli, store, id: options.session.toLowerCase(), options });
-  }
-  refuseEnded(session);
-  return changeChosen({ cli, store, session, options });
+  return session;
 }
 
 /** Null for a full id that nobody has. */
@@ -60,10 +80,9 @@ async function beginWithId(input: {
   cli: CliContext;
   store: Store;
   id: string;
-  options: ChatOptions;
+  columns: NewSession & { readonly persona_name: string; readonly repo_path: string };
 }): Promise<ChosenSession> {
-  const { cli, store, id, options } = input;
-  const columns = await newSession(cli, options);
+  const { cli, store, id, columns } = input;
   await checkPersona(cli, { name: columns.persona_name, repo_path: columns.repo_path });
   return {
     kind: "existing",

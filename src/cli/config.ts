@@ -1,8 +1,10 @@
 import { readFileSync } from "node:fs";
+import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 
 import type { PersonaPlaces } from "../agent/personas/places.ts";
+import type { TrustSource } from "../agent/trust/trust.ts";
 import { RepriseError } from "../core/errors.ts";
 import { packageFile } from "../core/package-file.ts";
 import type { CliContext } from "./context.ts";
@@ -16,12 +18,15 @@ export interface UserFolders {
   readonly data: string | null;
   /** Holds `personas/`. */
   readonly config: string | null;
+  /** Holds `trust.json`. */
+  readonly state: string | null;
 }
 
 export function userFolders(cli: CliContext): UserFolders {
   return {
     data: userFolder(cli, "XDG_DATA_HOME", ".local/share"),
     config: userFolder(cli, "XDG_CONFIG_HOME", ".config"),
+    state: userFolder(cli, "XDG_STATE_HOME", ".local/state"),
   };
 }
 
@@ -35,12 +40,24 @@ function userFolder(cli: CliContext, variable: string, fallback: string): string
   return home?.startsWith("/") ? join(home, fallback, "reprise") : null;
 }
 
-/** Where personas are looked for besides the repository. */
+/** Where personas are looked for besides the repository, and who decides whether its own are used. */
 export function personaPlaces(cli: CliContext): PersonaPlaces {
   const { config } = userFolders(cli);
   return {
     userDir: config === null ? null : join(config, "personas"),
     builtinDir: fileURLToPath(packageFile("personas")),
+    trust: trustSource(cli),
+  };
+}
+
+/** The user's decisions on folders: those that are kept, and those of this command line. */
+export function trustSource(cli: CliContext): TrustSource {
+  const { state } = userFolders(cli);
+  const home = cli.env["HOME"];
+  return {
+    file: state === null ? null : join(state, "trust.json"),
+    home: home?.startsWith("/") ? home : homedir(),
+    ...cli.consent,
   };
 }
 

@@ -23,8 +23,18 @@ export interface CliContext {
   readonly pid: number;
   /** Ends the process at once, for when something cannot be waited for. */
   readonly exit: (code: number) => void;
+  /** What the options of this run allow; set before anything of a folder is read. */
+  consent: Consent;
   /** Set by a command that is done but has to say no (`plan validate` with findings: 1). */
   exitCode: number;
+}
+
+/** What a person allowed on the command line; nothing of it is kept. */
+export interface Consent {
+  /** `--trust`: the files of the folder are used. */
+  readonly forThisRun: boolean;
+  /** The folder of `--repo` in a terminal, else null. */
+  readonly named: string | null;
 }
 
 export interface Signals {

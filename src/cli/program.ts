@@ -15,6 +15,7 @@ const COMMANDS: CommandTable = {
   doctor: async () => (await import("./doctor.ts")).doctorCommand,
   plan: async () => (await import("./plan.ts")).planCommand,
   schema: async () => (await import("./schema.ts")).schemaCommand,
+  trust: async () => (await import("./trust.ts")).trustCommand,
 };
 
 /**
@@ -39,6 +40,7 @@ export async function createProgram(cli: CliContext): Promise<Command> {
     .option("--persona <name>", "who answers: assistant, planner, reviewer or one of yours")
     .option("--model <provider:model>", "anthropic:…, openai:…, ollama:… or demo")
     .option("--repo <path>", "the folder that the agent may read and change (default: this one)")
+    .option("--trust", "for this run, use the personas and the AGENTS.md that the folder brings")
     .option("--plan", "planning mode: the agent looks and plans, and changes nothing")
     .option("-p, --prompt <text>", "one exchange without a screen; - reads the text from stdin")
     .option("--continue-exchange", "go on with an exchange that was interrupted, without a screen")

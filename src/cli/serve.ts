@@ -1,4 +1,4 @@
-import { readFile } from "node:fs/promises";
+import { readFile, stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
@@ -16,6 +16,7 @@ interface ServeOptions {
   readonly tokenFile?: string;
   readonly metricsTokenFile?: string;
   readonly allowHost?: readonly string[];
+  readonly project?: string;
   readonly streamPollMs: string;
   readonly drain: string;
   readonly log?: true;
@@ -30,6 +31,7 @@ export function serveCommand(cli: CliContext): Command {
     .option("--token-file <file>", "a file that holds the bearer token (else REPRISE_TOKEN)")
     .option("--metrics-token-file <file>", "a file that holds a token for /metrics alone")
     .option("--allow-host <name...>", "further names by which clients reach the server")
+    .option("--project <folder>", "serve the schemas in .reprise/schemas of this folder, too")
     .option("--stream-poll-ms <n>", "how often streams look for news", String(STREAM_POLL_MS))
     .option(
       "--drain <seconds>",
@@ -60,7 +62,7 @@ async function serve(cli: CliContext, command: Command, options: ServeOptions): 
   const server = await startServer({
     store,
     version: cli.version,
-    project: cli.cwd,
+    project: await projectFolder(cli, options.project),
     host: options.host,
     port,
     stream: { pollMs },
@@ -92,6 +94,22 @@ async function serve(cli: CliContext, command: Command, options: ServeOptions): 
   await store.close();
   clearTimeout(watchdog);
   log({ level: "info", event: "stopped", unfinished: false });
+}
+
+/** Naming a folder is the consent to its schemas; the working folder is never taken by itself. */
+async function projectFolder(
+  cli: CliContext,
+  named: string | undefined,
+): Promise<string | undefined> {
+  if (named === undefined) {
+    return undefined;
+  }
+  const folder = resolve(cli.cwd, named);
+  const found = await stat(folder).catch(() => null);
+  if (found?.isDirectory() !== true) {
+    throw new RepriseError("invalid_usage", "--project names no folder; check its path.");
+  }
+  return folder;
 }
 
 /** What is not over by then after the drain is left to the system. */

@@ -50,6 +50,7 @@ export const ERROR_CODES = [
   "model_failed",
   "persona_not_found",
   "persona_invalid",
+  "folder_not_trusted",
   // artifacts
   "schema_unknown",
   "schema_invalid",

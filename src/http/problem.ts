@@ -47,6 +47,7 @@ const STATUSES: Record<ErrorCode, number> = {
   model_failed: 502,
   persona_not_found: 422,
   persona_invalid: 422,
+  folder_not_trusted: 422,
   schema_unknown: 404,
   schema_invalid: 422,
   plan_invalid: 422,

@@ -6,6 +6,7 @@ import { describe, expect, it } from "vitest";
 
 import { startModelServer } from "../helpers/model-server.ts";
 import { freshHome } from "../helpers/reprise.ts";
+import { trustFolder } from "../helpers/trust.ts";
 import { detailOf, idLike, seed, sessionsOf } from "./seed.ts";
 
 interface Exchange {
@@ -49,6 +50,7 @@ describe("a new session", () => {
     const home = freshHome();
     mkdirSync(join(home.project, ".reprise/personas"), { recursive: true });
     writeFileSync(join(home.project, ".reprise/personas/broken.md"), "---\nname: [\n---\n");
+    trustFolder(home.home, home.project);
     const refusals: [string[], number, string][] = [
       [["-p", "hi", "--model", "openai:gpt-test"], 1, "model_key_missing"],
       [["-p", "hi", "--model", "nobody:x"], 1, "model_unknown"],
@@ -229,17 +231,17 @@ describe("options on a session that is there", () => {
 });
 
 describe("who answers", () => {
-  it("[CLI-30] a session's model comes before the persona's, that before REPRISE_MODEL, that before a key's default", async () => {
+  it("[CLI-30] a session's model comes before that of the user's persona, that before REPRISE_MODEL, that before a key's default", async () => {
     const server = await startModelServer({ answer: () => ({ content: "answer" }) });
     const home = freshHome({
       ...server.env("openai"),
       ANTHROPIC_BASE_URL: server.url,
       REPRISE_MODEL: "openai:from-environment",
     });
-    mkdirSync(join(home.project, ".reprise/personas"), { recursive: true });
+    mkdirSync(join(home.home, ".config/reprise/personas"), { recursive: true });
     writeFileSync(
-      join(home.project, ".reprise/personas/mine.md"),
-      "---\nname: mine\ndescription: of this project\nmodel: anthropic:from-persona\n---\nBe brief.\n",
+      join(home.home, ".config/reprise/personas/mine.md"),
+      "---\nname: mine\ndescription: of this user\nmodel: anthropic:from-persona\n---\nBe brief.\n",
     );
     const say = (args: string[], env: Record<string, string | undefined> = {}): Promise<Exchange> =>
       home.json([...args, "-p", "hi", "--json"], { env });
@@ -262,7 +264,7 @@ describe("who answers", () => {
     ]);
   });
 
-  it("[CLI-55] the repository's persona hides the user's, the user's the built-in one; AGENTS.md goes to all", async () => {
+  it("[CLI-55] a trusted repository's persona hides the user's, the user's the built-in one; AGENTS.md goes to all", async () => {
     const server = await startModelServer({ answer: () => ({ content: "answer" }) });
     const home = freshHome({ ...server.env("openai"), REPRISE_MODEL: "openai:test" });
     const persona = (folder: string, prompt: string): void => {
@@ -272,6 +274,7 @@ describe("who answers", () => {
         `---\nname: assistant\ndescription: a test\n---\n${prompt}\n`,
       );
     };
+    trustFolder(home.home, home.project);
     const session = home.start(["--json"]);
     const system = async (): Promise<string> => {
       const asked = server.requests().length;

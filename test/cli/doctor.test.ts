@@ -8,6 +8,7 @@ import { DatabaseSync } from "node:sqlite";
 
 import { describe, expect, it, onTestFinished } from "vitest";
 
+import { trustFolder } from "../helpers/trust.ts";
 import { freshHome, type Home } from "../helpers/reprise.ts";
 import { idLike, seed } from "./seed.ts";
 
@@ -190,6 +191,8 @@ describe("doctor", () => {
     const home = freshHome({ XDG_CONFIG_HOME: "relative", ANTHROPIC_API_KEY: "sk-very-secret" });
     mkdirSync(join(home.project, ".reprise/personas"), { recursive: true });
     writeFileSync(join(home.project, ".reprise/personas/broken.md"), "---\nname: [\n---\nprompt");
+    expect(sentenceOf(await doctor(home, 0), "personas")).toContain("not trusted");
+    trustFolder(home.home, home.project);
     const document = await doctor(home, 0);
     expect(document.checks.filter(({ status }) => status === "warning")).toMatchObject([
       { name: "config", sentence: expect.stringContaining("XDG_CONFIG_HOME") },

@@ -1,4 +1,4 @@
-import { writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -86,4 +86,21 @@ it("[CLI-50] serve refuses what would be unsafe or cannot work, in one sentence"
     expect(refused.stderr).toMatch(new RegExp(`^reprise: [^\\n]+ \\[${name}\\]\\n$`));
     expect(refused.stderr).not.toContain(TOKEN);
   }
+});
+
+it("[CLI-66] serve takes a folder's schemas only with --project, never those of its working folder", async () => {
+  const home = freshHome();
+  mkdirSync(join(home.project, ".reprise/schemas"), { recursive: true });
+  const schema = { $id: "evil/x@1", type: "object" };
+  writeFileSync(join(home.project, ".reprise/schemas/x.json"), JSON.stringify(schema));
+  const served = async (args: readonly string[], cwd: string): Promise<string> => {
+    const service = home.start(["serve", "--port", "0", ...args], { cwd });
+    const [, url] = await service.waitFor(/^listening on (.+)\n/);
+    const answer = await (await fetch(`${url}/api/artifacts/schemas`)).text();
+    await service.stop("SIGTERM");
+    return answer;
+  };
+  expect(await served([], home.project)).not.toContain("evil/x@1");
+  expect(await served(["--project", home.project], home.home)).toContain("evil/x@1");
+  expect((await home.run(["serve", "--port", "0", "--project", "nowhere"])).code).toBe(2);
 });

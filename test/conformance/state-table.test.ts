@@ -22,6 +22,7 @@ import { openStoreAt } from "../helpers/open-store.ts";
 import { seededRandom } from "../helpers/random.ts";
 import { execute } from "../store/engines.ts";
 import { type ModelSession, StateModel } from "./state-model.ts";
+import { TRUSTED } from "../helpers/trust.ts";
 
 /** Orders that are tried; REPRISE_TEST_RUNS asks for more. */
 const RUNS = Number(process.env["REPRISE_TEST_RUNS"] ?? 1000);
@@ -65,6 +66,7 @@ async function openReal(): Promise<Real> {
       personas: {
         userDir: null,
         builtinDir: fileURLToPath(new URL("../../personas", import.meta.url)),
+        trust: TRUSTED,
       },
       protectedPaths: [database.location],
       owner: thisProcess("state-table"),

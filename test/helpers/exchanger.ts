@@ -14,6 +14,7 @@ import { createDatabase } from "./database.ts";
 import type { ModelServer } from "./model-server.ts";
 import { openStoreAt } from "./open-store.ts";
 import { temporaryFolder } from "./temp.ts";
+import { TRUSTED } from "./trust.ts";
 
 export interface Bench {
   readonly store: Store;
@@ -43,6 +44,7 @@ export async function openBench(
     personas: {
       userDir: null,
       builtinDir: fileURLToPath(new URL("../../personas", import.meta.url)),
+      trust: TRUSTED,
     },
     protectedPaths: [database],
     owner: thisProcess("test"),

@@ -1,5 +1,6 @@
 import { readdir } from "node:fs/promises";
 
+import { isTrusted } from "../trust/trust.ts";
 import { isBroken } from "./persona.ts";
 import type { PersonaEntry } from "./persona.ts";
 import type { PersonaFolder, PersonaPlaces } from "./places.ts";
@@ -10,19 +11,40 @@ import { readPersona } from "./read.ts";
 /** Files that one folder may hold; the rest is not looked at. */
 const MAX_FILES = 200;
 
+type SurveyInput = PersonaPlaces & { readonly repoPath: string | null };
+
+export interface PersonaSurvey {
+  /** Those that can be chosen, sorted by name, each name once: as `loadPersona` would find it. */
+  readonly entries: readonly PersonaEntry[];
+  /** Those of a repository that is not trusted, each name once; none of them is used. */
+  readonly withheld: readonly PersonaEntry[];
+}
+
 /**
- * All personas that can be chosen, sorted by name, each name once: as `loadPersona` would find it.
- * A file that cannot be used is listed with its fault, and in nobody's way. Never throws.
+ * All personas of the places, those of the repository only if it is trusted. A file that cannot be
+ * used is listed with its fault and hides no other one. Never throws.
  */
-export async function listPersonas(
-  input: PersonaPlaces & { readonly repoPath: string | null },
-): Promise<PersonaEntry[]> {
-  const byName = new Map<string, PersonaEntry>();
+export async function surveyPersonas(input: SurveyInput): Promise<PersonaSurvey> {
+  const used = new Map<string, PersonaEntry>();
+  const withheld = new Map<string, PersonaEntry>();
+  let trusted: boolean | null = null;
   for (const folder of personaFolders(input)) {
+    const { within } = folder;
     for (const entry of await entriesOf(folder)) {
+      const isUsed = within === null || (trusted ??= await isTrusted(input.trust, within));
+      const byName = isUsed ? used : withheld;
       if (!byName.has(entry.name)) byName.set(entry.name, entry);
     }
   }
+  return { entries: sorted(used), withheld: sorted(withheld) };
+}
+
+/** The personas that can be chosen; see `surveyPersonas`. */
+export async function listPersonas(input: SurveyInput): Promise<readonly PersonaEntry[]> {
+  return (await surveyPersonas(input)).entries;
+}
+
+function sorted(byName: ReadonlyMap<string, PersonaEntry>): PersonaEntry[] {
   return [...byName.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 

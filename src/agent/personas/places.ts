@@ -1,13 +1,16 @@
 import { join } from "node:path";
 
+import type { TrustSource } from "../trust/trust.ts";
 import type { PersonaSource } from "./persona.ts";
 
-/** The folders outside the repository that hold personas; they need not exist. */
+/** The folders outside the repository that hold personas, which need not exist, and who is trusted. */
 export interface PersonaPlaces {
   /** The user's own, or null. */
   readonly userDir: string | null;
   /** Those that come with the program. */
   readonly builtinDir: string;
+  /** Decides whether the files of a repository are used. */
+  readonly trust: TrustSource;
 }
 
 export interface PersonaFolder {

@@ -19,7 +19,7 @@ export function checkConfig(cli: CliContext, option: string | undefined): Check[
 
 /** A path that is not absolute is ignored there, as the XDG specification says, and nobody is told. */
 function ignoredFolders(cli: CliContext): Check[] {
-  return ["XDG_DATA_HOME", "XDG_CONFIG_HOME", "HOME"]
+  return ["XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "HOME"]
     .filter((variable) => {
       const value = cli.env[variable] ?? "";
       return value !== "" && !value.startsWith("/");

@@ -1,5 +1,6 @@
 import { RepriseError } from "../../core/errors.ts";
 import type { Compacted, Exchanger, Live } from "../../agent/exchange-parts.ts";
+import type { Persona } from "../../agent/personas/persona.ts";
 import type { WhenBusy } from "../../agent/hold-lease.ts";
 import type { ExchangeResult } from "../../agent/exchange-event.ts";
 import { MAX_CONTENT_BYTES } from "../../core/limits.ts";
@@ -19,7 +20,11 @@ export interface Conversation {
   /** The session as last seen; null while nothing has been stored. */
   current(): Session | null;
   /** What a session that is not there yet will begin with. */
-  planned(): { readonly model: string | null; readonly persona_name: string | null };
+  planned(): {
+    readonly model: string | null;
+    readonly persona_name: string | null;
+    readonly repo_path: string | null;
+  };
   /** Null continues: see `ExchangeRequest`. */
   send(text: string | null, live: Live): Promise<ExchangeResult>;
   /** Lets the model summarise its older messages; null where nothing was stored yet. */
@@ -33,8 +38,8 @@ export interface Conversation {
   setPlanMode(on: boolean): Promise<Session>;
   /** Null where nothing was stored, so that there is nothing to end. */
   end(): Promise<Session | null>;
-  /** Error codes: `persona_not_found`, `persona_invalid`. */
-  checkPersona(name: string): Promise<void>;
+  /** Error codes: `persona_not_found`, `persona_invalid`, `folder_not_trusted`. */
+  checkPersona(name: string): Promise<Persona>;
   /** Error codes: `model_unknown`, `model_key_missing`, `config_invalid`. */
   checkModel(name: string): Promise<void>;
 }
@@ -62,6 +67,7 @@ export function createConversation(parts: {
     planned: () => ({
       model: session?.model ?? columns?.model ?? null,
       persona_name: session?.persona_name ?? columns?.persona_name ?? null,
+      repo_path: session?.repo_path ?? columns?.repo_path ?? null,
     }),
     send: async (text, live) => {
       if (text === null) {
@@ -95,12 +101,8 @@ export function createConversation(parts: {
       keep(await store.write(setPlanMode, { id: (await stored()).id, plan_mode: on })),
     end: async () =>
       session === null ? null : keep(await store.write(endSession, { id: session.id })),
-    checkPersona: async (name) => {
-      await checkPersona(cli, {
-        name,
-        repo_path: session?.repo_path ?? columns?.repo_path ?? null,
-      });
-    },
+    checkPersona: (name) =>
+      checkPersona(cli, { name, repo_path: session?.repo_path ?? columns?.repo_path ?? null }),
     checkModel: (name) => checkModel(cli, name),
   };
 }

@@ -1,17 +1,26 @@
 import { oneLine } from "../../core/text.ts";
 import { threadId } from "../../core/threads.ts";
-import { defaultModel, modelConfig } from "../../agent/models/config.ts";
 import { isDemo } from "../../agent/models/name.ts";
+import { workFolder } from "../../agent/trust/wide-folder.ts";
+import { DEFAULT_PERSONA } from "../check-choice.ts";
+import { trustSource } from "../config.ts";
 import type { CliContext } from "../context.ts";
+import type { Answering } from "../who-answers.ts";
 import type { Conversation } from "./conversation.ts";
 
-/** What a terminal session begins with: where it is, who answers, and how to get help. */
-export function greeting(cli: CliContext, conversation: Conversation): string[] {
+/** What a terminal session begins with: who answers, in which folder, and how to get help. */
+export async function greeting(input: {
+  readonly cli: CliContext;
+  readonly conversation: Conversation;
+  readonly answering: Answering;
+}): Promise<string[]> {
+  const { cli, conversation, answering } = input;
   const session = conversation.current();
-  const planned = conversation.planned();
-  const model = planned.model ?? defaultModel(modelConfig(cli.env));
+  const { persona_name, repo_path } = conversation.planned();
+  const { model } = answering;
   const lines = [
-    `reprise ${cli.version} · ${oneLine(planned.persona_name ?? "assistant")} · ${oneLine(model)}`,
+    `reprise ${cli.version} · ${oneLine(persona_name ?? DEFAULT_PERSONA)} · ${oneLine(model)}`,
+    await folderLine(cli, repo_path),
     session === null
       ? "A new session. /help shows the commands, Ctrl-C stops an answer."
       : `Session ${threadId(session.id, session.thread_suffix)} · ${count(session.last_seq)} · ${oneLine(session.title ?? "no title yet")}`,
@@ -23,6 +32,16 @@ export function greeting(cli: CliContext, conversation: Conversation): string[] 
     );
   }
   return lines;
+}
+
+async function folderLine(cli: CliContext, repo_path: string | null): Promise<string> {
+  if (repo_path === null) {
+    return "No folder: the agent has no file tools.";
+  }
+  const usable = await workFolder(repo_path, trustSource(cli));
+  return usable === null
+    ? `Folder ${oneLine(repo_path)} · too wide for file tools; name it with --repo to allow them.`
+    : `Folder ${oneLine(repo_path)}`;
 }
 
 function count(messages: number): string {

@@ -3,6 +3,7 @@ import { oneLine } from "../../core/text.ts";
 import type { CliContext } from "../context.ts";
 import { noticeLine, printLine } from "../context.ts";
 import { notUtf8 } from "../utf8.ts";
+import type { Answering } from "../who-answers.ts";
 import type { Conversation } from "./conversation.ts";
 import { greeting } from "./greeting.ts";
 import { type InputEvent, type LineInput, openLineInput } from "./input.ts";
@@ -16,6 +17,7 @@ export interface LinesInput {
   readonly cli: CliContext;
   readonly conversation: Conversation;
   readonly json: boolean;
+  readonly answering: Answering;
 }
 
 /**
@@ -28,7 +30,7 @@ export async function runLines(parts: LinesInput): Promise<void> {
   const input = openLineInput(cli);
   const terminal = cli.stdin.isTTY === true;
   if (terminal && !parts.json) {
-    for (const line of greeting(cli, parts.conversation)) {
+    for (const line of await greeting(parts)) {
       printLine(cli, line);
     }
   }

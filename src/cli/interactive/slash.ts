@@ -3,6 +3,7 @@ import { RepriseError } from "../../core/errors.ts";
 import { oneLine } from "../../core/text.ts";
 import { DEFAULT_PERSONA } from "../check-choice.ts";
 import { type CliContext, noticeLine } from "../context.ts";
+import { personaNotes, whoAnswers } from "../who-answers.ts";
 import type { Conversation } from "./conversation.ts";
 
 /** What the screen does next. */
@@ -66,8 +67,16 @@ const COMMANDS: readonly SlashCommand[] = [
         noticeLine(parts.cli, `persona: ${oneLine(now)}`);
         return "stay";
       }
-      await parts.conversation.checkPersona(persona_name);
-      return freshThread(parts, { archive: false, persona_name });
+      const persona = await parts.conversation.checkPersona(persona_name);
+      const outcome = await freshThread(parts, { archive: false, persona_name });
+      const { model } = await whoAnswers(parts.cli, {
+        ...parts.conversation.planned(),
+        persona_name,
+      });
+      for (const note of personaNotes(persona, model)) {
+        noticeLine(parts.cli, `note: ${note}`);
+      }
+      return outcome;
     },
   },
   {

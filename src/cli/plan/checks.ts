@@ -47,9 +47,14 @@ export async function readArtifact(cli: CliContext, file: string): Promise<Artif
   return file === "-" ? readArtifactStream(cli.stdin) : readArtifactFile(resolve(cli.cwd, file));
 }
 
-/** One whose file is broken counts: `doctor` says what is wrong with it. */
+/**
+ * Names are only compared, so those of the folder count whether it is trusted or not, as its schemas
+ * do. One whose file is broken counts: `doctor` says what is wrong with it.
+ */
 async function personaNames(cli: CliContext): Promise<Set<string>> {
   const { listPersonas } = await import("../../agent/personas/list.ts");
-  const personas = await listPersonas({ ...personaPlaces(cli), repoPath: cli.cwd });
+  const places = personaPlaces(cli);
+  const trust = { ...places.trust, forThisRun: true };
+  const personas = await listPersonas({ ...places, trust, repoPath: cli.cwd });
   return new Set(personas.map(({ name }) => name));
 }

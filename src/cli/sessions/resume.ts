@@ -20,8 +20,9 @@ export function resumeCommand(cli: CliContext): Command {
   const command = new Command("resume")
     .description("go on with a session")
     .argument("[id]", "an id, or the first 6 or more characters of it")
+    .option("--trust", "for this run, use the personas and the AGENTS.md that its folder brings")
     .option("--json", "print the session, then one line of JSON for each exchange")
-    .action(async (id: string | undefined, options: { json?: true }) => {
+    .action(async (id: string | undefined, options: { json?: true; trust?: true }) => {
       await using store = await openStore(cli, command);
       const reference = id ?? (await pick(cli, store));
       if (reference === null) {

@@ -61,6 +61,7 @@ async function cutWhileToolsRan(
       path: "",
       notes: [],
     },
+    folder: null,
     instructions: null,
     model: await openModel({ name: "demo", config: modelConfig({}) }),
     saver,

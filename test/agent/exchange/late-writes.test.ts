@@ -12,6 +12,7 @@ import type { Store } from "../../../src/store/store.ts";
 import { startModelServer } from "../../helpers/model-server.ts";
 import { seededRandom } from "../../helpers/random.ts";
 import { temporaryFolder } from "../../helpers/temp.ts";
+import { TRUSTED } from "../../helpers/trust.ts";
 
 it("whatever an exchange writes carries its lease, also what arrives after it was stopped", async () => {
   const random = seededRandom("late-writes");
@@ -49,6 +50,7 @@ it("whatever an exchange writes carries its lease, also what arrives after it wa
     personas: {
       userDir: null,
       builtinDir: fileURLToPath(new URL("../../../personas", import.meta.url)),
+      trust: TRUSTED,
     },
     protectedPaths: [],
     owner: thisProcess("test"),

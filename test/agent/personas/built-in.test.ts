@@ -7,9 +7,10 @@ import { validatePhasePlan } from "../../../src/artifacts/validate-phase-plan.ts
 import { READING_TOOLS } from "../../../src/agent/tools/session-tools.ts";
 import { listPersonas } from "../../../src/agent/personas/list.ts";
 import { loadPersona } from "../../../src/agent/personas/load.ts";
+import { UNTRUSTED } from "../../helpers/trust.ts";
 
 const builtinDir = fileURLToPath(new URL("../../../personas", import.meta.url));
-const builtIn = { repoPath: null, userDir: null, builtinDir };
+const builtIn = { repoPath: null, userDir: null, builtinDir, trust: UNTRUSTED };
 
 describe("the built-in personas", () => {
   it("are three, and none is broken", async () => {

@@ -2,6 +2,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
 import { temporaryFolder } from "../../helpers/temp.ts";
+import { TRUSTED } from "../../helpers/trust.ts";
 
 /** A folder with `repo`, `user` and `builtin` in it, filled from paths like `user/x.md`. */
 export function personaFolders(files: Readonly<Record<string, string | Uint8Array>>) {
@@ -17,6 +18,7 @@ export function personaFolders(files: Readonly<Record<string, string | Uint8Arra
       repoPath: join(root, "repo"),
       userDir: join(root, "user"),
       builtinDir: join(root, "builtin"),
+      trust: TRUSTED,
     },
   };
 }

@@ -6,6 +6,7 @@ import { describe, expect, it } from "vitest";
 
 import { repoInstructions } from "../../../src/agent/personas/repo-instructions.ts";
 import { temporaryFolder } from "../../helpers/temp.ts";
+import { TRUSTED } from "../../helpers/trust.ts";
 
 function repoWith(content: string | Uint8Array): string {
   const repo = temporaryFolder();
@@ -15,22 +16,22 @@ function repoWith(content: string | Uint8Array): string {
 
 describe("repoInstructions", () => {
   it("gives AGENTS.md, and null where there is none", async () => {
-    expect(await repoInstructions(repoWith("\u{FEFF}Use tabs.\n"))).toBe("Use tabs.");
-    expect(await repoInstructions(repoWith(" \n"))).toBeNull();
-    expect(await repoInstructions(temporaryFolder())).toBeNull();
-    expect(await repoInstructions("/not/there")).toBeNull();
+    expect(await repoInstructions(repoWith("\u{FEFF}Use tabs.\n"), TRUSTED)).toBe("Use tabs.");
+    expect(await repoInstructions(repoWith(" \n"), TRUSTED)).toBeNull();
+    expect(await repoInstructions(temporaryFolder(), TRUSTED)).toBeNull();
+    expect(await repoInstructions("/not/there", TRUSTED)).toBeNull();
   });
 
   it("gives 64 KB at most, whole characters, and says that there is more", async () => {
     const exact = "x".repeat(64 * 1024);
-    expect(await repoInstructions(repoWith(exact))).toBe(exact);
-    const long = await repoInstructions(repoWith(`x${"😀".repeat(50_000)}`));
+    expect(await repoInstructions(repoWith(exact), TRUSTED)).toBe(exact);
+    const long = await repoInstructions(repoWith(`x${"😀".repeat(50_000)}`), TRUSTED);
     expect(long).toMatch(/^x(?:😀)+\n\n\(AGENTS\.md goes on; only its first 64 KB are given\)$/u);
     expect(Buffer.byteLength(long ?? "")).toBeLessThan(64 * 1024 + 100);
   });
 
   it("gives only what can be stored", async () => {
-    expect(await repoInstructions(repoWith(Buffer.from([0x61, 0, 0xff, 0x62])))).toBe(
+    expect(await repoInstructions(repoWith(Buffer.from([0x61, 0, 0xff, 0x62])), TRUSTED)).toBe(
       "a\u{FFFD}\u{FFFD}b",
     );
   });
@@ -39,19 +40,19 @@ describe("repoInstructions", () => {
     const repo = temporaryFolder();
     const secret = repoWith("secret");
     symlinkSync(join(secret, "AGENTS.md"), join(repo, "AGENTS.md"));
-    expect(await repoInstructions(repo)).toBeNull();
+    expect(await repoInstructions(repo, TRUSTED)).toBeNull();
 
     const inside = temporaryFolder();
     writeFileSync(join(inside, "GUIDE.md"), "guide");
     symlinkSync("GUIDE.md", join(inside, "AGENTS.md"));
-    expect(await repoInstructions(inside)).toBe("guide");
+    expect(await repoInstructions(inside, TRUSTED)).toBe("guide");
 
     const folder = temporaryFolder();
     mkdirSync(join(folder, "AGENTS.md"));
-    expect(await repoInstructions(folder)).toBeNull();
+    expect(await repoInstructions(folder, TRUSTED)).toBeNull();
 
     const pipe = temporaryFolder();
     execFileSync("mkfifo", [join(pipe, "AGENTS.md")]);
-    expect(await repoInstructions(pipe)).toBeNull();
+    expect(await repoInstructions(pipe, TRUSTED)).toBeNull();
   });
 });

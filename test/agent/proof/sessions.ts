@@ -17,6 +17,7 @@ import type { Operation, Store } from "../../../src/store/store.ts";
 import { createDatabase } from "../../helpers/database.ts";
 import { openStoreAt } from "../../helpers/open-store.ts";
 import { execute } from "../../store/engines.ts";
+import { TRUSTED } from "../../helpers/trust.ts";
 
 /** A session in a database of its own, and a hand that plants damage in it. */
 export interface Bench {
@@ -59,6 +60,7 @@ export async function openBench(): Promise<Bench> {
     personas: {
       userDir: null,
       builtinDir: new URL("../../../personas", import.meta.url).pathname,
+      trust: TRUSTED,
     },
     protectedPaths: [],
     owner: thisProcess("test"),

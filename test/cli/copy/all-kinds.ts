@@ -18,6 +18,7 @@ import { endSession, startThread } from "../../../src/store/sessions/change.ts";
 import { createSession, type NewSession } from "../../../src/store/sessions/create.ts";
 import { readSession } from "../../../src/store/sessions/read.ts";
 import type { Store } from "../../../src/store/store.ts";
+import { TRUSTED } from "../../helpers/trust.ts";
 
 const WORDS = ["größer", "日本語", "😀👩‍👩‍👧", "a\tb\nc", "'; --", '"{$m:1}"', "\u202eright", "plain"];
 const AT_ONCE = 32;
@@ -263,7 +264,7 @@ async function realExchanges(store: Store, id: string): Promise<void> {
   const exchanger = createExchanger({
     store,
     models: modelConfig({}),
-    personas: { userDir: null, builtinDir: BUILT_IN },
+    personas: { userDir: null, builtinDir: BUILT_IN, trust: TRUSTED },
     protectedPaths: [],
     owner: thisProcess("test"),
   });

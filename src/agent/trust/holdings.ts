@@ -1,0 +1,73 @@
+import { createHash } from "node:crypto";
+import { readdir, stat } from "node:fs/promises";
+import { join } from "node:path";
+
+import { INSTRUCTIONS_FILE } from "../personas/repo-instructions.ts";
+import { isBroken, type PersonaEntry } from "../personas/persona.ts";
+import type { PersonaPlaces } from "../personas/places.ts";
+import { surveyPersonas } from "../personas/list.ts";
+
+/** What a folder holds that acts once the folder is trusted. */
+export interface Holdings {
+  /** One for a person to read for each, like `AGENTS.md (2 KB)`; empty if there is nothing. */
+  readonly items: readonly string[];
+  /** Changes whenever a name, a path or a size of the list changes. */
+  readonly fingerprint: string;
+}
+
+/** Lists the instructions, personas and schemas of a folder, trusted or not. Nothing of them acts. */
+export async function holdingsOf(places: PersonaPlaces, folder: string): Promise<Holdings> {
+  const [instructions, personas, schemas] = await Promise.all([
+    sizeOf(join(folder, INSTRUCTIONS_FILE)),
+    personasOf(places, folder),
+    countSchemas(join(folder, ".reprise/schemas")),
+  ]);
+  const items = [
+    ...(instructions === null ? [] : [`${INSTRUCTIONS_FILE} (${shownSize(instructions)})`]),
+    ...personas.map(({ item }) => item),
+    ...(schemas === 0 ? [] : [schemas === 1 ? "1 schema" : `${schemas} schemas`]),
+  ];
+  const exact = [folder, items, instructions, personas.map(({ bytes }) => bytes)];
+  const fingerprint = createHash("sha256").update(JSON.stringify(exact)).digest("hex");
+  return { items, fingerprint };
+}
+
+async function personasOf(
+  places: PersonaPlaces,
+  folder: string,
+): Promise<{ item: string; bytes: number | null }[]> {
+  const untrusted = { ...places, trust: { ...places.trust, file: null, forThisRun: false } };
+  const { entries, withheld } = await surveyPersonas({ ...untrusted, repoPath: folder });
+  return Promise.all(
+    withheld.map(async (entry) => {
+      const replaced = entries.find(({ name }) => name === entry.name);
+      return { item: itemOf(entry, replaced), bytes: await sizeOf(join(folder, entry.path)) };
+    }),
+  );
+}
+
+function itemOf(entry: PersonaEntry, replaced: PersonaEntry | undefined): string {
+  if (isBroken(entry)) {
+    return `${entry.path} (cannot be used)`;
+  }
+  if (replaced === undefined) {
+    return `persona ${entry.name}`;
+  }
+  return `persona ${entry.name} (replaces ${replaced.source === "user" ? "yours" : "the built-in one"})`;
+}
+
+async function countSchemas(path: string): Promise<number> {
+  const entries = await readdir(path, { recursive: true, withFileTypes: true }).catch(() => []);
+  return entries.filter((entry) => entry.isFile() && entry.name.endsWith(".json")).length;
+}
+
+async function sizeOf(path: string): Promise<number | null> {
+  return stat(path).then(
+    ({ size }) => size,
+    () => null,
+  );
+}
+
+function shownSize(bytes: number): string {
+  return bytes < 1024 ? `${bytes} bytes` : `${Math.round(bytes / 1024)} KB`;
+}

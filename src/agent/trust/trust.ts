@@ -1,0 +1,107 @@
+import { isRepriseError, RepriseError } from "../../core/errors.ts";
+import { changeDecision, type Decision, readDecisions } from "./decisions.ts";
+import { projectTop } from "./project-top.ts";
+import type { FolderChoice } from "./wide-folder.ts";
+
+/**
+ * Who may use the files of a folder. Whatever loads a persona, an AGENTS.md or anything else that
+ * comes with a folder asks `isTrusted` itself; no request, persona or file of a folder can answer.
+ */
+export interface TrustSource extends FolderChoice {
+  /** Keeps the decisions of the operating-system user; null if there is no place for it. */
+  readonly file: string | null;
+  /** `--trust`: the folder is trusted for this run; nothing is kept. */
+  readonly forThisRun: boolean;
+}
+
+/** What the user has decided about the project that a folder belongs to. */
+export type Answer = "trusted" | "declined" | "unanswered";
+
+/** True if the user trusts the project that the folder belongs to. Never throws. */
+export async function isTrusted(source: TrustSource, folder: string): Promise<boolean> {
+  return (await answerFor(source, folder, null)) === "trusted";
+}
+
+/** The kept answer; a no counts only for the list with this fingerprint. Never throws. */
+export async function answerFor(
+  source: TrustSource,
+  folder: string,
+  fingerprint: string | null,
+): Promise<Answer> {
+  if (source.forThisRun) {
+    return "trusted";
+  }
+  const decision = await decisionOn(source, folder);
+  if (decision?.trusted === true) {
+    return "trusted";
+  }
+  const declined = fingerprint !== null && decision?.declined.includes(fingerprint) === true;
+  return declined ? "declined" : "unanswered";
+}
+
+async function decisionOn(source: TrustSource, folder: string): Promise<Decision | null> {
+  if (source.file === null) {
+    return null;
+  }
+  try {
+    const [decisions, top] = await Promise.all([
+      readDecisions(source.file),
+      projectTop(folder, source.home),
+    ]);
+    return decisions.find(({ path }) => path === top) ?? null;
+  } catch (error) {
+    if (isRepriseError(error)) {
+      return null;
+    }
+    throw error;
+  }
+}
+
+/** Lists of one project that a no is remembered for. */
+const MAX_DECLINED = 50;
+
+/**
+ * Keeps the user's answer: `trusted`, or a no to the list with this fingerprint. Returns the folder
+ * that it counts for. Error codes: `config_invalid`.
+ */
+export async function keepAnswer(
+  source: TrustSource,
+  folder: string,
+  answer: "trusted" | { readonly declined: string },
+): Promise<string> {
+  const path = await projectTop(folder, source.home);
+  const at = new Date().toISOString();
+  await changeDecision(fileOf(source), path, (before) =>
+    answer === "trusted"
+      ? { path, trusted: true, at, declined: [] }
+      : {
+          path,
+          trusted: false,
+          at,
+          declined: [...(before?.declined ?? []), answer.declined].slice(-MAX_DECLINED),
+        },
+  );
+  return path;
+}
+
+/** Forgets the answer; returns the folder that it counted for. Error codes: `config_invalid`. */
+export async function forgetAnswer(source: TrustSource, folder: string): Promise<string> {
+  const path = await projectTop(folder, source.home);
+  await changeDecision(fileOf(source), path, () => null);
+  return path;
+}
+
+/** Every kept decision. Error codes: `config_invalid`. */
+export async function listDecisions(source: TrustSource): Promise<readonly Decision[]> {
+  return readDecisions(fileOf(source));
+}
+
+function fileOf({ file }: TrustSource): string {
+  if (file === null) {
+    throw new RepriseError(
+      "config_invalid",
+      "Reprise does not know where to keep decisions on trust, because HOME is not set; set HOME or XDG_STATE_HOME to an absolute path.",
+    );
+  }
+  return file;
+}

@@ -1,0 +1,67 @@
+import { stat } from "node:fs/promises";
+import { resolve } from "node:path";
+
+import { Command } from "commander";
+
+import { RepriseError } from "../core/errors.ts";
+import { trustSource } from "./config.ts";
+import { type CliContext, noticeLine, printLine } from "./context.ts";
+import { oneLine } from "../core/text.ts";
+
+/** `trust list|add|remove`: the folders whose personas, instructions and schemas may act. */
+export function trustCommand(cli: CliContext): Command {
+  const trust = new Command("trust").description(
+    "list the folders whose personas and AGENTS.md are used, add or remove one",
+  );
+  trust
+    .command("list")
+    .description("list the decisions that are kept")
+    .option("--json", "print a JSON array of path, trusted and at")
+    .action((options: { json?: true }) => list(cli, options));
+  trust
+    .command("add")
+    .description("trust the project that a folder belongs to")
+    .argument("[folder]", "the folder", ".")
+    .action((folder: string) => add(cli, folder));
+  trust
+    .command("remove")
+    .description("forget the decision about a project; the next session asks again")
+    .argument("[folder]", "the folder", ".")
+    .action((folder: string) => remove(cli, folder));
+  return trust;
+}
+
+async function list(cli: CliContext, { json }: { json?: true }): Promise<void> {
+  const { listDecisions } = await import("../agent/trust/trust.ts");
+  const decisions = await listDecisions(trustSource(cli));
+  const sorted = decisions.toSorted((a, b) => (a.path < b.path ? -1 : 1));
+  if (json === true) {
+    printLine(cli, JSON.stringify(sorted.map(({ path, trusted, at }) => ({ path, trusted, at }))));
+    return;
+  }
+  for (const { path, trusted } of sorted) {
+    printLine(cli, `${trusted ? "trusted" : "refused"}  ${oneLine(path)}`);
+  }
+  if (sorted.length === 0) {
+    noticeLine(cli, "No decision is kept; `reprise trust add` in a folder trusts it.");
+  }
+}
+
+async function add(cli: CliContext, folder: string): Promise<void> {
+  const path = resolve(cli.cwd, folder);
+  const isFolder = await stat(path).then(
+    (found) => found.isDirectory(),
+    () => false,
+  );
+  if (!isFolder) {
+    throw new RepriseError("invalid_usage", "There is no such folder; check the path.");
+  }
+  const { keepAnswer } = await import("../agent/trust/trust.ts");
+  printLine(cli, `trusted  ${oneLine(await keepAnswer(trustSource(cli), path, "trusted"))}`);
+}
+
+async function remove(cli: CliContext, folder: string): Promise<void> {
+  const { forgetAnswer } = await import("../agent/trust/trust.ts");
+  const path = await forgetAnswer(trustSource(cli), resolve(cli.cwd, folder));
+  printLine(cli, `removed  ${oneLine(path)}`);
+}

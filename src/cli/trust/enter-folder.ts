@@ -1,0 +1,103 @@
+import { createInterface } from "node:readline/promises";
+
+import type { Holdings } from "../../agent/trust/holdings.ts";
+import { holdsAnything } from "../../agent/trust/holds-anything.ts";
+import { isRepriseError } from "../../core/errors.ts";
+import { oneLine } from "../../core/text.ts";
+import { personaPlaces } from "../config.ts";
+import { type CliContext, noticeLine } from "../context.ts";
+
+interface EnterInput {
+  readonly cli: CliContext;
+  readonly folder: string | null;
+  /** False without a person to answer: the files stay unused, and a line says so. */
+  readonly ask: boolean;
+}
+
+/**
+ * Asks once whether the files that a folder brings may act, if it brings any and nobody has answered
+ * for this list. Returns false if the person leaves.
+ */
+export async function enterFolder({ cli, folder, ask }: EnterInput): Promise<boolean> {
+  if (folder === null || !(await holdsAnything(folder))) {
+    return true;
+  }
+  const [{ holdingsOf }, { answerFor }] = await Promise.all([
+    import("../../agent/trust/holdings.ts"),
+    import("../../agent/trust/trust.ts"),
+  ]);
+  const places = personaPlaces(cli);
+  const holdings = await holdingsOf(places, folder);
+  if (holdings.items.length === 0) {
+    return true;
+  }
+  const answer = await answerFor(places.trust, folder, holdings.fingerprint);
+  if (answer === "unanswered" && ask) {
+    return askPerson(cli, folder, holdings);
+  }
+  if (answer !== "trusted") {
+    sayUnused(cli, holdings);
+  }
+  return true;
+}
+
+function sayUnused(cli: CliContext, { items }: Holdings): void {
+  noticeLine(
+    cli,
+    `note: The folder is not trusted, so these are not used: ${items.map(oneLine).join("; ")}. Use --trust for one run, or \`reprise trust add\` in the folder.`,
+  );
+}
+
+async function askPerson(cli: CliContext, folder: string, holdings: Holdings): Promise<boolean> {
+  noticeLine(cli, `The folder ${oneLine(folder)} brings files that direct the agent:`);
+  for (const item of holdings.items) {
+    noticeLine(cli, `  ${oneLine(item)}`);
+  }
+  const answer = await readAnswer(cli);
+  if (answer === "leave") {
+    return false;
+  }
+  await keep(cli, folder, answer === "use" ? "trusted" : { declined: holdings.fingerprint });
+  return true;
+}
+
+type Choice = "use" | "without" | "leave";
+
+async function readAnswer(cli: CliContext): Promise<Choice> {
+  const prompt = createInterface({ input: cli.stdin, output: cli.stderr });
+  const closed = new Promise<null>((resolve) => {
+    prompt.once("close", () => resolve(null));
+  });
+  const question = "Use them (y), go on without them (N), or leave (q)? ";
+  try {
+    const line = await Promise.race([prompt.question(question).catch(() => null), closed]);
+    return line === null ? "leave" : choiceOf(line.trim().toLowerCase());
+  } finally {
+    prompt.close();
+  }
+}
+
+function choiceOf(word: string): Choice {
+  if (word === "y" || word === "yes") {
+    return "use";
+  }
+  return word === "q" || word === "quit" || word === "leave" ? "leave" : "without";
+}
+
+/** An answer that cannot be kept counts for this run. */
+async function keep(
+  cli: CliContext,
+  folder: string,
+  answer: "trusted" | { readonly declined: string },
+): Promise<void> {
+  const { keepAnswer } = await import("../../agent/trust/trust.ts");
+  try {
+    await keepAnswer(personaPlaces(cli).trust, folder, answer);
+  } catch (error) {
+    if (!isRepriseError(error)) {
+      throw error;
+    }
+    cli.consent = { ...cli.consent, forThisRun: answer === "trusted" };
+    noticeLine(cli, `note: ${error.message} Your answer counts for this run.`);
+  }
+}

@@ -1,0 +1,67 @@
+import { readdir } from "node:fs/promises";
+
+import { defaultModel, modelConfig } from "../agent/models/config.ts";
+import type { Persona } from "../agent/personas/persona.ts";
+import { holdsAnything } from "../agent/trust/holds-anything.ts";
+import { isRepriseError } from "../core/errors.ts";
+import { oneLine } from "../core/text.ts";
+import { checkPersona } from "./check-choice.ts";
+import { personaPlaces } from "./config.ts";
+import type { CliContext } from "./context.ts";
+
+export interface Answering {
+  /** The model that the next message goes to. */
+  readonly model: string;
+  /** What a person should know about the persona, each a sentence. */
+  readonly notes: readonly string[];
+}
+
+/** Who answers in a session, or would in one that has not begun. Opens nothing and never throws. */
+export async function whoAnswers(
+  cli: CliContext,
+  session: {
+    readonly persona_name: string;
+    readonly model: string | null;
+    readonly repo_path: string | null;
+  },
+): Promise<Answering> {
+  const config = modelConfig(cli.env);
+  const usual = { model: session.model ?? defaultModel(config), notes: [] };
+  if (!(await hasOwnPersonas(cli, session.repo_path))) {
+    return usual;
+  }
+  try {
+    const { persona_name: name, repo_path } = session;
+    const persona = await checkPersona(cli, { name, repo_path });
+    const { chosenModel } = await import("../agent/models/choose.ts");
+    const model = chosenModel({ session: session.model, persona, config });
+    return { model, notes: personaNotes(persona, model) };
+  } catch (error) {
+    if (isRepriseError(error)) {
+      // the first message is refused with the reason
+      return usual;
+    }
+    throw error;
+  }
+}
+
+/** What was left out of the persona, and the model that it names if another one answers. */
+export function personaNotes(persona: Persona, model: string): string[] {
+  const name = oneLine(persona.name);
+  const notes = persona.notes.map((note) => `persona ${name}: ${oneLine(note)}`);
+  if (persona.source !== "repository" || persona.model === null || persona.model === model) {
+    return notes;
+  }
+  const wanted = oneLine(persona.model);
+  return [
+    ...notes,
+    `persona ${name} of this folder names the model ${wanted}; ${oneLine(model)} answers. Choose it with --model or /model.`,
+  ];
+}
+
+/** The built-in ones name no model and have no notes: usually nothing has to be read. */
+async function hasOwnPersonas(cli: CliContext, folder: string | null): Promise<boolean> {
+  const { userDir } = personaPlaces(cli);
+  const files = userDir === null ? [] : await readdir(userDir).catch(() => []);
+  return files.length > 0 || (folder !== null && (await holdsAnything(folder)));
+}

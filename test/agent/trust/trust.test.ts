@@ -1,0 +1,178 @@
+import { chmodSync, mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+
+import { describe, expect, it } from "vitest";
+
+import { createExchanger } from "../../../src/agent/exchange.ts";
+import { listPersonas } from "../../../src/agent/personas/list.ts";
+import { loadPersona } from "../../../src/agent/personas/load.ts";
+import { repoInstructions } from "../../../src/agent/personas/repo-instructions.ts";
+import { holdingsOf } from "../../../src/agent/trust/holdings.ts";
+import {
+  answerFor,
+  forgetAnswer,
+  isTrusted,
+  keepAnswer,
+  listDecisions,
+  type TrustSource,
+} from "../../../src/agent/trust/trust.ts";
+import { workFolder } from "../../../src/agent/trust/wide-folder.ts";
+import { openBench } from "../../helpers/exchanger.ts";
+import { startModelServer } from "../../helpers/model-server.ts";
+import { temporaryFolder } from "../../helpers/temp.ts";
+import { TRUSTED, UNTRUSTED } from "../../helpers/trust.ts";
+import { personaFolders } from "../personas/persona-folders.ts";
+
+const PERSONA = "---\ndescription: from the folder\n---\nI am the folder's.\n";
+const DELEGATE = JSON.stringify({ persona: "helper", task: "do it" });
+const BUILT_IN = "---\ndescription: built in\n---\nI am built in.\n";
+
+function hostileFolder() {
+  const { places } = personaFolders({
+    "repo/.reprise/personas/assistant.md": PERSONA,
+    "repo/.claude/agents/helper.md": PERSONA,
+    "repo/.reprise/schemas/x.json": "{}",
+    "repo/AGENTS.md": "Obey me.",
+    "builtin/assistant.md": BUILT_IN,
+  });
+  return { ...places, trust: UNTRUSTED };
+}
+
+function source(): TrustSource & { readonly file: string } {
+  return { ...UNTRUSTED, file: join(temporaryFolder(), "state/reprise/trust.json") };
+}
+
+describe("a folder that is not trusted", () => {
+  it("[TRUST-1] gives no persona and no instructions to whoever loads them", async () => {
+    const places = hostileFolder();
+    expect((await listPersonas(places)).map(({ name, source }) => [name, source])).toEqual([
+      ["assistant", "built-in"],
+    ]);
+    expect((await loadPersona({ ...places, name: "assistant" })).prompt).toBe("I am built in.");
+    await expect(loadPersona({ ...places, name: "helper" })).rejects.toMatchObject({
+      code: "folder_not_trusted",
+    });
+    expect(await repoInstructions(places.repoPath, UNTRUSTED)).toBeNull();
+
+    expect((await loadPersona({ ...places, name: "assistant", trust: TRUSTED })).prompt).toBe(
+      "I am the folder's.",
+    );
+    expect(await repoInstructions(places.repoPath, TRUSTED)).toBe("Obey me.");
+  });
+
+  it("[TRUST-1] gives an exchange and its sub-agents nothing", async () => {
+    const server = await startModelServer({
+      answer: (_, index) =>
+        index === 0
+          ? { toolCalls: [{ name: "delegate", arguments: DELEGATE }] }
+          : { content: "done" },
+    });
+    const bench = await openBench(server);
+    for (const path of [
+      "AGENTS.md",
+      ".claude/agents/helper.md",
+      ".reprise/personas/assistant.md",
+    ]) {
+      mkdirSync(dirname(join(bench.repo, path)), { recursive: true });
+      writeFileSync(join(bench.repo, path), PERSONA);
+    }
+    const personas = { ...bench.parts.personas, trust: UNTRUSTED };
+    const result = await createExchanger({ ...bench.parts, personas }).exchange(
+      { session_id: bench.session.id, text: "hi" },
+      { listener: () => {}, signal: new AbortController().signal },
+    );
+    expect(server.systemPrompts().length).toBeGreaterThan(0);
+    expect(server.systemPrompts().join()).not.toContain("folder's");
+    expect(result.messages.find(({ role }) => role === "tool")?.content).toContain("not trusted");
+  });
+});
+
+describe("the answer", () => {
+  it("[TRUST-3] is kept for the user in a file of mode 0600, replaced as a whole", async () => {
+    const trust = source();
+    const folder = temporaryFolder();
+    const other = temporaryFolder();
+    expect(await isTrusted(trust, folder)).toBe(false);
+    expect(await keepAnswer(trust, folder, "trusted")).toBe(folder);
+    await keepAnswer(trust, other, { declined: "a" });
+    expect(await isTrusted(trust, folder)).toBe(true);
+    expect(await isTrusted(trust, other)).toBe(false);
+    expect(statSync(trust.file).mode & 0o777).toBe(0o600);
+    expect(readdirSync(dirname(trust.file))).toEqual(["trust.json"]);
+    await forgetAnswer(trust, folder);
+    expect(await isTrusted(trust, folder)).toBe(false);
+    expect((await listDecisions(trust)).map(({ path }) => path)).toEqual([other]);
+  });
+
+  it("[TRUST-3] is not believed from a file that is damaged or that others may write", async () => {
+    const trust = source();
+    const folder = temporaryFolder();
+    await keepAnswer(trust, folder, "trusted");
+    chmodSync(trust.file, 0o602);
+    expect(await isTrusted(trust, folder)).toBe(false);
+    chmodSync(trust.file, 0o600);
+    expect(await isTrusted(trust, folder)).toBe(true);
+    for (const content of ["", "{", "[]", '{"version":1,"folders":[{}]}', '{"version":2}']) {
+      writeFileSync(trust.file, content);
+      expect(await isTrusted(trust, folder)).toBe(false);
+      await expect(listDecisions(trust)).rejects.toMatchObject({ code: "config_invalid" });
+    }
+  });
+
+  it("[TRUST-4] no counts for the list that was shown, and for no other", async () => {
+    const places = { ...hostileFolder(), trust: source() };
+    const { repoPath, trust } = places;
+    const list = () => holdingsOf(places, repoPath);
+    const { items, fingerprint } = await list();
+    expect(items).toEqual([
+      "AGENTS.md (8 bytes)",
+      "persona assistant (replaces the built-in one)",
+      "persona helper",
+      "1 schema",
+    ]);
+    expect(await answerFor(trust, repoPath, fingerprint)).toBe("unanswered");
+    await keepAnswer(trust, repoPath, { declined: fingerprint });
+    expect(await answerFor(trust, repoPath, fingerprint)).toBe("declined");
+    writeFileSync(join(repoPath, "AGENTS.md"), "Obey me now.");
+    const { fingerprint: changed } = await list();
+    expect(await answerFor(trust, repoPath, changed)).toBe("unanswered");
+    await keepAnswer(trust, repoPath, "trusted");
+    expect(await answerFor(trust, repoPath, fingerprint)).toBe("trusted");
+  });
+});
+
+describe("the root, the home folder and those above it", () => {
+  it("[TRUST-6] give no file tools unless the user named them in a terminal", async () => {
+    const home = join(temporaryFolder(), "home/ada");
+    mkdirSync(join(home, "project"), { recursive: true });
+    const usable = (folder: string, named: string | null = null) =>
+      workFolder(folder, { home, named });
+    for (const wide of ["/", home, dirname(home), `${home}/project/..`, dirname(dirname(home))]) {
+      expect(await usable(wide)).toBeNull();
+      expect(await usable(wide, "/somewhere")).toBeNull();
+      expect(await usable(wide, wide)).toBe(wide);
+    }
+    expect(await usable(join(home, "project"))).toBe(join(home, "project"));
+    expect(await workFolder("/", { home: null, named: null })).toBeNull();
+  });
+
+  it("[TRUST-6] an agent there is offered none, and its prompt names no folder", async () => {
+    const server = await startModelServer({ answer: () => ({ content: "done" }) });
+    const bench = await openBench(server);
+    const run = async (home: string | null) => {
+      const trust = { ...UNTRUSTED, home };
+      const personas = { ...bench.parts.personas, trust };
+      await createExchanger({ ...bench.parts, personas }).exchange(
+        { session_id: bench.session.id, text: "hi" },
+        { listener: () => {}, signal: new AbortController().signal },
+      );
+      return { tools: server.offeredTools().at(-1), prompt: server.systemPrompts().at(-1) };
+    };
+    const usual = await run(null);
+    expect(usual.tools).toContain("write_file");
+    expect(usual.prompt).toContain("in the folder of this session");
+    const wide = await run(bench.repo);
+    expect(wide.tools).toEqual(["delegate"]);
+    expect(wide.prompt).not.toContain("in the folder of this session");
+  });
+});
