@@ -61,7 +61,7 @@ async function cutWhileToolsRan(
       path: "",
       notes: [],
     },
-    folder: null,
+    folder: bench.repo,
     instructions: null,
     model: await openModel({ name: "demo", config: modelConfig({}) }),
     saver,
