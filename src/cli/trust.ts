@@ -5,7 +5,7 @@ import { Command } from "commander";
 
 import { RepriseError } from "../core/errors.ts";
 import { trustSource } from "./config.ts";
-import { type CliContext, noticeLine, printLine } from "./context.ts";
+import { type CliContext, noticeLine, printJson, printLine } from "./context.ts";
 import { oneLine } from "../core/text.ts";
 
 /** `trust list|add|remove`: the folders whose personas, instructions and schemas may act. */
@@ -36,7 +36,8 @@ async function list(cli: CliContext, { json }: { json?: true }): Promise<void> {
   const decisions = await listDecisions(trustSource(cli));
   const sorted = decisions.toSorted((a, b) => (a.path < b.path ? -1 : 1));
   if (json === true) {
-    printLine(cli, JSON.stringify(sorted.map(({ path, trusted, at }) => ({ path, trusted, at }))));
+    const shown = sorted.map(({ path, trusted, at }) => ({ path, trusted, at }));
+    printJson(cli, shown);
     return;
   }
   for (const { path, trusted } of sorted) {

@@ -1,9 +1,8 @@
-import { createInterface } from "node:readline/promises";
-
 import type { Holdings } from "../../agent/trust/holdings.ts";
 import { holdsAnything } from "../../agent/trust/holds-anything.ts";
 import { isRepriseError } from "../../core/errors.ts";
 import { oneLine } from "../../core/text.ts";
+import { ask as askInTerminal } from "../ask.ts";
 import { personaPlaces } from "../config.ts";
 import { type CliContext, noticeLine } from "../context.ts";
 
@@ -33,7 +32,7 @@ export async function enterFolder({ cli, folder, ask }: EnterInput): Promise<boo
   }
   const answer = await answerFor(places.trust, folder, holdings.fingerprint);
   if (answer === "unanswered" && ask) {
-    return askPerson(cli, folder, holdings);
+    return askAboutFolder(cli, folder, holdings);
   }
   if (answer !== "trusted") {
     sayUnused(cli, holdings);
@@ -48,7 +47,11 @@ function sayUnused(cli: CliContext, { items }: Holdings): void {
   );
 }
 
-async function askPerson(cli: CliContext, folder: string, holdings: Holdings): Promise<boolean> {
+async function askAboutFolder(
+  cli: CliContext,
+  folder: string,
+  holdings: Holdings,
+): Promise<boolean> {
   noticeLine(cli, `The folder ${oneLine(folder)} brings files that direct the agent:`);
   for (const item of holdings.items) {
     noticeLine(cli, `  ${oneLine(item)}`);
@@ -64,17 +67,9 @@ async function askPerson(cli: CliContext, folder: string, holdings: Holdings): P
 type Choice = "use" | "without" | "leave";
 
 async function readAnswer(cli: CliContext): Promise<Choice> {
-  const prompt = createInterface({ input: cli.stdin, output: cli.stderr });
-  const closed = new Promise<null>((resolve) => {
-    prompt.once("close", () => resolve(null));
-  });
   const question = "Use them (y), go on without them (N), or leave (q)? ";
-  try {
-    const line = await Promise.race([prompt.question(question).catch(() => null), closed]);
-    return line === null ? "leave" : choiceOf(line.trim().toLowerCase());
-  } finally {
-    prompt.close();
-  }
+  const line = await askInTerminal(cli, { question, on: cli.stderr });
+  return line === null ? "leave" : choiceOf(line.trim().toLowerCase());
 }
 
 function choiceOf(word: string): Choice {

@@ -38,6 +38,7 @@ async function askBesideFinished({ store, session }: Bench): Promise<void> {
       path: "",
       notes: [],
     },
+    folder: session.repo_path,
     instructions: null,
     model: new ProgramModel(() => new AIMessage({ id: "calls", content: "", tool_calls: CALLS })),
     saver: createCheckpointSaver({ store }),
