@@ -8,6 +8,9 @@ import { writeTypes } from "./types.ts";
 /** What crosses the public API: a program that uses it has to have the very same package. */
 const PUBLIC_PACKAGES = ["fastify", "kysely", "typebox"];
 
+/** A thread's own file, beside the one that starts it. */
+const SCHEMA_WORKER = "src/artifacts/project/schema-worker.ts";
+
 /** What every command needs, and what every command with a database needs. */
 const TOGETHER = [
   {
@@ -29,7 +32,7 @@ export async function build(root: string, dist: string): Promise<void> {
   const program = await buildProgram(root, dist);
   const library = await bundle({
     root,
-    entries: { index: "src/index.ts" },
+    entries: { index: "src/index.ts", "schema-worker": SCHEMA_WORKER },
     external: PUBLIC_PACKAGES,
     groups: [],
     folder: join(dist, "library"),
@@ -49,7 +52,11 @@ export async function installProgram(root: string, folder: string): Promise<void
 function buildProgram(root: string, dist: string): ReturnType<typeof bundle> {
   return bundle({
     root,
-    entries: { main: "src/main.ts", "backup-worker": "src/store/sqlite/backup-worker.ts" },
+    entries: {
+      main: "src/main.ts",
+      "backup-worker": "src/store/sqlite/backup-worker.ts",
+      "schema-worker": SCHEMA_WORKER,
+    },
     external: [],
     groups: TOGETHER,
     folder: join(dist, "program"),

@@ -1,4 +1,5 @@
-export type { Finding, FindingCode } from "./artifacts/finding.ts";
+export { type ArtifactOptions, validateArtifact } from "./artifacts/validate-artifact.ts";
+export type { ArtifactReport, Finding, FindingCode } from "./artifacts/finding.ts";
 export { type PhaseGraph, phaseGraph } from "./artifacts/phase-graph.ts";
 export type { ExpectedArtifact, Phase, PhasePlan } from "./artifacts/phase-plan.ts";
 export type { KnownNames } from "./artifacts/plan-names.ts";

@@ -48,6 +48,13 @@ function tryPlans(reprise: Reprise, project: string): void {
   expect(reprise("plan graph plan.json --format svg"), "<svg");
   expect(reprise("schema list"), "dev/phase-plan@1");
   expect(reprise("schema dev/phase-plan@1"), "Dev Phase Plan");
+  mkdirSync(join(project, ".reprise/schemas"), { recursive: true });
+  writeFileSync(
+    join(project, ".reprise/schemas/note.json"),
+    '{ "$id": "note@1", "type": "object" }',
+  );
+  expect(reprise("schema validate plan.json --schema note@1"), "plan.json: valid");
+  expect(reprise("schema validate - --schema note@1", "[]", 1), "wrong_type");
 }
 
 function trySessions(reprise: Reprise): string {

@@ -14,6 +14,7 @@ const PROGRAM = `import {
   type SessionSummary,
   startServer,
   type Store,
+  validateArtifact,
   validatePhasePlan,
 } from "reprise";
 
@@ -31,8 +32,13 @@ await store.close();
 const { plan, findings } = validatePhasePlan('{"phases": []}');
 const waves: number = plan === null ? 0 : phaseGraph(plan).waves.length;
 const title: string | null = sessions[0]?.title ?? null;
-console.log(JSON.stringify({ live, title, waves, findings: findings.length, error: typeof RepriseError }));
+const notes = await validateArtifact("{}", { schema: "team/note@1", project: import.meta.dirname });
+const [note] = notes.findings;
+const error = typeof RepriseError;
+console.log(JSON.stringify({ live, title, waves, findings: findings.length, note: note?.code, error }));
 `;
+
+const NOTE = '{ "$id": "team/note@1", "type": "object", "required": ["text"] }';
 
 /** Compiles the program with both ways of finding modules that a user may have, and runs it. */
 export function tryLibrary(
@@ -43,6 +49,8 @@ export function tryLibrary(
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, "package.json"), '{ "type": "module" }');
   writeFileSync(join(folder, "program.ts"), PROGRAM);
+  mkdirSync(join(folder, ".reprise/schemas"), { recursive: true });
+  writeFileSync(join(folder, ".reprise/schemas/note.json"), NOTE);
   for (const [module, moduleResolution] of [
     ["nodenext", "nodenext"],
     ["node20", "node16"],
@@ -52,7 +60,8 @@ export function tryLibrary(
     run([node, typescript, "--project", "tsconfig.json"], options);
   }
   const { stdout } = run([node, "program.js"], options);
-  const expected = '{"live":200,"title":"Hello","waves":0,"findings":2,"error":"function"}\n';
+  const expected =
+    '{"live":200,"title":"Hello","waves":0,"findings":2,"note":"missing_property","error":"function"}\n';
   if (stdout !== expected) {
     throw new Error(`the library answered ${stdout}`);
   }

@@ -1,9 +1,9 @@
-import type { CompiledSchema } from "./compile-schemas.ts";
 import { MAX_FINDINGS, toReport } from "./finding.ts";
 import type { ArtifactReport, Finding, FindingCode } from "./finding.ts";
 import { createLineIndex } from "./line-index.ts";
 import type { LineIndex } from "./line-index.ts";
 import { readSource } from "./read-source.ts";
+import type { ArtifactSchema } from "./project/project-schema.ts";
 import type { ArtifactText } from "./read-artifact.ts";
 import { SPECIFICATION } from "./registry.ts";
 import type { SourceNode } from "./source.ts";
@@ -18,16 +18,20 @@ export interface CheckedArtifact extends ArtifactReport {
  * Checks an artifact against its schema. Where nobody published one (null), that it can be read
  * is all that is checked, and the warning `schema_unpublished` says so. A specification needs its
  * run's UUID in either case.
+ *
+ * Error codes, of a project's schema: `schema_invalid`, `schema_checks_busy`.
  */
-export function checkArtifact(
+export async function checkArtifact(
   { text, syntax, limits }: ArtifactText,
-  { id, schema }: { readonly id: string; readonly schema: CompiledSchema | null },
-): CheckedArtifact {
+  { id, schema }: { readonly id: string; readonly schema: ArtifactSchema | null },
+): Promise<CheckedArtifact> {
   const lines = createLineIndex(text);
   const { root, findings } = readSource(text, { syntax, lines, limits });
   if (root === null) return { ...toReport(findings), runId: null };
   const faults =
-    schema === null ? [unpublished(id, root, lines)] : schema.check(root, lines, MAX_FINDINGS + 1);
+    schema === null
+      ? [unpublished(id, root, lines)]
+      : await schema.check(root, lines, MAX_FINDINGS + 1);
   const all = [...findings, ...faults];
   if (id !== SPECIFICATION) return { ...toReport(all), runId: null };
   const { runId, fault } = runIdOf(root, lines);

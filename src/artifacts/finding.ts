@@ -20,6 +20,7 @@ export const FINDING_CODES = [
   "below_minimum",
   "schema_mismatch",
   "schema_unpublished",
+  "check_stopped",
   // the plan
   "duplicate_key",
   "unknown_dependency",

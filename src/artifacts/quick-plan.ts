@@ -1,4 +1,4 @@
-import type { CompiledSchema } from "./compile-schemas.ts";
+import type { CompiledSchema } from "./compile-schema.ts";
 import { layerPhases } from "./layers.ts";
 import type { PhasePlan } from "./phase-plan.ts";
 import type { KnownNames } from "./plan-names.ts";

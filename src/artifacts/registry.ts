@@ -1,9 +1,12 @@
+import { createHash } from "node:crypto";
 import { fileURLToPath } from "node:url";
 import { join } from "node:path";
 
 import { RepriseError } from "../core/errors.ts";
 import { packageFile } from "../core/package-file.ts";
-import type { Compiled, CompiledSchema } from "./compile-schemas.ts";
+import type { CompiledSchema } from "./compile-schema.ts";
+import type { ArtifactSchema, ProjectSchemas } from "./project/project-schema.ts";
+import type { SchemaSet, WorkerPool } from "./project/worker-pool.ts";
 import { invalidFile, readSchemaFiles } from "./schema-files.ts";
 import type { BrokenSchema, SchemaFile } from "./schema-files.ts";
 
@@ -27,16 +30,23 @@ export interface SchemaRegistry {
    * @throws RepriseError `schema_unknown` for an id that is not known, or known but unpublished.
    */
   read(id: string): Buffer;
+  /** The schema of phase plans, compiled once. Loads its validator at the first call. */
+  phasePlan(): Promise<CompiledSchema>;
   /**
-   * Compiles all schemas, once, with references between them by id, and returns the one with this
-   * id; null for one that is known but unpublished. Loads the validator at its first call.
+   * The schema with this id; null for one that is known but unpublished. Nothing is compiled before
+   * its first check, which starts a thread if the schema is the project's.
    *
-   * @throws RepriseError `schema_unknown`; `schema_invalid`, naming the file of a schema that is
-   * none: of this one, and from `loadSchemas` of any.
+   * @throws RepriseError `schema_unknown`.
    */
-  compiled(id: string): Promise<CompiledSchema | null>;
-  /** The files that hold no schema that can be used; none from `loadSchemas`, which throws. */
+  schema(id: string): Promise<ArtifactSchema | null>;
+  /**
+   * The files that hold no schema that can be used. Starts a thread if the project has schemas.
+   *
+   * Error codes: `schema_checks_busy`.
+   */
   broken(): Promise<readonly BrokenSchema[]>;
+  /** False as soon as a broken file was found: by reading it, or by using its schema. */
+  isSound(): boolean;
 }
 
 /** The id of the phase-plan artifact's schema, and of the specification's. */
@@ -48,121 +58,144 @@ const UNPUBLISHED = [SPECIFICATION, "dev/review-finding-batch@1", "common/final-
 
 const BUILT_IN = fileURLToPath(packageFile("schemas"));
 
-/**
- * Reads the schemas that come with Reprise and those in `.reprise/schemas/` of a project (null for
- * none). A project may publish an id that has no published schema yet.
- *
- * @throws RepriseError `schema_invalid`, naming the file of a schema that cannot be read or whose
- * id another one has; `file_unreadable`.
- */
-export async function loadSchemas(project: string | null): Promise<SchemaRegistry> {
-  const found = await find(project);
-  const [first] = found.broken;
-  if (first !== undefined) throw first.fault;
-  return createRegistry(found, (files) => {
-    const [fault] = files.faults.values();
-    if (fault !== undefined) throw fault;
-  });
-}
+const DIALECT = /^https:\/\/json-schema\.org\/draft\/2020-12\/schema#?$/;
 
 /**
- * The same, where one broken file is no reason to refuse the others: `broken` names it, and only its
- * own id is refused with `schema_invalid`, and those that refer to it.
+ * Reads the schemas that come with Reprise and those in `.reprise/schemas/` of a project (null for
+ * none), which are checked by the threads of `pool`. A project may publish an id that has no
+ * published schema yet. A broken file is no reason to refuse the others: `broken` names it, and
+ * only its own id is refused with `schema_invalid`, and those that refer to it.
  *
  * @throws RepriseError `schema_invalid` for too many files, `file_unreadable` for the folder.
  */
-export async function loadSoundSchemas(project: string | null): Promise<SchemaRegistry> {
-  return createRegistry(await find(project), () => {});
-}
-
-interface Found {
-  readonly files: ReadonlyMap<string, SchemaFile>;
-  readonly entries: readonly SchemaEntry[];
-  readonly broken: readonly BrokenSchema[];
-}
-
-async function find(project: string | null): Promise<Found> {
+export async function loadSchemas(
+  project: string | null,
+  pool: WorkerPool,
+): Promise<SchemaRegistry> {
   const builtIn = await readSchemaFiles({ path: BUILT_IN, shown: "schemas" });
   const folder = ".reprise/schemas";
   const own =
     project === null ? [] : await readSchemaFiles({ path: join(project, folder), shown: folder });
-  const { files, broken } = byId([...builtIn, ...own]);
-  return { files, broken, entries: entriesOf(files, new Set(builtIn)) };
+  return createRegistry(sortOut([...builtIn, ...own], new Set(builtIn)), pool);
 }
 
-function byId(all: readonly (SchemaFile | BrokenSchema)[]): Omit<Found, "entries"> {
-  const files = new Map<string, SchemaFile>();
+interface Found {
+  readonly files: ReadonlyMap<string, FoundFile>;
+  readonly broken: readonly BrokenSchema[];
+}
+
+interface FoundFile extends SchemaFile {
+  readonly source: SchemaEntry["source"];
+}
+
+function sortOut(
+  all: readonly (SchemaFile | BrokenSchema)[],
+  builtIn: ReadonlySet<SchemaFile | BrokenSchema>,
+): Found {
+  const files = new Map<string, FoundFile>();
   const broken: BrokenSchema[] = [];
   for (const file of all) {
+    const first = "fault" in file ? undefined : files.get(file.id);
     if ("fault" in file) {
       broken.push(file);
-      continue;
-    }
-    const first = files.get(file.id);
-    if (first === undefined) files.set(file.id, file);
-    else {
+    } else if (first === undefined) {
+      files.set(file.id, { ...file, source: builtIn.has(file) ? "built-in" : "project" });
+    } else {
       const fault = invalidFile(file.shown, `has the id that ${first.shown} has already`);
       broken.push({ id: file.id, owns: false, fault });
     }
   }
+  for (const file of files.values()) {
+    if (hasKnownDialect(file, files)) continue;
+    files.delete(file.id);
+    const fault = invalidFile(
+      file.shown,
+      "is written in another dialect than JSON Schema 2020-12, or one that the folder does not have",
+    );
+    broken.push({ id: file.id, owns: false, fault });
+  }
   return { files, broken };
 }
 
-function entriesOf(
+/** JSON Schema 2020-12, or a dialect of the project: a schema that names its vocabularies. */
+function hasKnownDialect(
+  { schema: { $schema: dialect } }: SchemaFile,
   files: ReadonlyMap<string, SchemaFile>,
-  builtIn: ReadonlySet<SchemaFile | BrokenSchema>,
-): SchemaEntry[] {
-  const published = Array.from(files.values(), (file): SchemaEntry => {
-    const source = builtIn.has(file) ? "built-in" : "project";
-    return { id: file.id, title: file.title, published: true, source };
-  });
-  const unpublished = UNPUBLISHED.filter((id) => !files.has(id)).map((id): SchemaEntry => ({
-    id,
-    title: null,
-    published: false,
-    source: "built-in",
-  }));
-  const own = published.filter(({ source }) => source === "project");
-  return [...published.filter(({ source }) => source === "built-in"), ...unpublished, ...own];
+): boolean {
+  if (dialect === undefined || dialect === "") return true;
+  if (typeof dialect !== "string") return false;
+  return DIALECT.test(dialect) || files.get(dialect)?.schema["$vocabulary"] !== undefined;
 }
 
-function createRegistry(
-  { files, entries, broken }: Found,
-  judge: (compiled: Compiled) => void,
-): SchemaRegistry {
-  let compiling: Promise<Compiled> | undefined;
+function createRegistry({ files, broken }: Found, pool: WorkerPool): SchemaRegistry {
+  const entries = entriesOf(files);
   const ids = new Set(entries.map(({ id }) => id));
-  const compileOnce = (): Promise<Compiled> => (compiling ??= compile([...files.values()]));
+  let plan: Promise<CompiledSchema> | undefined;
+  let project: Promise<ProjectSchemas> | undefined;
+  let sound = broken.length === 0;
+  const phasePlan = (): Promise<CompiledSchema> => (plan ??= compilePlan(files));
+  const projectSchemas = (): Promise<ProjectSchemas> =>
+    (project ??= createProject(files, pool, () => {
+      sound = false;
+    }));
   return {
     entries,
     ids,
+    isSound: () => sound,
     read: (id) => {
       const file = files.get(id);
       if (file === undefined) throw refusal(id, entries);
       return file.bytes;
     },
-    async compiled(id) {
-      const compiled = await compileOnce();
-      judge(compiled);
-      const fault = compiled.faults.get(id);
-      if (fault !== undefined) throw fault;
+    phasePlan,
+    async schema(id) {
       if (!ids.has(id)) throw refusal(id, entries);
-      return compiled.schemas.get(id) ?? null;
+      const file = files.get(id);
+      if (file === undefined) return null;
+      return file.source === "built-in" ? phasePlan() : (await projectSchemas()).schema(file);
     },
     async broken() {
-      const compiled = await compileOnce();
-      judge(compiled);
-      return [
-        ...broken,
-        ...Array.from(compiled.faults, ([id, fault]) => ({ id, owns: true, fault })),
-      ];
+      const own = [...files.values()].filter(({ source }) => source === "project");
+      if (own.length === 0) return broken;
+      return [...broken, ...(await (await projectSchemas()).broken(own))];
     },
   };
 }
 
-async function compile(files: readonly SchemaFile[]): Promise<Compiled> {
-  const { compileSound } = await import("./compile-schemas.ts");
-  return compileSound(files);
+async function createProject(
+  files: ReadonlyMap<string, FoundFile>,
+  pool: WorkerPool,
+  onBroken: () => void,
+): Promise<ProjectSchemas> {
+  const { createProjectSchemas } = await import("./project/project-schema.ts");
+  return createProjectSchemas({ set: setOf(files), pool, onBroken });
+}
+
+function setOf(files: ReadonlyMap<string, FoundFile>): SchemaSet {
+  const digest = createHash("sha256");
+  const schemas = Array.from(files.values(), ({ id, schema, bytes, source }) => {
+    digest.update(`${bytes.length}:`).update(bytes);
+    return { id, schema, assertsFormats: source === "built-in" };
+  });
+  return { digest: digest.digest("hex"), schemas };
+}
+
+async function compilePlan(files: ReadonlyMap<string, SchemaFile>): Promise<CompiledSchema> {
+  const { compileSchema } = await import("./compile-schema.ts");
+  const file = files.get(PHASE_PLAN);
+  if (file === undefined) throw new TypeError("the schema of phase plans comes with Reprise");
+  return compileSchema(file);
+}
+
+function entriesOf(files: ReadonlyMap<string, FoundFile>): SchemaEntry[] {
+  const published = Array.from(files.values(), ({ id, title, source }) => {
+    return { id, title, published: true, source };
+  });
+  const unpublished = UNPUBLISHED.filter((id) => !files.has(id)).map((id) => {
+    return { id, title: null, published: false, source: "built-in" as const };
+  });
+  const own = published.filter(({ source }) => source === "project");
+  return [...published.filter(({ source }) => source === "built-in"), ...unpublished, ...own];
 }
 
 function refusal(id: string, entries: readonly SchemaEntry[]): RepriseError {

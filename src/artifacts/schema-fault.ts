@@ -1,8 +1,10 @@
-import type { ErrorObject } from "ajv";
 import type { FindingCode } from "./finding.ts";
+import type { Finding } from "./finding.ts";
+import type { LineIndex } from "./line-index.ts";
 import { createNearestName } from "./nearest-name.ts";
 import { printable, quote } from "./quote.ts";
-import { pointerTo } from "./source.ts";
+import { locate, pointerTo } from "./source.ts";
+import type { SourceNode } from "./source.ts";
 
 export interface SchemaFault {
   readonly code: FindingCode;
@@ -13,8 +15,18 @@ export interface SchemaFault {
   readonly atName: boolean;
 }
 
+/** A rule of a schema that a document does not keep, as ajv reports one. */
+export interface RuleFault {
+  readonly keyword: string;
+  /** JSON pointer to the value. */
+  readonly instancePath: string;
+  readonly params: Readonly<Record<string, unknown>>;
+  readonly data?: unknown;
+  readonly parentSchema?: object | undefined;
+}
+
 /** Says one fault of a document against its schema as a sentence a person can act on. */
-export function describeFault(error: ErrorObject): SchemaFault {
+export function describeFault(error: RuleFault): SchemaFault {
   const unknown: unknown =
     error.params["additionalProperty"] ?? error.params["unevaluatedProperty"];
   if (typeof unknown === "string") return unknownProperty(error, unknown);
@@ -23,7 +35,18 @@ export function describeFault(error: ErrorObject): SchemaFault {
   return { code, pointer, message, atName: false };
 }
 
-function sentence(error: ErrorObject, name: string): [FindingCode, string] {
+/** A fault with its place in the document's text. */
+export function toPlacedFinding(
+  { atName, ...fault }: SchemaFault,
+  root: SourceNode,
+  lines: LineIndex,
+): Finding {
+  const place = locate(root, fault.pointer);
+  const offset = (atName ? place?.keyStart : place?.node.start) ?? root.start;
+  return { severity: "error", ...lines(offset), ...fault };
+}
+
+function sentence(error: RuleFault, name: string): [FindingCode, string] {
   const limit = String(error.params["limit"]);
   switch (error.keyword) {
     case "required":
@@ -45,7 +68,7 @@ function sentence(error: ErrorObject, name: string): [FindingCode, string] {
 }
 
 /** Rules that no schema of ours has; a project's may. */
-function otherSentence(error: ErrorObject, name: string, limit: string): string {
+function otherSentence(error: RuleFault, name: string, limit: string): string {
   const allowed: unknown = error.params["allowedValues"];
   switch (error.keyword) {
     case "enum":
@@ -82,8 +105,8 @@ function spell(value: unknown): string {
   return typeof value === "string" ? quote(value) : printable(JSON.stringify(value)).slice(0, 60);
 }
 
-function unknownProperty(error: ErrorObject, property: string): SchemaFault {
-  const known = Object.keys(Object(error.parentSchema?.["properties"]));
+function unknownProperty(error: RuleFault, property: string): SchemaFault {
+  const known = Object.keys(Object(Reflect.get(error.parentSchema ?? {}, "properties")));
   const suggestion = createNearestName(known)(property);
   const allowed = known.length === 0 ? "nothing" : `only ${known.join(", ")}`;
   const advice =
@@ -103,7 +126,7 @@ function missing(name: string, property: string): string {
   return `${name} lacks the required property ${quote(property)}; add it`;
 }
 
-function wrongType(name: string, error: ErrorObject): string {
+function wrongType(name: string, error: RuleFault): string {
   const wanted = [error.params["type"]].flat().map(String).map(withArticle).join(" or ");
   return `${name} must be ${wanted} but is ${kindOf(error.data)}`;
 }
@@ -122,7 +145,7 @@ function withArticle(type: string): string {
   return /^[aeiou]/.test(type) ? `an ${type}` : `a ${type}`;
 }
 
-function tooShort(name: string, error: ErrorObject): string {
+function tooShort(name: string, error: RuleFault): string {
   const limit = Number(error.params["limit"]);
   const length = Array.from(String(error.data)).length;
   if (length === 0 && limit === 1) return `${name} must not be empty`;
@@ -140,7 +163,7 @@ function mismatch(name: string, pattern: string): string {
   return `${name} ${PATTERNS.get(pattern) ?? `must match the pattern ${pattern}`}`;
 }
 
-function formatName(error: ErrorObject): string {
+function formatName(error: RuleFault): string {
   const format = String(error.params["format"]);
   return format === "uuid" ? "UUID, like 123e4567-e89b-42d3-a456-426614174000" : format;
 }

@@ -7,6 +7,7 @@ import { readJson } from "./json-source.ts";
 import { createLineIndex } from "./line-index.ts";
 import { printable } from "./quote.ts";
 import { toValue } from "./source.ts";
+import type { JsonObject, JsonValue } from "./source.ts";
 
 /** A file that holds a JSON Schema with an id. */
 export interface SchemaFile {
@@ -15,7 +16,7 @@ export interface SchemaFile {
   /** How the file is named to a person. */
   readonly shown: string;
   readonly bytes: Buffer;
-  readonly schema: object;
+  readonly schema: JsonObject;
 }
 
 /** A file that should hold a schema and holds none, or one that cannot be taken. */
@@ -36,8 +37,6 @@ export interface SchemaFolder {
 /** Schema files in one folder, and bytes in one of them: more than anybody writes by hand. */
 const MAX_FILES = 500;
 const MAX_BYTES = 1024 * 1024;
-
-const DIALECT = /^https:\/\/json-schema\.org\/draft\/2020-12\/schema#?$/;
 
 /**
  * Reads every `.json` file in a folder and the folders in it, in the order of their paths. A folder
@@ -102,17 +101,17 @@ function parse(bytes: Buffer, shown: string): SchemaFile {
   }
   const schema = toValue(root);
   if (!isObject(schema)) throw invalidFile(shown, "holds no object");
-  const { $id: id, $schema: dialect = "", title } = schema;
+  const { $id: id, title } = schema;
   if (typeof id !== "string" || id === "" || id.includes("#")) {
     throw invalidFile(shown, 'has no "$id", which has to be an id like dev/review@1');
   }
-  if (dialect !== "" && !DIALECT.test(String(dialect))) {
-    throw invalidFile(shown, "is written in another dialect than JSON Schema 2020-12");
+  if (/^file:/i.test(id)) {
+    throw invalidFile(shown, 'has an "$id" that names a file; choose one like dev/review@1');
   }
   return { id, title: typeof title === "string" ? title : null, shown, bytes, schema };
 }
 
-function isObject(value: unknown): value is Record<string, unknown> {
+function isObject(value: JsonValue): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 

@@ -112,8 +112,12 @@ export function tooManyValues(offset: number, most: number): SourceFault {
   );
 }
 
+/** What a JSON document can hold. */
+export type JsonValue = string | number | boolean | null | JsonValue[] | JsonObject;
+export type JsonObject = { [name: string]: JsonValue };
+
 /** The plain value of a tree. A property named `__proto__` stays an ordinary property. */
-export function toValue(node: SourceNode): unknown {
+export function toValue(node: SourceNode): JsonValue {
   if (node.kind === "scalar") return node.value;
   if (node.kind === "array") return node.items.map(toValue);
   return Object.fromEntries(

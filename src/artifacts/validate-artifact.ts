@@ -1,28 +1,34 @@
-import { checkArtifact } from "./check-artifact.ts";
 import type { ArtifactReport } from "./finding.ts";
-import type { ArtifactText } from "./read-artifact.ts";
-import { PHASE_PLAN } from "./registry.ts";
-import type { SchemaRegistry } from "./registry.ts";
-import { validatePlan } from "./validate-plan.ts";
+import { createWorkerPool } from "./project/worker-pool.ts";
+import type { Syntax } from "./read-source.ts";
+import { loadSchemas } from "./registry.ts";
+import { validateWith } from "./validate-with.ts";
+
+export interface ArtifactOptions {
+  /** The id of the schema, like `dev/spec@1`. */
+  readonly schema: string;
+  /** How the text is written; JSON if it is not given. */
+  readonly syntax?: Syntax | undefined;
+  /** A folder whose `.reprise/schemas/` are known too; none if it is not given. */
+  readonly project?: string | undefined;
+}
 
 /**
- * Validates an artifact against the schema with this id; a phase plan also as `validatePlan` does,
- * with the registry's ids as the known ones.
+ * Validates the text of an artifact against a schema that comes with Reprise or one of a project; a
+ * phase plan as `validatePhasePlan` does. A project's schema is checked in a thread, which is
+ * stopped after two seconds (finding `check_stopped`). Never throws for a text.
  *
- * @throws RepriseError `schema_unknown`, `schema_invalid`.
+ * Error codes: `schema_unknown`, `schema_invalid`, `file_unreadable` for the folder.
  */
 export async function validateArtifact(
-  artifact: ArtifactText,
-  { id, registry }: { readonly id: string; readonly registry: SchemaRegistry },
+  text: string,
+  { schema: id, syntax = "json", project }: ArtifactOptions,
 ): Promise<ArtifactReport> {
-  const schema = await registry.compiled(id);
-  if (id === PHASE_PLAN && schema !== null) {
-    return validatePlan(artifact.text, {
-      syntax: artifact.syntax,
-      limits: artifact.limits,
-      schema,
-      known: { schemas: registry.ids },
-    });
+  const pool = createWorkerPool();
+  try {
+    const registry = await loadSchemas(project ?? null, pool);
+    return await validateWith({ text, syntax }, { id, registry });
+  } finally {
+    await pool.close();
   }
-  return checkArtifact(artifact, { id, schema });
 }

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 
 import { packageFile } from "../core/package-file.ts";
-import { compileSchemas } from "./compile-schemas.ts";
+import { compileSchema } from "./compile-schema.ts";
 import type { KnownNames } from "./plan-names.ts";
 import type { Syntax } from "./read-source.ts";
 import { PHASE_PLAN } from "./registry.ts";
@@ -28,8 +28,5 @@ export function validatePhasePlan(text: string, options: PhasePlanOptions = {}):
 const schema = compilePhasePlan();
 
 function compilePhasePlan() {
-  const schema: object = JSON.parse(readFileSync(file, "utf8"));
-  const compiled = compileSchemas([{ id: PHASE_PLAN, shown: PHASE_PLAN, schema }]).get(PHASE_PLAN);
-  if (compiled === undefined) throw new TypeError("the schema has its own id");
-  return compiled;
+  return compileSchema({ id: PHASE_PLAN, schema: JSON.parse(readFileSync(file, "utf8")) });
 }

@@ -1,4 +1,4 @@
-import type { CompiledSchema } from "./compile-schemas.ts";
+import type { CompiledSchema } from "./compile-schema.ts";
 import { MAX_FINDINGS, toReport } from "./finding.ts";
 import type { ArtifactReport } from "./finding.ts";
 import { createLineIndex } from "./line-index.ts";

@@ -13,6 +13,7 @@ const EXIT_CODES: Partial<Record<ErrorCode, number>> = {
   ambiguous_id: 4,
   session_ended: 5,
   session_busy: 6,
+  schema_checks_busy: 6,
 };
 
 export function exitCodeOf(code: ErrorCode): number {

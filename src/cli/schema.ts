@@ -1,19 +1,21 @@
 import { Command } from "commander";
 
-import { loadSchemas } from "../artifacts/registry.ts";
-import type { SchemaEntry, SchemaRegistry } from "../artifacts/registry.ts";
+import type { FileReport } from "./plan/findings.ts";
+import { listedSchemas } from "../artifacts/listed-schemas.ts";
+import type { ListedSchema } from "../artifacts/listed-schemas.ts";
 import { printJson, printLine } from "./context.ts";
 import type { CliContext } from "./context.ts";
+import { loadFolderSchemas, readArtifact, refuseTwice } from "./plan/checks.ts";
 
 /**
- * `schema list`: the known ids, the project's (`.reprise/schemas/`) among them; `schema show <id>`
- * or `schema <id>`: the JSON Schema of an artifact byte for byte, as its file holds it. An id that
- * is unknown, or known but unpublished, is refused with `schema_unknown`, a project's schema that
- * is none with `schema_invalid`.
+ * `schema list`: the known ids, those of the folder (`.reprise/schemas/`) among them, a broken one
+ * with its error. `schema show <id>` or `schema <id>`: the JSON Schema of an artifact byte for byte,
+ * as its file holds it. `schema validate <file…> --schema <id>`: every finding of artifacts. An id
+ * that is unknown, or known but unpublished, is refused with `schema_unknown`.
  */
 export function schemaCommand(cli: CliContext): Command {
   const schema = new Command("schema")
-    .description("list the artifacts' JSON Schemas, or print one")
+    .description("list the artifacts' JSON Schemas, print one, or check files against one")
     .argument("[id]", "id of the schema, like dev/phase-plan@1")
     .action(async (id: string | undefined) => {
       if (id === undefined) await list(cli, {});
@@ -29,29 +31,57 @@ export function schemaCommand(cli: CliContext): Command {
     .description("print the schema with this id")
     .argument("<id>", "like dev/phase-plan@1")
     .action((id: string) => show(cli, id));
+  schema
+    .command("validate")
+    .description("check artifacts (JSON or YAML) against a schema")
+    .argument("<file...>", "files to check; - for standard input")
+    .requiredOption("--schema <id>", "like dev/spec@1")
+    .option("--json", "print one JSON document, for programs")
+    .action((files: string[], options: ValidateOptions) => validate(cli, files, options));
   return schema;
 }
 
 async function list(cli: CliContext, { json }: { json?: true }): Promise<void> {
-  const { entries } = await loadChecked(cli);
+  const entries = await listedSchemas(await loadFolderSchemas(cli));
   if (json === true) printJson(cli, entries);
   else for (const entry of entries) printLine(cli, entryLine(entry));
 }
 
 async function show(cli: CliContext, id: string): Promise<void> {
-  const registry = await loadChecked(cli);
+  const registry = await loadFolderSchemas(cli);
   cli.stdout.printJson(registry.read(id));
 }
 
-/** Those that come with Reprise are tested; what a project brings is looked at first. */
-async function loadChecked(cli: CliContext): Promise<SchemaRegistry> {
-  const registry = await loadSchemas(cli.cwd);
-  const own = registry.entries.find(({ source }) => source === "project");
-  if (own !== undefined) await registry.compiled(own.id);
-  return registry;
+function entryLine({ id, published, source, error }: ListedSchema): string {
+  if (error !== undefined) return `${id ?? "(no id)"} (broken: ${error})`;
+  if (!published) return `${id} (known by id only, no schema was published)`;
+  return source === "project" ? `${id} (of this project)` : String(id);
 }
 
-function entryLine({ id, published, source }: SchemaEntry): string {
-  if (!published) return `${id} (known by id only, no schema was published)`;
-  return source === "project" ? `${id} (of this project)` : id;
+interface ValidateOptions {
+  readonly schema: string;
+  readonly json?: true;
+}
+
+async function validate(
+  cli: CliContext,
+  files: readonly string[],
+  { schema: id, json }: ValidateOptions,
+): Promise<void> {
+  refuseTwice(files);
+  const { validateWith } = await import("../artifacts/validate-with.ts");
+  const { toReport } = await import("../artifacts/finding.ts");
+  const registry = await loadFolderSchemas(cli);
+  const reports: FileReport[] = [];
+  for (const file of files) {
+    const artifact = await readArtifact(cli, file);
+    const report =
+      "code" in artifact ? toReport([artifact]) : await validateWith(artifact, { id, registry });
+    reports.push({ file, ...report });
+  }
+  const valid = reports.every((report) => report.valid);
+  if (!valid) cli.exitCode = 1;
+  const { findingLines } = await import("./plan/findings.ts");
+  if (json === true) printJson(cli, { schema: id, valid, files: reports }, 2);
+  else for (const line of reports.flatMap(findingLines)) printLine(cli, line);
 }

@@ -54,6 +54,7 @@ export const ERROR_CODES = [
   // artifacts
   "schema_unknown",
   "schema_invalid",
+  "schema_checks_busy",
   "plan_invalid",
   "file_unreadable",
   "file_unwritable",

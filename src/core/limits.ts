@@ -57,6 +57,10 @@ export const PROBE_PATIENCE_MS = 2000;
 /** The same for the look at the database that the metrics take. */
 export const SCRAPE_FRESH_MS = 1000;
 export const SCRAPE_PATIENCE_MS = 2000;
+/** Time for checking one artifact against a project's schema; then the check is stopped. */
+export const SCHEMA_CHECK_MS = 2000;
+/** Such checks that run at once, at most. */
+export const SCHEMA_CHECKS = 2;
 /** Faults that one refusal lists at most. */
 export const MAX_FAULTS = 20;
 /** Life of a session's writer lease; it is renewed at a third. */

@@ -95,8 +95,8 @@ export function validateArtifactRoute(app: Api, schemas: Schemas): void {
         throw new RepriseError("body_too_large", TOO_LARGE[syntax]);
       }
       const registry = await schemas();
-      const { validateArtifact } = await import("../artifacts/validate-artifact.ts");
-      const report = await validateArtifact({ text, syntax, limits: LIMITS }, { id, registry });
+      const { validateWith } = await import("../artifacts/validate-with.ts");
+      const report = await validateWith({ text, syntax, limits: LIMITS }, { id, registry });
       return { schema: id, valid: report.valid, findings: [...report.findings] };
     },
   });

@@ -1,7 +1,7 @@
 import { Type } from "typebox";
 
+import type { WorkerPool } from "../artifacts/project/worker-pool.ts";
 import type { SchemaRegistry } from "../artifacts/registry.ts";
-import type { BrokenSchema } from "../artifacts/schema-files.ts";
 import { MAX_NAME_LENGTH } from "../core/limits.ts";
 import { NoQuery } from "../core/schemas.ts";
 import type { Api } from "./api.ts";
@@ -36,26 +36,42 @@ const Entry = Type.Object(
  * `.reprise/schemas/` are known too. Nothing is read and no validator loaded before the first call.
  */
 export function artifactRoutes(app: Api, { project }: { readonly project: string | null }): void {
-  const schemas = readOnce(project);
+  const { schemas, close } = readOnce(project);
+  app.addHook("onClose", close);
   listSchemasRoute(app, schemas);
   readSchemaRoutes(app, schemas);
   validateArtifactRoute(app, schemas);
 }
 
-function readOnce(project: string | null): Schemas {
+interface ReadSchemas {
+  readonly schemas: Schemas;
+  readonly close: () => Promise<void>;
+}
+
+function readOnce(project: string | null): ReadSchemas {
+  let pool: WorkerPool | undefined;
   let reading: Promise<SchemaRegistry> | undefined;
-  return () => {
-    reading ??= import("../artifacts/registry.ts")
-      .then(async ({ loadSoundSchemas }) => {
-        const registry = await loadSoundSchemas(project);
-        if ((await registry.broken()).length > 0) reading = undefined;
-        return registry;
-      })
-      .catch((error: unknown) => {
-        reading = undefined;
-        throw error;
-      });
-    return reading;
+  const read = async (): Promise<SchemaRegistry> => {
+    const [{ loadSchemas }, { createWorkerPool }] = await Promise.all([
+      import("../artifacts/registry.ts"),
+      import("../artifacts/project/worker-pool.ts"),
+    ]);
+    return loadSchemas(project, (pool ??= createWorkerPool()));
+  };
+  const readAgain = (): Promise<SchemaRegistry> => {
+    const next = read();
+    reading = next;
+    next.catch(() => {
+      if (reading === next) reading = undefined;
+    });
+    return next;
+  };
+  return {
+    async schemas() {
+      const known = await reading;
+      return known?.isSound() === true ? known : readAgain();
+    },
+    close: async () => pool?.close(),
   };
 }
 
@@ -74,25 +90,10 @@ function listSchemasRoute(app: Api, schemas: Schemas): void {
     url: "/api/artifacts/schemas",
     schema,
     handler: async () => {
-      const { entries, broken } = await schemas();
-      return listed(entries, await broken());
+      const { listedSchemas } = await import("../artifacts/listed-schemas.ts");
+      return listedSchemas(await schemas());
     },
   });
-}
-
-/** Each known schema, a broken one with its error; then the files that are broken and nothing else. */
-function listed(entries: SchemaRegistry["entries"], broken: readonly BrokenSchema[]) {
-  const rest = new Set(broken);
-  const known = entries.map((entry) => {
-    const fault = broken.find(({ id, owns }) => owns && id === entry.id);
-    if (fault === undefined) return entry;
-    rest.delete(fault);
-    return { ...entry, error: fault.fault.message };
-  });
-  const files = Array.from(rest, ({ id, fault }) => {
-    return { id, title: null, published: false, source: "project" as const, error: fault.message };
-  });
-  return [...known, ...files];
 }
 
 /** Most ids hold a slash: both `dev%2Fphase-plan%401` and `dev/phase-plan@1` are read. */

@@ -50,6 +50,7 @@ const STATUSES: Record<ErrorCode, number> = {
   folder_not_trusted: 422,
   schema_unknown: 404,
   schema_invalid: 422,
+  schema_checks_busy: 503,
   plan_invalid: 422,
   file_unreadable: 500,
   file_unwritable: 500,

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 
-import { compileSchemas } from "../../src/artifacts/compile-schemas.ts";
-import type { CompiledSchema } from "../../src/artifacts/compile-schemas.ts";
+import { compileSchema } from "../../src/artifacts/compile-schema.ts";
+import type { CompiledSchema } from "../../src/artifacts/compile-schema.ts";
 import { SCHEMA_FILE } from "./plan-types.ts";
 
 type Fields = Record<string, unknown>;
@@ -36,7 +36,6 @@ export function planSchema(): CompiledSchema {
 
 /** One schema that stands for itself. */
 export function compileText(text: string): CompiledSchema {
-  const schema: object = { $id: "test/schema@1", ...JSON.parse(text) };
-  const id = "$id" in schema ? String(schema.$id) : "";
-  return compileSchemas([{ id, shown: "schema.json", schema }]).get(id)!;
+  const schema = { $id: "test/schema@1", ...JSON.parse(text) };
+  return compileSchema({ id: schema.$id, schema });
 }

@@ -1,28 +1,24 @@
-import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it } from "vitest";
 
+import { createWorkerPool } from "../../src/artifacts/project/worker-pool.ts";
 import { loadSchemas, PHASE_PLAN } from "../../src/artifacts/registry.ts";
 import type { SchemaRegistry } from "../../src/artifacts/registry.ts";
-import { validateArtifact } from "../../src/artifacts/validate-artifact.ts";
+import { validateWith } from "../../src/artifacts/validate-with.ts";
 import { temporaryFolder } from "../helpers/temp.ts";
+import { project } from "./project/projects.ts";
 import { SCHEMA_FILE } from "./plan-types.ts";
 import { plan } from "./plans.ts";
 
-/** A project with these files in `.reprise/schemas/`. */
-function project(files: Readonly<Record<string, unknown>>): string {
-  const folder = temporaryFolder();
-  for (const [name, content] of Object.entries(files)) {
-    const path = join(folder, ".reprise/schemas", name);
-    mkdirSync(dirname(path), { recursive: true });
-    writeFileSync(path, typeof content === "string" ? content : JSON.stringify(content));
-  }
-  return folder;
-}
+const pool = createWorkerPool();
+afterAll(() => pool.close());
+
+const load = (folder: string | null): Promise<SchemaRegistry> => loadSchemas(folder, pool);
 
 async function codes(registry: SchemaRegistry, id: string, document: unknown): Promise<string[]> {
   const artifact = { text: JSON.stringify(document), syntax: "json" } as const;
-  const { findings } = await validateArtifact(artifact, { id, registry });
+  const { findings } = await validateWith(artifact, { id, registry });
   return findings.map(({ code, pointer }) => `${code} ${pointer}`);
 }
 
@@ -35,7 +31,7 @@ const name = {
 
 describe("the registry", () => {
   it("[PLAN-7] knows what comes with Reprise, and nothing of a project without schemas", async () => {
-    const registry = await loadSchemas(null);
+    const registry = await load(null);
     expect(registry.entries).toEqual([
       { id: PHASE_PLAN, title: "Dev Phase Plan", published: true, source: "built-in" },
       ...["dev/spec@1", "dev/review-finding-batch@1", "common/final-report@1"].map((id) => ({
@@ -45,11 +41,11 @@ describe("the registry", () => {
         source: "built-in",
       })),
     ]);
-    expect((await loadSchemas(temporaryFolder())).entries).toEqual(registry.entries);
+    expect((await load(temporaryFolder())).entries).toEqual(registry.entries);
   });
 
   it("[PLAN-1] gives the published schema byte for byte", async () => {
-    const registry = await loadSchemas(null);
+    const registry = await load(null);
     expect(registry.read(PHASE_PLAN).equals(readFileSync(SCHEMA_FILE))).toBe(true);
   });
 
@@ -64,7 +60,7 @@ describe("the registry", () => {
         again: { $ref: "#/properties/name" },
       },
     };
-    const registry = await loadSchemas(project({ "name.json": name, "team/note.json": note }));
+    const registry = await load(project({ "name.json": name, "team/note.json": note }));
     expect(registry.entries.slice(4).map(({ id, source }) => `${source} ${id}`)).toEqual([
       "project dev/name@1",
       "project team/deep/note@1",
@@ -81,13 +77,13 @@ describe("the registry", () => {
   });
 
   it("[PLAN-7] compiles once", async () => {
-    const registry = await loadSchemas(null);
-    expect(await registry.compiled(PHASE_PLAN)).toBe(await registry.compiled(PHASE_PLAN));
+    const registry = await load(null);
+    expect(await registry.phasePlan()).toBe(await registry.phasePlan());
   });
 
   it("[PLAN-7] lets a project publish an id that is known by name only", async () => {
     const spec = { $id: "dev/spec@1", type: "object", required: ["goal"] };
-    const registry = await loadSchemas(project({ "spec.json": spec }));
+    const registry = await load(project({ "spec.json": spec }));
     expect(await codes(registry, "dev/spec@1", { runId: 1 })).toEqual([
       "missing_property ",
       "format_mismatch /runId",
@@ -126,30 +122,47 @@ describe("the registry", () => {
     ],
     ["no end of nesting", { "a.json": "[".repeat(100_000) }, "nested more than 64 deep"],
   ])("[PLAN-7] refuses %s, naming the file", async (_, files, message) => {
-    await expect(loadSchemas(project(files))).rejects.toMatchObject({
-      code: "schema_invalid",
-      message: expect.stringContaining(message),
-    });
+    const registry = await load(project(files));
+    expect(registry.isSound()).toBe(false);
+    expect((await registry.broken()).map(({ fault }) => fault)).toMatchObject([
+      { code: "schema_invalid", message: expect.stringContaining(message) },
+    ]);
   });
 
   it.each<[string, object, string]>([
-    ["an unknown keyword", { typ: "a" }, 'it has the keyword "typ", which does not exist'],
-    ["a type that is none", { type: "text" }, "/type must be equal to one of the allowed values"],
-    ["a format that is none", { type: "string", format: "x" }, 'the format "x" is not known'],
-    ["no type", { minimum: 1 }, 'the keyword "minimum" needs "type": "number" beside it'],
+    ["a type that is none", { type: "text" }, 'at /type, type must be one of "array", '],
+    ["a pattern that is none", { pattern: "(" }, "a pattern in it is wrong: "],
+    ["a part that is no schema", { properties: { a: 1 } }, "at /properties/a, a must be "],
+    ["a reference to nothing", { $ref: "dev/missing@1" }, 'its reference "dev/missing@1" leads to'],
+    ["an anchor that is missing", { $ref: "#a" }, "No such anchor"],
+    ["a reference to itself", { $ref: "#" }, "its references lead round in a circle"],
     [
-      "a reference to nothing",
-      { $ref: "dev/missing@1" },
-      "its reference dev/missing@1 leads to no sound schema",
+      "a reference to a broken one",
+      { $ref: "dev/bad@1" },
+      "a schema that it refers to is not valid",
     ],
-  ])("[PLAN-7] refuses a schema with %s, naming the file", async (_, wrong, fault) => {
-    const files = { "good.json": name, "wrong.json": { $id: "dev/wrong@1", ...wrong } };
-    const registry = await loadSchemas(project(files));
-    await expect(registry.compiled("dev/name@1")).rejects.toMatchObject({
-      code: "schema_invalid",
-      message: `The schema file .reprise/schemas/wrong.json is not a valid JSON Schema 2020-12: ${fault}; correct or remove it.`,
-    });
-  });
+  ])(
+    "[SCHEMA-2] refuses a schema with %s, naming the file, and no other",
+    async (_, wrong, fault) => {
+      const registry = await load(
+        project({
+          "bad.json": { $id: "dev/bad@1", type: 1 },
+          "name.json": name,
+          "wrong.json": { $id: "dev/wrong@1", ...wrong },
+        }),
+      );
+      for (let time = 0; time < 2; time += 1) {
+        await expect(codes(registry, "dev/wrong@1", {})).rejects.toMatchObject({
+          code: "schema_invalid",
+          message: expect.stringContaining(
+            `The schema file .reprise/schemas/wrong.json is not a valid JSON Schema 2020-12: ${fault}`,
+          ),
+        });
+      }
+      expect(await codes(registry, "dev/name@1", "Ada")).toEqual([]);
+      expect(registry.isSound()).toBe(false);
+    },
+  );
 
   it("[PLAN-7] follows no link out of the project", async () => {
     const folder = project({ "name.json": name });
@@ -157,15 +170,15 @@ describe("the registry", () => {
     writeFileSync(outside, JSON.stringify({ $id: "dev/outside@1" }));
     symlinkSync(outside, join(folder, ".reprise/schemas/link.json"));
     symlinkSync(dirname(outside), join(folder, ".reprise/schemas/folder"));
-    expect([...(await loadSchemas(folder)).ids].slice(4)).toEqual(["dev/name@1"]);
+    expect([...(await load(folder)).ids].slice(4)).toEqual(["dev/name@1"]);
   });
 
   it("[PLAN-8] refuses an unknown and an unpublished id with one code, and does not repeat it", async () => {
-    const registry = await loadSchemas(null);
+    const registry = await load(null);
     for (const id of ["dev/phase-plan@2", "dev/spec@1", "__proto__"]) {
       expect(() => registry.read(id)).toThrow(expect.objectContaining({ code: "schema_unknown" }));
     }
-    await expect(registry.compiled("dev/x@1")).rejects.toMatchObject({
+    await expect(registry.schema("dev/x@1")).rejects.toMatchObject({
       code: "schema_unknown",
       message: expect.not.stringContaining("dev/x@1"),
     });
@@ -174,9 +187,9 @@ describe("the registry", () => {
 
 describe("an artifact without a published schema", () => {
   it("[PLAN-8] is checked for being readable, and the finding says that this is all", async () => {
-    const registry = await loadSchemas(null);
+    const registry = await load(null);
     const check = (text: string) =>
-      validateArtifact({ text, syntax: "json" }, { id: "common/final-report@1", registry });
+      validateWith({ text, syntax: "json" }, { id: "common/final-report@1", registry });
     expect(await check("{}")).toMatchObject({
       valid: true,
       findings: [{ code: "schema_unpublished", severity: "warning" }],
@@ -188,7 +201,7 @@ describe("an artifact without a published schema", () => {
   });
 
   it("[PLAN-8] that is a specification needs its run's UUID", async () => {
-    const registry = await loadSchemas(null);
+    const registry = await load(null);
     const found = (document: unknown) => codes(registry, "dev/spec@1", document);
     expect(await found({ runId: plan()["runId"], any: 1 })).toEqual(["schema_unpublished "]);
     expect(await found({})).toEqual(["missing_property ", "schema_unpublished "]);

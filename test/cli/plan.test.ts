@@ -399,21 +399,26 @@ describe("the names in a plan", () => {
     expect(after).toEqual({ code: 0, stdout: "plan.json: valid, 1 phase\n", stderr: "" });
   });
 
-  it("[PLAN-7] a broken schema of the folder is refused, and its file named", async () => {
+  it("[SCHEMA-2] a broken schema of the folder stops no plan that does not use it", async () => {
     const folder = join(directory, "broken");
     await mkdir(join(folder, ".reprise/schemas"), { recursive: true });
     await writeFile(join(folder, ".reprise/schemas/a.json"), '{"$id": "a@1", "type": "text"}');
+    await writeFile(join(folder, ".reprise/schemas/cut.json"), "{");
+    const stdin = JSON.stringify(plan());
     for (const args of [
       ["plan", "validate", "-"],
-      ["schema", "list"],
-      ["schema", "show", "a@1"],
+      ["plan", "show", "-"],
+      ["plan", "graph", "-"],
     ]) {
-      const outcome = await run(args, { cwd: folder, stdin: JSON.stringify(plan()) });
-      expect([outcome.code, outcome.stdout]).toEqual([1, ""]);
-      expect(outcome.stderr).toMatch(
-        /^reprise: The schema file \.reprise\/schemas\/a\.json is .* \[schema_invalid\]\n$/,
-      );
+      expect(await run(args, { cwd: folder, stdin })).toMatchObject({ code: 0, stderr: "" });
     }
+    const list = await run(["schema", "list"], { cwd: folder });
+    expect(list.code).toBe(0);
+    expect(list.stdout).toMatch(/^a@1 \(broken: The schema file \.reprise\/schemas\/a\.json is /m);
+    expect(list.stdout).toMatch(/^\(no id\) \(broken: .*cut\.json:1 is not valid/m);
+    const spec = await run(["schema", "validate", "-", "--schema", "a@1"], { cwd: folder, stdin });
+    expect(spec).toMatchObject({ code: 1, stdout: "" });
+    expect(spec.stderr).toMatch(/a\.json is not a valid .* \[schema_invalid\]\n$/);
   });
 });
 

@@ -2,6 +2,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it } from "vitest";
+import { project, SLOW_SCHEMA, SLOW_TEXT } from "../artifacts/project/projects.ts";
 import { temporaryFolder } from "../helpers/temp.ts";
 import { run } from "./plan-program.ts";
 
@@ -63,4 +64,45 @@ it("[PLAN-15] lists and prints the schemas of this folder, for programs too", as
     /^team\/note@1 \(of this project\)$/m,
   );
   expect((await run(["schema", "show", "team/note@1"], { cwd: folder })).stdout).toBe(text);
+});
+
+it("[SCHEMA-8] checks files against a schema of this folder, JSON and YAML", async () => {
+  const folder = project({ "note.json": { $id: "team/note@1", required: ["text"] } });
+  writeFileSync(join(folder, "good.yaml"), "text: Hello\n");
+  writeFileSync(join(folder, "bad.json"), "{}");
+  const args = ["schema", "validate", "good.yaml", "bad.json", "--schema", "team/note@1"];
+  const { code, stdout } = await run(args, { cwd: folder });
+  expect([code, stdout.split("\n")]).toEqual([
+    1,
+    [
+      "good.yaml: valid",
+      'bad.json:1:1 error the document lacks the required property "text"; add it [missing_property]',
+      "bad.json: 1 error",
+      "",
+    ],
+  ]);
+  const { stdout: json } = await run([...args, "--json"], { cwd: folder });
+  expect(JSON.parse(json)).toMatchObject({
+    schema: "team/note@1",
+    valid: false,
+    files: [{ file: "good.yaml", valid: true }, { findings: [{ code: "missing_property" }] }],
+  });
+});
+
+it("[SCHEMA-8] checks a plan as `plan validate` does, and refuses an id that is not known", async () => {
+  const args = ["schema", "validate", "-", "--schema"];
+  const plan = await run([...args, "dev/phase-plan@1"], { stdin: "{}" });
+  expect([plan.code, plan.stdout]).toEqual([1, expect.stringContaining("[missing_property]")]);
+  expect((await run([...args, "dev/none@1"], { stdin: "{}" })).code).toBe(3);
+  expect((await run(["schema", "validate", "-"], { stdin: "{}" })).code).toBe(2);
+  const twice = ["schema", "validate", "-", "-", "--schema", "dev/spec@1"];
+  expect((await run(twice, { stdin: "{}" })).code).toBe(2);
+});
+
+it("[SCHEMA-4] stops a check that does not end", async () => {
+  const folder = project({ "slow.json": SLOW_SCHEMA });
+  const args = ["schema", "validate", "-", "--schema", SLOW_SCHEMA.$id];
+  const { code, stdout, stderr } = await run(args, { cwd: folder, stdin: SLOW_TEXT });
+  expect([code, stderr]).toEqual([1, ""]);
+  expect(stdout).toContain('the schema "team/slow@1" (.reprise/schemas/slow.json) took longer');
 });

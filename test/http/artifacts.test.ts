@@ -189,7 +189,7 @@ it("[PLAN-17] a folder's schemas are known too; a broken one stops no other and 
     writeFileSync(join(project, ".reprise/schemas", name), content);
   };
   save("cut.json", "{");
-  save("note.json", '{"$id": "note@1", "typ": "object"}');
+  save("note.json", '{"$id": "note@1", "type": "text"}');
   save(
     "page.json",
     '{"$id": "page@1", "type": "object", "properties": {"note": {"$ref": "note@1"}}}',
@@ -208,9 +208,11 @@ it("[PLAN-17] a folder's schemas are known too; a broken one stops no other and 
   const file = "The schema file .reprise/schemas";
   const mend = "correct or remove it.";
   const unsound = "is not a valid JSON Schema 2020-12:";
-  const keyword = 'it has the keyword "typ", which does not exist';
   expect(await list()).toEqual([
-    ["note@1", `${file}/note.json ${unsound} ${keyword}; ${mend}`],
+    [
+      "note@1",
+      expect.stringContaining(`${file}/note.json ${unsound} at /type, type must be one of`),
+    ],
     ["page@1", expect.stringContaining(`${file}/page.json ${unsound} `)],
     ["sound@1", null],
     [null, expect.stringContaining(`${file}/cut.json:1 is not valid: `)],
@@ -244,7 +246,7 @@ it("[PLAN-17] a folder's schemas are known too; a broken one stops no other and 
   expect((await server.call("GET", `${SCHEMAS}/note@1`)).json).toMatchObject({ $id: "note@1" });
 });
 
-it("[PLAN-17] nothing of it is loaded before it is asked for", () => {
+it("[PLAN-17] [SCHEMA-7] nothing of it is loaded before it is asked for", () => {
   const program = `
     import { registerHooks } from "node:module";
     const seen = [];
@@ -256,5 +258,7 @@ it("[PLAN-17] nothing of it is loaded before it is asked for", () => {
   const args = ["--input-type=module", "-e", program];
   const loaded = execFileSync(process.execPath, args, { cwd, encoding: "utf8" });
   expect(loaded).toContain("/src/http/artifacts.ts");
-  expect(loaded).not.toMatch(/\/src\/artifacts\/(?!finding\.ts)|\/node_modules\/yaml\//);
+  expect(loaded).not.toMatch(
+    /\/src\/artifacts\/(?!finding\.ts)|\/node_modules\/(?:yaml|@hyperjump)\//,
+  );
 });

@@ -5,6 +5,7 @@ import type { ArtifactText } from "../../artifacts/read-artifact.ts";
 import type { KnownNames } from "../../artifacts/plan-names.ts";
 import type { SchemaRegistry } from "../../artifacts/registry.ts";
 import type { PlanReport } from "../../artifacts/validate-plan.ts";
+import { RepriseError } from "../../core/errors.ts";
 import { personaPlaces } from "../config.ts";
 import type { CliContext } from "../context.ts";
 
@@ -19,17 +20,15 @@ export interface PlanChecker {
  * Loads the schemas, the project's among them, and the names of the personas. The validator and
  * the YAML reader are loaded here and not with the command: they slow a start down.
  *
- * @throws RepriseError `schema_invalid`, `file_unreadable` for a schema of the project.
+ * @throws RepriseError `schema_invalid` for too many schemas, `file_unreadable` for their folder.
  */
 export async function createPlanChecker(cli: CliContext): Promise<PlanChecker> {
-  const [{ loadSchemas, PHASE_PLAN }, { validatePlan }, { toReport }] = await Promise.all([
-    import("../../artifacts/registry.ts"),
+  const [registry, { validatePlan }, { toReport }] = await Promise.all([
+    loadFolderSchemas(cli),
     import("../../artifacts/validate-plan.ts"),
     import("../../artifacts/finding.ts"),
   ]);
-  const [registry, roles] = await Promise.all([loadSchemas(cli.cwd), personaNames(cli)]);
-  const schema = await registry.compiled(PHASE_PLAN);
-  if (schema === null) throw new TypeError("the schema of a phase plan is published");
+  const [schema, roles] = await Promise.all([registry.phasePlan(), personaNames(cli)]);
   return {
     registry,
     async check(file, expected = {}) {
@@ -39,6 +38,26 @@ export async function createPlanChecker(cli: CliContext): Promise<PlanChecker> {
       return validatePlan(artifact.text, { syntax: artifact.syntax, schema, known });
     },
   };
+}
+
+/**
+ * The schemas that come with Reprise and those of the folder in which the command runs: they are
+ * checked in a thread that is stopped after two seconds, and can start nothing.
+ */
+export async function loadFolderSchemas(cli: CliContext): Promise<SchemaRegistry> {
+  const [{ loadSchemas }, { createWorkerPool }] = await Promise.all([
+    import("../../artifacts/registry.ts"),
+    import("../../artifacts/project/worker-pool.ts"),
+  ]);
+  return loadSchemas(cli.cwd, createWorkerPool());
+}
+
+/** Error codes: `invalid_usage` if standard input is named twice. */
+export function refuseTwice(files: readonly string[]): void {
+  if (files.filter((file) => file === "-").length > 1) {
+    const message = "Standard input can be read only once; name - only once.";
+    throw new RepriseError("invalid_usage", message);
+  }
 }
 
 /** Reads a file, or standard input where it is `-`; a finding where it cannot be read. */

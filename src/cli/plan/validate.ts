@@ -3,7 +3,7 @@ import { Command, Option } from "commander";
 import { RepriseError } from "../../core/errors.ts";
 import { printJson, printLine } from "../context.ts";
 import type { CliContext } from "../context.ts";
-import { createPlanChecker, readArtifact } from "./checks.ts";
+import { createPlanChecker, readArtifact, refuseTwice } from "./checks.ts";
 import type { PlanChecker } from "./checks.ts";
 import type { FileReport } from "./findings.ts";
 
@@ -54,13 +54,6 @@ function formatOf({ json, format }: ValidateOptions): (typeof FORMATS)[number] {
   return json === true ? "json" : (format ?? "text");
 }
 
-function refuseTwice(files: readonly string[]): void {
-  if (files.filter((file) => file === "-").length > 1) {
-    const message = "Standard input can be read only once; name - only once.";
-    throw new RepriseError("invalid_usage", message);
-  }
-}
-
 async function checkSpec(
   cli: CliContext,
   { registry }: PlanChecker,
@@ -73,7 +66,7 @@ async function checkSpec(
   ]);
   const artifact = await readArtifact(cli, file);
   if ("code" in artifact) return { file, runId: null, ...toReport([artifact]) };
-  return { file, ...checkArtifact(artifact, { id, schema: await registry.compiled(id) }) };
+  return { file, ...(await checkArtifact(artifact, { id, schema: await registry.schema(id) })) };
 }
 
 async function checkFiles(

@@ -57,26 +57,6 @@ function faults(schema: object, document: unknown): (readonly [string, string, s
 }
 
 describe("a schema", () => {
-  it.each([
-    ["{ type: nothing }", { type: "nothing" }],
-    ["an unknown keyword", { typ: "string" }],
-    ["a check that answers later", { $async: true, type: "object" }],
-    [
-      "a part that answers later",
-      { $defs: { a: { $async: true, type: "object" } }, $ref: "#/$defs/a" },
-    ],
-    ["an unknown format", { type: "string", format: "no-such" }],
-    ["a reference to nothing", { $ref: "dev/nothing@1" }],
-    ["a pattern that is none", { type: "string", pattern: "(" }],
-  ])("[PLAN-7] is refused for %s, and its file named", (_, schema) => {
-    expect(() => compileText(JSON.stringify(schema))).toThrow(
-      expect.objectContaining({
-        code: "schema_invalid",
-        message: expect.stringContaining("schema.json"),
-      }),
-    );
-  });
-
   it.each<[object, unknown, string]>([
     [{ type: "string", pattern: "^b$" }, "a", "the document must match the pattern ^b$"],
     [{ enum: ["a", 1] }, "b", 'the document must be one of "a", 1'],

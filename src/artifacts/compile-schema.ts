@@ -1,0 +1,91 @@
+import { Ajv2020 } from "ajv/dist/2020.js";
+import type { Options, ValidateFunction } from "ajv";
+import addFormats from "ajv-formats";
+
+import { MAX_FINDINGS } from "./finding.ts";
+import type { Finding } from "./finding.ts";
+import type { LineIndex } from "./line-index.ts";
+import type { SchemaFile } from "./schema-files.ts";
+import { describeFault, toPlacedFinding } from "./schema-fault.ts";
+import { toValue } from "./source.ts";
+import type { SourceNode } from "./source.ts";
+import { isUuid } from "./uuid.ts";
+
+export interface CompiledSchema {
+  /** Whether a plain value fits the schema. */
+  accepts(value: unknown): boolean;
+  /** What of a document does not fit, unordered, at most `limit` findings. */
+  check(root: SourceNode, lines: LineIndex, limit: number): Finding[];
+}
+
+/**
+ * Compiles one JSON Schema that comes with Reprise (2020-12, strict: an unknown keyword or format is
+ * refused), the quick way: into code. Foreign schemas are checked in threads, see `project/`.
+ */
+export function compileSchema({ id, schema }: Pick<SchemaFile, "id" | "schema">): CompiledSchema {
+  const accepts = compiled(createAjv({ allErrors: false }), { id, schema });
+  let explainer: ValidateFunction | undefined;
+  const explain = (): ValidateFunction =>
+    (explainer ??= compiled(
+      createAjv({
+        allErrors: true,
+        // a fault's sentence needs the value and the names that its schema knows
+        verbose: true,
+        code: { process: stopAtLimit },
+      }),
+      { id, schema },
+    ));
+  return toChecks(accepts, explain);
+}
+
+function compiled(ajv: Ajv2020, { id, schema }: Pick<SchemaFile, "id" | "schema">) {
+  ajv.addSchema(schema);
+  const validate = ajv.getSchema(id);
+  if (validate === undefined) throw new TypeError("a schema that was added has its id");
+  return validate;
+}
+
+function createAjv(options: Options): Ajv2020 {
+  const ajv = new Ajv2020({
+    strict: true,
+    strictRequired: false,
+    allowUnionTypes: true,
+    ownProperties: true,
+    logger: false,
+    ...options,
+  });
+  addFormats.default(ajv);
+  // the format of ajv-formats also takes the prefix `urn:uuid:`
+  ajv.addFormat("uuid", isUuid);
+  return ajv;
+}
+
+/**
+ * Lets a validator end with the first errors: ajv itself would list millions, each an object of
+ * eight fields, which no memory holds. It is asked only about what is known not to fit.
+ */
+function stopAtLimit(code: string): string {
+  const name = /\bfunction (validate\d+)\(data\b/.exec(code)?.[1];
+  if (name === undefined) throw new TypeError("the validator has another form than expected");
+  const stop = `if (errors > ${MAX_FINDINGS}) { ${name}.errors = vErrors; return false; }`;
+  return code.replaceAll(
+    /errors\+\+;|errors = vErrors\.length;/g,
+    (counted) => `${counted} ${stop}`,
+  );
+}
+
+function toChecks(accepts: ValidateFunction, explain: () => ValidateFunction): CompiledSchema {
+  return {
+    accepts: (value) => accepts(value),
+    check: (root, lines, limit) => {
+      const value = toValue(root);
+      if (accepts(value)) return [];
+      const validate = explain();
+      validate(value);
+      const errors = validate.errors ?? [];
+      return errors
+        .slice(0, limit)
+        .map((error) => toPlacedFinding(describeFault(error), root, lines));
+    },
+  };
+}

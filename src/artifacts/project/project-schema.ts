@@ -1,0 +1,80 @@
+import type { RepriseError } from "../../core/errors.ts";
+import type { Finding } from "../finding.ts";
+import type { LineIndex } from "../line-index.ts";
+import { quote } from "../quote.ts";
+import { invalidFile, type BrokenSchema, type SchemaFile } from "../schema-files.ts";
+import { toPlacedFinding } from "../schema-fault.ts";
+import { toValue } from "../source.ts";
+import type { SourceNode } from "../source.ts";
+import type { SchemaSet, Stopped, WorkerPool } from "./worker-pool.ts";
+
+/** A schema that artifacts are checked against. */
+export interface ArtifactSchema {
+  /**
+   * What of a document does not fit, unordered, at most `limit` findings.
+   *
+   * Error codes, of a project's schema: `schema_invalid`, `schema_checks_busy`.
+   */
+  check(root: SourceNode, lines: LineIndex, limit: number): Finding[] | Promise<Finding[]>;
+}
+
+export interface ProjectSchemas {
+  schema(file: OwnFile): ArtifactSchema;
+  /**
+   * Those of some files whose schemas cannot be used.
+   *
+   * Error codes: `schema_checks_busy`.
+   */
+  broken(files: readonly OwnFile[]): Promise<readonly BrokenSchema[]>;
+}
+
+type OwnFile = Pick<SchemaFile, "id" | "shown">;
+
+export interface ProjectOptions {
+  readonly set: SchemaSet;
+  readonly pool: WorkerPool;
+  /** Called for each schema that turns out to be none. */
+  readonly onBroken: () => void;
+}
+
+/** The schemas of a project, checked by the threads of a pool. */
+export function createProjectSchemas({ set, pool, onBroken }: ProjectOptions): ProjectSchemas {
+  const refused = (file: OwnFile, reason: string): RepriseError => {
+    onBroken();
+    return invalidFile(file.shown, `is not a valid JSON Schema 2020-12: ${reason}`);
+  };
+  const schema = (file: OwnFile): ArtifactSchema => ({
+    async check(root, lines, limit) {
+      const order = { id: file.id, document: { value: toValue(root) } };
+      const verdict = await pool.run(set, order);
+      if (verdict.kind === "unusable") throw refused(file, verdict.reason);
+      if (verdict.kind === "stopped") return [stopped(file, verdict, lines(root.start))];
+      return verdict.faults.slice(0, limit).map((fault) => toPlacedFinding(fault, root, lines));
+    },
+  });
+  const brokenAmong = async (files: readonly OwnFile[]): Promise<BrokenSchema[]> => {
+    const broken: BrokenSchema[] = [];
+    for (const file of files) {
+      const verdict = await pool.run(set, { id: file.id });
+      if (verdict.kind === "checked") continue;
+      const reason = verdict.kind === "unusable" ? verdict.reason : `checking it ${verdict.reason}`;
+      broken.push({ id: file.id, owns: true, fault: refused(file, reason) });
+    }
+    return broken;
+  };
+  return { schema, broken: brokenAmong };
+}
+
+function stopped(
+  { id, shown }: OwnFile,
+  { reason }: Stopped,
+  place: Pick<Finding, "line" | "column">,
+): Finding {
+  return {
+    code: "check_stopped",
+    severity: "error",
+    pointer: "",
+    ...place,
+    message: `checking this against the schema ${quote(id)} (${shown}) ${reason} and was stopped; simplify its patterns, or shorten the document`,
+  };
+}

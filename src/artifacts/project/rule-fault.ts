@@ -1,0 +1,90 @@
+import { value as instanceValue } from "@hyperjump/json-schema/instance/experimental";
+
+import { describeFault } from "../schema-fault.ts";
+import type { RuleFault, SchemaFault } from "../schema-fault.ts";
+import type { BrokenRule } from "./fault-plugin.ts";
+
+/** The value at a place in a schema, by its URI; undefined if there is none. */
+export type ReadSchema = (location: string) => unknown;
+
+/** Describes rules that were broken, one or more faults for each. */
+export function describeRules(rules: readonly BrokenRule[], read: ReadSchema): SchemaFault[] {
+  return rules.flatMap((rule) => {
+    const schema = { rulesValue: read(rule.location), parentSchema: parentOf(rule, read) };
+    return faultsOf(rule, schema).map(describeFault);
+  });
+}
+
+function parentOf({ location }: BrokenRule, read: ReadSchema): object {
+  const [base = "", pointer = ""] = location.split("#");
+  return Object(read(`${base}#${pointer.slice(0, pointer.lastIndexOf("/"))}`));
+}
+
+interface RuleSchema {
+  /** The value of the keyword. */
+  readonly rulesValue: unknown;
+  readonly parentSchema: object;
+}
+
+function faultsOf(rule: BrokenRule, schema: RuleSchema): RuleFault[] {
+  const keyword = rule.location.slice(rule.location.lastIndexOf("/") + 1);
+  const { rulesValue, parentSchema } = schema;
+  const data: unknown = instanceValue(rule.instance);
+  const fault = (name: string, params: Readonly<Record<string, unknown>>): RuleFault => {
+    return { keyword: name, instancePath: rule.instance.pointer, params, data, parentSchema };
+  };
+  if (rulesValue === false) return [forbidden(keyword, fault)];
+  switch (keyword) {
+    case "required":
+      return missingFrom(data, rulesValue).map((name) => {
+        return fault(keyword, { missingProperty: name });
+      });
+    case "dependentRequired":
+      return Object.entries(Object(rulesValue))
+        .filter(([name]) => Object.hasOwn(Object(data), name))
+        .flatMap(([, names]) => missingFrom(data, names))
+        .map((name) => fault(keyword, { missingProperty: name }));
+    default:
+      return [fault(keyword, paramsOf(keyword, rulesValue))];
+  }
+}
+
+function missingFrom(data: unknown, names: unknown): string[] {
+  return [names]
+    .flat()
+    .filter((name) => typeof name === "string")
+    .filter((name) => !Object.hasOwn(Object(data), name));
+}
+
+/** A schema `false` as the value of a keyword for properties, or anywhere else. */
+function forbidden(
+  keyword: string,
+  fault: (name: string, params: Readonly<Record<string, unknown>>) => RuleFault,
+): RuleFault {
+  if (keyword !== "additionalProperties" && keyword !== "unevaluatedProperties") {
+    return fault("false schema", {});
+  }
+  const { instancePath, ...rest } = fault(keyword, {});
+  const at = instancePath.lastIndexOf("/");
+  const name = instancePath
+    .slice(at + 1)
+    .replaceAll("~1", "/")
+    .replaceAll("~0", "~");
+  return { ...rest, instancePath: instancePath.slice(0, at), params: { additionalProperty: name } };
+}
+
+function paramsOf(keyword: string, rulesValue: unknown): Readonly<Record<string, unknown>> {
+  switch (keyword) {
+    case "type":
+    case "pattern":
+    case "format":
+    case "multipleOf":
+      return { [keyword]: rulesValue };
+    case "enum":
+      return { allowedValues: rulesValue };
+    case "const":
+      return { allowedValue: rulesValue };
+    default:
+      return { limit: rulesValue };
+  }
+}

@@ -1,0 +1,41 @@
+import { printable, quote } from "../quote.ts";
+import type { SchemaFault } from "../schema-fault.ts";
+import { idOf, UnknownReference } from "./schema-set.ts";
+
+const LONGEST = 300;
+
+/**
+ * Why a schema cannot be used, as the end of a sentence: `faults` are what the dialect says of it,
+ * none if another schema that it refers to is the cause.
+ */
+export function reasonOf(error: unknown, faults: readonly SchemaFault[]): string {
+  const [first] = faults;
+  if (first !== undefined) {
+    const at = first.pointer === "" ? "" : `at ${first.pointer}, `;
+    return cut(printable(`${at}${first.message}`));
+  }
+  const reference = causes(error).find((cause) => cause instanceof UnknownReference);
+  if (reference !== undefined) {
+    return `its reference ${quote(idOf(reference.uri))} leads to no known schema`;
+  }
+  if (error instanceof RangeError) return "its references lead round in a circle";
+  if (error instanceof SyntaxError) return cut(`a pattern in it is wrong: ${messageOf(error)}`);
+  if (error instanceof Error && error.constructor.name === "InvalidSchemaError") {
+    return "a schema that it refers to is not valid";
+  }
+  return cut(messageOf(error));
+}
+
+function causes(error: unknown): unknown[] {
+  const found: unknown[] = [];
+  for (let next = error; next instanceof Error; next = next.cause) found.push(next);
+  return found;
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? printable(error.message) : "it cannot be compiled";
+}
+
+function cut(text: string): string {
+  return text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text;
+}

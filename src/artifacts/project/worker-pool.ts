@@ -1,0 +1,144 @@
+import { extname } from "node:path";
+import { Worker } from "node:worker_threads";
+
+import { RepriseError } from "../../core/errors.ts";
+import { SCHEMA_CHECK_MS, SCHEMA_CHECKS } from "../../core/limits.ts";
+import type { Verdict } from "./check-value.ts";
+import type { SetSchema } from "./schema-set.ts";
+import type { CheckOrder, WorkerAnswer } from "./schema-worker.ts";
+
+/** Schemas that are known together; the digest is of their content. */
+export interface SchemaSet {
+  readonly digest: string;
+  readonly schemas: readonly SetSchema[];
+}
+
+/** A check that took too long, or too much memory. */
+export interface Stopped {
+  readonly kind: "stopped";
+  readonly reason: string;
+}
+
+/**
+ * Threads that check values against foreign schemas: a pattern may take for ever, and a thread can
+ * be stopped. None is started before the first check. One is kept, and replaced once it was stopped.
+ */
+export interface WorkerPool {
+  /**
+   * Runs one check, for `SCHEMA_CHECK_MS` at most once its thread has started.
+   *
+   * Error codes: `schema_checks_busy` while `SCHEMA_CHECKS` others run.
+   */
+  run(set: SchemaSet, order: CheckOrder): Promise<Verdict | Stopped>;
+  /** Stops all threads; a check that runs is answered as stopped. */
+  close(): Promise<void>;
+}
+
+export function createWorkerPool(): WorkerPool {
+  let kept: Thread | null = null;
+  let closed = false;
+  const running = new Set<Thread>();
+  const take = (set: SchemaSet): Thread => {
+    if (running.size >= SCHEMA_CHECKS) throw busy();
+    const fits = kept?.digest === set.digest ? kept : null;
+    if (fits === null) void kept?.worker.terminate();
+    kept = null;
+    return fits ?? start(set);
+  };
+  const giveBack = (thread: Thread, set: SchemaSet): void => {
+    if (closed || kept !== null) void thread.worker.terminate();
+    else kept = thread.usable ? thread : start(set);
+    kept?.worker.unref();
+  };
+  return {
+    async run(set, order) {
+      const thread = take(set);
+      running.add(thread);
+      try {
+        return await answerOf(thread, order);
+      } finally {
+        running.delete(thread);
+        giveBack(thread, set);
+      }
+    },
+    async close() {
+      closed = true;
+      const all = [...running, ...(kept === null ? [] : [kept])];
+      kept = null;
+      await Promise.all(all.map(({ worker }) => worker.terminate()));
+    },
+  };
+}
+
+interface Thread {
+  readonly worker: Worker;
+  readonly digest: string;
+  readonly ready: Promise<WorkerAnswer | Stopped>;
+  /** False from an order until its answer, so for good if none comes. */
+  usable: boolean;
+}
+
+/** Beside this file, and of the same kind: TypeScript, or what is built from it. */
+const WORKER = new URL(`./schema-worker${extname(import.meta.url)}`, import.meta.url);
+
+/** MiB. */
+const MAX_MEMORY = 512;
+
+function start({ digest, schemas }: SchemaSet): Thread {
+  const worker = new Worker(WORKER, {
+    workerData: schemas,
+    env: {},
+    resourceLimits: { maxOldGenerationSizeMb: MAX_MEMORY },
+  });
+  // who waits for an answer listens too; without a listener a thread's failure would end the process
+  worker.on("error", () => {});
+  const ready = nextAnswer(worker);
+  ready.catch(() => {});
+  return { worker, digest, ready, usable: true };
+}
+
+async function answerOf(thread: Thread, order: CheckOrder): Promise<Verdict | Stopped> {
+  const { worker, ready } = thread;
+  worker.ref();
+  thread.usable = false;
+  const loaded = await ready;
+  if (loaded.kind === "stopped") return loaded;
+  const answer = nextAnswer(worker);
+  const timer = setTimeout(() => void worker.terminate(), SCHEMA_CHECK_MS);
+  worker.postMessage(order);
+  const verdict = await answer.finally(() => clearTimeout(timer));
+  if (verdict.kind === "ready") throw new TypeError("the thread answered before it was asked");
+  thread.usable = verdict.kind !== "stopped";
+  return verdict;
+}
+
+/** The next message of a thread, or how it ended without one. */
+function nextAnswer(worker: Worker): Promise<WorkerAnswer | Stopped> {
+  return new Promise((resolve, reject) => {
+    const settle = (): void => {
+      worker.off("message", answered).off("error", failed).off("exit", ended);
+    };
+    const answered = (answer: WorkerAnswer): void => {
+      settle();
+      resolve(answer);
+    };
+    const failed = (error: unknown): void => {
+      settle();
+      const tooLarge = error instanceof Error && "code" in error && error.code === OUT_OF_MEMORY;
+      if (tooLarge) resolve({ kind: "stopped", reason: `needed more than ${MAX_MEMORY} MiB` });
+      else reject(error);
+    };
+    const ended = (): void => {
+      settle();
+      resolve({ kind: "stopped", reason: `took longer than ${SCHEMA_CHECK_MS / 1000} s` });
+    };
+    worker.once("message", answered).once("error", failed).once("exit", ended);
+  });
+}
+
+const OUT_OF_MEMORY = "ERR_WORKER_OUT_OF_MEMORY";
+
+function busy(): RepriseError {
+  const message = `${SCHEMA_CHECKS} artifacts are being checked against project schemas already; try again in a few seconds.`;
+  return new RepriseError("schema_checks_busy", message);
+}

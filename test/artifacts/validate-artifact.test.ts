@@ -1,0 +1,25 @@
+import { expect, it } from "vitest";
+
+import { validateArtifact } from "../../src/index.ts";
+import { project, SLOW_SCHEMA, SLOW_TEXT } from "./project/projects.ts";
+import { plan } from "./plans.ts";
+
+it("[SCHEMA-9] a program checks any artifact: a plan, one of the project, one that is known by its id", async () => {
+  const folder = project({ "slow.json": SLOW_SCHEMA });
+  const text = JSON.stringify(plan());
+  expect(await validateArtifact(text, { schema: "dev/phase-plan@1" })).toEqual({
+    valid: true,
+    findings: [],
+  });
+  const yaml = await validateArtifact("a: 1", { schema: "dev/spec@1", syntax: "yaml" });
+  expect(yaml.findings.map(({ code }) => code)).toEqual(["missing_property", "schema_unpublished"]);
+  const options = { schema: SLOW_SCHEMA.$id, project: folder };
+  expect(await validateArtifact("1", options)).toMatchObject({
+    valid: false,
+    findings: [{ code: "wrong_type" }],
+  });
+  expect((await validateArtifact(SLOW_TEXT, options)).findings[0]?.code).toBe("check_stopped");
+  await expect(validateArtifact("1", { schema: SLOW_SCHEMA.$id })).rejects.toMatchObject({
+    code: "schema_unknown",
+  });
+});
