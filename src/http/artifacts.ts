@@ -37,7 +37,7 @@ const Entry = Type.Object(
  */
 export function artifactRoutes(app: Api, { project }: { readonly project: string | null }): void {
   const { schemas, close } = readOnce(project);
-  app.addHook("onClose", close);
+  app.addHook("preClose", close);
   listSchemasRoute(app, schemas);
   readSchemaRoutes(app, schemas);
   validateArtifactRoute(app, schemas);

@@ -27,7 +27,7 @@ export interface WorkerPool {
   /**
    * Runs one check, for `SCHEMA_CHECK_MS` at most once its thread has started.
    *
-   * Error codes: `schema_checks_busy` while `SCHEMA_CHECKS` others run.
+   * Error codes: `schema_checks_busy` while `SCHEMA_CHECKS` others run, `shutting_down` once closed.
    */
   run(set: SchemaSet, order: CheckOrder): Promise<Verdict | Stopped>;
   /** Stops all threads; a check that runs is answered as stopped. */
@@ -39,6 +39,7 @@ export function createWorkerPool(): WorkerPool {
   let closed = false;
   const running = new Set<Thread>();
   const take = (set: SchemaSet): Thread => {
+    if (closed) throw new RepriseError("shutting_down", SHUTTING_DOWN);
     if (running.size >= SCHEMA_CHECKS) throw busy();
     const fits = kept?.digest === set.digest ? kept : null;
     if (fits === null) void kept?.worker.terminate();
@@ -135,6 +136,8 @@ function nextAnswer(worker: Worker): Promise<WorkerAnswer | Stopped> {
     worker.once("message", answered).once("error", failed).once("exit", ended);
   });
 }
+
+const SHUTTING_DOWN = "The service is shutting down; ask another one, or again later.";
 
 const OUT_OF_MEMORY = "ERR_WORKER_OUT_OF_MEMORY";
 
