@@ -65,6 +65,7 @@ export async function carryOut(input: CarryOutInput): Promise<CarriedOut> {
     content: request.text,
     model: prepared.modelName,
     persona_name: prepared.persona.name,
+    caller: request.caller,
   });
   input.live.listener({ kind: "begun", session, model: prepared.modelName });
   const next = await nextInput({ ...input, state, pending, thread });

@@ -5,6 +5,7 @@ import { z } from "zod";
 
 import { type ErrorCode, isRepriseError } from "../core/errors.ts";
 import { MAX_DEPTH } from "../core/limits.ts";
+import { AGENT } from "../core/origins.ts";
 import type { Session } from "../core/sessions.ts";
 import type { Fence } from "../store/leases/fence.ts";
 import type { Store } from "../store/store.ts";
@@ -103,6 +104,7 @@ async function runChild(input: ChildInput): Promise<Pick<ExchangeResult, "answer
     // whoever held it was this call's earlier process
     when_busy: "take_over",
     keep_partial: false,
+    caller: AGENT,
   };
   return input.openExchanger().exchange(request, {
     ...live,

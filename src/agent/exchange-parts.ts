@@ -1,3 +1,4 @@
+import type { Caller } from "../core/origins.ts";
 import type { Session } from "../core/sessions.ts";
 import type { LeaseOwner } from "../store/leases/lease.ts";
 import type { Store } from "../store/store.ts";
@@ -38,6 +39,8 @@ export interface ExchangeRequest {
    * that continuing asks for it again. Kept where it is not given.
    */
   readonly keep_partial?: boolean;
+  /** Who sends the message; unknown callers count as authenticated. */
+  readonly caller?: Caller;
 }
 
 export interface Live {

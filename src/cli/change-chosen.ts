@@ -1,14 +1,14 @@
 import { parseModelName } from "../agent/models/name.ts";
-import { RepriseError } from "../core/errors.ts";
 import type { Session } from "../core/sessions.ts";
 import { setPlanMode } from "../store/sessions/plan-mode.ts";
+import { otherFolder, takeFolder } from "../store/sessions/take-folder.ts";
 import type { Store } from "../store/store.ts";
 import type { ChatOptions } from "./chat-options.ts";
 import { checkModel, checkPersona } from "./check-choice.ts";
 import type { ChosenSession } from "./choose-session.ts";
 import type { CliContext } from "./context.ts";
 import { beginThread } from "./fresh-thread.ts";
-import { projectOf } from "./new-session.ts";
+import { callerOf, projectOf } from "./new-session.ts";
 
 interface ChangeInput {
   readonly cli: CliContext;
@@ -19,14 +19,14 @@ interface ChangeInput {
 
 /**
  * Options on a session that is there: `--model` and `--persona` act like the slash commands where
- * they name another one, `--plan` turns planning mode on, `--repo` must be the session's own.
+ * they name another one, `--plan` turns planning mode on, `--repo` must be the session's
+ * own; a session without a folder takes it.
  *
  * Error codes: `invalid_usage`, `session_busy`, `session_ended`, `model_*`, `persona_*`.
  */
 export async function changeChosen(input: ChangeInput): Promise<ChosenSession> {
   const { cli, store, options } = input;
-  let { session } = input;
-  await refuseOtherRepo(input);
+  let session = await inFolder(input);
   const change = await otherChoice(cli, session, options);
   if (options.plan === true && !session.plan_mode) {
     session = await store.write(setPlanMode, { id: session.id, plan_mode: true });
@@ -36,22 +36,31 @@ export async function changeChosen(input: ChangeInput): Promise<ChosenSession> {
   }
   return {
     kind: "existing",
-    session: await beginThread(store, { id: session.id, archive: false, ...change }),
+    session: await beginThread(store, {
+      id: session.id,
+      archive: false,
+      ...change,
+      caller: callerOf(cli, options),
+    }),
     notices: ["Another model or persona begins a fresh agent context; the messages stay."],
   };
 }
 
-async function refuseOtherRepo({ cli, session, options }: ChangeInput): Promise<void> {
+/** The session in the folder of `--repo`. Nothing is stored for a model or persona that is refused. */
+async function inFolder({ cli, store, session, options }: ChangeInput): Promise<Session> {
   if (options.repo === undefined) {
-    return;
+    return session;
   }
-  const { project_key } = await projectOf(cli, options);
-  if (project_key !== session.project_key) {
-    throw new RepriseError(
-      "invalid_usage",
-      "A session keeps the folder that it began with; leave --repo out, or begin a new session there.",
-    );
+  const project = await projectOf(cli, options);
+  if (session.repo_path === null) {
+    await otherChoice(cli, { ...session, repo_path: project.repo_path }, options);
+    const caller = callerOf(cli, options);
+    return store.write(takeFolder, { id: session.id, ...project, caller });
   }
+  if (project.project_key !== session.project_key) {
+    throw otherFolder();
+  }
+  return session;
 }
 
 async function otherChoice(
@@ -72,7 +81,7 @@ async function otherChoice(
 }
 
 /** `demo` and `demo:echo` are one model. What the API stored may be no model's name at all. */
-function isSameModel(option: string, stored: string | null): boolean {
+export function isSameModel(option: string, stored: string | null): boolean {
   if (stored === null || option === stored) {
     return option === stored;
   }

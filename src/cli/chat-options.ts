@@ -1,11 +1,14 @@
 import type { WhenBusy } from "../agent/hold-lease.ts";
 import { parseModelName } from "../agent/models/name.ts";
 import { RepriseError } from "../core/errors.ts";
+import type { ChosenBy } from "../store/sessions/choose.ts";
+import type { CliContext } from "./context.ts";
 
 /** The options of a conversation, as commander reads them. */
 export interface ChatOptions {
   readonly session?: string;
   readonly continue?: true;
+  readonly any?: true;
   readonly persona?: string;
   readonly model?: string;
   readonly repo?: string;
@@ -13,6 +16,7 @@ export interface ChatOptions {
   readonly plan?: true;
   readonly prompt?: string;
   readonly continueExchange?: true;
+  readonly acceptPending?: true;
   readonly wait?: true;
   readonly takeOver?: true;
   readonly json?: true;
@@ -28,6 +32,9 @@ export function refuseBadOptions(options: ChatOptions): void {
   if (options.continue === true && options.session !== undefined) {
     throw new RepriseError("invalid_usage", "Use either --session or --continue, not both.");
   }
+  if (options.any === true && options.continue !== true) {
+    throw new RepriseError("invalid_usage", "--any goes with --continue.");
+  }
   if (options.wait === true && options.takeOver === true) {
     throw new RepriseError("invalid_usage", "Use either --wait or --take-over, not both.");
   }
@@ -37,6 +44,12 @@ export function refuseBadOptions(options: ChatOptions): void {
   if (options.model !== undefined) {
     parseModelName(options.model);
   }
+}
+
+/** Whether a person talks at a terminal; everything else counts like `-p`. */
+export function chosenBy(cli: CliContext, options: ChatOptions): ChosenBy {
+  const once = options.prompt !== undefined || options.continueExchange === true;
+  return !once && cli.stdin.isTTY === true ? "terminal" : "prompt";
 }
 
 /** What to do about a session in which another exchange is at work. */

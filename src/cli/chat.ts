@@ -21,9 +21,12 @@ import {
 import { type CliContext, type Consent, noticeLine } from "./context.ts";
 import { databaseOption, openStore } from "./database.ts";
 import { createConversation } from "./interactive/conversation.ts";
+import { createFromOutside } from "./interactive/from-outside.ts";
 import { runLines } from "./interactive/lines.ts";
 import { sendOnce } from "./interactive/send.ts";
 import { showFailure } from "./interactive/show-failure.ts";
+import { callerOf } from "./new-session.ts";
+import { isOwnChoice } from "./own-choice.ts";
 import { promptText } from "./prompt-text.ts";
 import { enterFolder } from "./trust/enter-folder.ts";
 import { whoAnswers } from "./who-answers.ts";
@@ -70,6 +73,13 @@ export async function chat(input: {
     chosen,
     openExchanger: (unreturned) => openExchanger({ cli, store, unreturned }),
     whenBusy: whenBusy(options),
+    caller: callerOf(cli, options),
+    fromOutside: createFromOutside({
+      cli,
+      store,
+      accept: options.acceptPending === true,
+      isOwn: (session, field) => isOwnChoice({ cli, options, session, field }),
+    }),
   });
   if (chosen.kind === "existing" && !json) {
     sayNotices(cli, { chosen, oneExchange });

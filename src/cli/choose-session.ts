@@ -3,11 +3,11 @@ import { parseSessionReference } from "../core/ids.ts";
 import type { Session } from "../core/sessions.ts";
 import { refuseEnded } from "../store/sessions/change.ts";
 import { createSession, type NewSession } from "../store/sessions/create.ts";
-import { listSessions } from "../store/sessions/list.ts";
+import { type Choice, isChosen, markChosen, readLatestChosen } from "../store/sessions/choose.ts";
 import { resolveSession } from "../store/sessions/read.ts";
 import type { Store } from "../store/store.ts";
 import { changeChosen } from "./change-chosen.ts";
-import type { ChatOptions } from "./chat-options.ts";
+import { type ChatOptions, chosenBy } from "./chat-options.ts";
 import { checkPersona } from "./check-choice.ts";
 import type { CliContext } from "./context.ts";
 import { newSession, projectOf } from "./new-session.ts";
@@ -36,8 +36,14 @@ export async function chooseSession(
 ): Promise<ChosenSession | null> {
   const session = await existingSession(cli, store, options);
   if (session !== null) {
-    const entered = await enter(session.repo_path);
-    return entered ? changeChosen({ cli, store, session, options }) : null;
+    if (!(await enter(await folderOf(cli, session, options)))) {
+      return null;
+    }
+    const chosen = await changeChosen({ cli, store, session, options });
+    if (options.session !== undefined) {
+      await keepChoice(store, { id: session.id, by: chosenBy(cli, options) });
+    }
+    return chosen;
   }
   const columns = await newSession(cli, options);
   if (!(await enter(columns.repo_path))) {
@@ -46,6 +52,17 @@ export async function chooseSession(
   return options.session === undefined
     ? { kind: "new", columns }
     : beginWithId({ cli, store, id: options.session.toLowerCase(), columns });
+}
+
+/** The folder that the session will work in: one that has none takes that of `--repo`. */
+async function folderOf(
+  cli: CliContext,
+  session: Session,
+  options: ChatOptions,
+): Promise<string | null> {
+  return session.repo_path === null && options.repo !== undefined
+    ? (await projectOf(cli, options)).repo_path
+    : session.repo_path;
 }
 
 /** Null where the options begin a session. */
@@ -62,6 +79,14 @@ async function existingSession(
     refuseEnded(session);
   }
   return session;
+}
+
+/** Opening a session by its id, or from a list, is a choice that `--continue` follows later. */
+async function keepChoice(store: Store, choice: Choice): Promise<void> {
+  // asked first: most sessions are the user's own, and reading waits for nobody
+  if (!(await store.read(isChosen, choice))) {
+    await store.write(markChosen, choice);
+  }
 }
 
 /** Null for a full id that nobody has. */
@@ -97,12 +122,14 @@ async function latestOfProject(
   options: ChatOptions,
 ): Promise<Session> {
   const { project_key } = await projectOf(cli, options);
-  const { sessions } = await store.read(listSessions, { limit: 1, state: "active", project_key });
-  const [latest] = sessions;
-  if (latest === undefined) {
+  const by = options.any === true ? null : chosenBy(cli, options);
+  const latest = await store.read(readLatestChosen, { project_key, by });
+  if (latest === null) {
     throw new RepriseError(
       "session_not_found",
-      "This project has no session to continue; begin one with `reprise`.",
+      by === null
+        ? "This project has no session to continue; begin one with `reprise`."
+        : "This project has no session to continue that you began or opened; begin one with `reprise`, choose one with `reprise sessions resume`, or take the latest of all with --continue --any.",
     );
   }
   return latest;

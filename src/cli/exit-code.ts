@@ -7,6 +7,7 @@ const EXIT_CODES: Partial<Record<ErrorCode, number>> = {
   body_too_large: 2,
   config_invalid: 2,
   folder_not_trusted: 2,
+  not_confirmed: 2,
   session_not_found: 3,
   persona_not_found: 3,
   schema_unknown: 3,

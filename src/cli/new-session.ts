@@ -2,8 +2,9 @@ import { stat } from "node:fs/promises";
 import { isAbsolute, resolve, sep } from "node:path";
 
 import { RepriseError } from "../core/errors.ts";
+import type { Caller } from "../core/origins.ts";
 import { projectKeyOf, realPathOf } from "../store/project-key.ts";
-import type { ChatOptions } from "./chat-options.ts";
+import { type ChatOptions, chosenBy } from "./chat-options.ts";
 import { DEFAULT_PERSONA } from "./check-choice.ts";
 import type { CliContext } from "./context.ts";
 
@@ -40,7 +41,13 @@ export async function newSession(cli: CliContext, options: ChatOptions) {
     persona_name: options.persona ?? DEFAULT_PERSONA,
     ...(options.model === undefined ? {} : { model: options.model }),
     plan_mode: options.plan === true,
+    caller: callerOf(cli, options),
   };
+}
+
+/** Who runs this program has its database, so the caller counts as authenticated. */
+export function callerOf(cli: CliContext, options: ChatOptions): Caller {
+  return { origin: chosenBy(cli, options), authenticated: true };
 }
 
 async function isFolder(path: string): Promise<boolean> {

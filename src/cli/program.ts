@@ -36,7 +36,8 @@ export async function createProgram(cli: CliContext): Promise<Command> {
       outputError: () => undefined,
     })
     .option("--session <id|prefix>", "go on with this session (a new full id begins one)")
-    .option("--continue", "go on with the latest session of this project")
+    .option("--continue", "go on with the latest session that you began or opened in this folder")
+    .option("--any", "with --continue: whoever began the session")
     .option("--persona <name>", "who answers: assistant, planner, reviewer or one of yours")
     .option("--model <provider:model>", "anthropic:…, openai:…, ollama:… or demo")
     .option("--repo <path>", "the folder that the agent may read and change (default: this one)")
@@ -44,6 +45,7 @@ export async function createProgram(cli: CliContext): Promise<Command> {
     .option("--plan", "planning mode: the agent looks and plans, and changes nothing")
     .option("-p, --prompt <text>", "one exchange without a screen; - reads the text from stdin")
     .option("--continue-exchange", "go on with an exchange that was interrupted, without a screen")
+    .option("--accept-pending", "confirm what came over HTTP without authentication")
     .option("--wait", "if another exchange is at work in the session, wait until it is done")
     .option("--take-over", "if another exchange is at work in the session, stop it")
     .option("--json", "one line of JSON for each exchange")

@@ -30,6 +30,7 @@ export const ERROR_CODES = [
   "export_invalid",
   "nothing_to_continue",
   "exchange_interrupted",
+  "not_confirmed",
   // the database
   "database_newer",
   "database_foreign",

@@ -13,6 +13,7 @@ import {
   STREAM_STALL_MS,
   STREAM_UNSENT_BYTES,
 } from "../core/limits.ts";
+import type { Caller } from "../core/origins.ts";
 import type { Store } from "../store/store.ts";
 import { refuseUnknownRoutes } from "./allowed-methods.ts";
 import { typed } from "./api.ts";
@@ -111,15 +112,13 @@ export async function createApp(options: AppOptions): Promise<App> {
   app.addHook("onClose", async () => metrics.close());
   // so that no request waits while it is loaded
   app.server.once("listening", metrics.start);
-  for (const addRoute of [
-    listSessionsRoute,
-    createSessionRoute,
-    readSessionRoute,
-    endSessionRoute,
-  ]) {
+  for (const addRoute of [listSessionsRoute, readSessionRoute, endSessionRoute]) {
     addRoute(typed(app), store);
   }
-  postMessageRoute(typed(app), store, observe);
+  // with a token, the gate has checked it before any of them is called
+  const caller: Caller = { origin: "http", authenticated: options.token !== undefined };
+  createSessionRoute(typed(app), { store, caller });
+  postMessageRoute(typed(app), { store, caller, observe });
   healthRoutes(typed(app), readiness);
   metricsRoute(typed(app), metrics);
   streamSessionRoute(typed(app), store, streams);

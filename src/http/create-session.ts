@@ -1,4 +1,5 @@
 import { sessionSummary } from "../core/answers.ts";
+import type { Caller } from "../core/origins.ts";
 import { CreateSessionRequest, named, NoQuery, SessionSummary } from "../core/schemas.ts";
 import { projectKeyOf } from "../store/project-key.ts";
 import { createSession } from "../store/sessions/create.ts";
@@ -22,7 +23,10 @@ const schema = {
   },
 };
 
-export function createSessionRoute(app: Api, store: Store): void {
+export function createSessionRoute(
+  app: Api,
+  { store, caller }: { readonly store: Store; readonly caller: Caller },
+): void {
   app.route({
     method: "POST",
     url: "/api/sessions",
@@ -35,6 +39,7 @@ export function createSessionRoute(app: Api, store: Store): void {
         model: model_override ?? null,
         repo_path: repo_path ?? null,
         project_key: typeof repo_path === "string" ? await projectKeyOf(repo_path) : null,
+        caller,
       });
       reply.code(201).header("location", `/api/sessions/${session.id}`);
       return sessionSummary(session);

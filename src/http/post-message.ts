@@ -3,6 +3,7 @@ import { Type } from "typebox";
 import { RepriseError } from "../core/errors.ts";
 import { MAX_BODY_BYTES, MAX_CONTENT_BYTES } from "../core/limits.ts";
 import { sessionAck } from "../core/answers.ts";
+import type { Caller } from "../core/origins.ts";
 import { named, NoQuery, PostMessageRequest, SessionAck } from "../core/schemas.ts";
 import { appendUserMessage } from "../store/messages/append.ts";
 import type { Store } from "../store/store.ts";
@@ -38,7 +39,13 @@ const schema = {
   },
 };
 
-export function postMessageRoute(app: Api, store: Store, observe: Observe): void {
+export interface PostMessageParts {
+  readonly store: Store;
+  readonly caller: Caller;
+  readonly observe: Observe;
+}
+
+export function postMessageRoute(app: Api, { store, caller, observe }: PostMessageParts): void {
   app.route({
     method: "POST",
     url: "/api/sessions/:id/messages",
@@ -51,6 +58,7 @@ export function postMessageRoute(app: Api, store: Store, observe: Observe): void
       const { session, message } = await store.write(appendUserMessage, {
         reference: request.params.id,
         content,
+        caller,
         ...(key === undefined ? {} : { idempotency_key: key }),
       });
       observe({ kind: "append", bytes: Buffer.byteLength(content) });

@@ -29,6 +29,7 @@ const STATUSES: Record<ErrorCode, number> = {
   export_invalid: 422,
   nothing_to_continue: 409,
   exchange_interrupted: 409,
+  not_confirmed: 409,
   database_newer: 503,
   database_foreign: 503,
   database_locked: 503,

@@ -1,5 +1,6 @@
 import type { Generated, GeneratedAlways } from "kysely";
 
+import type { Origin } from "../core/origins.ts";
 import type { Role, SessionState } from "../core/sessions.ts";
 import type { CheckpointTables } from "./checkpoints/schema.ts";
 
@@ -10,6 +11,7 @@ import type { CheckpointTables } from "./checkpoints/schema.ts";
 export interface Database extends CheckpointTables {
   sessions: SessionTable;
   messages: MessageTable;
+  session_changes: SessionChangeTable;
   readiness_probes: ReadinessProbeTable;
 }
 
@@ -46,6 +48,30 @@ export interface SessionTable {
   lease_expires_at: string | null;
   /** 1 from the moment an exchange begins until it came to its end. */
   exchange_open: Generated<number>;
+  /** Who created it; null for sessions from before origins were stored. */
+  origin: Origin | null;
+  /** 0 where the caller who created it was not authenticated. */
+  authenticated: Generated<number>;
+  /** When the model, persona and folder of such a caller were confirmed. */
+  accepted_at: string | null;
+  /** Where the user opened it by its id or from a list: `terminal` or `prompt`. */
+  chosen: Origin | null;
+}
+
+export const CHANGED_FIELDS = ["model", "persona_name", "repo_path", "title"] as const;
+export type ChangedField = (typeof CHANGED_FIELDS)[number];
+
+/** A change of a session after its creation. */
+export interface SessionChangeTable {
+  session_id: string;
+  /** From 1 in each session, in the order of commits. */
+  number: number;
+  field: Generated<ChangedField>;
+  value: Generated<string>;
+  origin: Origin | null;
+  authenticated: Generated<number>;
+  accepted_at: string | null;
+  ts: Generated<string>;
 }
 
 export interface MessageTable {
@@ -63,6 +89,11 @@ export interface MessageTable {
   /** 1 once a checkpoint holds the message. A user message with 0 is pending. */
   checkpointed: Generated<number>;
   idempotency_key: string | null;
+  /** Who stored it; null for messages from before origins were stored. */
+  origin: Origin | null;
+  /** 0 where that caller was not authenticated: the agent gets it only once it was accepted. */
+  authenticated: Generated<number>;
+  accepted_at: string | null;
 }
 
 /** Empty between transactions: see `readiness.ts`. */

@@ -214,7 +214,12 @@ describe("options on a session that is there", () => {
 
   it("[CLI-29] refused ones leave the session as it was", async () => {
     const home = freshHome();
-    await seed(home, { id: idLike("abcdef1"), messages: ["one"], model: "demo:echo" });
+    await seed(home, {
+      id: idLike("abcdef1"),
+      messages: ["one"],
+      model: "demo:echo",
+      repo_path: "/elsewhere",
+    });
     const before = await home.run(["sessions", "show", "abcdef"]);
     for (const [option, value, code] of [
       ["--model", "openai:gpt-test", 1],

@@ -1,4 +1,5 @@
 import { titleOf } from "../../core/text.ts";
+import { originOf } from "../../store/messages/mirror.ts";
 import type { Mirror, MirrorCounters, MirrorRow } from "../../store/proof/mirror.ts";
 import { columnsOf, type Match, type MatchedMessage } from "./match.ts";
 import { orderedMessages } from "./order.ts";
@@ -117,7 +118,15 @@ function rowAt(place: Place, session_id: string): MirrorRow {
     return { ...place.row, checkpointed: place.checkpointed };
   }
   const { row, message, ts } = place;
-  const fresh = { session_id, message_id: message.message_id, ts, idempotency_key: null };
+  const fresh = {
+    session_id,
+    message_id: message.message_id,
+    ts,
+    idempotency_key: null,
+    origin: originOf(message),
+    authenticated: 1,
+    accepted_at: null,
+  };
   return { ...(row ?? { ...fresh, seq: 0, archived: 0 }), ...columnsOf(message), checkpointed: 1 };
 }
 

@@ -5,7 +5,8 @@ import type { MatchedMessage } from "./match.ts";
  * A user message may have been appended through the API while an exchange was at work: its row then
  * stands before the answer's, and the checkpoint has it behind. So of two messages the rows may
  * stand the other way round only where the first is none of the user's and the second is. A summary
- * stands where it was made, whatever it takes the place of in the thread.
+ * stands where it was made, whatever it takes the place of in the thread. A message that came without
+ * authentication is handed over once somebody has accepted it, however late that is.
  */
 
 /** Rows that stand before one that they have to follow, ascending in the checkpoints' order. */
@@ -14,7 +15,7 @@ export function misplacedRows(messages: readonly MatchedMessage[]): MirrorRow[] 
   let lastUser = 0;
   let last = 0;
   for (const { row, message } of messages) {
-    if (row === null || message.is_summary) {
+    if (row === null || isFree({ row, message })) {
       continue;
     }
     const isUser = message.role === "user";
@@ -58,7 +59,7 @@ function gapsOf(
   for (const [index, one] of messages.entries()) {
     const place = places.get(one);
     if (place !== undefined) {
-      last = one.message.is_summary ? last : Math.max(last, place);
+      last = isFree(one) ? last : Math.max(last, place);
       continue;
     }
     const before = (nextPresent[index] ?? places.size) - 1;
@@ -82,9 +83,14 @@ function earliestBehind(
   let first = places.size;
   for (const one of messages.toReversed()) {
     earliest.push(first);
-    first = one.message.is_summary ? first : Math.min(first, places.get(one) ?? first);
+    first = isFree(one) ? first : Math.min(first, places.get(one) ?? first);
   }
   return earliest.reverse();
+}
+
+/** Whether the row may be anywhere, whatever the thread's order is. */
+function isFree({ row, message }: Pick<MatchedMessage, "row" | "message">): boolean {
+  return message.is_summary || row?.authenticated === 0;
 }
 
 function seqOf({ row }: MatchedMessage): number {

@@ -4,6 +4,7 @@ import type { Persona } from "../../agent/personas/persona.ts";
 import type { WhenBusy } from "../../agent/hold-lease.ts";
 import type { ExchangeResult } from "../../agent/exchange-event.ts";
 import { MAX_CONTENT_BYTES } from "../../core/limits.ts";
+import type { Caller } from "../../core/origins.ts";
 import type { Session } from "../../core/sessions.ts";
 import { isStorableText } from "../../core/text.ts";
 import { endSession } from "../../store/sessions/change.ts";
@@ -14,6 +15,7 @@ import { checkModel, checkNewSession, checkPersona } from "../check-choice.ts";
 import type { ChosenSession } from "../choose-session.ts";
 import type { CliContext } from "../context.ts";
 import { beginThread } from "../fresh-thread.ts";
+import type { Ask, FromOutside } from "./from-outside.ts";
 
 /** One session as its screen uses it. Nothing is stored before the first message or command. */
 export interface Conversation {
@@ -25,7 +27,9 @@ export interface Conversation {
     readonly persona_name: string | null;
     readonly repo_path: string | null;
   };
-  /** Null continues: see `ExchangeRequest`. */
+  /** Lets a person confirm what came over HTTP. */
+  askWith(ask: Ask): void;
+  /** Null continues: see `ExchangeRequest`. Error codes: as `exchange`, `not_confirmed`. */
   send(text: string | null, live: Live): Promise<ExchangeResult>;
   /** Lets the model summarise its older messages; null where nothing was stored yet. */
   compact(signal: AbortSignal): Promise<Compacted | null>;
@@ -44,15 +48,19 @@ export interface Conversation {
   checkModel(name: string): Promise<void>;
 }
 
-export function createConversation(parts: {
+export interface ConversationParts {
   readonly cli: CliContext;
   readonly store: Store;
   readonly chosen: ChosenSession;
   /** Given the leases that could not be given back; see `HoldInput`. */
   readonly openExchanger: (unreturned: Set<string>) => Promise<Exchanger>;
   readonly whenBusy: WhenBusy;
-}): Conversation {
-  const { cli, store, chosen } = parts;
+  readonly caller: Caller;
+  readonly fromOutside: FromOutside;
+}
+
+export function createConversation(parts: ConversationParts): Conversation {
+  const { cli, store, chosen, caller, fromOutside } = parts;
   const columns = chosen.kind === "new" ? chosen.columns : null;
   let session = chosen.kind === "existing" ? chosen.session : null;
   let exchanger: Promise<Exchanger> | null = null;
@@ -64,6 +72,7 @@ export function createConversation(parts: {
 
   return {
     current: () => session,
+    askWith: fromOutside.askWith,
     planned: () => ({
       model: session?.model ?? columns?.model ?? null,
       persona_name: session?.persona_name ?? columns?.persona_name ?? null,
@@ -79,9 +88,16 @@ export function createConversation(parts: {
         const { persona_name, model = null, repo_path = null } = columns;
         await checkNewSession(cli, { persona_name, model, repo_path });
       }
+      if (session !== null) {
+        await fromOutside.confirmChoices(session);
+        await fromOutside.confirmMessages(session);
+      }
       const open = await (exchanger ??= parts.openExchanger(unreturned));
       const { id } = await stored();
-      const result = await open.exchange({ session_id: id, text, when_busy: parts.whenBusy }, live);
+      const result = await open.exchange(
+        { session_id: id, text, when_busy: parts.whenBusy, caller },
+        live,
+      );
       keep(result.session);
       return result;
     },
@@ -89,6 +105,7 @@ export function createConversation(parts: {
       if (session === null) {
         return null;
       }
+      await fromOutside.confirmChoices(session);
       const open = await (exchanger ??= parts.openExchanger(unreturned));
       const request = { session_id: session.id, when_busy: parts.whenBusy };
       const compacted = await open.compact(request, { signal });
@@ -96,7 +113,7 @@ export function createConversation(parts: {
       return compacted;
     },
     startThread: async (change) =>
-      keep(await beginThread(store, { id: (await stored()).id, ...change }, unreturned)),
+      keep(await beginThread(store, { id: (await stored()).id, ...change, caller }, unreturned)),
     setPlanMode: async (on) =>
       keep(await store.write(setPlanMode, { id: (await stored()).id, plan_mode: on })),
     end: async () =>

@@ -29,6 +29,9 @@ export async function runLines(parts: LinesInput): Promise<void> {
   const { cli } = parts;
   const input = openLineInput(cli);
   const terminal = cli.stdin.isTTY === true;
+  if (terminal) {
+    parts.conversation.askWith((question) => isYes(input, question));
+  }
   if (terminal && !parts.json) {
     for (const line of await greeting(parts)) {
       printLine(cli, line);
@@ -128,9 +131,13 @@ function askToRepeat(cli: CliContext, input: LineInput): NonNullable<Live["mayRe
     for (const { name, args } of calls) {
       noticeLine(cli, `· ${oneLine(name)} ${callArguments(args)}`);
     }
-    const answer = await input.next("Carry them out again? y/N ");
-    return answer.kind === "line" && /^y(es)?$/i.test(answer.text.trim());
+    return isYes(input, "Carry them out again? y/N ");
   };
+}
+
+async function isYes(input: LineInput, question: string): Promise<boolean> {
+  const answer = await input.next(question);
+  return answer.kind === "line" && /^y(es)?$/i.test(answer.text.trim());
 }
 
 function sayUnsent(cli: CliContext, input: LineInput): void {

@@ -1,5 +1,6 @@
 import { RepriseError } from "../../core/errors.ts";
 import { newId, parseSessionReference } from "../../core/ids.ts";
+import type { Caller, Origin } from "../../core/origins.ts";
 import type { Message, Session } from "../../core/sessions.ts";
 import { estimateTokens, titleOf } from "../../core/text.ts";
 import { type Fence, holdFence } from "../leases/fence.ts";
@@ -20,6 +21,8 @@ export interface AppendInput {
   readonly idempotency_key?: string;
   /** Set by an exchange: refused once the lease is another's. */
   readonly fence?: Fence;
+  /** Who sends it; unknown callers count as authenticated. */
+  readonly caller?: Caller;
 }
 
 export interface Appended {
@@ -30,17 +33,18 @@ export interface Appended {
 /**
  * Stores a user message behind all others: `seq` is given out, the title set if it is the first
  * user message, `last_message_at` moved and the token total raised by the message's estimate, all
- * in one transaction. The message is pending: the next exchange hands it to the agent, and the
- * provider's own count then takes the estimate's place.
+ * in one transaction. The message is pending: the next exchange hands it to the agent (where
+ * the caller was not authenticated, only once it was accepted), and the provider's own count then
+ * takes the estimate's place.
  *
  * Error codes: as `resolveSession`, `session_ended`, `idempotency_key_reused`, `lease_lost`.
  */
 export const appendUserMessage: Operation<AppendInput, Appended> = async (tx, input) => {
-  const { reference, content, idempotency_key = null } = input;
+  const { reference, content, idempotency_key = null, caller } = input;
   const parsed = parseSessionReference(reference);
   if (parsed.kind === "id" && idempotency_key === null && input.fence === undefined) {
     // nothing to look at first: the counter finds the session, and refuses one that has ended
-    return insertMessage(tx, { session_id: parsed.id, content, idempotency_key });
+    return insertMessage(tx, { session_id: parsed.id, content, idempotency_key, caller });
   }
   const session = await resolveSession(tx, { reference });
   if (idempotency_key !== null) {
@@ -55,7 +59,7 @@ export const appendUserMessage: Operation<AppendInput, Appended> = async (tx, in
     await holdFence(tx, input.fence);
   }
   refuseEnded(session);
-  return insertMessage(tx, { session_id: session.id, content, idempotency_key });
+  return insertMessage(tx, { session_id: session.id, content, idempotency_key, caller });
 };
 
 async function findEarlierAttempt(
@@ -85,10 +89,11 @@ interface NewMessage {
   readonly session_id: string;
   readonly content: string;
   readonly idempotency_key: string | null;
+  readonly caller: Caller | undefined;
 }
 
 async function insertMessage(tx: Tx, input: NewMessage): Promise<Appended> {
-  const { session_id, content, idempotency_key } = input;
+  const { session_id, content, idempotency_key, caller } = input;
   const token_count = estimateTokens(content);
   const session = await takeSeq(tx, { session_id, token_count, title: titleOf(content) });
   const message: Message = {
@@ -104,23 +109,35 @@ async function insertMessage(tx: Tx, input: NewMessage): Promise<Appended> {
     // not asked of the clock once more: the message's time and the session's are the same moment
     ts: session.last_message_at ?? session.created_at,
   };
-  await tx.rows(insertUserMessage, { ...message, idempotency_key });
+  await tx.rows(insertUserMessage, {
+    ...message,
+    idempotency_key,
+    origin: caller?.origin ?? null,
+    authenticated: caller?.authenticated === false ? 0 : 1,
+  });
   tx.touch(session_id);
   return { session, message };
 }
 
-const insertUserMessage = prepared(
-  ({ db }, given: Given<Omit<Message, "tool_calls"> & Pick<NewMessage, "idempotency_key">>) =>
-    db.insertInto("messages").values({
-      session_id: given("session_id"),
-      seq: given("seq"),
-      message_id: given("message_id"),
-      role: given("role"),
-      content: given("content"),
-      token_count: given("token_count"),
-      idempotency_key: given("idempotency_key"),
-      ts: given("ts"),
-    }),
+interface UserRow extends Omit<Message, "tool_calls"> {
+  readonly idempotency_key: string | null;
+  readonly origin: Origin | null;
+  readonly authenticated: number;
+}
+
+const insertUserMessage = prepared(({ db }, given: Given<UserRow>) =>
+  db.insertInto("messages").values({
+    session_id: given("session_id"),
+    seq: given("seq"),
+    message_id: given("message_id"),
+    role: given("role"),
+    content: given("content"),
+    token_count: given("token_count"),
+    idempotency_key: given("idempotency_key"),
+    ts: given("ts"),
+    origin: given("origin"),
+    authenticated: given("authenticated"),
+  }),
 );
 
 interface Counted {

@@ -1,6 +1,8 @@
+import type { Caller } from "../../core/origins.ts";
 import type { Message, Session } from "../../core/sessions.ts";
 import { type Fence, holdFence } from "../leases/fence.ts";
 import { readSession } from "../sessions/read.ts";
+import { recordChanges } from "../sessions/record-changes.ts";
 import type { Operation } from "../store.ts";
 import { appendUserMessage } from "./append.ts";
 import { readPending } from "./read.ts";
@@ -12,11 +14,13 @@ export interface BeginExchange {
   /** What the exchange runs with; recorded where the session has none yet. */
   readonly model: string;
   readonly persona_name: string;
+  /** Who runs it; unknown callers count as authenticated. */
+  readonly caller?: Caller | undefined;
 }
 
 export interface BegunExchange {
   readonly session: Session;
-  /** Every user message that no checkpoint holds, the new one last. */
+  /** What `readPending` finds, the new one last. */
   readonly pending: readonly Message[];
 }
 
@@ -27,8 +31,9 @@ export interface BegunExchange {
  * Error codes: `lease_lost`, `session_ended`.
  */
 export const beginExchange: Operation<BeginExchange, BegunExchange> = async (tx, input) => {
-  const { fence } = input;
+  const { fence, caller } = input;
   await holdFence(tx, fence);
+  const before = await readSession(tx, { id: fence.session_id });
   await tx.db
     .updateTable("sessions")
     .set(({ fn, val }) => ({
@@ -38,8 +43,22 @@ export const beginExchange: Operation<BeginExchange, BegunExchange> = async (tx,
     }))
     .where("id", "=", fence.session_id)
     .execute();
+  await recordChanges(tx, {
+    session_id: fence.session_id,
+    caller,
+    changes: {
+      model: before.model === null ? input.model : undefined,
+      persona_name: before.persona_name === null ? input.persona_name : undefined,
+    },
+  });
   if (input.content !== null) {
-    await appendUserMessage(tx, { reference: fence.session_id, content: input.content, fence });
+    const { session_id: reference } = fence;
+    await appendUserMessage(tx, {
+      reference,
+      content: input.content,
+      fence,
+      ...(caller === undefined ? {} : { caller }),
+    });
   }
   return {
     session: await readSession(tx, { id: fence.session_id }),

@@ -1,4 +1,5 @@
 import { newId } from "../../core/ids.ts";
+import type { Origin } from "../../core/origins.ts";
 import type { Role, ToolCall } from "../../core/sessions.ts";
 import { batches } from "../checkpoints/bodies.ts";
 import { lockSession } from "../sessions/lock.ts";
@@ -172,6 +173,8 @@ async function keepRows(
           ...columnsOf(message),
           checkpointed: 1,
           ts,
+          // a row that is there keeps its own
+          origin: originOf(message),
         })),
       )
       .onConflict((conflict) =>
@@ -186,6 +189,11 @@ async function keepRows(
       )
       .execute();
   }
+}
+
+/** Of a row that a checkpoint makes: nobody knows who said a user's message that had none. */
+export function originOf({ role }: Pick<MirrorMessage, "role">): Origin | null {
+  return role === "user" ? null : "agent";
 }
 
 function columnsOf(message: MirrorMessage) {

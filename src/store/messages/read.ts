@@ -66,7 +66,10 @@ const messagesAfter = prepared(
   ["archived"],
 );
 
-/** User messages that no checkpoint holds yet: the next exchange hands them to the agent, in order. */
+/**
+ * User messages that the next exchange hands to the agent, in order: no checkpoint holds them, and
+ * their caller was authenticated or somebody accepted them.
+ */
 export const readPending: Operation<{ readonly session_id: string }, readonly Message[]> = async (
   tx,
   { session_id },
@@ -75,6 +78,7 @@ export const readPending: Operation<{ readonly session_id: string }, readonly Me
     .where("checkpointed", "=", 0)
     .where("archived", "=", 0)
     .where("role", "=", "user")
+    .where(({ eb, or }) => or([eb("authenticated", "=", 1), eb("accepted_at", "is not", null)]))
     .orderBy("seq")
     .execute();
   return rows.map(messageOf);

@@ -5,7 +5,10 @@ import type { Message, ToolCall } from "../../core/sessions.ts";
 import type { QueryParts } from "../prepared.ts";
 import type { Database, MessageTable } from "../schema.ts";
 
-export type MessageRow = Omit<Selectable<MessageTable>, "checkpointed" | "idempotency_key">;
+export type MessageRow = Omit<
+  Selectable<MessageTable>,
+  "checkpointed" | "idempotency_key" | "origin" | "authenticated" | "accepted_at"
+>;
 
 export function selectMessages(
   { db }: Pick<QueryParts, "db">,

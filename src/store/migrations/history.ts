@@ -2,6 +2,7 @@ import { RepriseError } from "../../core/errors.ts";
 import { checkpoints } from "./0002-checkpoints.ts";
 import { folds } from "./0003-folds.ts";
 import { openExchanges } from "./0005-open-exchanges.ts";
+import { origins } from "./0008-origins.ts";
 import { readiness } from "./0004-readiness.ts";
 import { sessions } from "./0001-sessions.ts";
 import { sessionsByCreation } from "./0006-sessions-by-creation.ts";
@@ -17,6 +18,7 @@ export const migrations: readonly Migration[] = [
   openExchanges,
   sessionsByCreation,
   threadHeads,
+  origins,
 ];
 
 export function latestVersion(): number {

@@ -1,7 +1,9 @@
 import { RepriseError } from "../../core/errors.ts";
+import type { Caller } from "../../core/origins.ts";
 import type { Session } from "../../core/sessions.ts";
 import type { Operation, Tx } from "../store.ts";
 import { lockSession } from "./lock.ts";
+import { recordChanges } from "./record-changes.ts";
 import { readSession } from "./read.ts";
 
 /**
@@ -58,6 +60,8 @@ export interface NewThread {
   /** Set where the thread begins with another model or persona; kept otherwise. */
   readonly model?: string;
   readonly persona_name?: string;
+  /** Who changes it; unknown callers count as authenticated. */
+  readonly caller?: Caller;
 }
 
 /**
@@ -94,6 +98,8 @@ export const startThread: Operation<NewThread, Session> = async (tx, input) => {
   if (input.archive) {
     await archiveAll(tx, input.id);
   }
+  const { id: session_id, model, persona_name, caller } = input;
+  await recordChanges(tx, { session_id, changes: { model, persona_name }, caller });
   tx.touch(input.id);
   return readSession(tx, { id: input.id });
 };

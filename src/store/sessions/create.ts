@@ -2,6 +2,7 @@ import { newId } from "../../core/ids.ts";
 import type { Session } from "../../core/sessions.ts";
 import { RepriseError } from "../../core/errors.ts";
 import { MAX_DEPTH } from "../../core/limits.ts";
+import type { Caller, Origin } from "../../core/origins.ts";
 import { type Given, prepared } from "../prepared.ts";
 import type { Operation, Tx } from "../store.ts";
 import { readSession } from "./read.ts";
@@ -20,6 +21,8 @@ export interface NewSession {
   readonly parent_call_id?: string | null;
   /** 0..3; refused beyond with `depth_exceeded`. */
   readonly depth?: number;
+  /** Who creates it; unknown callers count as authenticated. */
+  readonly caller?: Caller;
 }
 
 /**
@@ -41,6 +44,8 @@ export const createSession: Operation<NewSession, Session> = async (tx, input) =
     parent_session_id: input.parent_session_id ?? null,
     parent_call_id: input.parent_call_id ?? null,
     depth: await depthOf(tx, input),
+    origin: input.caller?.origin ?? null,
+    authenticated: input.caller?.authenticated === false ? 0 : 1,
   });
   if (inserted === undefined) {
     throw new RepriseError(
@@ -62,6 +67,8 @@ interface SessionValues {
   readonly parent_session_id: string | null;
   readonly parent_call_id: string | null;
   readonly depth: number;
+  readonly origin: Origin | null;
+  readonly authenticated: number;
 }
 
 const insertSession = prepared(({ db, dialect }, given: Given<SessionValues>) =>
@@ -77,6 +84,8 @@ const insertSession = prepared(({ db, dialect }, given: Given<SessionValues>) =>
       parent_session_id: given("parent_session_id"),
       parent_call_id: given("parent_call_id"),
       depth: given("depth"),
+      origin: given("origin"),
+      authenticated: given("authenticated"),
     })
     .onConflict((conflict) => conflict.column("id").doNothing())
     .returning(sessionColumns({ dialect })),

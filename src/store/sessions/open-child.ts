@@ -1,3 +1,4 @@
+import { AGENT } from "../../core/origins.ts";
 import type { Session } from "../../core/sessions.ts";
 import { type Fence, holdFence } from "../leases/fence.ts";
 import type { Operation } from "../store.ts";
@@ -40,5 +41,6 @@ export const openChild: Operation<OpenChild, Session> = async (tx, input) => {
     parent_session_id: parent.id,
     parent_call_id: input.parent_call_id,
     depth: parent.depth + 1,
+    caller: AGENT,
   });
 };

@@ -16,6 +16,10 @@ type SessionRow = Omit<
   | "lease_epoch"
   | "lease_expires_at"
   | "last_activity_at"
+  | "origin"
+  | "authenticated"
+  | "accepted_at"
+  | "chosen"
 > & { holder: string | null };
 
 /** Selects sessions as the program sees them. */

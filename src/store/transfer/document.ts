@@ -1,7 +1,9 @@
 import { Type, type Static, type TSchema } from "typebox";
 
 import { MAX_DEPTH, MAX_NAME_LENGTH } from "../../core/limits.ts";
+import { ORIGINS } from "../../core/origins.ts";
 import { ROLES, SESSION_STATES } from "../../core/sessions.ts";
+import { CHANGED_FIELDS } from "../schema.ts";
 
 /**
  * A session outside of any database: its row, its messages, its threads with every checkpoint, and
@@ -22,6 +24,19 @@ const time = () =>
   Type.String({ pattern: "^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\.\\d{3}Z$" });
 const oneOf = <const T extends readonly string[]>(words: T) =>
   Type.Unsafe<T[number]>({ type: "string", enum: [...words] });
+
+/** Fields that not every export has: each stands only where it says more than its absence. */
+const origins = {
+  origin: Type.Optional(oneOf(ORIGINS)),
+  authenticated: Type.Optional(Type.Unsafe<false>({ const: false })),
+  accepted_at: Type.Optional(time()),
+} as const;
+
+const PortableChange = Type.Object(
+  { field: oneOf(CHANGED_FIELDS), value: text(), ts: time(), ...origins },
+  closed,
+);
+export type PortableChange = Static<typeof PortableChange>;
 
 /** Every stored column but the lease, which is nobody's outside of its database. */
 const PortableSession = Type.Object(
@@ -47,6 +62,10 @@ const PortableSession = Type.Object(
     last_message_at: nullable(time()),
     ended_at: nullable(time()),
     exchange_open: Type.Boolean(),
+    ...origins,
+    chosen: Type.Optional(oneOf(ORIGINS)),
+    /** In order: `number` counts them from 1. */
+    changes: Type.Optional(Type.Array(PortableChange, { minItems: 1 })),
   },
   closed,
 );
@@ -69,6 +88,7 @@ const PortableMessage = Type.Object(
     ts: time(),
     checkpointed: Type.Boolean(),
     idempotency_key: nullable(name()),
+    ...origins,
   },
   closed,
 );

@@ -1,7 +1,8 @@
 import type { ToolCall } from "../../core/sessions.ts";
 import { RepriseError } from "../../core/errors.ts";
 import type { Operation, Tx } from "../store.ts";
-import type { PortableMessage, PortableSession, SessionTree } from "./document.ts";
+import type { PortableChange, PortableMessage, PortableSession, SessionTree } from "./document.ts";
+import { portableOrigin } from "./portable-origin.ts";
 import { readThreads } from "./read-thread.ts";
 import { childIdsOf } from "./tree-ids.ts";
 
@@ -64,6 +65,10 @@ async function readPortableSession(tx: Tx, id: string): Promise<PortableSession>
       "last_message_at",
       "ended_at",
       "exchange_open",
+      "origin",
+      "authenticated",
+      "accepted_at",
+      "chosen",
     ])
     .where("id", "=", id)
     .executeTakeFirst();
@@ -73,7 +78,26 @@ async function readPortableSession(tx: Tx, id: string): Promise<PortableSession>
       "No session has this id; list the sessions to see their ids.",
     );
   }
-  return { ...row, plan_mode: row.plan_mode === 1, exchange_open: row.exchange_open === 1 };
+  const { origin, authenticated, accepted_at, chosen, ...columns } = row;
+  const changes = await readChanges(tx, id);
+  return {
+    ...columns,
+    plan_mode: row.plan_mode === 1,
+    exchange_open: row.exchange_open === 1,
+    ...portableOrigin({ origin, authenticated, accepted_at }),
+    ...(chosen === null ? {} : { chosen }),
+    ...(changes.length === 0 ? {} : { changes }),
+  };
+}
+
+async function readChanges(tx: Tx, sessionId: string): Promise<PortableChange[]> {
+  const rows = await tx.db
+    .selectFrom("session_changes")
+    .select(["field", "value", "ts", "origin", "authenticated", "accepted_at"])
+    .where("session_id", "=", sessionId)
+    .orderBy("number")
+    .execute();
+  return rows.map(({ field, value, ts, ...row }) => ({ field, value, ts, ...portableOrigin(row) }));
 }
 
 async function readPortableMessages(tx: Tx, sessionId: string): Promise<PortableMessage[]> {
@@ -91,12 +115,16 @@ async function readPortableMessages(tx: Tx, sessionId: string): Promise<Portable
       "ts",
       "checkpointed",
       "idempotency_key",
+      "origin",
+      "authenticated",
+      "accepted_at",
     ])
     .where("session_id", "=", sessionId)
     .orderBy("seq")
     .execute();
-  return rows.map((row) => ({
+  return rows.map(({ origin, authenticated, accepted_at, ...row }) => ({
     ...row,
+    ...portableOrigin({ origin, authenticated, accepted_at }),
     tool_calls: row.tool_calls === null ? null : (JSON.parse(row.tool_calls) as ToolCall[]),
     is_summary: row.is_summary === 1,
     archived: row.archived === 1,

@@ -20,9 +20,12 @@ function* sessionFaults({
   if (session.cleared_seq > session.last_seq) {
     yield ["cleared_seq", "Must be the position of a message."];
   }
-  for (const name of ["created_at", "last_message_at", "ended_at"] as const) {
-    const time = session[name];
+  for (const name of ["created_at", "last_message_at", "ended_at", "accepted_at"] as const) {
+    const time = session[name] ?? null;
     if (time !== null && !isTime(time)) yield [name, NO_TIME];
+  }
+  for (const { ts, accepted_at = ts } of session.changes ?? []) {
+    if (!isTime(ts) || !isTime(accepted_at)) yield ["changes", NO_TIME];
   }
   if ((session.state === "ended") !== (session.ended_at !== null)) {
     yield ["ended_at", "Must be there in an ended session, and in no other."];
@@ -42,7 +45,8 @@ function* sessionFaults({
 function* messageFaults({ messages }: SessionTree, pointer: string): Generator<Fault> {
   const ids = new Set<string>();
   const keys = new Set<string>();
-  for (const [index, { seq, message_id, idempotency_key, ts }] of messages.entries()) {
+  for (const [index, message] of messages.entries()) {
+    const { seq, message_id, idempotency_key, ts, accepted_at = ts } = message;
     const at = (name: string, message: string): Fault => ({
       pointer: `${pointer}/${index}/${name}`,
       message,
@@ -57,6 +61,7 @@ function* messageFaults({ messages }: SessionTree, pointer: string): Generator<F
     }
     keys.add(idempotency_key ?? "");
     if (!isTime(ts)) yield at("ts", NO_TIME);
+    if (!isTime(accepted_at)) yield at("accepted_at", NO_TIME);
   }
 }
 

@@ -2,7 +2,8 @@ import { RepriseError } from "../../core/errors.ts";
 import { batches } from "../checkpoints/bodies.ts";
 import { lockSession } from "../sessions/lock.ts";
 import type { Operation, Tx } from "../store.ts";
-import { type SessionTree, sessionsOf } from "./document.ts";
+import { type PortableChange, type SessionTree, sessionsOf } from "./document.ts";
+import { originColumns } from "./portable-origin.ts";
 import { writeThread } from "./write-thread.ts";
 
 export interface WriteSessionTree {
@@ -69,11 +70,14 @@ export async function writeTree(tx: Tx, tree: SessionTree): Promise<void> {
   }
 }
 
-async function writeSession(tx: Tx, { session }: SessionTree): Promise<void> {
+async function writeSession(tx: Tx, tree: SessionTree): Promise<void> {
+  const { changes = [], ...session } = tree.session;
   const inserted = await tx.db
     .insertInto("sessions")
     .values({
       ...session,
+      ...originColumns(session),
+      chosen: session.chosen ?? null,
       plan_mode: session.plan_mode ? 1 : 0,
       exchange_open: session.exchange_open ? 1 : 0,
     })
@@ -87,12 +91,30 @@ async function writeSession(tx: Tx, { session }: SessionTree): Promise<void> {
       "A session of this export is in the database already; import it as a copy with --new-ids.",
     );
   }
+  await writeChanges(tx, session.id, changes);
+}
+
+async function writeChanges(
+  tx: Tx,
+  session_id: string,
+  changes: readonly PortableChange[],
+): Promise<void> {
+  const rows = changes.map((change, index) => ({
+    ...change,
+    ...originColumns(change),
+    session_id,
+    number: index + 1,
+  }));
+  for (const batch of batches(rows)) {
+    await tx.db.insertInto("session_changes").values(batch).execute();
+  }
 }
 
 async function writeMessages(tx: Tx, { session, messages }: SessionTree): Promise<void> {
   for (const batch of batches(messages)) {
     const rows = batch.map((message) => ({
       ...message,
+      ...originColumns(message),
       session_id: session.id,
       tool_calls: message.tool_calls === null ? null : JSON.stringify(message.tool_calls),
       is_summary: message.is_summary ? 1 : 0,

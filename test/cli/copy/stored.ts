@@ -96,6 +96,7 @@ const JOINED: Readonly<Record<string, string>> = {
 const ORDER: Readonly<Record<string, string>> = {
   sessions: "id",
   messages: "session_id, seq",
+  session_changes: "session_id, number",
   checkpoint_threads: "thread_id",
   checkpoint_bodies: "t.thread_id, checkpoint_bodies.id",
   checkpoint_lists: "t.thread_id, checkpoint_lists.id",

@@ -3,9 +3,14 @@ import { expect, it } from "vitest";
 
 import { importTree } from "../../../src/agent/transfer/import-tree.ts";
 import { readSession } from "../../../src/store/sessions/read.ts";
+import { readWaiting } from "../../../src/store/sessions/waiting.ts";
 import { checksumOf } from "../../../src/store/transfer/checksum.ts";
 import { deleteSessionTree } from "../../../src/store/transfer/delete-tree.ts";
-import { sessionsOf, type SessionTree } from "../../../src/store/transfer/document.ts";
+import {
+  SessionExport,
+  sessionsOf,
+  type SessionTree,
+} from "../../../src/store/transfer/document.ts";
 import { withNewIds } from "../../../src/store/transfer/new-ids.ts";
 import { parseExport } from "../../../src/store/transfer/parse.ts";
 import { readSessionTree } from "../../../src/store/transfer/read-tree.ts";
@@ -26,8 +31,9 @@ const place = fc.nat({ max: 20 });
 const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 4, arbitrary: fc.record({ do: fc.constant("exchange" as const), text: words }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant("pending" as const), text: words }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant("held" as const), text: words }) },
   fc.record({ do: fc.constantFrom("edit", "remove", "fork"), at: place }),
-  fc.record({ do: fc.constantFrom("clear", "restart", "fold") }),
+  fc.record({ do: fc.constantFrom("clear", "restart", "fold", "accept") }),
 );
 const steps = fc.array(step, { maxLength: 6 });
 const leaf = fc.record({ steps, children: fc.constant([]) });
@@ -39,7 +45,13 @@ const RICH: Plan = {
     { do: "fold" },
     { do: "exchange", text: "two 😀" },
     { do: "clear" },
+    { do: "held", text: "accepted later" },
     { do: "exchange", text: "three" },
+    { do: "accept" },
+    { do: "held", text: "never accepted" },
+    { do: "exchange", text: "four" },
+    { do: "restart" },
+    { do: "exchange", text: "five" },
     { do: "edit", at: 0 },
     { do: "fork", at: 2 },
     { do: "pending", text: "waits" },
@@ -59,13 +71,26 @@ describeEngines("moving sessions", (engine) => {
     const lease = ["lease_owner", "lease_epoch", "lease_expires_at"];
     // last_activity_at is made of two others by the database
     const columns = await columnsOf(store, "sessions");
-    expect([...Object.keys(tree.session), ...lease].sort()).toEqual(
+    const { session, messages } = SessionExport.properties;
+    const { changes, ...ofSession } = session.properties;
+    expect([...Object.keys(ofSession), ...lease].sort()).toEqual(
       columns.filter((name) => name !== "last_activity_at").sort(),
     );
-    expect([...Object.keys(tree.messages[0] ?? {}), "session_id"].sort()).toEqual(
+    expect([...Object.keys(messages.items.properties), "session_id"].sort()).toEqual(
       (await columnsOf(store, "messages")).sort(),
     );
-    expect(tree.threads.map(({ suffix }) => suffix)).toEqual([0, 1]);
+    expect([...Object.keys(changes.items.properties), "session_id", "number"].sort()).toEqual(
+      (await columnsOf(store, "session_changes")).sort(),
+    );
+    expect(tree.session).toMatchObject({ origin: "http", authenticated: false });
+    expect(tree.session.changes).toMatchObject([
+      { field: "model", value: "demo", origin: "terminal" },
+      { field: "model", value: "demo", origin: "terminal" },
+    ]);
+    expect(tree.messages).toContainEqual(
+      expect.objectContaining({ content: "never accepted", authenticated: false }),
+    );
+    expect(tree.threads.map(({ suffix }) => suffix)).toEqual([0, 1, 2]);
     expect(tree.messages.some(({ archived }) => archived)).toBe(true);
     expect(tree.messages.at(-1)).toMatchObject({ content: "waits", checkpointed: false });
     expect(await portableColumns(store)).toEqual({
@@ -105,7 +130,31 @@ describeEngines("moving sessions", (engine) => {
     expect([...sessionsOf(tree)].map(({ session }) => session.depth)).toEqual([0, 1, 2]);
   });
 
-  it("[MOVE-4] [MOVE-5] [MOVE-10] random sessions move unchanged, and leave nothing where they are deleted", async () => {
+  it("[ORIGIN-6] an export from before origins were stored is imported, and counts as authenticated", async () => {
+    const here = await openFresh(engine);
+    // none that an older program could not have: it hands everything over at once
+    const id = await makeSession(here, {
+      steps: [
+        { do: "exchange", text: "one" },
+        { do: "restart" },
+        { do: "exchange", text: "two" },
+        { do: "pending", text: "waits" },
+      ],
+      children: [],
+    });
+    const tree = await here.read(readSessionTree, { id });
+    const added = new Set(["origin", "authenticated", "accepted_at", "chosen", "changes"]);
+    const older = JSON.parse(
+      JSON.stringify(tree, (name, value: unknown) => (added.has(name) ? undefined : value)),
+    ) as SessionTree;
+    const there = await openFresh(engine);
+    await importTree(there, parseExport(textOf(older)));
+    const waiting = await there.read(readWaiting, { session_id: id });
+    expect(waiting).toMatchObject({ choices: {}, unaccepted: { count: 0 } });
+    expect(await there.read(readSessionTree, { id })).toEqual(older);
+  });
+
+  it("[MOVE-4] [MOVE-5] [MOVE-10] [ORIGIN-6] random sessions move unchanged, and leave nothing where they are deleted", async () => {
     const here = await openFresh(engine);
     const there = await openFresh(engine);
     const bystander = await makeSession(here, RICH);

@@ -9,6 +9,7 @@ import { readPending } from "../../../src/store/messages/read.ts";
 import { foldThread } from "../../../src/store/checkpoints/fold.ts";
 import { startThread } from "../../../src/store/sessions/change.ts";
 import { readSession } from "../../../src/store/sessions/read.ts";
+import { acceptChoices, acceptMessages } from "../../../src/store/sessions/waiting.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { newSession } from "../engines.ts";
 
@@ -17,6 +18,9 @@ export type Step =
   | { readonly do: "exchange"; readonly text: string }
   /** Stored, and not handed to the agent. */
   | { readonly do: "pending"; readonly text: string }
+  /** The same by a caller without authentication, and what lets the agent have it. */
+  | { readonly do: "held"; readonly text: string }
+  | { readonly do: "accept" }
   | { readonly do: "edit" | "remove"; readonly at: number }
   /** Goes on from an earlier checkpoint. */
   | { readonly do: "fork"; readonly at: number }
@@ -35,6 +39,7 @@ export async function makeSession(
 ): Promise<string> {
   const { id } = await newSession(store, {
     persona_name: "assistant",
+    caller: { origin: "http", authenticated: false },
     repo_path: "/home/ada/thesis",
     parent_session_id: parent?.id ?? null,
     parent_call_id: parent?.call ?? null,
@@ -57,19 +62,35 @@ async function carryOut(store: Store, id: string, step: Step): Promise<void> {
         idempotency_key: `key-${step.text.length}-${Math.random()}`,
       });
       return;
+    case "held":
+      await store.write(appendUserMessage, {
+        reference: id,
+        content: step.text,
+        caller: { origin: "http", authenticated: false },
+      });
+      return;
+    case "accept":
+      await store.write(acceptMessages, { session_id: id, through_seq: 1000 });
+      await store.write(acceptChoices, { session_id: id, through_change: 1000 });
+      return;
     case "fold":
       await store.write(foldThread, { thread_id: await currentThread(store, id), fence: null });
       return;
     case "clear":
     case "restart":
-      await store.write(startThread, { id, archive: step.do === "clear" });
+      await store.write(startThread, {
+        id,
+        archive: step.do === "clear",
+        model: "demo",
+        caller: { origin: "terminal", authenticated: true },
+      });
       return;
     default:
       await inThread(store, id, step);
   }
 }
 
-type ThreadStep = Exclude<Step, { do: "pending" | "clear" | "restart" | "fold" }>;
+type ThreadStep = Extract<Step, { do: "exchange" | "edit" | "remove" | "fork" }>;
 
 async function currentThread(store: Store, id: string): Promise<string> {
   return threadId(id, (await store.read(readSession, { id })).thread_suffix);
@@ -123,6 +144,7 @@ function answerer(store: Store) {
 export const TABLES = [
   "sessions",
   "messages",
+  "session_changes",
   "checkpoint_threads",
   "checkpoint_bodies",
   "checkpoint_lists",

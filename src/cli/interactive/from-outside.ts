@@ -1,0 +1,159 @@
+import { RepriseError } from "../../core/errors.ts";
+import type { Session } from "../../core/sessions.ts";
+import {
+  acceptChoices,
+  acceptMessages,
+  CHOICE_FIELDS,
+  type ChoiceField,
+  readWaiting,
+  type Waiting,
+  type WaitingMessages,
+} from "../../store/sessions/waiting.ts";
+import type { Store } from "../../store/store.ts";
+import { type CliContext, noticeLine } from "../context.ts";
+import { plural } from "../plural.ts";
+import { visible } from "../../core/visible.ts";
+
+/** Asks a person; true only for a yes. */
+export type Ask = (question: string) => Promise<boolean>;
+
+export interface FromOutsideInput {
+  readonly cli: CliContext;
+  readonly store: Store;
+  /** True for `--accept-pending`: nothing is asked. */
+  readonly accept: boolean;
+  /** Whether a value that was set over HTTP is what the user would use anyway. */
+  readonly isOwn: (session: Session, field: ChoiceField) => Promise<boolean>;
+}
+
+/** What came over HTTP is shown, and confirmed if its caller was not authenticated. */
+export interface FromOutside {
+  /** Without anybody to ask, only `--accept-pending` confirms. */
+  askWith(ask: Ask): void;
+  /** Before a session's model, persona or folder is used. Error codes: `not_confirmed`. */
+  confirmChoices(session: Session): Promise<void>;
+  /** Before an exchange hands messages over; those that are not confirmed stay pending. */
+  confirmMessages(session: Session): Promise<void>;
+}
+
+export function createFromOutside(input: FromOutsideInput): FromOutside {
+  const { cli, store, accept } = input;
+  let ask: Ask | null = null;
+  /** Asked about and not accepted: not asked again while the program runs. */
+  let declined = 0;
+
+  const isConfirmed = async (question: string): Promise<boolean> =>
+    accept || (ask !== null && (await ask(question)));
+
+  return {
+    askWith: (how) => {
+      ask = how;
+    },
+    confirmChoices: async (session) => {
+      const waiting = await store.read(readWaiting, { session_id: session.id });
+      const fields = await foreignFields(input, session, waiting);
+      if (fields.length === 0) {
+        return;
+      }
+      noticeLine(cli, "This session was set up over HTTP without authentication:");
+      for (const field of fields) {
+        quote(cli, `${NAMES[field]}: ${waiting.choices[field] ?? ""}`);
+      }
+      if (!(await isConfirmed("Use this? y/N "))) {
+        throw notConfirmed(fields);
+      }
+      const { through_change } = waiting;
+      await store.write(acceptChoices, { session_id: session.id, through_change });
+    },
+    confirmMessages: async ({ id: session_id }) => {
+      const { accepted } = await store.read(readWaiting, { session_id });
+      if (accepted.count > 0) {
+        const { count } = accepted;
+        noticeLine(
+          cli,
+          `note: ${messages(count)} that came over HTTP ${count === 1 ? "goes" : "go"} with this one:`,
+        );
+        quoteMessages(cli, accepted);
+      }
+      for (;;) {
+        const { unaccepted } = await store.read(readWaiting, { session_id });
+        const last = unaccepted.messages.at(-1)?.seq ?? 0;
+        if (unaccepted.count === 0 || last <= declined) {
+          return;
+        }
+        if (accept || ask !== null) {
+          noticeLine(cli, `${messages(unaccepted.count)} came over HTTP without authentication:`);
+          quoteMessages(cli, unaccepted);
+        }
+        if (
+          !(await isConfirmed(`Hand ${unaccepted.count === 1 ? "it" : "them"} to the agent? y/N `))
+        ) {
+          declined = last;
+          noticeLine(cli, leftPending(unaccepted.count, session_id));
+          return;
+        }
+        await store.write(acceptMessages, { session_id, through_seq: last });
+      }
+    },
+  };
+}
+
+const NAMES: Readonly<Record<ChoiceField, string>> = {
+  model: "model",
+  persona_name: "persona",
+  repo_path: "folder",
+};
+
+async function foreignFields(
+  { isOwn }: FromOutsideInput,
+  session: Session,
+  { choices }: Waiting,
+): Promise<ChoiceField[]> {
+  const fields: ChoiceField[] = [];
+  for (const field of CHOICE_FIELDS) {
+    if (choices[field] !== undefined && !(await isOwn(session, field))) {
+      fields.push(field);
+    }
+  }
+  return fields;
+}
+
+function notConfirmed(fields: readonly ChoiceField[]): RepriseError {
+  const names = fields.map((field) => NAMES[field]).join(", ");
+  return new RepriseError(
+    "not_confirmed",
+    fields.includes("repo_path")
+      ? `The session's ${names} came over HTTP without authentication and was not confirmed, so nothing was sent; accept it with --accept-pending, or begin a new session.`
+      : `The session's ${names} came over HTTP without authentication and was not confirmed, so nothing was sent; accept it with --accept-pending, or choose your own with --model and --persona.`,
+  );
+}
+
+function messages(count: number): string {
+  return plural(count, "message");
+}
+
+function leftPending(count: number, id: string): string {
+  const stay = count === 1 ? "stays" : "stay";
+  return `note: ${messages(count)} that came over HTTP without authentication ${stay} pending; \`reprise sessions show ${id}\` shows all, --accept-pending hands them over.`;
+}
+
+function quoteMessages(cli: CliContext, { messages: shown, count }: WaitingMessages): void {
+  for (const { seq, ts, beginning, length } of shown) {
+    noticeLine(cli, `[${seq}] ${ts}`);
+    quote(cli, beginning);
+    const rest = length - Array.from(beginning).length;
+    if (rest > 0) {
+      noticeLine(cli, `  … ${rest} more characters`);
+    }
+  }
+  if (count > shown.length) {
+    noticeLine(cli, `  … ${plural(count - shown.length, "more message")}`);
+  }
+}
+
+/** A bar before each line, so that no text can pass for one of the program's. */
+function quote(cli: CliContext, text: string): void {
+  for (const line of visible(text).split("\n")) {
+    noticeLine(cli, `│ ${line}`);
+  }
+}

@@ -1,0 +1,157 @@
+import { sql } from "kysely";
+
+import type { ChangedField } from "../schema.ts";
+import type { Operation, Tx } from "../store.ts";
+import { lockSession } from "./lock.ts";
+
+/** The fields of a session that its exchanges use. */
+export type ChoiceField = Exclude<ChangedField, "title">;
+
+export const CHOICE_FIELDS = ["model", "persona_name", "repo_path"] as const;
+
+export interface WaitingMessage {
+  readonly seq: number;
+  readonly ts: string;
+  /** The first `WAITING_CHARACTERS` of it. */
+  readonly beginning: string;
+  /** Code points of the whole. */
+  readonly length: number;
+}
+
+export interface WaitingMessages {
+  /** Ascending by `seq`, `WAITING_MESSAGES` at most. */
+  readonly messages: readonly WaitingMessage[];
+  /** How many there are in all. */
+  readonly count: number;
+}
+
+/** What came over HTTP and no exchange has handed to the agent yet. */
+export interface Waiting {
+  /** Model, persona and folder that a caller without authentication set and nobody accepted. */
+  readonly choices: Readonly<Partial<Record<ChoiceField, string>>>;
+  /** The last change that `choices` knows of. */
+  readonly through_change: number;
+  /** Messages that the next exchange hands over. */
+  readonly accepted: WaitingMessages;
+  /** Messages of callers without authentication that nobody accepted. */
+  readonly unaccepted: WaitingMessages;
+}
+
+export const WAITING_MESSAGES = 20;
+export const WAITING_CHARACTERS = 4000;
+
+/** Error codes: none; a session that does not exist has nothing that waits. */
+export const readWaiting: Operation<{ readonly session_id: string }, Waiting> = async (
+  tx,
+  { session_id },
+) => ({
+  ...(await choicesOf(tx, session_id)),
+  accepted: await messagesOf(tx, session_id, true),
+  unaccepted: await messagesOf(tx, session_id, false),
+});
+
+async function messagesOf(tx: Tx, session_id: string, accepted: boolean): Promise<WaitingMessages> {
+  const pending = tx.db
+    .selectFrom("messages")
+    .where("session_id", "=", session_id)
+    .where("checkpointed", "=", 0)
+    .where("archived", "=", 0)
+    .where("role", "=", "user")
+    .where("origin", "=", "http")
+    .where(({ eb, or, and }) =>
+      accepted
+        ? or([eb("authenticated", "=", 1), eb("accepted_at", "is not", null)])
+        : and([eb("authenticated", "=", 0), eb("accepted_at", "is", null)]),
+    );
+  const messages = await pending
+    .select([
+      "seq",
+      "ts",
+      sql<string>`substr(content, 1, ${sql.lit(WAITING_CHARACTERS)})`.as("beginning"),
+      sql<number>`length(content)`.as("length"),
+    ])
+    .orderBy("seq")
+    .limit(WAITING_MESSAGES)
+    .execute();
+  if (messages.length < WAITING_MESSAGES) {
+    return { messages, count: messages.length };
+  }
+  const { count } = await pending
+    .select(({ fn }) => fn.countAll<number>().as("count"))
+    .executeTakeFirstOrThrow();
+  return { messages, count };
+}
+
+async function choicesOf(
+  tx: Tx,
+  session_id: string,
+): Promise<Pick<Waiting, "choices" | "through_change">> {
+  const session = await tx.db
+    .selectFrom("sessions")
+    .select([...CHOICE_FIELDS, "authenticated", "accepted_at"])
+    .where("id", "=", session_id)
+    .executeTakeFirst();
+  const changes = await tx.db
+    .selectFrom("session_changes")
+    .select(["number", "field", "value", "authenticated", "accepted_at"])
+    .where("session_id", "=", session_id)
+    .orderBy("number")
+    .execute();
+  const choices: Partial<Record<ChoiceField, string>> = {};
+  for (const field of CHOICE_FIELDS) {
+    const value = session?.[field] ?? null;
+    // a change that an older program made is not among them: the value then differs
+    const change = changes.findLast((each) => each.field === field && each.value === value);
+    const source = change ?? session;
+    if (value !== null && source?.authenticated === 0 && source.accepted_at === null) {
+      choices[field] = value;
+    }
+  }
+  return { choices, through_change: changes.at(-1)?.number ?? 0 };
+}
+
+export interface AcceptMessages {
+  readonly session_id: string;
+  /** Messages behind this one came later than what was shown. */
+  readonly through_seq: number;
+}
+
+/** Lets the next exchange hand over messages that came without authentication. */
+export const acceptMessages: Operation<AcceptMessages, void> = async (tx, input) => {
+  await lockSession(tx, input.session_id);
+  await tx.db
+    .updateTable("messages")
+    .set({ accepted_at: tx.dialect.now() })
+    .where("session_id", "=", input.session_id)
+    .where("seq", "<=", input.through_seq)
+    .where("authenticated", "=", 0)
+    .where("accepted_at", "is", null)
+    .where("checkpointed", "=", 0)
+    .where("archived", "=", 0)
+    .execute();
+};
+
+export interface AcceptChoices {
+  readonly session_id: string;
+  readonly through_change: number;
+}
+
+/** Lets exchanges use a model, persona and folder that were set without authentication. */
+export const acceptChoices: Operation<AcceptChoices, void> = async (tx, input) => {
+  await lockSession(tx, input.session_id);
+  await tx.db
+    .updateTable("sessions")
+    .set({ accepted_at: tx.dialect.now() })
+    .where("id", "=", input.session_id)
+    .where("authenticated", "=", 0)
+    .where("accepted_at", "is", null)
+    .execute();
+  await tx.db
+    .updateTable("session_changes")
+    .set({ accepted_at: tx.dialect.now() })
+    .where("session_id", "=", input.session_id)
+    .where("number", "<=", input.through_change)
+    .where("authenticated", "=", 0)
+    .where("accepted_at", "is", null)
+    .execute();
+};

@@ -1,0 +1,196 @@
+import { expect, it } from "vitest";
+
+import type { Caller } from "../../../src/core/origins.ts";
+import { finishExchange } from "../../../src/store/leases/finish.ts";
+import { takeLease } from "../../../src/store/leases/lease.ts";
+import { appendUserMessage } from "../../../src/store/messages/append.ts";
+import { beginExchange } from "../../../src/store/messages/begin-exchange.ts";
+import { readPending } from "../../../src/store/messages/read.ts";
+import { startThread } from "../../../src/store/sessions/change.ts";
+import { isChosen, markChosen, readLatestChosen } from "../../../src/store/sessions/choose.ts";
+import { takeFolder } from "../../../src/store/sessions/take-folder.ts";
+import {
+  acceptChoices,
+  acceptMessages,
+  readWaiting,
+  WAITING_CHARACTERS,
+  WAITING_MESSAGES,
+} from "../../../src/store/sessions/waiting.ts";
+import type { Store } from "../../../src/store/store.ts";
+import { readSessionTree } from "../../../src/store/transfer/read-tree.ts";
+import { describeEngines, execute, newSession, openFresh, owner } from "../engines.ts";
+
+const USER: Caller = { origin: "terminal", authenticated: true };
+const TOKEN: Caller = { origin: "http", authenticated: true };
+const NOBODY: Caller = { origin: "http", authenticated: false };
+const KEY = "0123456789abcdef";
+
+describeEngines("where things came from", (engine) => {
+  it("[ORIGIN-1] messages and changes keep their origin and whether the caller was authenticated", async () => {
+    const store = await openFresh(engine);
+    const { id } = await newSession(store, { model: "demo", caller: NOBODY });
+    await append(store, id, "from nobody", NOBODY);
+    await append(store, id, "with the token", TOKEN);
+    await store.write(startThread, { id, archive: false, persona_name: "planner", caller: USER });
+    const folder = { repo_path: "/elsewhere", project_key: KEY };
+    await store.write(takeFolder, { id, ...folder, caller: USER });
+    const { session, messages } = await store.read(readSessionTree, { id });
+    expect(session).toMatchObject({ origin: "http", authenticated: false });
+    expect(session.changes).toMatchObject([
+      { field: "persona_name", value: "planner", origin: "terminal" },
+      { field: "repo_path", value: "/elsewhere", origin: "terminal" },
+    ]);
+    expect(messages).toMatchObject([{ origin: "http", authenticated: false }, { origin: "http" }]);
+    expect(messages[1]).not.toHaveProperty("authenticated");
+  });
+
+  it("[ORIGIN-2] rows from before origins were stored count as authenticated", async () => {
+    const store = await openFresh(engine);
+    await execute(store, "INSERT INTO sessions (id, model) VALUES ('before', 'openai:x')");
+    await execute(
+      store,
+      "INSERT INTO messages (session_id, seq, content) VALUES ('before', 1, 'old')",
+    );
+    const waiting = await store.read(readWaiting, { session_id: "before" });
+    expect(waiting).toMatchObject({ choices: {}, unaccepted: { count: 0 } });
+    expect(await pendingOf(store, "before")).toEqual(["old"]);
+  });
+
+  it("[ORIGIN-3] an exchange gets what came without authentication only once it was accepted", async () => {
+    const store = await openFresh(engine);
+    const { id } = await newSession(store, { caller: USER });
+    await append(store, id, "planted", NOBODY);
+    await append(store, id, "with the token", TOKEN);
+    const fence = await store.write(takeLease, { session_id: id, owner, life_ms: 60_000 });
+    const begun = await store.write(beginExchange, {
+      fence,
+      content: "mine",
+      model: "demo",
+      persona_name: "assistant",
+      caller: USER,
+    });
+    expect(begun.pending.map(({ content }) => content)).toEqual(["with the token", "mine"]);
+    await store.write(finishExchange, { fence, thread_id: `${id}:0` });
+
+    await append(store, id, "came later", NOBODY);
+    await store.write(acceptMessages, { session_id: id, through_seq: 3 });
+    expect(await pendingOf(store, id)).toEqual(["planted", "with the token", "mine"]);
+    expect((await store.read(readWaiting, { session_id: id })).unaccepted).toMatchObject({
+      count: 1,
+      messages: [{ seq: 4, beginning: "came later", length: 10 }],
+    });
+  });
+
+  it("[ORIGIN-3] what the clear action archived waits for nobody", async () => {
+    const store = await openFresh(engine);
+    const { id } = await newSession(store, { caller: USER });
+    await append(store, id, "planted", NOBODY);
+    await store.write(startThread, { id, archive: true, caller: USER });
+    await store.write(acceptMessages, { session_id: id, through_seq: 9 });
+    expect((await store.read(readWaiting, { session_id: id })).unaccepted.count).toBe(0);
+    expect(await pendingOf(store, id)).toEqual([]);
+  });
+
+  it("[ORIGIN-4] a model, persona or folder of such a caller waits until it is accepted or replaced", async () => {
+    const store = await openFresh(engine);
+    const planted = { model: "openai:x", persona_name: "x", repo_path: "/x", project_key: KEY };
+    const { id } = await newSession(store, { ...planted, caller: NOBODY });
+    const choices = async () => (await store.read(readWaiting, { session_id: id })).choices;
+    expect(await choices()).toEqual({ model: "openai:x", persona_name: "x", repo_path: "/x" });
+    await store.write(startThread, { id, archive: false, model: "demo", caller: USER });
+    expect(await choices()).toEqual({ persona_name: "x", repo_path: "/x" });
+    await store.write(startThread, { id, archive: false, model: "openai:y", caller: NOBODY });
+    expect(await choices()).toEqual({ model: "openai:y", persona_name: "x", repo_path: "/x" });
+    await store.write(acceptChoices, { session_id: id, through_change: 1 });
+    // the change came after what was shown
+    expect(await choices()).toEqual({ model: "openai:y" });
+    await store.write(acceptChoices, { session_id: id, through_change: 2 });
+    expect(await choices()).toEqual({});
+    const own = await newSession(store, { ...planted, caller: TOKEN });
+    expect((await store.read(readWaiting, { session_id: own.id })).choices).toEqual({});
+  });
+
+  it("[ORIGIN-4] a model that the user's own exchange recorded was set by the user", async () => {
+    const store = await openFresh(engine);
+    const { id } = await newSession(store, { caller: NOBODY });
+    const fence = await store.write(takeLease, { session_id: id, owner, life_ms: 60_000 });
+    const own = { model: "demo", persona_name: "assistant", caller: USER };
+    await store.write(beginExchange, { fence, content: "mine", ...own });
+    expect((await store.read(readWaiting, { session_id: id })).choices).toEqual({});
+  });
+
+  it("[ORIGIN-5] however much was planted, little of it is read to be shown", async () => {
+    const store = await openFresh(engine);
+    const { id } = await newSession(store, { caller: USER });
+    for (let index = 0; index < WAITING_MESSAGES + 5; index += 1) {
+      await append(store, id, "é".repeat(WAITING_CHARACTERS + 7), NOBODY);
+    }
+    const { unaccepted } = await store.read(readWaiting, { session_id: id });
+    expect(unaccepted.count).toBe(WAITING_MESSAGES + 5);
+    expect(unaccepted.messages).toHaveLength(WAITING_MESSAGES);
+    expect(unaccepted.messages[0]).toMatchObject({
+      beginning: "é".repeat(WAITING_CHARACTERS),
+      length: WAITING_CHARACTERS + 7,
+    });
+  });
+
+  it("[CLI-85] [CLI-86] the latest session that a terminal, or -p, began or chose", async () => {
+    const store = await openFresh(engine);
+    const begin = async (caller?: Caller, more = {}): Promise<string> => {
+      const { id } = await newSession(store, {
+        project_key: KEY,
+        ...(caller === undefined ? {} : { caller }),
+        ...more,
+      });
+      // the next one's activity is later
+      await execute(
+        store,
+        `UPDATE sessions SET created_at = '2026-01-01T00:00:0${(moment += 1)}.000Z' WHERE id = '${id}'`,
+      );
+      return id;
+    };
+    let moment = 0;
+    const latest = async (by: "terminal" | "prompt" | null) =>
+      (await store.read(readLatestChosen, { project_key: KEY, by }))?.id;
+    expect(await latest(null)).toBeUndefined();
+    const before = await begin();
+    const terminal = await begin(USER);
+    const prompt = await begin({ origin: "prompt", authenticated: true });
+    const http = await begin(TOKEN);
+    const child = await begin(undefined, { parent_session_id: before, parent_call_id: "c" });
+    expect([await latest("terminal"), await latest("prompt"), await latest(null)]).toEqual([
+      terminal,
+      prompt,
+      child,
+    ]);
+    expect(await store.read(isChosen, { id: before, by: "terminal" })).toBe(true);
+    expect(await store.read(isChosen, { id: http, by: "prompt" })).toBe(false);
+    await store.write(markChosen, { id: http, by: "prompt" });
+    expect([await latest("terminal"), await latest("prompt")]).toEqual([terminal, http]);
+    await store.write(markChosen, { id: http, by: "terminal" });
+    expect([await latest("terminal"), await latest("prompt")]).toEqual([http, http]);
+  });
+
+  it("[CLI-92] a session without a folder takes one once", async () => {
+    const store = await openFresh(engine);
+    const { id } = await newSession(store, { caller: TOKEN });
+    const take = (repo_path: string, project_key: string) =>
+      store.write(takeFolder, { id, repo_path, project_key, caller: USER });
+    const [one, two] = await Promise.allSettled([
+      take("/a", KEY),
+      take("/b", KEY.replace("0", "1")),
+    ]);
+    expect([one.status, two.status].sort()).toEqual(["fulfilled", "rejected"]);
+    const won = one.status === "fulfilled" ? one : two;
+    expect(won).toMatchObject({ value: { repo_path: expect.stringMatching(/^\/[ab]$/) } });
+  });
+});
+
+async function append(store: Store, id: string, content: string, caller: Caller): Promise<void> {
+  await store.write(appendUserMessage, { reference: id, content, caller });
+}
+
+async function pendingOf(store: Store, id: string): Promise<string[]> {
+  const pending = await store.read(readPending, { session_id: id });
+  return pending.map(({ content }) => content);
+}
