@@ -1,7 +1,8 @@
 import type { Boundary } from "./boundary.ts";
 import { survey } from "./boundary.ts";
 import type { Place } from "./locate.ts";
-import { locate, refusal } from "./locate.ts";
+import { locate } from "./locate.ts";
+import { refusal } from "./refusal.ts";
 import { openFile } from "./open-file.ts";
 import { replaceFile } from "./write-file.ts";
 

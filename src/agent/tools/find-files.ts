@@ -2,7 +2,8 @@ import { matchesGlob } from "node:path";
 
 import type { Boundary } from "./boundary.ts";
 import { survey } from "./boundary.ts";
-import { locate, refusal } from "./locate.ts";
+import { locate } from "./locate.ts";
+import { refusal } from "./refusal.ts";
 import { locateWalked, MAX_WALKED, walkFiles } from "./walk.ts";
 
 const MAX_FOUND = 1000;

@@ -1,8 +1,9 @@
-import { readdir } from "node:fs/promises";
-
 import type { Boundary } from "./boundary.ts";
 import { survey } from "./boundary.ts";
-import { locate, refusal } from "./locate.ts";
+import { isGit } from "./control-files.ts";
+import { entriesIn } from "./held-folder.ts";
+import { locate } from "./locate.ts";
+import { refusal } from "./refusal.ts";
 
 const MAX_LISTED = 1000;
 
@@ -15,9 +16,9 @@ export async function listFolder(boundary: Boundary, path: string): Promise<stri
   if (place.stat === null)
     throw refusal("there is no such folder; list the repository's top first");
   if (!place.stat.isDirectory()) throw refusal("this is no folder; read_file shows a file");
-  const entries = await readdir(place.path, { withFileTypes: true });
+  const entries = await entriesIn(place.root, place.path);
   const names = entries
-    .filter(({ name }) => name !== ".git")
+    .filter(({ name }) => !isGit([name]))
     .map((entry) => entry.name + (entry.isDirectory() ? "/" : entry.isSymbolicLink() ? "@" : ""))
     .sort();
   if (names.length === 0) return "(the folder is empty)";

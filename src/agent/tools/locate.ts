@@ -1,16 +1,20 @@
 import type { BigIntStats } from "node:fs";
+import { readdir, realpath } from "node:fs/promises";
 import { isAbsolute, join, relative, sep } from "node:path";
 
-import { RepriseError } from "../../core/errors.ts";
 import { MAX_PATH_LENGTH } from "../../core/limits.ts";
 import { isGuarded } from "./boundary.ts";
 import type { Survey } from "./boundary.ts";
+import { controlFileIn, isGit } from "./control-files.ts";
+import { refusal } from "./refusal.ts";
 import { isInside, realPlace, statOrNull } from "./real-place.ts";
 
 export type Purpose = "read" | "write";
 
 /** A place that was checked: inside the repository on the real disk, links resolved. */
 export interface Place {
+  /** The real path of the repository's top. */
+  readonly root: string;
   /** The real path, to be opened without following a link. */
   readonly path: string;
   /** The same, relative to the repository's top, with `/`; `.` for the top itself. */
@@ -18,9 +22,6 @@ export interface Place {
   /** Null where nothing is there yet. */
   readonly stat: BigIntStats | null;
 }
-
-/** Who decides what an agent may do must not be written by the agent. */
-const UNWRITABLE = [".reprise", ".claude", ".agents"];
 
 /**
  * Resolves a path from a model to a place inside the repository, or refuses it.
@@ -31,22 +32,20 @@ const UNWRITABLE = [".reprise", ".claude", ".agents"];
  * RepriseErrors whose message is meant for the model.
  */
 export async function locate(survey: Survey, path: string, purpose: Purpose): Promise<Place> {
-  const real = await realPlace(join(survey.root, ...segments(survey, path)));
+  const asked = segments(survey, path);
+  refuseReserved(asked, purpose);
+  const real = await realPlace(join(survey.root, ...asked));
   if (real === null || !isInside(survey.root, real)) {
     throw refusal("the path leads out of the repository through a link; choose another");
   }
   const shown = relative(survey.root, real).split(sep).join("/") || ".";
-  refuseReserved(shown, purpose);
-  const place = { path: real, shown, stat: await statOrNull(real) };
+  refuseReserved(shown.split("/"), purpose);
+  if (purpose === "write") await refuseLinked(survey.root, real);
+  const place = { root: survey.root, path: real, shown, stat: await statOrNull(real) };
   if (isGuarded(survey, place)) {
     throw refusal("this file belongs to Reprise itself and is off limits; choose another");
   }
   return place;
-}
-
-/** A tool's refusal, worded for the model that called it. */
-export function refusal(message: string): RepriseError {
-  return new RepriseError("invalid_request", message);
 }
 
 function segments(survey: Survey, path: string): string[] {
@@ -70,13 +69,28 @@ function belowTop({ named, root }: Survey, path: string): string {
   );
 }
 
-function refuseReserved(shown: string, purpose: Purpose): void {
-  // a file system that folds case would let .GIT in
-  const parts = shown.toLowerCase().split("/");
-  if (parts.includes(".git")) {
+/** Checked for the path as it was asked for and for the real one: a link gives a file two names. */
+function refuseReserved(names: readonly string[], purpose: Purpose): void {
+  if (isGit(names)) {
     throw refusal("git's own folder is off limits; work on the files of the repository");
   }
-  if (purpose === "write" && UNWRITABLE.includes(parts[0] ?? "")) {
-    throw refusal("agents' configuration can be read but not written; ask the user to change it");
+  const control = purpose === "write" ? controlFileIn(names) : null;
+  if (control !== null) {
+    throw refusal(
+      `${control.name} can be read but not written, because ${control.reason}; ask the user to change it`,
+    );
+  }
+}
+
+/** A protected name at the top may be a link to a file with another name. */
+async function refuseLinked(root: string, path: string): Promise<void> {
+  const entries = await readdir(root, { withFileTypes: true }).catch(() => []);
+  for (const entry of entries.filter((entry) => entry.isSymbolicLink())) {
+    const control = controlFileIn([entry.name]);
+    const target =
+      control === null ? null : await realpath(join(root, entry.name)).catch(() => null);
+    if (target !== null && isInside(target, path)) {
+      refuseReserved([entry.name], "write");
+    }
   }
 }

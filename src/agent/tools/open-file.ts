@@ -2,15 +2,17 @@ import { constants } from "node:fs";
 import { open } from "node:fs/promises";
 import type { FileHandle } from "node:fs/promises";
 
+import { checkPlace } from "./held-folder.ts";
 import type { Place } from "./locate.ts";
-import { refusal } from "./locate.ts";
+import { refusal } from "./refusal.ts";
 
 /** Bytes looked at to tell text from anything else, as git does. */
 const SNIFFED_BYTES = 8000;
 
 /**
  * Opens a checked place for reading. Only a regular file, and only the one that was checked: a link
- * or another file put in its place since is refused.
+ * or another file put in its place since is refused, and so is one that is reached through a folder
+ * that was swapped for a link.
  */
 export async function openFile(place: Place): Promise<FileHandle> {
   if (place.stat === null)
@@ -20,9 +22,16 @@ export async function openFile(place: Place): Promise<FileHandle> {
   const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
   const file = await open(place.path, flags);
   const opened = await file.stat({ bigint: true });
-  if (opened.ino === place.stat.ino && opened.dev === place.stat.dev) return file;
-  await file.close();
-  throw refusal("the file changed while it was opened; try again");
+  try {
+    if (opened.ino !== place.stat.ino || opened.dev !== place.stat.dev) {
+      throw refusal("the file changed while it was opened; try again");
+    }
+    await checkPlace(file, place.path);
+    return file;
+  } catch (error) {
+    await file.close();
+    throw error;
+  }
 }
 
 /** True where the beginning holds a NUL byte, which text does not. */

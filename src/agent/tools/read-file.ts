@@ -3,7 +3,8 @@ import type { FileHandle } from "node:fs/promises";
 
 import type { Boundary } from "./boundary.ts";
 import { survey } from "./boundary.ts";
-import { locate, refusal } from "./locate.ts";
+import { locate } from "./locate.ts";
+import { refusal } from "./refusal.ts";
 import { isBinary, openFile } from "./open-file.ts";
 
 export const MAX_LINES = 2000;

@@ -1,8 +1,8 @@
 import type { Dirent } from "node:fs";
-import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 
 import type { Survey } from "./boundary.ts";
+import { entriesIn } from "./held-folder.ts";
 import type { Place } from "./locate.ts";
 import { locate } from "./locate.ts";
 
@@ -30,7 +30,7 @@ export async function* walkFiles(top: Place, full: () => void): AsyncGenerator<W
   const waiting = [{ path: top.path, shown: top.shown === "." ? "" : `${top.shown}/` }];
   for (let folder = waiting.pop(); folder !== undefined; folder = waiting.pop()) {
     const below: typeof waiting = [];
-    for (const entry of await entriesOf(folder.path)) {
+    for (const entry of await entriesOf(top.root, folder.path)) {
       walked += 1;
       if (walked > MAX_WALKED) return full();
       const shown = folder.shown + entry.name;
@@ -49,7 +49,7 @@ export async function locateWalked(bounds: Survey, file: WalkedFile): Promise<Pl
 }
 
 /** A folder that cannot be read hides only itself. */
-async function entriesOf(path: string): Promise<Dirent[]> {
-  const entries = await readdir(path, { withFileTypes: true }).catch(() => []);
+async function entriesOf(root: string, path: string): Promise<Dirent[]> {
+  const entries = await entriesIn(root, path).catch(() => []);
   return entries.sort((a, b) => (a.name < b.name ? -1 : 1));
 }

@@ -1,11 +1,13 @@
 import { randomUUID } from "node:crypto";
-import { mkdir, open, rename, rm } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { open, rename, rm } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
 
 import type { Boundary } from "./boundary.ts";
 import { survey } from "./boundary.ts";
+import { holdFolder } from "./held-folder.ts";
 import type { Place } from "./locate.ts";
-import { locate, refusal } from "./locate.ts";
+import { locate } from "./locate.ts";
+import { refusal } from "./refusal.ts";
 
 const NEW_FILE_MODE = 0o644;
 
@@ -17,26 +19,28 @@ export async function writeTextFile(
   const bounds = await survey(boundary);
   const place = await locate(bounds, input.path, "write");
   refuseFolder(place);
-  if (place.stat === null) await mkdir(dirname(place.path), { recursive: true });
-  // the folders are real now, so a link slipped in meanwhile is seen
-  await replaceFile(await locate(bounds, input.path, "write"), input.content);
+  await replaceFile(place, input.content);
   const verb = place.stat === null ? "created" : "replaced";
   return `${verb} ${place.shown} (${Buffer.byteLength(input.content)} bytes)`;
 }
 
 /**
- * Puts the content in place all at once: a reader or a crash sees the old file or the new one, and
- * because a name is replaced and nothing is written through it, no link is ever followed.
+ * Puts the content in place all at once, with the folders above it: a reader or a crash sees the old
+ * file or the new one. A name is replaced and nothing is written through it, and all happens in the
+ * folder that is held, so no link is ever followed and nothing is made outside.
  */
 export async function replaceFile(place: Place, content: string): Promise<void> {
   refuseFolder(place);
-  const temporary = join(dirname(place.path), `.reprise-${randomUUID()}.tmp`);
+  const folder = dirname(place.path);
+  await using held = await holdFolder(place.root, folder, { create: place.stat === null });
+  const temporary = join(held.at, `.reprise-${randomUUID()}.tmp`);
   try {
     await using file = await open(temporary, "wx", NEW_FILE_MODE);
     await file.writeFile(content);
     if (place.stat !== null) await file.chmod(Number(place.stat.mode & 0o7777n));
     await file.sync();
-    await rename(temporary, place.path);
+    await held.check();
+    await rename(temporary, join(held.at, basename(place.path)));
   } catch (error) {
     await rm(temporary, { force: true });
     throw error;

@@ -1,0 +1,105 @@
+import { constants, type Dirent } from "node:fs";
+import { lstat, mkdir, open, readdir, readlink, realpath } from "node:fs/promises";
+import type { FileHandle } from "node:fs/promises";
+import { join, relative, sep } from "node:path";
+
+import { refusal } from "./refusal.ts";
+import { codeOf } from "./real-place.ts";
+
+/** A folder that stays the same one while it is held, whatever its path leads to meanwhile. */
+export interface HeldFolder extends AsyncDisposable {
+  /** Names below this path are looked up in the folder itself. */
+  readonly at: string;
+  /** Refuses if the folder is no longer at its place. */
+  check(): Promise<void>;
+}
+
+const FOLDER = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
+
+/**
+ * Opens a folder below the root, a name at a time and never through a link, so that one that is
+ * swapped for a link meanwhile leads nowhere. `path` is a real path; with `create`, missing folders
+ * are made in the one that is held.
+ *
+ * On Linux names are looked up below `/proc/self/fd`, which is the open folder itself. Elsewhere Node.js
+ * has no such way: each name is opened by its whole path and its real path is compared afterwards, so a
+ * folder that is swapped and swapped back between two calls of the system is not noticed.
+ */
+export async function holdFolder(
+  root: string,
+  path: string,
+  { create = false }: { readonly create?: boolean } = {},
+): Promise<HeldFolder> {
+  let handle = await open(root, FOLDER);
+  let place = root;
+  try {
+    await checkPlace(handle, place);
+    for (const name of relative(root, path).split(sep).filter(Boolean)) {
+      const from = join(await entrance(handle, place), name);
+      if (create) {
+        await mkdir(from).catch(ignoreExisting);
+      }
+      const next = await open(from, FOLDER);
+      await handle.close();
+      handle = next;
+      place = join(place, name);
+      await checkPlace(handle, place);
+    }
+    const at = await entrance(handle, place);
+    return {
+      at,
+      check: () => checkPlace(handle, place),
+      [Symbol.asyncDispose]: () => handle.close(),
+    };
+  } catch (error) {
+    await handle.close();
+    throw codeOf(error) === "ELOOP" || codeOf(error) === "ENOTDIR" ? moved() : error;
+  }
+}
+
+/** What is in a folder below the root, read from the folder itself. */
+export async function entriesIn(root: string, path: string): Promise<Dirent[]> {
+  await using held = await holdFolder(root, path);
+  const entries = await readdir(held.at, { withFileTypes: true });
+  await held.check();
+  return entries;
+}
+
+/** Refuses what was opened if its real path is not the one that was checked before. */
+export async function checkPlace(handle: FileHandle, place: string): Promise<void> {
+  const real = (await descriptorPath(handle)) ?? (await samePlace(handle, place));
+  if (real !== place) {
+    throw moved();
+  }
+}
+
+/** Elsewhere than on Linux: the path must still lead to what is open, and through no link. */
+async function samePlace(handle: FileHandle, place: string): Promise<string | null> {
+  const [real, there, opened] = await Promise.all([
+    realpath(place).catch(() => null),
+    lstat(place, { bigint: true }).catch(() => null),
+    handle.stat({ bigint: true }),
+  ]);
+  return there?.ino === opened.ino && there.dev === opened.dev ? real : null;
+}
+
+async function entrance(handle: FileHandle, place: string): Promise<string> {
+  return (await descriptorPath(handle)) === null ? place : `/proc/self/fd/${handle.fd}`;
+}
+
+/** The real path of what is open; null if the system cannot tell it. */
+async function descriptorPath(handle: FileHandle): Promise<string | null> {
+  return process.platform === "linux"
+    ? readlink(`/proc/self/fd/${handle.fd}`).catch(() => null)
+    : null;
+}
+
+function ignoreExisting(error: unknown): void {
+  if (codeOf(error) !== "EEXIST") {
+    throw error;
+  }
+}
+
+function moved(): Error {
+  return refusal("a folder of this path was replaced meanwhile; try again");
+}

@@ -1,0 +1,93 @@
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  renameSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+
+import { describe, expect, it } from "vitest";
+
+import { survey } from "../../../src/agent/tools/boundary.ts";
+import { holdFolder } from "../../../src/agent/tools/held-folder.ts";
+import { locate } from "../../../src/agent/tools/locate.ts";
+import { openFile } from "../../../src/agent/tools/open-file.ts";
+import { walkFiles } from "../../../src/agent/tools/walk.ts";
+import { replaceFile } from "../../../src/agent/tools/write-file.ts";
+import { toolBox } from "./tool-box.ts";
+
+/**
+ * A repository with `d/f`, and a folder outside with another `f`. `swap` puts a link to the outside
+ * where `d` was: what a second process does between the check of a path and its use.
+ */
+function swappable() {
+  const box = toolBox({ "d/f": "inside", "d/sub/g": "inside" });
+  const out = join(box.outside, "out");
+  mkdirSync(join(out, "sub"), { recursive: true });
+  writeFileSync(join(out, "f"), "outside");
+  writeFileSync(join(out, "only-outside"), "outside");
+  return {
+    out,
+    repo: box.repo,
+    at: async (path: string, purpose: "read" | "write") =>
+      locate(await survey({ repoPath: box.repo, protectedPaths: [] }), path, purpose),
+    swap: () => {
+      renameSync(join(box.repo, "d"), join(box.repo, "away"));
+      symlinkSync(out, join(box.repo, "d"));
+    },
+  };
+}
+
+const REFUSED = { code: "invalid_request", message: expect.stringContaining("try again") };
+
+describe("a folder that is swapped for a link between check and use", () => {
+  it("[TOOL-3] leads no read out, also if the file was looked at after the swap", async () => {
+    const { at, swap, out } = swappable();
+    const place = await at("d/f", "read");
+    swap();
+    const stat = statSync(join(out, "f"), { bigint: true });
+    await expect(openFile({ ...place, stat })).rejects.toMatchObject(REFUSED);
+  });
+
+  it("[TOOL-3] leads no write and no edit out, and nothing is made or cut there", async () => {
+    const { at, swap, out } = swappable();
+    const places = [
+      await at("d/f", "write"),
+      await at("d/new", "write"),
+      await at("d/sub/deep/new", "write"),
+    ];
+    swap();
+    const before = readdirSync(out, { recursive: true }).map(String);
+    for (const place of places) {
+      await expect(replaceFile(place, "written")).rejects.toMatchObject(REFUSED);
+    }
+    expect(readdirSync(out, { recursive: true }).map(String)).toEqual(before);
+    expect(statSync(join(out, "f")).size).toBe("outside".length);
+  });
+
+  it("[TOOL-3] shows no names of the outside in a listing or a search", async () => {
+    const { at, swap } = swappable();
+    const top = await at("d", "read");
+    swap();
+    const walked = [];
+    for await (const { shown } of walkFiles(top, () => {})) walked.push(shown);
+    expect(walked).toEqual([]);
+  });
+
+  it.runIf(process.platform === "linux")(
+    "[TOOL-3] a folder that is held stays the same one, and moving it away is noticed",
+    async () => {
+      const { repo, out, swap } = swappable();
+      await using held = await holdFolder(repo, join(repo, "d"));
+      await held.check();
+      swap();
+      expect(readdirSync(held.at)).toContain("sub");
+      writeFileSync(join(held.at, "made"), "x");
+      expect(existsSync(join(out, "made"))).toBe(false);
+      await expect(held.check()).rejects.toMatchObject(REFUSED);
+    },
+  );
+});
