@@ -8,8 +8,11 @@ import { writeTypes } from "./types.ts";
 /** What crosses the public API: a program that uses it has to have the very same package. */
 const PUBLIC_PACKAGES = ["fastify", "kysely", "typebox"];
 
-/** A thread's own file, beside the one that starts it. */
-const SCHEMA_WORKER = "src/artifacts/project/schema-worker.ts";
+/** Files of threads, beside the code that starts them. */
+const WORKERS = {
+  "backup-worker": "src/store/sqlite/backup-worker.ts",
+  "schema-worker": "src/artifacts/project/schema-worker.ts",
+};
 
 /** What every command needs, and what every command with a database needs. */
 const TOGETHER = [
@@ -32,7 +35,7 @@ export async function build(root: string, dist: string): Promise<void> {
   const program = await buildProgram(root, dist);
   const library = await bundle({
     root,
-    entries: { index: "src/index.ts", "schema-worker": SCHEMA_WORKER },
+    entries: { index: "src/index.ts", ...WORKERS },
     external: PUBLIC_PACKAGES,
     groups: [],
     folder: join(dist, "library"),
@@ -52,11 +55,7 @@ export async function installProgram(root: string, folder: string): Promise<void
 function buildProgram(root: string, dist: string): ReturnType<typeof bundle> {
   return bundle({
     root,
-    entries: {
-      main: "src/main.ts",
-      "backup-worker": "src/store/sqlite/backup-worker.ts",
-      "schema-worker": SCHEMA_WORKER,
-    },
+    entries: { main: "src/main.ts", ...WORKERS },
     external: [],
     groups: TOGETHER,
     folder: join(dist, "program"),

@@ -8,7 +8,7 @@ import { type CliContext, noticeLine } from "./context.ts";
 import { openPair, type Places } from "./copy/open-pair.ts";
 import { progressLines } from "./copy/progress.ts";
 import { exitCodeOf } from "./exit-code.ts";
-import { databaseOption } from "./database.ts";
+import { backupOption, databaseOption, withoutBackup } from "./database.ts";
 import { showReport } from "./copy/report.ts";
 
 interface CopyOptions {
@@ -35,7 +35,7 @@ export function copyCommand(cli: CliContext): Command {
       cli.exitCode = exitCode(report);
       showReport(cli, { report, ...pair, json: options.json === true });
     });
-  return command;
+  return withoutBackup(command);
 }
 
 function placesOf(cli: CliContext, command: Command, options: CopyOptions): Places {
@@ -55,6 +55,7 @@ function placesOf(cli: CliContext, command: Command, options: CopyOptions): Plac
   return {
     from: databaseLocation(cli, options.from ?? database),
     to: resolveLocation(cli, options.to),
+    backup: backupOption(command),
   };
 }
 

@@ -4,13 +4,14 @@ import { RepriseError } from "../core/errors.ts";
 import type { ChatOptions } from "./chat-options.ts";
 import { type CommandTable, namedCommands } from "./command-table.ts";
 import type { CliContext } from "./context.ts";
-import { withDatabase } from "./database.ts";
+import { withStore } from "./database.ts";
 
 /** A file for each, in the order of the help. */
 const COMMANDS: CommandTable = {
   sessions: async () => (await import("./sessions/command.ts")).sessionsCommand,
   serve: async () => (await import("./serve.ts")).serveCommand,
   backup: async () => (await import("./backup.ts")).backupCommand,
+  upgrade: async () => (await import("./upgrade.ts")).upgradeCommand,
   copy: async () => (await import("./copy.ts")).copyCommand,
   doctor: async () => (await import("./doctor.ts")).doctorCommand,
   plan: async () => (await import("./plan.ts")).planCommand,
@@ -54,7 +55,7 @@ export async function createProgram(cli: CliContext): Promise<Command> {
       const { chatAction } = await import("./chat.ts");
       await chatAction(cli, program, options);
     });
-  withDatabase(program);
+  withStore(program);
   for (const command of await namedCommands(cli, COMMANDS)) {
     program.addCommand(command);
   }
@@ -69,7 +70,7 @@ export async function createProgram(cli: CliContext): Promise<Command> {
 function refuseChatOptions(program: Command, command: Command): void {
   const given = program.options.filter(
     (option) =>
-      option.long !== "--database" &&
+      !["--database", "--no-backup"].includes(option.long ?? "") &&
       program.getOptionValueSource(option.attributeName()) === "cli",
   );
   const [first] = given;

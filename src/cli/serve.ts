@@ -7,7 +7,7 @@ import { Command } from "commander";
 import { RepriseError } from "../core/errors.ts";
 import { STREAM_POLL_MS } from "../core/limits.ts";
 import { type CliContext, printLine } from "./context.ts";
-import { openStore, withDatabase } from "./database.ts";
+import { openStore, withStore } from "./database.ts";
 import { createServiceLog } from "./service-log.ts";
 
 interface ServeOptions {
@@ -40,7 +40,7 @@ export function serveCommand(cli: CliContext): Command {
     )
     .option("--log", "write a line of JSON for each request to standard error")
     .action((options: ServeOptions) => serve(cli, command, options));
-  return withDatabase(command);
+  return withStore(command);
 }
 
 async function serve(cli: CliContext, command: Command, options: ServeOptions): Promise<void> {
@@ -57,7 +57,9 @@ async function serve(cli: CliContext, command: Command, options: ServeOptions): 
       : visibleToken(await readTokenFile(cli, options.metricsTokenFile));
   const log = createServiceLog(cli, { all: options.log === true });
   const stopped = stopSignal(cli);
-  await using store = await openStore(cli, command);
+  await using store = await openStore(cli, command, {
+    notice: (sentence) => log({ level: "warn", event: "notice", sentence }),
+  });
   const { startServer } = await import("../http/serve.ts");
   const server = await startServer({
     store,

@@ -2,7 +2,7 @@ import type { Log } from "../http/request-log.ts";
 import { type CliContext, noticeJson } from "./context.ts";
 
 /** What is worth a line whether a log was asked for or not. */
-const ALWAYS: ReadonlySet<unknown> = new Set(["failure", "not_ready", "ready"]);
+const ALWAYS: ReadonlySet<unknown> = new Set(["failure", "not_ready", "ready", "notice"]);
 
 /**
  * Writes the service's log to standard error, one line of JSON each, with the time in front. Without

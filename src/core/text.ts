@@ -29,3 +29,8 @@ export function oneLine(text: string): string {
 export function estimateTokens(text: string): number {
   return Math.ceil(Buffer.byteLength(text, "utf8") / 4);
 }
+
+/** A size for people: `12.5`. */
+export function mebibytes(bytes: number): string {
+  return (bytes / 1024 ** 2).toFixed(1);
+}

@@ -8,6 +8,8 @@ import { openStoreAt } from "../database.ts";
 export interface Places {
   readonly from: string;
   readonly to: string;
+  /** False to upgrade a target of an older version without a copy. */
+  readonly backup: boolean;
 }
 
 export interface Pair extends AsyncDisposable {
@@ -27,7 +29,7 @@ export async function openPair(cli: CliContext, places: Places): Promise<Pair> {
   let target: Store | null = null;
   try {
     await refuseSameFile(places);
-    target = await named("--to", () => openStoreAt(cli, places.to));
+    target = await named("--to", () => openStoreAt(cli, places.to, { backup: places.backup }));
     await refuseSameTables(places, { source, target });
   } catch (error) {
     await target?.close();

@@ -4,7 +4,7 @@ import { resolveSession } from "../../store/sessions/read.ts";
 import { deleteSessionTree, readDoomed } from "../../store/transfer/delete-tree.ts";
 import { confirm } from "../confirm.ts";
 import { type CliContext, noticeLine, printJson, printLine } from "../context.ts";
-import { openStore, withDatabase } from "../database.ts";
+import { openStore, withStore } from "../database.ts";
 import { doomedDocument, doomedLines } from "./doomed-lines.ts";
 
 interface DeleteOptions {
@@ -43,5 +43,5 @@ export function deleteCommand(cli: CliContext): Command {
         printLine(cli, line);
       }
     });
-  return withDatabase(command);
+  return withStore(command);
 }

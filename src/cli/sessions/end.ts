@@ -5,7 +5,7 @@ import { oneLine } from "../../core/text.ts";
 import { endSession } from "../../store/sessions/change.ts";
 import { resolveSession } from "../../store/sessions/read.ts";
 import { type CliContext, printJson, printLine } from "../context.ts";
-import { openStore, withDatabase } from "../database.ts";
+import { openStore, withStore } from "../database.ts";
 
 /** `sessions end <id>`: ending twice changes nothing and is no error. */
 export function endCommand(cli: CliContext): Command {
@@ -23,5 +23,5 @@ export function endCommand(cli: CliContext): Command {
         printLine(cli, `Ended: ${session.id}  ${oneLine(session.title ?? "(no message yet)")}`);
       }
     });
-  return withDatabase(command);
+  return withStore(command);
 }

@@ -10,7 +10,7 @@ import { readSessionTree } from "../../store/transfer/read-tree.ts";
 import { exportText } from "../../store/transfer/text.ts";
 import { faultOf } from "../../store/transfer/verify.ts";
 import { type CliContext, noticeLine } from "../context.ts";
-import { openStore, withDatabase } from "../database.ts";
+import { openStore, withStore } from "../database.ts";
 import { transcript } from "./transcript.ts";
 
 /** `sessions export <id>`: all of a session, its sub-agents too, on standard output. */
@@ -39,7 +39,7 @@ export function exportCommand(cli: CliContext): Command {
         cli.exitCode = 1;
       }
     });
-  return withDatabase(command);
+  return withStore(command);
 }
 
 /** What an import would refuse: whoever deletes what was exported has to know before. */

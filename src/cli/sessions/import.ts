@@ -9,7 +9,7 @@ import { oneLine } from "../../core/text.ts";
 import { type SessionTree, sessionsOf } from "../../store/transfer/document.ts";
 import { withNewIds } from "../../store/transfer/new-ids.ts";
 import { type CliContext, noticeLine, printJson, printLine } from "../context.ts";
-import { openStore, withDatabase } from "../database.ts";
+import { openStore, withStore } from "../database.ts";
 import { plural } from "../plural.ts";
 
 interface ImportOptions {
@@ -44,7 +44,7 @@ export function importCommand(cli: CliContext): Command {
       }
       sayFolders(cli, tree);
     });
-  return withDatabase(command);
+  return withStore(command);
 }
 
 /** Whoever wrote the file chose where tools will work: its reader should know before it does. */

@@ -7,7 +7,7 @@ import { type Session, SESSION_STATES, type SessionState } from "../../core/sess
 import { type ListPosition, listSessions } from "../../store/sessions/list.ts";
 import type { Store } from "../../store/store.ts";
 import { type CliContext, noticeLine, printJson, printLine } from "../context.ts";
-import { openStore, withDatabase } from "../database.ts";
+import { openStore, withStore } from "../database.ts";
 import { sessionTable } from "./table.ts";
 
 interface ListOptions {
@@ -43,7 +43,7 @@ export function listCommand(cli: CliContext): Command {
         noticeLine(cli, "There are more; --limit all shows every one.");
       }
     });
-  return withDatabase(command);
+  return withStore(command);
 }
 
 function limitOf(text: string): number {

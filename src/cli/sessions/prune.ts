@@ -7,7 +7,7 @@ import { type Prunable, pruneSession, readPrunable } from "../../store/transfer/
 import type { Store } from "../../store/store.ts";
 import { confirm } from "../confirm.ts";
 import { type CliContext, noticeLine, printJson, printLine } from "../context.ts";
-import { openStore, withDatabase } from "../database.ts";
+import { openStore, withStore } from "../database.ts";
 import { doomedDocument, doomedLines } from "./doomed-lines.ts";
 import { plural } from "../plural.ts";
 
@@ -50,7 +50,7 @@ export function pruneCommand(cli: CliContext): Command {
       }
       show(cli, options, { verb: "Deleted", trees: await pruneAll(store, found, prunable) });
     });
-  return withDatabase(command);
+  return withStore(command);
 }
 
 const UNITS = { h: 3_600_000, d: 24 * 3_600_000, w: 7 * 24 * 3_600_000 } as const;

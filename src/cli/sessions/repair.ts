@@ -3,7 +3,7 @@ import { Command } from "commander";
 import type { Repair } from "../../agent/proof/repair.ts";
 import { resolveSession } from "../../store/sessions/read.ts";
 import { type CliContext, printJson, printLine } from "../context.ts";
-import { openStore, withDatabase } from "../database.ts";
+import { openStore, withStore } from "../database.ts";
 import { plural } from "../plural.ts";
 
 /**
@@ -32,7 +32,7 @@ export function repairCommand(cli: CliContext): Command {
         printRepair(cli, id, repair);
       }
     });
-  return withDatabase(command);
+  return withStore(command);
 }
 
 function printRepair(cli: CliContext, id: string, { findings, rows }: Repair): void {

@@ -9,7 +9,7 @@ import type { Store } from "../../store/store.ts";
 import { ask } from "../ask.ts";
 import { chat } from "../chat.ts";
 import { type CliContext, printJson, printLine } from "../context.ts";
-import { openStore, withDatabase } from "../database.ts";
+import { openStore, withStore } from "../database.ts";
 import { sessionTable } from "./table.ts";
 
 /** Sessions that the picker offers. */
@@ -35,7 +35,7 @@ export function resumeCommand(cli: CliContext): Command {
       }
       await chat({ cli, store, command, options: { session: session.id, ...options } });
     });
-  return withDatabase(command);
+  return withStore(command);
 }
 
 /** The id that a person chose; null where they left. */

@@ -9,7 +9,7 @@ import { RepriseError } from "../../core/errors.ts";
 import { oneLine } from "../../core/text.ts";
 import { visible } from "../../core/visible.ts";
 import { type CliContext, noticeLine, printJson, printLine } from "../context.ts";
-import { openStore, withDatabase } from "../database.ts";
+import { openStore, withStore } from "../database.ts";
 
 interface ShowOptions {
   readonly all?: true;
@@ -43,7 +43,7 @@ export function showCommand(cli: CliContext): Command {
         showDetail(cli, detail, sessions);
       }
     });
-  return withDatabase(command);
+  return withStore(command);
 }
 
 function seqOf(text: string | undefined): number | undefined {

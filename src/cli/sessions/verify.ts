@@ -7,7 +7,7 @@ import { readSessionIds } from "../../store/proof/session-ids.ts";
 import { resolveSession } from "../../store/sessions/read.ts";
 import type { Store } from "../../store/store.ts";
 import { type CliContext, noticeLine, printJson, printLine } from "../context.ts";
-import { openStore, withDatabase } from "../database.ts";
+import { openStore, withStore } from "../database.ts";
 import { plural } from "../plural.ts";
 
 /** Differences of one session that a person is shown; `--json` prints all. */
@@ -31,7 +31,7 @@ export function verifyCommand(cli: CliContext): Command {
         ? verifyAll(cli, store, json)
         : verifyOne({ cli, store, reference, json }));
     });
-  return withDatabase(command);
+  return withStore(command);
 }
 
 async function verifyOne(input: {

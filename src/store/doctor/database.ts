@@ -95,7 +95,7 @@ function checkVersion(raw: DatabaseSync): { check: Check; isCurrent: boolean } {
   return version < latest
     ? check(
         "warning",
-        `An older Reprise wrote the database (version ${version} of the tables); the next command that opens it brings it to ${latest}. Make a backup before: reprise backup <file>.`,
+        `An older Reprise wrote the database (version ${version} of the tables); the next command that opens it makes a copy of it and brings it to ${latest}; \`reprise upgrade --dry-run\` shows what would happen.`,
       )
     : check("ok", `The tables are of version ${version}, which this program writes.`);
 }

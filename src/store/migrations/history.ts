@@ -41,7 +41,7 @@ export function requireCurrent(version: number): void {
   if (version < latestVersion()) {
     throw new RepriseError(
       "database_unsupported",
-      `An older Reprise wrote the database (version ${version} of the tables; this program reads ${latestVersion()}), and it is only read here; make a backup, open it once with \`reprise sessions list --database …\`, which brings it up to date, and try again.`,
+      `An older Reprise wrote the database (version ${version} of the tables; this program reads ${latestVersion()}), and it is only read here; upgrade it with \`reprise upgrade --database …\` and try again.`,
     );
   }
 }

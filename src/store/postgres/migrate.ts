@@ -18,9 +18,18 @@ const PATIENCE = "SET LOCAL lock_timeout = '60s'; SET LOCAL statement_timeout = 
  *
  * Error codes: `database_newer`, `database_foreign`, `config_invalid`.
  */
-export async function migratePostgres(connection: PostgresConnection): Promise<void> {
-  if ((await checkedVersion(connection)) === latestVersion()) {
+export async function migratePostgres(
+  connection: PostgresConnection,
+  notice: (sentence: string) => void,
+): Promise<void> {
+  const version = await readVersion(connection);
+  if (version === latestVersion()) {
     return;
+  }
+  if (version > 0) {
+    notice(
+      `The database is upgraded from version ${version} of its tables to ${latestVersion()}; older versions of Reprise are then refused when they start. No backup is made on PostgreSQL: see docs/operations.md, "Upgrades".`,
+    );
   }
   for (const migration of migrations) {
     await applyOnce(connection, migration);
@@ -34,7 +43,7 @@ export async function migratePostgres(connection: PostgresConnection): Promise<v
  * `database_unsupported` (an older one), `config_invalid`.
  */
 export async function requireTables(connection: PostgresConnection): Promise<void> {
-  requireCurrent(await checkedVersion(connection));
+  requireCurrent(await readVersion(connection));
 }
 
 async function applyOnce(connection: PostgresConnection, migration: Migration): Promise<void> {
@@ -44,7 +53,7 @@ async function applyOnce(connection: PostgresConnection, migration: Migration): 
   try {
     requireDurable(rows[0]?.["synchronous_commit"]);
     await connection.run(`SELECT pg_advisory_xact_lock(${MIGRATION_LOCK})`);
-    if ((await checkedVersion(connection)) < migration.version) {
+    if ((await readVersion(connection)) < migration.version) {
       for (const statement of [VERSIONS, ...migration.statements(postgresDialect)]) {
         await connection.run(statement);
       }
@@ -65,8 +74,12 @@ const VERSIONS = `CREATE TABLE IF NOT EXISTS reprise_migrations (
   applied_at text NOT NULL DEFAULT (${postgresDialect.column.now})
 )`;
 
-/** 0 where Reprise has no tables yet. */
-async function checkedVersion(connection: PostgresConnection): Promise<number> {
+/**
+ * The version of the tables, 0 where Reprise has none yet. Changes nothing.
+ *
+ * Error codes: `database_newer`, `database_foreign`, `config_invalid`.
+ */
+export async function readVersion(connection: PostgresConnection): Promise<number> {
   const found = await tablesOf(connection);
   if (!found.has("reprise_migrations")) {
     if (found.size > 0) {

@@ -12,7 +12,7 @@ import { createTransactions } from "./transactions.ts";
  *
  * Error codes: `database_*`, `config_invalid`.
  */
-export async function openPostgresSource({ url }: PostgresOptions): Promise<Source> {
+export async function openPostgresSource({ url }: Pick<PostgresOptions, "url">): Promise<Source> {
   const address = parseAddress(url);
   const pool = createPool(address);
   try {

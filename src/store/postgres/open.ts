@@ -10,6 +10,8 @@ import { createTransactions } from "./transactions.ts";
 export interface PostgresOptions {
   /** `postgres://user:password@host:5432/database?parameters`; see `parseAddress`. */
   readonly url: string;
+  /** Called with what a person should know about the database, one sentence each. */
+  readonly notice?: (sentence: string) => void;
 }
 
 /**
@@ -18,11 +20,14 @@ export interface PostgresOptions {
  *
  * Error codes: `database_*`, `config_invalid`.
  */
-export async function openPostgresStore({ url }: PostgresOptions): Promise<Store> {
+export async function openPostgresStore({
+  url,
+  notice = () => undefined,
+}: PostgresOptions): Promise<Store> {
   const address = parseAddress(url);
   const pool = createPool(address);
   try {
-    await prepare(pool, migratePostgres);
+    await prepare(pool, (connection) => migratePostgres(connection, notice));
   } catch (error) {
     await pool.close();
     throw error;

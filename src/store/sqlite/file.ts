@@ -37,11 +37,10 @@ export function isNetworkFileSystem(type: number): boolean {
 /** Bytes of the smallest page. SQLite takes a file of one byte for an empty one and writes over it. */
 const SMALLEST_DATABASE = 512;
 
-/** What stood at the path before it was opened. */
-export type FoundFile = "new" | "empty" | "present";
+export type FoundFile = "missing" | "empty" | "present";
 
 /**
- * Makes the folder (0700) and the file (0600) where they do not exist; refuses a network file
+ * Makes the folder (0700) where it does not exist and says what is at the path; refuses a network file
  * system, a place that this user may not write and a log that is not the database's own. The file
  * is never opened here while this process has it open: closing a descriptor would drop SQLite's
  * locks.
@@ -59,9 +58,7 @@ export function prepareFile(path: string): FoundFile {
     accessSync(folder, constants.W_OK | constants.X_OK);
     if (found === undefined) {
       refuseStrayLog(path);
-      // not exclusive: the path may be a link to a file that is still to be made
-      closeSync(openSync(path, "a", 0o600));
-      return "new";
+      return "missing";
     }
     if (!found.isFile()) {
       throw new RepriseError(
@@ -75,6 +72,20 @@ export function prepareFile(path: string): FoundFile {
     }
     refuseStrayLog(path);
     return found.size === 0 ? "empty" : "present";
+  } catch (error) {
+    throw fileFailure(error);
+  }
+}
+
+/**
+ * Makes the file (0600), for its user only. Belongs under the setup lock.
+ *
+ * Error codes: as above.
+ */
+export function makeFile(path: string): void {
+  try {
+    // not exclusive: the path may be a link to a file that is still to be made
+    closeSync(openSync(path, "a", 0o600));
   } catch (error) {
     throw fileFailure(error);
   }

@@ -1,6 +1,5 @@
 import { RepriseError } from "../../core/errors.ts";
 import { latestVersion, migrations, requireCurrent } from "../migrations/history.ts";
-import type { Migration } from "../migrations/migration.ts";
 import type { SqliteConnection } from "./connection.ts";
 import { sqliteDialect } from "./dialect.ts";
 
@@ -8,24 +7,42 @@ import { sqliteDialect } from "./dialect.ts";
 export const APPLICATION_ID = 0x52505253;
 
 /**
- * Brings the database to this program's version, each step in a transaction of its own. Two
- * processes that start together take turns: the version is read again under the write lock. A file
- * that is refused is left as it was. Returns true where the database began here and now.
+ * True for a database that needs nothing more than to be opened.
  *
- * Error codes: `database_newer`, `database_foreign`, `database_unsupported`.
+ * Error codes: `database_newer`, `database_foreign`.
  */
-export function migrateSqlite(connection: SqliteConnection): boolean {
-  const version = inTransaction(connection, "BEGIN", () => checkedVersion(connection));
-  writeAheadLog(connection);
-  if (version === latestVersion()) {
-    return false;
-  }
-  let began = false;
-  for (const [index, migration] of migrations.entries()) {
-    const applied = applyOnce(connection, migration);
-    began ||= applied && index === 0;
-  }
-  return began;
+export function isReady(connection: SqliteConnection): boolean {
+  return readVersion(connection) === latestVersion() && hasWriteAheadLog(connection);
+}
+
+/**
+ * The version of the tables, 0 where there are none. Changes nothing in the file.
+ *
+ * Error codes: `database_newer`, `database_foreign`.
+ */
+export function readVersion(connection: SqliteConnection): number {
+  return inTransaction(connection, "BEGIN", () => checkedVersion(connection));
+}
+
+/**
+ * Brings the database to this program's version in one transaction: one that is killed on the way
+ * is of the version before. Another process may have done so before: the version is read again
+ * under the write lock.
+ *
+ * Error codes: `database_newer`, `database_foreign`.
+ */
+export function applyMigrations(connection: SqliteConnection): void {
+  inTransaction(connection, "BEGIN IMMEDIATE", () => {
+    const version = checkedVersion(connection);
+    for (const migration of migrations.filter((step) => step.version > version)) {
+      for (const statement of migration.statements(sqliteDialect)) {
+        connection.raw.exec(statement);
+      }
+    }
+    connection.raw.exec(
+      `PRAGMA user_version = ${latestVersion()}; PRAGMA application_id = ${APPLICATION_ID}`,
+    );
+  });
 }
 
 /**
@@ -35,20 +52,29 @@ export function migrateSqlite(connection: SqliteConnection): boolean {
  * `database_unsupported` (an older one).
  */
 export function requireTables(connection: SqliteConnection): void {
-  requireCurrent(inTransaction(connection, "BEGIN", () => checkedVersion(connection)));
+  requireCurrent(readVersion(connection));
 }
 
-/** The journal mode is kept in the file, so only the first process ever changes it. */
-function writeAheadLog({ raw }: SqliteConnection): void {
-  if (raw.prepare("PRAGMA journal_mode").get()?.["journal_mode"] === "wal") {
+/**
+ * The journal mode is kept in the file, so only the first process ever changes it.
+ *
+ * Error codes: `database_unsupported`.
+ */
+export function useWriteAheadLog(connection: SqliteConnection): void {
+  if (hasWriteAheadLog(connection)) {
     return;
   }
-  if (raw.prepare("PRAGMA journal_mode = WAL").get()?.["journal_mode"] !== "wal") {
+  const { journal_mode: mode } = connection.raw.prepare("PRAGMA journal_mode = WAL").get() ?? {};
+  if (mode !== "wal") {
     throw new RepriseError(
       "database_unsupported",
       "SQLite cannot keep a write-ahead log at this place; name a file on a local disk with --database.",
     );
   }
+}
+
+function hasWriteAheadLog({ raw }: SqliteConnection): boolean {
+  return raw.prepare("PRAGMA journal_mode").get()?.["journal_mode"] === "wal";
 }
 
 /** Belongs into a transaction: another process may be making the database at this moment. */
@@ -69,22 +95,6 @@ function checkedVersion(connection: SqliteConnection): number {
     );
   }
   return version;
-}
-
-/** Returns false where the step was taken before, here or by another process. */
-function applyOnce(connection: SqliteConnection, migration: Migration): boolean {
-  return inTransaction(connection, "BEGIN IMMEDIATE", () => {
-    if (checkedVersion(connection) >= migration.version) {
-      return false;
-    }
-    for (const statement of migration.statements(sqliteDialect)) {
-      connection.raw.exec(statement);
-    }
-    connection.raw.exec(
-      `PRAGMA user_version = ${migration.version}; PRAGMA application_id = ${APPLICATION_ID}`,
-    );
-    return true;
-  });
 }
 
 function inTransaction<Output>(

@@ -1,55 +1,43 @@
-import { realpathSync, statSync } from "node:fs";
+import { realpathSync } from "node:fs";
 import { resolve } from "node:path";
 
-import { RepriseError } from "../../core/errors.ts";
 import { createListeners } from "../listeners.ts";
 import type { Store } from "../store.ts";
 import { openConnection, type SqliteConnection } from "./connection.ts";
 import { corruptFile, isSqliteError, sqliteFailure } from "./failure.ts";
-import { prepareFile } from "./file.ts";
 import { createGroupCommit } from "./group-commit.ts";
 import { rememberPlace } from "./in-place.ts";
-import { migrateSqlite } from "./migrate.ts";
 import { createReads } from "./reads.ts";
+import { openReady, warnOfLinks } from "./set-up.ts";
 import { createWaitingLine } from "./waiting-line.ts";
 
 export interface SqliteOptions {
   readonly path: string;
   /** Told what a person should know about the file, one sentence each. */
   readonly notice?: (sentence: string) => void;
+  /**
+   * False leaves out the backup that is made beside the file, as `<path>.version-<n>.backup`, before
+   * the tables of an older version are upgraded.
+   */
+  readonly backup?: boolean;
   /** How long a writer waits while no other process commits, in milliseconds: 5000. Tests wait less. */
   readonly busyTimeoutMs?: number;
 }
 
-/** Older versions can lose commits when a WAL is reset (https://sqlite.org/wal.html, "WAL-reset bug"). */
-const OLDEST_SQLITE = [3, 51, 3] as const;
-
 /**
- * Opens (and where needed makes) one SQLite file as the store: one connection that writes, one
+ * Opens (and where needed makes or upgrades) one SQLite file as the store: one connection that writes, one
  * that reads. Several processes may have the same file open.
  *
  * Error codes: `database_*`.
  */
 export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
   const path = resolve(options.path);
-  const { notice, busyTimeoutMs = 5000 } = options;
-  const found = prepareFile(path);
+  const { notice = () => undefined, busyTimeoutMs = 5000, backup = true } = options;
   const connections: SqliteConnection[] = [];
   try {
-    const writer = openConnection(path, busyTimeoutMs);
+    const writer = await openReady({ path, busyTimeoutMs, backup, notice });
     connections.push(writer);
-    checkVersion(writer);
-    const began = migrateSqlite(writer);
-    if (statSync(path).nlink > 1) {
-      notice?.(
-        "The database file has a second name (a hard link); always open it by the same one, because each name has a log of its own and using both damages the database.",
-      );
-    }
-    if (began && found === "empty") {
-      notice?.(
-        "The database file was there and empty, so a new database begins in it; if you expected sessions, restore a backup.",
-      );
-    }
+    warnOfLinks({ path, notice });
     // the writer waits for locks without blocking the thread: see write-lock.ts
     writer.raw.exec("PRAGMA busy_timeout = 0");
     const reader = openConnection(path, busyTimeoutMs);
@@ -74,23 +62,6 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
 function openingFailure(error: unknown): unknown {
   const failure = sqliteFailure(error);
   return isSqliteError(failure) ? corruptFile({ cause: failure }) : failure;
-}
-
-function checkVersion(connection: SqliteConnection): void {
-  const version = connection.raw.prepare("SELECT sqlite_version() AS version").get()?.["version"];
-  const parts = String(version).split(".").map(Number);
-  for (const [index, oldest] of OLDEST_SQLITE.entries()) {
-    const part = parts[index] ?? 0;
-    if (part > oldest) {
-      return;
-    }
-    if (part < oldest) {
-      throw new RepriseError(
-        "database_unsupported",
-        "This Node.js brings a SQLite older than 3.51.3, which can lose commits; use Node.js 24.15 or newer.",
-      );
-    }
-  }
 }
 
 function createSqliteStore(parts: {

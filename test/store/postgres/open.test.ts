@@ -5,7 +5,9 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { isRepriseError } from "../../../src/core/errors.ts";
 import { migrations } from "../../../src/store/migrations/history.ts";
 import { parseAddress } from "../../../src/store/postgres/address.ts";
+import { postgresDialect } from "../../../src/store/postgres/dialect.ts";
 import { openPostgresStore } from "../../../src/store/postgres/open.ts";
+import { planPostgresUpgrade } from "../../../src/store/postgres/plan-upgrade.ts";
 import { createSession } from "../../../src/store/sessions/create.ts";
 import { listSessions } from "../../../src/store/sessions/list.ts";
 import type { Store } from "../../../src/store/store.ts";
@@ -32,14 +34,8 @@ describe("the tables", () => {
   });
 
   it("[PG-1] are finished by the next node where one was stopped between two steps", async () => {
-    const database = await withTables();
+    const database = await withOlderTables();
     const last = migrations.at(-1)?.version ?? 0;
-    // as if the last step had never been taken
-    await rows(
-      database,
-      `DELETE FROM reprise_migrations WHERE version = ${last};
-       DROP INDEX sessions_by_open_exchange`,
-    );
 
     const store = await open(database.url);
 
@@ -47,6 +43,27 @@ describe("the tables", () => {
     expect(await rows(database, "SELECT max(version) AS version FROM reprise_migrations")).toEqual([
       { version: last },
     ]);
+  });
+
+  it("[UPGRADE-8] of the version before are upgraded, which is reported before, and only planned when asked for", async () => {
+    const database = await withOlderTables();
+    const notices: string[] = [];
+    const last = { from: migrations.at(-2)?.version, to: migrations.at(-1)?.version };
+
+    const plan = await planPostgresUpgrade({ url: database.url });
+    expect(plan).toMatchObject({ ...last, steps: [expect.any(String)], backup: null });
+    expect(await planPostgresUpgrade({ url: database.url })).toEqual(plan);
+    for (let round = 0; round < 2; round += 1) {
+      const notice = (sentence: string): void => {
+        notices.push(sentence);
+      };
+      await (await openPostgresStore({ url: database.url, notice })).close();
+    }
+
+    expect(notices).toEqual([
+      expect.stringMatching(/from version \d+ .* to \d+; .*No backup is made.*docs\/operations.md/),
+    ]);
+    expect(await planPostgresUpgrade({ url: database.url })).toMatchObject({ steps: [] });
   });
 
   it("[PG-2] of a newer program are refused and left as they are", async () => {
@@ -279,6 +296,25 @@ describe("the address", () => {
 async function empty(): Promise<TestPostgres> {
   const database = await createPostgres({ tables: false });
   onTestFinished(() => database[Symbol.asyncDispose]());
+  return database;
+}
+
+/** A database to which all steps but the last one were applied. */
+async function withOlderTables(): Promise<TestPostgres> {
+  const database = await empty();
+  const applied = migrations
+    .slice(0, -1)
+    .flatMap((step) => [
+      ...step.statements(postgresDialect),
+      `INSERT INTO reprise_migrations VALUES (${step.version}, '${step.name}')`,
+    ]);
+  await rows(
+    database,
+    [
+      "CREATE TABLE reprise_migrations (version integer PRIMARY KEY, name text NOT NULL)",
+      ...applied,
+    ].join(";\n"),
+  );
   return database;
 }
 

@@ -22,7 +22,7 @@ import { openConnection } from "../../../src/store/sqlite/connection.ts";
 import { isNetworkFileSystem } from "../../../src/store/sqlite/file.ts";
 import { openSqliteStore, type SqliteOptions } from "../../../src/store/sqlite/open.ts";
 import type { Store } from "../../../src/store/store.ts";
-import { startProgram } from "../../helpers/process.ts";
+import { type Running, startProgram } from "../../helpers/process.ts";
 import { temporaryFolder } from "../../helpers/temp.ts";
 
 describe("a new database", () => {
@@ -102,13 +102,51 @@ describe("a new database", () => {
     expect((await store.read(listSessions, { limit: 10 })).sessions).toHaveLength(4);
   });
 
+  it("[STORE-40] is no emptied one to those who open it while it is made", async () => {
+    for (let round = 0; round < 3; round += 1) {
+      const path = join(temporaryFolder(), "reprise.db");
+      const first = startProgram("store-open.ts", [path]);
+      await existing(first, path);
+      const others = Array.from({ length: 3 }, () => startProgram("store-open.ts", [path]));
+
+      for (const { finished } of [first, ...others]) {
+        expect((await finished).stdout).toMatch(/^\{"sessions":[1-4]\}$/);
+      }
+    }
+  });
+
+  it("[STORE-40] is no emptied one after a process that was killed while it made it", async () => {
+    for (let round = 0; round < 3; round += 1) {
+      const path = join(temporaryFolder(), "reprise.db");
+      const program = startProgram("store-open.ts", [path]);
+      await existing(program, path);
+      await program.stop("SIGKILL");
+
+      const notices: string[] = [];
+      await opened({ path, notice: (sentence) => notices.push(sentence) });
+
+      expect(notices).toEqual([]);
+      expect(existsSync(`${path}-setup`)).toBe(false);
+    }
+  });
+
+  it("[STORE-40] is said to be an emptied one where nobody was making it", async () => {
+    const path = join(temporaryFolder(), "reprise.db");
+    writeFileSync(path, "");
+    // left by a process that was killed while it upgraded
+    writeFileSync(`${path}-setup`, "");
+    const notices: string[] = [];
+
+    await opened({ path, notice: (sentence) => notices.push(sentence) });
+
+    expect(notices).toEqual([expect.stringContaining("empty")]);
+  });
+
   it("[STORE-25] survives a process that is killed while it makes it", async () => {
     const path = join(temporaryFolder(), "reprise.db");
     for (let attempt = 0; attempt < 6; attempt += 1) {
       const program = startProgram("store-open.ts", [path]);
-      while (!existsSync(path) && program.child.exitCode === null) {
-        await new Promise((resolve) => setImmediate(resolve));
-      }
+      await existing(program, path);
       await program.stop("SIGKILL");
     }
 
@@ -351,6 +389,13 @@ async function opened(options: SqliteOptions): Promise<Store> {
   const store = await openSqliteStore(options);
   onTestFinished(() => store.close());
   return store;
+}
+
+/** Waits for the file that a program makes. */
+async function existing({ child }: Running, path: string): Promise<void> {
+  while (!existsSync(path) && child.exitCode === null) {
+    await new Promise((resolve) => setImmediate(resolve));
+  }
 }
 
 /** A database with one session that no process has open, changed by one statement. */

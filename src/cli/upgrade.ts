@@ -1,0 +1,77 @@
+import { Command } from "commander";
+
+import { mebibytes } from "../core/text.ts";
+import type { UpgradePlan } from "../store/migrations/upgrade-plan.ts";
+import { databaseLocation, isPostgres } from "./config.ts";
+import { type CliContext, printJson, printLine } from "./context.ts";
+import { backupOption, databaseOption, openStore, withStore } from "./database.ts";
+
+interface UpgradeOptions {
+  readonly dryRun?: true;
+  readonly json?: true;
+}
+
+/** `upgrade`: brings the database to this version, as every command does that opens it. */
+export function upgradeCommand(cli: CliContext): Command {
+  const command = new Command("upgrade")
+    .description("bring the database of an older version to this one, or show what that would do")
+    .option("--dry-run", "change nothing; exit code 1 where the backup does not fit")
+    .option("--json", "print a JSON object: from, to, steps, backup")
+    .action((options: UpgradeOptions) => upgrade(cli, command, options));
+  return withStore(command);
+}
+
+async function upgrade(cli: CliContext, command: Command, options: UpgradeOptions): Promise<void> {
+  const location = databaseLocation(cli, databaseOption(command));
+  const plan = await planAt(location, backupOption(command));
+  const isDryRun = options.dryRun === true;
+  if (!isDryRun) {
+    await using _store = await openStore(cli, command);
+  }
+  if (options.json === true) {
+    printJson(cli, plan);
+  } else {
+    printLine(cli, lines(plan, { isDryRun, isPostgres: isPostgres(location) }).join("\n"));
+  }
+  cli.exitCode = isDryRun && !fits(plan) ? 1 : 0;
+}
+
+async function planAt(location: string, backup: boolean): Promise<UpgradePlan> {
+  if (isPostgres(location)) {
+    const { planPostgresUpgrade } = await import("../store/postgres/plan-upgrade.ts");
+    return planPostgresUpgrade({ url: location });
+  }
+  const { planSqliteUpgrade } = await import("../store/sqlite/plan-upgrade.ts");
+  return planSqliteUpgrade(location, { backup });
+}
+
+function fits({ backup }: UpgradePlan): boolean {
+  return backup === null || backup.needed <= backup.free;
+}
+
+function lines(
+  plan: UpgradePlan,
+  { isDryRun, isPostgres }: { isDryRun: boolean; isPostgres: boolean },
+): string[] {
+  if (plan.steps.length === 0) {
+    return [`The tables are of version ${plan.to} already; there is nothing to do.`];
+  }
+  const done = `from version ${plan.from} of the tables to ${plan.to}: ${plan.steps.join(", ")}.`;
+  return isDryRun
+    ? [`Would upgrade the database ${done}`, backupLine(plan, isPostgres)]
+    : [`Upgraded the database ${done}`];
+}
+
+function backupLine(plan: UpgradePlan, isPostgres: boolean): string {
+  if (isPostgres) {
+    return 'No backup would be made on PostgreSQL: use pg_dump first; see docs/operations.md, "Upgrades".';
+  }
+  if (plan.backup === null) {
+    return "No backup would be made.";
+  }
+  const { path, needed, free } = plan.backup;
+  const space = `needs ${mebibytes(needed)} MiB, ${mebibytes(free)} MiB are free`;
+  return fits(plan)
+    ? `Would copy it to ${path} before (${space}).`
+    : `A copy at ${path} would not fit (${space}), so the upgrade would be refused; free some space, or use --no-backup.`;
+}

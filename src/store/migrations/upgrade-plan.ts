@@ -1,0 +1,26 @@
+import { latestVersion, migrations } from "./history.ts";
+
+/** What bringing a database to this program's version would do. */
+export interface UpgradePlan {
+  /** The version of its tables now, 0 where it has none. */
+  readonly from: number;
+  readonly to: number;
+  /** The steps that are missing, in order: `0006-thread-heads` and the like. */
+  readonly steps: readonly string[];
+  /** The copy that is made before; null where none is. */
+  readonly backup: PlannedBackup | null;
+}
+
+/** Sizes in bytes. */
+export interface PlannedBackup {
+  readonly path: string;
+  readonly needed: number;
+  readonly free: number;
+}
+
+export function planUpgrade(from: number, backup: PlannedBackup | null): UpgradePlan {
+  const steps = migrations
+    .filter(({ version }) => version > from)
+    .map(({ version, name }) => `${String(version).padStart(4, "0")}-${name}`);
+  return { from, to: latestVersion(), steps, backup };
+}

@@ -1,0 +1,49 @@
+import { DatabaseSync } from "node:sqlite";
+
+import { latestVersion, migrations } from "../../src/store/migrations/history.ts";
+import { sqliteDialect } from "../../src/store/sqlite/dialect.ts";
+import { APPLICATION_ID } from "../../src/store/sqlite/migrate.ts";
+
+/** The version of the tables before this program's. */
+export const OLDER_VERSION = latestVersion() - 1;
+
+/** Makes a file as the version before wrote it, with `sessions` empty sessions and some ballast. */
+export function makeOlderDatabase(path: string, { sessions = 3, ballastBytes = 0 } = {}): void {
+  const raw = new DatabaseSync(path);
+  raw.exec("PRAGMA journal_mode = WAL; BEGIN");
+  for (const step of migrations.filter(({ version }) => version <= OLDER_VERSION)) {
+    for (const statement of step.statements(sqliteDialect)) {
+      raw.exec(statement);
+    }
+  }
+  for (let index = 0; index < sessions; index += 1) {
+    raw
+      .prepare("INSERT INTO sessions (id, title) VALUES (?, ?)")
+      .run(`0000000${index}-0000-4000-8000-000000000000`, "x".repeat(ballastBytes / sessions));
+  }
+  raw.exec(
+    `PRAGMA user_version = ${OLDER_VERSION}; PRAGMA application_id = ${APPLICATION_ID}; COMMIT`,
+  );
+  raw.close();
+}
+
+export interface FoundTables {
+  readonly version: unknown;
+  readonly sessions: unknown;
+  readonly integrity: unknown;
+}
+
+/** What a file holds, read by SQLite alone. */
+export function readTables(path: string): FoundTables {
+  const raw = new DatabaseSync(path, { readOnly: true });
+  try {
+    const value = (query: string): unknown => Object.values(raw.prepare(query).get() ?? {})[0];
+    return {
+      version: value("PRAGMA user_version"),
+      sessions: value("SELECT count(*) FROM sessions"),
+      integrity: value("PRAGMA integrity_check"),
+    };
+  } finally {
+    raw.close();
+  }
+}

@@ -1,0 +1,146 @@
+import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+import { describe, expect, it, onTestFinished } from "vitest";
+
+import { latestVersion } from "../../../src/store/migrations/history.ts";
+import { listSessions } from "../../../src/store/sessions/list.ts";
+import { openSqliteStore, type SqliteOptions } from "../../../src/store/sqlite/open.ts";
+import { makeOlderDatabase, OLDER_VERSION, readTables } from "../../helpers/older-database.ts";
+import { startProgram } from "../../helpers/process.ts";
+import { mayMount, smallDisk } from "../../helpers/small-disk.ts";
+import { temporaryFolder } from "../../helpers/temp.ts";
+
+const BACKUP = `reprise.db.version-${OLDER_VERSION}.backup`;
+const older = { version: OLDER_VERSION, sessions: 3, integrity: "ok" };
+const upgraded = { ...older, version: latestVersion() };
+
+describe("a database of the version before", () => {
+  it("[UPGRADE-1] [UPGRADE-2] is copied beside itself and upgraded, which is reported once", async () => {
+    const path = join(temporaryFolder(), "reprise.db");
+    makeOlderDatabase(path);
+
+    const first = await openAndClose({ path });
+    const second = await openAndClose({ path });
+
+    expect(first.notices).toEqual([
+      expect.stringContaining(`${path}.version-${OLDER_VERSION}.backup`),
+    ]);
+    expect(first.sessions).toBe(3);
+    expect(second.notices).toEqual([]);
+    expect(filesBeside(path)).toEqual([BACKUP]);
+    expect(statSync(join(path, "..", BACKUP)).mode & 0o777).toBe(0o600);
+    expect(readTables(join(path, "..", BACKUP))).toEqual(older);
+    expect(readTables(path)).toEqual(upgraded);
+  });
+
+  it("[UPGRADE-3] is upgraded without a copy when none is asked for", async () => {
+    const path = join(temporaryFolder(), "reprise.db");
+    makeOlderDatabase(path);
+
+    const { notices } = await openAndClose({ path, backup: false });
+
+    expect(notices).toEqual([expect.stringContaining("No backup was made.")]);
+    expect(filesBeside(path)).toEqual([]);
+    expect(readTables(path)).toEqual(upgraded);
+  });
+
+  it("[UPGRADE-2] keeps the copy of an earlier upgrade, and does not take it for its own", async () => {
+    const path = join(temporaryFolder(), "reprise.db");
+    makeOlderDatabase(path);
+    writeFileSync(join(path, "..", BACKUP), "the copy of an earlier upgrade");
+
+    await openAndClose({ path });
+
+    expect(readFileSync(join(path, "..", BACKUP), "utf8")).toBe("the copy of an earlier upgrade");
+    const second = `reprise.db.version-${OLDER_VERSION}.2.backup`;
+    expect(filesBeside(path)).toEqual([second, BACKUP].sort());
+    expect(readTables(join(path, "..", second))).toEqual(older);
+  });
+
+  it("[UPGRADE-5] is copied and upgraded by one of several processes, while the others wait", async () => {
+    const path = join(temporaryFolder(), "reprise.db");
+    makeOlderDatabase(path, { ballastBytes: 3_000_000 });
+
+    const runs = await Promise.all(
+      Array.from({ length: 5 }, () => startProgram("store-open.ts", [path]).finished),
+    );
+
+    expect(runs.map(({ code, stderr }) => ({ code, stderr }))).toEqual(
+      runs.map(() => ({ code: 0, stderr: "" })),
+    );
+    expect(filesBeside(path)).toEqual([BACKUP]);
+    expect(readTables(join(path, "..", BACKUP))).toEqual(older);
+    expect(readTables(path)).toEqual({ ...upgraded, sessions: 8 });
+  });
+
+  it.each([
+    ["in the middle of the copy", /\.partial$/],
+    ["as soon as the copy is whole", /\.backup$/],
+  ])("[UPGRADE-6] is usable after a kill %s", async (_, killedAt) => {
+    const path = join(temporaryFolder(), "reprise.db");
+    makeOlderDatabase(path, { ballastBytes: 6_000_000 });
+    const killed = startProgram("store-open.ts", [path]);
+    while (
+      !filesBeside(path).some((name) => killedAt.test(name)) &&
+      killed.child.exitCode === null
+    ) {
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    await killed.stop("SIGKILL");
+    const halves = filesBeside(path).filter((name) => name.endsWith(".partial"));
+    expect(halves.length).toBe(killedAt.source.includes("partial") ? 1 : 0);
+
+    const { sessions } = await openAndClose({ path });
+
+    expect(sessions).toBe(3);
+    expect(readTables(path)).toEqual(upgraded);
+    const copies = filesBeside(path);
+    expect(copies).toEqual(copies.filter((name) => name.endsWith(".backup")));
+    expect(copies).toContain(BACKUP);
+    for (const copy of copies) {
+      expect(readTables(join(path, "..", copy))).toEqual(older);
+    }
+  });
+});
+
+describe.skipIf(!mayMount())("a disk with little space (needs the right to mount a tmpfs)", () => {
+  it("[UPGRADE-4] refuses the upgrade, and the file stays as it was, unless none is asked for", async () => {
+    const disk = smallDisk("4m");
+    const path = join(disk, "reprise.db");
+    makeOlderDatabase(path, { ballastBytes: 1_000_000 });
+    writeFileSync(join(disk, "ballast"), Buffer.alloc(2_500_000));
+    const before = readFileSync(path);
+
+    const refused = openSqliteStore({ path });
+
+    await expect(refused).rejects.toMatchObject({ code: "database_full" });
+    await expect(refused).rejects.toThrow(/MiB.*Free some space.*--no-backup/);
+    expect(readFileSync(path)).toEqual(before);
+    expect(filesBeside(path).filter((name) => name !== "ballast")).toEqual([]);
+    expect((await openAndClose({ path, backup: false })).sessions).toBe(3);
+  });
+});
+
+async function openAndClose(
+  options: SqliteOptions,
+): Promise<{ notices: string[]; sessions: number }> {
+  const notices: string[] = [];
+  const store = await openSqliteStore({
+    ...options,
+    notice: (sentence) => {
+      notices.push(sentence);
+    },
+  });
+  onTestFinished(() => store.close());
+  const { sessions } = await store.read(listSessions, { limit: 200 });
+  await store.close();
+  return { notices, sessions: sessions.length };
+}
+
+/** Everything in the database's folder but the database. */
+function filesBeside(path: string): string[] {
+  return readdirSync(join(path, ".."))
+    .filter((name) => !["reprise.db", "reprise.db-wal", "reprise.db-shm"].includes(name))
+    .sort();
+}
