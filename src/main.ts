@@ -27,6 +27,7 @@ const cli: CliContext = {
   },
   signals: process,
   pid: process.pid,
+  parentPid: () => process.ppid,
   exit: (code) => process.exit(code),
   consent: { forThisRun: false, named: null },
   exitCode: 0,

@@ -21,6 +21,8 @@ export interface CliContext {
   /** Where SIGINT, SIGTERM and SIGHUP are heard. */
   readonly signals: Signals;
   readonly pid: number;
+  /** The current value: it changes when the parent exits. */
+  readonly parentPid: () => number;
   /** Ends the process at once, for when something cannot be waited for. */
   readonly exit: (code: number) => void;
   /** What the options of this run allow; set before anything of a folder is read. */

@@ -9,6 +9,7 @@ import { STREAM_POLL_MS } from "../core/limits.ts";
 import { type CliContext, printLine } from "./context.ts";
 import { openStore, withStore } from "./database.ts";
 import { createServiceLog } from "./service-log.ts";
+import { stopRequest } from "./stop-request.ts";
 
 interface ServeOptions {
   readonly host: string;
@@ -56,7 +57,7 @@ async function serve(cli: CliContext, command: Command, options: ServeOptions): 
       ? null
       : visibleToken(await readTokenFile(cli, options.metricsTokenFile));
   const log = createServiceLog(cli, { all: options.log === true });
-  const stopped = stopSignal(cli);
+  const stopped = stopRequest(cli);
   await using store = await openStore(cli, command, {
     notice: (sentence) => log({ level: "warn", event: "notice", sentence }),
   });
@@ -157,23 +158,4 @@ async function readTokenFile(cli: CliContext, file: string): Promise<string> {
       cause: error,
     });
   }
-}
-
-const STOP_SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
-type StopSignal = (typeof STOP_SIGNALS)[number];
-
-/** Settles with the signal that asks the program to stop. A second signal ends it in the system's own way. */
-function stopSignal(cli: CliContext): Promise<StopSignal> {
-  const { promise, resolve } = Promise.withResolvers<StopSignal>();
-  const listeners = STOP_SIGNALS.map((signal) => ({ signal, stop: () => stopBy(signal) }));
-  const stopBy = (by: StopSignal): void => {
-    for (const { signal, stop } of listeners) {
-      cli.signals.off(signal, stop);
-    }
-    resolve(by);
-  };
-  for (const { signal, stop } of listeners) {
-    cli.signals.on(signal, stop);
-  }
-  return promise;
 }
