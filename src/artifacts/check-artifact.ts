@@ -6,6 +6,7 @@ import { readSource } from "./read-source.ts";
 import type { ArtifactSchema } from "./project/project-schema.ts";
 import type { ArtifactText } from "./read-artifact.ts";
 import { SPECIFICATION } from "./registry.ts";
+import { withoutMark } from "./source.ts";
 import type { SourceNode } from "./source.ts";
 import { isUuid } from "./uuid.ts";
 
@@ -22,9 +23,10 @@ export interface CheckedArtifact extends ArtifactReport {
  * Error codes, of a project's schema: `schema_invalid`, `schema_checks_busy`.
  */
 export async function checkArtifact(
-  { text, syntax, limits }: ArtifactText,
+  { text: marked, syntax, limits }: ArtifactText,
   { id, schema }: { readonly id: string; readonly schema: ArtifactSchema | null },
 ): Promise<CheckedArtifact> {
+  const text = withoutMark(marked);
   const lines = createLineIndex(text);
   const { root, findings } = readSource(text, { syntax, lines, limits });
   if (root === null) return { ...toReport(findings), runId: null };

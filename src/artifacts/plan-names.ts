@@ -1,13 +1,15 @@
 import type { Finding } from "./finding.ts";
 import type { LineIndex } from "./line-index.ts";
 import { createNearestName } from "./nearest-name.ts";
-import type { PlacedString, PlanOutline } from "./plan-outline.ts";
+import type { OutlinedPhase, PlacedString, PlanOutline } from "./plan-outline.ts";
 import { quote } from "./quote.ts";
 
 /** What a plan names and does not hold itself. What is not given is not checked. */
 export interface KnownNames {
   /** Names of all personas. */
   readonly roles?: ReadonlySet<string> | undefined;
+  /** Names of the personas among them that have no tool which writes files. */
+  readonly readers?: ReadonlySet<string> | undefined;
   /** Ids of all schemas, published or not. */
   readonly schemas?: ReadonlySet<string> | undefined;
   /** The run's own UUID, from its specification. */
@@ -16,7 +18,8 @@ export interface KnownNames {
 
 /**
  * Compares what a plan names with what is known: a role that no persona has and a schema that
- * nobody knows are warnings, because both may be made later; another run's UUID is an error.
+ * nobody knows are warnings, because both may be made later, and so is a role that cannot write
+ * its artifact; another run's UUID is an error.
  */
 export function checkNames(plan: PlanOutline, known: KnownNames, lines: LineIndex): Finding[] {
   const role = unknownName("unknown_role", known.roles, (name) => ({
@@ -29,9 +32,22 @@ export function checkNames(plan: PlanOutline, known: KnownNames, lines: LineInde
   }));
   const named = plan.phases.flatMap((phase, index) => [
     ...role(phase.role, `/phases/${index}/role`, lines),
+    ...cannotWrite(phase, known.readers, { pointer: `/phases/${index}/role`, lines }),
     ...schema(phase.artifactSchema, `/phases/${index}/expected_artifact/schema`, lines),
   ]);
   return [...runIdMismatch(plan.runId, known.runId, lines), ...named];
+}
+
+function cannotWrite(
+  { role, artifactPath }: OutlinedPhase,
+  readers: ReadonlySet<string> | undefined,
+  { pointer, lines }: { readonly pointer: string; readonly lines: LineIndex },
+): Finding[] {
+  if (role === null || artifactPath === null || readers?.has(role.text) !== true) return [];
+  const message = `the persona ${quote(role.text)} has no tool that writes files, so it cannot produce the artifact; choose another role, or remove expected_artifact`;
+  return [
+    { code: "role_cannot_write", severity: "warning", pointer, ...lines(role.offset), message },
+  ];
 }
 
 type NameCheck = (name: PlacedString | null, pointer: string, lines: LineIndex) => Finding[];

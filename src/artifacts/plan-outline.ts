@@ -7,10 +7,11 @@ export interface PlacedString {
 }
 
 export interface OutlinedPhase {
-  /** Null where the phase has no key that is a string; the same of the other two. */
+  /** Null where the phase has no key that is a string; the same of the others. */
   readonly key: PlacedString | null;
   readonly role: PlacedString | null;
-  /** `expected_artifact.schema`. */
+  /** `expected_artifact.path` and `.schema`. */
+  readonly artifactPath: PlacedString | null;
   readonly artifactSchema: PlacedString | null;
   /** By position in `depends_on`; null where an entry is no string. */
   readonly dependsOn: readonly (PlacedString | null)[];
@@ -33,6 +34,7 @@ export function outlinePlan(root: SourceNode): PlanOutline {
     phases: items(member(root, "phases")).map((phase) => ({
       key: string(member(phase, "key")),
       role: string(member(phase, "role")),
+      artifactPath: string(member(member(phase, "expected_artifact"), "path")),
       artifactSchema: string(member(member(phase, "expected_artifact"), "schema")),
       dependsOn: items(member(phase, "depends_on")).map(string),
     })),

@@ -1,7 +1,9 @@
 import type { CompiledSchema } from "./compile-schema.ts";
 import { layerPhases } from "./layers.ts";
+import type { Adjacency } from "./layers.ts";
 import type { PhasePlan } from "./phase-plan.ts";
 import type { KnownNames } from "./plan-names.ts";
+import { normalPath, pathFault } from "./plan-warnings.ts";
 
 interface PlanReading {
   readonly schema: CompiledSchema;
@@ -20,7 +22,9 @@ export function readGoodPlan(text: string, { schema, known, most }: PlanReading)
   const { members, values } = sizeOf(plan);
   // JSON.parse keeps one of two properties with one name; nesting too deep does not fit the schema
   if (values > most || members !== countMembers(text)) return null;
-  return knowsNames(plan, known) && layerPhases(plan.phases) !== null ? plan : null;
+  if (!knowsNames(plan, known) || mayWarnOfPaths(plan)) return null;
+  const layers = layerPhases(plan.phases);
+  return layers === null || repeats(layers.dependents) ? null : plan;
 }
 
 function parse(text: string): unknown {
@@ -70,11 +74,37 @@ function isSpace(unit: number): boolean {
   return unit === 0x20 || unit === 0x0a || unit === 0x0d || unit === 0x09;
 }
 
-function knowsNames(plan: PhasePlan, { roles, schemas, runId }: KnownNames): boolean {
+/** Whether an artifact's path may be worth a warning. */
+function mayWarnOfPaths({ phases }: PhasePlan): boolean {
+  const paths = new Set<string>();
+  let artifacts = 0;
+  for (const { expected_artifact: artifact } of phases) {
+    if (artifact === undefined) continue;
+    if (pathFault(artifact.path) !== null) return true;
+    artifacts += 1;
+    paths.add(normalPath(artifact.path));
+  }
+  return paths.size < artifacts;
+}
+
+/** Whether a phase names a dependency twice: the dependents of each ascend. */
+function repeats({ starts, targets }: Adjacency): boolean {
+  for (let node = 0; node + 1 < starts.length; node += 1) {
+    const end = starts[node + 1] ?? 0;
+    for (let at = (starts[node] ?? 0) + 1; at < end; at += 1) {
+      if (targets[at] === targets[at - 1]) return true;
+    }
+  }
+  return false;
+}
+
+function knowsNames(plan: PhasePlan, known: KnownNames): boolean {
+  const { roles, readers, schemas, runId } = known;
   if (runId !== undefined && runId.toLowerCase() !== plan.runId.toLowerCase()) return false;
   return plan.phases.every(
     ({ role, expected_artifact: artifact }) =>
       (roles?.has(role) ?? true) &&
-      (artifact === undefined || (schemas?.has(artifact.schema) ?? true)),
+      (artifact === undefined ||
+        ((schemas?.has(artifact.schema) ?? true) && readers?.has(role) !== true)),
   );
 }

@@ -6,7 +6,7 @@ import { RepriseError } from "../core/errors.ts";
 import { readJson } from "./json-source.ts";
 import { createLineIndex } from "./line-index.ts";
 import { printable } from "./quote.ts";
-import { toValue } from "./source.ts";
+import { toValue, withoutMark } from "./source.ts";
 import type { JsonObject, JsonValue } from "./source.ts";
 
 /** A file that holds a JSON Schema with an id. */
@@ -93,7 +93,7 @@ async function bytesOf(path: string, shown: string): Promise<Buffer> {
 }
 
 function parse(bytes: Buffer, shown: string): SchemaFile {
-  const text = bytes.toString("utf8");
+  const text = withoutMark(bytes.toString("utf8"));
   const { root, findings } = readJson(text, createLineIndex(text));
   const [fault] = findings;
   if (fault !== undefined || root === null) {

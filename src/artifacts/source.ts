@@ -52,6 +52,11 @@ export interface SizeLimits {
 /** For files: the most of either takes about two seconds, a million lexemes about 400 MB. */
 export const FILE_LIMITS: SizeLimits = { values: 2_000_000, lexemes: 1_000_000 };
 
+/** A text without the byte order mark that some editors begin it with: it is no column. */
+export function withoutMark(text: string): string {
+  return text.startsWith("\ufeff") ? text.slice(1) : text;
+}
+
 /** Ends the reading of a text at its first fault; `offset` is where. */
 export class SourceFault extends Error {
   override readonly name = "SourceFault";

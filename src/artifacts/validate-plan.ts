@@ -7,10 +7,11 @@ import { checkPlanGraph } from "./plan-graph.ts";
 import { checkNames } from "./plan-names.ts";
 import type { KnownNames } from "./plan-names.ts";
 import { outlinePlan } from "./plan-outline.ts";
+import { checkWarnings } from "./plan-warnings.ts";
 import { isPhasePlan, readGoodPlan } from "./quick-plan.ts";
 import { readSource } from "./read-source.ts";
 import type { Syntax } from "./read-source.ts";
-import { FILE_LIMITS, toValue } from "./source.ts";
+import { FILE_LIMITS, toValue, withoutMark } from "./source.ts";
 import type { SizeLimits } from "./source.ts";
 
 export interface PlanReport extends ArtifactReport {
@@ -33,8 +34,9 @@ export interface PlanChecks {
 export function validatePlan(text: string, checks: PlanChecks): PlanReport {
   const { syntax, schema, known = {}, limits = FILE_LIMITS } = checks;
   const most = limits.values;
-  const good = syntax === "json" ? readGoodPlan(text, { schema, known, most }) : null;
-  if (good === null) return explainPlan(text, checks);
+  const unmarked = withoutMark(text);
+  const good = syntax === "json" ? readGoodPlan(unmarked, { schema, known, most }) : null;
+  if (good === null) return explainPlan(unmarked, checks);
   return { valid: true, findings: [], phases: good.phases.length, plan: good };
 }
 
@@ -48,7 +50,9 @@ export function explainPlan(text: string, checks: PlanChecks): PlanReport {
   // One more than is told, so that cutting them off is noticed.
   const faults = schema.check(root, lines, MAX_FINDINGS + 1);
   const graph = checkPlanGraph(outline.phases, lines);
-  const report = toReport([...findings, ...faults, ...graph, ...checkNames(outline, known, lines)]);
+  const warnings = checkWarnings(outline.phases, lines);
+  const names = checkNames(outline, known, lines);
+  const report = toReport([...findings, ...faults, ...graph, ...warnings, ...names]);
   const value = report.valid ? toValue(root) : null;
   const plan = isPhasePlan(value, schema) ? value : null;
   return { ...report, phases: outline.phases.length, plan };

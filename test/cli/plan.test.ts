@@ -439,7 +439,7 @@ describe("plan show", () => {
         "  build     assistant  Build the store",
         "",
         "Wave 3",
-        "  review-1  reviewer   Review",
+        "  review-1  assistant  Review",
         "",
         "Longest chain, 3 phases",
         "  design -> build -> review-1",
@@ -516,7 +516,31 @@ describe("plan new", () => {
     expect([one.code, one.stderr]).toEqual([0, ""]);
     expect(JSON.parse(one.stdout).runId).not.toBe(JSON.parse(two.stdout).runId);
     const checked = await run(["plan", "validate", "-"], { stdin: one.stdout });
-    expect(checked).toEqual({ code: 0, stdout: "-: valid, 3 phases\n", stderr: "" });
+    expect(checked).toEqual({ code: 0, stdout: "-: valid, 4 phases\n", stderr: "" });
+  });
+
+  it("[PLAN-26] the command line knows which personas cannot write", async () => {
+    const phases = [
+      phase({ role: "reviewer", expected_artifact: { path: "a.json", schema: "dev/spec@1" } }),
+    ];
+    const stdin = JSON.stringify(plan({ phases }));
+    const { code, stdout } = await run(["plan", "validate", "-"], { stdin });
+    expect([code, stdout]).toEqual([0, expect.stringContaining("[role_cannot_write]")]);
+  });
+
+  it("[PLAN-28] warns of a Mermaid text with more edges than Mermaid draws", async () => {
+    const wide = (edges: number): string => {
+      const keys = Array.from({ length: edges }, (_, at) => `k${at}`);
+      const last = phase({ key: "last", depends_on: keys });
+      return JSON.stringify(plan({ phases: [...keys.map((key) => phase({ key })), last] }));
+    };
+    const most = await run(["plan", "graph", "-"], { stdin: wide(500) });
+    expect(most).toMatchObject({ code: 0, stderr: "" });
+    const more = await run(["plan", "graph", "-"], { stdin: wide(501) });
+    expect([more.code, more.stdout.startsWith("flowchart")]).toEqual([0, true]);
+    expect(more.stderr).toMatch(/501 edges.* \[too_many_edges\]\n$/);
+    const svg = await run(["plan", "graph", "-", "--format", "svg"], { stdin: wide(501) });
+    expect(svg.stderr).toBe("");
   });
 });
 

@@ -28,13 +28,13 @@ export async function createPlanChecker(cli: CliContext): Promise<PlanChecker> {
     import("../../artifacts/validate-plan.ts"),
     import("../../artifacts/finding.ts"),
   ]);
-  const [schema, roles] = await Promise.all([registry.phasePlan(), personaNames(cli)]);
+  const [schema, names] = await Promise.all([registry.phasePlan(), personaNames(cli)]);
   return {
     registry,
     async check(file, expected = {}) {
       const artifact = await readArtifact(cli, file);
       if ("code" in artifact) return { ...toReport([artifact]), phases: 0, plan: null };
-      const known = { roles, schemas: registry.ids, ...expected };
+      const known = { ...names, schemas: registry.ids, ...expected };
       return validatePlan(artifact.text, { syntax: artifact.syntax, schema, known });
     },
   };
@@ -70,10 +70,21 @@ export async function readArtifact(cli: CliContext, file: string): Promise<Artif
  * Names are only compared, so those of the folder count whether it is trusted or not, as its schemas
  * do. One whose file is broken counts: `doctor` says what is wrong with it.
  */
-async function personaNames(cli: CliContext): Promise<Set<string>> {
+async function personaNames(
+  cli: CliContext,
+): Promise<Required<Pick<KnownNames, "roles" | "readers">>> {
   const { listPersonas } = await import("../../agent/personas/list.ts");
   const places = personaPlaces(cli);
   const trust = { ...places.trust, forThisRun: true };
   const personas = await listPersonas({ ...places, trust, repoPath: cli.cwd });
-  return new Set(personas.map(({ name }) => name));
+  const readers = personas.filter((entry) => "tools" in entry && isReader(entry.tools));
+  return { roles: new Set(personas.map(nameOf)), readers: new Set(readers.map(nameOf)) };
+}
+
+function nameOf({ name }: { readonly name: string }): string {
+  return name;
+}
+
+function isReader(tools: readonly string[] | null): boolean {
+  return tools !== null && !tools.includes("write_file") && !tools.includes("edit_file");
 }

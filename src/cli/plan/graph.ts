@@ -1,7 +1,7 @@
 import { Command, Option } from "commander";
 
 import type { PhasePlan } from "../../artifacts/phase-plan.ts";
-import { printLine } from "../context.ts";
+import { noticeLine, printLine } from "../context.ts";
 import type { CliContext } from "../context.ts";
 import { readPlan } from "./read-plan.ts";
 
@@ -20,8 +20,21 @@ export function graphCommand(cli: CliContext): Command {
       new Option("--format <format>", "how to draw").choices([...FORMATS]).default("mermaid"),
     )
     .action(async (file: string, options: { format: Format }) => {
-      printLine(cli, await draw(await readPlan(cli, file), options.format));
+      const plan = await readPlan(cli, file);
+      if (options.format === "mermaid") await warnOfEdges(cli, plan);
+      printLine(cli, await draw(plan, options.format));
     });
+}
+
+/** Mermaid draws no text with more edges than this, unless its `maxEdges` is raised. */
+const MAX_MERMAID_EDGES = 500;
+
+async function warnOfEdges(cli: CliContext, plan: PhasePlan): Promise<void> {
+  const { phaseGraph } = await import("../../artifacts/phase-graph.ts");
+  const { edges } = phaseGraph(plan);
+  if (edges.length <= MAX_MERMAID_EDGES) return;
+  const message = `warning: the text has ${edges.length} edges, and Mermaid draws ${MAX_MERMAID_EDGES} at most; raise its maxEdges, or use --format svg [too_many_edges]`;
+  noticeLine(cli, message);
 }
 
 async function draw(plan: PhasePlan, format: Format): Promise<string> {

@@ -12,7 +12,7 @@ export function newCommand(cli: CliContext): Command {
     .action(() => printJson(cli, skeleton(newId()), 2));
 }
 
-/** The roles are personas that come with Reprise. */
+/** The roles are personas that come with Reprise; those with an artifact can write it. */
 function skeleton(runId: string): PhasePlan {
   return {
     runId,
@@ -21,24 +21,31 @@ function skeleton(runId: string): PhasePlan {
       {
         key: "design",
         title: "Design",
-        role: "planner",
-        instructions: "Say what has to be built and how it will be told that it works.",
+        role: "assistant",
+        instructions: "Write down what has to be built and how to check that it works.",
         expected_artifact: { path: "docs/spec.json", schema: "dev/spec@1" },
       },
       {
         key: "build",
         title: "Build",
         role: "assistant",
-        instructions: "Build what the design says, with tests.",
+        instructions: "Build what the design describes, with tests.",
         depends_on: ["design"],
       },
       {
         key: "review",
         title: "Review",
         role: "reviewer",
-        instructions: "Compare what was built with the design and list what falls short.",
-        expected_artifact: { path: "docs/review.json", schema: "dev/review-finding-batch@1" },
+        instructions: "Compare the result with the design and answer with what falls short.",
         depends_on: ["build"],
+      },
+      {
+        key: "report",
+        title: "Report",
+        role: "assistant",
+        instructions: "Write down what the review found, as docs/review.json.",
+        expected_artifact: { path: "docs/review.json", schema: "dev/review-finding-batch@1" },
+        depends_on: ["review"],
       },
     ],
   };

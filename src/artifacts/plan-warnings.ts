@@ -1,0 +1,118 @@
+import { posix } from "node:path";
+
+import { controlFileIn } from "../core/control-files.ts";
+import type { Finding, FindingCode } from "./finding.ts";
+import { layerPhases } from "./layers.ts";
+import type { LineIndex } from "./line-index.ts";
+import type { OutlinedPhase, PlacedString } from "./plan-outline.ts";
+import { quote } from "./quote.ts";
+import { sharedPaths } from "./shared-paths.ts";
+
+/** What is wrong with the path of an artifact by itself, as a code and a sentence; null if nothing. */
+export function pathFault(path: string): readonly [FindingCode, string] | null {
+  if (/^(?:[\\/]|[a-z]:)/i.test(path)) {
+    return [
+      "artifact_path_absolute",
+      "the artifact's path is absolute; write it relative to the project's folder",
+    ];
+  }
+  const normal = normalPath(path);
+  if (normal === "." || normal.endsWith("/")) {
+    return ["artifact_path_empty", "the artifact's path names no file; write the file's path"];
+  }
+  if (normal === ".." || normal.startsWith("../")) {
+    return [
+      "artifact_path_outside",
+      "the artifact's path leaves the project's folder; choose one in it",
+    ];
+  }
+  const control = controlFileIn(normal);
+  if (control === null) return null;
+  const message = `the artifact's path is protected (${control.name}: ${control.reason}); choose another`;
+  return ["artifact_path_protected", message];
+}
+
+/** A path without `.`, `..` and doubled slashes; `.` if it is empty. */
+export function normalPath(path: string): string {
+  return posix.normalize(path.trim().replaceAll("\\", "/"));
+}
+
+/**
+ * Warns of what a plan may say and no run of it could want: artifacts at paths that cannot be
+ * written, or that phases share which can run side by side, and dependencies that are named twice.
+ */
+export function checkWarnings(phases: readonly OutlinedPhase[], lines: LineIndex): Finding[] {
+  return [
+    ...phases.flatMap((phase, index) => [
+      ...pathWarning(phase, index, lines),
+      ...repeatedDependencies(phase, index, lines),
+    ]),
+    ...sharedPathWarnings(phases, lines),
+  ];
+}
+
+function pathWarning({ artifactPath }: OutlinedPhase, index: number, lines: LineIndex): Finding[] {
+  const fault = artifactPath === null ? null : pathFault(artifactPath.text);
+  if (artifactPath === null || fault === null) return [];
+  const [code, message] = fault;
+  return [warning(code, { pointer: pathPointer(index), at: artifactPath, message, lines })];
+}
+
+function pathPointer(index: number): string {
+  return `/phases/${index}/expected_artifact/path`;
+}
+
+function repeatedDependencies(
+  { dependsOn }: OutlinedPhase,
+  index: number,
+  lines: LineIndex,
+): Finding[] {
+  const seen = new Set<string>();
+  return dependsOn.flatMap((name, entry) => {
+    if (name === null || !seen.has(name.text)) {
+      if (name !== null) seen.add(name.text);
+      return [];
+    }
+    const pointer = `/phases/${index}/depends_on/${entry}`;
+    const message = `depends_on names the phase ${quote(name.text)} twice; remove one entry`;
+    return [warning("duplicate_dependency", { pointer, at: name, message, lines })];
+  });
+}
+
+/** Only of a plan whose phases can be put in an order. */
+function sharedPathWarnings(phases: readonly OutlinedPhase[], lines: LineIndex): Finding[] {
+  const layers = layerPhases(
+    phases.map(({ key, dependsOn }, index) => ({
+      key: key?.text ?? `/${index}`,
+      depends_on: dependsOn.flatMap((name) => (name === null ? [] : [name.text])),
+    })),
+  );
+  if (layers === null) return [];
+  const paths = phases.map(({ artifactPath }) => {
+    return artifactPath === null ? null : normalPath(artifactPath.text);
+  });
+  return sharedPaths(paths, layers).flatMap(({ phase, other }) => {
+    const at = phases[phase]?.artifactPath ?? null;
+    if (at === null) return [];
+    const name = quote(phases[other]?.key?.text ?? "");
+    const message = `the phase ${name} writes this artifact too and can run side by side; choose another path, or let one depend on the other`;
+    return [warning("artifact_path_shared", { pointer: pathPointer(phase), at, message, lines })];
+  });
+}
+
+function warning(
+  code: FindingCode,
+  {
+    pointer,
+    at,
+    message,
+    lines,
+  }: {
+    readonly pointer: string;
+    readonly at: PlacedString;
+    readonly message: string;
+    readonly lines: LineIndex;
+  },
+): Finding {
+  return { code, severity: "warning", pointer, ...lines(at.offset), message };
+}

@@ -1,0 +1,95 @@
+import { expect, it } from "vitest";
+
+import type { Finding } from "../../src/artifacts/finding.ts";
+import { pathFault } from "../../src/artifacts/plan-warnings.ts";
+import { validatePlan } from "../../src/artifacts/validate-plan.ts";
+import { CONTROL_FILES } from "../../src/core/control-files.ts";
+import { KNOWN, phase, plan, planSchema } from "./plans.ts";
+
+const schema = planSchema();
+
+function found(phases: readonly object[], known = {}): readonly Finding[] {
+  const text = JSON.stringify(plan({ phases }));
+  const report = validatePlan(text, { syntax: "json", schema, known });
+  expect(report.valid).toBe(true);
+  return report.findings;
+}
+
+const spellings = (findings: readonly Finding[]): string[] =>
+  findings.map(({ code, severity, pointer }) => `${severity} ${code} ${pointer}`);
+
+const writes = (path: string) => ({ expected_artifact: { path, schema: "dev/spec@1" } });
+
+it.each([
+  ["/etc/passwd", "artifact_path_absolute"],
+  ["C:\\notes.json", "artifact_path_absolute"],
+  ["\\\\host\\notes.json", "artifact_path_absolute"],
+  ["../notes.json", "artifact_path_outside"],
+  ["a/../../notes.json", "artifact_path_outside"],
+  ["a\\..\\..\\notes.json", "artifact_path_outside"],
+  ["", "artifact_path_empty"],
+  [" ", "artifact_path_empty"],
+  ["docs/..", "artifact_path_empty"],
+  ["docs/", "artifact_path_empty"],
+  [".git/hooks/pre-commit", "artifact_path_protected"],
+  ["sub/.GitHub/Workflows/ci.yml", "artifact_path_protected"],
+  ["sub/.claude. /settings.json", "artifact_path_protected"],
+  ["a/../agents.md", "artifact_path_protected"],
+])("[PLAN-23] warns of an artifact at %j: %s", (path, code) => {
+  expect(spellings(found([phase(writes(path))]))).toEqual([
+    `warning ${code} /phases/0/expected_artifact/path`,
+  ]);
+});
+
+it("[PLAN-23] warns of each protected file, in any folder, and of no name that is only like it", () => {
+  for (const { name } of CONTROL_FILES) {
+    expect(pathFault(`a/${name}/b`)?.[0]).toBe("artifact_path_protected");
+    expect(pathFault(`a/x${name}/b`)).toBeNull();
+  }
+  for (const path of ["docs/spec.json", ".github/CODEOWNERS", "a..b", "..a/b", "./a"]) {
+    expect(pathFault(path)).toBeNull();
+  }
+});
+
+it("[PLAN-24] warns of a path that phases share which can run side by side, and of no other", () => {
+  const key = (name: string, ...depends_on: string[]) => phase({ key: name, depends_on });
+  const shared = [
+    { ...key("a"), ...writes("x.json") },
+    { ...key("b"), ...writes("./x.json") },
+    key("between", "b"),
+    { ...key("c", "between"), ...writes("x.json") },
+    { ...key("d", "a"), ...writes("y.json") },
+  ];
+  const [first, ...others] = found(shared);
+  expect(first).toMatchObject({
+    code: "artifact_path_shared",
+    severity: "warning",
+    pointer: "/phases/1/expected_artifact/path",
+    message: expect.stringContaining('"a" writes this artifact too'),
+  });
+  expect(others).toEqual([]);
+  expect(found(shared.map((each, at) => (at === 1 ? key("b", "a") : each)))).toEqual([]);
+});
+
+it("[PLAN-25] warns of a dependency that is named twice", () => {
+  const phases = [phase({ key: "a" }), phase({ key: "b", depends_on: ["a", "a"] })];
+  expect(spellings(found(phases))).toEqual(["warning duplicate_dependency /phases/1/depends_on/1"]);
+});
+
+it("[PLAN-26] warns of a role that has an artifact and no tool to write it", () => {
+  const known = { ...KNOWN, readers: new Set(["reviewer"]) };
+  const phases = [
+    phase({ key: "a", role: "reviewer", ...writes("a.json") }),
+    phase({ key: "b", role: "reviewer" }),
+    phase({ key: "c", role: "assistant", ...writes("c.json") }),
+  ];
+  expect(spellings(found(phases, known))).toEqual(["warning role_cannot_write /phases/0/role"]);
+});
+
+it("[PLAN-24] looks for shared paths no longer than is reasonable", () => {
+  const phases = Array.from({ length: 3000 }, (_, at) => ({
+    ...phase({ key: `k${at}`, depends_on: at === 0 ? [] : [`k${at - 1}`] }),
+    ...writes("x.json"),
+  }));
+  expect(found(phases)).toEqual([]);
+});
