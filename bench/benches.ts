@@ -15,6 +15,10 @@ export const BENCHES: Readonly<Record<string, { load: () => Promise<Bench>; usua
   detail: { load: async () => (await import("./detail.ts")).bench, usual: true },
   stream: { load: async () => (await import("./stream.ts")).bench, usual: true },
   exchange: { load: async () => (await import("./exchange.ts")).bench, usual: true },
+  "streamed-arguments": {
+    load: async () => (await import("./streamed-arguments.ts")).bench,
+    usual: true,
+  },
   hints: { load: async () => (await import("./hints.ts")).bench, usual: false },
   million: { load: async () => (await import("./million.ts")).bench, usual: false },
   nodes: { load: async () => (await import("./nodes.ts")).bench, usual: false },

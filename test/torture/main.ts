@@ -26,6 +26,7 @@ const TORTURES: Readonly<Record<string, () => Promise<Torture>>> = {
   stopped: () => import("./run-stopped.ts"),
   nodes: () => import("./run-nodes.ts"),
   restarts: () => import("./run-restarts.ts"),
+  arguments: () => import("./run-arguments.ts"),
   machines: () => import("./run-machines.ts"),
   "kill-writes": () => import("./run-kill-writes.ts"),
   pooler: () => import("./run-pooler.ts"),

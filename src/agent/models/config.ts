@@ -1,4 +1,5 @@
 import { DEMO_MODEL } from "./name.ts";
+import type { IdleLimits } from "./receive-stream.ts";
 
 /** What the models need from the environment. Addresses and keys are null where none is set. */
 export interface ModelConfig {
@@ -11,6 +12,8 @@ export interface ModelConfig {
   readonly retries: number;
   /** How long a provider may take to begin its answer, in milliseconds. */
   readonly timeoutMs: number;
+  /** How long a provider that has begun its answer may send nothing of it. */
+  readonly idle: IdleLimits;
   /** Tokens that every model is taken to read at most, as it was written; null where nobody says. */
   readonly contextTokens: string | null;
 }
@@ -44,6 +47,7 @@ export function modelConfig(env: Readonly<Record<string, string | undefined>>): 
     ollama: { baseUrl: setting(env["OLLAMA_BASE_URL"]) ?? ollamaUrl(setting(env["OLLAMA_HOST"])) },
     retries: 2,
     timeoutMs: 120_000,
+    idle: { beforeTextMs: 300_000, afterTextMs: 60_000 },
     contextTokens: setting(env["REPRISE_CONTEXT_TOKENS"]),
   };
 }

@@ -47,22 +47,23 @@ export async function openModel(input: {
 async function openAnthropic({ model, config }: Opening): Promise<BaseChatModel> {
   const apiKey = keyOf(config.anthropic, "ANTHROPIC_API_KEY");
   const baseUrl = config.anthropic.baseUrl ?? "https://api.anthropic.com";
-  const { ChatAnthropic } = await import("@langchain/anthropic");
-  return new ChatAnthropic({
+  const { AnthropicClient } = await import("./anthropic-client.ts");
+  const fields = {
     model,
     apiKey,
     anthropicApiUrl: checkUrl(baseUrl, "ANTHROPIC_BASE_URL"),
     streamUsage: true,
     maxRetries: config.retries,
-    clientOptions: { authToken: null, logLevel: "off", timeout: config.timeoutMs },
-  });
+    clientOptions: { authToken: null, logLevel: "off", timeout: config.timeoutMs } as const,
+  };
+  return new AnthropicClient(fields, config.idle);
 }
 
 async function openOpenAi({ model, config }: Opening): Promise<BaseChatModel> {
   const apiKey = keyOf(config.openai, "OPENAI_API_KEY");
   const baseUrl = config.openai.baseUrl ?? "https://api.openai.com/v1";
   const { openAiClient } = await import("./openai-client.ts");
-  return openAiClient({
+  const fields = {
     model,
     apiKey,
     streamUsage: true,
@@ -75,18 +76,20 @@ async function openOpenAi({ model, config }: Opening): Promise<BaseChatModel> {
       adminAPIKey: null,
       logLevel: "off",
     },
-  });
+  } as const;
+  return openAiClient(fields, config.idle);
 }
 
 async function openOllama({ model, config, window }: Opening): Promise<BaseChatModel> {
   const baseUrl = config.ollama.baseUrl ?? "http://127.0.0.1:11434";
-  const { ChatOllama } = await import("@langchain/ollama");
-  return new ChatOllama({
+  const { OllamaClient } = await import("./ollama-client.ts");
+  const fields = {
     model,
     baseUrl: checkUrl(baseUrl, "OLLAMA_BASE_URL"),
     numCtx: window,
     maxRetries: config.retries,
-  });
+  };
+  return new OllamaClient(fields, config.idle);
 }
 
 function keyOf({ apiKey, baseUrl }: ProviderConfig, variable: string): string {

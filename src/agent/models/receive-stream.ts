@@ -1,0 +1,119 @@
+import { AIMessageChunk } from "@langchain/core/messages";
+import type { ChatGenerationChunk } from "@langchain/core/outputs";
+
+import { RepriseError } from "../../core/errors.ts";
+import { gatherArguments } from "./gather-arguments.ts";
+
+/** How long a provider may send nothing of an answer, in milliseconds. */
+export interface IdleLimits {
+  /** Before its first text or tool call, and while it reports that it reasons. */
+  readonly beforeTextMs: number;
+  /** After its first character of text or of a tool call. */
+  readonly afterTextMs: number;
+}
+
+export interface ReceiveInput {
+  readonly limits: IdleLimits;
+  readonly signal: AbortSignal | undefined;
+  /** Begins the stream; aborting the signal has to close its connection. */
+  readonly open: (signal: AbortSignal) => AsyncGenerator<ChatGenerationChunk>;
+}
+
+/**
+ * A provider's stream as Reprise receives it: with the arguments of tool calls in one piece
+ * (`gatherArguments`), and given up if nothing of an answer arrives for too long. Comments, pings and
+ * empty pieces do not count.
+ *
+ * Error codes: `model_unreachable`.
+ */
+export function receiveStream(input: ReceiveInput): AsyncGenerator<ChatGenerationChunk> {
+  return gatherArguments(limitIdle(input));
+}
+
+async function* limitIdle(input: ReceiveInput): AsyncGenerator<ChatGenerationChunk> {
+  const idle = new AbortController();
+  const signal = AbortSignal.any([idle.signal, ...(input.signal ? [input.signal] : [])]);
+  const chunks = input.open(signal);
+  const { limits } = input;
+  const timer = createIdleTimer(limits, (error) => idle.abort(error));
+  try {
+    for (;;) {
+      const next = await orAborted(chunks.next(), signal);
+      if (next.done === true) {
+        signal.throwIfAborted();
+        return;
+      }
+      timer.heard(next.value);
+      yield next.value;
+    }
+  } catch (error) {
+    // a client that was aborted may report anything
+    idle.signal.throwIfAborted();
+    throw error;
+  } finally {
+    timer.stop();
+    // not awaited: a client that hangs would hold up the exchange
+    void chunks.return(undefined).catch(() => undefined);
+  }
+}
+
+/** Leaves no listener behind: a stream has many thousands of pieces. */
+function orAborted<Value>(value: Promise<Value>, signal: AbortSignal): Promise<Value> {
+  return new Promise((resolve, reject) => {
+    const onAbort = (): void => reject(signal.reason);
+    signal.addEventListener("abort", onAbort, { once: true });
+    const settle =
+      <Result>(end: (result: Result) => void) =>
+      (result: Result): void => {
+        signal.removeEventListener("abort", onAbort);
+        end(result);
+      };
+    value.then(settle(resolve), settle(reject));
+  });
+}
+
+function createIdleTimer(limits: IdleLimits, giveUp: (error: RepriseError) => void) {
+  const start = (ms: number) => setTimeout(() => giveUp(idleError(ms)), ms);
+  let limit = limits.beforeTextMs;
+  let timer = start(limit);
+  return {
+    heard: (chunk: ChatGenerationChunk): void => {
+      const next = limitAfter(chunk, limits);
+      if (next === limit) {
+        timer.refresh();
+      } else if (next !== null) {
+        clearTimeout(timer);
+        limit = next;
+        timer = start(limit);
+      }
+    },
+    stop: (): void => clearTimeout(timer),
+  };
+}
+
+/** Null for a chunk that holds nothing of an answer. */
+function limitAfter({ message }: ChatGenerationChunk, limits: IdleLimits): number | null {
+  if (!AIMessageChunk.isInstance(message)) {
+    return null;
+  }
+  const calls = message.tool_call_chunks ?? [];
+  if (message.text !== "" || calls.some(({ name, args }) => Boolean(name) || Boolean(args))) {
+    return limits.afterTextMs;
+  }
+  return isReasoning(message) ? limits.beforeTextMs : null;
+}
+
+/** Anthropic sends blocks of thinking; other providers' reasoning is in `reasoning_content`. */
+function isReasoning({ content, additional_kwargs }: AIMessageChunk): boolean {
+  return (
+    Boolean(additional_kwargs["reasoning_content"]) ||
+    (typeof content !== "string" && content.some(({ type }) => type.includes("thinking")))
+  );
+}
+
+function idleError(ms: number): RepriseError {
+  return new RepriseError(
+    "model_unreachable",
+    `the model's provider sent nothing for ${Math.round(ms / 1000)} seconds; check the network or the server, then go on with /retry`,
+  );
+}
