@@ -15,6 +15,7 @@ import { ToolNode } from "@langchain/langgraph/prebuilt";
 import type { BaseCheckpointSaver } from "@langchain/langgraph-checkpoint";
 
 import { appendMessages } from "./append-messages.ts";
+import { droppedAnswer } from "./dropped-answer.ts";
 import { sendable } from "./sendable.ts";
 import { settledAnswer } from "./settle-answer.ts";
 
@@ -74,10 +75,12 @@ function modelNode({ model, tools, systemPrompt, shown }: AgentGraphParts) {
       ? []
       : [new SystemMessage({ content: [{ type: "text", text: systemPrompt }] })];
   return async ({ messages }: State, config: RunnableConfig) => {
-    const sent = [...prompt, ...sendable(shown(messages))];
+    const dropped = droppedAnswer(messages);
+    const history = dropped === null ? messages : messages.slice(0, -1);
+    const sent = [...prompt, ...sendable(shown(history))];
     // a client that does not hear of the abort must not hold up the exchange
     const answer = await raceWithSignal(asked.invoke(sent, config), config.signal);
-    return { messages: settledAnswer(answer, names) };
+    return { messages: settledAnswer(answer, names, dropped?.id) };
   };
 }
 

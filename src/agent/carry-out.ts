@@ -75,7 +75,7 @@ export async function carryOut(input: CarryOutInput): Promise<CarriedOut> {
       : await streamAnswer({ ...input, thread, graphInput: next, signal, compaction });
   return {
     finished: !progress.stopped || progress.text !== "",
-    result: await resultOf({ ...input, before, thread, progress }),
+    result: await resultOf({ ...input, before, state, thread, progress }),
   };
 }
 
@@ -118,6 +118,10 @@ async function nextInput(
   if (messages.length > 0) {
     return { messages };
   }
+  if (state.isDropped) {
+    // from its beginning, with the messages that the thread has
+    return { messages };
+  }
   if (input.held.wasInterrupted) {
     // killed between its last checkpoint and the release of its lease: nothing is missing
     return "done";
@@ -131,11 +135,14 @@ async function nextInput(
 async function resultOf(
   input: CarryOutInput & {
     before: Session;
+    state: ThreadState;
     thread: AgentThread;
     progress: { text: string; stopped: boolean };
   },
 ): Promise<ExchangeResult> {
-  const { parts, before } = input;
+  const { parts, before, state, request } = input;
+  // an answer in the place of a dropped one has its row
+  const inPlace = request.text === null && state.isDropped;
   return {
     session: await parts.store.read(readSession, { id: before.id }),
     thread_id: input.thread.id,
@@ -144,7 +151,7 @@ async function resultOf(
     stopped: input.progress.stopped,
     messages: await parts.store.read(readMessagesAfter, {
       session_id: before.id,
-      after_seq: before.last_seq,
+      after_seq: before.last_seq - (inPlace ? 1 : 0),
       all: true,
       limit: RESULT_ROWS,
     }),

@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 
+import type { ToolMessage } from "@langchain/core/messages";
 import { tool, type StructuredToolInterface } from "@langchain/core/tools";
 import { z } from "zod";
 
@@ -21,6 +22,7 @@ import type {
 import type { ExchangeResult } from "./exchange-event.ts";
 import { ownModel } from "./models/choose.ts";
 import { loadPersona } from "./personas/load.ts";
+import { type CallConfig, failedResult } from "./tools/tool-result.ts";
 
 interface DelegateParts {
   readonly parts: ExchangerParts;
@@ -54,11 +56,14 @@ export function delegateTool(
       async ({ persona, task }, config) => {
         const callId = config.toolCall?.id;
         if (callId === undefined) {
-          return "Error: this call has no id, so its sub-agent could not be found again.";
+          return failedResult(
+            "this call has no id, so its sub-agent could not be found again.",
+            config,
+          );
         }
         const live = withSignal(input.live, config.signal);
         const child = { ...input, live, parent, persona, task, callId };
-        return answerOf(() => outsideTheGraph(runChild, child));
+        return answerOf(config, () => outsideTheGraph(runChild, child));
       },
       {
         name: "delegate",
@@ -127,16 +132,17 @@ async function lastAnswer(store: Store, child: Session): Promise<string> {
 
 /** A sub-agent that fails tells its parent in a sentence; what concerns the parent itself does not. */
 async function answerOf(
+  config: CallConfig,
   run: () => Promise<Pick<ExchangeResult, "answer" | "stopped">>,
-): Promise<string> {
+): Promise<string | ToolMessage> {
   try {
     const { answer, stopped } = await run();
     return stopped || answer === ""
-      ? "Error: the sub-agent was stopped before it answered."
+      ? failedResult("the sub-agent was stopped before it answered.", config)
       : answer;
   } catch (error) {
     if (isRepriseError(error) && !PARENTS_OWN.has(error.code)) {
-      return `Error: the sub-agent failed: ${error.message}`;
+      return failedResult(`the sub-agent failed: ${error.message}`, config);
     }
     throw error;
   }

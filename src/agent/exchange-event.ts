@@ -7,7 +7,8 @@ export type ExchangeEvent =
   /** A piece of the answer, as the provider sent it. */
   | { readonly kind: "text"; readonly text: string }
   | { readonly kind: "tool_call"; readonly call: ToolCall }
-  | { readonly kind: "tool_result"; readonly name: string; readonly failed: boolean }
+  /** `failure` is the reason for which the call failed, as the model reads it, else null. */
+  | { readonly kind: "tool_result"; readonly name: string; readonly failure: string | null }
   /** A sub-agent is at work. */
   | { readonly kind: "child"; readonly session: Session }
   /** Something that a person should know, in one sentence. */

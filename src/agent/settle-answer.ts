@@ -12,20 +12,24 @@ import { newId } from "../core/ids.ts";
  * A model's answer as its thread keeps it, and behind it the result of each call that cannot be
  * carried out, so that no provider refuses the history later and the model can mend the call.
  *
- * - The answer gets an id of ours: some servers give an id twice, and in a thread the second answer
- *   would take the place of the first.
+ * - The answer gets the given id or a new one: some servers give an id twice, and in a thread the
+ *   second answer would take the place of the first.
  * - A call without an id gets one.
  * - A call whose arguments are no whole JSON object is kept without arguments and refused. LangChain
  *   closes what was cut off by itself: a file would be written as far as its text had arrived.
  * - A call of a tool that there is not is refused with the names of those there are.
  */
-export function settledAnswer(given: BaseMessage, tools: readonly string[]): BaseMessage[] {
+export function settledAnswer(
+  given: BaseMessage,
+  tools: readonly string[],
+  id: string = newId(),
+): BaseMessage[] {
   if (!AIMessage.isInstance(given)) {
     return [given];
   }
   const calls = callsOf(given);
   const answer = calls.some(({ isBroken }) => isBroken) ? withCalls(given, calls) : given;
-  answer.id = newId();
+  answer.id = id;
   answer.lc_kwargs["id"] = answer.id;
   return [answer, ...calls.flatMap((call) => refusalOf(call, tools) ?? [])];
 }

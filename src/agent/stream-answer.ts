@@ -1,4 +1,4 @@
-import { AIMessage, type BaseMessage } from "@langchain/core/messages";
+import { AIMessage, type AIMessageFields, type BaseMessage } from "@langchain/core/messages";
 import type { BaseCheckpointSaver } from "@langchain/langgraph-checkpoint";
 
 import type { AgentThread } from "./agent.ts";
@@ -9,6 +9,7 @@ import type { Compaction } from "./compaction/compaction.ts";
 import type { ExchangeRequest, Live, Prepared } from "./exchange-parts.ts";
 import type { HeldSession } from "./hold-lease.ts";
 import { modelFailure } from "./models/failure.ts";
+import { droppedAnswer, droppedFields, isDropped } from "./dropped-answer.ts";
 import { followStream, type Progress, showPiece } from "./stream-progress.ts";
 import { messagesOf } from "./thread-state.ts";
 
@@ -64,21 +65,49 @@ export async function streamAnswer(
         throw held.lost.reason;
       }
       if (live.signal.aborted) {
+        const answer = await storedAnswer(input, graphInput);
+        if (answer !== null) {
+          return { text: answer, stopped: false };
+        }
         const text = input.request.keep_partial === false ? "" : progress.partial;
-        await keepPartial(thread, text);
+        await keepPartial(input, text, { response_metadata: { stopped: true } });
         return { text, stopped: true };
       }
-      await makeRoom(input, error);
+      await makeRoom(input, error, progress.partial);
       graphInput = null;
     }
   }
 }
 
-/** Compacts the thread where that is what the agent failed for. Throws what it failed for otherwise. */
-async function makeRoom({ compaction, thread, saver, prepared }: StreamInput, error: unknown) {
+/**
+ * The answer with which the agent has come to its end all the same: it was stopped after the
+ * checkpoint that holds its answer. Null if it has not. The thread decides, not what the stream
+ * had shown by then.
+ */
+async function storedAnswer(
+  { thread, saver }: StreamInput,
+  graphInput: GraphInput,
+): Promise<string | null> {
+  const { next } = await thread.agent.getState({ configurable: { thread_id: thread.id } });
+  const messages = messagesOf(await saver.getTuple({ configurable: { thread_id: thread.id } }));
+  const given = graphInput?.messages.at(-1)?.id;
+  const wasTaken = given === undefined || messages.some(({ id }) => id === given);
+  const last = messages.at(-1);
+  return next.length === 0 && wasTaken && AIMessage.isInstance(last) && !isDropped(last)
+    ? last.text
+    : null;
+}
+
+/**
+ * Compacts the thread where that is what the agent failed for. Throws what it failed for otherwise;
+ * what a person saw of the answer is then kept.
+ */
+async function makeRoom(input: StreamInput, error: unknown, partial: string): Promise<void> {
+  const { compaction, thread, saver, prepared } = input;
   const failure = modelFailure(error, prepared.modelName);
   const full = failure.code === "model_context_full";
   if (!full && !compaction.isDue()) {
+    await keepPartial(input, partial, droppedFields(failure.code));
     throw failure;
   }
   const messages = messagesOf(await saver.getTuple({ configurable: { thread_id: thread.id } }));
@@ -91,11 +120,21 @@ async function makeRoom({ compaction, thread, saver, prepared }: StreamInput, er
   }
 }
 
-/** The text that had arrived when the exchange was stopped becomes the answer. */
-async function keepPartial({ agent, id }: AgentThread, text: string): Promise<void> {
-  if (text !== "") {
-    const message = new AIMessage({ content: text, response_metadata: { stopped: true } });
-    const config = { configurable: { thread_id: id } };
-    await agent.updateState(config, { messages: [message] }, MODEL_NODE);
+/**
+ * The text that had arrived becomes the answer, in the place of what an earlier attempt left.
+ * Sub-agents keep none: their parent would take it for an answer.
+ */
+async function keepPartial(
+  { thread, saver, request }: StreamInput,
+  text: string,
+  fields: Pick<AIMessageFields, "response_metadata" | "usage_metadata">,
+): Promise<void> {
+  if (text === "" || request.keep_partial === false) {
+    return;
   }
+  const config = { configurable: { thread_id: thread.id } };
+  const before = droppedAnswer(messagesOf(await saver.getTuple(config)));
+  const id = before?.id === undefined ? {} : { id: before.id };
+  const message = new AIMessage({ ...id, ...fields, content: text });
+  await thread.agent.updateState(config, { messages: [message] }, MODEL_NODE);
 }

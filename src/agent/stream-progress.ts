@@ -1,6 +1,7 @@
 import { AIMessage, type BaseMessage, isBaseMessage, ToolMessage } from "@langchain/core/messages";
 
 import type { ExchangeListener } from "./exchange-event.ts";
+import { failureOf } from "./tools/tool-result.ts";
 
 export interface Progress {
   /** Text of the last complete assistant message. */
@@ -51,11 +52,7 @@ function messagesIn(update: unknown): readonly BaseMessage[] {
 
 function showMessage({ listener, progress }: FollowInput, message: BaseMessage): void {
   if (ToolMessage.isInstance(message)) {
-    listener({
-      kind: "tool_result",
-      name: message.name ?? "",
-      failed: message.status === "error",
-    });
+    listener({ kind: "tool_result", name: message.name ?? "", failure: failureOf(message) });
   } else if (AIMessage.isInstance(message)) {
     if (progress.partial === "" && message.text !== "") {
       // a model that does not stream: its text comes whole

@@ -2,6 +2,7 @@ import { AIMessage, type BaseMessage, ToolMessage, type ToolCall } from "@langch
 import type { BaseCheckpointSaver, CheckpointTuple } from "@langchain/langgraph-checkpoint";
 
 import { isSummary } from "./compaction/view.ts";
+import { droppedAnswer } from "./dropped-answer.ts";
 import { AGENT_TOOLS } from "./tools/catalogue.ts";
 
 /** A tool call without a result in the checkpoint, and its result where the tool had finished. */
@@ -17,6 +18,8 @@ export interface ThreadState {
   readonly openCalls: readonly OpenCall[];
   /** Text of the last assistant message; empty where there is none. */
   readonly answer: string;
+  /** True if the last message is what had arrived of an answer when its provider failed. */
+  readonly isDropped: boolean;
 }
 
 export async function readThread(
@@ -34,6 +37,7 @@ export async function readThread(
       result: finished.get(id) ?? null,
     })),
     answer: messages.findLast(isAnswer)?.text ?? "",
+    isDropped: droppedAnswer(messages) !== null,
   };
 }
 

@@ -29,8 +29,9 @@ export interface Bench {
 
 /** A session in an empty folder, on a real database, with an exchanger on a loopback model server. */
 export async function openBench(
-  server: ModelServer,
+  server: Pick<ModelServer, "env">,
   env: Readonly<Record<string, string>> = {},
+  changed: Partial<ExchangerParts> | ((store: Store) => Partial<ExchangerParts>) = {},
 ): Promise<Bench> {
   const empty = await createDatabase();
   onTestFinished(() => empty[Symbol.asyncDispose]());
@@ -48,6 +49,7 @@ export async function openBench(
     },
     protectedPaths: [database],
     owner: thisProcess("test"),
+    ...(typeof changed === "function" ? changed(store) : changed),
   };
   const exchanger = createExchanger(parts);
   const session = await store.write(createSession, { repo_path: repo });

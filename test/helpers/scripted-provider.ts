@@ -199,7 +199,7 @@ const FORMATS: Record<ProviderName, Format> = {
   ollama: {
     type: "application/x-ndjson",
     begin: "",
-    comment: "\n",
+    comment: "",
     ping: ollama({}),
     text: (content) => ollama({ content }),
     reasoning: (thinking) => ollama({ thinking }),

@@ -1,3 +1,5 @@
+import { ToolMessage } from "@langchain/core/messages";
+
 import { isRepriseError } from "../../core/errors.ts";
 import { codeOf } from "./real-place.ts";
 
@@ -14,20 +16,46 @@ const SYSTEM_FAULTS: Readonly<Record<string, string>> = {
   ENAMETOOLONG: "the name is too long; choose a shorter one",
 };
 
+/** The part of a tool's configuration that names the call that it answers. */
+export interface CallConfig {
+  readonly toolCall?: { readonly id?: string | undefined; readonly name: string } | undefined;
+}
+
 /**
- * Makes a tool that never throws: a failure is answered as text that begins with `Error:`, and
- * what every answer holds can be stored (no NUL, no half character).
+ * Makes a tool that never throws: a failure is answered as text that begins with `Error:`, with the
+ * status of an error, and what every answer holds can be stored (no NUL, no half character).
  */
 export function reportFailure<Input>(
   act: (input: Input) => Promise<string>,
-): (input: Input) => Promise<string> {
-  return async (input) => {
+): (input: Input, config: CallConfig) => Promise<string | ToolMessage> {
+  return async (input, config) => {
     try {
       return (await act(input)).toWellFormed().replaceAll("\0", "\u{FFFD}");
     } catch (error) {
-      return `Error: ${messageOf(error)}`;
+      return failedResult(messageOf(error), config);
     }
   };
+}
+
+/** Before the reason in the result of a call that failed. */
+const FAILURE = "Error: ";
+
+/** The result of a call that failed; only its text if the tool was not called by a model. */
+export function failedResult(reason: string, { toolCall }: CallConfig): string | ToolMessage {
+  const content = `${FAILURE}${reason}`;
+  const { id, name } = toolCall ?? {};
+  return id === undefined || name === undefined
+    ? content
+    : new ToolMessage({ content, name, tool_call_id: id, status: "error" });
+}
+
+/** Why a call failed; null for the result of one that did not. */
+export function failureOf(result: ToolMessage): string | null {
+  const { status, text } = result;
+  if (status !== "error") {
+    return null;
+  }
+  return text.startsWith(FAILURE) ? text.slice(FAILURE.length) : text;
 }
 
 /** Runs what it is given one after the other; a failure does not hold up the next. */

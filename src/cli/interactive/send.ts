@@ -100,8 +100,8 @@ function plainScreen(cli: CliContext): PlainScreen {
           noticeLine(cli, `· ${oneLine(event.call.name)} ${callArguments(event.call.args)}`);
           break;
         case "tool_result":
-          if (event.failed) {
-            noticeLine(cli, `· ${oneLine(event.name)} failed`);
+          if (event.failure !== null) {
+            noticeLine(cli, `· ${oneLine(event.name)} failed: ${shortened(event.failure)}`);
           }
           break;
         case "child":
@@ -131,10 +131,14 @@ function plainScreen(cli: CliContext): PlainScreen {
   };
 }
 
-/** Characters of a tool call's arguments that a line shows. */
-const ARGUMENTS_SHOWN = 100;
+/** Characters of a tool call's arguments, or of the reason for its failure, that a line shows. */
+const CHARACTERS_SHOWN = 100;
 
 export function callArguments(args: unknown): string {
-  const text = oneLine(JSON.stringify(args) ?? "");
-  return text.length > ARGUMENTS_SHOWN ? `${text.slice(0, ARGUMENTS_SHOWN)}…` : text;
+  return shortened(JSON.stringify(args) ?? "");
+}
+
+function shortened(text: string): string {
+  const line = oneLine(text);
+  return line.length > CHARACTERS_SHOWN ? `${line.slice(0, CHARACTERS_SHOWN)}…` : line;
 }

@@ -27,7 +27,7 @@ export interface MirrorInput {
  * Brings the mirror up to a checkpoint. Part of the checkpoint's own transaction, so that the two
  * cannot drift apart. Messages that have a row keep their `seq` (a pending one is pending no more,
  * and its estimate leaves the total, because the provider counts it from here); new ones are
- * appended. A summary that takes the id of the message it replaces gets a row of its own, and the
+ * appended. An answer in the place of one that was dropped is counted then. A summary that takes the id of the message it replaces gets a row of its own, and the
  * message keeps its row under a fresh id: the history stays readable. Carried out again, it changes
  * nothing. Does nothing for a session that does not exist.
  */
@@ -55,6 +55,7 @@ export const mirrorMessages: Operation<MirrorInput, void> = async (tx, input) =>
   const counted = await countMessages(tx, {
     session_id: input.session_id,
     fresh,
+    replaced: kept.flatMap(({ message }) => (isReplaced(known, message) ? [message] : [])),
     estimates: estimatesOf(kept.flatMap(({ message }) => known.get(message.message_id) ?? [])),
   });
   if (counted === null) {
@@ -78,6 +79,8 @@ interface KnownRow {
   readonly token_count: number;
   readonly is_summary: number;
   readonly checkpointed: number;
+  /** The content of a row without tokens, else empty. */
+  readonly uncounted: string;
 }
 
 /** Far below what either engine takes in one statement. */
@@ -89,7 +92,21 @@ async function knownRows(tx: Tx, input: MirrorInput): Promise<Map<string, KnownR
     const messages = input.messages.slice(start, start + IDS_PER_QUERY);
     const rows = await tx.db
       .selectFrom("messages")
-      .select(["message_id", "seq", "role", "token_count", "is_summary", "checkpointed"])
+      .select((eb) => [
+        "message_id",
+        "seq",
+        "role",
+        "token_count",
+        "is_summary",
+        "checkpointed",
+        eb
+          .case()
+          .when("token_count", "=", 0)
+          .then(eb.ref("content"))
+          .else("")
+          .end()
+          .as("uncounted"),
+      ])
       .where("session_id", "=", input.session_id)
       .where(
         "message_id",
@@ -113,6 +130,12 @@ async function renameRow(tx: Tx, sessionId: string, row: KnownRow): Promise<void
     .execute();
 }
 
+/** True for an answer in the place of what had arrived of one, for which nothing was counted. */
+function isReplaced(known: ReadonlyMap<string, KnownRow>, message: MirrorMessage): boolean {
+  const row = known.get(message.message_id);
+  return row?.role === "assistant" && row.uncounted !== "" && row.uncounted !== message.content;
+}
+
 /** What pending messages were estimated at: the provider counts them from here. */
 function estimatesOf(rows: readonly KnownRow[]): number {
   return rows
@@ -126,14 +149,16 @@ async function countMessages(
   input: {
     readonly session_id: string;
     readonly fresh: readonly MirrorMessage[];
+    readonly replaced: readonly MirrorMessage[];
     readonly estimates: number;
   },
 ): Promise<{ readonly last_seq: number; readonly last_activity_at: string } | null> {
   const { fresh } = input;
+  const counted = [...fresh, ...input.replaced];
   const spent = (count: (usage: NonNullable<MirrorMessage["usage"]>) => number): number =>
-    fresh.reduce((sum, { usage }) => sum + (usage === null ? 0 : count(usage)), 0);
+    counted.reduce((sum, { usage }) => sum + (usage === null ? 0 : count(usage)), 0);
   const inputTokens = spent((usage) => usage.input_tokens) - input.estimates;
-  const counted = await tx.db
+  const session = await tx.db
     .updateTable("sessions")
     .set((eb) => ({
       last_seq: eb("last_seq", "+", fresh.length),
@@ -148,7 +173,7 @@ async function countMessages(
     .where("id", "=", input.session_id)
     .returning(["last_seq", "last_activity_at"])
     .executeTakeFirst();
-  return counted ?? null;
+  return session ?? null;
 }
 
 /** Few statements however many messages there are: each is a round trip to a server. */
