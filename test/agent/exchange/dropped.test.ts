@@ -73,7 +73,9 @@ describe("an answer that the provider drops", () => {
     await using stack = new AsyncDisposableStack();
     const { bench, provider } = await benchOf([[HALF, { kind: "drop" }]]);
     stack.use(provider);
-    await expect(bench.run({ text: "question" })).rejects.toThrow();
+    await expect(bench.run({ text: "question" })).rejects.toMatchObject({
+      code: "model_unreachable",
+    });
     await bench.run({ text: "go on" });
     expect(JSON.stringify(provider.requests[1])).toContain("half an ans");
     expect(await findings(bench)).toEqual([]);
