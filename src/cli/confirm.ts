@@ -1,6 +1,7 @@
 import { RepriseError } from "../core/errors.ts";
 import { ask } from "./ask.ts";
 import type { CliContext } from "./context.ts";
+import { readDry } from "./read-dry.ts";
 
 /**
  * Asks before something that cannot be undone. Only `y` or `yes` is a yes.
@@ -15,5 +16,6 @@ export async function confirm(cli: CliContext, question: string): Promise<boolea
     );
   }
   const answer = await ask(cli, { question: `${question} [y/N] `, on: cli.stderr });
+  await readDry(cli.stdin);
   return answer !== null && /^y(es)?$/i.test(answer.trim());
 }

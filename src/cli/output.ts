@@ -37,11 +37,11 @@ export class Drawing extends Writable {
   }
 
   override _write(text: string, _encoding: string, done: (error?: Error | null) => void): void {
-    if (this.hidden) {
-      done();
-    } else {
-      this.#stream.write(keepMovements(text), "utf8", done);
+    // at once, so that it keeps its place among what is printed
+    if (!this.hidden) {
+      this.#stream.write(keepMovements(text));
     }
+    done();
   }
 
   override _destroy(error: Error | null, done: (error?: Error | null) => void): void {

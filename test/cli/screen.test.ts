@@ -56,6 +56,8 @@ describe.skipIf(!canMakeTerminal)("in a terminal (needs util-linux' script)", ()
     terminal.type("/nonsense\r");
     await terminal.shows(/reprise: There is no such command[^\n]*\n> $/);
     terminal.type("/clear\r");
+    await terminal.shows(/begin afresh\? y\/N $/);
+    terminal.type("y\r");
     await terminal.shows(/the agent begins afresh \(thread 1\)\.\n> $/);
     terminal.type(CTRL_D);
     const [session] = await sessionsOf(home);
@@ -123,6 +125,8 @@ describe.skipIf(!canMakeTerminal)("in a terminal (needs util-linux' script)", ()
     terminal.type("1\r");
     await terminal.shows(/Session abcdef1\S+:0 · 1 message · the latest\n[^\0]*> $/);
     terminal.type("/end\r");
+    await terminal.shows(/for good\? y\/N $/);
+    terminal.type("y\r");
     const { code, screen } = await terminal.finished;
     expect(code).toBe(0);
     expect(screen).toContain(`Session ${idLike("abcdef1")} has ended.`);

@@ -1,9 +1,8 @@
-import { stripVTControlCharacters } from "node:util";
-
 import { spawn } from "@lydell/node-pty";
 import { onTestFinished } from "vitest";
 
 import type { Home } from "./reprise.ts";
+import { createScreenText } from "./screen-text.ts";
 
 /** A real pseudo-terminal with a program in it. */
 export interface Terminal {
@@ -20,7 +19,10 @@ export interface Terminal {
 export const CTRL_C = "\u0003";
 export const CTRL_D = "\u0004";
 
-/** Opens a terminal of 80 columns in which a shell runs a command. */
+/** Far more than any screen takes: it only says in a failure what was there instead. */
+const WAIT_MS = 45_000;
+
+/** Opens a terminal in which a shell runs a command. It is so wide that no line wraps. */
 export function openTerminal(
   home: Home,
   command: string,
@@ -28,7 +30,7 @@ export function openTerminal(
 ): Terminal {
   const pty = spawn("/bin/sh", ["-c", command], {
     name: "xterm",
-    cols: 80,
+    cols: 1000,
     rows: 24,
     cwd: home.project,
     env: { ...home.environment(), ...env },
@@ -37,16 +39,17 @@ export function openTerminal(
   let seen = 0;
   let gone = false;
   let look: () => void = () => undefined;
-  const screen = (): string => stripVTControlCharacters(written).replaceAll("\r", "");
+  const screen = createScreenText();
   pty.onData((text) => {
     written += text;
+    screen.write(text);
     look();
   });
   const finished = new Promise<{ code: number; screen: string }>((resolve) => {
     pty.onExit(({ exitCode }) => {
       gone = true;
       look();
-      resolve({ code: exitCode, screen: screen() });
+      resolve({ code: exitCode, screen: screen.text() });
     });
   });
   onTestFinished(async () => {
@@ -62,16 +65,22 @@ export function openTerminal(
     shows: (pattern) =>
       new Promise((resolve, reject) => {
         look = () => {
-          const unseen = screen().slice(seen);
+          const unseen = screen.text().slice(seen);
           const match = pattern.exec(unseen);
           if (match !== null) {
+            clearTimeout(timer);
             seen += match.index + match[0].length;
             look = () => undefined;
             resolve(match);
           } else if (gone) {
+            clearTimeout(timer);
             reject(new Error(`the program ended, and ${pattern} never came: ${unseen}`));
           }
         };
+        const timer = setTimeout(() => {
+          const unseen = screen.text().slice(seen);
+          reject(new Error(`${pattern} has not come: ${unseen}`));
+        }, WAIT_MS);
         look();
       }),
     finished,

@@ -1,46 +1,64 @@
-import { createInterface } from "node:readline";
-
 import type { CliContext } from "../context.ts";
-import { decodeUtf8 } from "../utf8.ts";
+import { openPipeSource } from "./pipe-source.ts";
+import { openTerminalSource } from "./terminal-source.ts";
 
 export type InputEvent =
-  | { readonly kind: "line"; readonly text: string }
+  | {
+      readonly kind: "line";
+      /** A message: from a terminal it may have several lines. */
+      readonly text: string;
+      /** Pasted text is never a command. */
+      readonly pasted: boolean;
+      /** Whether the terminal has shown it. */
+      readonly shown: boolean;
+    }
   /** A line that is not UTF-8. */
   | { readonly kind: "unreadable" }
-  /** Ctrl-C. */
-  | { readonly kind: "interrupt" }
+  /** Ctrl-C at the prompt, and how many lines it dropped that were typed or waited. */
+  | { readonly kind: "interrupt"; readonly dropped: number }
   /** End of file, or the terminal went away. */
   | { readonly kind: "end" };
 
 export interface LineInput {
   /** The next thing that happened, in order; after `end` it stays `end`. */
   next(prompt: string): Promise<InputEvent>;
+  /** What a person types after the question is shown; null at Ctrl-C and at the end. */
+  ask(question: string): Promise<string | null>;
   /** While the callback is set, Ctrl-C goes to it instead of into the queue. */
   onInterrupt(callback: (() => void) | null): void;
   /** Aborted when the program is asked to leave: SIGTERM, SIGHUP. */
   readonly leaving: AbortSignal;
   /** Lines that were read and not asked for yet. */
   waiting(): number;
-  close(): void;
+  /** Drops those, and returns how many they were. */
+  drop(): number;
+  /** A terminal is read dry and reset before it resolves. */
+  close(): Promise<void>;
+}
+
+/** Where lines come from. */
+export interface Source {
+  prompt(text: string): void;
+  /** Shows a line that was typed while no prompt was there. */
+  echo(prompt: string, line: string): void;
+  /** Drops what is typed and not sent, and returns how many lines that were. */
+  empty(): number;
+  close(): Promise<void>;
+}
+
+export interface SourceEvents {
+  event(event: InputEvent): void;
+  /** Ctrl-C. */
+  interrupt(): void;
+  /** The terminal can be neither read nor reset any more. */
+  lost(): void;
 }
 
 /**
- * Standard input as lines, from a terminal or a pipe. Lines that come while an exchange is at work
- * wait for their turn, so that a pasted block arrives whole.
+ * Standard input as messages, from a terminal or a pipe. What comes while an exchange is running
+ * waits for its turn.
  */
 export function openLineInput(cli: CliContext): LineInput {
-  const terminal = cli.stdin.isTTY === true;
-  if (!terminal) {
-    // bytes as they are: decoded line by line, so that what is not UTF-8 is refused, not replaced
-    cli.stdin.setEncoding("latin1");
-  }
-  const lines = createInterface({
-    input: cli.stdin,
-    // the prompt and what is typed must not get into a file of answers
-    ...(terminal ? { output: (cli.stdout.isTTY ? cli.stdout : cli.stderr).drawing() } : {}),
-    terminal,
-    crlfDelay: Infinity,
-  });
   const queue: InputEvent[] = [];
   const leaving = new AbortController();
   let wake: (() => void) | null = null;
@@ -50,30 +68,51 @@ export function openLineInput(cli: CliContext): LineInput {
     queue.push(event);
     wake?.();
   };
+  const drop = (): number => {
+    const lines = queue.filter((event) => event.kind === "line");
+    queue.splice(0, queue.length, ...queue.filter((event) => event.kind === "end"));
+    return lines.reduce((sum, { text }) => sum + text.split("\n").length, 0);
+  };
   const onInterrupt = (): void => {
     if (interrupt === null) {
-      push({ kind: "interrupt" });
+      const dropped = drop() + source.empty();
+      push({ kind: "interrupt", dropped });
     } else {
       interrupt();
     }
   };
   const onLeave = (): void => {
     leaving.abort();
-    lines.close();
-  };
-
-  lines.on("line", (text) => push(terminal ? { kind: "line", text } : lineOf(text)));
-  lines.on("close", () => push({ kind: "end" }));
-  // a terminal whose window was closed can be neither read nor set back; closing would fail again
-  lines.on("error", () => {
-    leaving.abort();
     push({ kind: "end" });
+  };
+  const source = (cli.stdin.isTTY === true ? openTerminalSource : openPipeSource)(cli, {
+    event: push,
+    interrupt: onInterrupt,
+    lost: onLeave,
   });
-  // in raw mode readline hears Ctrl-C itself; a signal comes from elsewhere or without a terminal
-  lines.on("SIGINT", onInterrupt);
+  // in raw mode the terminal sends Ctrl-C as a key; a signal comes from elsewhere
   cli.signals.on("SIGINT", onInterrupt);
   cli.signals.on("SIGTERM", onLeave);
   cli.signals.on("SIGHUP", onLeave);
+
+  const next = async (prompt: string): Promise<InputEvent> => {
+    if (queue.length === 0) {
+      source.prompt(prompt);
+    } else if (queue[0]?.kind === "line" && !queue[0].shown) {
+      source.echo(prompt, queue[0].text);
+    }
+    while (queue.length === 0) {
+      await new Promise<void>((resolve) => {
+        wake = resolve;
+      });
+    }
+    const [event] = queue;
+    if (event === undefined || event.kind === "end" || leaving.signal.aborted) {
+      return { kind: "end" };
+    }
+    queue.shift();
+    return event;
+  };
 
   return {
     leaving: leaving.signal,
@@ -81,32 +120,26 @@ export function openLineInput(cli: CliContext): LineInput {
       interrupt = callback;
     },
     waiting: () => queue.filter((event) => event.kind === "line").length,
-    next: async (prompt) => {
-      if (terminal && queue.length === 0) {
-        lines.setPrompt(prompt);
-        lines.prompt();
+    drop,
+    next,
+    ask: async (question) => {
+      // what was typed before the question was shown is no answer to it
+      drop();
+      source.empty();
+      const stop = interrupt;
+      interrupt = null;
+      const event = await next(question);
+      interrupt = stop;
+      if (event.kind === "interrupt") {
+        stop?.();
       }
-      while (queue.length === 0) {
-        await new Promise<void>((resolve) => {
-          wake = resolve;
-        });
-      }
-      const [event] = queue;
-      if (event?.kind !== "end") {
-        queue.shift();
-      }
-      return event ?? { kind: "end" };
+      return event.kind === "line" && !event.pasted ? event.text : null;
     },
-    close: () => {
+    close: async () => {
       cli.signals.off("SIGINT", onInterrupt);
+      await source.close();
       cli.signals.off("SIGTERM", onLeave);
       cli.signals.off("SIGHUP", onLeave);
-      lines.close();
     },
   };
-}
-
-function lineOf(bytes: string): InputEvent {
-  const text = decodeUtf8(Buffer.from(bytes, "latin1"));
-  return text === null ? { kind: "unreadable" } : { kind: "line", text };
 }

@@ -9,6 +9,7 @@ import { greeting } from "./greeting.ts";
 import { type InputEvent, type LineInput, openLineInput } from "./input.ts";
 import { callArguments, send } from "./send.ts";
 import { showFailure } from "./show-failure.ts";
+import { plural } from "../plural.ts";
 import { slashCommand } from "./slash.ts";
 
 type Outcome = "stay" | "leave" | "failed" | "stopped";
@@ -30,18 +31,19 @@ export async function runLines(parts: LinesInput): Promise<void> {
   const input = openLineInput(cli);
   const terminal = cli.stdin.isTTY === true;
   if (terminal) {
-    parts.conversation.askWith((question) => isYes(input, question));
-  }
-  if (terminal && !parts.json) {
-    for (const line of await greeting(parts)) {
-      printLine(cli, line);
-    }
+    parts.conversation.askWith(async (question) => isYes(await input.ask(question)));
   }
   try {
+    if (terminal && !parts.json) {
+      for (const line of await greeting(parts)) {
+        printLine(cli, line);
+      }
+    }
     let interrupted = false;
     for (;;) {
       const event = await input.next("> ");
-      if (event.kind === "end" || (event.kind === "interrupt" && interrupted)) {
+      const again = event.kind === "interrupt" && event.dropped === 0 && interrupted;
+      if (event.kind === "end" || again) {
         if (terminal) {
           // what follows must not stand behind the prompt
           cli.stdout.print("\n");
@@ -49,7 +51,10 @@ export async function runLines(parts: LinesInput): Promise<void> {
         return;
       }
       if (event.kind === "interrupt") {
-        noticeLine(cli, "\nCtrl-C again, or /exit, leaves; the session stays.");
+        noticeLine(
+          cli,
+          `\n${dropped(event.dropped)}Ctrl-C again, or /exit, leaves; the session stays.`,
+        );
       }
       const outcome = await handle(parts, input, event);
       if (outcome === "leave" || (outcome !== "stay" && !terminal)) {
@@ -60,7 +65,7 @@ export async function runLines(parts: LinesInput): Promise<void> {
       interrupted = event.kind === "interrupt" || outcome === "stopped";
     }
   } finally {
-    input.close();
+    await input.close();
   }
 }
 
@@ -72,9 +77,15 @@ async function handle(parts: LinesInput, input: LineInput, event: InputEvent): P
     if (event.kind !== "line" || event.text.trim() === "") {
       return "stay";
     }
+    if (event.pasted) {
+      return await exchange(parts, input, event.text);
+    }
     const command = slashCommand(event.text);
     if (command !== null) {
-      const outcome = await interruptible(input, (signal) => command({ ...parts, signal }));
+      const confirm = askToConfirm(parts.cli, input);
+      const outcome = await interruptible(input, (signal) =>
+        command({ ...parts, signal, confirm }),
+      );
       return outcome === "continue" ? await exchange(parts, input, null) : outcome;
     }
     // "//text" sends "/text"
@@ -103,6 +114,8 @@ async function exchange(
   );
   if (stopped && (parts.cli.stdin.isTTY !== true || input.leaving.aborted)) {
     parts.cli.exitCode = 1;
+  } else if (stopped && input.waiting() > 0) {
+    noticeLine(parts.cli, dropped(input.drop()).trim());
   }
   return stopped ? "stopped" : "stay";
 }
@@ -131,13 +144,22 @@ function askToRepeat(cli: CliContext, input: LineInput): NonNullable<Live["mayRe
     for (const { name, args } of calls) {
       noticeLine(cli, `· ${oneLine(name)} ${callArguments(args)}`);
     }
-    return isYes(input, "Carry them out again? y/N ");
+    return isYes(await input.ask("Carry them out again? y/N "));
   };
 }
 
-async function isYes(input: LineInput, question: string): Promise<boolean> {
-  const answer = await input.next(question);
-  return answer.kind === "line" && /^y(es)?$/i.test(answer.text.trim());
+/** Where nobody can be asked, a command is what the input says. */
+function askToConfirm(cli: CliContext, input: LineInput): (question: string) => Promise<boolean> {
+  return async (question) => cli.stdin.isTTY !== true || isYes(await input.ask(`${question} y/N `));
+}
+
+function isYes(answer: string | null): boolean {
+  return answer !== null && /^y(es)?$/i.test(answer.trim());
+}
+
+/** A sentence about lines that will not be sent; empty where there are none. */
+function dropped(lines: number): string {
+  return lines === 0 ? "" : `${plural(lines, "line")} dropped, not sent. `;
 }
 
 function sayUnsent(cli: CliContext, input: LineInput): void {

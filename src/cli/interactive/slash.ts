@@ -14,6 +14,8 @@ interface SlashParts {
   readonly conversation: Conversation;
   /** Aborted where a person stops what takes long. */
   readonly signal: AbortSignal;
+  /** Asks before what cannot be undone. */
+  readonly confirm: (question: string) => Promise<boolean>;
 }
 
 interface SlashCommand {
@@ -82,7 +84,10 @@ const COMMANDS: readonly SlashCommand[] = [
   {
     name: "clear",
     help: "archive all messages and begin a fresh agent context",
-    carryOut: (parts) => freshThread(parts, { archive: true }),
+    carryOut: async (parts) =>
+      (await agrees(parts, "Archive all messages and begin afresh?"))
+        ? freshThread(parts, { archive: true })
+        : "stay",
   },
   {
     name: "compact",
@@ -115,7 +120,11 @@ const COMMANDS: readonly SlashCommand[] = [
   {
     name: "end",
     help: "end the session for good and leave",
-    carryOut: async ({ cli, conversation }) => {
+    carryOut: async (parts) => {
+      const { cli, conversation } = parts;
+      if (!(await agrees(parts, "End this session for good?"))) {
+        return "stay";
+      }
       const ended = await conversation.end();
       noticeLine(
         cli,
@@ -144,6 +153,18 @@ export function slashCommand(line: string): ((parts: SlashParts) => Promise<Slas
     );
   }
   return (parts) => command.carryOut(parts, (match[2] ?? "").trim());
+}
+
+/** A session that is not stored yet has nothing to lose. */
+async function agrees(
+  { cli, conversation, confirm }: SlashParts,
+  question: string,
+): Promise<boolean> {
+  const yes = conversation.current() === null || (await confirm(question));
+  if (!yes) {
+    noticeLine(cli, "Nothing was changed.");
+  }
+  return yes;
 }
 
 async function freshThread(

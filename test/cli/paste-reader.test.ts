@@ -1,0 +1,77 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+
+import { createPasteReader } from "../../src/cli/interactive/paste-reader.ts";
+
+const START = "\u001b[200~";
+const END = "\u001b[201~";
+
+type Piece = readonly ["keys" | "paste", string];
+
+/** Reads the texts one after the other, and then until the given number of pastes has come. */
+async function read(texts: readonly string[], pastes: number): Promise<Piece[]> {
+  const pieces: [Piece[0], string][] = [];
+  const { promise, resolve } = Promise.withResolvers<void>();
+  let left = pastes;
+  const reader = createPasteReader({
+    keys: (text) => {
+      const last = pieces.at(-1);
+      if (last?.[0] === "keys") {
+        last[1] += text;
+      } else {
+        pieces.push(["keys", text]);
+      }
+    },
+    paste: (text) => {
+      pieces.push(["paste", text]);
+      left -= 1;
+      if (left === 0) {
+        // keys that came behind the last one are given out in the same turn
+        queueMicrotask(resolve);
+      }
+    },
+  });
+  for (const text of texts) {
+    reader.read(text);
+  }
+  if (pastes === 0) {
+    resolve();
+  }
+  await promise;
+  reader.close();
+  return pieces;
+}
+
+describe("what a terminal sends", () => {
+  it("[CLI-70] is keys and pastes, wherever the reads are torn", async () => {
+    const sent = `ab${START}one\r/exit\r${END}\r${START}two${END}c\u001b[A`;
+    await fc.assert(
+      fc.asyncProperty(fc.uniqueArray(fc.nat(sent.length), { maxLength: 12 }), async (places) => {
+        const cuts = [0, ...places.sort((a, b) => a - b), sent.length];
+        const torn = cuts.slice(1).map((end, index) => sent.slice(cuts[index], end));
+        expect(await read(torn, 2)).toEqual([
+          ["keys", "ab"],
+          ["paste", "one\r/exit\r"],
+          ["keys", "\r"],
+          ["paste", "two"],
+          ["keys", "c\u001b[A"],
+        ]);
+      }),
+      { numRuns: 40 },
+    );
+  });
+
+  it("[CLI-71] is one paste where the pasted text holds an end mark", async () => {
+    expect(await read([`${START}a${END}\r/end\ry\r${END}`, "\r"], 1)).toEqual([
+      ["paste", "a\r/end\ry\r"],
+      ["keys", "\r"],
+    ]);
+  });
+
+  it.each(["\u0003", "\u0004"])(
+    "[CLI-71] is keys again after a paste without an end when %j is typed",
+    async (key) => {
+      expect(await read([`a${START}rm -rf build\r`, key], 0)).toEqual([["keys", `a${key}`]]);
+    },
+  );
+});
