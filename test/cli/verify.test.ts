@@ -76,6 +76,48 @@ ${id}  2 differences
     expect(await home.run(["sessions", "repair"])).toMatchObject({ code: 2, stdout: "" });
   });
 
+  it("[PROOF-19] checks every session where some cannot be read, and names each that is damaged", async () => {
+    const home = freshHome();
+    const [first, second, third] = [
+      await twoExchanges(home),
+      await twoExchanges(home),
+      await twoExchanges(home),
+    ];
+    const gone = idLike("abcdef1");
+    await seed(home, { id: gone, messages: ["one", "two"] });
+    for (const id of [first, second]) {
+      plant(
+        home,
+        `UPDATE checkpoint_lists SET base = 999999, base_length = 1 WHERE thread IN (SELECT id FROM checkpoint_threads WHERE thread_id LIKE '${id}:%')`,
+      );
+    }
+    plant(home, `UPDATE messages SET content = 'x' WHERE session_id = '${third}' AND seq = 2`);
+    plant(home, `PRAGMA foreign_keys = OFF; DELETE FROM sessions WHERE id = '${gone}'`);
+
+    const { code, stdout, stderr } = await home.run(["sessions", "verify", "--json"]);
+    expect({ code, stderr }).toEqual({ code: 1, stderr: "" });
+    const lines = stdout
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line) as VerifyDocument);
+    const kinds = lines
+      .slice(0, -1)
+      .map((line) => [line.session_id, line.findings.map(({ kind }) => kind)]);
+    expect(Object.fromEntries(kinds)).toEqual({
+      [first]: ["checkpoint_damaged"],
+      [second]: ["checkpoint_damaged"],
+      [third]: ["different"],
+      [gone]: ["session_missing"],
+    });
+    expect(lines.at(-1)).toEqual({
+      ok: false,
+      sessions: 3,
+      messages: 14,
+      different: 4,
+      findings: 4,
+    });
+  });
+
   it("[PROOF-12] goes over all sessions, a line for each that differs and a summary", async () => {
     const home = freshHome();
     const id = await twoExchanges(home);

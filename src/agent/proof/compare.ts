@@ -1,8 +1,11 @@
 import { threadId } from "../../core/threads.ts";
+import { isTime } from "../../core/time.ts";
 import type { HeadFault } from "../../store/proof/head.ts";
 import type { Mirror, MirrorRow } from "../../store/proof/mirror.ts";
 import type { Desired } from "./desired.ts";
-import type { Finding, FindingKind } from "./finding.ts";
+import { clearMark } from "./clear-mark.ts";
+import { compareRecord } from "./compare-record.ts";
+import { about, type Finding, type FindingKind } from "./finding.ts";
 import { COMPARED, columnsOf, type Match } from "./match.ts";
 import { misplacedRows } from "./order.ts";
 import type { Truth } from "./truth.ts";
@@ -19,12 +22,14 @@ export function compareMirror(input: Comparison): Finding[] {
   const damaged = input.truth.damaged.map(({ thread_id, fault }) =>
     about("checkpoint_damaged", `The latest checkpoint of thread ${thread_id} ${FAULTS[fault]}`),
   );
-  if (damaged.length > 0) {
+  const record = compareRecord(input.mirror.record);
+  const unreadable = damaged.length > 0 ? damaged : strangers(input);
+  if (unreadable.length > 0) {
     // without a thread's messages every row of it would look like an extra one
-    return damaged;
+    return [...unreadable, ...record];
   }
   const rows = [...missing(input), ...unexplained(input), ...rowByRow(input), ...misplaced(input)];
-  return [...rows, ...positions(input, rows), ...counters(input)];
+  return [...rows, ...positions(input, rows), ...counters(input), ...record];
 }
 
 const FAULTS: Readonly<Record<HeadFault, string>> = {
@@ -33,6 +38,23 @@ const FAULTS: Readonly<Record<HeadFault, string>> = {
   changed: "is not as it was stored; restore a backup.",
   foreign: "holds messages of another thread; restore a backup.",
 };
+
+/** A thread without a mark of which no message has a row, where rows have no message either. */
+function strangers({ mirror, match }: Comparison): Finding[] {
+  if (match.stray.length + match.extra.length === 0) {
+    return [];
+  }
+  const threads = Map.groupBy(match.messages, ({ thread }) => thread);
+  return mirror.heads
+    .filter(({ head_row }) => head_row === 0)
+    .filter(({ suffix }) => threads.get(suffix)?.every(({ row }) => row === null) === true)
+    .map(({ thread_id }) =>
+      about(
+        "checkpoint_damaged",
+        `No message of thread ${thread_id} is one of this session's; restore a backup.`,
+      ),
+    );
+}
 
 function missing({ match }: Comparison): Finding[] {
   return match.messages
@@ -93,8 +115,11 @@ function rowByRow({ mirror, match }: Comparison): Finding[] {
       findings.push(at(row, "pending", sentence));
     }
   }
-  const { cleared_seq } = mirror.counters;
+  const cleared_seq = clearMark(mirror, match);
   for (const row of mirror.rows) {
+    if (!isTime(row.ts)) {
+      findings.push(at(row, "ts", `The time of message ${row.seq} is none.`));
+    }
     if ((row.archived === 1) !== row.seq <= cleared_seq) {
       const state = row.archived === 1 ? "archived, but was never cleared" : "cleared, but shown";
       findings.push(at(row, "archived", `Message ${row.seq} is ${state}.`));
@@ -135,25 +160,26 @@ function counters({ mirror, desired }: Comparison): Finding[] {
   // where rows have to move, the mark moves along with them
   if (desired.moved === 0 && have.cleared_seq !== want.cleared_seq) {
     findings.push(
-      about("archived", `The clear mark stands at ${have.cleared_seq}, where no message is.`),
+      about(
+        "archived",
+        `The clear mark is ${have.cleared_seq} and should be ${want.cleared_seq}, as the messages are shown.`,
+      ),
     );
   }
   if (have.thread_suffix !== want.thread_suffix) {
     const sentence = `thread_suffix is ${have.thread_suffix}, and should be ${want.thread_suffix}.`;
     findings.push(about("thread_suffix", sentence));
   }
-  for (const column of ["title", "last_message_at"] as const) {
-    if (have[column] !== want[column]) {
-      findings.push(about(column, `${column} is not set, although there is a message.`));
-    }
+  if (have.title !== want.title) {
+    findings.push(about("title", "title is not that of the first user message."));
+  }
+  // a row that is missing or too much explains it
+  if (have.last_message_at !== want.last_message_at && have.last_seq === want.last_seq) {
+    findings.push(about("last_message_at", "last_message_at is not the last message's time."));
   }
   return findings;
 }
 
 function at(row: MirrorRow, kind: FindingKind, sentence: string): Finding {
   return { kind, seq: row.seq, message_id: row.message_id, sentence };
-}
-
-function about(kind: FindingKind, sentence: string): Finding {
-  return { kind, seq: null, message_id: null, sentence };
 }

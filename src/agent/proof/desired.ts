@@ -1,6 +1,8 @@
 import { titleOf } from "../../core/text.ts";
 import { originOf } from "../../store/messages/mirror.ts";
 import type { Mirror, MirrorCounters, MirrorRow } from "../../store/proof/mirror.ts";
+import { isTime } from "../../core/time.ts";
+import { clearMark } from "./clear-mark.ts";
 import { columnsOf, type Match, type MatchedMessage } from "./match.ts";
 import { orderedMessages } from "./order.ts";
 
@@ -21,22 +23,25 @@ export interface Desired {
 export function desiredMirror(mirror: Mirror, match: Match): Desired {
   const places = placesOf(match);
   const moved = places.filter(({ row }, index) => row !== null && row.seq !== index + 1).length;
-  const cleared_seq = clearedSeq({ mirror, places, moved });
-  const rows = places.map((place, index) => {
+  const mark = clearMark(mirror, match);
+  const cleared_seq = clearedSeq({ mark, places, moved });
+  const timed = places.map((place, index) => {
     const seq = index + 1;
     return { ...rowAt(place, mirror.session_id), seq, archived: seq <= cleared_seq ? 1 : 0 };
   });
-  const { title, last_message_at, thread_suffix } = mirror.counters;
+  const isLastAnew = places.at(-1)?.row === null;
+  const rows = withTimes(timed, isLastAnew ? mirror.counters.last_message_at : null);
+  const { thread_suffix } = mirror.counters;
   return {
     rows,
     moved,
     counters: {
-      title: title ?? firstTitle(rows),
+      title: titleFor({ mirror, match, rows }),
       thread_suffix: Math.max(0, thread_suffix, ...mirror.heads.map(({ suffix }) => suffix)),
       last_seq: rows.length,
       cleared_seq,
       ...totals({ mirror, match, rows }),
-      last_message_at: last_message_at ?? latest(rows),
+      last_message_at: lastMessageAt(mirror, rows),
     },
   };
 }
@@ -91,25 +96,26 @@ function otherRows({ messages, pending, stray, removed }: Match) {
 
 /** The clear action archives a whole thread, so a missing message goes with the rest of its own. */
 function clearedSeq(input: {
-  readonly mirror: Mirror;
+  /** The right mark among the rows that are there. */
+  readonly mark: number;
   readonly places: readonly Place[];
   readonly moved: number;
 }): number {
-  const { mirror, places, moved } = input;
-  const cleared = Math.min(Math.max(mirror.counters.cleared_seq, 0), places.length);
+  const { mark, places, moved } = input;
+  const cleared = Math.min(Math.max(mark, 0), places.length);
   if (moved === 0) {
     return cleared;
   }
   const archivedThreads = new Map<number, boolean>();
   for (const place of places) {
     if (place.kind === "message" && place.row !== null && !archivedThreads.get(place.thread)) {
-      archivedThreads.set(place.thread, place.row.seq <= mirror.counters.cleared_seq);
+      archivedThreads.set(place.thread, place.row.seq <= mark);
     }
   }
   return places.filter((place, index) =>
     place.kind === "message" && place.row === null
       ? (archivedThreads.get(place.thread) ?? index < cleared)
-      : (place.row?.seq ?? 0) <= mirror.counters.cleared_seq,
+      : (place.row?.seq ?? 0) <= mark,
   ).length;
 }
 
@@ -147,14 +153,47 @@ function totals(input: { mirror: Mirror; match: Match; rows: readonly MirrorRow[
     : { total_input_tokens: input.mirror.counters.total_input_tokens, total_output_tokens };
 }
 
-function firstTitle(rows: readonly MirrorRow[]): string | null {
-  const first = rows.find(({ role, is_summary }) => role === "user" && is_summary === 0);
-  return first === undefined ? null : titleOf(first.content);
+/**
+ * A row whose time is none gets that of the row before it, and a last row that is made anew the
+ * time that the session has of it.
+ */
+function withTimes(rows: readonly MirrorRow[], lastTime: string | null): MirrorRow[] {
+  let last = rows.find(({ ts }) => isTime(ts))?.ts ?? new Date(0).toISOString();
+  return rows.map((row, index) => {
+    const ts = index === rows.length - 1 ? (lastTime ?? row.ts) : row.ts;
+    last = isTime(ts) ? ts : last;
+    return { ...row, ts: last };
+  });
 }
 
-function latest(rows: readonly MirrorRow[]): string | null {
-  return rows.reduce<string | null>(
-    (last, { ts }) => (last !== null && last > ts ? last : ts),
-    null,
-  );
+/** The title is set once: it may also be that of an earlier text of the first user message. */
+function titleFor(input: {
+  readonly mirror: Mirror;
+  readonly match: Match;
+  readonly rows: readonly MirrorRow[];
+}): string | null {
+  const { mirror, match, rows } = input;
+  const { title } = mirror.counters;
+  const first = rows.find(({ role, is_summary }) => role === "user" && is_summary === 0);
+  if (first === undefined) {
+    return null;
+  }
+  const texts = match.earlierTexts.map((text) => titleOf(text));
+  return title !== null && texts.includes(title) ? title : titleOf(first.content);
+}
+
+/**
+ * The last row's time, as both are stored at once. As it is where that row is earlier than the one
+ * before it, so that its own time may be the wrong one, or was made anew.
+ */
+function lastMessageAt(mirror: Mirror, rows: readonly MirrorRow[]): string | null {
+  const { last_message_at } = mirror.counters;
+  const [before, last] = rows.length < 2 ? [undefined, rows[0]] : rows.slice(-2);
+  if (last === undefined) {
+    return null;
+  }
+  const isMadeAnew = mirror.heads.some(({ ts }) => ts === last.ts);
+  const isEarlier = before !== undefined && last.ts < before.ts;
+  const isKnown = last_message_at !== null && isTime(last_message_at);
+  return isKnown && (isMadeAnew || isEarlier) ? last_message_at : last.ts;
 }

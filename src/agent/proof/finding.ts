@@ -19,6 +19,15 @@ export const FINDING_KINDS = [
   "title",
   "last_message_at",
   "thread_suffix",
+  /** A message's time is none. */
+  "ts",
+  /** The session's row says what cannot be; nothing tells what it ought to say. */
+  "parent",
+  "depth",
+  "project_key",
+  "ended_at",
+  /** Messages whose session has no row. */
+  "session_missing",
   /** A checkpoint cannot be read whole. The mirror may be the only copy: nothing is repaired. */
   "checkpoint_damaged",
   /** A row that nothing accounts for, and a thread whose checkpoints might have. The same. */
@@ -37,8 +46,22 @@ export interface Finding {
   readonly sentence: string;
 }
 
+/** Kinds that a repair leaves as they are: what is right, no checkpoint says. */
+export const LEFT_ALONE: ReadonlySet<FindingKind> = new Set([
+  "parent",
+  "depth",
+  "project_key",
+  "ended_at",
+]);
+
 /** Kinds that forbid a repair. */
 export const BEYOND_REPAIR: ReadonlySet<FindingKind> = new Set([
   "checkpoint_damaged",
   "checkpoint_missing",
+  "session_missing",
 ]);
+
+/** A finding of no one message. */
+export function about(kind: FindingKind, sentence: string): Finding {
+  return { kind, seq: null, message_id: null, sentence };
+}

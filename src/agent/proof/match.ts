@@ -14,6 +14,8 @@ export interface Match {
   readonly stray: readonly MirrorRow[];
   /** Rows that nothing explains. */
   readonly extra: readonly MirrorRow[];
+  /** What user messages said before the agent changed or removed them. */
+  readonly earlierTexts: readonly string[];
   /**
    * False where messages were removed and an answer's provider did not say what it was sent: what
    * stood before the answer then can no longer be told.
@@ -54,7 +56,10 @@ export function matchRows(rows: readonly MirrorRow[], truth: Truth): Match {
     }
   }
   const inputIsKnown = removed.length === 0 || !truth.estimated;
-  return { messages, removed, pending, stray, extra, inputIsKnown };
+  const earlierTexts = truth.removed
+    .filter(({ role }) => role === "user")
+    .map(({ content }) => content);
+  return { messages, removed, pending, stray, extra, earlierTexts, inputIsKnown };
 }
 
 /** What a row has to share with its message. */

@@ -22,7 +22,9 @@ export interface Proven {
 export async function proveSession(store: Store, session_id: string): Promise<Proven> {
   const proven = await prove(store, { session_id, removed: false });
   const isExplained = proven.findings.every(
-    ({ kind, seq }) => seq === null || !["extra", "pending", "checkpoint_missing"].includes(kind),
+    ({ kind, seq }) =>
+      kind !== "title" &&
+      (seq === null || !["extra", "pending", "checkpoint_missing"].includes(kind)),
   );
   // what the agent took out of a thread is looked up only where a row asks for it
   return isExplained ? proven : prove(store, { session_id, removed: true });

@@ -7,7 +7,7 @@ import { type RewriteMirror, rewriteMirror } from "../../store/proof/rewrite.ts"
 import type { Store } from "../../store/store.ts";
 import { holdLease } from "../hold-lease.ts";
 import { isGone } from "../../store/leases/this-process.ts";
-import { BEYOND_REPAIR, type Finding } from "./finding.ts";
+import { BEYOND_REPAIR, type Finding, LEFT_ALONE } from "./finding.ts";
 import { type Proven, proveSession } from "./prove.ts";
 
 export interface RepairInput {
@@ -19,6 +19,8 @@ export interface RepairInput {
 export interface Repair {
   /** What differed before; empty where nothing was to be done. */
   readonly findings: readonly Finding[];
+  /** What still differs: no checkpoint says what would be right. */
+  readonly left: readonly Finding[];
   /** Rows that went, came, changed where they stand, and moved to another position. */
   readonly rows: {
     readonly removed: number;
@@ -39,8 +41,9 @@ export interface Repair {
 export async function repairSession(input: RepairInput): Promise<Repair> {
   const { store, session_id } = input;
   const { proof, findings } = await proveSession(store, session_id);
-  if (findings.length === 0 && proof.activity !== "running") {
-    return nothing();
+  const { repairable, left } = sorted(findings);
+  if (repairable.length === 0 && proof.activity !== "running") {
+    return nothing(left);
   }
   if (proof.state === "ended") {
     return mend(input, null);
@@ -69,12 +72,13 @@ async function mend(input: RepairInput, fence: Fence | null): Promise<Repair> {
   for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
     const proven = await proveSession(store, session_id);
     refuseDamaged(proven);
-    if (proven.findings.length === 0) {
-      return nothing();
+    const { repairable, left } = sorted(proven.findings);
+    if (repairable.length === 0) {
+      return nothing(left);
     }
     const change = { ...changeOf(proven), session_id, fence };
     if ((await store.write(rewriteMirror, change)) === "rewritten") {
-      return { findings: proven.findings, rows: countRows(proven, change) };
+      return { findings: repairable, left, rows: countRows(proven, change) };
     }
   }
   throw new RepriseError(
@@ -129,6 +133,11 @@ function countRows({ proof, desired }: Proven, { insert }: Change): Repair["rows
   };
 }
 
-function nothing(): Repair {
-  return { findings: [], rows: { removed: 0, added: 0, changed: 0, moved: 0 } };
+function sorted(findings: readonly Finding[]) {
+  const left = findings.filter(({ kind }) => LEFT_ALONE.has(kind));
+  return { repairable: findings.filter(({ kind }) => !LEFT_ALONE.has(kind)), left };
+}
+
+function nothing(left: readonly Finding[]): Repair {
+  return { findings: [], left, rows: { removed: 0, added: 0, changed: 0, moved: 0 } };
 }

@@ -2,6 +2,7 @@ import { RepriseError } from "../../core/errors.ts";
 import type { SessionTree } from "../../store/transfer/document.ts";
 import { writeSessionTree } from "../../store/transfer/write-tree.ts";
 import type { Store, Tx } from "../../store/store.ts";
+import { LEFT_ALONE } from "../proof/finding.ts";
 import { proveSession } from "../proof/prove.ts";
 
 /**
@@ -42,6 +43,8 @@ async function refuseDifference(store: Store, id: string): Promise<void> {
 
 /** The first thing that `sessions verify` would say of a session; null where it says nothing. */
 export async function firstDifference(store: Store, id: string): Promise<string | null> {
-  const { findings } = await proveSession(store, id);
+  const proven = await proveSession(store, id);
+  // what nothing tells the right value of, a session of an older program may have
+  const findings = proven.findings.filter(({ kind }) => !LEFT_ALONE.has(kind));
   return findings[0]?.sentence ?? null;
 }

@@ -2,7 +2,7 @@ import { Command } from "commander";
 
 import type { Repair } from "../../agent/proof/repair.ts";
 import { resolveSession } from "../../store/sessions/read.ts";
-import { type CliContext, printJson, printLine } from "../context.ts";
+import { type CliContext, noticeLine, printJson, printLine } from "../context.ts";
 import { openStore, withStore } from "../database.ts";
 import { plural } from "../plural.ts";
 
@@ -26,8 +26,8 @@ export function repairCommand(cli: CliContext): Command {
       const owner = thisProcess("reprise sessions repair");
       const repair = await repairSession({ store, session_id: id, owner });
       if (options.json === true) {
-        const repaired = repair.findings.length > 0;
-        printJson(cli, { session_id: id, repaired, ...repair });
+        const { findings, rows } = repair;
+        printJson(cli, { session_id: id, repaired: findings.length > 0, findings, rows });
       } else {
         printRepair(cli, id, repair);
       }
@@ -35,7 +35,14 @@ export function repairCommand(cli: CliContext): Command {
   return withStore(command);
 }
 
-function printRepair(cli: CliContext, id: string, { findings, rows }: Repair): void {
+function printRepair(cli: CliContext, id: string, { findings, left, rows }: Repair): void {
+  for (const { kind, sentence } of left) {
+    noticeLine(cli, `${kind}: ${sentence} Nothing says what is right, so it is left as it is.`);
+  }
+  if (findings.length === 0 && left.length > 0) {
+    printLine(cli, `${id}  nothing that can be repaired`);
+    return;
+  }
   if (findings.length === 0) {
     printLine(cli, `${id}  nothing to repair: messages and checkpoints agree`);
     return;

@@ -1,8 +1,9 @@
 import { Command } from "commander";
 
-import { BEYOND_REPAIR } from "../../agent/proof/finding.ts";
+import { about, BEYOND_REPAIR, type Finding } from "../../agent/proof/finding.ts";
 import type { Proven } from "../../agent/proof/prove.ts";
 import { isRepriseError } from "../../core/errors.ts";
+import { type Orphans, readOrphans } from "../../store/proof/record.ts";
 import { readSessionIds } from "../../store/proof/session-ids.ts";
 import { resolveSession } from "../../store/sessions/read.ts";
 import type { Store } from "../../store/store.ts";
@@ -56,21 +57,25 @@ async function verifyOne(input: {
 async function verifyAll(cli: CliContext, store: Store, json: boolean): Promise<void> {
   const { proveSession } = await import("../../agent/proof/prove.ts");
   const counts = { sessions: 0, messages: 0, different: 0, findings: 0 };
+  const count = (document: VerifyDocument): void => {
+    counts.messages += document.messages;
+    counts.findings += document.findings.length;
+    counts.different += document.ok ? 0 : 1;
+    if (!document.ok && json) {
+      printJson(cli, document);
+    } else if (!document.ok) {
+      printLine(cli, sessionLine(document));
+    }
+  };
   for await (const id of sessionIds(store)) {
-    const proven = await unlessGone(proveSession(store, id));
-    if (proven === null) {
-      continue;
+    const document = await documentOf(id, proveSession(store, id));
+    if (document !== null) {
+      counts.sessions += 1;
+      count(document);
     }
-    const findings = proven.findings.length;
-    counts.sessions += 1;
-    counts.messages += proven.proof.rows.length;
-    counts.findings += findings;
-    counts.different += findings === 0 ? 0 : 1;
-    if (findings > 0 && json) {
-      printJson(cli, verifyDocument(proven));
-    } else if (findings > 0) {
-      printLine(cli, sessionLine(proven));
-    }
+  }
+  for (const orphans of await store.read(readOrphans, null)) {
+    count(orphanDocument(orphans));
   }
   cli.exitCode = counts.different === 0 ? 0 : 1;
   if (json) {
@@ -96,20 +101,17 @@ async function* sessionIds(store: Store): AsyncGenerator<string> {
   }
 }
 
-/** A session may be deleted while the others are looked at. */
-async function unlessGone(proven: Promise<Proven>): Promise<Proven | null> {
-  try {
-    return await proven;
-  } catch (error) {
-    if (isRepriseError(error, "session_not_found")) {
-      return null;
-    }
-    throw error;
-  }
+/** What programs read of one session. */
+interface VerifyDocument {
+  readonly session_id: string;
+  readonly ok: boolean;
+  readonly messages: number;
+  readonly pending: number;
+  readonly threads: number;
+  readonly findings: readonly Finding[];
 }
 
-/** What programs read of one session. */
-function verifyDocument({ proof, findings, pending }: Proven): Record<string, unknown> {
+function verifyDocument({ proof, findings, pending }: Proven): VerifyDocument {
   return {
     session_id: proof.session_id,
     ok: findings.length === 0,
@@ -118,6 +120,36 @@ function verifyDocument({ proof, findings, pending }: Proven): Record<string, un
     threads: proof.threads.length,
     findings,
   };
+}
+
+/**
+ * Null for a session that was deleted meanwhile. One that cannot be read is a finding of its own:
+ * it keeps none of the others from being checked.
+ */
+async function documentOf(id: string, proven: Promise<Proven>): Promise<VerifyDocument | null> {
+  try {
+    return verifyDocument(await proven);
+  } catch (error) {
+    if (isRepriseError(error, "session_not_found")) {
+      return null;
+    }
+    if (isRepriseError(error, "database_corrupt")) {
+      return damagedDocument(id, { finding: about("checkpoint_damaged", error.message) });
+    }
+    throw error;
+  }
+}
+
+function orphanDocument({ session_id, messages }: Orphans): VerifyDocument {
+  const sentence = `${plural(messages, "message")} of a session that has no row; restore a backup.`;
+  return damagedDocument(session_id, { finding: about("session_missing", sentence), messages });
+}
+
+function damagedDocument(
+  session_id: string,
+  { finding, messages = 0 }: { readonly finding: Finding; readonly messages?: number },
+): VerifyDocument {
+  return { session_id, ok: false, messages, pending: 0, threads: 0, findings: [finding] };
 }
 
 function printFindings(cli: CliContext, { proof, findings, pending }: Proven): void {
@@ -144,13 +176,13 @@ function printFindings(cli: CliContext, { proof, findings, pending }: Proven): v
   );
 }
 
-function sessionLine({ proof, findings }: Proven): string {
+function sessionLine({ session_id, findings }: VerifyDocument): string {
   const counts = new Map<string, number>();
   for (const { kind } of findings) {
     counts.set(kind, (counts.get(kind) ?? 0) + 1);
   }
   const kinds = [...counts].map(([kind, count]) => `${count} ${kind}`).join(", ");
-  return `${proof.session_id}  ${plural(findings.length, "difference")}: ${kinds}`;
+  return `${session_id}  ${plural(findings.length, "difference")}: ${kinds}`;
 }
 
 function summary(counts: { sessions: number; messages: number; different: number }): string {

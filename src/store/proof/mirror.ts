@@ -5,6 +5,7 @@ import type { Selectable } from "kysely";
 import type { Activity, SessionState } from "../../core/sessions.ts";
 import { parseThreadId } from "../../core/threads.ts";
 import type { MessageTable, SessionTable } from "../schema.ts";
+import { type ProofRecord, readRecord } from "./record.ts";
 import { readSession } from "../sessions/read.ts";
 import type { Tx } from "../store.ts";
 
@@ -57,6 +58,7 @@ export interface Mirror {
   readonly heads: readonly ThreadHead[];
   /** Ids of threads that had a checkpoint and have none. */
   readonly lost: readonly string[];
+  readonly record: ProofRecord;
 }
 
 /** Error codes: `session_not_found`. */
@@ -83,7 +85,8 @@ export async function readMirror(tx: Tx, session_id: string): Promise<Mirror> {
     .execute();
   const heads = await readHeads(tx, session_id);
   const lost = await readLost(tx, { session_id, heads });
-  return { session_id, state, activity, counters, rows, heads, lost };
+  const record = await readRecord(tx, session_id);
+  return { session_id, state, activity, counters, rows, heads, lost, record };
 }
 
 async function readHeads(tx: Tx, session_id: string): Promise<ThreadHead[]> {

@@ -2,6 +2,7 @@ import { isAbsolute, win32 } from "node:path";
 
 import type { Fault } from "../../core/errors.ts";
 import { TITLE_LENGTH } from "../../core/limits.ts";
+import { isTime } from "../../core/time.ts";
 import type { PortableSession, SessionTree } from "./document.ts";
 
 /** What no session's row and no message's row could say, although each field has the right form. */
@@ -66,9 +67,3 @@ function* messageFaults({ messages }: SessionTree, pointer: string): Generator<F
 }
 
 const NO_TIME = "Must be a moment that the calendar has.";
-
-/** The form is right by now; 30 February is not. */
-function isTime(text: string): boolean {
-  const time = new Date(text);
-  return !Number.isNaN(time.getTime()) && time.toISOString() === text;
-}

@@ -154,6 +154,28 @@ describe("the latest checkpoint of a thread", () => {
     expect(await bench.kinds()).not.toContain("checkpoint_damaged");
   });
 
+  it("[PROOF-23] of another session is not taken for the session's own, without a mark either", async () => {
+    const bench = await twoExchanges();
+    const { store } = bench;
+    await plant(bench, "UPDATE checkpoint_threads SET thread_id = 'other:0'");
+    const [other] = await store.read(
+      (tx) => tx.db.selectFrom("checkpoint_threads").select("id").execute(),
+      null,
+    );
+    await bench.put(new HumanMessage({ id: "strange", content: "of another session" }));
+    await plant(
+      bench,
+      "UPDATE checkpoint_threads SET head_row = 0, head_length = 0, head_hash = ''",
+    );
+    await plant(bench, "DELETE FROM messages WHERE message_id = 'strange'");
+    await expectRefused(bench);
+    await plant(
+      bench,
+      `UPDATE checkpoint_list_items SET body = (SELECT min(id) FROM checkpoint_bodies WHERE thread = ${other?.id} AND body LIKE '["%')`,
+    );
+    await expectRefused(bench);
+  });
+
   it("[PROOF-18] stays marked when an earlier one is stored again", async () => {
     const bench = await twoExchanges();
     const saver = createCheckpointSaver({ store: bench.store });

@@ -16,6 +16,7 @@ describe("repair", () => {
     const before = await bench.dump();
     expect(await bench.repair()).toEqual({
       findings: [],
+      left: [],
       rows: { removed: 0, added: 0, changed: 0, moved: 0 },
     });
     expect(await bench.dump()).toEqual(before);

@@ -128,15 +128,88 @@ describe("verify", () => {
     expect(await bench.dump()).toEqual(mended);
   });
 
-  it("[PROOF-3] [PROOF-5] takes the clear mark for what was cleared", async () => {
+  it("[PROOF-20] hides nothing because the clear mark alone says so", async () => {
+    for (const mark of [1, 3, 7, 99]) {
+      const bench = await usualSession();
+      const before = await bench.dump();
+      await bench.plant("UPDATE sessions SET cleared_seq = ? WHERE id = :id", mark);
+      expect(await bench.kinds()).toEqual(["archived"]);
+      await bench.repair();
+      expect(await bench.kinds()).toEqual([]);
+      expect(rightOnes(await bench.dump())).toEqual(rightOnes(before));
+    }
+  });
+
+  it("[PROOF-20] shows nothing that was cleared because the clear mark alone says so", async () => {
+    const bench = await openBench();
+    await bench.exchange("one");
+    await bench.exchange("two");
+    await bench.freshThread(true);
+    await bench.exchange("three");
+    const before = await bench.dump();
+    for (const mark of [0, 2, 3, 5, 6]) {
+      await bench.plant("UPDATE sessions SET cleared_seq = ? WHERE id = :id", mark);
+      expect(await bench.kinds()).toEqual(["archived"]);
+      await bench.repair();
+      expect(rightOnes(await bench.dump())).toEqual(rightOnes(before));
+    }
+  });
+
+  it.each([
+    ["title", "title = 'another'"],
+    ["last_message_at", "last_message_at = '2001-01-01T00:00:00.000Z'"],
+    ["last_message_at", "last_message_at = 'yesterday'"],
+  ])("[PROOF-21] finds a wrong %s and sets it again: %s", async (kind, change) => {
     const bench = await usualSession();
-    await bench.plant("UPDATE sessions SET cleared_seq = 3 WHERE id = :id");
-    expect(await bench.kinds()).toEqual(["archived"]);
+    const before = await bench.dump();
+    await bench.plant(`UPDATE sessions SET ${change} WHERE id = :id`);
+    expect(await bench.kinds()).toEqual([kind]);
     await bench.repair();
     expect(await bench.kinds()).toEqual([]);
-    expect((await bench.dump()).rows.map(({ archived }) => archived)).toEqual([
-      1, 1, 1, 0, 0, 0, 0,
-    ]);
+    expect({ ...(await bench.dump()).session, lease_epoch: 0 }).toEqual({
+      ...before.session,
+      lease_epoch: 0,
+    });
+  });
+
+  it("[PROOF-21] finds a message without a time, and gives it that of the one before", async () => {
+    const bench = await usualSession();
+    await bench.plant("UPDATE messages SET ts = 'noon' WHERE session_id = :id AND seq = 3");
+    expect(await bench.kinds()).toEqual(["ts"]);
+    await bench.repair();
+    const { rows } = await bench.dump();
+    expect(rows[2]?.["ts"]).toBe(rows[1]?.["ts"]);
+    expect(await bench.kinds()).toEqual([]);
+  });
+
+  it.each([
+    ["depth", "depth = 3"],
+    ["parent", "parent_call_id = 'call'"],
+    ["project_key", "project_key = 'x'"],
+    ["project_key", "project_key = '0123456789abcdef'"],
+    ["ended_at", "ended_at = '2026-01-01T00:00:00.000Z'"],
+    ["ended_at", "state = 'ended'"],
+    ["ended_at", "state = 'ended', ended_at = 'then'"],
+  ])("[PROOF-22] finds a wrong %s and leaves it: %s", async (kind, change) => {
+    const bench = await usualSession();
+    await bench.plant(`UPDATE sessions SET ${change} WHERE id = :id`);
+    expect(await bench.kinds()).toEqual([kind]);
+    const before = await bench.dump();
+    const { findings, left } = await bench.repair();
+    expect(findings).toEqual([]);
+    expect(left.map((finding) => finding.kind)).toEqual([kind]);
+    expect(await bench.dump()).toEqual(before);
+  });
+
+  it.each([
+    "UPDATE messages SET ts = '2026-01-01T00:00:00.000Z' WHERE session_id = :id AND seq = 2",
+    "UPDATE messages SET content = content || '.' WHERE session_id = :id AND seq = 7",
+    "UPDATE sessions SET repo_path = '/a', project_key = '0123456789abcdef' WHERE id = :id",
+    "UPDATE sessions SET state = 'ended', ended_at = '2026-01-01T00:00:00.000Z' WHERE id = :id",
+  ])("[PROOF-24] says nothing of what cannot be told: %s", async (sql) => {
+    const bench = await usualSession();
+    await bench.plant(sql);
+    expect(await bench.kinds()).toEqual([]);
   });
 
   it("[PROOF-3] says where, and nothing of what the messages say", async () => {
