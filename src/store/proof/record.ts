@@ -95,8 +95,8 @@ export interface Orphans {
 }
 
 /** Messages of sessions that have no row any more, by session. */
-export const readOrphans: Operation<null, readonly Orphans[]> = async ({ db }) => {
-  const rows = await db
+export const readOrphans: Operation<null, readonly Orphans[]> = ({ db }) =>
+  db
     .selectFrom("messages")
     .leftJoin("sessions", "sessions.id", "messages.session_id")
     .select(["session_id", ({ fn }) => fn.countAll<number>().as("messages")])
@@ -104,5 +104,3 @@ export const readOrphans: Operation<null, readonly Orphans[]> = async ({ db }) =
     .groupBy("session_id")
     .orderBy("session_id")
     .execute();
-  return rows.map(({ session_id, messages }) => ({ session_id, messages: Number(messages) }));
-};
