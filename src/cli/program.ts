@@ -16,6 +16,7 @@ const COMMANDS: CommandTable = {
   doctor: async () => (await import("./doctor.ts")).doctorCommand,
   plan: async () => (await import("./plan.ts")).planCommand,
   schema: async () => (await import("./schema.ts")).schemaCommand,
+  personas: async () => (await import("./personas.ts")).personasCommand,
   trust: async () => (await import("./trust.ts")).trustCommand,
 };
 

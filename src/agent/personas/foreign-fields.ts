@@ -5,38 +5,33 @@ import type { Fields } from "./front-matter.ts";
 import { toolNames } from "./own-fields.ts";
 import type { PersonaFields } from "./own-fields.ts";
 import { PersonaFault } from "./persona-fault.ts";
-
-/** What other programs call our tools. */
-const EQUIVALENTS: Readonly<Record<string, string>> = {
-  Read: "read_file",
-  LS: "list_files",
-  Glob: "find_files",
-  Grep: "search_files",
-  Write: "write_file",
-  Edit: "edit_file",
-  MultiEdit: "edit_file",
-};
+import { allowedTools, DENYING, folded } from "./foreign-denials.ts";
+import { foreignTool } from "./foreign-tools.ts";
+import { quotedName } from "./unknown-tool.ts";
 
 interface Read<Value> {
   readonly value: Value;
   readonly notes: readonly string[];
 }
 
+const KNOWN = ["name", "description", "model", "tools", "color", ...DENYING].map(folded);
+
 /**
- * Front matter written for another program. Its tools become ours where there is an equivalent;
- * others, other programs' model names and other fields are left out, with a note for what changes
- * how the persona works.
+ * Front matter written for another program. Its tools become ours if there is an equivalent; others,
+ * other programs' model names and other fields are left out, with a note for what changes how the
+ * persona works. What it denies is denied here, and a denial that cannot be kept is a fault.
  */
 export function foreignFields(yaml: string): PersonaFields {
   const fields = lenientFields(yaml);
   const tools = foreignTools(fields.get("tools")?.value);
   const model = foreignModel(textOf(fields, "model"));
+  const allowed = allowedTools(fields, tools.value);
   return {
     name: textOf(fields, "name"),
     description: textOf(fields, "description") ?? "",
     model: model.value,
-    tools: tools.value,
-    notes: [...tools.notes, ...model.notes],
+    tools: allowed.value,
+    notes: [...tools.notes, ...allowed.notes, ...model.notes, ...leftOut(fields)],
   };
 }
 
@@ -52,9 +47,18 @@ function lenientFields(yaml: string): Fields {
         ? []
         : [{ key: match[1] ?? "", value: match[2] ?? "", line: index + 2 }];
     });
-    if (!lines.some(({ key }) => key === "name")) throw error;
+    if (!lines.some(({ key }) => key === "name") || losesLimit(yaml, lines)) throw error;
     return new Map(lines.map(({ key, value, line }) => [key, { value: unquoted(value), line }]));
   }
+}
+
+/** What limits the tools must not get lost because it is written over several lines, or twice. */
+function losesLimit(yaml: string, lines: readonly { readonly key: string }[]): boolean {
+  return ["tools", ...DENYING].some((name) => {
+    const written = yaml.match(new RegExp(`^\\W*${name}\\W*:`, "gim")) ?? [];
+    const read = lines.filter(({ key }) => key === name);
+    return written.length > 1 || written.length !== read.length;
+  });
 }
 
 /** `[Read, Grep]` and `"text"` as a line without YAML means them. */
@@ -74,15 +78,27 @@ function textOf(fields: Fields, name: string): string | null {
 function foreignTools(value: unknown): Read<string[] | null> {
   if (value === undefined || value === null || value === "*") return { value: null, notes: [] };
   const names = toolNames(value) ?? [];
-  const known = names.flatMap((name) => equivalent(name) ?? []);
-  const unknown = names.filter((name) => equivalent(name) === null);
-  const notes = unknown.length === 0 ? [] : [`${unknown.length} of its tools do not exist here`];
+  const known = names.flatMap((name) => foreignTool(name) ?? []);
+  const unknown = names.filter((name) => foreignTool(name) === null);
+  const notes =
+    unknown.length === 0
+      ? []
+      : [`these of its tools do not exist here: ${unknown.map(named).join(", ")}`];
   return { value: [...new Set(known)], notes };
 }
 
-function equivalent(name: string): string | null {
-  const own = AGENT_TOOLS.find((tool) => tool.name === name)?.name;
-  return own ?? (Object.hasOwn(EQUIVALENTS, name) ? (EQUIVALENTS[name] ?? null) : null);
+function named(name: string): string {
+  return quotedName(
+    name,
+    AGENT_TOOLS.map(({ name }) => name),
+  );
+}
+
+function leftOut(fields: Fields): string[] {
+  const names = [...fields.keys()].filter((name) => !KNOWN.includes(folded(name)));
+  return names.length === 0
+    ? []
+    : [`these fields mean nothing here: ${names.map((name) => quotedName(name, [])).join(", ")}`];
 }
 
 function foreignModel(name: string | null): Read<string | null> {

@@ -3,6 +3,7 @@ import { parseModelName } from "../models/name.ts";
 import { AGENT_TOOLS } from "../tools/catalogue.ts";
 import { parseFields } from "./front-matter.ts";
 import type { Field } from "./front-matter.ts";
+import { quotedName } from "./unknown-tool.ts";
 import { PersonaFault } from "./persona-fault.ts";
 
 /** The front matter of a persona, checked. */
@@ -62,8 +63,10 @@ function tools(field: Field | undefined): string[] | null {
     const message = "tools must be a list; write [] for none, or leave tools out for all";
     throw new PersonaFault(message, field.line);
   }
-  if (names.some((name) => !TOOL_NAMES.includes(name))) {
-    throw new PersonaFault(`a tool is unknown; there are ${TOOL_NAMES.join(", ")}`, field.line);
+  const unknown = names.find((name) => !TOOL_NAMES.includes(name));
+  if (unknown !== undefined) {
+    const named = quotedName(unknown, TOOL_NAMES);
+    throw new PersonaFault(`${named} is no tool; there are ${TOOL_NAMES.join(", ")}`, field.line);
   }
   return names;
 }

@@ -108,7 +108,7 @@ describe("loadPersona", () => {
     [
       "an unknown tool",
       persona("name: x\ndescription: d\ntools: [read_fiel]"),
-      /line 4: a tool is unknown; there are read_file,/,
+      /line 4: "\w+"( \(did you mean \w+\?\))? is no tool; there are read_file,/,
     ],
     ["tools without value", persona("tools:"), /line 2: tools must be a list; write \[\] for none/],
     ["tools that are a map", persona("tools: {read_file: true}"), /line 2: tools must be a list/],
@@ -143,7 +143,7 @@ describe("a file for another program", () => {
       model: null,
       tools: ["read_file", "search_files", "find_files", "list_files", "edit_file"],
       notes: [
-        "2 of its tools do not exist here",
+        'these of its tools do not exist here: "Bash", "WebFetch"',
         "its model is another program's; the session's is used",
       ],
     });

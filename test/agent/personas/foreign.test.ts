@@ -1,0 +1,97 @@
+import { describe, expect, it } from "vitest";
+
+import { loadPersona } from "../../../src/agent/personas/load.ts";
+import { personaFolders } from "./persona-folders.ts";
+
+const READING = ["read_file", "list_files", "find_files", "search_files"];
+
+async function foreign(...fields: string[]) {
+  const content = `---\nname: x\n${fields.join("\n")}\n---\nPrompt.\n`;
+  const { places } = personaFolders({ "repo/.claude/agents/x.md": content });
+  return loadPersona({ name: "x", ...places });
+}
+
+async function refusalOf(...fields: string[]): Promise<string> {
+  const error: unknown = await foreign(...fields).catch((error: unknown) => error);
+  expect(error, fields.join()).toMatchObject({ code: "persona_invalid" });
+  return error instanceof Error ? error.message : "";
+}
+
+describe("a persona written for another program", () => {
+  it.each([
+    ["disallowedTools: Write, Edit"],
+    ["disallowedTools: [Write, Edit]"],
+    ["disallowedTools:\n  - Write\n  - Edit"],
+    ["disallowedTools: Write(src/**), edit"],
+    ["disallowed-tools: Write, Edit, Bash, mcp__x"],
+    ["permissionMode: plan"],
+    ["permissionMode: plan\ndisallowedTools: Task"],
+  ])("[PERSONA-1] keeps its denial, and gives no sub-agent what it denies: %s", async (field) => {
+    expect((await foreign(field)).tools).toEqual(READING);
+    expect((await foreign("tools: Read, Write, Edit", field)).tools).toEqual(["read_file"]);
+  });
+
+  it("[PERSONA-1] without a denial has what it names, or all", async () => {
+    expect((await foreign()).tools).toBeNull();
+    expect((await foreign("permissionMode: acceptEdits", "disallowedTools: []")).tools).toBeNull();
+    expect((await foreign("disallowedTools: '*'")).tools).toEqual([]);
+    expect((await foreign("disallowedTools: Task")).tools).toEqual([
+      ...READING,
+      "write_file",
+      "edit_file",
+    ]);
+  });
+
+  it("[PERSONA-2] is refused if a limit cannot be kept", async () => {
+    for (const field of [
+      "permissionMode: dontAsk",
+      "permissionMode: nonsense",
+      "permissionMode: [plan]",
+      "disallowedTools: { Write: true }",
+      "hooks: { PreToolUse: [] }",
+      "isolation: worktree",
+      "permission: { edit: deny }",
+      "disallowedTools: Write\ndisallowed_tools: Edit",
+    ]) {
+      expect(await refusalOf(field)).toMatch(/line \d+: /);
+    }
+  });
+
+  it("[PERSONA-2] is refused if its front matter is no YAML and a limit would get lost", async () => {
+    const broken = "description: Use this when: it rains";
+    expect((await foreign(broken, "disallowedTools: Write")).tools).not.toContain("write_file");
+    for (const fields of [
+      "disallowedTools:\n  - Write",
+      "  disallowedTools: Write",
+      "disallowedTools: Read\ndisallowedTools: Write",
+      "tools:\n  - Read",
+      "hooks:\n  PreToolUse: x",
+    ]) {
+      await refusalOf(broken, fields);
+    }
+  });
+
+  it("[PERSONA-3] has a note for all that was left out, by name", async () => {
+    const { notes } = await foreign(
+      "tools: Read, Bash, read_fiel",
+      "model: opus",
+      "maxTurns: 3",
+      "disallowedTools: Read",
+    );
+    expect(notes).toEqual([
+      'these of its tools do not exist here: "Bash", "read_fiel" (did you mean read_file?)',
+      "it denies read_file",
+      "its model is another program's; the session's is used",
+      'these fields mean nothing here: "maxTurns"',
+    ]);
+  });
+});
+
+it("[PERSONA-4] an unknown tool of an own persona is named, with the nearest name", async () => {
+  const content = "---\nname: x\ntools: [read_file, wirte_file]\n---\nPrompt.\n";
+  const { places } = personaFolders({ "repo/.reprise/personas/x.md": content });
+  await expect(loadPersona({ name: "x", ...places })).rejects.toMatchObject({
+    code: "persona_invalid",
+    message: expect.stringContaining('"wirte_file" (did you mean write_file?)'),
+  });
+});
