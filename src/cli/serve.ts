@@ -18,6 +18,9 @@ interface ServeOptions {
   readonly metricsTokenFile?: string;
   readonly allowHost?: readonly string[];
   readonly project?: string;
+  readonly allowOrigin?: readonly string[];
+  readonly publicPath?: string;
+  readonly trustProxy?: true;
   readonly streamPollMs: string;
   readonly drain: string;
   readonly log?: true;
@@ -33,6 +36,15 @@ export function serveCommand(cli: CliContext): Command {
     .option("--metrics-token-file <file>", "a file that holds a token for /metrics alone")
     .option("--allow-host <name...>", "further names by which clients reach the server")
     .option("--project <folder>", "serve the schemas in .reprise/schemas of this folder, too")
+    .option(
+      "--allow-origin <origin...>",
+      "web pages of these origins may use the service, such as http://localhost:5173",
+    )
+    .option(
+      "--public-path <path>",
+      "what a proxy removes from the front of paths, such as /reprise",
+    )
+    .option("--trust-proxy", "believe X-Forwarded-Prefix; only a proxy may reach the service then")
     .option("--stream-poll-ms <n>", "how often streams look for news", String(STREAM_POLL_MS))
     .option(
       "--drain <seconds>",
@@ -72,6 +84,9 @@ async function serve(cli: CliContext, command: Command, options: ServeOptions): 
     ...(token === null ? {} : { token }),
     ...(metricsToken === null ? {} : { metricsToken }),
     allowHosts: options.allowHost,
+    allowOrigins: options.allowOrigin,
+    publicPath: options.publicPath,
+    trustProxy: options.trustProxy === true,
     log,
   });
   printLine(cli, `listening on ${server.url}`);

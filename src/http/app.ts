@@ -20,11 +20,14 @@ import { typed } from "./api.ts";
 import { artifactRoutes } from "./artifacts.ts";
 import { boundBodies } from "./body-room.ts";
 import { createClientErrors } from "./client-error.ts";
+import { compressAnswers } from "./compression.ts";
 import { createSessionRoute } from "./create-session.ts";
 import { endSessionRoute } from "./end-session.ts";
 import { createGate } from "./gate.ts";
+import { tagAnswers } from "./entity-tags.ts";
 import { healthRoutes } from "./health.ts";
 import type { AllowedHosts } from "./hosts.ts";
+import { parseOrigins } from "./origins.ts";
 import { acceptOnlyJson } from "./json-body.ts";
 import { listSessionsRoute } from "./list-sessions.ts";
 import { createMetrics } from "./metrics/metrics.ts";
@@ -34,10 +37,12 @@ import { observedStore } from "./observed-store.ts";
 import { describeApi, openApiRoute } from "./openapi.ts";
 import { postMessageRoute } from "./post-message.ts";
 import { PROBLEM_TYPE, problemOf } from "./problem.ts";
+import { createPublicPath } from "./public-path.ts";
 import { parseQuery } from "./query.ts";
 import { createReadiness } from "./readiness.ts";
 import { readSessionRoute } from "./read-session.ts";
 import { type Log, logFailure, logRequests } from "./request-log.ts";
+import { sessionFirst } from "./session-first.ts";
 import { streamSessionRoute } from "./stream-session.ts";
 import { createStreams, type Streams } from "./streams.ts";
 import { decodable } from "./target.ts";
@@ -52,6 +57,12 @@ export interface AppOptions {
   /** Where set beside it, `/metrics` takes this one too: who collects metrics need not read sessions. */
   readonly metricsToken?: string | undefined;
   readonly hosts: AllowedHosts;
+  /** Origins whose pages may use the service, as browsers write them; see `parseOrigins`. */
+  readonly allowOrigins?: readonly string[] | undefined;
+  /** What a proxy removes from the front of each path, such as `/reprise`. */
+  readonly publicPath?: string | undefined;
+  /** True if only a proxy can reach the service: its `X-Forwarded-Prefix` is believed. */
+  readonly trustProxy?: boolean | undefined;
   /** A folder whose `.reprise/schemas/` are known too; none where it is not given. */
   readonly project?: string | undefined;
   /** Each is taken from `core/limits.ts` where it is not given. */
@@ -104,6 +115,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     observe,
   });
   const readiness = createReadiness({ store, log, observe });
+  const publicPath = createPublicPath(options);
   const app = await createFastify(options, { log, observe });
   app.addHook("preClose", async () => {
     readiness.retire();
@@ -112,18 +124,27 @@ export async function createApp(options: AppOptions): Promise<App> {
   app.addHook("onClose", async () => metrics.close());
   // so that no request waits while it is loaded
   app.server.once("listening", metrics.start);
-  for (const addRoute of [listSessionsRoute, readSessionRoute, endSessionRoute]) {
-    addRoute(typed(app), store);
-  }
   // with a token, the gate has checked it before any of them is called
   const caller: Caller = { origin: "http", authenticated: options.token !== undefined };
-  createSessionRoute(typed(app), { store, caller });
-  postMessageRoute(typed(app), { store, caller, observe });
-  healthRoutes(typed(app), readiness);
-  metricsRoute(typed(app), metrics);
-  streamSessionRoute(typed(app), store, streams);
-  artifactRoutes(typed(app), { project: options.project ?? null });
-  openApiRoute(typed(app));
+  await app.register(async (scope) => {
+    await compressAnswers(scope);
+    const api = typed(scope);
+    listSessionsRoute(api, store, publicPath);
+    createSessionRoute(api, { store, caller, publicPath });
+    readSessionRoute(api, store);
+    endSessionRoute(api, store);
+    postMessageRoute(api, { store, caller, observe });
+    healthRoutes(api, readiness);
+    metricsRoute(api, metrics);
+    streamSessionRoute(api, store, streams);
+  });
+  await app.register(async (scope) => {
+    // tagged before it is compressed: both forms of an answer have one tag
+    await tagAnswers(scope);
+    await compressAnswers(scope);
+    artifactRoutes(typed(scope), { project: options.project ?? null });
+    openApiRoute(typed(scope));
+  });
   await app.ready();
   return { fastify: app, streams, retire: readiness.retire };
 }
@@ -156,7 +177,8 @@ async function createFastify(
     routerOptions: { querystringParser: parseQuery, maxParamLength: 3 * MAX_HEADER_BYTES },
   });
   app.setValidatorCompiler(createValidatorCompiler());
-  app.setErrorHandler((error, request, reply) => {
+  app.setErrorHandler(async (thrown, request, reply) => {
+    const error = await sessionFirst(thrown, request, options.store);
     if (problemOf(error).status >= 500 && !("logsItself" in request.routeOptions.config)) {
       logFailure(log, error, request.id);
     }
@@ -167,7 +189,7 @@ async function createFastify(
   app.server.maxHeadersCount = 0;
   clientErrors.follow(app.server);
   logRequests(app, { log, observe });
-  guard(app, options);
+  await guard(app, options);
   refuseUnknownRoutes(app);
   acceptOnlyJson(app);
   boundBodies(app);
@@ -175,13 +197,19 @@ async function createFastify(
   return app;
 }
 
-/** Gives every answer its headers and checks who gets in. */
-function guard(app: FastifyInstance, options: AppOptions): void {
-  const letIn = createGate(options);
+/** Gives every answer its headers and checks who gets in. A preflight carries no token. */
+async function guard(app: FastifyInstance, options: AppOptions): Promise<void> {
+  const allowedOrigins = parseOrigins(options.allowOrigins ?? []);
+  const { checkOrigin, checkToken } = createGate({ ...options, allowedOrigins });
   app.addHook("onRequest", async (request, reply) => {
     reply.headers(answerHeaders(request.id));
-    letIn(request);
+    checkOrigin(request);
   });
+  if (allowedOrigins.length > 0) {
+    const { allowOrigins } = await import("./cors.ts");
+    await allowOrigins(app, allowedOrigins);
+  }
+  app.addHook("onRequest", async (request) => checkToken(request));
 }
 
 function answerHeaders(requestId: string): Record<string, string> {

@@ -72,6 +72,8 @@ const ArtifactReport = Type.Object(
 const schema = {
   operationId: "validateArtifact",
   summary: "Validates an artifact and tells every finding with its place; nothing is stored",
+  description:
+    "Answers 200 for an invalid artifact too: `valid` is false then, and `findings` say where and why. Nothing is stored.",
   querystring: NoQuery,
   body: ValidateArtifactRequest,
   response: {

@@ -79,6 +79,8 @@ function listSchemasRoute(app: Api, schemas: Schemas): void {
   const schema = {
     operationId: "listSchemas",
     summary: "Lists the artifacts' schemas by their ids",
+    description:
+      "The schemas that come with Reprise, and those of the project that the service was given. A broken one has its error.",
     querystring: NoQuery,
     response: {
       200: json(Type.Array(Entry), { description: "All that are known." }),
@@ -126,6 +128,7 @@ function readSchema(operationId: string) {
   return {
     operationId,
     summary: "Returns the JSON Schema of an artifact, byte for byte as it was published",
+    description: "An id with a slash may be sent as it is or percent-encoded.",
     querystring: NoQuery,
     response: {
       200: {

@@ -6,6 +6,7 @@ import { createSession } from "../store/sessions/create.ts";
 import type { Store } from "../store/store.ts";
 import type { Api } from "./api.ts";
 import { emptyBodyAsObject } from "./empty-body.ts";
+import type { PublicPath } from "./public-path.ts";
 import { json, problems } from "./responses.ts";
 
 const schema = {
@@ -25,7 +26,11 @@ const schema = {
 
 export function createSessionRoute(
   app: Api,
-  { store, caller }: { readonly store: Store; readonly caller: Caller },
+  {
+    store,
+    caller,
+    publicPath,
+  }: { readonly store: Store; readonly caller: Caller; readonly publicPath: PublicPath },
 ): void {
   app.route({
     method: "POST",
@@ -41,7 +46,7 @@ export function createSessionRoute(
         project_key: typeof repo_path === "string" ? await projectKeyOf(repo_path) : null,
         caller,
       });
-      reply.code(201).header("location", `/api/sessions/${session.id}`);
+      reply.code(201).header("location", publicPath(request, `/api/sessions/${session.id}`));
       return sessionSummary(session);
     },
   });

@@ -12,6 +12,8 @@ import { SESSION_PROBLEMS, SessionParams } from "./session-params.ts";
 const schema = {
   operationId: "endSession",
   summary: "Ends a session; ending it again changes nothing",
+  description:
+    "An ended session can be read, but takes no more messages. Streams of it send what is left and end.",
   params: SessionParams,
   querystring: NoQuery,
   body: named(EndSessionRequest),

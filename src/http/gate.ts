@@ -11,49 +11,72 @@ export interface GateOptions {
   readonly token?: string | undefined;
   /** Where set, it opens calls with `config.metrics` too, and nothing else. */
   readonly metricsToken?: string | undefined;
+  /** Origins whose pages may use the service beside its own. */
+  readonly allowedOrigins: readonly string[];
 }
 
-/**
- * Makes the check of who gets in, carried out before anything of the request is read further.
- *
- * Error codes: `malformed_request` for a host that is not named exactly once, `host_refused`,
- * `origin_refused`, `unauthorized`.
- */
-export function createGate(options: GateOptions): (request: FastifyRequest) => void {
+/** The checks of who gets in. Each throws the refusal. */
+export interface Gate {
+  /**
+   * Before anything else of the request is read. Error codes: `malformed_request` for a host that is
+   * not named exactly once, `host_refused`, `origin_refused`.
+   */
+  checkOrigin(request: FastifyRequest): void;
+  /** Error codes: `unauthorized`. */
+  checkToken(request: FastifyRequest): void;
+}
+
+export function createGate(options: GateOptions): Gate {
   const hasToken = options.token === undefined ? () => true : bearerCheck(options.token);
   const hasMetricsToken =
     options.metricsToken === undefined ? () => false : bearerCheck(options.metricsToken);
-  return (request) => {
-    const { headers, socket, url = "" } = request.raw;
-    refuseUnclearHost(request.raw);
-    const { host = "" } = headers;
-    const target = targetOf(url).host ?? host;
-    if (
-      !isOwnHost(host, options.hosts, socket) ||
-      (target !== host && !isOwnHost(target, options.hosts, socket))
-    ) {
-      throw new RepriseError(
-        "host_refused",
-        "The Host header names another server; use the address the service prints at start, or allow the name with --allow-host.",
-      );
-    }
-    if (!isOwnOrigin(headers.origin, options.hosts, socket) || isForeign(headers)) {
-      throw new RepriseError(
-        "origin_refused",
-        "The request comes from a web page of another origin; the service only answers its own.",
-      );
-    }
-    const mayEnter =
-      isMarked(request, "public") ||
-      hasToken(headers.authorization) ||
-      (isMarked(request, "metrics") && hasMetricsToken(headers.authorization));
-    if (!mayEnter) {
-      throw new RepriseError(
-        "unauthorized",
-        "This service needs its token; send it in the header Authorization: Bearer <token>.",
-      );
-    }
+  return {
+    checkOrigin: (request) => {
+      const { headers } = request.raw;
+      refuseUnclearHost(request.raw);
+      refuseForeignHost(request, options.hosts);
+      const isAllowed = options.allowedOrigins.includes(headers.origin ?? "");
+      if (!isAllowed && !isOwnPage(request.raw, options.hosts)) {
+        throw new RepriseError(
+          "origin_refused",
+          "The request comes from a web page of another origin. Allow that origin with --allow-origin if it may use this service.",
+        );
+      }
+    },
+    checkToken: (request) => {
+      const { authorization } = request.raw.headers;
+      const mayEnter =
+        isMarked(request, "public") ||
+        hasToken(authorization) ||
+        (isMarked(request, "metrics") && hasMetricsToken(authorization));
+      if (!mayEnter) {
+        throw new RepriseError(
+          "unauthorized",
+          "The bearer token is missing or invalid. Send it as `Authorization: Bearer <token>`.",
+        );
+      }
+    },
   };
+}
+
+function refuseForeignHost(request: FastifyRequest, hosts: AllowedHosts): void {
+  const { headers, socket, url = "" } = request.raw;
+  if (headers.host === undefined && isMarked(request, "public")) {
+    // HTTP/1.0 has no Host header, and a load balancer's health check may use it
+    return;
+  }
+  const { host = "" } = headers;
+  const target = targetOf(url).host ?? host;
+  if (!isOwnHost(host, hosts, socket) || (target !== host && !isOwnHost(target, hosts, socket))) {
+    throw new RepriseError(
+      "host_refused",
+      "The Host header names another server; use the address the service prints at start, or allow the name with --allow-host.",
+    );
+  }
+}
+
+function isOwnPage(raw: FastifyRequest["raw"], hosts: AllowedHosts): boolean {
+  return isOwnOrigin(raw.headers.origin, hosts, raw.socket) && !isForeign(raw.headers);
 }
 
 /** Of two Host headers this service would check one while a proxy before it believed the other. */

@@ -1,5 +1,6 @@
 import { Type } from "typebox";
 
+import { NoQuery } from "../core/schemas.ts";
 import type { Api } from "./api.ts";
 import type { Readiness } from "./readiness.ts";
 import { json, problems } from "./responses.ts";
@@ -17,6 +18,8 @@ export function healthRoutes(app: Api, readiness: Readiness): void {
       schema: {
         operationId: "live",
         summary: "Is it alive?",
+        description: "For liveness probes. It does not touch the database, and needs no token.",
+        querystring: NoQuery,
         response: { 200: live, ...problems() },
       },
     },
@@ -30,6 +33,9 @@ export function healthRoutes(app: Api, readiness: Readiness): void {
       schema: {
         operationId: "ready",
         summary: "Can it serve?",
+        description:
+          "For load balancers: 503 while the database cannot be written and read, and once the service is about to stop. It needs no token.",
+        querystring: NoQuery,
         response: { 200: ready, ...problems() },
       },
     },

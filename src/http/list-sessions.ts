@@ -6,11 +6,14 @@ import { listSummaries } from "../store/sessions/list.ts";
 import type { Store } from "../store/store.ts";
 import type { Api } from "./api.ts";
 import { cursorOf, readCursor } from "./cursor.ts";
+import type { PublicPath } from "./public-path.ts";
 import { JSON_TYPE, problems, written } from "./responses.ts";
 
 const schema = {
   operationId: "listSessions",
   summary: "Lists sessions, latest activity first, or in the order of their creation",
+  description:
+    "Sub-agents' sessions are in the list too. With `order=created` the pages lose no session that gets a message meanwhile. The next page is in the `Link` header.",
   querystring: ListQuery,
   response: {
     200: written(Type.Array(named(SessionSummary)), {
@@ -26,7 +29,7 @@ const schema = {
   },
 };
 
-export function listSessionsRoute(app: Api, store: Store): void {
+export function listSessionsRoute(app: Api, store: Store, publicPath: PublicPath): void {
   app.route({
     method: "GET",
     url: "/api/sessions",
@@ -45,7 +48,8 @@ export function listSessionsRoute(app: Api, store: Store): void {
           ...filters,
           cursor: cursorOf(page.next, order),
         });
-        reply.header("link", `</api/sessions?${query.toString()}>; rel="next"`);
+        const next = `${publicPath(request, "/api/sessions")}?${query.toString()}`;
+        reply.header("link", `<${next}>; rel="next"`);
       }
       return reply.type(JSON_TYPE).send(page.json);
     },

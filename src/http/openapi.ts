@@ -6,6 +6,7 @@ import {
   CreateSessionRequest,
   EndSessionRequest,
   MessageInfo,
+  NoQuery,
   PostMessageRequest,
   Problem,
   SessionAck,
@@ -15,10 +16,23 @@ import {
 import type { Api } from "./api.ts";
 import { json, problems } from "./responses.ts";
 
+export interface ApiDescription {
+  readonly version: string;
+  readonly token?: string | undefined;
+  readonly publicPath?: string | undefined;
+}
+
+/** The groups of calls, by the beginning of their paths; the last one has the rest. */
+const TAGS = [
+  { name: "sessions", path: "/api/sessions", description: "Conversations and their messages." },
+  { name: "artifacts", path: "/api/artifacts", description: "Schemas, and validation by them." },
+  { name: "service", path: "/", description: "The service itself." },
+] as const;
+
 /** Registers the named schemas and collects the routes that are added after it. */
 export async function describeApi(
   app: FastifyInstance,
-  { version, token }: { readonly version: string; readonly token?: string | undefined },
+  { version, token, publicPath = "" }: ApiDescription,
 ): Promise<void> {
   for (const schema of [
     SessionSummary,
@@ -39,10 +53,26 @@ export async function describeApi(
         title: "Reprise",
         description: "Long conversations with an agent: sessions and their messages.",
         version,
+        contact: { name: "Reprise" },
+        license: { name: "MIT", identifier: "MIT" },
       },
-      components: { securitySchemes: { token: { type: "http", scheme: "bearer" } } },
-      security: token === undefined ? [] : [{ token: [] }],
+      servers: [{ url: publicPath === "" ? "/" : publicPath, description: "This service." }],
+      tags: TAGS.map(({ name, description }) => ({ name, description })),
+      ...(token === undefined
+        ? { security: [] }
+        : {
+            components: { securitySchemes: { token: { type: "http", scheme: "bearer" } } },
+            security: [{ token: [] }],
+          }),
     },
+    transform: ({ schema, url, route }) => ({
+      url,
+      schema: {
+        ...schema,
+        tags: [TAGS.find(({ path }) => url.startsWith(path))?.name ?? "service"],
+        ...(isPublic(route.config) ? { security: [] } : {}),
+      },
+    }),
     refResolver: {
       buildLocalReference: (json, _baseUri, _fragment, index) =>
         typeof json["$id"] === "string" ? json["$id"] : `schema-${index}`,
@@ -65,10 +95,19 @@ export function openApiRoute(app: Api): void {
     schema: {
       operationId: "describe",
       summary: "This document",
+      description: "OpenAPI 3.1, made from the schemas that requests are checked with.",
+      querystring: NoQuery,
       response: { 200: json(document, { description: "OpenAPI 3.1." }), ...problems() },
     },
     handler: async () => ({ ...app.swagger() }),
   });
+}
+
+/** The gate asks for no token on routes with `config.public`. */
+function isPublic(config: unknown): boolean {
+  return (
+    typeof config === "object" && config !== null && "public" in config && config.public === true
+  );
 }
 
 type Document = Parameters<NonNullable<FastifyDynamicSwaggerOptions["transformObject"]>>[0];

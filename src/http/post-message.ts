@@ -15,6 +15,8 @@ import { SESSION_PROBLEMS, SessionParams } from "./session-params.ts";
 const schema = {
   operationId: "postMessage",
   summary: "Appends a user message; it is stored durably before the answer. The agent is not run",
+  description:
+    "The message is pending until the next exchange gives it to the agent. With an `Idempotency-Key`, a request that is sent again stores nothing.",
   params: SessionParams,
   querystring: NoQuery,
   headers: Type.Object({

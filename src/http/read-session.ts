@@ -10,6 +10,8 @@ import { SESSION_PROBLEMS, SessionParams } from "./session-params.ts";
 const schema = {
   operationId: "getSession",
   summary: "Returns a session and its last messages, 200 and 16 MiB at most, ascending",
+  description:
+    "Archived messages come with `all=true`. If `has_earlier` is true, `before_seq` reads the messages before these.",
   params: SessionParams,
   querystring: DetailQuery,
   response: {

@@ -9,31 +9,30 @@ export interface StallGuard {
   took(client: unknown): void;
 }
 
-/** The time and the timer that a guard uses. */
-export interface StallClock {
-  /** Milliseconds, never going back. */
-  now(): number;
-  /** Calls `tick` every so many milliseconds until the returned function is called. */
-  every(ms: number, tick: () => void): () => void;
-}
+/** Calls `tick` every so many milliseconds until the returned function is called. */
+export type Every = (ms: number, tick: () => void) => () => void;
 
-/** How often in the time clients are checked: one is cut at most a tenth late. */
-const CHECKS = 10;
+/** A client's time in ticks of the guard's timer: it is cut at most one tick late. */
+const TICKS = 10;
 
 /**
  * Calls `stalled` for each client that takes nothing for `stallMs`. ONE timer serves all clients and
- * runs only while bytes wait. A socket's own timer would start again once although the client took
- * nothing, because it compares the bytes that wait now with those of the last write.
+ * runs only while bytes wait. Time is counted in its ticks, of which a process that was held up gets
+ * one: clients do not pay for a pause of the service.
+ *
+ * A socket's own timer would start again once although the client took nothing, because it compares
+ * the bytes that wait now with those of the last write.
  */
-export function createStallGuard(stallMs: number, clock: StallClock = systemClock): StallGuard {
+export function createStallGuard(stallMs: number, every: Every = onInterval): StallGuard {
   // in the order in which their time began: whoever comes first is due first
   const waiting = new Map<unknown, { readonly since: number; readonly stalled: () => void }>();
+  let ticks = 0;
   let stopTimer: (() => void) | null = null;
 
-  const check = (): void => {
-    const due = clock.now() - stallMs;
+  const tick = (): void => {
+    ticks += 1;
     for (const [client, { since, stalled }] of waiting) {
-      if (since > due) {
+      if (ticks - since <= TICKS) {
         break;
       }
       waiting.delete(client);
@@ -48,8 +47,8 @@ export function createStallGuard(stallMs: number, clock: StallClock = systemCloc
   return {
     waits: (client, stalled) => {
       waiting.delete(client);
-      waiting.set(client, { since: clock.now(), stalled });
-      stopTimer ??= clock.every(Math.max(1, stallMs / CHECKS), check);
+      waiting.set(client, { since: ticks, stalled });
+      stopTimer ??= every(stallMs / TICKS, tick);
     },
     took: (client) => {
       waiting.delete(client);
@@ -57,10 +56,7 @@ export function createStallGuard(stallMs: number, clock: StallClock = systemCloc
   };
 }
 
-const systemClock: StallClock = {
-  now: () => performance.now(),
-  every: (ms, tick) => {
-    const timer = setInterval(tick, ms).unref();
-    return () => clearInterval(timer);
-  },
+const onInterval: Every = (ms, tick) => {
+  const timer = setInterval(tick, ms).unref();
+  return () => clearInterval(timer);
 };

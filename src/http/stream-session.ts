@@ -6,7 +6,7 @@ import type { Store } from "../store/store.ts";
 import type { Api } from "./api.ts";
 import { problems, REQUEST_ID } from "./responses.ts";
 import { SESSION_PROBLEMS, SessionParams } from "./session-params.ts";
-import type { Streams } from "./streams.ts";
+import { beginStream, EVENT_STREAM, type Streams } from "./streams.ts";
 import { invalidRequest } from "./validation.ts";
 
 const schema = {
@@ -29,7 +29,7 @@ const schema = {
     200: {
       description: "The stream.",
       headers: { "X-Request-Id": REQUEST_ID },
-      content: { "text/event-stream": { schema: { type: "string" } } },
+      content: { [EVENT_STREAM]: { schema: { type: "string" } } },
     },
     204: {
       type: "null",
@@ -68,9 +68,18 @@ export function streamSessionRoute(app: Api, store: Store, streams: Streams): vo
     url,
     schema: { ...schema, hide: true },
     handler: async (request, reply) => {
-      lastEventId(request);
-      await store.read(resolveSession, { reference: request.params.id });
-      return reply.type("text/event-stream").send("");
+      const { all = false, last_seq } = request.query;
+      const after_seq = lastEventId(request) ?? last_seq ?? 0;
+      const { id } = await store.read(resolveSession, { reference: request.params.id });
+      const left = await streams.hasMore({ session_id: id, after_seq, all });
+      if (!left) {
+        return reply.code(204).send(null);
+      }
+      // as GET: a length would say that the stream is empty
+      reply.hijack();
+      beginStream(reply.raw, reply.getHeaders());
+      reply.raw.end();
+      return reply;
     },
   });
 }

@@ -9,6 +9,8 @@ import { createPageReader, type StreamPage, type StreamPosition } from "./stream
 import { createStreamWriter } from "./stream-writer.ts";
 import { createWatch } from "./watch.ts";
 
+export const EVENT_STREAM = "text/event-stream";
+
 export interface Streams {
   /** Streams that are open, and sessions that are watched for them. */
   readonly open: number;
@@ -21,6 +23,12 @@ export interface Streams {
    * Error codes: `session_not_found`, `database_*`, before anything is answered.
    */
   serve(request: StreamRequest): Promise<"nothing left" | "served">;
+  /**
+   * False for an ended session with nothing after the position: `serve` would send nothing.
+   *
+   * Error codes: `session_not_found`, `database_*`.
+   */
+  hasMore(position: StreamPosition): Promise<boolean>;
   /**
    * Closes the connection of every stream after a whole message, without the end of its answer, so
    * that clients reconnect; refuses new ones. Idempotent.
@@ -67,7 +75,7 @@ export function createStreams(options: StreamsOptions): Streams {
     const subscription = watch.subscribe(position.session_id);
     try {
       let first: StreamPage | null = await readPage(position);
-      if (first.state === "ended" && first.bytes === null) {
+      if (isOver(first)) {
         return "nothing left";
       }
       request.begin();
@@ -119,6 +127,7 @@ export function createStreams(options: StreamsOptions): Streams {
       return watch.watched;
     },
     serve: run,
+    hasMore: async (position) => !isOver(await readPage(position)),
     close: async () => {
       stopping = true;
       for (const over of running.keys()) {
@@ -128,6 +137,10 @@ export function createStreams(options: StreamsOptions): Streams {
       watch.close();
     },
   };
+}
+
+function isOver({ state, bytes }: StreamPage): boolean {
+  return state === "ended" && bytes === null;
 }
 
 /**
@@ -145,17 +158,7 @@ async function answer(
   if (response.destroyed) {
     return;
   }
-  for (const [name, value] of Object.entries(headers)) {
-    if (value !== undefined) {
-      response.setHeader(name, value);
-    }
-  }
-  response.writeHead(200, {
-    "content-type": "text/event-stream",
-    // a stream's connection carries nothing else, so that ending the stream closes it
-    connection: "close",
-    "x-accel-buffering": "no",
-  });
+  beginStream(response, headers);
   response.flushHeaders();
   try {
     if ((await send()) === "complete") {
@@ -168,4 +171,19 @@ async function answer(
     response.destroy();
     throw error;
   }
+}
+
+/** Writes the head of a stream's answer. */
+export function beginStream(response: ServerResponse, headers: StreamRequest["headers"]): void {
+  for (const [name, value] of Object.entries(headers)) {
+    if (value !== undefined) {
+      response.setHeader(name, value);
+    }
+  }
+  response.writeHead(200, {
+    "content-type": EVENT_STREAM,
+    // a stream's connection carries nothing else, so that ending the stream closes it
+    connection: "close",
+    "x-accel-buffering": "no",
+  });
 }

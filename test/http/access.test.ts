@@ -63,7 +63,18 @@ describe("Host", () => {
       "GET /livez HTTP/1.1\r\nHost:\r\nConnection: close\r\n\r\n",
     );
     expect(empty).toMatch(/^HTTP\/1.1 403 /);
-    expect(await exchangeBytes(t.url, "GET /livez HTTP/1.0\r\n\r\n")).toMatch(/^HTTP\/1.1 403 /);
+    expect(await exchangeBytes(t.url, "GET /api/sessions HTTP/1.0\r\n\r\n")).toMatch(
+      /^HTTP\/1.1 403 /,
+    );
+  });
+
+  it("[HTTP-80] may be left out by a health check in HTTP/1.0, which has no such header", async () => {
+    for (const path of ["/livez", "/readyz"]) {
+      const bytes = await exchangeBytes(t.url, `GET ${path} HTTP/1.0\r\n\r\n`);
+      expect(bytes, path).toMatch(/^HTTP\/1.1 200 /);
+    }
+    const named = await exchangeBytes(t.url, "GET /livez HTTP/1.0\r\nHost: evil.example\r\n\r\n");
+    expect(named).toMatch(/^HTTP\/1.1 403 /);
   });
 
   it("[HTTP-37] [HTTP-75] is checked before anything else, on every path", async () => {

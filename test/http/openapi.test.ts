@@ -83,6 +83,36 @@ async function fits(method: string, template: string, path: string, body?: unkno
 }
 
 describe("the OpenAPI document", () => {
+  it("[HTTP-85] names its server, and for each operation a tag and whether a token is needed", async () => {
+    await using guarded = await startTestServer({ token: "x" });
+    const { json } = await guarded.call<
+      Document & {
+        servers: { url: string }[];
+        tags: { name: string; description: string }[];
+        info: { license: object; contact: object };
+      }
+    >("GET", "/openapi.json", { headers: { authorization: "Bearer x" } });
+    expect(json.servers).toEqual([{ url: "/", description: expect.any(String) }]);
+    expect(json.info).toMatchObject({ license: { identifier: "MIT" }, contact: expect.anything() });
+    const tags = json.tags.map(({ name }) => name);
+    expect(tags).toEqual(["sessions", "artifacts", "service"]);
+    expect(json.security).toEqual([{ token: [] }]);
+    for (const [path, methods] of Object.entries(json.paths)) {
+      for (const operation of Object.values(methods)) {
+        const { tags: own, security } = operation as Operation & {
+          tags: string[];
+          security?: object[];
+        };
+        expect(own, path).toHaveLength(1);
+        expect(tags, path).toContain(own[0]);
+        const isOpen = ["/livez", "/readyz"].includes(path);
+        expect(security, path).toEqual(isOpen ? [] : undefined);
+        const answer = await guarded.call("GET", path);
+        expect(answer.status === 401, path).toBe(!isOpen);
+      }
+    }
+  });
+
   it("[HTTP-46] is OpenAPI 3.1 and describes every call", () => {
     expect(document.openapi).toBe("3.1.1");
     expect(document.info).toMatchObject({ title: "Reprise", version: "1.2.3" });
@@ -113,6 +143,7 @@ describe("the OpenAPI document", () => {
     expect(parameters("/api/sessions", "get")).toEqual([
       "query cursor",
       "query limit",
+      "query order",
       "query project_key",
       "query state",
     ]);

@@ -211,6 +211,54 @@ describe("paths and methods", () => {
     }
   });
 
+  it("[HTTP-17] an unknown id is 404 whatever else is wrong with the request", async () => {
+    const unknown = "/api/sessions/00000000-0000-4000-8000-000000000000";
+    const json = { "content-type": "application/json" };
+    const calls = [
+      ["POST", "/messages", { body: {} }],
+      ["POST", "/messages", { body: "no JSON" }],
+      ["POST", "/messages", { body: "x", headers: { "content-type": "text/plain" } }],
+      ["POST", "/messages", { body: { content: "x".repeat(2 * 1024 * 1024) } }],
+      ["POST", "/messages", { body: { content: "x" }, headers: { "idempotency-key": "\t" } }],
+      ["POST", "/messages?x=1", { body: { content: "x" } }],
+      ["POST", "/end", { body: { x: 1 } }],
+      ["GET", "?limit=1", {}],
+      ["GET", "/stream?last_seq=x", {}],
+      ["GET", "/stream", { headers: { "last-event-id": "x" } }],
+    ] as const;
+    for (const [method, rest, call] of calls) {
+      const headers = { ...json, ...("headers" in call ? call.headers : {}) };
+      const answer = await t.call<Refusal>(method, `${unknown}${rest}`, { ...call, headers });
+      expect([answer.status, answer.json.code], `${method} ${rest}`).toEqual([
+        404,
+        "session_not_found",
+      ]);
+      // of a session that exists, the same request is judged
+      const judged = await t.call(method, `/api/sessions/${id}${rest}`, { ...call, headers });
+      expect([400, 413, 415, 422], `${method} ${rest}`).toContain(judged.status);
+    }
+  });
+
+  it("[HTTP-21] the paths that describe the service take no query", async () => {
+    for (const path of ["/livez", "/readyz", "/openapi.json", "/metrics"]) {
+      const answer = await t.call<Refusal>("GET", `${path}?x=1`);
+      expect([answer.status, answer.json.code], path).toEqual([422, "invalid_request"]);
+    }
+  });
+
+  it("[HTTP-24] HEAD of a stream has no length, and is 204 where GET is", async () => {
+    const ended = await t.newSession();
+    await t.post(ended, "x");
+    const path = `/api/sessions/${ended}/stream`;
+    const head = await t.call("HEAD", path);
+    expect([head.status, head.headers.get("content-length")]).toEqual([200, null]);
+    expect(head.headers.get("x-request-id")).toMatch(/^[0-9a-f-]{36}$/);
+    await t.call("POST", `/api/sessions/${ended}/end`);
+    expect((await t.call("HEAD", path)).status).toBe(200);
+    expect((await t.call("HEAD", `${path}?last_seq=1`)).status).toBe(204);
+    expect((await t.call("GET", `${path}?last_seq=1`)).status).toBe(204);
+  });
+
   it("[HTTP-24] HEAD answers as GET does, without a body", async () => {
     for (const path of [
       "/api/sessions",

@@ -1,4 +1,5 @@
 import net from "node:net";
+import { brotliDecompressSync, gunzipSync } from "node:zlib";
 
 /** One answer as it came over the wire. */
 export interface WireAnswer {
@@ -124,32 +125,46 @@ function readAnswer(
   );
   const body =
     bodiless === true || status < 200 || status === 204 || status === 304
-      ? { text: "", length: 0 }
+      ? { bytes: Buffer.alloc(0), length: 0 }
       : readBody(bytes.subarray(end + 4), { headers, closed });
   return body === null
     ? null
-    : { answer: { status, head, headers, body: body.text }, length: end + 4 + body.length };
+    : {
+        answer: { status, head, headers, body: textOf(body.bytes, headers) },
+        length: end + 4 + body.length,
+      };
+}
+
+function textOf(bytes: Buffer, headers: ReadonlyMap<string, string>): string {
+  switch (headers.get("content-encoding")) {
+    case "br":
+      return brotliDecompressSync(bytes).toString("utf8");
+    case "gzip":
+      return gunzipSync(bytes).toString("utf8");
+    default:
+      return bytes.toString("utf8");
+  }
 }
 
 function readBody(
   bytes: Buffer,
   { headers, closed }: { readonly headers: ReadonlyMap<string, string>; readonly closed: boolean },
-): { text: string; length: number } | null {
+): { bytes: Buffer; length: number } | null {
   if (headers.get("content-type")?.startsWith("text/event-stream") === true) {
-    return { text: STREAM, length: bytes.length };
+    return { bytes: Buffer.from(STREAM), length: bytes.length };
   }
   const length = headers.get("content-length");
   if (length !== undefined) {
     const size = Number(length);
-    return bytes.length < size ? null : { text: bytes.toString("utf8", 0, size), length: size };
+    return bytes.length < size ? null : { bytes: bytes.subarray(0, size), length: size };
   }
   if (headers.get("transfer-encoding") === "chunked") {
     return readChunks(bytes);
   }
-  return closed ? { text: bytes.toString("utf8"), length: bytes.length } : null;
+  return closed ? { bytes, length: bytes.length } : null;
 }
 
-function readChunks(bytes: Buffer): { text: string; length: number } | null {
+function readChunks(bytes: Buffer): { bytes: Buffer; length: number } | null {
   const pieces: Buffer[] = [];
   for (let at = 0; ;) {
     const end = bytes.indexOf("\r\n", at);
@@ -160,7 +175,7 @@ function readChunks(bytes: Buffer): { text: string; length: number } | null {
     pieces.push(bytes.subarray(end + 2, end + 2 + size));
     at = end + 2 + size + 2;
     if (size === 0) {
-      return { text: Buffer.concat(pieces).toString("utf8"), length: at };
+      return { bytes: Buffer.concat(pieces), length: at };
     }
   }
 }

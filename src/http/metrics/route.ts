@@ -11,6 +11,8 @@ export function metricsRoute(app: Api, metrics: Metrics): void {
     schema: {
       operationId: "metrics",
       summary: "What this node has counted since it started, for Prometheus",
+      description:
+        "Prometheus' text format 0.0.4. `--metrics-token-file` gives a token that opens this path alone.",
       querystring: NoQuery,
       response: {
         200: {
