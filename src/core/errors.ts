@@ -64,6 +64,7 @@ export const ERROR_CODES = [
   "address_unavailable",
   "node_too_old",
   "shutting_down",
+  "descriptors_exhausted",
   "internal",
 ] as const;
 

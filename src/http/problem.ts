@@ -59,6 +59,7 @@ const STATUSES: Record<ErrorCode, number> = {
   address_unavailable: 500,
   node_too_old: 500,
   shutting_down: 503,
+  descriptors_exhausted: 503,
   internal: 500,
 };
 
@@ -76,7 +77,7 @@ export interface ProblemAnswer {
 
 /** Turns any failure into a problem. What is not a RepriseError shows nothing of itself. */
 export function problemOf(error: unknown): ProblemAnswer {
-  const refusal = isRepriseError(error) ? error : refusalOf(error);
+  const refusal = refusalFor(error);
   const status = STATUSES[refusal.code];
   return {
     status,
@@ -92,6 +93,26 @@ export function problemOf(error: unknown): ProblemAnswer {
     },
   };
 }
+
+function refusalFor(error: unknown): RepriseError {
+  const refusal = isRepriseError(error) ? error : refusalOf(error);
+  // parts of the program are loaded with the first request that needs them
+  return STATUSES[refusal.code] === 500 && lacksDescriptors(error) ? NO_DESCRIPTORS : refusal;
+}
+
+function lacksDescriptors(error: unknown): boolean {
+  const code = codeOf(error);
+  return (
+    code === "EMFILE" ||
+    code === "ENFILE" ||
+    (error instanceof Error && error.cause !== undefined && lacksDescriptors(error.cause))
+  );
+}
+
+const NO_DESCRIPTORS = new RepriseError(
+  "descriptors_exhausted",
+  "The service has no file descriptor left. Try again later; raise its limit (ulimit -n) if this repeats.",
+);
 
 function headersOf(refusal: RepriseError, status: number): Record<string, string> {
   switch (status) {

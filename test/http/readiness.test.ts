@@ -121,6 +121,25 @@ describe.skipIf(onPostgres)("a SQLite file that cannot be written", () => {
   });
 });
 
+describe.skipIf(onPostgres || !mayMount())("a disk that takes no message any more", () => {
+  it("[HTTP-59] makes the node not ready, with the first probe, although a small write may still fit", async () => {
+    const disk = smallDisk("3m");
+    await using store = await openSqliteStore({ path: `${disk}/reprise.db` });
+    await using t = await startTestServer({ store });
+    const id = await t.newSession();
+    const append = () =>
+      t.call("POST", `/api/sessions/${id}/messages`, { body: { content: "m".repeat(60_000) } });
+    let answer = await append();
+    while (answer.status === 201) {
+      answer = await append();
+    }
+    expect(answer).toMatchObject({ status: 503, json: { code: "database_full" } });
+
+    // the first probe finds it, not one that took the last of the space
+    expectNotReady(await t.call("GET", "/readyz"));
+  });
+});
+
 describe.skipIf(!onPostgres)("a PostgreSQL database that cannot be written", () => {
   it("[HTTP-42] because it only reads, and because it is away", async () => {
     await using database = await createPostgres();
