@@ -1,0 +1,236 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+
+import { describe, expect, it } from "vitest";
+
+import { MessageInfo, Problem, SessionAck, SessionDetail } from "../../src/core/schemas.ts";
+import { startModelServer } from "../helpers/model-server.ts";
+import { freshHome, type Home } from "../helpers/reprise.ts";
+import { CTRL_D, openTerminal } from "../helpers/terminal.ts";
+import { idLike, seed } from "./seed.ts";
+
+/** ESC, C1, BEL, DEL, a mark of direction, an invisible character; SQLite keeps all of them. */
+const STORED = "a\u001b[2J\u001b]0;x\u0007b\u009b31mc\u202ed\u007fe\u200bf";
+/** With what only JSON can carry. */
+const HOSTILE = `${STORED}\ud800`;
+/** How the beginning is shown in text, and in JSON. */
+const SHOWN = /a␛\[2J|a(?:\\\\?u001b|\\x1b|\\e)\[2J/i;
+
+const OBEYED =
+  // oxlint-disable-next-line no-control-regex -- these are what must not get through
+  /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u200b\u200e\u200f\u2028-\u202e\u2066-\u2069]/u;
+/** What a line editor and its terminal need. */
+// oxlint-disable-next-line no-control-regex -- these are the sequences that may pass
+const EDITING = /\u001b\[(?:\?2004[hl]|\d*(?:;\d*)?[ABCDGHJK])/g;
+
+interface Schema {
+  readonly type?: string | readonly string[];
+  readonly enum?: unknown;
+  readonly format?: string;
+  readonly $ref?: string;
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly items?: Schema;
+}
+
+/** Names of the fields of a DTO that can hold any text; ids, times and words of a list cannot. */
+function textFields(schema: Schema): string[] {
+  if (schema.items !== undefined) {
+    return textFields(schema.items);
+  }
+  return Object.entries(schema.properties ?? {}).flatMap(([name, field]) => {
+    const isText = [field.type].flat().includes("string") || field.type === undefined;
+    const isFree = field.enum === undefined && field.$ref === undefined;
+    const fixed = field.format === "uuid" || field.format === "date-time";
+    return [...(isText && isFree && !fixed ? [name] : []), ...textFields(field)];
+  });
+}
+
+/** Fields that another row's key or the program itself fills; an error's are in the tests below. */
+const OWN = ["parent_session_id", "type", "pointer", "detail", "message"];
+
+/** Writes the text into every column that a DTO shows, as a damaged or planted row would have it. */
+function plant(home: Home): string[] {
+  using database = new DatabaseSync(home.database);
+  database.exec("PRAGMA ignore_check_constraints = ON");
+  const calls = JSON.stringify([{ id: HOSTILE, name: HOSTILE, args: { [HOSTILE]: HOSTILE } }]);
+  const planted = ["id", "name", "args"];
+  for (const table of ["sessions", "messages"]) {
+    const columns = database.prepare(`SELECT name FROM pragma_table_info('${table}')`).all();
+    for (const { name } of columns) {
+      if (
+        ["title", "persona_name", "model", "repo_path", "project_key", "content"].includes(
+          String(name),
+        )
+      ) {
+        database.prepare(`UPDATE ${table} SET ${String(name)} = ?`).run(STORED);
+        planted.push(String(name));
+      }
+    }
+  }
+  database.prepare("UPDATE messages SET tool_calls = ?").run(calls);
+  return planted;
+}
+
+/** Runs commands in terminals of their own, four at a time, and returns what each of them wrote. */
+async function writtenBy(home: Home, commands: readonly string[]): Promise<Map<string, string>> {
+  const written = new Map<string, string>();
+  const left = [...commands];
+  const work = async (): Promise<void> => {
+    for (let command = left.shift(); command !== undefined; command = left.shift()) {
+      const terminal = openTerminal(home, `${command} </dev/null`);
+      await terminal.finished;
+      written.set(command, terminal.written());
+    }
+  };
+  await Promise.all([work(), work(), work(), work()]);
+  return written;
+}
+
+function expectClean(written: ReadonlyMap<string, string>, unshown: readonly string[] = []): void {
+  for (const [command, text] of written) {
+    expect(OBEYED.exec(text)?.[0], `${command} wrote ${JSON.stringify(text)}`).toBeUndefined();
+    if (!unshown.includes(command)) {
+      expect(text, command).toMatch(SHOWN);
+    }
+  }
+}
+
+describe("hostile text in a terminal", () => {
+  it("[SCREEN-1] [SCREEN-2] of every field of a stored session is visible and nothing more, by every command", async () => {
+    const home = freshHome();
+    const [first, second] = [idLike("abcdef1"), idLike("abcdef2")];
+    await seed(home, { id: first, messages: ["one"] }, { id: second, messages: ["two"] });
+    const planted = plant(home);
+    const fields = [SessionDetail, MessageInfo, SessionAck, Problem].flatMap((schema) =>
+      textFields(JSON.parse(JSON.stringify(schema)) as Schema),
+    );
+    expect(fields.length).toBeGreaterThan(12);
+    expect(fields.filter((field) => ![...planted, ...OWN].includes(field))).toEqual([]);
+
+    expectClean(
+      await writtenBy(home, [
+        "reprise sessions list",
+        "reprise sessions list --json",
+        "reprise sessions show abcdef1",
+        "reprise sessions show abcdef1 --all --json",
+        "reprise sessions show abcdef",
+        "reprise sessions show abcdef --json",
+        "reprise sessions export abcdef1",
+        "reprise sessions export abcdef1 --format markdown",
+        "reprise sessions prune --older-than 1d --dry-run",
+        "reprise sessions verify",
+        "reprise sessions verify abcdef1 --json",
+        "reprise sessions repair abcdef1",
+        "reprise --session abcdef1 -p hello",
+        "reprise doctor",
+        "reprise copy --to copy.db",
+      ]),
+      [
+        "reprise sessions prune --older-than 1d --dry-run",
+        "reprise sessions verify",
+        "reprise sessions verify abcdef1 --json",
+        "reprise sessions repair abcdef1",
+        "reprise --session abcdef1 -p hello",
+        "reprise doctor",
+        "reprise copy --to copy.db",
+      ],
+    );
+    const picker = openTerminal(home, "reprise sessions resume");
+    await picker.shows(/a␛\[2J[^\0]*Which one\? $/);
+    picker.type("1\r");
+    await picker.shows(/a␛\[2J[^\0]*> $/);
+    picker.type("/model\r/agent\r/help\r");
+    await picker.shows(/\/\/text[^\n]*\n> $/);
+    picker.type("/end\r");
+    await picker.shows(/y\/N $/);
+    picker.type("y\r");
+    await picker.finished;
+    const asked = openTerminal(home, "reprise sessions delete abcdef2");
+    await asked.shows(/a␛\[2J[^\0]*\[y\/N\] $/);
+    asked.type("y\r");
+    await asked.finished;
+    expectClean(new Map([["delete", asked.written().replace(EDITING, "")]]));
+    expectClean(new Map([["picker", picker.written().replace(EDITING, "")]]));
+  });
+
+  it("[SCREEN-1] [SCREEN-2] of plans, schemas, personas and arguments too", async () => {
+    const home = freshHome();
+    const phase = { key: HOSTILE, title: HOSTILE, role: HOSTILE, instructions: HOSTILE };
+    const plan = { runId: idLike("abcdef1"), phaseKey: HOSTILE, phases: [phase], [HOSTILE]: 1 };
+    writeFileSync(join(home.project, "plan.json"), JSON.stringify(plan));
+    const good = { ...phase, key: "a", instructions: `${HOSTILE} and more` };
+    const valid = { runId: idLike("abcdef1"), phaseKey: HOSTILE, phases: [good] };
+    writeFileSync(join(home.project, "valid.json"), JSON.stringify(valid));
+    writeFileSync(join(home.project, "bad.yaml"), `a: "${STORED}\n  - [`);
+    mkdirSync(join(home.project, ".reprise/schemas"), { recursive: true });
+    const schema = { $id: `own/x@1`, title: HOSTILE, description: HOSTILE, type: "object" };
+    writeFileSync(join(home.project, ".reprise/schemas/x.json"), JSON.stringify(schema));
+    mkdirSync(join(home.project, ".reprise/personas"), { recursive: true });
+    writeFileSync(
+      join(home.project, `.reprise/personas/evil.md`),
+      `---\nname: evil\ndescription: "${JSON.stringify(STORED).slice(1, -1)}"\nmodel: "${STORED.replace(/\p{Cc}/gu, "")}"\n---\n${STORED}\n`,
+    );
+    writeFileSync(join(home.project, "hostile.txt"), HOSTILE);
+    const unshown = [
+      "reprise schema list",
+      "reprise trust list",
+      "reprise plan validate bad.yaml",
+      "reprise doctor --json",
+      "reprise --trust --persona evil -p hello",
+      `reprise sessions show "$(cat hostile.txt)"`,
+      `reprise --persona "$(cat hostile.txt)" -p hello`,
+      `reprise --model "$(cat hostile.txt)" -p hello`,
+      `reprise "$(cat hostile.txt)"`,
+      `reprise --database "$(cat hostile.txt)" sessions list`,
+      "reprise sessions import plan.json",
+    ];
+    expectClean(
+      await writtenBy(home, [
+        "reprise plan validate plan.json",
+        "reprise plan validate --json plan.json",
+        "reprise plan validate --format sarif plan.json",
+        "reprise plan validate --format github plan.json",
+        "reprise plan show valid.json",
+        "reprise plan show --json valid.json",
+        "reprise plan graph valid.json",
+        "reprise plan graph --format dot valid.json",
+        "reprise plan graph --format svg valid.json",
+        "reprise schema list --json",
+        "reprise schema show own/x@1",
+        ...unshown,
+      ]),
+      unshown,
+    );
+  });
+
+  it("[SCREEN-1] [SCREEN-2] of what a model and a provider answer", async () => {
+    const call = { name: HOSTILE, arguments: JSON.stringify({ [HOSTILE]: HOSTILE }), id: STORED };
+    const server = await startModelServer({
+      answer: (messages) => {
+        const last = messages.at(-1);
+        if (last?.content === "fail") {
+          return { error: { message: HOSTILE, type: HOSTILE, code: HOSTILE }, status: 400 };
+        }
+        return last?.role === "user" ? { toolCalls: [call] } : { content: HOSTILE };
+      },
+    });
+    const home = freshHome({ ...server.env("openai"), REPRISE_MODEL: "openai:test" });
+    const written = await writtenBy(home, [
+      "reprise -p hello",
+      "reprise -p hello --json",
+      "reprise -p fail",
+      "reprise -p fail --json",
+    ]);
+    expectClean(written, ["reprise -p fail", "reprise -p fail --json"]);
+    // half a character that is written as it is becomes U+FFFD
+    expect(written.get("reprise -p hello")).toMatch(/<U\+D800>(?:\r\n[^\ufffd]*)$/);
+    const lines = openTerminal(home, "reprise");
+    await lines.shows(/> $/);
+    lines.type("hello\r");
+    await lines.shows(/· a␛\[2J[^\0]*\na␛\[2J[^\0]*\n> $/);
+    lines.type(CTRL_D);
+    await lines.finished;
+    expectClean(new Map([["lines", lines.written().replace(EDITING, "")]]));
+  });
+});
