@@ -3,8 +3,9 @@ import { describe, expect, it } from "vitest";
 
 import { drawDot } from "../../src/artifacts/drawing/dot.ts";
 import { layOut } from "../../src/artifacts/drawing/layout.ts";
-import { BOX_HEIGHT } from "../../src/artifacts/drawing/layout.ts";
+import { withoutImplied } from "../../src/artifacts/drawing/implied-edges.ts";
 import { drawMermaid } from "../../src/artifacts/drawing/mermaid.ts";
+import { BOX_HEIGHT } from "../../src/artifacts/drawing/sizes.ts";
 import { drawSvg } from "../../src/artifacts/drawing/svg.ts";
 import { phaseGraph } from "../../src/artifacts/phase-graph.ts";
 import type { PhasePlan } from "../../src/artifacts/phase-plan.ts";
@@ -47,7 +48,8 @@ describe("the picture", () => {
     );
     expect(svg).toContain("prefers-color-scheme: dark");
     expect(svg.match(/<rect class="box/g)).toHaveLength(3);
-    expect(svg.match(/<path class="edge/g)).toHaveLength(3);
+    // from design to end is implied
+    expect(svg.match(/<path class="edge/g)).toHaveLength(2);
     expect(svg).not.toMatch(/<script|<image|<foreignObject|href|url\((?!#)|@import/);
   });
 
@@ -77,15 +79,16 @@ describe("the picture", () => {
   });
 });
 
+function graphOf(edges: readonly (readonly number[])[]) {
+  const phases = edges.map((to, node) => ({ key: `p${node}`, depends_on: to.map((n) => `p${n}`) }));
+  return phaseGraph({ phases });
+}
+
 describe("the layout", () => {
   it("[PLAN-13] draws waves from left to right, no box over another, lines from box to box", () => {
     fc.assert(
       fc.property(acyclic, ({ edges }) => {
-        const phases = edges.map((to, node) => ({
-          key: `p${node}`,
-          depends_on: to.map((n) => `p${n}`),
-        }));
-        const graph = phaseGraph({ phases });
+        const graph = graphOf(edges);
         const { boxes, lines, width, height } = layOut(graph, (key) => 100 + 10 * key.length);
         const box = new Map(boxes.map((each) => [each.key, each]));
         for (const [index, a] of boxes.entries()) {
@@ -96,16 +99,83 @@ describe("the layout", () => {
             expect(a.x !== b.x || Math.abs(a.y - b.y) >= BOX_HEIGHT).toBe(true);
           }
         }
-        for (const { from, to, points } of lines) {
+        for (const { from, to, points, turn, arrival } of lines) {
           const [source, target] = [box.get(from)!, box.get(to)!];
-          expect(points[0]).toEqual({ x: source.x + source.width, y: source.y + BOX_HEIGHT / 2 });
-          expect(points.at(-1)).toEqual({ x: target.x, y: target.y + BOX_HEIGHT / 2 });
-          for (const [at, point] of points.slice(1).entries()) {
-            expect(point.x).toBeGreaterThanOrEqual(points[at]!.x);
+          expect(points[0]?.x).toBeCloseTo(source.x + source.width, 6);
+          expect(points[0]?.y).toBeCloseTo(source.y + BOX_HEIGHT / 2, 6);
+          const end = turn.length === 0 ? points.at(-1) : arrival.at(-1);
+          expect(end?.x).toBeCloseTo(target.x, 6);
+          expect(end?.y).toBeCloseTo(target.y + BOX_HEIGHT / 2, 6);
+          for (const part of [points, arrival]) {
+            for (const [at, point] of part.slice(1).entries()) {
+              expect(point.x).toBeGreaterThanOrEqual(part[at]!.x);
+            }
+          }
+          for (const { x, y } of turn) {
+            expect([x >= 0, x <= width, y >= 0, y <= height]).toEqual([true, true, true, true]);
           }
         }
       }),
     );
+  });
+
+  it("[PLAN-29] leaves out exactly the edges that others imply", () => {
+    fc.assert(
+      fc.property(acyclic, ({ edges }) => {
+        const graph = graphOf(edges);
+        const kept = withoutImplied(graph);
+        const reach = (among: typeof kept) => {
+          const found = new Map<string, Set<string>>();
+          for (const key of graph.waves.flat()) {
+            const above = among.filter(({ to }) => to === key).map(({ from }) => from);
+            found.set(key, new Set(above.flatMap((from) => [from, ...(found.get(from) ?? [])])));
+          }
+          return found;
+        };
+        expect(reach(kept)).toEqual(reach(graph.edges));
+        for (const edge of kept) {
+          expect(reach(kept.filter((other) => other !== edge))).not.toEqual(reach(kept));
+        }
+      }),
+    );
+  });
+
+  it("[PLAN-30] wraps long chains into rows: no picture is wider than three times its height", () => {
+    for (const length of [1, 2, 4, 7, 14, 40, 200]) {
+      const chain = Array.from({ length }, (_, at) => ({
+        key: `step-${at}`,
+        title: "A title that is long enough for two lines of the box",
+        depends_on: at === 0 ? [] : [`step-${at - 1}`],
+      }));
+      const [, width, height] = /width="(\d+)" height="(\d+)"/.exec(drawSvg(planOf(chain)))!;
+      expect(Number(width) / Number(height)).toBeLessThanOrEqual(3);
+    }
+    const branches = Array.from({ length: 60 }, (_, at) => (at < 3 ? [] : [at - 1, at - 3]));
+    const { width, height } = layOut(graphOf(branches), () => 200);
+    expect(width / height).toBeLessThanOrEqual(3);
+  });
+
+  it("[PLAN-31] puts phases without any edge in a grid below the others", () => {
+    const edges = [[], [0], ...Array.from({ length: 20 }, () => [])];
+    const { boxes, lines } = layOut(graphOf(edges), () => 150);
+    expect(lines).toHaveLength(1);
+    const [linked, alone] = [boxes.slice(0, 2), boxes.slice(2)];
+    expect(alone).toHaveLength(20);
+    const lowest = Math.max(...linked.map(({ y }) => y + BOX_HEIGHT));
+    expect(Math.min(...alone.map(({ y }) => y))).toBeGreaterThan(lowest);
+    expect(new Set(alone.map(({ x }) => x)).size).toBeGreaterThan(2);
+    expect(new Set(alone.map(({ y }) => y)).size).toBeGreaterThan(2);
+  });
+
+  it("[PLAN-32] writes a long title on two lines", () => {
+    const title = "Move the sessions of the old store to the new one";
+    const svg = drawSvg(planOf([{ key: "a", title }]));
+    const lines = Array.from(
+      svg.matchAll(/<text class="title"[^>]*>([^<]*)</g),
+      ([, line]) => line,
+    );
+    expect(lines).toHaveLength(2);
+    expect(lines.join(" ")).toBe(title);
   });
 });
 

@@ -1,3 +1,5 @@
+import { GAP } from "./sizes.ts";
+
 /** Something that takes a place in a column: a phase, or an edge that passes the column by. */
 export interface Item {
   readonly height: number;
@@ -11,7 +13,6 @@ export interface Columns {
 }
 
 const SWEEPS = 8;
-const GAP = 18;
 
 /**
  * Finds the centre of each item on the vertical axis, from 0, so that links cross and bend little:

@@ -2,13 +2,13 @@ import { phaseGraph } from "../phase-graph.ts";
 import type { PhaseGraph } from "../phase-graph.ts";
 import type { Phase, PhasePlan } from "../phase-plan.ts";
 import { printable } from "../quote.ts";
-import { BOX_HEIGHT, layOut } from "./layout.ts";
-import type { Box, Layout, Line } from "./layout.ts";
-import { fitted, widthOf, xml } from "./text.ts";
+import { HEAD, layOut } from "./layout.ts";
+import type { Layout, Line } from "./layout.ts";
+import { BOX_HEIGHT } from "./sizes.ts";
+import type { Box, Point } from "./sizes.ts";
+import { fitted, onTwoLines, widthOf, xml } from "./text.ts";
 
 const MARGIN = 24;
-/** Above the boxes, for the names of the waves. */
-const HEAD = 28;
 const PADDING = 14;
 const NARROWEST = 120;
 const WIDEST = 250;
@@ -17,6 +17,8 @@ const FOOT = 36;
 /** Pixels of a letter in a title, and in a key or role. */
 const TITLE_LETTER = 8;
 const SMALL_LETTER = 7;
+/** Letters of a title's line that is not broken. */
+const TITLE_WIDTH = 22;
 /** Below it a picture is too narrow for its own caption. */
 const LEAST_WIDTH = 420;
 
@@ -85,7 +87,8 @@ text { fill: #9198a1 }
 function boxWidth(phase: Phase | undefined): number {
   const { title = "", key = "", role = "" } = phase ?? {};
   const small = SMALL_LETTER * widthOf(printable(`${key}  ${role}`));
-  const text = Math.max(TITLE_LETTER * widthOf(printable(title)), small);
+  const lines = onTwoLines(printable(title), TITLE_WIDTH);
+  const text = Math.max(...lines.map((line) => TITLE_LETTER * widthOf(line)), small);
   return Math.round(Math.min(WIDEST, Math.max(NARROWEST, text + 2 * PADDING)));
 }
 
@@ -121,22 +124,33 @@ function description({ waves, longestChain }: PhaseGraph): string {
 }
 
 function waveNames({ columns }: Layout): string[] {
-  return columns.map(
-    ({ x }, index) => `<text class="wave" x="${x}" y="-16">WAVE ${index + 1}</text>`,
-  );
+  return columns.map(({ x, y, wave }) => {
+    const name = wave === null ? "WITHOUT DEPENDENCIES" : `WAVE ${wave + 1}`;
+    return `<text class="wave" x="${round(x)}" y="${round(y - 16)}">${name}</text>`;
+  });
 }
 
-function edge({ from, to, points }: Line, strong: boolean): string {
-  const path = points.map(({ x, y }, index) => {
-    const before = points[index - 1];
-    if (before === undefined) return `M${round(x)} ${round(y)}`;
-    // the points come in pairs: across a gap the line bends, past a column it runs level
-    if (index % 2 === 0) return `H${round(x)}`;
+function edge({ from, to, points, turn, arrival }: Line, strong: boolean): string {
+  const [start] = points;
+  const path = [
+    `M${round(start?.x ?? 0)} ${round(start?.y ?? 0)}`,
+    ...bends(points),
+    ...turn.map(({ x, y }) => `L${round(x)} ${round(y)}`),
+    ...arrival.slice(0, 1).map(({ x }) => `H${round(x)}`),
+    ...bends(arrival, 1),
+  ];
+  const arrow = strong ? "plan-arrow-strong" : "plan-arrow";
+  return `<path class="edge${strong ? " strong" : ""}" d="${path.join("")}" marker-end="url(#${arrow})"><title>${xml(`${from} before ${to}`)}</title></path>`;
+}
+
+/** Points come in pairs: across a gap the line bends, past a column (from `level` on) it runs level. */
+function bends(points: readonly Point[], level = 0): string[] {
+  return points.slice(1).map(({ x, y }, index) => {
+    const before = points[index];
+    if (before === undefined || index % 2 !== level) return `H${round(x)}`;
     const middle = round((before.x + x) / 2);
     return `C${middle} ${round(before.y)} ${middle} ${round(y)} ${round(x)} ${round(y)}`;
   });
-  const arrow = strong ? "plan-arrow-strong" : "plan-arrow";
-  return `<path class="edge${strong ? " strong" : ""}" d="${path.join("")}" marker-end="url(#${arrow})"><title>${xml(`${from} before ${to}`)}</title></path>`;
 }
 
 function node(
@@ -145,12 +159,17 @@ function node(
 ): string {
   const { title = "", role = "" } = phase ?? {};
   const room = width - 2 * PADDING;
+  const lines = onTwoLines(title, room / TITLE_LETTER);
+  const top = lines.length === 1 ? 34 : 25;
   const at = (down: number): string => `x="${round(x + PADDING)}" y="${round(y + down)}"`;
   return [
     `<g><title>${xml(`${key}: ${title} (${role})`)}</title>`,
     `<rect class="box${strong ? " strong" : ""}" x="${round(x)}" y="${round(y)}" width="${width}" height="${BOX_HEIGHT}" rx="8"/>`,
-    `<text class="title" ${at(25)}>${xml(fitted(title, room / TITLE_LETTER))}</text>`,
-    `<text class="key" ${at(45)}>${xml(fitted(key, room / SMALL_LETTER))}<tspan dx="10" class="role">${xml(roleBeside(key, role, room))}</tspan></text>`,
+    ...lines.map(
+      (line, index) =>
+        `<text class="title" ${at(top + 17 * index)}>${xml(fitted(line, room / TITLE_LETTER))}</text>`,
+    ),
+    `<text class="key" ${at(62)}>${xml(fitted(key, room / SMALL_LETTER))}<tspan dx="10" class="role">${xml(roleBeside(key, role, room))}</tspan></text>`,
     "</g>",
   ].join("");
 }

@@ -32,6 +32,22 @@ export function fitted(text: string, width: number): string {
   return `${kept.trimEnd()}…`;
 }
 
+/** A text on one line if it is at most so wide, else on two that are as even as its words allow. */
+export function onTwoLines(
+  text: string,
+  width: number,
+): readonly [string] | readonly [string, string] {
+  // a title of a megabyte is cut anyway
+  const words = text.slice(0, 500).split(" ");
+  if (words.length === 1 || widthOf(text.slice(0, 500)) <= width) return [text];
+  const lines = words.slice(1).map((_, at): [string, string] => {
+    return [words.slice(0, at + 1).join(" "), words.slice(at + 1).join(" ")];
+  });
+  const longer = ([first, second]: readonly [string, string]): number =>
+    Math.max(widthOf(first), widthOf(second));
+  return lines.reduce((best, each) => (longer(each) < longer(best) ? each : best));
+}
+
 function charWidth(char: string): number {
   if (WIDE.test(char)) return 1.8;
   return /[A-ZmwMW@…]/.test(char) ? 1.25 : 1;

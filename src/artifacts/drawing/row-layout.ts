@@ -1,0 +1,147 @@
+import { arrange } from "./arrange.ts";
+import type { Item } from "./arrange.ts";
+import { BOX_HEIGHT, COLUMN_GAP } from "./sizes.ts";
+import type { Box, Point } from "./sizes.ts";
+
+export interface RowEdge {
+  readonly from: string;
+  readonly to: string;
+}
+
+export interface RowInput {
+  /** The keys in each column, and the columns' widths. */
+  readonly columns: readonly (readonly string[])[];
+  readonly widths: readonly number[];
+  /** All edges of the graph. */
+  readonly edges: readonly RowEdge[];
+  /** The number of the first column's wave. */
+  readonly first: number;
+}
+
+export interface RowLayout {
+  readonly boxes: readonly Box[];
+  readonly columns: readonly { readonly x: number; readonly wave: number }[];
+  /**
+   * The way of each edge in this row, by `from to`; of one that leaves the row by `from `, and of
+   * one that comes from another by ` from to`.
+   */
+  readonly ways: ReadonlyMap<string, readonly Point[]>;
+  readonly width: number;
+  readonly height: number;
+}
+
+/** The height that an edge gets where it passes a column. */
+const PASSAGE_HEIGHT = 8;
+/** Beyond this many passages edges lead straight across: nobody follows so many with the eye. */
+const MAX_PASSAGES = 5000;
+
+/** Lays out columns beside each other, with a passage for each edge in each column that it passes. */
+export function layOutRow({ columns: keysOf, widths, edges, first }: RowInput): RowLayout {
+  const keys = keysOf.flat();
+  const numbers = new Map(keys.map((key, at) => [key, at]));
+  const columnOf = new Map(keysOf.flatMap((column, at) => column.map((key) => [key, at])));
+  const items: Item[] = keys.map(() => ({ height: BOX_HEIGHT }));
+  const columns = keysOf.map((column) => column.map((key) => numbers.get(key) ?? 0));
+  const tracks = tracksOf(edges, columnOf, keysOf.length);
+  const most = tracks.reduce((sum, { start, end }) => sum + Math.max(0, end - start - 1), 0);
+  const itemsOf = new Map<string, readonly number[]>();
+  for (const { name, from, to, start, end } of tracks) {
+    const way: number[] = from === null ? [] : [numbers.get(from) ?? 0];
+    for (let column = start + 1; column < end && most <= MAX_PASSAGES; column += 1) {
+      way.push(items.push({ height: PASSAGE_HEIGHT }) - 1);
+      columns[column]?.push(items.length - 1);
+    }
+    itemsOf.set(name, to === null ? way : [...way, numbers.get(to) ?? 0]);
+  }
+  const links = [...itemsOf.values()].flatMap((way) =>
+    way.slice(1).map((to, at) => ({ from: way[at] ?? 0, to })),
+  );
+  return toRow({
+    keys,
+    columns,
+    widths,
+    items,
+    itemsOf,
+    first,
+    places: arrange({ columns, items, links }),
+  });
+}
+
+interface Track {
+  readonly name: string;
+  /** Null for the edge of the row. */
+  readonly from: string | null;
+  readonly to: string | null;
+  readonly start: number;
+  readonly end: number;
+}
+
+function tracksOf(
+  edges: readonly RowEdge[],
+  columnOf: ReadonlyMap<string, number>,
+  count: number,
+): Track[] {
+  const tracks = new Map<string, Track>();
+  for (const { from, to } of edges) {
+    const start = columnOf.get(from);
+    const end = columnOf.get(to);
+    if (start === undefined && end === undefined) continue;
+    const track =
+      start === undefined
+        ? { name: ` ${from} ${to}`, from: null, to, start: -1, end: end ?? 0 }
+        : end === undefined
+          ? { name: `${from} `, from, to: null, start, end: count }
+          : { name: `${from} ${to}`, from, to, start, end };
+    tracks.set(track.name, track);
+  }
+  return [...tracks.values()];
+}
+
+interface Arranged {
+  readonly keys: readonly string[];
+  readonly columns: readonly (readonly number[])[];
+  readonly widths: readonly number[];
+  readonly items: readonly Item[];
+  readonly itemsOf: ReadonlyMap<string, readonly number[]>;
+  readonly first: number;
+  readonly places: readonly number[];
+}
+
+function toRow({ keys, columns, widths, items, itemsOf, first, places }: Arranged): RowLayout {
+  let right = 0;
+  const sides = widths.map((width) => {
+    const side = { left: right, right: right + width };
+    right += width + COLUMN_GAP;
+    return side;
+  });
+  const columnOf = new Map(columns.flatMap((column, at) => column.map((item) => [item, at])));
+  const sideOf = (item: number) => sides[columnOf.get(item) ?? 0] ?? { left: 0, right: 0 };
+  const ways = Array.from(itemsOf, ([name, way]): [string, Point[]] => {
+    const arrives = name.startsWith(" ");
+    const leaves = name.endsWith(" ");
+    const points = way.flatMap((item, at) => {
+      const y = places[item] ?? 0;
+      const { left, right } = sideOf(item);
+      return [
+        ...(at > 0 || arrives ? [{ x: left, y }] : []),
+        ...(at < way.length - 1 || leaves ? [{ x: right, y }] : []),
+      ];
+    });
+    return [name, points];
+  });
+  const boxes = keys.map((key, item): Box => {
+    const { left: x, right } = sideOf(item);
+    return { key, x, y: (places[item] ?? 0) - BOX_HEIGHT / 2, width: right - x };
+  });
+  const height = items.reduce(
+    (most, item, at) => Math.max(most, (places[at] ?? 0) + item.height / 2),
+    0,
+  );
+  return {
+    boxes,
+    columns: sides.map(({ left: x }, at) => ({ x, wave: first + at })),
+    ways: new Map(ways),
+    width: Math.max(0, right - COLUMN_GAP),
+    height,
+  };
+}

@@ -1,0 +1,67 @@
+/** A column of a picture, before it is laid out. */
+export interface ColumnSize {
+  readonly width: number;
+  readonly height: number;
+}
+
+export interface RowGaps {
+  /** Between two columns, and between two rows. */
+  readonly column: number;
+  readonly row: number;
+}
+
+/** Width over height, at most; a little less than the picture's, as lines between rows take space. */
+const MAX_ASPECT = 2.6;
+
+/**
+ * Splits columns into as few rows as make a picture at most about three times as wide as high.
+ * Returns the number of columns in each row.
+ */
+export function splitRows(columns: readonly ColumnSize[], gaps: RowGaps): number[] {
+  const total = widthOf(columns, gaps);
+  for (let rows = 1; rows < columns.length; rows += 1) {
+    const counts = split(columns, { most: total / rows, gaps });
+    if (aspectOf(columns, { counts, gaps }) <= MAX_ASPECT) return counts;
+  }
+  return columns.map(() => 1);
+}
+
+function widthOf(columns: readonly ColumnSize[], { column }: RowGaps): number {
+  return columns.reduce((sum, { width }) => sum + width + column, 0);
+}
+
+/** Fills rows one after the other, each up to the width that all would have. */
+function split(
+  columns: readonly ColumnSize[],
+  { most, gaps }: { readonly most: number; readonly gaps: RowGaps },
+): number[] {
+  const counts: number[] = [];
+  let left = 0;
+  for (const { width } of columns) {
+    const last = counts.length - 1;
+    // half a column beyond is nearer than half a column short
+    if (last < 0 || left < width / 2) {
+      counts.push(1);
+      left = most - width - gaps.column;
+    } else {
+      counts[last] = (counts[last] ?? 0) + 1;
+      left -= width + gaps.column;
+    }
+  }
+  return counts;
+}
+
+function aspectOf(
+  columns: readonly ColumnSize[],
+  { counts, gaps }: { readonly counts: readonly number[]; readonly gaps: RowGaps },
+): number {
+  let at = 0;
+  let width = 0;
+  let height = 0;
+  for (const count of counts) {
+    const row = columns.slice(at, (at += count));
+    width = Math.max(width, widthOf(row, gaps) - gaps.column);
+    height += row.reduce((most, column) => Math.max(most, column.height), 0) + gaps.row;
+  }
+  return width / height;
+}
