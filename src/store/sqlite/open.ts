@@ -6,7 +6,7 @@ import type { Store } from "../store.ts";
 import { openConnection, type SqliteConnection } from "./connection.ts";
 import { corruptFile, isSqliteError, sqliteFailure } from "./failure.ts";
 import { createGroupCommit } from "./group-commit.ts";
-import { rememberPlace } from "./in-place.ts";
+import { type InPlace, rememberPlace } from "./in-place.ts";
 import { createReads } from "./reads.ts";
 import { openReady, warnOfLinks } from "./set-up.ts";
 import { createWaitingLine } from "./waiting-line.ts";
@@ -48,7 +48,7 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
       writer,
       reader,
       busyTimeoutMs,
-      requirePlace: rememberPlace(path),
+      place: rememberPlace(path),
     });
   } catch (error) {
     for (const connection of connections) {
@@ -69,16 +69,16 @@ function createSqliteStore(parts: {
   writer: SqliteConnection;
   reader: SqliteConnection;
   busyTimeoutMs: number;
-  requirePlace: () => void;
+  place: InPlace;
 }): Store {
-  const { writer, reader, busyTimeoutMs, requirePlace } = parts;
+  const { writer, reader, busyTimeoutMs, place } = parts;
   const listeners = createListeners();
   const commits = createGroupCommit({
     connection: writer,
     onCommit: listeners.tell,
     busyTimeoutMs,
     line: createWaitingLine(realpathSync(parts.path)),
-    requirePlace,
+    requirePlace: place.require,
   });
   const reads = createReads(reader);
   let closing: Promise<void> | null = null;
@@ -87,6 +87,7 @@ function createSqliteStore(parts: {
     await Promise.all([commits.close(), reads.close()]);
     reader.close();
     writer.close();
+    place[Symbol.dispose]();
   };
 
   return {

@@ -44,9 +44,11 @@ export function refuseStrayLog(path: string): void {
  * True where this process has the file open. It was looked at then, and must not be opened here
  * again: closing any descriptor of it would drop SQLite's locks.
  */
-function isOpenHere(database: Stats): boolean {
+export function isOpenHere(database: Stats, { except = -1 } = {}): boolean {
   try {
-    return readdirSync("/dev/fd").some((descriptor) => isSame(Number(descriptor), database));
+    return readdirSync("/dev/fd")
+      .map(Number)
+      .some((descriptor) => descriptor !== except && isSame(descriptor, database));
   } catch {
     // no way to know: better no look at the file than a dropped lock
     return true;
