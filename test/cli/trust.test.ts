@@ -82,6 +82,18 @@ describe("without a terminal", () => {
     expect(JSON.parse(chosen.stdout)).toMatchObject({ model: "anthropic:theirs" });
   });
 
+  it("[TRUST-6] says that the home folder gives no file tools, and stores the folder as always", async () => {
+    const { home } = await hostileHome();
+    const { code, stderr } = await home.run(["-p", "hi", "--repo", home.home]);
+    expect(code).toBe(0);
+    expect(stderr).toContain(
+      `note: ${home.home} is too wide for file tools; the agent has none.\n`,
+    );
+    expect(await sessionsOf(home)).toMatchObject([
+      { repo_path: home.home, project_key: expect.stringMatching(/^[0-9a-f]{16}$/) },
+    ]);
+  });
+
   it("[TRUST-8] starts no program of the folder: no git, no hook, no fsmonitor", async () => {
     const { home } = await hostileHome();
     const marker = join(home.home, "started");

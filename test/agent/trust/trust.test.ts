@@ -87,6 +87,33 @@ describe("a folder that is not trusted", () => {
   });
 });
 
+describe("a trusted folder", () => {
+  it("[TRUST-7] its personas choose no model, in a session or a sub-agent", async () => {
+    const server = await startModelServer({
+      answer: (_, index) =>
+        index === 0
+          ? { toolCalls: [{ name: "delegate", arguments: DELEGATE }] }
+          : { content: "done" },
+    });
+    const bench = await openBench(server);
+    for (const name of ["assistant", "helper"]) {
+      mkdirSync(join(bench.repo, ".reprise/personas"), { recursive: true });
+      writeFileSync(
+        join(bench.repo, `.reprise/personas/${name}.md`),
+        `---\nmodel: anthropic:theirs\n---\nI am the folder's ${name}.\n`,
+      );
+    }
+    const children: (string | null)[] = [];
+    const result = await bench.run(
+      { text: "hi" },
+      { listener: (event) => event.kind === "child" && children.push(event.session.model) },
+    );
+    expect(result).toMatchObject({ model: "openai:gpt-test", answer: "done" });
+    expect(server.systemPrompts()[1]).toContain("I am the folder's helper.");
+    expect(children).toEqual(["openai:gpt-test"]);
+  });
+});
+
 describe("the answer", () => {
   it("[TRUST-3] is kept for the user in a file of mode 0600, replaced as a whole", async () => {
     const trust = source();
