@@ -29,6 +29,7 @@ const TORTURES: Readonly<Record<string, () => Promise<Torture>>> = {
   arguments: () => import("./run-arguments.ts"),
   machines: () => import("./run-machines.ts"),
   "kill-writes": () => import("./run-kill-writes.ts"),
+  damages: () => import("./run-damages.ts"),
   pooler: () => import("./run-pooler.ts"),
 };
 
