@@ -174,7 +174,7 @@ async function shorten({ bench, random }: Target): Promise<void> {
   );
 }
 
-export function pick<T>(items: readonly T[], random: () => number): T {
+function pick<T>(items: readonly T[], random: () => number): T {
   const item = items[Math.floor(random() * items.length)];
   if (item === undefined) {
     throw new Error("nothing to pick from");
