@@ -26,7 +26,7 @@ export function pathFault(path: string): readonly [FindingCode, string] | null {
       "the artifact's path leaves the project's folder; choose one in it",
     ];
   }
-  const control = controlFileIn(normal);
+  const control = controlFileIn(normal.split("/"));
   if (control === null) return null;
   const message = `the artifact's path is protected (${control.name}: ${control.reason}); choose another`;
   return ["artifact_path_protected", message];

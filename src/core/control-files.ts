@@ -1,47 +1,82 @@
-/** A file or folder that other programs execute or obey. */
+/** When the agent may write a file that other programs execute or obey. */
+type Rule = "never" | "for_now";
+
 export interface ControlFile {
-  /** Its name in any folder; steps of a path with `/` between them. */
+  /** One name, or two below each other with `/` between. */
   readonly name: string;
-  /** Why an agent may not write it, as the end of a sentence. */
+  readonly rule: Rule;
+  /** What a written one would do, for the model and for readers of this table. */
   readonly reason: string;
-  /** Whether a person's consent cannot change that. */
-  readonly never: boolean;
 }
 
-/** The one table of files and folders that are protected, at every depth and in every spelling. */
+/**
+ * Files that decide what programs do in a folder, protected at every depth. `never`: they direct
+ * agents and git themselves. `for_now`: until a person can be asked.
+ */
 export const CONTROL_FILES: readonly ControlFile[] = [
-  { name: ".git", reason: "git runs hooks and settings in it", never: true },
-  { name: ".reprise", reason: "it holds personas and schemas of Reprise", never: true },
-  { name: ".claude", reason: "it holds settings and agents of Claude Code", never: true },
-  { name: ".agents", reason: "it holds agents of other programs", never: true },
-  { name: ".codex", reason: "it holds settings of Codex", never: true },
-  { name: "AGENTS.md", reason: "agents obey it", never: false },
-  { name: "CLAUDE.md", reason: "Claude Code obeys it", never: false },
-  { name: ".mcp.json", reason: "it names servers that agents start", never: false },
-  { name: ".vscode", reason: "the editor runs tasks in it", never: false },
-  { name: ".idea", reason: "the editor runs configurations in it", never: false },
-  { name: ".envrc", reason: "direnv runs it", never: false },
-  { name: ".github/workflows", reason: "GitHub runs it", never: false },
-  { name: ".husky", reason: "git hooks run it", never: false },
-  { name: ".npmrc", reason: "npm obeys it", never: false },
-  { name: ".gitattributes", reason: "git obeys it", never: false },
-  { name: ".gitmodules", reason: "git obeys it", never: false },
+  { name: ".git", rule: "never", reason: "git runs hooks and programs that it names" },
+  { name: ".reprise", rule: "never", reason: "it directs Reprise" },
+  { name: ".claude", rule: "never", reason: "it directs Claude Code and holds its commands" },
+  { name: ".agents", rule: "never", reason: "it directs agents" },
+  { name: ".codex", rule: "never", reason: "it directs Codex and holds its commands" },
+  { name: "AGENTS.md", rule: "for_now", reason: "every agent obeys it from then on" },
+  { name: "CLAUDE.md", rule: "for_now", reason: "Claude Code obeys it from then on" },
+  { name: ".mcp.json", rule: "for_now", reason: "agents start the servers that it names" },
+  { name: ".vscode", rule: "for_now", reason: "the editor runs its tasks" },
+  { name: ".idea", rule: "for_now", reason: "the editor runs its configurations" },
+  { name: ".envrc", rule: "for_now", reason: "the shell runs it on entering the folder" },
+  {
+    name: ".github/workflows",
+    rule: "for_now",
+    reason: "GitHub runs it with the project's rights",
+  },
+  { name: ".husky", rule: "for_now", reason: "git runs its hooks" },
+  { name: ".npmrc", rule: "for_now", reason: "npm takes packages and programs from where it says" },
+  { name: ".gitattributes", rule: "for_now", reason: "git runs the filters that it names" },
+  { name: ".gitmodules", rule: "for_now", reason: "git fetches what it names" },
 ];
 
-/** The protected file or folder that a path is, or is in; null if there is none. */
-export function controlFileIn(path: string): ControlFile | null {
-  const steps = `/${path
-    .split(/[\\/]+/)
-    .map(plainStep)
-    .join("/")}/`;
-  return CONTROL_FILES.find(({ name }) => steps.includes(`/${name.toLowerCase()}/`)) ?? null;
+/** The entry that a path of names falls under, at whatever depth and however it is spelled. */
+export function controlFileIn(names: readonly string[]): ControlFile | null {
+  const keys = names.map(spellingKey);
+  const found = ENTRIES.find(({ parts }) =>
+    keys.some((_, at) => parts.every((part, index) => isSame(keys[at + index] ?? "", part))),
+  );
+  return found?.file ?? null;
 }
 
-/** File systems ignore case, Unicode forms, and dots and spaces at the end; some hide characters. */
-function plainStep(step: string): string {
-  return step
+/** True for git's own folder or file, which is not even read. */
+export function isGit(names: readonly string[]): boolean {
+  return names.some((name) => isSame(spellingKey(name), ".git"));
+}
+
+/**
+ * One key for all spellings that some file system takes for one name: case, Unicode normalisation
+ * and invisible characters (APFS, HFS+), trailing dots and spaces and `name:stream` (NTFS).
+ */
+function spellingKey(name: string): string {
+  return name
     .normalize("NFKC")
-    .replaceAll(/\p{Default_Ignorable_Code_Point}/gu, "")
+    .replace(/\p{Default_Ignorable_Code_Point}/gu, "")
+    .toUpperCase()
     .toLowerCase()
+    .normalize("NFKC")
+    .replace(/(?<=.):.*$/s, "")
     .replace(/[. ]+$/, "");
+}
+
+const ENTRIES = CONTROL_FILES.map((file) => ({
+  file,
+  parts: file.name.split("/").map(spellingKey),
+}));
+
+function isSame(key: string, part: string): boolean {
+  return key === part || isShortName(key, part);
+}
+
+/** `GIT~1` is `.git` where a file system gives such names short ones. */
+function isShortName(key: string, part: string): boolean {
+  const [, stem] = /^([^.~]{1,6})~\d+(?:\..{0,3})?$/.exec(key) ?? [];
+  const base = part.replace(/^\.+/, "").replace(/\.[^.]*$/, "");
+  return stem === base.slice(0, 6);
 }

@@ -1,6 +1,6 @@
 import type { Boundary } from "./boundary.ts";
 import { survey } from "./boundary.ts";
-import { isGit } from "./control-files.ts";
+import { isGit } from "../../core/control-files.ts";
 import { entriesIn } from "./held-folder.ts";
 import { locate } from "./locate.ts";
 import { refusal } from "./refusal.ts";

@@ -5,7 +5,7 @@ import { isAbsolute, join, relative, sep } from "node:path";
 import { MAX_PATH_LENGTH } from "../../core/limits.ts";
 import { isGuarded } from "./boundary.ts";
 import type { Survey } from "./boundary.ts";
-import { controlFileIn, isGit } from "./control-files.ts";
+import { controlFileIn, isGit } from "../../core/control-files.ts";
 import { refusal } from "./refusal.ts";
 import { isInside, realPlace, statOrNull } from "./real-place.ts";
 

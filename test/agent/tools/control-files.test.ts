@@ -3,7 +3,7 @@ import { join } from "node:path";
 
 import { describe, expect, it } from "vitest";
 
-import { CONTROL_FILES } from "../../../src/agent/tools/control-files.ts";
+import { CONTROL_FILES } from "../../../src/core/control-files.ts";
 import { toolBox } from "./tool-box.ts";
 
 /** Spellings that some file system takes for the same name. */
