@@ -27,6 +27,8 @@ export const DEFAULT_LIST_LIMIT = 50;
 export const MAX_LIST_LIMIT = 200;
 /** Characters of persona names, models, idempotency keys. */
 export const MAX_NAME_LENGTH = 255;
+/** A request that creates a session can be repeated with its Idempotency-Key for this long. */
+export const CREATE_KEY_MS = 24 * 60 * 60 * 1000;
 /** Characters of a path: Linux' PATH_MAX. */
 export const MAX_PATH_LENGTH = 4096;
 /** How often the stream looks for messages that other processes stored, by default. */

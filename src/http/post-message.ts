@@ -1,5 +1,3 @@
-import { Type } from "typebox";
-
 import { RepriseError } from "../core/errors.ts";
 import { MAX_BODY_BYTES, MAX_CONTENT_BYTES } from "../core/limits.ts";
 import { sessionAck } from "../core/answers.ts";
@@ -8,6 +6,7 @@ import { named, NoQuery, PostMessageRequest, SessionAck } from "../core/schemas.
 import { appendUserMessage } from "../store/messages/append.ts";
 import type { Store } from "../store/store.ts";
 import type { Api } from "./api.ts";
+import { IdempotencyKey } from "./idempotency-key.ts";
 import type { Observe } from "./observation.ts";
 import { json, problems } from "./responses.ts";
 import { SESSION_PROBLEMS, SessionParams } from "./session-params.ts";
@@ -19,14 +18,7 @@ const schema = {
     "The message is pending until the next exchange gives it to the agent. With an `Idempotency-Key`, a request that is sent again stores nothing.",
   params: SessionParams,
   querystring: NoQuery,
-  headers: Type.Object({
-    "idempotency-key": Type.Optional(
-      Type.String({
-        pattern: "^[!-~]{1,255}$",
-        description: "a key of 1 to 255 visible ASCII characters",
-      }),
-    ),
-  }),
+  headers: IdempotencyKey,
   body: named(PostMessageRequest),
   response: {
     201: json(named(SessionAck), {

@@ -54,6 +54,14 @@ export interface SessionTable {
   authenticated: Generated<number>;
   /** When the model, persona and folder of such a caller were confirmed. */
   accepted_at: string | null;
+  /** The Idempotency-Key of the request that created it, and a fingerprint of that request. */
+  create_key: string | null;
+  create_request: string | null;
+  /**
+   * `total_input_tokens` never falls: this much of it is more than was counted, because estimates
+   * were higher than what the provider counted in their place.
+   */
+  input_tokens_ahead: Generated<number>;
   /** Where the user opened it by its id or from a list: `terminal` or `prompt`. */
   chosen: Origin | null;
 }

@@ -200,6 +200,25 @@ ${id}  repaired: 1 row added, 1 changed, 0 removed, 0 at another position
     expect(answer).toContain("first");
   });
 
+  it("[STORE-55] says on standard error that it lowered the total of input tokens", async () => {
+    const home = freshHome();
+    const id = await twoExchanges(home);
+    const before = await detailOf(home, id);
+    plant(home, "UPDATE sessions SET total_input_tokens = 100000");
+    const repaired = await home.run(["sessions", "repair", id, "--json"]);
+    expect(repaired).toMatchObject({
+      code: 0,
+      stderr: `note: total_input_tokens was lowered from 100000 to ${before.total_input_tokens}.\n`,
+    });
+    expect(Object.keys(JSON.parse(repaired.stdout) as object)).toEqual([
+      "session_id",
+      "repaired",
+      "findings",
+      "rows",
+    ]);
+    expect((await detailOf(home, id)).total_input_tokens).toBe(before.total_input_tokens);
+  });
+
   it("[PROOF-7] [PROOF-13] refuses what a damaged checkpoint cannot tell, and leaves the messages", async () => {
     const home = freshHome();
     const id = await twoExchanges(home);

@@ -147,6 +147,7 @@ describe("the OpenAPI document", () => {
       "query project_key",
       "query state",
     ]);
+    expect(parameters("/api/sessions", "post")).toEqual(["header idempotency-key"]);
     expect(parameters("/api/sessions/{id}", "get")).toEqual([
       "path id",
       "query all",

@@ -412,6 +412,36 @@ describe("ids", () => {
     }
   });
 
+  it("[HTTP-65] a creation that is repeated with its Idempotency-Key gives the same session", async () => {
+    const create = (body: unknown, key = "k-1") =>
+      t.call<SessionDetail>("POST", "/api/sessions", {
+        body,
+        headers: { "idempotency-key": key },
+      });
+    const before = (await t.call<unknown[]>("GET", "/api/sessions?limit=200")).json.length;
+    const answers = await Promise.all([
+      create({ model_override: "demo" }),
+      create({ model_override: "demo", persona_name: null }),
+      create({ model_override: "demo" }),
+    ]);
+    const [first] = answers;
+    for (const { status, json, headers } of answers) {
+      expect(status).toBe(201);
+      expect(json).toEqual(first?.json);
+      expect(headers.get("location")).toBe(`/api/sessions/${json.id}`);
+    }
+    const other = await create({ model_override: "openai:x" });
+    expect(other.status).toBe(409);
+    expect(other.json).toMatchObject({ code: "create_key_reused" });
+    expect((await create({ model_override: "demo" }, "k-2")).json.id).not.toBe(first?.json.id);
+    expect((await t.call<unknown[]>("GET", "/api/sessions?limit=200")).json).toHaveLength(
+      before + 2,
+    );
+    const refused = await create({}, "a b");
+    expect(refused.status).toBe(422);
+    expect(refused.json).toMatchObject({ faults: [{ pointer: "/idempotency-key" }] });
+  });
+
   it("[HTTP-18] short ids, wildcards and the empty id match nothing", async () => {
     const id = await t.newSession();
     for (const text of [

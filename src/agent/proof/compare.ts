@@ -144,7 +144,7 @@ function positions({ mirror, desired }: Comparison, found: readonly Finding[]): 
   return [about("seq", `The positions of the messages have a hole at ${hole}.`)];
 }
 
-const TOTALS = ["total_input_tokens", "total_output_tokens"] as const;
+const TOTALS = ["total_input_tokens", "total_output_tokens", "input_tokens_ahead"] as const;
 
 function counters({ mirror, desired }: Comparison): Finding[] {
   const { counters: have } = mirror;

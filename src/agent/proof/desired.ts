@@ -148,9 +148,17 @@ function totals(input: { mirror: Mirror; match: Match; rows: readonly MirrorRow[
   for (const row of input.rows) {
     total_input_tokens += row.checkpointed === 0 ? row.token_count : 0;
   }
-  return inputIsKnown
-    ? { total_input_tokens, total_output_tokens }
-    : { total_input_tokens: input.mirror.counters.total_input_tokens, total_output_tokens };
+  const { counters } = input.mirror;
+  const input_tokens_ahead = counters.total_input_tokens - total_input_tokens;
+  const isKept = input_tokens_ahead === counters.input_tokens_ahead && input_tokens_ahead >= 0;
+  // the total may be ahead of the count by as much as the row says, because it never falls
+  return inputIsKnown && !isKept
+    ? { total_input_tokens, total_output_tokens, input_tokens_ahead: 0 }
+    : {
+        total_input_tokens: counters.total_input_tokens,
+        total_output_tokens,
+        input_tokens_ahead: counters.input_tokens_ahead,
+      };
 }
 
 /**

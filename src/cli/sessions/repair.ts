@@ -1,7 +1,7 @@
 import { Command } from "commander";
 
 import type { Repair } from "../../agent/proof/repair.ts";
-import { resolveSession } from "../../store/sessions/read.ts";
+import { readSession, resolveSession } from "../../store/sessions/read.ts";
 import { type CliContext, noticeLine, printJson, printLine } from "../context.ts";
 import { openStore, withStore } from "../database.ts";
 import { plural } from "../plural.ts";
@@ -18,13 +18,19 @@ export function repairCommand(cli: CliContext): Command {
     .option("--json", "print one JSON document")
     .action(async (reference: string, options: { json?: true }) => {
       await using store = await openStore(cli, command);
-      const { id } = await store.read(resolveSession, { reference });
+      const before = await store.read(resolveSession, { reference });
+      const { id } = before;
       const [{ repairSession }, { thisProcess }] = await Promise.all([
         import("../../agent/proof/repair.ts"),
         import("../../store/leases/this-process.ts"),
       ]);
       const owner = thisProcess("reprise sessions repair");
       const repair = await repairSession({ store, session_id: id, owner });
+      const after = await store.read(readSession, { id });
+      if (after.total_input_tokens < before.total_input_tokens) {
+        const fell = `from ${before.total_input_tokens} to ${after.total_input_tokens}`;
+        noticeLine(cli, `note: total_input_tokens was lowered ${fell}.`);
+      }
       if (options.json === true) {
         const { findings, rows } = repair;
         printJson(cli, { session_id: id, repaired: findings.length > 0, findings, rows });

@@ -1,3 +1,5 @@
+import { sql } from "kysely";
+
 import { newId } from "../../core/ids.ts";
 import type { Origin } from "../../core/origins.ts";
 import type { Role, ToolCall } from "../../core/sessions.ts";
@@ -26,8 +28,9 @@ export interface MirrorInput {
 /**
  * Brings the mirror up to a checkpoint. Part of the checkpoint's own transaction, so that the two
  * cannot drift apart. Messages that have a row keep their `seq` (a pending one is pending no more,
- * and its estimate leaves the total, because the provider counts it from here); new ones are
- * appended. An answer in the place of one that was dropped is counted then. A summary that takes the id of the message it replaces gets a row of its own, and the
+ * and the provider counts it from here in place of its estimate); new ones are appended. An answer
+ * in the place of one that was dropped is counted then. A summary that takes the id of the message
+ * it replaces gets a row of its own, and the
  * message keeps its row under a fresh id: the history stays readable. Carried out again, it changes
  * nothing. Does nothing for a session that does not exist.
  */
@@ -163,7 +166,7 @@ async function countMessages(
     .set((eb) => ({
       last_seq: eb("last_seq", "+", fresh.length),
       ...(fresh.length === 0 ? {} : { last_message_at: tx.dialect.now() }),
-      total_input_tokens: eb("total_input_tokens", "+", inputTokens),
+      ...raiseInputTokens(inputTokens),
       total_output_tokens: eb(
         "total_output_tokens",
         "+",
@@ -174,6 +177,18 @@ async function countMessages(
     .returning(["last_seq", "last_activity_at"])
     .executeTakeFirst();
   return session ?? null;
+}
+
+/**
+ * The total stays where estimates were higher than what the provider counts in their place, until
+ * the count has passed it. Both columns are read as they were before the statement.
+ */
+function raiseInputTokens(counted: number) {
+  const passes = sql<boolean>`${counted} > input_tokens_ahead`;
+  return {
+    total_input_tokens: sql<number>`case when ${passes} then total_input_tokens + ${counted} - input_tokens_ahead else total_input_tokens end`,
+    input_tokens_ahead: sql<number>`case when ${passes} then 0 else input_tokens_ahead - ${counted} end`,
+  };
 }
 
 /** Few statements however many messages there are: each is a round trip to a server. */

@@ -1,5 +1,6 @@
 import { RepriseError } from "../../core/errors.ts";
 import { checkpoints } from "./0002-checkpoints.ts";
+import { createKeys } from "./0009-create-keys.ts";
 import { folds } from "./0003-folds.ts";
 import { openExchanges } from "./0005-open-exchanges.ts";
 import { origins } from "./0008-origins.ts";
@@ -19,6 +20,7 @@ export const migrations: readonly Migration[] = [
   sessionsByCreation,
   threadHeads,
   origins,
+  createKeys,
 ];
 
 export function latestVersion(): number {

@@ -21,6 +21,7 @@ export type MirrorCounters = Pick<
   | "cleared_seq"
   | "total_input_tokens"
   | "total_output_tokens"
+  | "input_tokens_ahead"
   | "last_message_at"
 >;
 
@@ -73,6 +74,7 @@ export async function readMirror(tx: Tx, session_id: string): Promise<Mirror> {
       "cleared_seq",
       "total_input_tokens",
       "total_output_tokens",
+      "input_tokens_ahead",
       "last_message_at",
     ])
     .where("id", "=", session_id)

@@ -20,6 +20,9 @@ type SessionRow = Omit<
   | "authenticated"
   | "accepted_at"
   | "chosen"
+  | "create_key"
+  | "create_request"
+  | "input_tokens_ahead"
 > & { holder: string | null };
 
 /** Selects sessions as the program sees them. */

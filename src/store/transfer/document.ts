@@ -64,6 +64,11 @@ const PortableSession = Type.Object(
     exchange_open: Type.Boolean(),
     ...origins,
     chosen: Type.Optional(oneOf(ORIGINS)),
+    create_key: Type.Optional(name()),
+    create_request: Type.Optional(Type.String({ pattern: "^[0-9a-f]{64}$" })),
+    input_tokens_ahead: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }),
+    ),
     /** In order: `number` counts them from 1. */
     changes: Type.Optional(Type.Array(PortableChange, { minItems: 1 })),
   },

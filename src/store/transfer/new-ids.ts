@@ -17,7 +17,9 @@ export function withNewIds(tree: SessionTree): SessionTree {
 }
 
 function withId(tree: SessionTree, parent: string | null): SessionTree {
-  return { ...tree, session: { ...tree.session, id: newId(), parent_session_id: parent } };
+  // a repeated request finds the session that it created, not a copy
+  const { create_key: _key, create_request: _request, ...session } = tree.session;
+  return { ...tree, session: { ...session, id: newId(), parent_session_id: parent } };
 }
 
 function childrenOf(children: readonly SessionTree[], parent: string): SessionTree[] {

@@ -69,6 +69,9 @@ async function readPortableSession(tx: Tx, id: string): Promise<PortableSession>
       "authenticated",
       "accepted_at",
       "chosen",
+      "create_key",
+      "create_request",
+      "input_tokens_ahead",
     ])
     .where("id", "=", id)
     .executeTakeFirst();
@@ -78,7 +81,8 @@ async function readPortableSession(tx: Tx, id: string): Promise<PortableSession>
       "No session has this id; list the sessions to see their ids.",
     );
   }
-  const { origin, authenticated, accepted_at, chosen, ...columns } = row;
+  const { origin, authenticated, accepted_at, chosen, ...others } = row;
+  const { create_key, create_request, input_tokens_ahead, ...columns } = others;
   const changes = await readChanges(tx, id);
   return {
     ...columns,
@@ -86,6 +90,9 @@ async function readPortableSession(tx: Tx, id: string): Promise<PortableSession>
     exchange_open: row.exchange_open === 1,
     ...portableOrigin({ origin, authenticated, accepted_at }),
     ...(chosen === null ? {} : { chosen }),
+    ...(create_key === null ? {} : { create_key }),
+    ...(create_request === null ? {} : { create_request }),
+    ...(input_tokens_ahead === 0 ? {} : { input_tokens_ahead }),
     ...(changes.length === 0 ? {} : { changes }),
   };
 }

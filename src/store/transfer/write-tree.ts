@@ -78,6 +78,9 @@ async function writeSession(tx: Tx, tree: SessionTree): Promise<void> {
       ...session,
       ...originColumns(session),
       chosen: session.chosen ?? null,
+      create_key: session.create_key ?? null,
+      create_request: session.create_request ?? null,
+      input_tokens_ahead: session.input_tokens_ahead ?? 0,
       plan_mode: session.plan_mode ? 1 : 0,
       exchange_open: session.exchange_open ? 1 : 0,
     })

@@ -160,6 +160,27 @@ describe("repair", () => {
     expect(await bench.dump()).toEqual(before);
   });
 
+  it("[STORE-18] [STORE-55] knows what the total is ahead of the count, and lowers a wrong one", async () => {
+    const bench = await openBench();
+    await bench.append("x".repeat(400));
+    await bench.handOver();
+    await bench.put(answer("short", [3, 1]));
+    const before = await bench.dump();
+    expect(before.session).toMatchObject({ total_input_tokens: 100, input_tokens_ahead: 97 });
+    expect(await bench.kinds()).toEqual([]);
+    for (const damage of ["total_input_tokens = 40", "input_tokens_ahead = 0"]) {
+      await bench.plant("UPDATE sessions SET total_input_tokens = 100, input_tokens_ahead = 97");
+      await bench.plant(`UPDATE sessions SET ${damage} WHERE id = :id`);
+      expect(await bench.kinds()).toEqual(["totals"]);
+      await bench.repair();
+      expect((await bench.dump()).session).toMatchObject({
+        total_input_tokens: 3,
+        input_tokens_ahead: 0,
+      });
+      expect(await bench.kinds()).toEqual([]);
+    }
+  });
+
   it("[PROOF-6] loses no message that is appended while it works", async () => {
     const bench = await usualSession();
     await bench.plant("DELETE FROM messages WHERE session_id = :id AND seq = 2");

@@ -9,13 +9,17 @@ import { createExchanger } from "../../../src/agent/exchange.ts";
 import { modelConfig } from "../../../src/agent/models/config.ts";
 import { thisProcess } from "../../../src/store/leases/this-process.ts";
 import { threadId } from "../../../src/core/threads.ts";
+import type { Caller } from "../../../src/core/origins.ts";
 import type { Fence } from "../../../src/store/leases/fence.ts";
 import { finishExchange } from "../../../src/store/leases/finish.ts";
 import { releaseLease, takeLease } from "../../../src/store/leases/lease.ts";
 import { appendUserMessage } from "../../../src/store/messages/append.ts";
 import { beginExchange } from "../../../src/store/messages/begin-exchange.ts";
 import { endSession, startThread } from "../../../src/store/sessions/change.ts";
+import { markChosen } from "../../../src/store/sessions/choose.ts";
 import { createSession, type NewSession } from "../../../src/store/sessions/create.ts";
+import { createSessionOnce } from "../../../src/store/sessions/create-once.ts";
+import { acceptChoices, acceptMessages } from "../../../src/store/sessions/waiting.ts";
 import { readSession } from "../../../src/store/sessions/read.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { TRUSTED } from "../../helpers/trust.ts";
@@ -77,7 +81,9 @@ async function makeOne(maker: Maker, messages: number): Promise<void> {
     project_key: index % 2 === 0 ? "0123456789abcdef" : null,
     plan_mode: index % 6 === 2,
   };
-  const { id } = await store.write(createSession, columns);
+  const { id } = await (index % 4 === 3
+    ? store.write(createSessionOnce, { ...columns, caller: NOBODY, create_key: `key ${index}` })
+    : store.write(createSession, columns));
   if (index % 10 === 0) {
     await realExchanges(store, id);
   } else {
@@ -94,6 +100,10 @@ async function makeOne(maker: Maker, messages: number): Promise<void> {
   }
   if (index % 4 === 2) {
     await append(maker, { id, text: "waits for the agent", key: `waits-${index}` });
+  }
+  if (index % 4 === 3) {
+    await fromOutside(store, id);
+    await countAhead(store, id);
   }
   if (index % 7 === 6) {
     await store.write(endSession, { id });
@@ -255,6 +265,40 @@ async function append(
   { id, text, key }: { readonly id: string; readonly text: string; readonly key: string },
 ): Promise<void> {
   await store.write(appendUserMessage, { reference: id, content: text, idempotency_key: key });
+}
+
+const NOBODY: Caller = { origin: "http", authenticated: false };
+
+/** Messages and changes of callers without authentication, accepted and not, and a chosen session. */
+async function fromOutside(store: Store, id: string): Promise<void> {
+  const held = { reference: id, content: "from nobody", caller: NOBODY };
+  const { message } = await store.write(appendUserMessage, held);
+  const change = { id, archive: false, model: "demo" };
+  await store.write(startThread, { ...change, caller: NOBODY });
+  await store.write(acceptMessages, { session_id: id, through_seq: message.seq });
+  await store.write(acceptChoices, { session_id: id, through_change: 1000 });
+  await store.write(appendUserMessage, held);
+  await store.write(startThread, {
+    ...change,
+    caller: { origin: "terminal", authenticated: true },
+  });
+  await store.write(markChosen, { id, by: "prompt" });
+}
+
+/** An estimate was higher than what was counted in its place. */
+async function countAhead(store: Store, id: string): Promise<void> {
+  await store.write(
+    ({ db }) =>
+      db
+        .updateTable("sessions")
+        .set((eb) => ({
+          total_input_tokens: eb("total_input_tokens", "+", 5),
+          input_tokens_ahead: 5,
+        }))
+        .where("id", "=", id)
+        .execute(),
+    null,
+  );
 }
 
 const BUILT_IN = fileURLToPath(new URL("../../../personas", import.meta.url));

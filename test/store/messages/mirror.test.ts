@@ -5,6 +5,7 @@ import { mirrorMessages, type MirrorMessage } from "../../../src/store/messages/
 import { readDetail, readMessagesAfter, readPending } from "../../../src/store/messages/read.ts";
 import { listSessions } from "../../../src/store/sessions/list.ts";
 import { readSession } from "../../../src/store/sessions/read.ts";
+import { readSessionTree } from "../../../src/store/transfer/read-tree.ts";
 import { describeEngines, newSession, openFresh } from "../engines.ts";
 
 const answer: MirrorMessage = {
@@ -75,6 +76,40 @@ describeEngines("mirrorMessages", (engine) => {
       last_seq: 3,
     });
     expect(await store.read(readPending, { session_id })).toEqual([pending.message]);
+  });
+
+  it("[STORE-18] the total of input tokens never falls, and stays until the count has passed it", async () => {
+    const store = await openFresh(engine);
+    const { id: session_id } = await newSession(store);
+    const totals: number[] = [];
+    const note = async (): Promise<void> => {
+      totals.push((await store.read(readSession, { id: session_id })).total_input_tokens);
+    };
+    const send = async (message_id: string, input_tokens: number): Promise<void> => {
+      const reference = session_id;
+      const { message } = await store.write(appendUserMessage, {
+        reference,
+        content: "x".repeat(40),
+      });
+      await note();
+      const { message_id: id, content } = message;
+      const user = { ...plain, message_id: id, role: "user" as const, content };
+      await store.write(mirrorMessages, { session_id, messages: [user] });
+      await note();
+      const usage = { input_tokens, output_tokens: 1 };
+      await store.write(mirrorMessages, {
+        session_id,
+        messages: [{ ...answer, message_id, usage }],
+      });
+      await note();
+    };
+    await send("a1", 4);
+    const { session } = await store.read(readSessionTree, { id: session_id });
+    expect(session.input_tokens_ahead).toBe(6);
+    await send("a2", 12);
+    await send("a3", 30);
+    // counted: 4, 16, 46
+    expect(totals).toEqual([10, 10, 10, 20, 20, 20, 30, 30, 46]);
   });
 
   it("[STORE-18] appends what is new, keeps the seq of what is known, and counts it once", async () => {
