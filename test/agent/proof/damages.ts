@@ -34,8 +34,18 @@ export const DAMAGES: readonly Damage[] = [
   row("summary flag", "is_summary = 1 - is_summary"),
   row("archived flag", "archived = 1 - archived"),
   row("pending flag", "checkpointed = 1 - checkpointed"),
-  row("id", "message_id = 'another'"),
-  row("position", "seq = 99"),
+  // of an answer: a user's row that no checkpoint holds waits again and is never lost (PROOF-6)
+  sql("row: id", ({ random }) => [
+    "UPDATE messages SET message_id = 'another' WHERE session_id = :id AND seq = ?",
+    pick([2, 4, 6], random),
+  ]),
+  sql("row: position", ({ random, held, cleared }) => [
+    "UPDATE messages SET seq = 99 WHERE session_id = :id AND seq = ?",
+    pick(
+      held.filter((seq) => seq > cleared),
+      random,
+    ),
+  ]),
   row("time that is none", "ts = 'noon'"),
   { ...row("another time", "ts = '2026-01-01T00:00:00.000Z'"), expected: "undecidable" },
   sql("deleted row", ({ random, held }) => [
