@@ -24,6 +24,8 @@ export interface AgentGraphParts {
   readonly tools: readonly StructuredToolInterface[];
   readonly systemPrompt: string;
   readonly saver: BaseCheckpointSaver;
+  /** Called before each call of the model; throws if there may be no more. */
+  readonly countModelCall: () => void;
   /** What the model is shown of a thread. */
   readonly shown: (messages: readonly BaseMessage[]) => readonly BaseMessage[];
 }
@@ -67,7 +69,7 @@ interface State {
   readonly messages: readonly BaseMessage[];
 }
 
-function modelNode({ model, tools, systemPrompt, shown }: AgentGraphParts) {
+function modelNode({ model, tools, systemPrompt, shown, countModelCall }: AgentGraphParts) {
   const asked = tools.length === 0 ? model : (model.bindTools?.([...tools]) ?? model);
   const names = tools.map(({ name }) => name);
   const prompt =
@@ -78,6 +80,7 @@ function modelNode({ model, tools, systemPrompt, shown }: AgentGraphParts) {
     const dropped = droppedAnswer(messages);
     const history = dropped === null ? messages : messages.slice(0, -1);
     const sent = [...prompt, ...sendable(shown(history))];
+    countModelCall();
     // a client that does not hear of the abort must not hold up the exchange
     const answer = await raceWithSignal(asked.invoke(sent, config), config.signal);
     return { messages: settledAnswer(answer, names, dropped?.id) };

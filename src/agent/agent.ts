@@ -20,6 +20,8 @@ export interface AgentParts {
   /** The tool that begins sub-agents, or null. */
   readonly delegate: StructuredToolInterface | null;
   readonly protectedPaths: readonly string[];
+  /** See `ExchangeTree`; without it the model's calls are not counted. */
+  readonly countModelCall?: () => void;
   /** Keeps the model's calls within its context; without it the model is sent every message. */
   readonly compaction?: Compaction;
 }
@@ -39,6 +41,7 @@ export function buildAgent(parts: AgentParts) {
     ],
     systemPrompt: prompt,
     saver: parts.saver,
+    countModelCall: () => parts.countModelCall?.(),
     shown: (messages) => parts.compaction?.shown(messages, prompt) ?? messages,
   });
 }

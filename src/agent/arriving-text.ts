@@ -1,12 +1,15 @@
 import { BaseCallbackHandler, type NewTokenIndices } from "@langchain/core/callbacks/base";
 import type { Serialized } from "@langchain/core/load/serializable";
-import { AIMessageChunk, type BaseMessage } from "@langchain/core/messages";
+import { AIMessage, AIMessageChunk, type BaseMessage } from "@langchain/core/messages";
+import type { LLMResult } from "@langchain/core/outputs";
 
 export interface ArrivingText {
   /** Only this node of the graph speaks to the user; tools may call models of their own. */
   readonly node: string;
   /** Called with each piece of text while the model still writes. */
   readonly heard: (text: string) => void;
+  /** Called when the model has written an answer that calls no tool: nothing is left to do but to store it. */
+  readonly answered: () => void;
 }
 
 /**
@@ -61,13 +64,25 @@ export class ArrivingTextHandler extends BaseCallbackHandler {
     }
   }
 
-  override handleLLMEnd(_output: unknown, runId: string): void {
-    this.#speaking.delete(runId);
+  override handleLLMEnd({ generations }: LLMResult, runId: string): void {
+    const [generation] = generations[0] ?? [];
+    if (this.#speaking.delete(runId) && generation !== undefined && isLast(generation)) {
+      this.#text.answered();
+    }
   }
 
   override handleLLMError(_error: unknown, runId: string): void {
     this.#speaking.delete(runId);
   }
+}
+
+function isLast(generation: object): boolean {
+  const message: unknown = "message" in generation ? generation.message : null;
+  if (!AIMessage.isInstance(message)) {
+    return false;
+  }
+  const { tool_calls = [], invalid_tool_calls = [] } = message;
+  return tool_calls.length === 0 && invalid_tool_calls.length === 0;
 }
 
 function textOf(chunk: unknown): string | null {

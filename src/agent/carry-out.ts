@@ -26,6 +26,7 @@ export interface CarryOutInput {
   readonly prepared: Prepared;
   /** The tool that delegates; null where sub-agents may go no deeper. */
   readonly subAgents: (session: Session) => StructuredToolInterface | null;
+  readonly countModelCall: () => void;
 }
 
 export interface CarriedOut {
@@ -53,6 +54,7 @@ export async function carryOut(input: CarryOutInput): Promise<CarriedOut> {
     saver: input.saver,
     delegate: input.subAgents(before),
     protectedPaths: parts.protectedPaths,
+    countModelCall: input.countModelCall,
     compaction,
   });
   const thread = { agent, id: threadId(before.id, before.thread_suffix) };

@@ -20,6 +20,7 @@ import type {
   Prepared,
 } from "./exchange-parts.ts";
 import type { ExchangeResult } from "./exchange-event.ts";
+import type { ChildPlace, ExchangeTree } from "./exchange-tree.ts";
 import { ownModel } from "./models/choose.ts";
 import { loadPersona } from "./personas/load.ts";
 import { type CallConfig, failedResult } from "./tools/tool-result.ts";
@@ -31,7 +32,8 @@ interface DelegateParts {
   readonly prepared: Prepared;
   readonly live: Live;
   /** Makes what carries out the sub-agent's exchange. */
-  readonly openExchanger: () => Exchanger;
+  readonly openExchanger: (place: ChildPlace) => Exchanger;
+  readonly tree: ExchangeTree;
 }
 
 /**
@@ -63,7 +65,13 @@ export function delegateTool(
         }
         const live = withSignal(input.live, config.signal);
         const child = { ...input, live, parent, persona, task, callId };
-        return answerOf(config, () => outsideTheGraph(runChild, child));
+        const answer = input.tree.runChild({
+          parent: input.parts.within?.place ?? null,
+          signal: live.signal,
+          onWait: (running) => live.listener({ kind: "waiting", running }),
+          run: (place) => answerOf(config, () => outsideTheGraph(runChild, { ...child, place })),
+        });
+        return answer ?? failedResult(TOO_MANY, config);
       },
       {
         name: "delegate",
@@ -78,7 +86,11 @@ export function delegateTool(
   };
 }
 
+const TOO_MANY =
+  "this exchange has begun as many sub-agents as it may, so this one was not begun. Do the task without one, or tell the user what is left.";
+
 interface ChildInput extends DelegateParts {
+  readonly place: ChildPlace;
   readonly parent: Session;
   readonly persona: string;
   readonly task: string;
@@ -111,16 +123,17 @@ async function runChild(input: ChildInput): Promise<Pick<ExchangeResult, "answer
     keep_partial: false,
     caller: AGENT,
   };
-  return input.openExchanger().exchange(request, {
+  return input.openExchanger(input.place).exchange(request, {
     ...live,
     listener: (event) => {
-      if (event.kind === "child" || event.kind === "tool_call") {
+      if (SHOWN_OF_CHILDREN.has(event.kind)) {
         live.listener(event);
       }
     },
   });
 }
 
+const SHOWN_OF_CHILDREN: ReadonlySet<string> = new Set(["child", "waiting", "tool_call"]);
 const PARENTS_OWN: ReadonlySet<ErrorCode> = new Set(["lease_lost", "shutting_down"]);
 
 async function lastAnswer(store: Store, child: Session): Promise<string> {

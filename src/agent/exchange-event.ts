@@ -11,6 +11,8 @@ export type ExchangeEvent =
   | { readonly kind: "tool_result"; readonly name: string; readonly failure: string | null }
   /** A sub-agent is at work. */
   | { readonly kind: "child"; readonly session: Session }
+  /** A sub-agent waits, because as many run as may at once. */
+  | { readonly kind: "waiting"; readonly running: number }
   /** Something that a person should know, in one sentence. */
   | { readonly kind: "notice"; readonly sentence: string };
 

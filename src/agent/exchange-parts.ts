@@ -3,8 +3,10 @@ import type { Session } from "../core/sessions.ts";
 import type { LeaseOwner } from "../store/leases/lease.ts";
 import type { Store } from "../store/store.ts";
 import type { ExchangeListener, ExchangeResult } from "./exchange-event.ts";
+import type { ChildPlace, ExchangeLimits, ExchangeTree } from "./exchange-tree.ts";
 import type { WhenBusy } from "./hold-lease.ts";
 import type { ModelConfig } from "./models/config.ts";
+import type { Keyless } from "./models/keyless.ts";
 import type { openModel } from "./models/open.ts";
 import type { Persona } from "./personas/persona.ts";
 import type { PersonaPlaces } from "./personas/places.ts";
@@ -21,6 +23,10 @@ export interface ExchangerParts {
   readonly leaseMs?: number;
   /** See `HoldInput`; shared with whatever else in this process holds sessions. */
   readonly unreturned?: Set<string>;
+  /** What an exchange and its sub-agents may use; `EXCHANGE_LIMITS` if it is not given. */
+  readonly limits?: ExchangeLimits;
+  /** The tree that the exchanges belong to and their place in it; each begins one without it. */
+  readonly within?: { readonly tree: ExchangeTree; readonly place: ChildPlace };
   /** Opens the model that a name means; the providers' own clients where it is not given. */
   readonly openModel?: typeof openModel;
 }
@@ -60,7 +66,7 @@ export interface Exchanger {
    * checkpoint commits together with its rows in the mirror.
    *
    * Error codes: `session_not_found`, `session_ended`, `session_busy`, `lease_lost`,
-   * `persona_*`, `model_*`, `nothing_to_continue`, `database_*`.
+   * `persona_*`, `model_*`, `nothing_to_continue`, `call_limit_reached`, `database_*`.
    */
   exchange(request: ExchangeRequest, live: Live): Promise<ExchangeResult>;
 
@@ -90,6 +96,7 @@ export interface Compacted {
 export interface Prepared {
   readonly model: Awaited<ReturnType<typeof openModel>>;
   readonly modelName: string;
+  readonly keyless: Keyless | null;
   /** Tokens that the model reads at most. */
   readonly window: number;
   readonly persona: Persona;

@@ -15,9 +15,11 @@ import type {
   ExchangerParts,
   Prepared,
 } from "./exchange-parts.ts";
+import { createExchangeTree } from "./exchange-tree.ts";
 import { type HeldSession, holdLease } from "./hold-lease.ts";
 import { chosenModel } from "./models/choose.ts";
 import { windowOf } from "./models/context-window.ts";
+import { keylessOf } from "./models/keyless.ts";
 import { openModel } from "./models/open.ts";
 import { loadPersona } from "./personas/load.ts";
 import { repoInstructions } from "./personas/repo-instructions.ts";
@@ -68,12 +70,14 @@ export function createExchanger(parts: ExchangerParts): Exchanger {
     exchange: async (request, live) => {
       const prepared = await prepare(parts, request);
       return hold(request, live.signal, async (held, saver) => {
+        const tree = parts.within?.tree ?? createExchangeTree(parts.limits);
         const subAgents = delegateTool({
           parts,
+          tree,
           fence: held.fence,
           prepared,
           live,
-          openExchanger: () => createExchanger(parts),
+          openExchanger: (place) => createExchanger({ ...parts, within: { tree, place } }),
         });
         const { result, finished } = await carryOut({
           parts,
@@ -83,6 +87,7 @@ export function createExchanger(parts: ExchangerParts): Exchanger {
           saver,
           prepared,
           subAgents,
+          countModelCall: () => tree.countModelCall(),
         });
         return { result, finishedThread: finished ? result.thread_id : null };
       });
@@ -144,6 +149,7 @@ async function prepare(parts: ExchangerParts, request: CompactRequest): Promise<
     persona,
     modelName,
     model: await open({ name: modelName, config: parts.models }),
+    keyless: keylessOf(modelName, parts.models),
     window: windowOf({ name: modelName, config: parts.models }),
     folder: await workFolder(session.repo_path, parts.personas.trust),
     instructions:

@@ -44,6 +44,7 @@ export async function streamAnswer(
   let { graphInput } = input;
   for (;;) {
     const progress: Progress = { text: "", partial: "" };
+    const stop = stopUntilAnswered(live.signal);
     try {
       const stream = await thread.agent.stream(graphInput, {
         configurable: { thread_id: thread.id },
@@ -51,12 +52,13 @@ export async function streamAnswer(
         callbacks: [
           new ArrivingTextHandler({
             node: MODEL_NODE,
+            answered: () => stop.ignore(),
             heard: (text) => showPiece({ listener: live.listener, progress }, text),
           }),
         ],
         durability: "sync",
         recursionLimit: RECURSION_LIMIT,
-        signal: input.signal,
+        signal: AbortSignal.any([stop.signal, held.lost]),
       });
       await followStream({ stream, listener: live.listener, progress });
       return { text: progress.text, stopped: false };
@@ -75,8 +77,21 @@ export async function streamAnswer(
       }
       await makeRoom(input, error, progress.partial);
       graphInput = null;
+    } finally {
+      stop.ignore();
     }
   }
+}
+
+/** A signal that is aborted with the given one until the model's answer only has to be stored. */
+function stopUntilAnswered(signal: AbortSignal): { signal: AbortSignal; ignore: () => void } {
+  const stop = new AbortController();
+  const onAbort = (): void => stop.abort(signal.reason);
+  if (signal.aborted) {
+    onAbort();
+  }
+  signal.addEventListener("abort", onAbort, { once: true });
+  return { signal: stop.signal, ignore: () => signal.removeEventListener("abort", onAbort) };
 }
 
 /**
@@ -104,7 +119,7 @@ async function storedAnswer(
  */
 async function makeRoom(input: StreamInput, error: unknown, partial: string): Promise<void> {
   const { compaction, thread, saver, prepared } = input;
-  const failure = modelFailure(error, prepared.modelName);
+  const failure = modelFailure(error, prepared.modelName, prepared.keyless);
   const full = failure.code === "model_context_full";
   if (!full && !compaction.isDue()) {
     await keepPartial(input, partial, droppedFields(failure.code));

@@ -174,11 +174,13 @@ async function openExchanger(input: {
   readonly unreturned: Set<string>;
 }): Promise<Exchanger> {
   const { cli, store, unreturned } = input;
-  const [{ createExchanger }, { modelConfig }, { thisProcess }] = await Promise.all([
-    import("../agent/exchange.ts"),
-    import("../agent/models/config.ts"),
-    import("../store/leases/this-process.ts"),
-  ]);
+  const [{ createExchanger }, { exchangeLimits }, { modelConfig }, { thisProcess }] =
+    await Promise.all([
+      import("../agent/exchange.ts"),
+      import("../agent/exchange-limits.ts"),
+      import("../agent/models/config.ts"),
+      import("../store/leases/this-process.ts"),
+    ]);
   const { data, config, state } = userFolders(cli);
   return createExchanger({
     store,
@@ -186,6 +188,7 @@ async function openExchanger(input: {
     personas: personaPlaces(cli),
     protectedPaths: [store.location, data, config, state].filter((path) => path !== null),
     owner: thisProcess("reprise"),
+    limits: exchangeLimits(cli.env),
     unreturned,
   });
 }

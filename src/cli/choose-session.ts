@@ -1,5 +1,5 @@
 import { isRepriseError, RepriseError } from "../core/errors.ts";
-import { parseSessionReference } from "../core/ids.ts";
+import { isUuid, parseSessionReference } from "../core/ids.ts";
 import type { Session } from "../core/sessions.ts";
 import { refuseEnded } from "../store/sessions/change.ts";
 import { createSession, type NewSession } from "../store/sessions/create.ts";
@@ -108,6 +108,12 @@ async function beginWithId(input: {
   columns: NewSession & { readonly persona_name: string; readonly repo_path: string };
 }): Promise<ChosenSession> {
   const { cli, store, id, columns } = input;
+  if (!isUuid(id)) {
+    throw new RepriseError(
+      "invalid_usage",
+      "No session has this id, and a new one cannot begin with it: it is no UUID of RFC 9562. Take one from `uuidgen`, or leave --session out.",
+    );
+  }
   await checkPersona(cli, { name: columns.persona_name, repo_path: columns.repo_path });
   return {
     kind: "existing",

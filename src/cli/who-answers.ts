@@ -1,6 +1,7 @@
 import { readdir } from "node:fs/promises";
 
-import { defaultModel, modelConfig } from "../agent/models/config.ts";
+import { defaultModel, type ModelConfig, modelConfig } from "../agent/models/config.ts";
+import { isDemo } from "../agent/models/name.ts";
 import type { Persona } from "../agent/personas/persona.ts";
 import { holdsAnything } from "../agent/trust/holds-anything.ts";
 import { isRepriseError } from "../core/errors.ts";
@@ -26,7 +27,8 @@ export async function whoAnswers(
   },
 ): Promise<Answering> {
   const config = modelConfig(cli.env);
-  const usual = { model: session.model ?? defaultModel(config), notes: [] };
+  const usualModel = session.model ?? defaultModel(config);
+  const usual = { model: usualModel, notes: addressNotes(config, usualModel) };
   if (!(await hasOwnPersonas(cli, session.repo_path))) {
     return usual;
   }
@@ -35,7 +37,7 @@ export async function whoAnswers(
     const persona = await checkPersona(cli, { name, repo_path });
     const { chosenModel } = await import("../agent/models/choose.ts");
     const model = chosenModel({ session: session.model, persona, config });
-    return { model, notes: personaNotes(persona, model) };
+    return { model, notes: [...personaNotes(persona, model), ...addressNotes(config, model)] };
   } catch (error) {
     if (isRepriseError(error)) {
       // the first message is refused with the reason
@@ -43,6 +45,13 @@ export async function whoAnswers(
     }
     throw error;
   }
+}
+
+/** The demo answers only because nothing names a model, although an address is set. */
+function addressNotes(config: ModelConfig, model: string): string[] {
+  return isDemo(model) && config.model === null && config.openai.baseUrl !== null
+    ? ["The address in OPENAI_BASE_URL is not used without --model openai:<name>."]
+    : [];
 }
 
 /** What was left out of the persona, and the model that it names if another one answers. */

@@ -1,12 +1,20 @@
 import { ID_PREFIX_LENGTH } from "./limits.ts";
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+/** Version 1 to 8 and the variant of RFC 9562, or its Nil or Max UUID. */
+const RFC_9562 =
+  /^(?:[0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}|0{8}-(?:0{4}-){3}0{12}|f{8}-(?:f{4}-){3}f{12})$/;
 const PREFIX = /^[0-9a-f-]+$/;
 
 /** A new session or message id: UUIDv4, because the start of a time-ordered id tells nothing apart. */
 export function newId(): string {
   // the global one: importing node:crypto loads all of it, whether an id is made or not
   return crypto.randomUUID();
+}
+
+/** True for a UUID, in lower case, as RFC 9562 defines it: other clients refuse every other one. */
+export function isUuid(id: string): boolean {
+  return RFC_9562.test(id);
 }
 
 /** What a person or program may write where a session is meant. */

@@ -43,6 +43,6 @@ export async function compactThread(input: {
     if (signal.aborted) {
       return "stopped";
     }
-    throw modelFailure(error, prepared.modelName);
+    throw modelFailure(error, prepared.modelName, prepared.keyless);
   }
 }

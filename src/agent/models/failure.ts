@@ -1,5 +1,6 @@
 import { isRepriseError, RepriseError } from "../../core/errors.ts";
 import type { ErrorCode } from "../../core/errors.ts";
+import type { Keyless } from "./keyless.ts";
 import { parseModelName, PROVIDER_LABELS } from "./name.ts";
 import { readProviderError } from "./provider-error.ts";
 import type { ProviderError } from "./provider-error.ts";
@@ -72,11 +73,19 @@ const CAUSES: readonly Cause[] = [
  * told; its text is not, because providers quote keys and requests in it. A RepriseError passes
  * through. A call that the user stopped is not a failure: look at the signal first.
  */
-export function modelFailure(error: unknown, name: string): RepriseError {
+export function modelFailure(
+  error: unknown,
+  name: string,
+  keyless: Keyless | null = null,
+): RepriseError {
   if (isRepriseError(error)) return error;
   const found = readProviderError(error);
   const cause = CAUSES.find(({ applies }) => applies(found));
   const label = labelOf(name);
+  if (cause?.code === "model_unauthorized" && keyless !== null) {
+    const message = `${label} wants a key and none is set; set ${keyless.variable}. The address asked was ${keyless.host}${detail(found)}`;
+    return new RepriseError(cause.code, message);
+  }
   if (cause !== undefined) {
     return new RepriseError(cause.code, `${label} ${cause.says}${detail(found)}`);
   }

@@ -8,7 +8,7 @@ import type { Conversation } from "./conversation.ts";
 import { greeting } from "./greeting.ts";
 import { type InputEvent, type LineInput, openLineInput } from "./input.ts";
 import { callArguments, send } from "./send.ts";
-import { showFailure } from "./show-failure.ts";
+import { offerRetry, showFailure } from "./show-failure.ts";
 import { plural } from "../plural.ts";
 import { slashCommand } from "./slash.ts";
 
@@ -93,6 +93,7 @@ async function handle(parts: LinesInput, input: LineInput, event: InputEvent): P
     return await exchange(parts, input, text);
   } catch (error) {
     const exitCode = showFailure(parts, error);
+    offerRetry(parts, error);
     // a person has seen it and went on
     parts.cli.exitCode = parts.cli.stdin.isTTY === true ? 0 : exitCode;
     return "failed";

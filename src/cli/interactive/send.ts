@@ -111,6 +111,10 @@ function plainScreen(cli: CliContext): PlainScreen {
             `· ${oneLine(event.session.persona_name ?? "assistant")} works in session ${event.session.id}`,
           );
           break;
+        case "waiting":
+          answer.breakLine();
+          noticeLine(cli, `· a sub-agent waits: ${event.running} run already`);
+          break;
         case "notice":
           answer.breakLine();
           noticeLine(cli, `note: ${event.sentence}`);

@@ -1,4 +1,4 @@
-import { isRepriseError } from "../../core/errors.ts";
+import { type ErrorCode, isRepriseError } from "../../core/errors.ts";
 import { noticeLine } from "../context.ts";
 import { showError } from "../show-error.ts";
 import type { LinesInput } from "./lines.ts";
@@ -13,4 +13,19 @@ export function showFailure(
     noticeLine(cli, "With --wait reprise waits for it, with --take-over it stops it.");
   }
   return exitCode;
+}
+
+/** Failures after which the message is stored and waits for its answer. */
+const RETRIED: readonly ErrorCode[] = [
+  "model_unauthorized",
+  "model_unreachable",
+  "model_rate_limited",
+  "model_failed",
+];
+
+/** Says how the message that failed gets its answer: sent again, it would be stored twice. */
+export function offerRetry({ cli, json }: Pick<LinesInput, "cli" | "json">, error: unknown): void {
+  if (isRepriseError(error, ...RETRIED) && !json && cli.stdin.isTTY === true) {
+    noticeLine(cli, "The message is stored; /retry asks for its answer again.");
+  }
 }

@@ -118,6 +118,11 @@ const COMMANDS: readonly SlashCommand[] = [
     carryOut: async () => "continue",
   },
   {
+    name: "retry",
+    help: "let the model answer a message that failed; it is not stored again",
+    carryOut: async () => "continue",
+  },
+  {
     name: "end",
     help: "end the session for good and leave",
     carryOut: async (parts) => {

@@ -124,7 +124,14 @@ it("[ANSWER-5] a thread that holds a call that could not be read goes on", async
   const { server, bench } = await benchOf({ content: "here" });
   const saver = createCheckpointSaver({ store: bench.store });
   const model = new DemoModel({});
-  const older = agentGraph({ model, tools: [], systemPrompt: "", saver, shown: (all) => all });
+  const older = agentGraph({
+    model,
+    tools: [],
+    systemPrompt: "",
+    saver,
+    shown: (all) => all,
+    countModelCall: () => undefined,
+  });
   const raw = { name: "read_file", args: "}}{", id: "call_1", index: 0 };
   await older.updateState(
     { configurable: { thread_id: `${bench.session.id}:0` } },

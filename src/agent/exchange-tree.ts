@@ -1,0 +1,125 @@
+import { RepriseError } from "../core/errors.ts";
+import { createSlots } from "./slots.ts";
+
+/** What one exchange, with the exchanges of its sub-agents, may use. */
+export interface ExchangeLimits {
+  /** Sub-agents that run at once; one that waits for its own does not count. */
+  readonly childrenAtOnce: number;
+  /** Sub-agents that it begins. */
+  readonly children: number;
+  /** Calls of models. */
+  readonly modelCalls: number;
+}
+
+export const EXCHANGE_LIMITS: ExchangeLimits = {
+  childrenAtOnce: 4,
+  children: 32,
+  modelCalls: 600,
+};
+
+/** The place that a running sub-agent holds. It gives it up while it waits for its own. */
+export interface ChildPlace {
+  pause(): void;
+  resume(): Promise<void>;
+}
+
+/** An exchange and those of its sub-agents, at every depth, together. */
+export interface ExchangeTree {
+  /** Called before each call of a model. Error codes: `call_limit_reached`. */
+  countModelCall(): void;
+  /**
+   * Runs a sub-agent once there is a place for it. Null, without running it, if the exchange has
+   * begun as many as it may.
+   */
+  runChild<Result>(child: ChildRun<Result>): Promise<Result> | null;
+}
+
+interface ChildRun<Result> {
+  /** The place of the sub-agent that delegates; null for the root. */
+  readonly parent: ChildPlace | null;
+  /** Ends the waiting. */
+  readonly signal: AbortSignal;
+  /** Called if the sub-agent has to wait. */
+  readonly onWait: (running: number) => void;
+  readonly run: (place: ChildPlace) => Promise<Result>;
+}
+
+/**
+ * Begins a tree at its root. No place is held by whoever waits for another place, so the sub-agents
+ * of sub-agents cannot block each other.
+ */
+export function createExchangeTree(limits: ExchangeLimits = EXCHANGE_LIMITS): ExchangeTree {
+  const slots = createSlots(limits.childrenAtOnce);
+  let modelCalls = 0;
+  let children = 0;
+  return {
+    countModelCall: () => {
+      if (modelCalls >= limits.modelCalls) {
+        throw callLimitReached(limits.modelCalls);
+      }
+      modelCalls += 1;
+    },
+    runChild: (child) => {
+      if (children >= limits.children) {
+        return null;
+      }
+      children += 1;
+      return runInPlace(child);
+    },
+  };
+
+  async function runInPlace<Result>(child: ChildRun<Result>): Promise<Result> {
+    child.parent?.pause();
+    try {
+      if (!slots.isFree()) {
+        child.onWait(limits.childrenAtOnce);
+      }
+      await slots.take(child.signal);
+      const place = createPlace();
+      try {
+        return await child.run(place);
+      } finally {
+        place.leave();
+      }
+    } finally {
+      await child.parent?.resume();
+    }
+  }
+
+  /** Begins with a slot that is held. */
+  function createPlace(): ChildPlace & { leave(): void } {
+    let isHeld = true;
+    let waitsFor = 0;
+    const giveUp = (): void => {
+      if (isHeld) {
+        isHeld = false;
+        slots.giveBack();
+      }
+    };
+    return {
+      pause: () => {
+        waitsFor += 1;
+        giveUp();
+      },
+      resume: async () => {
+        waitsFor -= 1;
+        if (waitsFor > 0) {
+          return;
+        }
+        await slots.takeFirst();
+        isHeld = true;
+        if (waitsFor > 0) {
+          giveUp();
+        }
+      },
+      leave: giveUp,
+    };
+  }
+}
+
+function callLimitReached(limit: number): RepriseError {
+  return new RepriseError(
+    "call_limit_reached",
+    `This exchange has called its models ${limit} times, its sub-agents' calls included, and was stopped. Go on with /continue, or raise REPRISE_MODEL_CALLS.`,
+  );
+}

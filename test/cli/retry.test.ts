@@ -1,0 +1,26 @@
+import { expect, it } from "vitest";
+
+import { freshHome } from "../helpers/reprise.ts";
+import { startScriptedProvider } from "../helpers/scripted-provider.ts";
+import { CTRL_D, openTerminal } from "../helpers/terminal.ts";
+import { detailOf, idLike, rowsOf } from "./seed.ts";
+
+it("[CLI-60] /retry is offered after a failure and does not store the message again", async () => {
+  await using provider = await startScriptedProvider("openai", (index) =>
+    index === 0 ? [{ kind: "status", status: 401 }] : [{ kind: "text", text: "the answer" }],
+  );
+  const home = freshHome(provider.env);
+  const id = idLike("abcdef1");
+  const terminal = openTerminal(home, `reprise --session ${id}`);
+  await terminal.shows(/> /);
+  terminal.type("the question\r");
+  await terminal.shows(/model_unauthorized[\s\S]*The message is stored; \/retry/);
+  terminal.type("/retry\r");
+  await terminal.shows(/the answer/);
+  terminal.type(CTRL_D);
+  await terminal.finished;
+  expect(rowsOf(await detailOf(home, id))).toEqual([
+    [1, "user", "the question"],
+    [2, "assistant", "the answer"],
+  ]);
+});
