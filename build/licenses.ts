@@ -4,7 +4,16 @@ import { join } from "node:path";
 import type { RolldownOutput } from "rolldown";
 
 /** Licences that let their text be copied with the code and ask for nothing else. */
-const ALLOWED = ["0BSD", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "ISC", "MIT", "Unlicense"];
+const ALLOWED = [
+  "0BSD",
+  "Apache-2.0",
+  "BlueOak-1.0.0",
+  "BSD-2-Clause",
+  "BSD-3-Clause",
+  "ISC",
+  "MIT",
+  "Unlicense",
+];
 
 interface ThirdParty {
   readonly name: string;
