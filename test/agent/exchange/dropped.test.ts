@@ -42,7 +42,9 @@ async function lastMetadata({ store, session }: Bench) {
 }
 
 async function findings({ store, session }: Bench) {
-  return (await proveSession(store, session.id)).findings;
+  const { findings } = await proveSession(store, session.id);
+  // the helper's session has a folder and no key of it
+  return findings.filter(({ kind }) => kind !== "project_key");
 }
 
 describe("an answer that the provider drops", () => {
