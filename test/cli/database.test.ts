@@ -113,7 +113,8 @@ describe("where the database is", () => {
     const [, hint = ""] = /^Resume with: (.*)$/m.exec(begun.stderr) ?? [];
     expect(hint).toMatch(/^reprise --session \S+ --database '\/.+my\.db'$/);
     const resumed = await home.startShell(`${hint} -p 'What is my name?'`, { cwd: "/" }).finished;
-    expect(resumed).toMatchObject({ code: 0, stderr: begun.stderr });
+    const where = `note: This session works in ${home.project}.\n`;
+    expect(resumed).toMatchObject({ code: 0, stderr: `${where}${begun.stderr}` });
     expect(resumed.stdout).toContain("Your name is Ada.");
     expect(existsSync(home.database)).toBe(false);
 

@@ -15,6 +15,7 @@ import { finishExchange } from "../../../src/store/leases/finish.ts";
 import { releaseLease, takeLease } from "../../../src/store/leases/lease.ts";
 import { appendUserMessage } from "../../../src/store/messages/append.ts";
 import { beginExchange } from "../../../src/store/messages/begin-exchange.ts";
+import { readMessagesAfter } from "../../../src/store/messages/read.ts";
 import { endSession, startThread } from "../../../src/store/sessions/change.ts";
 import { markChosen } from "../../../src/store/sessions/choose.ts";
 import { createSession, type NewSession } from "../../../src/store/sessions/create.ts";
@@ -90,12 +91,12 @@ async function makeOne(maker: Maker, messages: number): Promise<void> {
     await talk(maker, { id, messages });
   }
   let parent = id;
-  for (let depth = 0; depth < (index % 5 === 0 ? (index / 5) % 4 : 0); depth += 1) {
+  for (let depth = 0; depth < (index % 10 === 5 ? (index / 5) % 4 : 0); depth += 1) {
     const child = await store.write(createSession, {
       parent_session_id: parent,
-      parent_call_id: `call-${depth}`,
+      parent_call_id: await aCallOf(store, parent),
     });
-    await talk(maker, { id: child.id, messages: 4 });
+    await talk(maker, { id: child.id, messages: 8 });
     parent = child.id;
   }
   if (index % 4 === 2) {
@@ -108,6 +109,17 @@ async function makeOne(maker: Maker, messages: number): Promise<void> {
   if (index % 7 === 6) {
     await store.write(endSession, { id });
   }
+}
+
+/** A tool call in one of the session's messages, as a sub-agent's session names the one that began it. */
+async function aCallOf(store: Store, id: string): Promise<string> {
+  const after = { session_id: id, after_seq: 0, all: true, limit: 1000 };
+  const messages = await store.read(readMessagesAfter, after);
+  const call = messages.flatMap(({ tool_calls }) => tool_calls ?? [])[0];
+  if (call === undefined) {
+    throw new Error("this session has called no tool");
+  }
+  return call.id;
 }
 
 /** Exchanges as the agent stores them, without the agent; the last one may be cut. */
