@@ -22,7 +22,7 @@ const TOGETHER = [
   },
   {
     name: "database",
-    test: /\/kysely\/|\/src\/store\/(sqlite\/(?!backup)|migrations\/|sessions\/(list|rows)|(?!project-key)[a-z-]+\.ts$)|(agent|cli\/sessions)\/(this-process|table)\.ts$/,
+    test: /\/kysely\/|\/src\/store\/(sqlite\/(?!backup|plan-upgrade)|migrations\/|sessions\/(list|rows)|(?!project-key)[a-z-]+\.ts$)|(agent|cli\/sessions)\/(this-process|table)\.ts$/,
   },
 ];
 
