@@ -219,7 +219,6 @@ async function continueSession(
 async function createChild(model: StateModel, real: Real, parent: ModelSession): Promise<void> {
   const action = real.store.write(createSession, {
     parent_session_id: parent.id,
-    parent_call_id: `call-${model.sessions.length}`,
     depth: parent.depth + 1,
   });
   if (parent.depth >= 3) {
@@ -262,7 +261,8 @@ const GONE = 2 ** 22 + 1;
 const DAMAGE = [
   "UPDATE messages SET content = content || '!' WHERE session_id = ? AND checkpointed = 1",
   "DELETE FROM messages WHERE session_id = ? AND checkpointed = 1 AND seq = 1",
-  "UPDATE messages SET archived = 1 - archived WHERE session_id = ?",
+  // one row: against two or more the clear mark gives way (PROOF-20)
+  "UPDATE messages SET archived = 1 - archived WHERE session_id = ? AND seq = 1",
   "UPDATE sessions SET total_output_tokens = total_output_tokens + 7 WHERE id = ?",
 ];
 

@@ -40,14 +40,17 @@ function depthFindings({ row, parent, above }: ProofRecord): Finding[] {
 
 const PROJECT_KEY = /^[0-9a-f]{16}$/;
 
-/** Whether the key is that of the folder, nobody can tell later: links change, folders move. */
+/**
+ * Whether the key is that of the folder, nobody can tell later: links change, folders move. A folder
+ * without a key is right: the column was added later, and its default is none.
+ */
 function projectFindings({ row: { repo_path, project_key } }: ProofRecord): Finding[] {
   if (project_key !== null && !PROJECT_KEY.test(project_key)) {
     return [about("project_key", "project_key is not 16 hexadecimal digits.")];
   }
-  return (repo_path === null) === (project_key === null)
-    ? []
-    : [about("project_key", "Only one of repo_path and project_key is set.")];
+  return repo_path === null && project_key !== null
+    ? [about("project_key", "project_key is set, and repo_path is not.")]
+    : [];
 }
 
 function endFindings({ row: { state, ended_at } }: ProofRecord): Finding[] {

@@ -212,6 +212,12 @@ describe("verify", () => {
     expect(await bench.kinds()).toEqual([]);
   });
 
+  it("[PROOF-25] says nothing of a folder without a project_key, as older rows have it", async () => {
+    const bench = await usualSession();
+    await bench.plant("UPDATE sessions SET repo_path = '/a' WHERE id = :id");
+    expect(await bench.kinds()).toEqual([]);
+  });
+
   it("[PROOF-3] says where, and nothing of what the messages say", async () => {
     const bench = await usualSession();
     await bench.plant(
