@@ -27,6 +27,8 @@ export interface CarryOutInput {
   /** The tool that delegates; null where sub-agents may go no deeper. */
   readonly subAgents: (session: Session) => StructuredToolInterface | null;
   readonly countModelCall: () => void;
+  /** Called once the exchange is stored as begun. */
+  readonly begun: () => void;
 }
 
 export interface CarriedOut {
@@ -69,6 +71,7 @@ export async function carryOut(input: CarryOutInput): Promise<CarriedOut> {
     persona_name: prepared.persona.name,
     caller: request.caller,
   });
+  input.begun();
   input.live.listener({ kind: "begun", session, model: prepared.modelName });
   const next = await nextInput({ ...input, state, pending, thread });
   const progress =

@@ -1,5 +1,6 @@
 import { isRepriseError } from "../core/errors.ts";
 import { LEASE_MS } from "../core/limits.ts";
+import type { ExchangeFailure } from "../core/sessions.ts";
 import { refuseEnded } from "../store/sessions/change.ts";
 import { readSession } from "../store/sessions/read.ts";
 import { threadId } from "../core/threads.ts";
@@ -15,6 +16,7 @@ import type {
   ExchangerParts,
   Prepared,
 } from "./exchange-parts.ts";
+import { exchangeFailure } from "./exchange-failure.ts";
 import { createExchangeTree } from "./exchange-tree.ts";
 import { type HeldSession, holdLease } from "./hold-lease.ts";
 import { chosenModel } from "./models/choose.ts";
@@ -35,7 +37,7 @@ export function createExchanger(parts: ExchangerParts): Exchanger {
   const hold = async <Result>(
     request: CompactRequest,
     signal: AbortSignal,
-    work: (held: HeldSession, saver: SessionSaver) => Promise<Worked<Result>>,
+    work: (held: HeldSession, saver: SessionSaver, begun: () => void) => Promise<Worked<Result>>,
   ): Promise<Result> => {
     const held = await holdLease({
       store: parts.store,
@@ -50,16 +52,19 @@ export function createExchanger(parts: ExchangerParts): Exchanger {
     const saver = known.holding(held.fence);
     let finished = false;
     let finishedThread: string | null = null;
+    let isBegun = false;
+    let failure: ExchangeFailure | null = null;
     try {
-      const worked = await work(held, saver);
+      const worked = await work(held, saver, () => (isBegun = true));
       finishedThread = worked.finishedThread;
       return worked.result;
     } catch (error) {
       finished = isRepriseError(error, "nothing_to_continue");
+      failure = isBegun ? exchangeFailure(error) : null;
       throw error;
     } finally {
       if (finishedThread === null) {
-        await held.release(finished);
+        await held.release(finished, failure);
       } else {
         saver.forgetFolded(finishedThread, await held.finish(finishedThread));
       }
@@ -69,7 +74,7 @@ export function createExchanger(parts: ExchangerParts): Exchanger {
   return {
     exchange: async (request, live) => {
       const prepared = await prepare(parts, request);
-      return hold(request, live.signal, async (held, saver) => {
+      return hold(request, live.signal, async (held, saver, begun) => {
         const tree = parts.within?.tree ?? createExchangeTree(parts.limits);
         const subAgents = delegateTool({
           parts,
@@ -88,6 +93,7 @@ export function createExchanger(parts: ExchangerParts): Exchanger {
           prepared,
           subAgents,
           countModelCall: () => tree.countModelCall(),
+          begun,
         });
         return { result, finishedThread: finished ? result.thread_id : null };
       });

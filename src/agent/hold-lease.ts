@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
 import { isRepriseError } from "../core/errors.ts";
+import type { ExchangeFailure } from "../core/sessions.ts";
 import { type FoldedIds, NOTHING_FOLDED } from "../store/checkpoints/plan-fold.ts";
 import type { Fence } from "../store/leases/fence.ts";
 import { finishExchange } from "../store/leases/finish.ts";
@@ -20,8 +21,8 @@ export interface HeldSession {
   readonly wasInterrupted: boolean;
   /** Aborted, with the error as its reason, once the lease could not be kept. */
   readonly lost: AbortSignal;
-  /** Gives the lease back; `finished` tells whether the exchange came to its end. */
-  release(finished: boolean): Promise<void>;
+  /** Gives the lease back; `finished` tells whether the exchange came to its end, `failure` why not. */
+  release(finished: boolean, failure?: ExchangeFailure | null): Promise<void>;
   /**
    * Gives the lease of a finished exchange back and folds its thread, in one transaction. The
    * answer is what the fold took away: nothing where it failed, because the next one makes up for it.
@@ -71,9 +72,12 @@ export async function holdLease(input: HoldInput): Promise<HeldSession> {
       }
     });
   }, life_ms / 3);
-  const release = async (finished: boolean): Promise<void> => {
+  const release = async (
+    finished: boolean,
+    failure: ExchangeFailure | null = null,
+  ): Promise<void> => {
     clearInterval(timer);
-    await orUnreturned(input, () => store.write(releaseLease, { fence, finished }));
+    await orUnreturned(input, () => store.write(releaseLease, { fence, finished, failure }));
   };
   return {
     fence,

@@ -6,6 +6,7 @@ import type { Exchanger } from "../agent/exchange-parts.ts";
 import { workFolder } from "../agent/trust/wide-folder.ts";
 import { RepriseError } from "../core/errors.ts";
 import { oneLine } from "../core/text.ts";
+import { failureLine } from "../store/sessions/failures.ts";
 import { readSession } from "../store/sessions/read.ts";
 import type { Store } from "../store/store.ts";
 import { type ChatOptions, refuseBadOptions, whenBusy } from "./chat-options.ts";
@@ -25,6 +26,7 @@ import { createFromOutside } from "./interactive/from-outside.ts";
 import { runLines } from "./interactive/lines.ts";
 import { sendOnce } from "./interactive/send.ts";
 import { showFailure } from "./interactive/show-failure.ts";
+import { failuresOf } from "./last-exchange.ts";
 import { callerOf } from "./new-session.ts";
 import { isOwnChoice } from "./own-choice.ts";
 import { promptText } from "./prompt-text.ts";
@@ -82,7 +84,7 @@ export async function chat(input: {
     }),
   });
   if (chosen.kind === "existing" && !json) {
-    sayNotices(cli, { chosen, oneExchange });
+    await sayNotices({ cli, store, chosen, oneExchange });
   }
   if (oneExchange) {
     await sayTooWide(cli, sessionOf(chosen).repo_path);
@@ -97,7 +99,7 @@ export async function chat(input: {
       : sendOnce({ cli, conversation, text, json }));
   } catch (error) {
     // the way back comes behind the error: a message that failed can be sent again
-    cli.exitCode = showFailure({ cli, conversation, json }, error);
+    cli.exitCode = await showFailure({ cli, conversation, json }, error);
   }
   const session = conversation.current();
   if (session !== null && !json && (await isActive(store, session.id))) {
@@ -129,21 +131,27 @@ async function sayTooWide(cli: CliContext, repo_path: string | null): Promise<vo
   }
 }
 
-function sayNotices(
-  cli: CliContext,
-  input: { chosen: ChosenSession & { kind: "existing" }; oneExchange: boolean },
-): void {
+async function sayNotices(input: {
+  cli: CliContext;
+  store: Store;
+  chosen: ChosenSession & { kind: "existing" };
+  oneExchange: boolean;
+}): Promise<void> {
+  const { cli, store } = input;
+  const { session } = input.chosen;
   for (const notice of input.chosen.notices) {
     noticeLine(cli, `note: ${notice}`);
   }
-  const { repo_path } = input.chosen.session;
+  const { repo_path } = session;
   if (input.oneExchange && repo_path !== null && repo_path !== cli.cwd) {
     noticeLine(cli, `note: This session works in ${oneLine(repo_path)}.`);
   }
-  if (!input.oneExchange && input.chosen.session.activity === "interrupted") {
+  if (!input.oneExchange && session.activity === "interrupted") {
+    const failure = (await failuresOf(store, [session])).get(session.id);
+    const what = failure === undefined ? "was interrupted" : `failed: ${failureLine(failure)}`;
     noticeLine(
       cli,
-      "note: The last exchange was interrupted; /continue goes on with it, a message goes past it.",
+      `note: The last exchange ${what}; /continue goes on with it, a message goes past it.`,
     );
   }
 }

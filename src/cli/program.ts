@@ -46,7 +46,10 @@ export async function createProgram(cli: CliContext): Promise<Command> {
     .option("--trust", "for this run, use the personas and the AGENTS.md that the folder brings")
     .option("--plan", "planning mode: the agent looks and plans, and changes nothing")
     .option("-p, --prompt <text>", "one exchange without a screen; - reads the text from stdin")
-    .option("--continue-exchange", "go on with an exchange that was interrupted, without a screen")
+    .option(
+      "--continue-exchange",
+      "go on with an exchange that was interrupted or failed, without a screen",
+    )
     .option("--accept-pending", "confirm what came over HTTP without authentication")
     .option("--wait", "if another exchange is at work in the session, wait until it is done")
     .option("--take-over", "if another exchange is at work in the session, stop it")

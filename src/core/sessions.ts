@@ -8,6 +8,12 @@ export const ACTIVITIES = ["idle", "running", "interrupted"] as const;
  */
 export type Activity = (typeof ACTIVITIES)[number];
 
+/** Why an exchange failed: an error code and a sentence for a person, without any secret. */
+export interface ExchangeFailure {
+  readonly code: string;
+  readonly sentence: string;
+}
+
 export const ROLES = ["user", "assistant", "tool", "system"] as const;
 export type Role = (typeof ROLES)[number];
 

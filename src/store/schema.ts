@@ -48,6 +48,14 @@ export interface SessionTable {
   lease_expires_at: string | null;
   /** 1 from the moment an exchange begins until it came to its end. */
   exchange_open: Generated<number>;
+  /** Why the open exchange failed: an error code and its sentence; null for one that was cut. */
+  failure_code: string | null;
+  failure_sentence: string | null;
+  /**
+   * `lease_epoch`, as long as the failure is that of the last exchange: an older version, which knows
+   * no failures, raises only the other.
+   */
+  failure_epoch: number | null;
   /** Who created it; null for sessions from before origins were stored. */
   origin: Origin | null;
   /** 0 where the caller who created it was not authenticated. */

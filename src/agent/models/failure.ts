@@ -26,7 +26,7 @@ const CAUSES: readonly Cause[] = [
   {
     code: "model_rate_limited",
     applies: ({ status, type }) => status === 429 || type === "rate_limit_error",
-    says: "asks for fewer calls; wait a moment and send the message again",
+    says: "asks for fewer calls; wait a moment",
   },
   {
     code: "model_unauthorized",
@@ -46,18 +46,18 @@ const CAUSES: readonly Cause[] = [
   {
     code: "model_unreachable",
     applies: ({ timedOut, status }) => timedOut || status === 408,
-    says: "did not answer in time; look at the network or the server and send the message again",
+    says: "did not answer in time; check the network and the server",
   },
   {
     code: "model_unreachable",
     applies: ({ connection }) => connection !== null,
-    says: "cannot be reached; look at the network and the base URL and send the message again",
+    says: "cannot be reached; check the network and the base URL",
   },
   {
     code: "model_failed",
     applies: ({ status, type }) =>
       (status !== null && status >= 500) || type === "overloaded_error" || type === "api_error",
-    says: "has a fault or too much to do; send the message again in a moment",
+    says: "has an error or too much to do; wait a moment",
   },
   {
     code: "model_failed",
@@ -71,7 +71,8 @@ const CAUSES: readonly Cause[] = [
  * `model_unknown`, `model_unreachable`, `model_rate_limited`, `model_context_full`, else
  * `model_failed`. Only the status, the provider's own short codes and the kind of network fault are
  * told; its text is not, because providers quote keys and requests in it. A RepriseError passes
- * through. A call that the user stopped is not a failure: look at the signal first.
+ * through. A call that the user stopped is not a failure: look at the signal first. How the message
+ * gets its answer is for the front end to say.
  */
 export function modelFailure(
   error: unknown,
@@ -89,7 +90,7 @@ export function modelFailure(
   if (cause !== undefined) {
     return new RepriseError(cause.code, `${label} ${cause.says}${detail(found)}`);
   }
-  const message = `the call to ${label} failed in an unexpected way; send the message again`;
+  const message = `the call to ${label} failed in an unexpected way`;
   return new RepriseError("model_failed", message, { cause: error });
 }
 

@@ -1,4 +1,4 @@
-import { RepriseError } from "../../core/errors.ts";
+import { isRepriseError, RepriseError } from "../../core/errors.ts";
 import type { Compacted, Exchanger, Live } from "../../agent/exchange-parts.ts";
 import type { Persona } from "../../agent/personas/persona.ts";
 import type { WhenBusy } from "../../agent/hold-lease.ts";
@@ -9,6 +9,7 @@ import type { Session } from "../../core/sessions.ts";
 import { isStorableText } from "../../core/text.ts";
 import { endSession } from "../../store/sessions/change.ts";
 import { createSession } from "../../store/sessions/create.ts";
+import { readFailures } from "../../store/sessions/failures.ts";
 import { setPlanMode } from "../../store/sessions/plan-mode.ts";
 import type { Store } from "../../store/store.ts";
 import { checkModel, checkNewSession, checkPersona } from "../check-choice.ts";
@@ -31,6 +32,8 @@ export interface Conversation {
   askWith(ask: Ask): void;
   /** Null continues: see `ExchangeRequest`. Error codes: as `exchange`, `not_confirmed`. */
   send(text: string | null, live: Live): Promise<ExchangeResult>;
+  /** True if the last exchange failed and can be continued; false if that cannot be read. */
+  hasFailed(): Promise<boolean>;
   /** Lets the model summarise its older messages; null where nothing was stored yet. */
   compact(signal: AbortSignal): Promise<Compacted | null>;
   /** Begins a fresh agent thread; `archive` hides the messages so far as well. */
@@ -101,6 +104,7 @@ export function createConversation(parts: ConversationParts): Conversation {
       keep(result.session);
       return result;
     },
+    hasFailed: () => (session === null ? Promise.resolve(false) : hasFailed(store, session.id)),
     compact: async (signal) => {
       if (session === null) {
         return null;
@@ -122,6 +126,17 @@ export function createConversation(parts: ConversationParts): Conversation {
       checkPersona(cli, { name, repo_path: session?.repo_path ?? columns?.repo_path ?? null }),
     checkModel: (name) => checkModel(cli, name),
   };
+}
+
+async function hasFailed(store: Store, id: string): Promise<boolean> {
+  try {
+    return (await store.read(readFailures, { ids: [id] })).size > 0;
+  } catch (error) {
+    if (isRepriseError(error)) {
+      return false;
+    }
+    throw error;
+  }
 }
 
 function refuseUnbegun(session: Session | null): void {

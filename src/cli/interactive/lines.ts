@@ -8,7 +8,7 @@ import type { Conversation } from "./conversation.ts";
 import { greeting } from "./greeting.ts";
 import { type InputEvent, type LineInput, openLineInput } from "./input.ts";
 import { callArguments, send } from "./send.ts";
-import { offerRetry, showFailure } from "./show-failure.ts";
+import { showFailure } from "./show-failure.ts";
 import { plural } from "../plural.ts";
 import { slashCommand } from "./slash.ts";
 
@@ -92,8 +92,7 @@ async function handle(parts: LinesInput, input: LineInput, event: InputEvent): P
     const text = event.text.startsWith("//") ? event.text.slice(1) : event.text;
     return await exchange(parts, input, text);
   } catch (error) {
-    const exitCode = showFailure(parts, error);
-    offerRetry(parts, error);
+    const exitCode = await showFailure(parts, error);
     // a person has seen it and went on
     parts.cli.exitCode = parts.cli.stdin.isTTY === true ? 0 : exitCode;
     return "failed";

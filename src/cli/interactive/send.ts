@@ -9,7 +9,7 @@ import type { Conversation } from "./conversation.ts";
 export interface SendInput {
   readonly cli: CliContext;
   readonly conversation: Conversation;
-  /** Null continues an exchange that was interrupted. */
+  /** Null continues an exchange that was interrupted or failed. */
   readonly text: string | null;
   readonly json: boolean;
   readonly signal: AbortSignal;

@@ -1,31 +1,57 @@
-import { type ErrorCode, isRepriseError } from "../../core/errors.ts";
+import { type ErrorCode, isRepriseError, RepriseError } from "../../core/errors.ts";
 import { noticeLine } from "../context.ts";
 import { showError } from "../show-error.ts";
 import type { LinesInput } from "./lines.ts";
 
+type Shown = Pick<LinesInput, "cli" | "conversation" | "json">;
+
 /** Shows what went wrong in a conversation, with what helps there, and returns the exit code. */
-export function showFailure(
-  { cli, conversation, json }: Pick<LinesInput, "cli" | "conversation" | "json">,
-  error: unknown,
-): number {
-  const exitCode = showError(cli, error, json, conversation.current()?.id);
+export async function showFailure(shown: Shown, error: unknown): Promise<number> {
+  const { cli, conversation, json } = shown;
+  const step = await nextStep(shown, error);
+  const isTerminal = cli.stdin.isTTY === true && !json;
+  const whole = isTerminal || step === null ? error : withStep(error, step.command);
+  const exitCode = showError(cli, whole, json, conversation.current()?.id);
+  if (isTerminal && step !== null) {
+    noticeLine(cli, step.terminal);
+  }
   if (isRepriseError(error, "session_busy") && !json) {
     noticeLine(cli, "With --wait reprise waits for it, with --take-over it stops it.");
   }
   return exitCode;
 }
 
-/** Failures after which the message is stored and waits for its answer. */
-const RETRIED: readonly ErrorCode[] = [
-  "model_unauthorized",
-  "model_unreachable",
-  "model_rate_limited",
-  "model_failed",
-];
+/** What to do after a failure, in a session of a terminal and for a command that ran once. */
+interface NextStep {
+  readonly terminal: string;
+  readonly command: string;
+}
 
-/** Says how the message that failed gets its answer: sent again, it would be stored twice. */
-export function offerRetry({ cli, json }: Pick<LinesInput, "cli" | "json">, error: unknown): void {
-  if (isRepriseError(error, ...RETRIED) && !json && cli.stdin.isTTY === true) {
-    noticeLine(cli, "The message is stored; /retry asks for its answer again.");
-  }
+/** Sent again, the message would be stored twice. */
+const RETRY: NextStep = {
+  terminal: "The message is stored; /retry asks for its answer again.",
+  command: "The message is stored; --continue-exchange asks for its answer again.",
+};
+
+const NEXT_STEPS: Partial<Record<ErrorCode, NextStep>> = {
+  model_unauthorized: RETRY,
+  model_unreachable: RETRY,
+  model_rate_limited: RETRY,
+  model_failed: RETRY,
+  call_limit_reached: {
+    terminal: "/continue goes on with it.",
+    command: "--continue-exchange goes on with it.",
+  },
+};
+
+/** Null if nothing waits: what failed may have been `/compact`. */
+async function nextStep({ conversation }: Shown, error: unknown): Promise<NextStep | null> {
+  const step = isRepriseError(error) ? NEXT_STEPS[error.code] : undefined;
+  return step !== undefined && (await conversation.hasFailed()) ? step : null;
+}
+
+function withStep(error: unknown, step: string): unknown {
+  return isRepriseError(error)
+    ? new RepriseError(error.code, `${error.message}. ${step}`, { cause: error })
+    : error;
 }

@@ -114,7 +114,7 @@ const COMMANDS: readonly SlashCommand[] = [
   },
   {
     name: "continue",
-    help: "go on with an exchange that was interrupted",
+    help: "go on with an exchange that was interrupted or failed",
     carryOut: async () => "continue",
   },
   {

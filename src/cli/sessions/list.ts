@@ -8,6 +8,7 @@ import { type ListPosition, listSessions } from "../../store/sessions/list.ts";
 import type { Store } from "../../store/store.ts";
 import { type CliContext, noticeLine, printJson, printLine } from "../context.ts";
 import { openStore, withStore } from "../database.ts";
+import { failuresOf } from "../last-exchange.ts";
 import { sessionTable } from "./table.ts";
 
 interface ListOptions {
@@ -36,7 +37,8 @@ export function listCommand(cli: CliContext): Command {
         noticeLine(cli, `No ${which} yet; begin one with \`reprise\`.`);
         return;
       }
-      for (const line of sessionTable(sessions, Date.now())) {
+      const failures = await failuresOf(store, sessions);
+      for (const line of sessionTable({ sessions, failures, now: Date.now() })) {
         printLine(cli, line);
       }
       if (more) {

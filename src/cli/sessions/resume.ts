@@ -10,6 +10,7 @@ import { ask } from "../ask.ts";
 import { chat } from "../chat.ts";
 import { type CliContext, printJson, printLine } from "../context.ts";
 import { openStore, withStore } from "../database.ts";
+import { failuresOf } from "../last-exchange.ts";
 import { sessionTable } from "./table.ts";
 
 /** Sessions that the picker offers. */
@@ -50,7 +51,8 @@ async function pick(cli: CliContext, store: Store): Promise<string | null> {
   if (sessions.length === 0) {
     throw new RepriseError("session_not_found", "No session to resume; begin one with `reprise`.");
   }
-  const [heading, ...rows] = sessionTable(sessions, Date.now());
+  const failures = await failuresOf(store, sessions);
+  const [heading, ...rows] = sessionTable({ sessions, failures, now: Date.now() });
   printLine(cli, `    ${heading ?? ""}`);
   for (const [index, row] of rows.entries()) {
     printLine(cli, `${String(index + 1).padStart(2)}  ${row}`);

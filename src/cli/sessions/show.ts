@@ -2,6 +2,7 @@ import { Command } from "commander";
 
 import { messageInfo, sessionSummary } from "../../core/answers.ts";
 import type { Message, Session } from "../../core/sessions.ts";
+import { failureLine } from "../../store/sessions/failures.ts";
 import { listSessions } from "../../store/sessions/list.ts";
 import { threadId } from "../../core/threads.ts";
 import { type Detail, readDetail } from "../../store/messages/read.ts";
@@ -10,6 +11,7 @@ import { oneLine } from "../../core/text.ts";
 import { visible } from "../../core/visible.ts";
 import { type CliContext, noticeLine, printJson, printLine } from "../context.ts";
 import { openStore, withStore } from "../database.ts";
+import { activityShown, failuresOf } from "../last-exchange.ts";
 
 interface ShowOptions {
   readonly all?: true;
@@ -40,7 +42,8 @@ export function showCommand(cli: CliContext): Command {
           limit: CHILDREN_SHOWN,
           parent_session_id: detail.session.id,
         });
-        showDetail(cli, detail, sessions);
+        const failures = await failuresOf(store, [detail.session, ...sessions]);
+        showDetail(cli, detail, { children: sessions, failures });
       }
     });
   return withStore(command);
@@ -57,12 +60,15 @@ function detailDocument({ session, messages, has_earlier }: Detail): Record<stri
   return { ...sessionSummary(session), messages: messages.map(messageInfo), has_earlier };
 }
 
+type Failures = Awaited<ReturnType<typeof failuresOf>>;
+
 function showDetail(
   cli: CliContext,
   { session, messages, has_earlier }: Detail,
-  children: readonly Session[],
+  { children, failures }: { children: readonly Session[]; failures: Failures },
 ): void {
-  for (const line of [...heading(session), ...children.map(childLine)]) {
+  const childLines = children.map((child) => childLine(child, failures));
+  for (const line of [...heading(session, failures), ...childLines]) {
     printLine(cli, line);
   }
   const [first] = messages;
@@ -84,19 +90,21 @@ function showDetail(
 /** Sub-agents that the heading names, the latest first. */
 const CHILDREN_SHOWN = 50;
 
-function childLine(child: Session): string {
-  return `  child     ${child.id} (${stateOf(child)}) ${oneLine(child.persona_name ?? "assistant")}`;
+function childLine(child: Session, failures: Failures): string {
+  return `  child     ${child.id} (${stateOf(child, failures)}) ${oneLine(child.persona_name ?? "assistant")}`;
 }
 
-function stateOf(session: Session): string {
-  return session.state === "ended" ? "ended" : `active, ${session.activity}`;
+function stateOf(session: Session, failures: Failures): string {
+  return session.state === "ended" ? "ended" : `active, ${activityShown(session, failures)}`;
 }
 
-function heading(session: Session): string[] {
-  const state = stateOf(session);
+function heading(session: Session, failures: Failures): string[] {
+  const state = stateOf(session, failures);
+  const failure = failures.get(session.id);
   return [
     oneLine(session.title ?? "(no message yet)"),
     `  session   ${session.id} (${state})`,
+    ...(failure === undefined ? [] : [`  failure   ${failureLine(failure)}`]),
     `  thread    ${threadId(session.id, session.thread_suffix)}`,
     `  persona   ${oneLine(session.persona_name ?? "-")}`,
     `  model     ${oneLine(session.model ?? "-")}`,

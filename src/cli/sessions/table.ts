@@ -1,16 +1,25 @@
-import type { Session } from "../../core/sessions.ts";
+import type { ExchangeFailure, Session } from "../../core/sessions.ts";
 import { oneLine } from "../../core/text.ts";
+import { activityShown } from "../last-exchange.ts";
 
 /** Characters of an id that the table shows at least: enough to resume by, short enough to read. */
 const ID_SHOWN = 8;
 const ID_LENGTH = 36;
 
-/** Sessions as aligned lines under a heading. `now` is in milliseconds since 1970. */
-export function sessionTable(sessions: readonly Session[], now: number): string[] {
+interface SessionTable {
+  readonly sessions: readonly Session[];
+  /** See `failuresOf`. */
+  readonly failures: ReadonlyMap<string, ExchangeFailure>;
+  /** Milliseconds since 1970. */
+  readonly now: number;
+}
+
+/** Sessions as aligned lines under a heading. */
+export function sessionTable({ sessions, failures, now }: SessionTable): string[] {
   const shown = shownLength(sessions);
   const rows = sessions.map((session) => [
     session.id.slice(0, shown),
-    session.state === "ended" ? "ended" : session.activity,
+    session.state === "ended" ? "ended" : activityShown(session, failures),
     age(now - Date.parse(session.last_message_at ?? session.created_at)),
     String(session.last_seq),
     oneLine(session.model ?? "-"),

@@ -1,10 +1,14 @@
 import { sql } from "kysely";
 
+import type { ExchangeFailure } from "../../core/sessions.ts";
+import { FAILURE_COLUMNS, failureLine, failureOf } from "../sessions/failures.ts";
 import type { Operation, Tx } from "../store.ts";
 import type { Check } from "./check.ts";
 
 /** Ids that a sentence names. */
 const NAMED = 3;
+/** Characters of an id. */
+const SHOWN = 8;
 
 /** What is left over in the tables: exchanges that were cut short, threads of no session. */
 export const checkSessions: Operation<null, readonly Check[]> = async (tx) => [
@@ -16,6 +20,7 @@ export const checkSessions: Operation<null, readonly Check[]> = async (tx) => [
 async function checkExchanges(tx: Tx): Promise<Check> {
   const rows = await tx.db
     .selectFrom("sessions")
+    .select(FAILURE_COLUMNS)
     .select("id")
     .where(({ eb, or }) => or([eb("exchange_open", "=", 1), eb("lease_owner", "is not", null)]))
     .where(({ eb, or }) =>
@@ -24,15 +29,32 @@ async function checkExchanges(tx: Tx): Promise<Check> {
     .orderBy("last_activity_at", "desc")
     .execute();
   if (rows.length === 0) {
-    return { name: "exchanges", status: "ok", sentence: "No exchange was cut short." };
+    return { name: "exchanges", status: "ok", sentence: "No exchange was cut short or failed." };
   }
-  const ids = rows.slice(0, NAMED).map(({ id }) => id.slice(0, 8));
-  const more = rows.length > NAMED ? " …" : "";
+  const open = rows.map((row) => ({ id: row.id, failure: failureOf(row) }));
+  const cut = open.filter(({ failure }) => failure === null);
+  const failed = open.filter(({ failure }) => failure !== null);
+  const found = [
+    ...(cut.length === 0 ? [] : [`cut short in ${cut.length} session(s) (${names(cut)})`]),
+    ...(failed.length === 0 ? [] : [`failed in ${failed.length} session(s) (${names(failed)})`]),
+  ].join("; ");
   return {
     name: "exchanges",
     status: "warning",
-    sentence: `Cut short in ${rows.length} session(s) (${ids.join(", ")}${more}): nothing that was stored is lost; resume one with \`reprise --session <id>\` and go on with /continue, or send a new message.`,
+    sentence: `Exchanges: ${found}. Nothing that was stored is lost; resume one with \`reprise --session <id>\` and go on with /continue, or send a new message.`,
   };
+}
+
+/** The first ids, each with the reason for which its exchange failed. */
+function names(
+  open: readonly { readonly id: string; readonly failure: ExchangeFailure | null }[],
+): string {
+  const shown = open
+    .slice(0, NAMED)
+    .map(({ id, failure }) =>
+      [id.slice(0, SHOWN), ...(failure === null ? [] : [failureLine(failure)])].join(": "),
+    );
+  return `${shown.join(", ")}${open.length > NAMED ? " …" : ""}`;
 }
 
 async function checkThreads(tx: Tx): Promise<Check> {

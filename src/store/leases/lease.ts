@@ -1,5 +1,9 @@
+import { sql } from "kysely";
+
 import { RepriseError } from "../../core/errors.ts";
+import type { ExchangeFailure } from "../../core/sessions.ts";
 import { refuseEnded } from "../sessions/change.ts";
+import { failureColumns, NO_FAILURE } from "../sessions/failures.ts";
 import { lockSession } from "../sessions/lock.ts";
 import { readSession } from "../sessions/read.ts";
 import type { Operation } from "../store.ts";
@@ -70,6 +74,8 @@ export const takeLease: Operation<TakeLease, Lease> = async (tx, input) => {
       lease_owner: JSON.stringify(input.owner),
       lease_epoch: eb("lease_epoch", "+", 1),
       lease_expires_at: tx.dialect.now(input.life_ms),
+      // whoever takes it to compact or repair changes nothing about the last exchange
+      failure_epoch: sql<number>`case when failure_epoch = lease_epoch then failure_epoch + 1 end`,
     }))
     .where("id", "=", input.session_id)
     .returning(["lease_epoch", "exchange_open"])
@@ -107,16 +113,20 @@ export interface ReleaseLease {
   readonly fence: Fence;
   /** True when the exchange came to its end; false leaves the session `interrupted`. */
   readonly finished: boolean;
+  /** Why the exchange failed; what is stored of a failure stays as it is without it. */
+  readonly failure?: ExchangeFailure | null;
 }
 
 /** Gives the lease back. A lease that is another's by now is left alone, without an error. */
-export const releaseLease: Operation<ReleaseLease, void> = async (tx, { fence, finished }) => {
+export const releaseLease: Operation<ReleaseLease, void> = async (tx, input) => {
+  const { fence, finished, failure = null } = input;
   await tx.db
     .updateTable("sessions")
     .set({
       lease_owner: null,
       lease_expires_at: null,
-      ...(finished ? { exchange_open: 0 } : {}),
+      ...(finished ? { exchange_open: 0, ...NO_FAILURE } : {}),
+      ...(failure === null ? {} : failureColumns(failure, fence.epoch)),
     })
     .where("id", "=", fence.session_id)
     .where("lease_epoch", "=", fence.epoch)

@@ -1,6 +1,7 @@
 import type { Caller } from "../../core/origins.ts";
 import type { Message, Session } from "../../core/sessions.ts";
 import { type Fence, holdFence } from "../leases/fence.ts";
+import { NO_FAILURE } from "../sessions/failures.ts";
 import { readSession } from "../sessions/read.ts";
 import { recordChanges } from "../sessions/record-changes.ts";
 import type { Operation } from "../store.ts";
@@ -38,6 +39,7 @@ export const beginExchange: Operation<BeginExchange, BegunExchange> = async (tx,
     .updateTable("sessions")
     .set(({ fn, val }) => ({
       exchange_open: 1,
+      ...NO_FAILURE,
       model: fn.coalesce("model", val(input.model)),
       persona_name: fn.coalesce("persona_name", val(input.persona_name)),
     }))

@@ -1,6 +1,7 @@
 import { RepriseError } from "../../core/errors.ts";
 import { checkpoints } from "./0002-checkpoints.ts";
 import { createKeys } from "./0009-create-keys.ts";
+import { exchangeFailures } from "./0010-exchange-failures.ts";
 import { folds } from "./0003-folds.ts";
 import { openExchanges } from "./0005-open-exchanges.ts";
 import { origins } from "./0008-origins.ts";
@@ -21,6 +22,7 @@ export const migrations: readonly Migration[] = [
   threadHeads,
   origins,
   createKeys,
+  exchangeFailures,
 ];
 
 export function latestVersion(): number {

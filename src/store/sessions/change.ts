@@ -2,6 +2,7 @@ import { RepriseError } from "../../core/errors.ts";
 import type { Caller } from "../../core/origins.ts";
 import type { Session } from "../../core/sessions.ts";
 import type { Operation, Tx } from "../store.ts";
+import { NO_FAILURE } from "./failures.ts";
 import { lockSession } from "./lock.ts";
 import { recordChanges } from "./record-changes.ts";
 import { readSession } from "./read.ts";
@@ -44,6 +45,7 @@ async function endActive(tx: Tx, ids: readonly string[]): Promise<void> {
       lease_expires_at: null,
       lease_epoch: eb("lease_epoch", "+", 1),
       exchange_open: 0,
+      ...NO_FAILURE,
     }))
     .where("id", "in", ids)
     .where("state", "=", "active")
@@ -89,6 +91,7 @@ export const startThread: Operation<NewThread, Session> = async (tx, input) => {
       lease_expires_at: null,
       lease_epoch: eb("lease_epoch", "+", 1),
       exchange_open: 0,
+      ...NO_FAILURE,
       ...(input.archive ? { cleared_seq: eb.ref("last_seq") } : {}),
       ...(input.model === undefined ? {} : { model: input.model }),
       ...(input.persona_name === undefined ? {} : { persona_name: input.persona_name }),

@@ -23,6 +23,9 @@ type SessionRow = Omit<
   | "create_key"
   | "create_request"
   | "input_tokens_ahead"
+  | "failure_code"
+  | "failure_sentence"
+  | "failure_epoch"
 > & { holder: string | null };
 
 /** Selects sessions as the program sees them. */

@@ -53,6 +53,7 @@ function refuseUnstorable(tree: SessionTree): void {
   for (const { session, messages, threads } of sessionsOf(tree)) {
     const texts = [
       ...Object.values(session),
+      session.failure?.sentence,
       ...messages.flatMap((message) => Object.values(message)),
       ...threads.flatMap(({ bodies }) => bodies),
     ];

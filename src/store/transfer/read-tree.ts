@@ -1,5 +1,6 @@
 import type { ToolCall } from "../../core/sessions.ts";
 import { RepriseError } from "../../core/errors.ts";
+import { FAILURE_COLUMNS, failureOf } from "../sessions/failures.ts";
 import type { Operation, Tx } from "../store.ts";
 import type { PortableChange, PortableMessage, PortableSession, SessionTree } from "./document.ts";
 import { portableOrigin } from "./portable-origin.ts";
@@ -64,7 +65,6 @@ async function readPortableSession(tx: Tx, id: string): Promise<PortableSession>
       "created_at",
       "last_message_at",
       "ended_at",
-      "exchange_open",
       "origin",
       "authenticated",
       "accepted_at",
@@ -72,6 +72,7 @@ async function readPortableSession(tx: Tx, id: string): Promise<PortableSession>
       "create_key",
       "create_request",
       "input_tokens_ahead",
+      ...FAILURE_COLUMNS,
     ])
     .where("id", "=", id)
     .executeTakeFirst();
@@ -82,7 +83,9 @@ async function readPortableSession(tx: Tx, id: string): Promise<PortableSession>
     );
   }
   const { origin, authenticated, accepted_at, chosen, ...others } = row;
-  const { create_key, create_request, input_tokens_ahead, ...columns } = others;
+  const { create_key, create_request, input_tokens_ahead, ...rest } = others;
+  const { lease_epoch, failure_code, failure_sentence, failure_epoch, ...columns } = rest;
+  const failure = failureOf(row);
   const changes = await readChanges(tx, id);
   return {
     ...columns,
@@ -93,6 +96,7 @@ async function readPortableSession(tx: Tx, id: string): Promise<PortableSession>
     ...(create_key === null ? {} : { create_key }),
     ...(create_request === null ? {} : { create_request }),
     ...(input_tokens_ahead === 0 ? {} : { input_tokens_ahead }),
+    ...(failure === null ? {} : { failure }),
     ...(changes.length === 0 ? {} : { changes }),
   };
 }

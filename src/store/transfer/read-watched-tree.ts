@@ -75,6 +75,8 @@ function markQuery(tx: Tx) {
     // every exchange and every repair takes the lease
     "lease_epoch",
     "exchange_open",
+    // a lease that ran out may be given back later
+    "failure_code",
   ]);
 }
 

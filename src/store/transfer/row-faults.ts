@@ -31,6 +31,9 @@ function* sessionFaults({
   if ((session.state === "ended") !== (session.ended_at !== null)) {
     yield ["ended_at", "Must be there in an ended session, and in no other."];
   }
+  if (session.failure !== undefined && !session.exchange_open) {
+    yield ["failure", "Must be there only in a session whose last exchange is open."];
+  }
   if (session.title !== null && Array.from(session.title).length > TITLE_LENGTH) {
     yield ["title", `Must have ${TITLE_LENGTH} characters at most.`];
   }

@@ -1,5 +1,6 @@
 import { RepriseError } from "../../core/errors.ts";
 import { batches } from "../checkpoints/bodies.ts";
+import { failureColumns, NO_FAILURE } from "../sessions/failures.ts";
 import { lockSession } from "../sessions/lock.ts";
 import type { Operation, Tx } from "../store.ts";
 import { type PortableChange, type SessionTree, sessionsOf } from "./document.ts";
@@ -70,8 +71,11 @@ export async function writeTree(tx: Tx, tree: SessionTree): Promise<void> {
   }
 }
 
+/** The epoch of the lease of a session that nobody has held. */
+const FIRST_EPOCH = 0;
+
 async function writeSession(tx: Tx, tree: SessionTree): Promise<void> {
-  const { changes = [], ...session } = tree.session;
+  const { changes = [], failure, ...session } = tree.session;
   const inserted = await tx.db
     .insertInto("sessions")
     .values({
@@ -83,6 +87,7 @@ async function writeSession(tx: Tx, tree: SessionTree): Promise<void> {
       input_tokens_ahead: session.input_tokens_ahead ?? 0,
       plan_mode: session.plan_mode ? 1 : 0,
       exchange_open: session.exchange_open ? 1 : 0,
+      ...(failure === undefined ? NO_FAILURE : failureColumns(failure, FIRST_EPOCH)),
     })
     // the sub-agent of a call stands once as well, whatever its id
     .onConflict((conflict) => conflict.doNothing())

@@ -228,7 +228,8 @@ async function oneExchange(
       { messages: 1 },
     );
     await held.putWrites(inside, [["notes", "y".repeat(150)]], TASK.replaceAll("1", "2"));
-    await store.write(releaseLease, { fence, finished: false });
+    const failure = index % 2 === 0 ? { code: "model_failed", sentence: "größer 😀" } : null;
+    await store.write(releaseLease, { fence, finished: false, failure });
     return asked.length + 3;
   }
   const answer = new AIMessage({ id: `answer-${said}`, content: text, usage_metadata: USED });

@@ -22,6 +22,7 @@ export async function exportsOf(store: Readable): Promise<Map<string, string>> {
 export const NOT_COPIED: Readonly<Record<string, string>> = {
   "sessions.lease_owner": "a lease is of one database",
   "sessions.lease_epoch": "a lease is of one database",
+  "sessions.failure_epoch": "the epoch of a lease",
   "sessions.lease_expires_at": "a lease is of one database",
   "checkpoint_threads.head_hash": "it is of numbers of rows, and made anew",
 };

@@ -68,12 +68,13 @@ describeEngines("moving sessions", (engine) => {
   it("[MOVE-4] an export has every column but the lease, and no number of the database", async () => {
     const store = await openFresh(engine);
     const tree = await store.read(readSessionTree, { id: await makeSession(store, RICH) });
-    const lease = ["lease_owner", "lease_epoch", "lease_expires_at"];
+    const lease = ["lease_owner", "lease_epoch", "lease_expires_at", "failure_epoch"];
     // last_activity_at is made of two others by the database
     const columns = await columnsOf(store, "sessions");
     const { session, messages } = SessionExport.properties;
-    const { changes, ...ofSession } = session.properties;
-    expect([...Object.keys(ofSession), ...lease].sort()).toEqual(
+    const { changes, failure, ...ofSession } = session.properties;
+    const ofFailure = Object.keys(failure.properties).map((name) => `failure_${name}`);
+    expect([...Object.keys(ofSession), ...ofFailure, ...lease].sort()).toEqual(
       columns.filter((name) => name !== "last_activity_at").sort(),
     );
     expect([...Object.keys(messages.items.properties), "session_id"].sort()).toEqual(

@@ -1,0 +1,20 @@
+import { type ErrorCode, isRepriseError } from "../core/errors.ts";
+import type { ExchangeFailure } from "../core/sessions.ts";
+
+/** Another process has the session by then, or this one is being stopped: nothing failed. */
+const NO_FAILURES: readonly ErrorCode[] = [
+  "lease_lost",
+  "session_ended",
+  "shutting_down",
+  "nothing_to_continue",
+];
+
+/** What is stored of an error that ended an exchange; null if the exchange was cut, not failed. */
+export function exchangeFailure(error: unknown): ExchangeFailure | null {
+  if (!isRepriseError(error)) {
+    // its text may hold anything
+    return { code: "internal", sentence: "Something went wrong inside Reprise" };
+  }
+  const sentence = error.message.toWellFormed().replaceAll("\0", "\u{FFFD}");
+  return NO_FAILURES.includes(error.code) ? null : { code: error.code, sentence };
+}

@@ -1,0 +1,68 @@
+import type { ExchangeFailure } from "../../core/sessions.ts";
+import { oneLine } from "../../core/text.ts";
+import { batches } from "../checkpoints/bodies.ts";
+import type { Operation } from "../store.ts";
+
+/** The columns of a session whose last exchange did not fail. */
+export const NO_FAILURE = {
+  failure_code: null,
+  failure_sentence: null,
+  failure_epoch: null,
+} as const;
+
+/** The columns of a failure, in a session whose lease has this epoch. */
+export function failureColumns({ code, sentence }: ExchangeFailure, epoch: number) {
+  return { failure_code: code, failure_sentence: sentence, failure_epoch: epoch };
+}
+
+/** The reason of a failure on one line, with its code. */
+export function failureLine({ code, sentence }: ExchangeFailure): string {
+  return `${oneLine(sentence)} [${oneLine(code)}]`;
+}
+
+interface FailureRow {
+  readonly exchange_open: number;
+  readonly lease_epoch: number;
+  readonly failure_code: string | null;
+  readonly failure_sentence: string | null;
+  readonly failure_epoch: number | null;
+}
+
+/** Why the last exchange failed; null if it finished, was cut, or is another one by now. */
+export function failureOf(row: FailureRow): ExchangeFailure | null {
+  const { failure_code: code, failure_sentence: sentence, failure_epoch } = row;
+  const isLast = row.exchange_open === 1 && failure_epoch === row.lease_epoch;
+  return isLast && code !== null && sentence !== null ? { code, sentence } : null;
+}
+
+/** Why the last exchange of these sessions failed, by id. */
+export const readFailures: Operation<
+  { readonly ids: readonly string[] },
+  ReadonlyMap<string, ExchangeFailure>
+> = async (tx, { ids }) => {
+  const found = new Map<string, ExchangeFailure>();
+  for (const batch of batches(ids)) {
+    const rows = await tx.db
+      .selectFrom("sessions")
+      .select(FAILURE_COLUMNS)
+      .select("id")
+      .where("id", "in", batch)
+      .execute();
+    for (const row of rows) {
+      const failure = failureOf(row);
+      if (failure !== null) {
+        found.set(row.id, failure);
+      }
+    }
+  }
+  return found;
+};
+
+/** What `failureOf` reads. */
+export const FAILURE_COLUMNS = [
+  "exchange_open",
+  "lease_epoch",
+  "failure_code",
+  "failure_sentence",
+  "failure_epoch",
+] as const;

@@ -1,0 +1,77 @@
+import { readFileSync } from "node:fs";
+
+import { expect, it } from "vitest";
+
+import { freshHome } from "../helpers/reprise.ts";
+import { startScriptedProvider } from "../helpers/scripted-provider.ts";
+import { CTRL_D, openTerminal } from "../helpers/terminal.ts";
+import { detailOf, idLike, seed } from "./seed.ts";
+
+const ID = idLike("abcdef1");
+const KEY = "sk-secret-0123456789";
+const REASON =
+  "the OpenAI service refused the key; check that it is right and may use this model (status 401, test_error)";
+
+it("[CLI-93] [CLI-94] [CLI-95] a failed exchange is shown as failed, with its reason, and not as interrupted", async () => {
+  let refuses = true;
+  await using provider = await startScriptedProvider("openai", () =>
+    refuses ? [{ kind: "status", status: 401 }] : [{ kind: "text", text: "the answer" }],
+  );
+  const home = freshHome({ ...provider.env, OPENAI_API_KEY: KEY });
+  await seed(home, { id: ID });
+  const untouched = Object.keys(await detailOf(home, ID));
+
+  const failed = await home.run(["--session", ID, "-p", "the question"]);
+  expect(failed).toMatchObject({ code: 1, stdout: "" });
+  expect(failed.stderr).toBe(
+    `reprise: ${REASON}. The message is stored; --continue-exchange asks for its answer again. [model_unauthorized]\nResume with: reprise --session ${ID}\n`,
+  );
+
+  const shown = await home.run(["sessions", "show", ID]);
+  expect(shown.stdout).toContain(`${ID} (active, failed)`);
+  expect(shown.stdout).toContain(`  failure   ${REASON} [model_unauthorized]\n`);
+  expect((await home.run(["sessions", "list"])).stdout).toMatch(/^abcdef10 +failed /m);
+  const doctor = await home.run(["doctor"]);
+  expect(doctor.stdout).toContain(
+    `failed in 1 session(s) (abcdef10: ${REASON} [model_unauthorized])`,
+  );
+  expect([shown, doctor].map(({ stdout }) => stdout).join()).not.toMatch(/interrupted|cut short/);
+
+  const detail = await detailOf(home, ID);
+  expect(detail.activity).toBe("interrupted");
+  expect(Object.keys(detail)).toEqual(untouched);
+
+  const terminal = openTerminal(home, `reprise --session ${ID}`);
+  await terminal.shows(/note: The last exchange failed: the OpenAI service refused the key;[^]*> /);
+  refuses = false;
+  terminal.type("/continue\r");
+  await terminal.shows(/the answer/);
+  terminal.type(CTRL_D);
+  expect((await terminal.finished).screen).not.toContain("interrupted");
+  const after = await home.run(["sessions", "show", ID]);
+  expect(after.stdout).toContain(`${ID} (active, idle)`);
+  expect(after.stdout).not.toContain("failure");
+  expect((await home.run(["doctor"])).stdout).toContain("No exchange was cut short or failed.");
+  for (const file of [home.database, `${home.database}-wal`]) {
+    expect(contentOf(file)).not.toContain(KEY);
+  }
+});
+
+it("[CLI-95] /compact that fails offers no retry where nothing waits", async () => {
+  await using provider = await startScriptedProvider("openai", (index) =>
+    index < 2 ? [{ kind: "text", text: "an answer" }] : [{ kind: "status", status: 401 }],
+  );
+  const home = freshHome(provider.env);
+  const { stderr } = await home.run(["--session", ID], { input: "one\ntwo\n/compact\n" });
+  expect(stderr).toContain("[model_unauthorized]");
+  expect(stderr).not.toContain("asks for its answer again");
+});
+
+/** Empty if there is no such file. */
+function contentOf(file: string): string {
+  try {
+    return readFileSync(file, "latin1");
+  } catch {
+    return "";
+  }
+}
