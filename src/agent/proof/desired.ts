@@ -4,7 +4,8 @@ import type { Mirror, MirrorCounters, MirrorRow } from "../../store/proof/mirror
 import { isTime } from "../../core/time.ts";
 import { clearMark } from "./clear-mark.ts";
 import { columnsOf, type Match, type MatchedMessage } from "./match.ts";
-import { orderedMessages } from "./order.ts";
+import { movedMark } from "./moved-mark.ts";
+import { isFree, orderedMessages } from "./order.ts";
 
 /** The mirror that the checkpoints ask for. */
 export interface Desired {
@@ -24,26 +25,30 @@ export function desiredMirror(mirror: Mirror, match: Match): Desired {
   const places = placesOf(match);
   const moved = places.filter(({ row }, index) => row !== null && row.seq !== index + 1).length;
   const mark = clearMark(mirror, match);
-  const cleared_seq = clearedSeq({ mark, places, moved });
+  const thread_suffix = threadInUse(mirror);
+  const cleared_seq = clearedSeq({ mark, places, moved, threadInUse: thread_suffix });
   const timed = places.map((place, index) => {
     const seq = index + 1;
     return { ...rowAt(place, mirror.session_id), seq, archived: seq <= cleared_seq ? 1 : 0 };
   });
   const isLastAnew = places.at(-1)?.row === null;
   const rows = withTimes(timed, isLastAnew ? mirror.counters.last_message_at : null);
-  const { thread_suffix } = mirror.counters;
   return {
     rows,
     moved,
     counters: {
       title: titleFor({ mirror, match, rows }),
-      thread_suffix: Math.max(0, thread_suffix, ...mirror.heads.map(({ suffix }) => suffix)),
+      thread_suffix,
       last_seq: rows.length,
       cleared_seq,
       ...totals({ mirror, match, rows }),
       last_message_at: lastMessageAt(mirror, rows),
     },
   };
+}
+
+function threadInUse({ counters, heads }: Mirror): number {
+  return Math.max(0, counters.thread_suffix, ...heads.map(({ suffix }) => suffix));
 }
 
 /** What stands at a position: a message of a checkpoint, or a row that has none. */
@@ -94,29 +99,26 @@ function otherRows({ messages, pending, stray, removed }: Match) {
   });
 }
 
-/** The clear action archives a whole thread, so a missing message goes with the rest of its own. */
 function clearedSeq(input: {
   /** The right mark among the rows that are there. */
   readonly mark: number;
   readonly places: readonly Place[];
   readonly moved: number;
+  readonly threadInUse: number;
 }): number {
-  const { mark, places, moved } = input;
+  const { mark, places, moved, threadInUse } = input;
   const cleared = Math.min(Math.max(mark, 0), places.length);
   if (moved === 0) {
     return cleared;
   }
-  const archivedThreads = new Map<number, boolean>();
-  for (const place of places) {
-    if (place.kind === "message" && place.row !== null && !archivedThreads.get(place.thread)) {
-      archivedThreads.set(place.thread, place.row.seq <= mark);
-    }
-  }
-  return places.filter((place, index) =>
-    place.kind === "message" && place.row === null
-      ? (archivedThreads.get(place.thread) ?? index < cleared)
-      : (place.row?.seq ?? 0) <= mark,
-  ).length;
+  const placed = places.map((place) => {
+    const { row } = place;
+    return {
+      thread: place.kind === "message" && !isFree(place) ? place.thread : null,
+      said: row === null ? null : { archived: row.archived === 1, cleared: row.seq <= mark },
+    };
+  });
+  return movedMark(placed, { mark: cleared, threadInUse });
 }
 
 function rowAt(place: Place, session_id: string): MirrorRow {

@@ -89,7 +89,7 @@ function earliestBehind(
 }
 
 /** Whether the row may be anywhere, whatever the thread's order is. */
-function isFree({ row, message }: Pick<MatchedMessage, "row" | "message">): boolean {
+export function isFree({ row, message }: Pick<MatchedMessage, "row" | "message">): boolean {
   return message.is_summary || row?.authenticated === 0;
 }
 

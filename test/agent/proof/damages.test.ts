@@ -30,7 +30,7 @@ it(
     const missed = outcomes.filter(({ found, expected }) => !found && expected === "found");
     const wrong = outcomes.flatMap(({ wrong }) => wrong);
     console.log(
-      `damages: ${outcomes.length} planted, ${count(({ found }) => found)} found, ${count(({ found, expected }) => !found && expected === "undecidable")} documented as undecidable, ${missed.length} missed, ${wrong.length} false; ${count(({ refused }) => refused)} repairs refused`,
+      `damages: ${outcomes.length} planted, ${count(({ found }) => found)} found, ${count(({ waits }) => waits)} of them kept as PROOF-6 says, ${count(({ found, expected }) => !found && expected === "undecidable")} documented as undecidable, ${missed.length} missed, ${wrong.length} false; ${count(({ refused }) => refused)} repairs refused`,
     );
     expect({ missed: missed.map(({ name }) => name), wrong }).toEqual({ missed: [], wrong: [] });
   },
@@ -40,6 +40,8 @@ it(
 interface Outcome extends Pick<Damage, "name" | "expected"> {
   readonly found: boolean;
   readonly refused: boolean;
+  /** A user's message that nothing accounts for, which waits for the agent after the repair. */
+  readonly waits: boolean;
   /** What was found in a session that nobody touched, or repaired although it was right. */
   readonly wrong: readonly string[];
 }
@@ -57,10 +59,17 @@ async function plantOne(damage: Damage, random: () => number): Promise<Outcome> 
   const found = (await bench.kinds()).length > 0;
   const others = (await proveSession(bench.store, untouched.id)).findings;
   const refused = await refusesRepair(bench);
-  const changed = changedRightOnes({ before, damaged, after: await bench.dump() });
+  const after = await bench.dump();
+  const changed = changedRightOnes({ before, damaged, after }).filter(
+    (field) => damage.counts?.includes(field) !== true,
+  );
+  const waits = damage.counts !== undefined;
+  if (waits) {
+    expect(after.rows.filter(({ checkpointed }) => checkpointed === 0)).toHaveLength(2);
+  }
   await bench.store.close();
   const wrong = [...others.map(({ sentence }) => sentence), ...changed];
-  return { name, expected, found, refused, wrong: wrong.map((text) => `${name}: ${text}`) };
+  return { name, expected, found, refused, waits, wrong: wrong.map((text) => `${name}: ${text}`) };
 }
 
 /** One exchange that was cleared, two in the next thread, and a message that waits. */

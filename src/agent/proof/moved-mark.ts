@@ -1,0 +1,55 @@
+/** A message in its right position, and what its row says of having been cleared. */
+export interface Placed {
+  /** Suffix of the thread that holds the message; null where a clear may come between any two. */
+  readonly thread: number | null;
+  /** Whether the row was archived, and whether its position was a cleared one; null without a row. */
+  readonly said: { readonly archived: boolean; readonly cleared: boolean } | null;
+}
+
+/**
+ * The position up to which messages were cleared, where rows have to move: the one that the fewest
+ * rows contradict, by their flag or by the position that they had. The clear action hides whole
+ * threads, and never the one in use: each exception counts as one more contradiction. Of marks that
+ * are equally likely the one nearest to `mark` is taken. Linear in the messages.
+ */
+export function movedMark(
+  places: readonly Placed[],
+  { mark, threadInUse }: { readonly mark: number; readonly threadInUse: number },
+): number {
+  const splits = splitsAt(places, threadInUse);
+  let contradictions = 0;
+  let best = { mark: 0, cost: 0 };
+  for (const [index, place] of places.entries()) {
+    contradictions += hiding(place);
+    const candidate = { mark: index + 1, cost: contradictions + (splits[index + 1] ?? 0) };
+    const isNearer = Math.abs(candidate.mark - mark) < Math.abs(best.mark - mark);
+    if (candidate.cost < best.cost || (candidate.cost === best.cost && isNearer)) {
+      best = candidate;
+    }
+  }
+  return best.mark;
+}
+
+/** How many contradictions more there are if this message is hidden, compared with shown. */
+function hiding({ said }: Placed): number {
+  return said === null ? 0 : (said.archived ? -1 : 1) + (said.cleared ? -1 : 1);
+}
+
+/** For each mark, how many threads it would split, and one for hiding any of the thread in use. */
+function splitsAt(places: readonly Placed[], threadInUse: number): number[] {
+  const ends = new Map<number, { readonly first: number; last: number }>();
+  for (const [index, { thread }] of places.entries()) {
+    if (thread !== null) {
+      const last = thread === threadInUse ? places.length : index;
+      const known = ends.get(thread);
+      ends.set(thread, { first: known?.first ?? index, last });
+    }
+  }
+  const changes = Array.from({ length: places.length + 2 }, () => 0);
+  for (const { first, last } of ends.values()) {
+    changes[first + 1] = (changes[first + 1] ?? 0) + 1;
+    changes[last + 1] = (changes[last + 1] ?? 0) - 1;
+  }
+  let open = 0;
+  return changes.map((change) => (open += change));
+}
