@@ -1,7 +1,10 @@
 import { cpSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
+import type { RolldownOutput } from "rolldown";
+
 import { bundle } from "./bundle.ts";
+import { LIBRARY, writeLibraryEntry } from "./library-entry.ts";
 import { thirdPartyLicenses } from "./licenses.ts";
 import { writeTypes } from "./types.ts";
 
@@ -33,13 +36,7 @@ const TOGETHER = [
 export async function build(root: string, dist: string): Promise<void> {
   rmSync(dist, { recursive: true, force: true });
   const program = await buildProgram(root, dist);
-  const library = await bundle({
-    root,
-    entries: { index: "src/index.ts", ...WORKERS },
-    external: PUBLIC_PACKAGES,
-    groups: [],
-    folder: join(dist, "library"),
-  });
+  const library = await buildLibrary(root, join(dist, "library"));
   writeTypes(root, join(dist, "types"));
   writeFileSync(join(dist, "THIRD-PARTY-LICENSES.txt"), thirdPartyLicenses([program, library]));
 }
@@ -50,6 +47,19 @@ export async function installProgram(root: string, folder: string): Promise<void
     cpSync(join(root, name), join(folder, name), { recursive: true });
   }
   await buildProgram(root, join(folder, "dist"));
+}
+
+/** Makes the public API, without its types, in an empty folder. */
+export async function buildLibrary(root: string, folder: string): Promise<RolldownOutput> {
+  const output = await bundle({
+    root,
+    entries: { [LIBRARY]: "src/index.ts", ...WORKERS },
+    external: PUBLIC_PACKAGES,
+    groups: [],
+    folder,
+  });
+  writeLibraryEntry(folder, output);
+  return output;
 }
 
 function buildProgram(root: string, dist: string): ReturnType<typeof bundle> {

@@ -62,9 +62,17 @@ it("[CLI-95] /compact that fails offers no retry where nothing waits", async () 
     index < 2 ? [{ kind: "text", text: "an answer" }] : [{ kind: "status", status: 401 }],
   );
   const home = freshHome(provider.env);
-  const { stderr } = await home.run(["--session", ID], { input: "one\ntwo\n/compact\n" });
-  expect(stderr).toContain("[model_unauthorized]");
-  expect(stderr).not.toContain("asks for its answer again");
+  const terminal = openTerminal(home, `reprise --session ${ID}`);
+  for (const line of ["one", "two"]) {
+    await terminal.shows(/> /);
+    terminal.type(`${line}\r`);
+    await terminal.shows(/an answer/);
+  }
+  await terminal.shows(/> /);
+  terminal.type("/compact\r");
+  await terminal.shows(/\[model_unauthorized\][^]*> /);
+  terminal.type(CTRL_D);
+  expect((await terminal.finished).screen).not.toContain("The message is stored");
 });
 
 /** Empty if there is no such file. */

@@ -1,19 +1,22 @@
+import { spawnSync } from "node:child_process";
 import {
   chmodSync,
   chownSync,
+  cpSync,
   existsSync,
   mkdirSync,
   readdirSync,
   readFileSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from "node:fs";
-import { join } from "node:path";
+import { delimiter, isAbsolute, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
-import { installProgram } from "../../build/build.ts";
+import { buildLibrary, installProgram } from "../../build/build.ts";
 import { tryCommands } from "../../build/check/commands.ts";
 import { startProcess } from "../helpers/process.ts";
 import { makeFolder, temporaryFolder } from "../helpers/temp.ts";
@@ -112,3 +115,69 @@ describe("the package", () => {
     expect(existsSync(join(installed.path, ".cache"))).toBe(false);
   });
 });
+
+describe("the library", () => {
+  const installed = makeFolder();
+  const entry = join(installed.path, "dist/library/index.js");
+  beforeAll(async () => {
+    for (const name of ["bin", "schemas", "package.json"]) {
+      cpSync(join(ROOT, name), join(installed.path, name), { recursive: true });
+    }
+    symlinkSync(join(ROOT, "node_modules"), join(installed.path, "node_modules"));
+    await buildLibrary(ROOT, join(installed.path, "dist/library"));
+  });
+  afterAll(() => installed[Symbol.dispose]());
+
+  const evaluate = (node: string, type: "module" | "commonjs", code: string) =>
+    startProcess(node, [`--input-type=${type}`, "-e", code], { cwd: installed.path }).finished;
+
+  it("[PACK-4] has the names of the public API, by import and by require", async () => {
+    const api = Object.keys(await import("../../src/index.ts")).sort();
+    const print = "console.log(JSON.stringify(Object.keys(api).sort()))";
+    const imported = await evaluate(
+      process.execPath,
+      "module",
+      `const api = await import(${JSON.stringify(entry)}); ${print}`,
+    );
+    const required = await evaluate(
+      process.execPath,
+      "commonjs",
+      `const api = require(${JSON.stringify(entry)}); ${print}`,
+    );
+    for (const { code, stdout, stderr } of [imported, required]) {
+      expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+      expect(JSON.parse(stdout)).toEqual(api);
+    }
+  });
+
+  const older = olderNode();
+  it.skipIf(older === null)(
+    "[PACK-5] says on an older Node.js what the command line says (needs one)",
+    async () => {
+      const { code, stderr } = await evaluate(
+        older ?? "",
+        "module",
+        `import(${JSON.stringify(entry)}).catch((error) => { console.error(error.message); process.exit(1); })`,
+      );
+      const command = await startProcess(older ?? "", [join(installed.path, "bin/reprise.js")])
+        .finished;
+      expect(command.stderr).toMatch(/^reprise needs Node\.js 24\.15 or newer; this is \d/);
+      expect({ code, stderr }).toEqual({ code: command.code, stderr: command.stderr });
+    },
+  );
+});
+
+/** A Node.js of this machine that is older than what Reprise needs, or null. */
+function olderNode(): string | null {
+  const found = (process.env["PATH"] ?? "")
+    .split(delimiter)
+    .map((folder) => join(folder, "node"))
+    .filter((path) => isAbsolute(path) && existsSync(path));
+  return (
+    found.find((path) => {
+      const { stdout } = spawnSync(path, ["-p", "process.versions.node"], { encoding: "utf8" });
+      const [major = 0, minor = 0] = stdout.split(".").map(Number);
+      return major >= 18 && (major < 24 || (major === 24 && minor < 15));
+    }) ?? null
+  );
+}
