@@ -57,11 +57,12 @@ it("[DOC-3] every option and command in the README's table is one that the progr
   const { stdout: help } = await home.run(["--help"]);
   const { stdout: serve } = await home.run(["serve", "--help"]);
   for (const [option] of table.matchAll(/--[a-z][a-z-]+/g)) {
-    expect(help + serve + (await sessionsHelp(home)), option).toContain(option);
+    expect(help + serve + (await helpOfCommands(home)), option).toContain(option);
   }
 });
 
-async function sessionsHelp(home: ReturnType<typeof freshHome>): Promise<string> {
-  const { stdout } = await home.run(["sessions", "show", "--help"]);
-  return stdout;
+async function helpOfCommands(home: ReturnType<typeof freshHome>): Promise<string> {
+  const { stdout: show } = await home.run(["sessions", "show", "--help"]);
+  const { stdout: validate } = await home.run(["schema", "validate", "--help"]);
+  return show + validate;
 }
