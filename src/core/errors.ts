@@ -19,7 +19,6 @@ export const ERROR_CODES = [
   "origin_refused",
   "request_timeout",
   "idempotency_key_reused",
-  "create_key_reused",
   // sessions
   "session_not_found",
   "ambiguous_id",

@@ -1,4 +1,4 @@
-import cors from "@fastify/cors";
+import cors, { type FastifyCorsOptions } from "@fastify/cors";
 import type { FastifyInstance } from "fastify";
 
 /** How long a browser may remember the answer to a preflight, in seconds. */
@@ -9,12 +9,19 @@ export async function allowOrigins(
   app: FastifyInstance,
   origins: readonly string[],
 ): Promise<void> {
-  await app.register(cors, {
+  const options: FastifyCorsOptions = {
     origin: [...origins],
     methods: ["GET", "HEAD", "POST"],
     allowedHeaders: ["Authorization", "Content-Type", "Idempotency-Key", "Last-Event-ID"],
     exposedHeaders: ["ETag", "Link", "Location", "Retry-After", "X-Request-Id"],
     maxAge: PREFLIGHT_MAX_AGE_S,
     hideOptionsRoute: true,
+  };
+  await app.register(cors, {
+    delegator: ({ method, headers }, decide) => {
+      const isCall = method === "OPTIONS" && headers["access-control-request-method"] === undefined;
+      // OPTIONS that is no preflight is a method like any other
+      decide(null, isCall ? { ...options, preflight: false } : options);
+    },
   });
 }

@@ -24,7 +24,6 @@ const schema = {
       headers: { Location: { type: "string", description: "The path of the session." } },
     }),
     ...problems({
-      409: "`create_key_reused`: the Idempotency-Key was used with another body.",
       413: "The body is too large.",
       415: "The body is not JSON.",
     }),

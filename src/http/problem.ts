@@ -19,7 +19,6 @@ const STATUSES: Record<ErrorCode, number> = {
   origin_refused: 403,
   request_timeout: 408,
   idempotency_key_reused: 422,
-  create_key_reused: 409,
   session_not_found: 404,
   ambiguous_id: 409,
   session_ended: 409,

@@ -61,8 +61,8 @@ export function invalidRequest(faults: readonly Fault[]): RepriseError {
   return new RepriseError(
     "invalid_request",
     faults.length === 1
-      ? "The request does not fit; mend the fault that is listed and send it again."
-      : `The request does not fit in ${faults.length} places; mend the faults that are listed and send it again.`,
+      ? "The request is invalid. Fix the fault that is listed and send it again."
+      : `The request is invalid in ${faults.length} places. Fix the faults that are listed and send it again.`,
     { faults },
   );
 }

@@ -100,6 +100,15 @@ describe("pages of other origins", () => {
     expect(answer.json.code).toBe("host_refused");
   });
 
+  it("[HTTP-81] [HTTP-19] OPTIONS that is no preflight is refused as any other call is", async () => {
+    const call = (path: string, headers: Record<string, string>) =>
+      request(t.url, { method: "OPTIONS", path, headers: { host, ...headers } });
+    expect((await call("/api/sessions", {})).json.code).toBe("unauthorized");
+    const known = { authorization: `Bearer ${token}` };
+    expect((await call("/nowhere", known)).headers.get("content-type")).toMatch(/problem\+json/);
+    expect([404, 405]).toContain((await call("/api/sessions", known)).status);
+  });
+
   it("[HTTP-81] without an allowed origin there are no preflights", async () => {
     await using plain = await startTestServer();
     const answer = await plain.call("OPTIONS", "/api/sessions");

@@ -89,6 +89,17 @@ describe("what changes with the version only", () => {
         const again = await bytesOf(path, encoding, { "if-none-match": etag });
         expect([again.status, again.bytes.length], path).toEqual([304, 0]);
       }
+      const opaque = etag.slice(2);
+      for (const condition of ["*", opaque, `"other", ${etag}`, `${etag},`, `"a" , ${opaque}`]) {
+        const { status, headers, bytes } = await bytesOf(path, null, {
+          "if-none-match": condition,
+        });
+        expect([status, bytes.length], condition).toEqual([304, 0]);
+        expect(headers["content-type"], condition).toBeUndefined();
+      }
+      for (const encoding of [null, "br"]) {
+        expect((await bytesOf(path, encoding)).headers.vary).toMatch(/accept-encoding/i);
+      }
       const other = await bytesOf(path, null, { "if-none-match": 'W/"other"' });
       expect(other.status).toBe(200);
       expect(other.bytes.equals(first.bytes)).toBe(true);

@@ -431,8 +431,8 @@ describe("ids", () => {
       expect(headers.get("location")).toBe(`/api/sessions/${json.id}`);
     }
     const other = await create({ model_override: "openai:x" });
-    expect(other.status).toBe(409);
-    expect(other.json).toMatchObject({ code: "create_key_reused" });
+    expect(other.status).toBe(422);
+    expect(other.json).toMatchObject({ code: "idempotency_key_reused" });
     expect((await create({ model_override: "demo" }, "k-2")).json.id).not.toBe(first?.json.id);
     expect((await t.call<unknown[]>("GET", "/api/sessions?limit=200")).json).toHaveLength(
       before + 2,

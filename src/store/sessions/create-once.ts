@@ -16,7 +16,7 @@ export interface CreateOnce extends NewSession {
  * Creates a session, or finds the one that an earlier request with this key created. Requests at
  * the same moment take turns. The key ends with its session.
  *
- * Error codes: as `createSession`; `create_key_reused` if the earlier request was another one.
+ * Error codes: as `createSession`; `idempotency_key_reused` if the earlier request was another one.
  */
 export const createSessionOnce: Operation<CreateOnce, Session> = async (tx, input) => {
   const { create_key, ...columns } = input;
@@ -29,7 +29,7 @@ export const createSessionOnce: Operation<CreateOnce, Session> = async (tx, inpu
   if (earlier !== undefined) {
     if (earlier.create_request !== create_request) {
       throw new RepriseError(
-        "create_key_reused",
+        "idempotency_key_reused",
         "This Idempotency-Key was used to create another session; use a fresh key for a new session.",
       );
     }

@@ -23,7 +23,7 @@ describeEngines("createSessionOnce", (engine) => {
     expect(new Set(made.map(({ id }) => id)).size).toBe(1);
     await expect(
       one.write(createSessionOnce, { ...CREATE, model: "openai:x" }),
-    ).rejects.toMatchObject({ code: "create_key_reused" });
+    ).rejects.toMatchObject({ code: "idempotency_key_reused" });
   });
 
   it("[STORE-56] a key ends after 24 h, and with its session", async () => {
