@@ -13,6 +13,8 @@ export interface AgentParts {
   readonly persona: Persona;
   /** The folder whose files the tools use; null for none. */
   readonly folder: string | null;
+  /** True if no tool may write in the folder. */
+  readonly readOnly: boolean;
   /** The repo's AGENTS.md, or null. */
   readonly instructions: string | null;
   readonly model: BaseChatModel;
@@ -54,20 +56,23 @@ export interface AgentThread {
   readonly id: string;
 }
 
-/** In plan mode a persona keeps only what changes nothing. */
-function allowedTools({ session, persona }: AgentParts): readonly string[] | null {
-  if (!session.plan_mode) {
+/** In plan mode, and in a folder that no tool may write to, a persona keeps what changes nothing. */
+function allowedTools({ session, persona, readOnly }: AgentParts): readonly string[] | null {
+  if (!session.plan_mode && !readOnly) {
     return persona.tools;
   }
   return READING_TOOLS.filter((name) => persona.tools?.includes(name) ?? true);
 }
 
-function systemPrompt({ session, persona, folder, instructions }: AgentParts): string {
+function systemPrompt({ session, persona, folder, readOnly, instructions }: AgentParts): string {
   const parts = [persona.prompt];
   if (folder !== null) {
     parts.push(
       "You work in the folder of this session. File paths are relative to its top, without a leading slash; nothing outside it can be reached.",
     );
+  }
+  if (readOnly) {
+    parts.push("Files of this folder direct other programs: they can be read, but not written.");
   }
   if (session.plan_mode) {
     parts.push(

@@ -102,5 +102,7 @@ export interface Prepared {
   readonly persona: Persona;
   /** The folder whose files the tools use; null for none. */
   readonly folder: string | null;
+  /** True if no tool may write in the folder. */
+  readonly readOnly: boolean;
   readonly instructions: string | null;
 }

@@ -151,13 +151,15 @@ async function prepare(parts: ExchangerParts, request: CompactRequest): Promise<
   });
   const modelName = chosenModel({ session: session.model, persona, config: parts.models });
   const open = parts.openModel ?? openModel;
+  const folder = await workFolder(session.repo_path, parts.personas.trust);
   return {
     persona,
     modelName,
     model: await open({ name: modelName, config: parts.models }),
     keyless: keylessOf(modelName, parts.models),
     window: windowOf({ name: modelName, config: parts.models }),
-    folder: await workFolder(session.repo_path, parts.personas.trust),
+    folder: folder.path,
+    readOnly: folder.readOnly,
     instructions:
       session.repo_path === null
         ? null

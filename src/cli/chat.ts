@@ -21,6 +21,7 @@ import {
 } from "./config.ts";
 import { type CliContext, type Consent, noticeLine } from "./context.ts";
 import { databaseOption, openStore } from "./database.ts";
+import { limitText } from "./folder-limit.ts";
 import { createConversation } from "./interactive/conversation.ts";
 import { createFromOutside } from "./interactive/from-outside.ts";
 import { runLines } from "./interactive/lines.ts";
@@ -87,7 +88,7 @@ export async function chat(input: {
     await sayNotices({ cli, store, chosen, oneExchange });
   }
   if (oneExchange) {
-    await sayTooWide(cli, sessionOf(chosen).repo_path);
+    await sayLimit(cli, sessionOf(chosen).repo_path);
   }
   const answering = await whoAnswers(cli, sessionOf(chosen));
   for (const note of answering.notes) {
@@ -125,9 +126,10 @@ function sessionOf(chosen: ChosenSession) {
 }
 
 /** The greeting says it in a terminal. */
-async function sayTooWide(cli: CliContext, repo_path: string | null): Promise<void> {
-  if (repo_path !== null && (await workFolder(repo_path, trustSource(cli))) === null) {
-    noticeLine(cli, `note: ${oneLine(repo_path)} is too wide for file tools; the agent has none.`);
+async function sayLimit(cli: CliContext, repo_path: string | null): Promise<void> {
+  const { limit } = await workFolder(repo_path, trustSource(cli));
+  if (repo_path !== null && limit !== null) {
+    noticeLine(cli, `note: ${oneLine(repo_path)} is ${limitText(limit)}`);
   }
 }
 

@@ -36,18 +36,32 @@ export const CONTROL_FILES: readonly ControlFile[] = [
   { name: ".gitmodules", rule: "for_now", reason: "git fetches what it names" },
 ];
 
-/** The entry that a path of names falls under, at whatever depth and however it is spelled. */
-export function controlFileIn(names: readonly string[]): ControlFile | null {
+/**
+ * The entry that a path of names falls under, at whatever depth and however it is spelled; with
+ * `rule` only an entry of that rule.
+ */
+export function controlFileIn(names: readonly string[], rule?: Rule): ControlFile | null {
   const keys = names.map(spellingKey);
-  const found = ENTRIES.find(({ parts }) =>
-    keys.some((_, at) => parts.every((part, index) => isSame(keys[at + index] ?? "", part))),
+  const found = ENTRIES.find(
+    ({ file, parts }) =>
+      (rule === undefined || file.rule === rule) &&
+      keys.some((_, at) => parts.every((part, index) => isSame(keys[at + index] ?? "", part))),
   );
   return found?.file ?? null;
 }
 
+/** True if a path of names falls under an entry, or would with more names below it. */
+export function canHoldControlFile(names: readonly string[]): boolean {
+  const last = spellingKey(names.at(-1) ?? "");
+  return (
+    controlFileIn(names) !== null ||
+    ENTRIES.some(({ parts }) => parts.slice(0, -1).some((part) => isSame(last, part)))
+  );
+}
+
 /** True for git's own folder or file, which is not even read. */
 export function isGit(names: readonly string[]): boolean {
-  return names.some((name) => isSame(spellingKey(name), ".git"));
+  return names.some((name) => isSame(spellingKey(name), GIT));
 }
 
 /**
@@ -65,18 +79,48 @@ function spellingKey(name: string): string {
     .replace(/[. ]+$/, "");
 }
 
-const ENTRIES = CONTROL_FILES.map((file) => ({
-  file,
-  parts: file.name.split("/").map(spellingKey),
-}));
-
-function isSame(key: string, part: string): boolean {
-  return key === part || isShortName(key, part);
+interface Part {
+  readonly key: string;
+  /** The first six characters of its short names on NTFS: the usual ones, and with a hash. */
+  readonly shortStem: string;
+  readonly hashedStem: string;
 }
 
-/** `GIT~1` is `.git` where a file system gives such names short ones. */
-function isShortName(key: string, part: string): boolean {
-  const [, stem] = /^([^.~]{1,6})~\d+(?:\..{0,3})?$/.exec(key) ?? [];
-  const base = part.replace(/^\.+/, "").replace(/\.[^.]*$/, "");
-  return stem === base.slice(0, 6);
+const ENTRIES = CONTROL_FILES.map((file) => ({ file, parts: file.name.split("/").map(partOf) }));
+const GIT = partOf(".git");
+
+function partOf(name: string): Part {
+  const base = name.replace(/^\.+/, "").replace(/\.[^.]*$/, "");
+  const shortStem = spellingKey(base.slice(0, 6));
+  return {
+    key: spellingKey(name),
+    shortStem,
+    hashedStem: shortStem.slice(0, 2) + ntfsHash(name),
+  };
+}
+
+function isSame(key: string, part: Part): boolean {
+  return key === part.key || isShortName(key, part);
+}
+
+/**
+ * `GIT~1` is `.git`, and `GI7EBA~1` is `.gitmodules`, if a file system gives such names short ones.
+ * Of a name with a hash git takes eight characters with any beginning of the stem; so does this.
+ */
+function isShortName(key: string, { shortStem, hashedStem }: Part): boolean {
+  const [, stem = "", number = ""] = /^([^.~]{1,6})~(\d+)(?:\..{0,3})?$/.exec(key) ?? [];
+  const isHashed = `${stem}~${number}`.length === 8 && hashedStem.startsWith(stem);
+  return stem !== "" && (stem === shortStem || isHashed);
+}
+
+/** What NTFS puts into a short name if four others took the usual ones; four hexadecimal digits. */
+function ntfsHash(name: string): string {
+  let sum = 0;
+  for (let at = 0; at < name.length; at += 1) {
+    sum = (sum * 0x25 + name.charCodeAt(at)) & 0xffff;
+  }
+  const mixed = Math.abs(Math.imul(sum, 314159269));
+  const rest = mixed - Number((BigInt(mixed) * 1152921497n) >> 60n) * 1000000007;
+  const digits = (rest & 0xffff).toString(16).padStart(4, "0");
+  return digits.split("").toReversed().join("");
 }

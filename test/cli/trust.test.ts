@@ -94,6 +94,20 @@ describe("without a terminal", () => {
     ]);
   });
 
+  it("[TRUST-20] says that a control folder gives no file tools, or none that write", async () => {
+    const home = freshHome();
+    for (const [folder, note] of [
+      [".git/hooks", "is git's own folder; the agent has no file tools."],
+      [".claude", "is inside .claude, which directs other programs; the agent can read"],
+    ] as const) {
+      const path = join(home.project, folder);
+      mkdirSync(path, { recursive: true });
+      const { code, stderr } = await home.run(["-p", "hi", "--repo", path]);
+      expect(code).toBe(0);
+      expect(stderr).toContain(`note: ${path} ${note}`);
+    }
+  });
+
   it("[TRUST-8] starts no program of the folder: no git, no hook, no fsmonitor", async () => {
     const { home } = await hostileHome();
     const marker = join(home.home, "started");
@@ -214,7 +228,7 @@ describe.skipIf(!canMakeTerminal)("in a terminal (needs util-linux' script)", ()
     expect((await empty.finished).screen).not.toContain("Use them");
   });
 
-  it("[CLI-67] [TRUST-6] the greeting shows the folder of the session, the model that answers, and a folder without file tools", async () => {
+  it("[CLI-67] [TRUST-6] [TRUST-20] the greeting shows the folder of the session, the model that answers, and a folder without file tools", async () => {
     const home = freshHome({ REPRISE_MODEL: "demo:echo" });
     const theirs = join(home.home, "theirs");
     mkdirSync(theirs);
@@ -232,6 +246,7 @@ describe.skipIf(!canMakeTerminal)("in a terminal (needs util-linux' script)", ()
       ["reprise --session abcdef11", `· demo:echo\nFolder ${theirs}\n`],
       [`reprise --repo ${theirs}/..`, `Folder ${home.home}\n`],
       [`cd && reprise`, `Folder ${home.home} · too wide for file tools; name it with --repo`],
+      [`mkdir .git && cd .git && reprise`, `Folder ${home.project}/.git · git's own folder; the`],
     ] as const) {
       const terminal = openTerminal(home, command);
       await terminal.shows(/\n> $/);

@@ -3,20 +3,24 @@ import { realpath } from "node:fs/promises";
 import { resolve } from "node:path";
 
 import { RepriseError } from "../../core/errors.ts";
+import type { LinkedControlFile } from "./control-links.ts";
 import { isInside, realPlace, statOrNull } from "./real-place.ts";
 
 /** Where the tools may work, and what they must leave alone inside it. */
 export interface Boundary {
   readonly repoPath: string;
   readonly protectedPaths: readonly string[];
+  /** Finds the protected names that links give to a path. */
+  readonly linked: LinkedControlFile;
 }
 
-/** The boundary as it stands on the disk during one call of a tool. */
+/** Where the boundary is on the disk during one call of a tool. */
 export interface Survey {
   /** The repository's top as the session names it, and its real path. */
   readonly named: string;
   readonly root: string;
   readonly guarded: readonly Guarded[];
+  readonly linked: LinkedControlFile;
 }
 
 interface Guarded {
@@ -28,12 +32,13 @@ interface Guarded {
 const COMPANIONS = ["-wal", "-shm", "-journal"];
 
 /** Looks up where the repository and the protected paths really are, once for each call of a tool. */
-export async function survey({ repoPath, protectedPaths }: Boundary): Promise<Survey> {
+export async function survey({ repoPath, protectedPaths, linked }: Boundary): Promise<Survey> {
   const names = protectedPaths.flatMap((path) => [path, ...COMPANIONS.map((end) => path + end)]);
   return {
     named: resolve(repoPath),
     root: await realRoot(repoPath),
     guarded: await Promise.all(names.map(guard)),
+    linked,
   };
 }
 

@@ -1,11 +1,10 @@
 import type { BigIntStats } from "node:fs";
-import { readdir, realpath } from "node:fs/promises";
 import { isAbsolute, join, relative, sep } from "node:path";
 
 import { MAX_PATH_LENGTH } from "../../core/limits.ts";
 import { isGuarded } from "./boundary.ts";
 import type { Survey } from "./boundary.ts";
-import { controlFileIn, isGit } from "../../core/control-files.ts";
+import { type ControlFile, controlFileIn, isGit } from "../../core/control-files.ts";
 import { refusal } from "./refusal.ts";
 import { isInside, realPlace, statOrNull } from "./real-place.ts";
 
@@ -28,19 +27,21 @@ export interface Place {
  *
  * Links are followed on the real disk: what they lead to must be inside too, also in the middle
  * of a path and for files that do not exist yet, and a link that leads nowhere is refused. So are
- * `..`, absolute paths outside, NUL, git's own folder, and the protected paths. Refusals are
- * RepriseErrors whose message is meant for the model.
+ * `..`, absolute paths outside, NUL, git's own folder, and the protected paths. The folders above
+ * the repository count for names such as `.git` too. Refusals are RepriseErrors whose message is
+ * meant for the model.
  */
 export async function locate(survey: Survey, path: string, purpose: Purpose): Promise<Place> {
   const asked = segments(survey, path);
-  refuseReserved(asked, purpose);
+  const above = survey.root.split(sep);
+  refuseReserved([...above, ...asked], purpose);
   const real = await realPlace(join(survey.root, ...asked));
   if (real === null || !isInside(survey.root, real)) {
     throw refusal("the path leads out of the repository through a link; choose another");
   }
   const shown = relative(survey.root, real).split(sep).join("/") || ".";
-  refuseReserved(shown.split("/"), purpose);
-  if (purpose === "write") await refuseLinked(survey.root, real);
+  refuseReserved(real.split(sep), purpose);
+  if (purpose === "write") refuseControl(await survey.linked(survey.root, real));
   const place = { root: survey.root, path: real, shown, stat: await statOrNull(real) };
   if (isGuarded(survey, place)) {
     throw refusal("this file belongs to Reprise itself and is off limits; choose another");
@@ -74,23 +75,13 @@ function refuseReserved(names: readonly string[], purpose: Purpose): void {
   if (isGit(names)) {
     throw refusal("git's own folder is off limits; work on the files of the repository");
   }
-  const control = purpose === "write" ? controlFileIn(names) : null;
+  if (purpose === "write") refuseControl(controlFileIn(names));
+}
+
+function refuseControl(control: ControlFile | null): void {
   if (control !== null) {
     throw refusal(
       `${control.name} can be read but not written, because ${control.reason}; ask the user to change it`,
     );
-  }
-}
-
-/** A protected name at the top may be a link to a file with another name. */
-async function refuseLinked(root: string, path: string): Promise<void> {
-  const entries = await readdir(root, { withFileTypes: true }).catch(() => []);
-  for (const entry of entries.filter((entry) => entry.isSymbolicLink())) {
-    const control = controlFileIn([entry.name]);
-    const target =
-      control === null ? null : await realpath(join(root, entry.name)).catch(() => null);
-    if (target !== null && isInside(target, path)) {
-      refuseReserved([entry.name], "write");
-    }
   }
 }

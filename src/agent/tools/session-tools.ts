@@ -5,6 +5,7 @@ import { z } from "zod";
 import type { Boundary } from "./boundary.ts";
 import { SESSION_TOOLS } from "./catalogue.ts";
 import type { SessionToolName } from "./catalogue.ts";
+import { createLinkSearch } from "./control-links.ts";
 import { editTextFile } from "./edit-file.ts";
 import { findFiles } from "./find-files.ts";
 import { listFolder } from "./list-files.ts";
@@ -32,7 +33,7 @@ export function sessionTools(input: {
 }): StructuredToolInterface[] {
   const { repoPath, allowed, protectedPaths } = input;
   if (repoPath === null) return [];
-  const boundary = { repoPath, protectedPaths };
+  const boundary = { repoPath, protectedPaths, linked: createLinkSearch() };
   const tools = [...readingTools(boundary), ...writingTools(boundary)];
   return tools.filter(({ name }) => allowed === null || allowed.includes(name));
 }

@@ -1,6 +1,8 @@
 import { realpath } from "node:fs/promises";
 import { dirname, resolve, sep } from "node:path";
 
+import { controlFileIn, isGit } from "../../core/control-files.ts";
+
 /** Where the user's own files begin, and which folder the user named on purpose. */
 export interface FolderChoice {
   /** The user's home folder; null if it is not known. */
@@ -9,20 +11,46 @@ export interface FolderChoice {
   readonly named: string | null;
 }
 
+/** What an agent's file tools may do in the folder of a session. */
+export interface WorkFolder {
+  /** The folder of the tools; null for no file tools. */
+  readonly path: string | null;
+  /** True if there are no tools that write. */
+  readonly readOnly: boolean;
+  /** Why a tool is missing; null if none is. */
+  readonly limit: FolderLimit | null;
+}
+
+export type FolderLimit =
+  | { readonly kind: "too_wide" | "git" }
+  /** It is in or below a folder of this name, which directs other programs. */
+  | { readonly kind: "control"; readonly name: string };
+
 /**
- * The folder that an agent's file tools may use: the session's, or null if that is the root of the
- * file system, the home folder or a folder above it and the user did not name it on purpose.
+ * The session's folder as far as its files may be used. There are no file tools in the root of the
+ * file system, the home folder and those above it unless the user named it on purpose, nor in git's
+ * own folder; in a folder that no tool may write to there are those that read.
  */
 export async function workFolder(
   repoPath: string | null,
   { home, named }: FolderChoice,
-): Promise<string | null> {
+): Promise<WorkFolder> {
   if (repoPath === null) {
-    return null;
+    return { path: null, readOnly: false, limit: null };
   }
   const folder = await realFolder(repoPath);
   const isWide = isWideFolder(folder, home === null ? null : await realFolder(home));
-  return !isWide || (named !== null && (await realFolder(named)) === folder) ? repoPath : null;
+  if (isWide && (named === null || (await realFolder(named)) !== folder)) {
+    return { path: null, readOnly: false, limit: { kind: "too_wide" } };
+  }
+  const names = folder.split(sep);
+  if (isGit(names)) {
+    return { path: null, readOnly: false, limit: { kind: "git" } };
+  }
+  const control = controlFileIn(names, "never");
+  return control === null
+    ? { path: repoPath, readOnly: false, limit: null }
+    : { path: repoPath, readOnly: true, limit: { kind: "control", name: control.name } };
 }
 
 /** Both are real paths. */

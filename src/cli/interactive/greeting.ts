@@ -5,6 +5,7 @@ import { workFolder } from "../../agent/trust/wide-folder.ts";
 import { DEFAULT_PERSONA } from "../check-choice.ts";
 import { trustSource } from "../config.ts";
 import type { CliContext } from "../context.ts";
+import { limitText } from "../folder-limit.ts";
 import type { Answering } from "../who-answers.ts";
 import type { Conversation } from "./conversation.ts";
 
@@ -38,10 +39,13 @@ async function folderLine(cli: CliContext, repo_path: string | null): Promise<st
   if (repo_path === null) {
     return "No folder: the agent has no file tools.";
   }
-  const usable = await workFolder(repo_path, trustSource(cli));
-  return usable === null
+  const { limit } = await workFolder(repo_path, trustSource(cli));
+  if (limit === null) {
+    return `Folder ${oneLine(repo_path)}`;
+  }
+  return limit.kind === "too_wide"
     ? `Folder ${oneLine(repo_path)} · too wide for file tools; name it with --repo to allow them.`
-    : `Folder ${oneLine(repo_path)}`;
+    : `Folder ${oneLine(repo_path)} · ${limitText(limit)}`;
 }
 
 function count(messages: number): string {

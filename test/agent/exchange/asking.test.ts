@@ -39,6 +39,7 @@ async function askBesideFinished({ store, session }: Bench): Promise<void> {
       notes: [],
     },
     folder: session.repo_path,
+    readOnly: false,
     instructions: null,
     model: new ProgramModel(() => new AIMessage({ id: "calls", content: "", tool_calls: CALLS })),
     saver: createCheckpointSaver({ store }),

@@ -62,6 +62,7 @@ async function cutWhileToolsRan(
       notes: [],
     },
     folder: bench.repo,
+    readOnly: false,
     instructions: null,
     model: await openModel({ name: "demo", config: modelConfig({}) }),
     saver,

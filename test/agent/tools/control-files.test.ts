@@ -1,4 +1,4 @@
-import { existsSync, symlinkSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 
 import { describe, expect, it } from "vitest";
@@ -68,6 +68,71 @@ describe("files that other programs execute or obey", () => {
     }
     expect(await box.call("read_file", { path: "AGENTS.md" })).toContain("old");
     expect(await box.call("read_file", { path: "notes/a.md" })).toContain("old");
+  });
+
+  it("[TOOL-20] are not written if the repository itself is one or lies below one", async () => {
+    for (const { name } of CONTROL_FILES) {
+      for (const folder of [name, `${name.toUpperCase()}/deep`]) {
+        const box = toolBox({ config: "old" }, undefined, folder);
+        for (const path of ["config", "new/file", join(box.repo, "config")]) {
+          expect(await box.call("write_file", { path, content: "x" }), folder).toMatch(/^Error: /);
+        }
+        expect(readFileSync(join(box.repo, "config"), "utf8")).toBe("old");
+      }
+    }
+    const box = toolBox({ config: "x" }, undefined, "project/.git");
+    expect(await box.call("read_file", { path: "config" })).toMatch(/^Error: git's own folder/);
+    const github = toolBox({}, undefined, ".github");
+    const call = (path: string) => github.call("write_file", { path, content: "x" });
+    expect(await call("workflows/ci.yml")).toMatch(/^Error: .github\/workflows can be read/);
+    expect(await call("dependabot.yml")).toMatch(/^created/);
+  });
+
+  it.each(CONTROL_FILES.map(({ name }) => name))(
+    "[TOOL-21] %s as a nested link protects what it leads to, whether or not it is there",
+    async (name) => {
+      const box = toolBox({ "plain/a/file": "old", "other/file": "old" });
+      const link = (path: string, target: string): void => {
+        mkdirSync(join(box.repo, path, ".."), { recursive: true });
+        symlinkSync(join(box.repo, target), join(box.repo, path));
+      };
+      link(`sub/deep/${name}`, "plain");
+      link(`sub/${name.toUpperCase()}`, "missing/file");
+      // a link in a folder that has the name through another link
+      link("plain/on", "further");
+      for (const path of ["plain/a/file", "plain/new", "missing/file", "further/new"]) {
+        expect(await box.call("write_file", { path, content: "x" }), path).toMatch(
+          /^Error: .*(can be read but not written|git's own)/,
+        );
+      }
+      expect(await box.call("write_file", { path: "other/file", content: "x" })).toMatch(/^repl/);
+    },
+  );
+
+  it("[TOOL-21] a link to the folder above a protected one protects only that", async () => {
+    const box = toolBox({ "gh/workflows/ci.yml": "old", "gh/x": "old", "ci/x.yml": "old" });
+    mkdirSync(join(box.repo, "sub"));
+    mkdirSync(join(box.repo, "gh2"));
+    symlinkSync("../gh", join(box.repo, "sub/.github"));
+    symlinkSync("../gh2", join(box.repo, "sub/.GITHUB"));
+    symlinkSync("../ci", join(box.repo, "gh2/workflows"));
+    const call = (path: string) => box.call("write_file", { path, content: "x" });
+    expect(await call("gh/workflows/ci.yml")).toMatch(/^Error: .github\/workflows can be read/);
+    expect(await call("ci/x.yml")).toMatch(/^Error: .github\/workflows can be read/);
+    expect(await call("gh/x")).toMatch(/^replaced/);
+  });
+
+  it("[TOOL-22] are not written by their short names with a hash, as git takes them", async () => {
+    const box = toolBox();
+    // the hashes of .gitmodules and .gitattributes are those that git's sources name
+    for (const path of ["GI7EBA~1", "sub/gi7eb~10", "gi7d~100", "gi7d29~4", "GI7D29~1.x"]) {
+      expect(await box.call("write_file", { path, content: "x" }), path).toMatch(
+        /^Error: .* can be read but not written/,
+      );
+    }
+    for (const path of ["GI7EBB~1", "gi7eba~12", "gi~1", "x~100000"]) {
+      expect(await box.call("write_file", { path, content: "x" }), path).toMatch(/^created/);
+    }
   });
 
   it("[TOOL-2] leaves names that only look alike", async () => {

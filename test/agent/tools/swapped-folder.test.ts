@@ -12,6 +12,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 
 import { survey } from "../../../src/agent/tools/boundary.ts";
+import { createLinkSearch } from "../../../src/agent/tools/control-links.ts";
 import { holdFolder } from "../../../src/agent/tools/held-folder.ts";
 import { locate } from "../../../src/agent/tools/locate.ts";
 import { openFile } from "../../../src/agent/tools/open-file.ts";
@@ -33,7 +34,11 @@ function swappable() {
     out,
     repo: box.repo,
     at: async (path: string, purpose: "read" | "write") =>
-      locate(await survey({ repoPath: box.repo, protectedPaths: [] }), path, purpose),
+      locate(
+        await survey({ repoPath: box.repo, protectedPaths: [], linked: createLinkSearch() }),
+        path,
+        purpose,
+      ),
     swap: () => {
       renameSync(join(box.repo, "d"), join(box.repo, "away"));
       symlinkSync(out, join(box.repo, "d"));

@@ -11,14 +11,15 @@ export interface ToolBox {
   call(name: string, args: object): Promise<string>;
 }
 
-/** A repository in a fresh folder, with these files, and the tools that work on it. */
+/** A repository in a fresh folder, with these files, and the tools that work on it; `folder` is its path there. */
 export function toolBox(
   files: Readonly<Record<string, string | Uint8Array>> = {},
   protect: (outside: string) => string[] = () => [],
+  folder = "repo",
 ): ToolBox {
   const outside = temporaryFolder();
-  const repo = join(outside, "repo");
-  mkdirSync(repo);
+  const repo = join(outside, folder);
+  mkdirSync(repo, { recursive: true });
   for (const [path, content] of Object.entries(files)) {
     mkdirSync(dirname(join(repo, path)), { recursive: true });
     writeFileSync(join(repo, path), content);

@@ -17,6 +17,7 @@ import {
   type TrustSource,
 } from "../../../src/agent/trust/trust.ts";
 import { workFolder } from "../../../src/agent/trust/wide-folder.ts";
+import { createSession } from "../../../src/store/sessions/create.ts";
 import { openBench } from "../../helpers/exchanger.ts";
 import { startModelServer } from "../../helpers/model-server.ts";
 import { temporaryFolder } from "../../helpers/temp.ts";
@@ -175,12 +176,34 @@ describe("the root, the home folder and those above it", () => {
     const usable = (folder: string, named: string | null = null) =>
       workFolder(folder, { home, named });
     for (const wide of ["/", home, dirname(home), `${home}/project/..`, dirname(dirname(home))]) {
-      expect(await usable(wide)).toBeNull();
-      expect(await usable(wide, "/somewhere")).toBeNull();
-      expect(await usable(wide, wide)).toBe(wide);
+      const none = { path: null, limit: { kind: "too_wide" } };
+      expect(await usable(wide)).toMatchObject(none);
+      expect(await usable(wide, "/somewhere")).toMatchObject(none);
+      expect(await usable(wide, wide)).toMatchObject({ path: wide, limit: null });
     }
-    expect(await usable(join(home, "project"))).toBe(join(home, "project"));
-    expect(await workFolder("/", { home: null, named: null })).toBeNull();
+    expect(await usable(join(home, "project"))).toMatchObject({ path: join(home, "project") });
+    expect(await workFolder("/", { home: null, named: null })).toMatchObject({ path: null });
+  });
+
+  it("[TRUST-20] a session in a control folder gets no tool that writes, and none in git's own", async () => {
+    const server = await startModelServer({ answer: () => ({ content: "done" }) });
+    const bench = await openBench(server);
+    const offeredIn = async (folder: string) => {
+      const repo_path = join(bench.repo, folder);
+      mkdirSync(repo_path, { recursive: true });
+      const { id } = await bench.store.write(createSession, { repo_path });
+      await bench.run({ session_id: id, text: "hi" });
+      return server.offeredTools().at(-1);
+    };
+    for (const folder of [".git", ".git/hooks", "sub/.GIT/x"]) {
+      expect(await offeredIn(folder)).toEqual(["delegate"]);
+    }
+    const reading = ["read_file", "list_files", "find_files", "search_files", "delegate"];
+    for (const folder of [".claude", ".reprise/personas", ".agents", ".codex/x"]) {
+      expect(await offeredIn(folder)).toEqual(reading);
+      expect(server.systemPrompts().at(-1)).toContain("can be read, but not written");
+    }
+    expect(await offeredIn("plain")).toContain("write_file");
   });
 
   it("[TRUST-6] an agent there is offered none, and its prompt names no folder", async () => {
