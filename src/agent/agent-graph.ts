@@ -11,13 +11,13 @@ import {
   StateGraph,
   StateSchema,
 } from "@langchain/langgraph";
-import { ToolNode } from "@langchain/langgraph/prebuilt";
 import type { BaseCheckpointSaver } from "@langchain/langgraph-checkpoint";
 
 import { appendMessages } from "./append-messages.ts";
 import { droppedAnswer } from "./dropped-answer.ts";
 import { sendable } from "./sendable.ts";
 import { settledAnswer } from "./settle-answer.ts";
+import { ExchangeToolNode } from "./tools-node.ts";
 
 export interface AgentGraphParts {
   readonly model: BaseChatModel;
@@ -52,7 +52,7 @@ export function agentGraph(parts: AgentGraphParts) {
     return model.addEdge(MODEL_NODE, END).compile({ checkpointer });
   }
   return model
-    .addNode(TOOLS_NODE, new ToolNode([...tools]))
+    .addNode(TOOLS_NODE, new ExchangeToolNode(tools))
     .addConditionalEdges(MODEL_NODE, calledTools, [TOOLS_NODE, MODEL_NODE, END])
     .addEdge(TOOLS_NODE, MODEL_NODE)
     .compile({ checkpointer });

@@ -48,6 +48,7 @@ export async function carryOut(input: CarryOutInput): Promise<CarriedOut> {
     model: prepared.model,
     window: prepared.window,
     signal,
+    countModelCall: input.countModelCall,
     notify: (sentence) => input.live.listener({ kind: "notice", sentence }),
   });
   const agent = buildAgent({

@@ -4,7 +4,7 @@ import type { ToolMessage } from "@langchain/core/messages";
 import { tool, type StructuredToolInterface } from "@langchain/core/tools";
 import { z } from "zod";
 
-import { type ErrorCode, isRepriseError } from "../core/errors.ts";
+import { isRepriseError } from "../core/errors.ts";
 import { MAX_DEPTH } from "../core/limits.ts";
 import { AGENT } from "../core/origins.ts";
 import type { Session } from "../core/sessions.ts";
@@ -24,6 +24,7 @@ import type { ChildPlace, ExchangeTree } from "./exchange-tree.ts";
 import { ownModel } from "./models/choose.ts";
 import { loadPersona } from "./personas/load.ts";
 import { type CallConfig, failedResult } from "./tools/tool-result.ts";
+import { endsExchange } from "./tools-node.ts";
 
 interface DelegateParts {
   readonly parts: ExchangerParts;
@@ -71,7 +72,7 @@ export function delegateTool(
           onWait: (running) => live.listener({ kind: "waiting", running }),
           run: (place) => answerOf(config, () => outsideTheGraph(runChild, { ...child, place })),
         });
-        return answer ?? failedResult(TOO_MANY, config);
+        return answer === null ? failedResult(TOO_MANY, config) : unlessEnded(input.tree, answer);
       },
       {
         name: "delegate",
@@ -134,13 +135,30 @@ async function runChild(input: ChildInput): Promise<Pick<ExchangeResult, "answer
 }
 
 const SHOWN_OF_CHILDREN: ReadonlySet<string> = new Set(["child", "waiting", "tool_call"]);
-const PARENTS_OWN: ReadonlySet<ErrorCode> = new Set(["lease_lost", "shutting_down"]);
 
 async function lastAnswer(store: Store, child: Session): Promise<string> {
   const { messages } = await store.read(readDetail, { reference: child.id, all: true });
   return (
     messages.findLast(({ role, is_summary }) => role === "assistant" && !is_summary)?.content ?? ""
   );
+}
+
+/**
+ * What a sub-agent answers. One that the end of the whole exchange has stopped answers nothing, so that
+ * its call runs again when the exchange is continued.
+ */
+async function unlessEnded(
+  tree: ExchangeTree,
+  answer: Promise<string | ToolMessage>,
+): Promise<string | ToolMessage> {
+  const given = await answer.catch((error: unknown) => {
+    throw tree.ending() ?? error;
+  });
+  const ending = typeof given === "string" ? null : tree.ending();
+  if (ending !== null) {
+    throw ending;
+  }
+  return given;
 }
 
 /** A sub-agent that fails tells its parent in a sentence; what concerns the parent itself does not. */
@@ -154,7 +172,7 @@ async function answerOf(
       ? failedResult("the sub-agent was stopped before it answered.", config)
       : answer;
   } catch (error) {
-    if (isRepriseError(error) && !PARENTS_OWN.has(error.code)) {
+    if (isRepriseError(error) && !endsExchange(error)) {
       return failedResult(`the sub-agent failed: ${error.message}`, config);
     }
     throw error;

@@ -27,6 +27,8 @@ export interface ChildPlace {
 export interface ExchangeTree {
   /** Called before each call of a model. Error codes: `call_limit_reached`. */
   countModelCall(): void;
+  /** The error of the call that was refused, after which the whole tree ends; null before. */
+  ending(): RepriseError | null;
   /**
    * Runs a sub-agent once there is a place for it. Null, without running it, if the exchange has
    * begun as many as it may.
@@ -52,13 +54,16 @@ export function createExchangeTree(limits: ExchangeLimits = EXCHANGE_LIMITS): Ex
   const slots = createSlots(limits.childrenAtOnce);
   let modelCalls = 0;
   let children = 0;
+  let ending: RepriseError | null = null;
   return {
     countModelCall: () => {
       if (modelCalls >= limits.modelCalls) {
-        throw callLimitReached(limits.modelCalls);
+        ending ??= callLimitReached(limits.modelCalls);
+        throw ending;
       }
       modelCalls += 1;
     },
+    ending: () => ending,
     runChild: (child) => {
       if (children >= limits.children) {
         return null;

@@ -135,7 +135,9 @@ async function compactSession(input: {
   const agent = buildAgent({ ...prepared, session, saver, delegate: null, protectedPaths });
   const thread = { agent, id: threadId(session.id, session.thread_suffix) };
   const signal = AbortSignal.any([input.signal, held.lost]);
-  const outcome = await compactThread({ thread, saver, prepared, signal });
+  const tree = createExchangeTree(parts.limits);
+  const countModelCall = (): void => tree.countModelCall();
+  const outcome = await compactThread({ thread, saver, prepared, signal, countModelCall });
   held.lost.throwIfAborted();
   return { outcome, thread_id: thread.id };
 }

@@ -12,6 +12,7 @@ import { modelFailure } from "./models/failure.ts";
 import { droppedAnswer, droppedFields, isDropped } from "./dropped-answer.ts";
 import { followStream, type Progress, showPiece } from "./stream-progress.ts";
 import { messagesOf } from "./thread-state.ts";
+import { endsExchange } from "./tools-node.ts";
 
 /** Every hook and tool is a step; an agent that works for an hour takes thousands of them. */
 const RECURSION_LIMIT = 10_000;
@@ -75,12 +76,18 @@ export async function streamAnswer(
         await keepPartial(input, text, { response_metadata: { stopped: true } });
         return { text, stopped: true };
       }
-      await makeRoom(input, error, progress.partial);
+      await makeRoom(input, oneOf(error), progress.partial);
       graphInput = null;
     } finally {
       stop.ignore();
     }
   }
+}
+
+/** Of errors of tools that ran side by side, the one that ends the exchange. */
+function oneOf(error: unknown): unknown {
+  const errors: readonly unknown[] = error instanceof AggregateError ? error.errors : [];
+  return errors.find(endsExchange) ?? error;
 }
 
 /** A signal that is aborted with the given one until the model's answer only has to be stored. */

@@ -24,3 +24,20 @@ it("[CLI-60] /retry is offered after a failure and does not store the message ag
     [2, "assistant", "the answer"],
   ]);
 });
+
+it("[CLI-96] the reason for which a tool failed is on the screen", async () => {
+  await using provider = await startScriptedProvider("openai", (index) =>
+    index === 0
+      ? [{ kind: "call", name: "read_file", args: '{"path":"none.md"}', size: 4 }]
+      : [{ kind: "text", text: "the answer" }],
+  );
+  const home = freshHome(provider.env);
+  const terminal = openTerminal(home, "reprise --repo .");
+  await terminal.shows(/> /);
+  terminal.type("read it\r");
+  await terminal.shows(
+    /· read_file \{"path":"none\.md"\}\s+· read_file failed: there is no such file;[^]*the answer/,
+  );
+  terminal.type(CTRL_D);
+  await terminal.finished;
+});

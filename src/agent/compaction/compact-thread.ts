@@ -13,15 +13,16 @@ import { viewOf } from "./view.ts";
 /**
  * Summarises all but a thread's last exchange, because somebody asked for it.
  *
- * Error codes: `exchange_interrupted`, `model_*`.
+ * Error codes: `exchange_interrupted`, `call_limit_reached`, `model_*`.
  */
 export async function compactThread(input: {
   readonly thread: AgentThread;
   readonly saver: BaseCheckpointSaver;
   readonly prepared: Prepared;
   readonly signal: AbortSignal;
+  readonly countModelCall: () => void;
 }): Promise<Compacted["outcome"]> {
-  const { thread, saver, prepared, signal } = input;
+  const { thread, saver, prepared, signal, countModelCall } = input;
   const { openCalls } = await readThread(saver, thread.id);
   if (openCalls.length > 0) {
     throw new RepriseError(
@@ -37,7 +38,10 @@ export async function compactThread(input: {
   }
   try {
     const { model, window } = prepared;
-    await addSummary(thread, await summariseUpTo({ model, window, signal, view, cut }));
+    await addSummary(
+      thread,
+      await summariseUpTo({ model, window, signal, countModelCall, view, cut }),
+    );
     return "compacted";
   } catch (error) {
     if (signal.aborted) {

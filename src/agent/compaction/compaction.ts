@@ -2,6 +2,7 @@ import type { BaseChatModel } from "@langchain/core/language_models/chat_models"
 import type { BaseMessage } from "@langchain/core/messages";
 
 import { RepriseError } from "../../core/errors.ts";
+import { endsExchange } from "../tools-node.ts";
 import { cutToFit } from "./cut.ts";
 import { contextTokens } from "./spent.ts";
 import { summarise } from "./summarise.ts";
@@ -12,6 +13,8 @@ export interface CompactionParts {
   /** Tokens that the model reads at most. */
   readonly window: number;
   readonly signal: AbortSignal;
+  /** Called before each call of the model; throws if there may be no more. */
+  readonly countModelCall: () => void;
   /** Tells the user in one sentence. */
   readonly notify: (sentence: string) => void;
 }
@@ -71,7 +74,10 @@ export function createCompaction(parts: CompactionParts): Compaction {
         const summary = await summariseUpTo({ ...parts, window: read, view, cut });
         notify("Older messages were summarised for the model; all of them stay readable.");
         return summary;
-      } catch {
+      } catch (error) {
+        if (endsExchange(error)) {
+          throw error;
+        }
         if (parts.signal.aborted) {
           // the agent finds out by itself
           return "go_on";

@@ -17,6 +17,8 @@ export interface SummariseInput {
   /** Tokens that the model reads at most. */
   readonly window: number;
   readonly signal: AbortSignal;
+  /** Called before each call of the model; throws if there may be no more. */
+  readonly countModelCall: () => void;
 }
 
 /**
@@ -59,6 +61,7 @@ async function summariseBy(
   let text = input.before ?? "";
   for (const part of parts) {
     const sent = [new SystemMessage(summaryPrompt(words)), new HumanMessage(material(text, part))];
+    input.countModelCall();
     const answer = await input.model.invoke(sent, { signal: input.signal });
     const counted = usageOf(answer, sent);
     usage.input_tokens += counted.input_tokens;

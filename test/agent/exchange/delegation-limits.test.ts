@@ -1,7 +1,9 @@
 import { describe, expect, it } from "vitest";
 
+import { createExchanger } from "../../../src/agent/exchange.ts";
 import { exchangeLimits } from "../../../src/agent/exchange-limits.ts";
 import { createExchangeTree } from "../../../src/agent/exchange-tree.ts";
+import { modelConfig } from "../../../src/agent/models/config.ts";
 import { listSessions } from "../../../src/store/sessions/list.ts";
 import { openBench } from "../../helpers/exchanger.ts";
 import {
@@ -101,6 +103,65 @@ describe("delegation", () => {
     });
     expect(server.requests()).toHaveLength(5);
     expect((await bench.run({ text: null })).answer).toBe("done");
+  });
+
+  it("[AGENT-16] where sub-agents meet the limit, their calls are continued, and nothing is asked twice", async () => {
+    const server = await startModelServer({
+      answer: (messages) => {
+        const isChild = messages[0]?.content === "again";
+        if (messages.at(-1)?.role === "tool") {
+          return { content: isChild ? "the child's answer" : "done" };
+        }
+        const list = { id: "call_list", name: "list_files", arguments: '{"path":"."}' };
+        return isChild ? { toolCalls: [list] } : delegatingAll(4)([]);
+      },
+    });
+    // the root's call and one of each sub-agent; two of the four wait for a place at first
+    const bench = await openBench(server, {}, { limits: { ...LIMITS, modelCalls: 5 } });
+    await expect(bench.run({ text: "begin" })).rejects.toMatchObject({
+      code: "call_limit_reached",
+    });
+    expect(server.requests()).toHaveLength(5);
+    expect((await bench.run({ text: null })).answer).toBe("done");
+    expect(server.requests()).toHaveLength(10);
+    const results = server
+      .requests()
+      .at(-1)
+      ?.filter(({ role }) => role === "tool");
+    expect(results?.map(({ content }) => content)).toEqual(Array(4).fill("the child's answer"));
+    const { sessions } = await bench.store.read(listSessions, { limit: 100 });
+    expect(sessions.map(({ activity }) => activity)).toEqual(Array(5).fill("idle"));
+  });
+
+  it("[AGENT-17] calls for automatic summaries count", async () => {
+    const server = await startModelServer({ answer: () => ({ content: "words ".repeat(50) }) });
+    const env = { REPRISE_CONTEXT_TOKENS: "2000" };
+    const bench = await openBench(server, env, { limits: { ...LIMITS, modelCalls: 1 } });
+    const text = "question ".repeat(500);
+    await bench.run({ text });
+    // a summary and the answer would be two calls
+    await expect(bench.run({ text })).rejects.toMatchObject({ code: "call_limit_reached" });
+    expect(server.requests()).toHaveLength(2);
+    expect((await bench.run({ text: null })).stopped).toBe(false);
+  });
+
+  it("[AGENT-18] /compact has the same limit for itself", async () => {
+    const server = await startModelServer({ answer: () => ({ content: "in short" }) });
+    const bench = await openBench(server);
+    for (const text of ["question ".repeat(3000), "another"]) {
+      await bench.run({ text });
+    }
+    const small = { REPRISE_MODEL: "openai:gpt-test", REPRISE_CONTEXT_TOKENS: "1000" };
+    const exchanger = createExchanger({
+      ...bench.parts,
+      models: modelConfig({ ...server.env("openai"), ...small }),
+      limits: { ...LIMITS, modelCalls: 3 },
+    });
+    const live = { signal: new AbortController().signal };
+    await expect(exchanger.compact({ session_id: bench.session.id }, live)).rejects.toMatchObject({
+      code: "call_limit_reached",
+    });
+    expect(server.requests()).toHaveLength(2 + 3);
   });
 
   it("[AGENT-8] takes its limits from the environment", () => {

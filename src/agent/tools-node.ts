@@ -1,0 +1,44 @@
+import { type ToolCall, ToolMessage } from "@langchain/core/messages";
+import type { StructuredToolInterface } from "@langchain/core/tools";
+import { isGraphBubbleUp, type LangGraphRunnableConfig } from "@langchain/langgraph";
+import { ToolNode } from "@langchain/langgraph/prebuilt";
+
+import { type ErrorCode, isRepriseError } from "../core/errors.ts";
+
+/** They end the exchange in which they happen, and are no result of a tool. */
+const ENDINGS: readonly ErrorCode[] = ["lease_lost", "shutting_down", "call_limit_reached"];
+
+/** True for an error after which nothing more is done in an exchange, or in one above it. */
+export function endsExchange(error: unknown): boolean {
+  return isRepriseError(error, ...ENDINGS);
+}
+
+/**
+ * Runs tools as LangGraph's own node does, but lets pass what ends the exchange: the call then has no
+ * result and runs again when the exchange is continued. Calls beside it that finish keep theirs.
+ */
+export class ExchangeToolNode extends ToolNode {
+  constructor(tools: readonly StructuredToolInterface[]) {
+    super([...tools], { handleToolErrors: false });
+  }
+
+  protected override async runTool(
+    call: ToolCall,
+    config: LangGraphRunnableConfig,
+    state: unknown,
+  ) {
+    try {
+      return await super.runTool(call, config, state);
+    } catch (error) {
+      if (isGraphBubbleUp(error) || endsExchange(error)) {
+        throw error;
+      }
+      return new ToolMessage({
+        status: "error",
+        content: `Error: ${error instanceof Error ? error.message : "the tool failed"}\n Please fix your mistakes.`,
+        name: call.name,
+        tool_call_id: call.id ?? "",
+      });
+    }
+  }
+}
