@@ -2,7 +2,7 @@ import { isTime } from "../../core/time.ts";
 import type { ProofRecord } from "../../store/proof/record.ts";
 import { about, type Finding } from "./finding.ts";
 
-/** What a session's row says that cannot be; nothing tells what it ought to say. */
+/** Values of a session's row that are impossible. Nothing shows what they should be. */
 export function compareRecord(record: ProofRecord): Finding[] {
   const parent = parentFault(record);
   return [

@@ -148,7 +148,7 @@ const SETTINGS = `SELECT current_setting('server_version_num')::int AS version,
 
 const OLDEST_VERSION = 150_000;
 
-/** A pooler gives out numbers of its own for the processes of the server. */
+/** A pooler assigns its own numbers to the processes of the server. */
 function isPooled(client: PoolClient, { pid }: Settings): boolean {
   return !("processID" in client) || client.processID !== pid;
 }
