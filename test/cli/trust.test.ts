@@ -1,4 +1,11 @@
-import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  writeFileSync,
+} from "node:fs";
 import { execFileSync } from "node:child_process";
 import { dirname, join } from "node:path";
 import { stripVTControlCharacters } from "node:util";
@@ -163,6 +170,30 @@ it("[CLI-65] trust add, list and remove change what the user decided, for the wh
   await home.run(["-p", "hi"]);
   expect(prompt()).not.toContain("Obey me");
   expect((await home.run(["trust", "add", "nowhere"])).code).toBe(2);
+});
+
+it("[TRUST-21] 16 processes that add and remove at once lose no decision and bring none back", async () => {
+  const home = freshHome();
+  const folders = Array.from({ length: 16 }, (_, at) => join(home.project, `f${at}`));
+  const [added, removed] = [folders.slice(0, 8), folders.slice(8)];
+  for (const folder of folders) {
+    mkdirSync(folder);
+  }
+  put(
+    trustFile(home.home),
+    JSON.stringify({
+      version: 1,
+      folders: removed.map((path) => ({ path, trusted: true, at: "2026-01-01T00:00:00Z" })),
+    }),
+  );
+  const results = await Promise.all([
+    ...added.map((folder) => home.run(["trust", "add", folder])),
+    ...removed.map((folder) => home.run(["trust", "remove", folder])),
+  ]);
+  expect(results.map(({ code }) => code)).toEqual(folders.map(() => 0));
+  const kept: unknown = await home.json(["trust", "list", "--json"]);
+  expect(kept).toMatchObject(added.toSorted().map((path) => ({ path, trusted: true })));
+  expect(readdirSync(dirname(trustFile(home.home)))).toEqual(["trust.json"]);
 });
 
 /** util-linux' `script` gives a program a terminal. */

@@ -4,7 +4,8 @@ import { constants } from "node:fs";
 import { userInfo } from "node:os";
 import { dirname } from "node:path";
 
-import { RepriseError } from "../../core/errors.ts";
+import { isRepriseError, RepriseError } from "../../core/errors.ts";
+import { withSetupLock } from "../../store/sqlite/setup-lock.ts";
 
 /** What the user decided about one project. */
 export interface Decision {
@@ -19,8 +20,8 @@ export interface Decision {
 
 const VERSION = 1;
 const MAX_BYTES = 1024 * 1024;
-/** Two processes may write at once; who was overwritten writes again. */
-const ATTEMPTS = 5;
+/** A process that is killed drops its lock; one that is stopped keeps it. */
+const LOCK_TIMEOUT_MS = 20_000;
 
 /**
  * The decisions in the user's file, none if there is no file. A file that is not this user's, that
@@ -33,26 +34,29 @@ export async function readDecisions(file: string): Promise<readonly Decision[]> 
   return text === null ? [] : parse(text);
 }
 
-/** Replaces or, with null, removes the decision about one project; all at once, file mode 0600. */
+/**
+ * Replaces or, with null, removes the decision about one project; all at once, file mode 0600. One
+ * process changes the file at a time, so no decision of another one is lost.
+ *
+ * Error codes: `config_invalid`, also if the file would be larger than `readDecisions` takes.
+ */
 export async function changeDecision(
   file: string,
   path: string,
   change: (before: Decision | null) => Decision | null,
 ): Promise<void> {
-  for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
-    const all = await readDecisions(file);
-    const after = change(all.find((decision) => decision.path === path) ?? null);
-    const others = all.filter((decision) => decision.path !== path);
-    await replace(file, after === null ? others : [...others, after]);
-    const kept = (await readDecisions(file)).find((decision) => decision.path === path) ?? null;
-    if (JSON.stringify(kept) === JSON.stringify(after)) {
-      return;
-    }
+  try {
+    await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+    const lock = { database: file, onLongWait: () => {}, timeoutMs: LOCK_TIMEOUT_MS };
+    await withSetupLock(lock, async () => {
+      const all = await readDecisions(file);
+      const after = change(all.find((decision) => decision.path === path) ?? null);
+      const others = all.filter((decision) => decision.path !== path);
+      await replace(file, after === null ? others : [...others, after]);
+    });
+  } catch (cause) {
+    throw isRepriseError(cause, "config_invalid") ? cause : notKept(cause);
   }
-  throw new RepriseError(
-    "config_invalid",
-    "The decision could not be kept, because other programs write the same file; try again.",
-  );
 }
 
 async function readOwnFile(file: string): Promise<string | null> {
@@ -106,21 +110,37 @@ function isObject(value: unknown): value is Record<string, unknown> {
 }
 
 async function replace(file: string, folders: readonly Decision[]): Promise<void> {
+  const text = `${JSON.stringify({ version: VERSION, folders }, null, 2)}\n`;
+  if (Buffer.byteLength(text) > MAX_BYTES) {
+    throw new RepriseError(
+      "config_invalid",
+      "The decision on trust cannot be kept, because there are too many; remove old ones with `reprise trust remove`.",
+    );
+  }
   const temporary = `${file}.${randomUUID()}.tmp`;
   try {
-    await mkdir(dirname(file), { recursive: true, mode: 0o700 });
     await using handle = await open(temporary, "wx", 0o600);
-    await handle.writeFile(`${JSON.stringify({ version: VERSION, folders }, null, 2)}\n`);
+    await handle.writeFile(text);
     await handle.sync();
     await rename(temporary, file);
   } catch (cause) {
     await rm(temporary, { force: true });
-    throw new RepriseError(
-      "config_invalid",
-      "The decision on trust cannot be kept; check who may write the folder reprise in XDG_STATE_HOME or ~/.local/state.",
-      { cause },
-    );
+    throw cause;
   }
+}
+
+function notKept(cause: unknown): RepriseError {
+  return isRepriseError(cause, "database_locked")
+    ? new RepriseError(
+        "config_invalid",
+        "The decision on trust cannot be kept, because another process is writing the file and does not finish; end it and try again.",
+        { cause },
+      )
+    : new RepriseError(
+        "config_invalid",
+        "The decision on trust cannot be kept; check who may write the folder reprise in XDG_STATE_HOME or ~/.local/state.",
+        { cause },
+      );
 }
 
 function unusable(cause?: unknown): RepriseError {

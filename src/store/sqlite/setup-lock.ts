@@ -2,6 +2,7 @@ import { closeSync, openSync, realpathSync, rmSync, statSync, utimesSync } from 
 import { DatabaseSync } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
 
+import { RepriseError } from "../../core/errors.ts";
 import { isBusy } from "./failure.ts";
 
 export interface SetupLock {
@@ -16,6 +17,8 @@ export interface SetupLockOptions {
   readonly database: string;
   /** Called once if another process has had the lock for a second. */
   readonly onLongWait: () => void;
+  /** How long to wait for the lock; without it as long as it takes. */
+  readonly timeoutMs?: number;
 }
 
 const LONG_WAIT_MS = 1000;
@@ -28,6 +31,8 @@ const MARK = 0;
  * beside the database (`-setup`), so the system drops it with a process that dies.
  *
  * The file is removed afterwards, unless `work` fails after `markMaking`.
+ *
+ * Error codes: `database_locked` if `timeoutMs` is over.
  */
 export async function withSetupLock<Output>(
   options: SetupLockOptions,
@@ -60,13 +65,19 @@ function realPathOf(database: string): string {
     : realpathSync(database);
 }
 
-async function acquire(path: string, { onLongWait }: SetupLockOptions): Promise<DatabaseSync> {
+async function acquire(
+  path: string,
+  { onLongWait, timeoutMs = Infinity }: SetupLockOptions,
+): Promise<DatabaseSync> {
   const start = performance.now();
   let waitsLong = false;
   for (;;) {
     const raw = tryAcquire(path);
     if (raw !== null) {
       return raw;
+    }
+    if (performance.now() - start > timeoutMs) {
+      throw new RepriseError("database_locked", "Another process holds the lock; try again.");
     }
     if (!waitsLong && performance.now() - start > LONG_WAIT_MS) {
       waitsLong = true;

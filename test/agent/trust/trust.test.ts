@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
 import { describe, expect, it } from "vitest";
@@ -116,6 +116,23 @@ describe("a trusted folder", () => {
 });
 
 describe("the answer", () => {
+  it("[TRUST-22] is not written if the file would become larger than what is read", async () => {
+    const trust = source();
+    const path = temporaryFolder();
+    const folders = Array.from({ length: 9000 }, (_, at) => {
+      return { path: `/nowhere/${String(at)}/${"x".repeat(40)}`, trusted: true, at: "" };
+    });
+    mkdirSync(dirname(trust.file), { recursive: true });
+    writeFileSync(trust.file, JSON.stringify({ version: 1, folders }), { mode: 0o600 });
+    const before = readFileSync(trust.file, "utf8");
+    await expect(keepAnswer(trust, path, "trusted")).rejects.toMatchObject({
+      code: "config_invalid",
+      message: expect.stringContaining("too many"),
+    });
+    expect(readFileSync(trust.file, "utf8")).toBe(before);
+    expect(await listDecisions(trust)).toHaveLength(9000);
+  });
+
   it("[TRUST-3] is kept for the user in a file of mode 0600, replaced as a whole", async () => {
     const trust = source();
     const folder = temporaryFolder();
