@@ -72,10 +72,12 @@ export async function loadSchemas(
   project: string | null,
   pool: WorkerPool,
 ): Promise<SchemaRegistry> {
-  const builtIn = await readSchemaFiles({ path: BUILT_IN, shown: "schemas" });
+  const builtIn = await readSchemaFiles({ path: BUILT_IN, shown: "schemas", within: null });
   const folder = ".reprise/schemas";
   const own =
-    project === null ? [] : await readSchemaFiles({ path: join(project, folder), shown: folder });
+    project === null
+      ? []
+      : await readSchemaFiles({ path: join(project, folder), shown: folder, within: project });
   return createRegistry(sortOut([...builtIn, ...own], new Set(builtIn)), pool);
 }
 

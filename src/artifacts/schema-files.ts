@@ -1,8 +1,8 @@
-import type { Dirent } from "node:fs";
-import { readdir, readFile } from "node:fs/promises";
-import { join, relative, sep } from "node:path";
+import { readFile, stat } from "node:fs/promises";
+import { relative, sep } from "node:path";
 
 import { RepriseError } from "../core/errors.ts";
+import { findSchemaFiles, type UnlistedReason } from "./find-schema-files.ts";
 import { readJson } from "./json-source.ts";
 import { createLineIndex } from "./line-index.ts";
 import { printable } from "./quote.ts";
@@ -32,6 +32,8 @@ export interface BrokenSchema {
 export interface SchemaFolder {
   readonly path: string;
   readonly shown: string;
+  /** The folder must really lie in this one; null if links may lead anywhere. */
+  readonly within: string | null;
 }
 
 /** Schema files in one folder, and bytes in one of them: more than anybody writes by hand. */
@@ -40,8 +42,8 @@ const MAX_BYTES = 1024 * 1024;
 
 /**
  * Reads every `.json` file in a folder and the folders in it, in the order of their paths. A folder
- * that is not there has none. Links are passed over: the folder may come with a repository that
- * anybody wrote. A file that holds no schema stands at its place with the refusal `schema_invalid`
+ * that is not there has none. Links are skipped: the folder may come with a repository that anybody
+ * wrote. A folder that leads out of `within` or is too large is one broken schema. A file that holds no schema stands at its place with the refusal `schema_invalid`
  * or `file_unreadable`, which names the file and where one can be told the line.
  *
  * @throws RepriseError `schema_invalid` for too many files, `file_unreadable` for the folder.
@@ -49,7 +51,13 @@ const MAX_BYTES = 1024 * 1024;
 export async function readSchemaFiles(
   folder: SchemaFolder,
 ): Promise<(SchemaFile | BrokenSchema)[]> {
-  const paths = (await filesIn(folder.path)).map((path) => ({
+  const found = await findSchemaFiles(folder.path, folder.within).catch(unreadable);
+  if (typeof found === "string") {
+    return [
+      { id: null, owns: false, fault: invalid(`The folder ${folder.shown}`, UNLISTED[found]) },
+    ];
+  }
+  const paths = found.map((path) => ({
     path,
     shown: printable(`${folder.shown}/${relative(folder.path, path).split(sep).join("/")}`),
   }));
@@ -68,27 +76,25 @@ export async function readSchemaFiles(
   );
 }
 
-async function filesIn(path: string): Promise<string[]> {
-  const entries = await readdir(path, { recursive: true, withFileTypes: true }).catch(noFolder);
-  return entries
-    .filter((entry) => entry.isFile() && entry.name.endsWith(".json"))
-    .map((entry) => join(entry.parentPath, entry.name))
-    .sort();
-}
+const UNLISTED: Readonly<Record<UnlistedReason, string>> = {
+  outside: "leads out of the project through a link, so none of its schemas is used",
+  too_large: "has more than 10,000 entries or 16 levels of folders, so none of its schemas is used",
+};
 
-function noFolder(error: unknown): Dirent[] {
-  const code = error instanceof Error && "code" in error ? error.code : undefined;
-  if (code === "ENOENT" || code === "ENOTDIR") return [];
+function unreadable(error: unknown): never {
   const message = "The folder .reprise/schemas cannot be read; check its permissions.";
   throw new RepriseError("file_unreadable", message, { cause: error });
 }
 
 async function bytesOf(path: string, shown: string): Promise<Buffer> {
-  const bytes = await readFile(path).catch((cause: unknown) => {
-    const message = `The schema file ${shown} cannot be read; check its permissions.`;
-    throw new RepriseError("file_unreadable", message, { cause });
-  });
-  if (bytes.length > MAX_BYTES) throw invalidFile(shown, "is larger than 1 MiB");
+  const isTooLarge = ({ size }: { readonly size: number }): boolean => size > MAX_BYTES;
+  const bytes = await stat(path)
+    .then((found) => (isTooLarge(found) ? null : readFile(path)))
+    .catch((cause: unknown) => {
+      const message = `The schema file ${shown} cannot be read; check its permissions.`;
+      throw new RepriseError("file_unreadable", message, { cause });
+    });
+  if (bytes === null) throw invalidFile(shown, "is larger than 1 MiB");
   return bytes;
 }
 

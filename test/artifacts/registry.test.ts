@@ -1,4 +1,4 @@
-import { readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 
@@ -171,6 +171,28 @@ describe("the registry", () => {
     symlinkSync(outside, join(folder, ".reprise/schemas/link.json"));
     symlinkSync(dirname(outside), join(folder, ".reprise/schemas/folder"));
     expect([...(await load(folder)).ids].slice(4)).toEqual(["dev/name@1"]);
+  });
+
+  it("[TRUST-23] uses nothing of a folder of schemas that is a link out of the project or too large", async () => {
+    const theirs = project({ "name.json": name });
+    const linked = temporaryFolder();
+    mkdirSync(join(linked, ".reprise"));
+    symlinkSync(join(theirs, ".reprise/schemas"), join(linked, ".reprise/schemas"));
+    const above = temporaryFolder();
+    symlinkSync(join(theirs, ".reprise"), join(above, ".reprise"));
+    const deep = project({ "name.json": name });
+    mkdirSync(join(deep, ".reprise/schemas", "d/".repeat(17)), { recursive: true });
+    for (const [folder, sentence] of [
+      [linked, "The folder .reprise/schemas leads out of the project through a link"],
+      [above, "The folder .reprise/schemas leads out of the project through a link"],
+      [deep, "The folder .reprise/schemas has more than 10,000 entries or 16 levels"],
+    ] as const) {
+      const registry = await load(folder);
+      expect([...registry.ids].slice(4)).toEqual([]);
+      expect(await registry.broken()).toMatchObject([
+        { fault: { message: expect.stringContaining(sentence) } },
+      ]);
+    }
   });
 
   it("[PLAN-8] refuses an unknown and an unpublished id with one code, and does not repeat it", async () => {

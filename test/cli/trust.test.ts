@@ -4,6 +4,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  symlinkSync,
   writeFileSync,
 } from "node:fs";
 import { execFileSync } from "node:child_process";
@@ -170,6 +171,22 @@ it("[CLI-65] trust add, list and remove change what the user decided, for the wh
   await home.run(["-p", "hi"]);
   expect(prompt()).not.toContain("Obey me");
   expect((await home.run(["trust", "add", "nowhere"])).code).toBe(2);
+});
+
+it("[TRUST-23] a link of the folder to a large tree holds up no command", async () => {
+  const home = freshHome();
+  const far = join(home.home, "far");
+  for (const at of Array.from({ length: 50 }, (_, at) => at)) {
+    put(join(far, `d${at}/x.json`), "{}");
+  }
+  mkdirSync(join(home.project, ".reprise"));
+  symlinkSync(far, join(home.project, ".reprise/schemas"));
+  const said = await home.run(["-p", "hi"]);
+  expect(said.stderr).toContain(".reprise/schemas (leads out of the folder; not used)");
+  const listed = await home.run(["schema", "list"]);
+  expect(listed.code).toBe(0);
+  expect(listed.stdout).toContain("leads out of the project through a link");
+  expect(listed.stdout).not.toContain("x.json");
 });
 
 it("[TRUST-21] 16 processes that add and remove at once lose no decision and bring none back", async () => {

@@ -1,11 +1,14 @@
 import { createHash } from "node:crypto";
-import { readdir, stat } from "node:fs/promises";
+import { stat } from "node:fs/promises";
 import { join } from "node:path";
 
+import { findSchemaFiles } from "../../artifacts/find-schema-files.ts";
 import { INSTRUCTIONS_FILE } from "../personas/repo-instructions.ts";
 import { isBroken, type PersonaEntry } from "../personas/persona.ts";
 import type { PersonaPlaces } from "../personas/places.ts";
 import { surveyPersonas } from "../personas/list.ts";
+
+const SCHEMA_FOLDER = ".reprise/schemas";
 
 /** What a folder holds that acts once the folder is trusted. */
 export interface Holdings {
@@ -20,12 +23,12 @@ export async function holdingsOf(places: PersonaPlaces, folder: string): Promise
   const [instructions, personas, schemas] = await Promise.all([
     sizeOf(join(folder, INSTRUCTIONS_FILE)),
     personasOf(places, folder),
-    countSchemas(join(folder, ".reprise/schemas")),
+    schemasOf(folder),
   ]);
   const items = [
     ...(instructions === null ? [] : [`${INSTRUCTIONS_FILE} (${shownSize(instructions)})`]),
     ...personas.map(({ item }) => item),
-    ...(schemas === 0 ? [] : [schemas === 1 ? "1 schema" : `${schemas} schemas`]),
+    ...(schemas === null ? [] : [schemas]),
   ];
   const exact = [folder, items, instructions, personas.map(({ bytes }) => bytes)];
   const fingerprint = createHash("sha256").update(JSON.stringify(exact)).digest("hex");
@@ -56,9 +59,15 @@ function itemOf(entry: PersonaEntry, replaced: PersonaEntry | undefined): string
   return `persona ${entry.name} (replaces ${replaced.source === "user" ? "yours" : "the built-in one"})`;
 }
 
-async function countSchemas(path: string): Promise<number> {
-  const entries = await readdir(path, { recursive: true, withFileTypes: true }).catch(() => []);
-  return entries.filter((entry) => entry.isFile() && entry.name.endsWith(".json")).length;
+async function schemasOf(folder: string): Promise<string | null> {
+  const found = await findSchemaFiles(join(folder, SCHEMA_FOLDER), folder).catch(() => []);
+  if (typeof found === "string") {
+    return `${SCHEMA_FOLDER} (${found === "outside" ? "leads out of the folder" : "too large"}; not used)`;
+  }
+  if (found.length === 0) {
+    return null;
+  }
+  return found.length === 1 ? "1 schema" : `${found.length} schemas`;
 }
 
 async function sizeOf(path: string): Promise<number | null> {

@@ -1,0 +1,76 @@
+import { readdir, realpath } from "node:fs/promises";
+import { join, sep } from "node:path";
+
+/** Entries and levels of a folder of schemas that are read: more than anybody writes by hand. */
+const MAX_ENTRIES = 10_000;
+const MAX_DEPTH = 16;
+
+/** Why the files of a folder cannot be listed: a link leads out of the project, or it is too large. */
+export type UnlistedReason = "outside" | "too_large";
+
+/**
+ * The `.json` files in a folder and the folders in it, in the order of their paths; none if there is
+ * no such folder. Links below it are skipped. With `within` the folder must really lie in that one:
+ * `.reprise/schemas -> /` comes with a clone.
+ *
+ * @throws the system's error if the folder cannot be read.
+ */
+export async function findSchemaFiles(
+  path: string,
+  within: string | null,
+): Promise<readonly string[] | UnlistedReason> {
+  const real = await realpath(path).catch(nullIfMissing);
+  if (real === null) {
+    return [];
+  }
+  if (within !== null && !(real + sep).startsWith(await withEnd(within))) {
+    return "outside";
+  }
+  return listFiles(path);
+}
+
+async function withEnd(folder: string): Promise<string> {
+  const real = await realpath(folder);
+  return real.endsWith(sep) ? real : real + sep;
+}
+
+async function listFiles(top: string): Promise<readonly string[] | "too_large"> {
+  const files: string[] = [];
+  let entries = 0;
+  let level = [top];
+  for (let depth = 0; level.length > 0; depth += 1) {
+    const next: string[] = [];
+    for (const folder of level) {
+      for (const entry of await readdir(folder, { withFileTypes: true }).catch(emptyIfMissing)) {
+        entries += 1;
+        if (entries > MAX_ENTRIES || depth === MAX_DEPTH) {
+          return "too_large";
+        }
+        if (entry.isDirectory()) {
+          next.push(join(folder, entry.name));
+        } else if (entry.isFile() && entry.name.endsWith(".json")) {
+          files.push(join(folder, entry.name));
+        }
+      }
+    }
+    level = next;
+  }
+  return files.sort();
+}
+
+function nullIfMissing(error: unknown): null {
+  return isMissing(error) ? null : fail(error);
+}
+
+function emptyIfMissing(error: unknown): [] {
+  return isMissing(error) ? [] : fail(error);
+}
+
+function fail(error: unknown): never {
+  throw error;
+}
+
+function isMissing(error: unknown): boolean {
+  const code = error instanceof Error && "code" in error ? error.code : undefined;
+  return code === "ENOENT" || code === "ENOTDIR";
+}
