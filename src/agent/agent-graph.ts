@@ -83,7 +83,7 @@ function modelNode({ model, tools, systemPrompt, shown, countModelCall }: AgentG
     countModelCall();
     // a client that does not hear of the abort must not hold up the exchange
     const answer = await raceWithSignal(asked.invoke(sent, config), config.signal);
-    return { messages: settledAnswer(answer, names, dropped?.id) };
+    return { messages: settledAnswer(answer, { tools: names, history, id: dropped?.id }) };
   };
 }
 

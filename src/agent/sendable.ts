@@ -1,15 +1,16 @@
 import { AIMessage, type BaseMessage } from "@langchain/core/messages";
 
-import { withCalls } from "./settle-answer.ts";
+import { distinctCalls, withCalls } from "./call-ids.ts";
 
 /**
  * Messages as every provider takes them: without answers that say nothing and call nothing, which
  * models give now and then and Anthropic refuses to read again. Of an answer whose calls could not
- * be read, as older versions kept them without a result, the rest is sent.
+ * be read, as older versions kept them without a result, the rest is sent. Each call id is sent only
+ * once (`distinctCalls`).
  */
 export function sendable(messages: readonly BaseMessage[]): readonly BaseMessage[] {
   const sent: BaseMessage[] = [];
-  for (const message of messages) {
+  for (const message of distinctCalls(messages)) {
     const readable = AIMessage.isInstance(message) ? readableAnswer(message) : message;
     if (readable !== null) {
       sent.push(readable);

@@ -7,6 +7,16 @@ import {
 } from "@langchain/core/messages";
 
 import { newId } from "../core/ids.ts";
+import { callIdsOf, withCalls } from "./call-ids.ts";
+
+export interface AnswerContext {
+  /** Names of the tools that the model may call. */
+  readonly tools: readonly string[];
+  /** The messages of the thread so far. */
+  readonly history: readonly BaseMessage[];
+  /** The id that the answer is to get; a new one if it is not given. */
+  readonly id?: string | undefined;
+}
 
 /**
  * A model's answer as its thread keeps it, and behind it the result of each call that cannot be
@@ -14,64 +24,65 @@ import { newId } from "../core/ids.ts";
  *
  * - The answer gets the given id or a new one: some servers give an id twice, and in a thread the
  *   second answer would take the place of the first.
- * - A call without an id gets one.
+ * - A call without an id gets one, and so does a call whose id another one in the thread has: some
+ *   servers count the calls of each answer from 0, and others refuse a repeated id.
  * - A call whose arguments are no whole JSON object is kept without arguments and refused. LangChain
  *   closes what was cut off by itself: a file would be written as far as its text had arrived.
  * - A call of a tool that there is not is refused with the names of those there are.
  */
-export function settledAnswer(
-  given: BaseMessage,
-  tools: readonly string[],
-  id: string = newId(),
-): BaseMessage[] {
+export function settledAnswer(given: BaseMessage, context: AnswerContext): BaseMessage[] {
   if (!AIMessage.isInstance(given)) {
     return [given];
   }
-  const calls = callsOf(given);
-  const answer = calls.some(({ isBroken }) => isBroken) ? withCalls(given, calls) : given;
+  const { tools, history, id = newId() } = context;
+  const calls = withOwnIds(callsOf(given), history);
+  const answer = calls.some(({ isChanged }) => isChanged) ? withCalls(given, calls) : given;
   answer.id = id;
   answer.lc_kwargs["id"] = answer.id;
   return [answer, ...calls.flatMap((call) => refusalOf(call, tools) ?? [])];
 }
 
-/** The same answer with these calls alone; what stands of calls in its content goes. */
-export function withCalls(answer: AIMessage, calls: readonly ToolCall[]): AIMessage {
-  const { tool_calls: _, ...additional_kwargs } = answer.additional_kwargs;
-  const { id, content, response_metadata, usage_metadata } = answer;
-  return new AIMessage({
-    ...(id === undefined ? {} : { id }),
-    content: typeof content === "string" ? content : content.filter(({ type }) => !isCall(type)),
-    additional_kwargs,
-    response_metadata,
-    ...(usage_metadata === undefined ? {} : { usage_metadata }),
-    tool_calls: calls.map(({ id = "", name, args }) => ({ id, name, args, type: "tool_call" })),
-  });
-}
-
-function isCall(type: string): boolean {
-  return type === "tool_use" || type === "input_json_delta";
-}
-
 interface Call extends ToolCall {
   readonly id: string;
-  /** True where LangChain's list has it not, or not as the model wrote it. */
-  readonly isBroken: boolean;
+  /** True if LangChain's list does not have it, or has it otherwise. */
+  readonly isChanged: boolean;
   /** True where it cannot be known what the model wanted. */
   readonly isUnread: boolean;
 }
 
+/**
+ * The calls, those with a new id whose id an earlier call of the thread or of the answer has. One
+ * that delegates always gets one: its sub-agent is found by it, in all threads of the session.
+ */
+function withOwnIds(calls: readonly Call[], history: readonly BaseMessage[]): readonly Call[] {
+  const used = calls.length === 0 ? new Set<string>() : callIdsOf(history);
+  return calls.map((call) => {
+    const own =
+      used.has(call.id) || call.name === "delegate"
+        ? { ...call, id: newId(), isChanged: true }
+        : call;
+    used.add(own.id);
+    return own;
+  });
+}
+
 function callsOf(answer: AIMessage): Call[] {
-  const written = new Map(chunksOf(answer).map(({ id, args }) => [id, args]));
+  // of calls with one id nobody knows whose arguments were cut off: all of them are refused
+  const cut = new Set(
+    chunksOf(answer)
+      .filter(({ args }) => !isWhole(args ?? ""))
+      .map(({ id }) => id),
+  );
   const read = (answer.tool_calls ?? []).map(({ id = "", name, args }): Call => {
-    const isCut = !isWhole(written.get(id) ?? "");
+    const isCut = cut.has(id);
     const known = { name, args: isCut ? {} : args, id: id === "" ? newId() : id };
-    return { ...known, isBroken: isCut || id === "", isUnread: isCut };
+    return { ...known, isChanged: isCut || id === "", isUnread: isCut };
   });
   const unread = (answer.invalid_tool_calls ?? []).map(({ id, name, args = "" }): Call => {
     const object = objectIn(args);
     // where only the id was missing the call is good
     const known = { name: name || "unnamed", args: object ?? {}, id: id ?? "" };
-    return { ...known, id: known.id || newId(), isBroken: true, isUnread: object === null };
+    return { ...known, id: known.id || newId(), isChanged: true, isUnread: object === null };
   });
   return [...read, ...unread];
 }

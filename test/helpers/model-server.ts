@@ -34,7 +34,10 @@ export interface ModelServer {
   readonly url: string;
   /** The messages of each request so far, system prompts left out. */
   requests(): SentMessage[][];
-  /** Calls without a result in requests that were answered with 400, as real providers do. */
+  /**
+   * Calls without a result, and calls and results with an id that an earlier one has, in requests
+   * that were answered with 400, as strict providers do.
+   */
   refused(): readonly string[];
   /** The system prompt of each request so far. */
   systemPrompts(): string[];
@@ -61,10 +64,11 @@ export async function startModelServer(options: ModelServerOptions): Promise<Mod
     { predicate: () => true },
     (request) => {
       const messages = sentMessages(request);
-      const open = openCalls(messages);
-      if (open.length > 0) {
-        refused.push(...open);
-        return { error: { message: `no result for ${open.join(", ")}` }, status: 400 };
+      const wrong = [...openCalls(messages), ...repeatedIds(messages)];
+      if (wrong.length > 0) {
+        refused.push(...wrong);
+        const message = `no result for these calls, or ids used twice: ${wrong.join(", ")}`;
+        return { error: { message }, status: 400 };
       }
       const answer = options.answer(messages, index++);
       if (answer.error !== undefined) {
@@ -121,6 +125,13 @@ function openCalls(messages: readonly SentMessage[]): string[] {
     }
   }
   return [...left, ...open];
+}
+
+/** Ids of calls, and of results, that an earlier one of the request has. */
+function repeatedIds(messages: readonly SentMessage[]): string[] {
+  const calls = messages.flatMap(({ tool_calls = [] }) => tool_calls.map(({ id }) => id));
+  const results = messages.flatMap(({ tool_call_id }) => tool_call_id ?? []);
+  return [calls, results].flatMap((ids) => ids.filter((id, at) => ids.indexOf(id) !== at));
 }
 
 function sentMessages(body: unknown): SentMessage[] {

@@ -1,12 +1,13 @@
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 
-import { AIMessageChunk, HumanMessage } from "@langchain/core/messages";
+import { AIMessage, AIMessageChunk, HumanMessage, ToolMessage } from "@langchain/core/messages";
 import { describe, expect, it } from "vitest";
 
 import { agentGraph, MODEL_NODE } from "../../../src/agent/agent-graph.ts";
 import { createCheckpointSaver } from "../../../src/agent/checkpoints/saver.ts";
 import { DemoModel } from "../../../src/agent/models/demo.ts";
+import { startThread } from "../../../src/store/sessions/change.ts";
 import { expectNoDrift } from "../../helpers/compare.ts";
 import { openBench } from "../../helpers/exchanger.ts";
 import { type ModelAnswer, startModelServer } from "../../helpers/model-server.ts";
@@ -158,4 +159,115 @@ it("[ANSWER-5] a thread that holds a call that could not be read goes on", async
     "I read.",
     "and?",
   ]);
+});
+
+const writeCall = (name: string) => ({
+  id: "same",
+  name: "write_file",
+  arguments: JSON.stringify({ path: name, content: `of ${name}` }),
+});
+
+describe.each(["openai", "anthropic"] as const)("calls with one id, from %s", (provider) => {
+  const model = { REPRISE_MODEL: `${provider}:test` };
+
+  it("[ANSWER-20] get new ids, in one answer and over answers, each with its result", async () => {
+    const server = await startModelServer({
+      answer: (messages, index) =>
+        index % 2 === 0
+          ? { toolCalls: [writeCall(`${index}a.txt`), writeCall(`${index}b.txt`)] }
+          : { content: `refused: ${server.refused().length}, sent: ${messages.length}` },
+    });
+    const bench = await openBench(server, { ...server.env(provider), ...model });
+    await bench.run({ text: "first" });
+    const { answer } = await bench.run({ text: "second" });
+    expect(answer).toBe("refused: 0, sent: 9");
+    expect(readdirSync(bench.repo).sort()).toEqual(["0a.txt", "0b.txt", "2a.txt", "2b.txt"]);
+    const rows = await expectNoDrift(bench.database, bench.session.id);
+    const ids = rows.flatMap(({ tool_calls }) => (tool_calls ?? []).map(({ id }) => id));
+    expect(ids[0]).toBe("same");
+    expect(new Set(ids).size).toBe(4);
+    const results = server.requests().at(-1) ?? [];
+    const written = results.flatMap(({ tool_call_id, content }) =>
+      tool_call_id === undefined ? [] : [[tool_call_id, /\d[ab]\.txt/.exec(content)?.[0]]],
+    );
+    expect(written).toEqual([
+      [ids[0], "0a.txt"],
+      [ids[1], "0b.txt"],
+      [ids[2], "2a.txt"],
+      [ids[3], "2b.txt"],
+    ]);
+  });
+
+  it("[ANSWER-21] in a thread of an older version are sent with ids that differ", async () => {
+    const server = await startModelServer({ answer: () => ({ content: "here" }) });
+    const bench = await openBench(server, { ...server.env(provider), ...model });
+    const older = agentGraph({
+      model: new DemoModel({}),
+      tools: [],
+      systemPrompt: "",
+      saver: createCheckpointSaver({ store: bench.store }),
+      shown: (all) => all,
+      countModelCall: () => undefined,
+    });
+    const call = { id: "same", name: "read_file", args: {}, type: "tool_call" as const };
+    const result = (content: string) => new ToolMessage({ content, tool_call_id: call.id });
+    await older.updateState(
+      { configurable: { thread_id: `${bench.session.id}:0` } },
+      {
+        messages: [
+          new HumanMessage("read"),
+          new AIMessage({ content: "two", tool_calls: [call, call] }),
+          result("a"),
+          result("b"),
+          new AIMessage({ content: "one, with two results", tool_calls: [call] }),
+          result("unknown"),
+          result("c"),
+          new AIMessage({ content: "two, with one result", tool_calls: [call, call] }),
+          result("d"),
+          new AIMessage("done"),
+        ],
+      },
+      MODEL_NODE,
+    );
+    expect((await bench.run({ text: "and?" })).answer).toBe("here");
+    expect(server.refused()).toEqual([]);
+    const [sent = []] = server.requests();
+    const pairs = sent.flatMap(({ tool_call_id, content }) =>
+      tool_call_id === undefined ? [] : [[tool_call_id, content]],
+    );
+    expect(pairs).toEqual([
+      ["same", "a"],
+      ["same_2", "b"],
+      ["same_3", "c"],
+      ["same_4", "d"],
+    ]);
+    expect(sent.flatMap(({ tool_calls = [] }) => tool_calls.map(({ id }) => id))).toEqual(
+      pairs.map(([id]) => id),
+    );
+    await expectNoDrift(bench.database, bench.session.id);
+  });
+});
+
+it("[ANSWER-22] calls of delegate with one id begin a sub-agent each", async () => {
+  const server = await startModelServer({
+    answer: (messages) => {
+      const last = messages.at(-1);
+      if (last?.role === "tool") {
+        return { content: last.content };
+      }
+      const task = last?.content ?? "";
+      return task.startsWith("do ")
+        ? { content: `done: ${task}` }
+        : {
+            toolCalls: [
+              { id: "call_0", name: "delegate", arguments: JSON.stringify({ task: `do ${task}` }) },
+            ],
+          };
+    },
+  });
+  const bench = await openBench(server);
+  expect((await bench.run({ text: "first" })).answer).toBe("done: do first");
+  expect((await bench.run({ text: "second" })).answer).toBe("done: do second");
+  await bench.store.write(startThread, { id: bench.session.id, archive: true });
+  expect((await bench.run({ text: "third" })).answer).toBe("done: do third");
 });

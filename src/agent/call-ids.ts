@@ -1,0 +1,142 @@
+import { AIMessage, type BaseMessage, type ToolCall, ToolMessage } from "@langchain/core/messages";
+
+/** The ids of all tool calls in these messages. */
+export function callIdsOf(messages: readonly BaseMessage[]): Set<string> {
+  const ids = new Set<string>();
+  for (const message of messages) {
+    for (const { id } of callsOf(message)) {
+      ids.add(id ?? "");
+    }
+  }
+  return ids;
+}
+
+/**
+ * The same messages, with each call id only once and one result for each: strict providers refuse
+ * anything else, and older versions kept what they got. A call that has the id of an earlier one
+ * gets a suffix, and so does its result. Calls that have no result of their own are left out, and of
+ * several results of a call the last one stays. A history without repeats is returned as it is.
+ */
+export function distinctCalls(messages: readonly BaseMessage[]): readonly BaseMessage[] {
+  if (!hasRepeats(messages)) {
+    return messages;
+  }
+  const sent: BaseMessage[] = [];
+  const used = callIdsOf(messages);
+  const seen = new Set<string>();
+  for (let at = 0; at < messages.length;) {
+    const end = endOfResults(messages, at);
+    sent.push(...distinctStep(messages.slice(at, end), { used, seen }));
+    at = end;
+  }
+  return sent;
+}
+
+interface KnownIds {
+  /** All ids in the history. */
+  readonly used: Set<string>;
+  /** Those of the calls so far. */
+  readonly seen: Set<string>;
+}
+
+function hasRepeats(messages: readonly BaseMessage[]): boolean {
+  const calls = new Set<string>();
+  const results = new Set<string>();
+  for (const message of messages) {
+    const ids = ToolMessage.isInstance(message) ? [message.tool_call_id] : [];
+    if (takesTwice(results, ids) || takesTwice(calls, callsOf(message).map(idOf))) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/** Adds the ids; true if one of them was there. */
+function takesTwice(known: Set<string>, ids: readonly string[]): boolean {
+  return ids.some((id) => known.size === known.add(id).size);
+}
+
+/** Where the results end that follow the message at this index. */
+function endOfResults(messages: readonly BaseMessage[], at: number): number {
+  let end = at + 1;
+  while (end < messages.length && ToolMessage.isInstance(messages[end])) {
+    end += 1;
+  }
+  return end;
+}
+
+/** A message and the tool messages that follow it. */
+function distinctStep(step: readonly BaseMessage[], known: KnownIds): readonly BaseMessage[] {
+  const [answer, ...rest] = step;
+  const calls = answer === undefined ? [] : callsOf(answer);
+  if (!AIMessage.isInstance(answer) || calls.length === 0) {
+    return step;
+  }
+  const open = rest.filter((message) => ToolMessage.isInstance(message));
+  const kept: ToolCall[] = [];
+  const results: ToolMessage[] = [];
+  // from the last one, because of several results the last counts
+  for (const call of calls.toReversed()) {
+    const at = open.findLastIndex(({ tool_call_id }) => tool_call_id === idOf(call));
+    const [result] = at === -1 ? [] : open.splice(at, 1);
+    if (result !== undefined) {
+      kept.unshift(call);
+      results.unshift(result);
+    }
+  }
+  const ids = kept.map((call) => distinctId(idOf(call), known));
+  const renamed = kept.map((call, index) => ({ ...call, id: ids[index] ?? "" }));
+  return [
+    withCalls(answer, renamed),
+    ...results.map((result, index) => withCallId(result, ids[index] ?? "")),
+  ];
+}
+
+function distinctId(id: string, { used, seen }: KnownIds): string {
+  let distinct = id;
+  for (let count = 2; seen.has(distinct) || (distinct !== id && used.has(distinct)); count += 1) {
+    distinct = `${id}_${count}`;
+  }
+  seen.add(distinct);
+  return distinct;
+}
+
+function withCallId(result: ToolMessage, tool_call_id: string): ToolMessage {
+  const { id, name, content, status, additional_kwargs, response_metadata, artifact } = result;
+  return new ToolMessage({
+    ...(id === undefined ? {} : { id }),
+    ...(name === undefined ? {} : { name }),
+    ...(status === undefined ? {} : { status }),
+    content,
+    additional_kwargs,
+    response_metadata,
+    artifact,
+    tool_call_id,
+  });
+}
+
+/** The same answer with these calls alone; calls in its content are left out. */
+export function withCalls(answer: AIMessage, calls: readonly ToolCall[]): AIMessage {
+  const { tool_calls: _, ...additional_kwargs } = answer.additional_kwargs;
+  const { id, content, response_metadata, usage_metadata } = answer;
+  return new AIMessage({
+    ...(id === undefined ? {} : { id }),
+    content: typeof content === "string" ? content : content.filter(({ type }) => !isCall(type)),
+    additional_kwargs,
+    response_metadata,
+    ...(usage_metadata === undefined ? {} : { usage_metadata }),
+    tool_calls: calls.map(({ id = "", name, args }) => ({ id, name, args, type: "tool_call" })),
+  });
+}
+
+function isCall(type: string): boolean {
+  return type === "tool_use" || type === "input_json_delta";
+}
+
+function callsOf(message: BaseMessage): readonly ToolCall[] {
+  return AIMessage.isInstance(message) ? (message.tool_calls ?? []) : [];
+}
+
+function idOf({ id }: ToolCall): string {
+  return id ?? "";
+}
