@@ -69,6 +69,10 @@ function plant(home: Home): string[] {
     }
   }
   database.prepare("UPDATE messages SET tool_calls = ?").run(calls);
+  const failed = "exchange_open = 1, failure_epoch = lease_epoch";
+  database
+    .prepare(`UPDATE sessions SET ${failed}, failure_code = ?, failure_sentence = ?`)
+    .run(STORED, STORED);
   return planted;
 }
 

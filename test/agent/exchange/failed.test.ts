@@ -70,6 +70,18 @@ it("[EXCHANGE-32] a stop leaves no failure, and neither does an exchange that wa
   await bench.run({ text: null });
   await expect(bench.run({ text: null })).rejects.toMatchObject({ code: "nothing_to_continue" });
   expect(await failureIn(bench)).toBeNull();
+
+  // one that was cut stays so, if the next one cannot begin
+  await bench.store.write(
+    ({ db }) => db.updateTable("sessions").set({ exchange_open: 1 }).execute(),
+    null,
+  );
+  await bench.store.write(
+    ({ db }) => db.updateTable("checkpoints").set({ channels: "{" }).execute(),
+    null,
+  );
+  await expect(bench.run({ text: "more" })).rejects.toMatchObject({ code: "database_corrupt" });
+  expect(await failureIn(bench)).toBeNull();
 });
 
 it("[EXCHANGE-33] who only takes the lease leaves the failure; a version that knows none makes it void", async () => {
