@@ -12,8 +12,8 @@ export default defineConfig({
     sequence: { sequencer: LongestFirst },
     reporters: ["default", closingLine()],
     // real processes, sockets and files: slow machines need room, and no test asserts a time
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
     env: { NO_COLOR: "1" },
     projects: [
       {
