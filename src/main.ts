@@ -29,7 +29,7 @@ const cli: CliContext = {
   pid: process.pid,
   parentPid: () => process.ppid,
   exit: (code) => process.exit(code),
-  consent: { forThisRun: false, named: null },
+  consent: { forThisRun: "none", named: null },
   exitCode: 0,
 };
 

@@ -1,4 +1,4 @@
-import { resolve } from "node:path";
+import { isAbsolute, resolve, sep } from "node:path";
 
 import type { Command } from "commander";
 
@@ -65,7 +65,7 @@ export async function chat(input: {
   cli.consent = consentOf(cli, options);
   const ask = cli.stdin.isTTY === true && !oneExchange && !json;
   const chosen = await chooseSession(cli, store, options, (folder) =>
-    enterFolder({ cli, folder, ask }),
+    enterFolder({ cli, folder, from: folderOfPerson(cli, options), ask }),
   );
   if (chosen === null) {
     return;
@@ -111,12 +111,21 @@ export async function chat(input: {
 /** Only a person in a terminal gives a folder such as `/` to the agent on purpose. */
 function consentOf(cli: CliContext, options: ChatOptions): Consent {
   return {
-    forThisRun: options.trust === true,
+    forThisRun: options.trust === true ? { folder: folderOfPerson(cli, options) } : "none",
     named:
       options.repo !== undefined && cli.stdin.isTTY === true
         ? resolve(cli.cwd, options.repo)
         : null,
   };
+}
+
+/** Where the person is: `--repo`, else the working folder, whatever folder the session names. */
+function folderOfPerson({ cwd }: CliContext, { repo }: ChatOptions): string {
+  if (repo === undefined) {
+    return cwd;
+  }
+  // not joined, which would resolve `..` after a link by name
+  return isAbsolute(repo) ? repo : `${cwd}${sep}${repo}`;
 }
 
 function sessionOf(chosen: ChosenSession) {

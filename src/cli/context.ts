@@ -1,5 +1,6 @@
 import type { Readable } from "node:stream";
 
+import type { RunTrust } from "../agent/trust/trust.ts";
 import type { Output } from "./output.ts";
 
 /**
@@ -33,8 +34,8 @@ export interface CliContext {
 
 /** What a person allowed on the command line; nothing of it is kept. */
 export interface Consent {
-  /** `--trust`: the files of the folder are used. */
-  readonly forThisRun: boolean;
+  /** `--trust`: the files of the folder that the person is in are used. */
+  readonly forThisRun: RunTrust;
   /** The folder of `--repo` in a terminal, else null. */
   readonly named: string | null;
 }

@@ -21,6 +21,8 @@ import { seed, sessionsOf } from "./seed.ts";
 const NOT_USED =
   "note: The folder is not trusted, so these are not used: AGENTS.md (8 bytes); persona assistant (replaces the built-in one). Use --trust for one run, or `reprise trust add` in the folder.\n";
 
+const PERSONA = "---\ndescription: x\n---\nI am the folder's.\n";
+
 function put(path: string, content: string): void {
   mkdirSync(dirname(path), { recursive: true });
   writeFileSync(path, content);
@@ -171,6 +173,34 @@ it("[CLI-65] trust add, list and remove change what the user decided, for the wh
   await home.run(["-p", "hi"]);
   expect(prompt()).not.toContain("Obey me");
   expect((await home.run(["trust", "add", "nowhere"])).code).toBe(2);
+});
+
+it("[TRUST-24] --trust counts for the folder that the person is in, not for that of the session", async () => {
+  const { home, prompt } = await hostileHome();
+  const mine = join(home.home, "mine");
+  mkdirSync(mine);
+  const id = "abcdef11-0000-4000-8000-000000000000";
+  await seed(home, { id, repo_path: home.project, messages: ["x"] });
+  const inMine = { cwd: mine };
+  const other = await home.run(["-p", "hi", "--session", id, "--trust"], inMine);
+  expect(other.code).toBe(0);
+  expect(other.stderr).toContain(
+    `note: The folder is not trusted, so these are not used: AGENTS.md (8 bytes); persona assistant (replaces the built-in one). The session works in ${home.project}: use --trust or \`reprise trust add\` there.`,
+  );
+  expect(prompt()).not.toMatch(/Obey me|folder's/);
+  await home.run(["-p", "hi", "--session", id, "--trust"], { cwd: home.project });
+  expect(prompt()).toMatch(/folder's[^]*Obey me/);
+});
+
+it("[TRUST-25] the note on what is not used names three files and counts the others", async () => {
+  const { home } = await hostileHome();
+  for (const at of Array.from({ length: 200 }, (_, at) => at)) {
+    put(join(home.project, `.claude/agents/a${at}.md`), PERSONA);
+  }
+  const { stderr } = await home.run(["-p", "hi"]);
+  expect(stderr).toContain(
+    "AGENTS.md (8 bytes); persona assistant (replaces the built-in one); persona a0; and 199 more. ",
+  );
 });
 
 it("[TRUST-23] a link of the folder to a large tree holds up no command", async () => {

@@ -3,11 +3,11 @@ import { dirname, join } from "node:path";
 
 import type { TrustSource } from "../../src/agent/trust/trust.ts";
 
-/** Every folder is trusted, as with `--trust`. */
-export const TRUSTED: TrustSource = { file: null, home: null, named: null, forThisRun: true };
+/** Every folder is trusted. */
+export const TRUSTED: TrustSource = { file: null, home: null, named: null, forThisRun: "all" };
 
 /** No folder is trusted, as for a user who has answered nothing. */
-export const UNTRUSTED: TrustSource = { ...TRUSTED, forThisRun: false };
+export const UNTRUSTED: TrustSource = { ...TRUSTED, forThisRun: "none" };
 
 /** Where a user's decisions are kept. */
 export function trustFile(home: string): string {

@@ -3,12 +3,15 @@ import { deniedTool } from "./foreign-tools.ts";
 import type { Field, Fields } from "./front-matter.ts";
 import { toolNames } from "./own-fields.ts";
 import { PersonaFault } from "./persona-fault.ts";
+import { quotedName } from "./unknown-tool.ts";
 
 /** Limits that another program would keep and that nothing here could: the persona is refused. */
 const NOT_KEPT = ["hooks", "isolation", "permission", "permissions"];
 
 /** Fields by which another program limits what an agent does. */
 export const DENYING = ["disallowedTools", "permissionMode", ...NOT_KEPT];
+
+const TOOL_NAMES: readonly string[] = AGENT_TOOLS.map(({ name }) => name);
 
 const CHANGING = AGENT_TOOLS.filter(
   ({ name, repeatable }) => !repeatable || name === "delegate",
@@ -29,18 +32,18 @@ interface Allowed {
  */
 export function allowedTools(fields: Fields, tools: readonly string[] | null): Allowed {
   refuseNotKept(fields);
-  const denied = [
-    ...deniedByName(fieldOf(fields, "disallowedTools")),
-    ...deniedByMode(fieldOf(fields, "permissionMode")),
-  ];
+  const names = deniedNames(fieldOf(fields, "disallowedTools"));
+  const mode = fieldOf(fields, "permissionMode");
+  const denied = [...names.flatMap(deniedBy), ...deniedByMode(mode)];
+  const without = [...unknownNotes(names), ...modeNotes(mode)];
   if (denied.length === 0) {
-    return { value: tools === null ? null : [...tools], notes: [] };
+    return { value: tools === null ? null : [...tools], notes: without };
   }
-  const all = tools ?? AGENT_TOOLS.map(({ name }) => name);
+  const all = tools ?? TOOL_NAMES;
   const value = all.filter((name) => name !== "delegate" && !denied.includes(name));
   const lost = all.filter((name) => !value.includes(name));
   const notes = lost.length === 0 ? [] : [`it denies ${lost.join(", ")}`];
-  return { value, notes };
+  return { value, notes: [...notes, ...without] };
 }
 
 function refuseNotKept(fields: Fields): void {
@@ -54,7 +57,7 @@ function refuseNotKept(fields: Fields): void {
   }
 }
 
-function deniedByName(field: Field | undefined): string[] {
+function deniedNames(field: Field | undefined): string[] {
   if (field === undefined || field.value === null) {
     return [];
   }
@@ -62,9 +65,27 @@ function deniedByName(field: Field | undefined): string[] {
   if (names === null) {
     throw new PersonaFault("disallowedTools must be a list of names", field.line);
   }
-  return names.includes("*")
-    ? AGENT_TOOLS.map(({ name }) => name)
-    : names.flatMap((name) => deniedTool(name) ?? []);
+  return names;
+}
+
+function deniedBy(name: string): readonly string[] {
+  return name === "*" ? TOOL_NAMES : [deniedTool(name) ?? []].flat();
+}
+
+function unknownNotes(names: readonly string[]): string[] {
+  const unknown = names.filter((name) => deniedBy(name).length === 0);
+  return unknown.length === 0
+    ? []
+    : [
+        `it denies these tools, which do not exist here: ${unknown.map((name) => quotedName(name, TOOL_NAMES)).join(", ")}`,
+      ];
+}
+
+/** Such a mode asks for fewer questions, and there are none here. */
+function modeNotes(field: Field | undefined): string[] {
+  const mode = typeof field?.value === "string" ? field.value : "";
+  const isWide = WIDE_MODES.includes(folded(mode.trim())) && folded(mode.trim()) !== "default";
+  return isWide ? [`its permissionMode ${quotedName(mode.trim(), [])} changes nothing here`] : [];
 }
 
 function deniedByMode(field: Field | undefined): string[] {

@@ -30,7 +30,7 @@ export async function loadPersona(
 function notTrusted(): RepriseError {
   return new RepriseError(
     "folder_not_trusted",
-    "This persona comes with the folder, which is not trusted; use --trust for one run, or `reprise trust add` in the folder.",
+    "This persona comes with the folder, which is not trusted; use --trust for one run, or `reprise trust add`, in that folder.",
   );
 }
 

@@ -39,13 +39,22 @@ async function personasOf(
   places: PersonaPlaces,
   folder: string,
 ): Promise<{ item: string; bytes: number | null }[]> {
-  const untrusted = { ...places, trust: { ...places.trust, file: null, forThisRun: false } };
+  const untrusted = {
+    ...places,
+    trust: { ...places.trust, file: null, forThisRun: "none" as const },
+  };
   const { entries, withheld } = await surveyPersonas({ ...untrusted, repoPath: folder });
+  const replacedBy = (entry: PersonaEntry): PersonaEntry | undefined =>
+    isBroken(entry) ? undefined : entries.find(({ name }) => name === entry.name);
+  // first, because only the first ones of a long list are shown
+  const isFirst = (entry: PersonaEntry): number => (replacedBy(entry) === undefined ? 1 : 0);
   return Promise.all(
-    withheld.map(async (entry) => {
-      const replaced = entries.find(({ name }) => name === entry.name);
-      return { item: itemOf(entry, replaced), bytes: await sizeOf(join(folder, entry.path)) };
-    }),
+    withheld
+      .toSorted((a, b) => isFirst(a) - isFirst(b))
+      .map(async (entry) => {
+        const replaced = replacedBy(entry);
+        return { item: itemOf(entry, replaced), bytes: await sizeOf(join(folder, entry.path)) };
+      }),
   );
 }
 

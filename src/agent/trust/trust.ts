@@ -10,9 +10,15 @@ import type { FolderChoice } from "./wide-folder.ts";
 export interface TrustSource extends FolderChoice {
   /** Keeps the decisions of the operating-system user; null if there is no place for it. */
   readonly file: string | null;
-  /** `--trust`: the folder is trusted for this run; nothing is kept. */
-  readonly forThisRun: boolean;
+  /** What is trusted for this run besides; nothing of it is kept. */
+  readonly forThisRun: RunTrust;
 }
+
+/**
+ * `--trust` counts for the project of the folder that the person is in. `all` is for a caller that
+ * only compares names and lets nothing of a folder act.
+ */
+export type RunTrust = "none" | "all" | { readonly folder: string };
 
 /** What the user has decided about the project that a folder belongs to. */
 export type Answer = "trusted" | "declined" | "unanswered";
@@ -28,7 +34,7 @@ export async function answerFor(
   folder: string,
   fingerprint: string | null,
 ): Promise<Answer> {
-  if (source.forThisRun) {
+  if (await isTrustedForThisRun(source, folder)) {
     return "trusted";
   }
   const decision = await decisionOn(source, folder);
@@ -37,6 +43,25 @@ export async function answerFor(
   }
   const declined = fingerprint !== null && decision?.declined.includes(fingerprint) === true;
   return declined ? "declined" : "unanswered";
+}
+
+async function isTrustedForThisRun(
+  { forThisRun, home }: TrustSource,
+  folder: string,
+): Promise<boolean> {
+  return typeof forThisRun === "string"
+    ? forThisRun === "all"
+    : isSameProject({ home, a: forThisRun.folder, b: folder });
+}
+
+/** True if one decision counts for both folders. */
+export async function isSameProject(input: {
+  readonly home: string | null;
+  readonly a: string;
+  readonly b: string;
+}): Promise<boolean> {
+  const { home, a, b } = input;
+  return (await projectTop(a, home)) === (await projectTop(b, home));
 }
 
 async function decisionOn(source: TrustSource, folder: string): Promise<Decision | null> {

@@ -75,7 +75,7 @@ async function personaNames(
 ): Promise<Required<Pick<KnownNames, "roles" | "readers">>> {
   const { listPersonas } = await import("../../agent/personas/list.ts");
   const places = personaPlaces(cli);
-  const trust = { ...places.trust, forThisRun: true };
+  const trust = { ...places.trust, forThisRun: "all" as const };
   const personas = await listPersonas({ ...places, trust, repoPath: cli.cwd });
   const readers = personas.filter((entry) => "tools" in entry && isReader(entry.tools));
   return { roles: new Set(personas.map(nameOf)), readers: new Set(readers.map(nameOf)) };

@@ -9,6 +9,8 @@ import { type CliContext, noticeLine } from "../context.ts";
 interface EnterInput {
   readonly cli: CliContext;
   readonly folder: string | null;
+  /** The folder that the person is in, for which `--trust` counts. */
+  readonly from: string;
   /** False without a person to answer: the files stay unused, and a line says so. */
   readonly ask: boolean;
 }
@@ -17,11 +19,11 @@ interface EnterInput {
  * Asks once whether the files that a folder brings may act, if it brings any and nobody has answered
  * for this list. Returns false if the person leaves.
  */
-export async function enterFolder({ cli, folder, ask }: EnterInput): Promise<boolean> {
+export async function enterFolder({ cli, folder, from, ask }: EnterInput): Promise<boolean> {
   if (folder === null || !(await holdsAnything(folder))) {
     return true;
   }
-  const [{ holdingsOf }, { answerFor }] = await Promise.all([
+  const [{ holdingsOf }, { answerFor, isSameProject }] = await Promise.all([
     import("../../agent/trust/holdings.ts"),
     import("../../agent/trust/trust.ts"),
   ]);
@@ -35,16 +37,26 @@ export async function enterFolder({ cli, folder, ask }: EnterInput): Promise<boo
     return askAboutFolder(cli, folder, holdings);
   }
   if (answer !== "trusted") {
-    sayUnused(cli, holdings);
+    const isHere = await isSameProject({ home: places.trust.home, a: from, b: folder });
+    const way = isHere
+      ? "Use --trust for one run, or `reprise trust add` in the folder."
+      : `The session works in ${oneLine(folder)}: use --trust or \`reprise trust add\` there.`;
+    noticeLine(
+      cli,
+      `note: The folder is not trusted, so these are not used: ${firstOf(holdings, MAX_NOTED).join("; ")}. ${way}`,
+    );
   }
   return true;
 }
 
-function sayUnused(cli: CliContext, { items }: Holdings): void {
-  noticeLine(
-    cli,
-    `note: The folder is not trusted, so these are not used: ${items.map(oneLine).join("; ")}. Use --trust for one run, or \`reprise trust add\` in the folder.`,
-  );
+/** Files that the one-line note names, and the question. */
+const MAX_NOTED = 3;
+const MAX_ASKED = 40;
+
+function firstOf({ items }: Holdings, max: number): string[] {
+  const shown = items.slice(0, max).map(oneLine);
+  const left = items.length - shown.length;
+  return left === 0 ? shown : [...shown, `and ${left} more`];
 }
 
 async function askAboutFolder(
@@ -53,8 +65,8 @@ async function askAboutFolder(
   holdings: Holdings,
 ): Promise<boolean> {
   noticeLine(cli, `The folder ${oneLine(folder)} brings files that direct the agent:`);
-  for (const item of holdings.items) {
-    noticeLine(cli, `  ${oneLine(item)}`);
+  for (const item of firstOf(holdings, MAX_ASKED)) {
+    noticeLine(cli, `  ${item}`);
   }
   const answer = await readAnswer(cli);
   if (answer === "leave") {
@@ -92,7 +104,7 @@ async function keep(
     if (!isRepriseError(error)) {
       throw error;
     }
-    cli.consent = { ...cli.consent, forThisRun: answer === "trusted" };
+    cli.consent = { ...cli.consent, forThisRun: answer === "trusted" ? { folder } : "none" };
     noticeLine(cli, `note: ${error.message} Your answer counts for this run.`);
   }
 }

@@ -87,6 +87,26 @@ describe("a persona written for another program", () => {
   });
 });
 
+it("[PERSONA-20] a tool that is denied and unknown is named, with the nearest name", async () => {
+  expect((await foreign("disallowedTools: Bash, Write, raed_file, mcp__x")).notes).toEqual([
+    "it denies write_file, delegate",
+    'it denies these tools, which do not exist here: "Bash", "raed_file" (did you mean read_file?), "mcp__x"',
+  ]);
+  const { tools, notes } = await foreign("disallowedTools: Bash");
+  expect(tools).toBeNull();
+  expect(notes).toEqual(['it denies these tools, which do not exist here: "Bash"']);
+});
+
+it("[PERSONA-21] a permissionMode that changes nothing has a note", async () => {
+  for (const mode of ["bypassPermissions", "acceptEdits", "auto"]) {
+    const { tools, notes } = await foreign(`permissionMode: ${mode}`);
+    expect(tools).toBeNull();
+    expect(notes).toEqual([`its permissionMode "${mode}" changes nothing here`]);
+  }
+  expect((await foreign("permissionMode: default")).notes).toEqual([]);
+  expect((await foreign("permissionMode: plan")).notes).toHaveLength(1);
+});
+
 it("[PERSONA-4] an unknown tool of an own persona is named, with the nearest name", async () => {
   const content = "---\nname: x\ntools: [read_file, wirte_file]\n---\nPrompt.\n";
   const { places } = personaFolders({ "repo/.reprise/personas/x.md": content });
