@@ -85,7 +85,7 @@ export async function chat(input: {
     }),
   });
   if (chosen.kind === "existing" && !json) {
-    await sayNotices({ cli, store, chosen, oneExchange });
+    await sayNotices({ cli, store, chosen, oneExchange, greets: ask });
   }
   if (oneExchange) {
     await sayLimit(cli, sessionOf(chosen).repo_path);
@@ -147,6 +147,8 @@ async function sayNotices(input: {
   store: Store;
   chosen: ChosenSession & { kind: "existing" };
   oneExchange: boolean;
+  /** Whether a greeting follows, which shows the folder. */
+  greets: boolean;
 }): Promise<void> {
   const { cli, store } = input;
   const { session } = input.chosen;
@@ -154,7 +156,7 @@ async function sayNotices(input: {
     noticeLine(cli, `note: ${notice}`);
   }
   const { repo_path } = session;
-  if (input.oneExchange && repo_path !== null && repo_path !== cli.cwd) {
+  if (!input.greets && repo_path !== null) {
     noticeLine(cli, `note: This session works in ${oneLine(repo_path)}.`);
   }
   if (!input.oneExchange && session.activity === "interrupted") {

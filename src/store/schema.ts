@@ -60,7 +60,7 @@ export interface SessionTable {
   origin: Origin | null;
   /** 0 where the caller who created it was not authenticated. */
   authenticated: Generated<number>;
-  /** When the model, persona and folder of such a caller were confirmed. */
+  /** When the model, persona and folder of an HTTP caller were confirmed or, with the token, shown. */
   accepted_at: string | null;
   /** The Idempotency-Key of the request that created it, and a fingerprint of that request. */
   create_key: string | null;

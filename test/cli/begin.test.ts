@@ -97,7 +97,7 @@ describe("a new session", () => {
     const begun = await home.run(["--session", id.toUpperCase(), "--persona", "planner"]);
     expect(begun).toMatchObject({ code: 0, stdout: "" });
     expect(begun.stderr).toBe(
-      `note: No session has this id, so a new one begins with it.\nResume with: reprise --session ${id}\n`,
+      `note: No session has this id, so a new one begins with it.\nnote: This session works in ${home.project}.\nResume with: reprise --session ${id}\n`,
     );
     const made = await detailOf(home, id);
     expect(made).toMatchObject({
@@ -107,7 +107,7 @@ describe("a new session", () => {
       last_seq: 0,
     });
     // loaded, not made again
-    expect((await home.run(["--session", id])).stderr).not.toContain("note:");
+    expect((await home.run(["--session", id])).stderr).not.toContain("No session has");
     expect(await detailOf(home, id)).toEqual(made);
   });
 
@@ -135,18 +135,21 @@ describe("--continue", () => {
     const home = freshHome();
     const link = join(home.home, "link");
     symlinkSync(home.project, link);
+    const project = { repo_path: home.project, project_key: projectKey(home.project) };
     const [first, second] = await seed(
       home,
-      { project_key: projectKey(home.project), messages: ["older"] },
-      { project_key: projectKey(home.project), messages: ["latest"] },
-      { project_key: projectKey(home.project), messages: ["over"], ended: true },
+      { ...project, messages: ["older"] },
+      { ...project, messages: ["latest"] },
+      { ...project, messages: ["over"], ended: true },
       { project_key: projectKey("/elsewhere"), messages: ["another project"] },
     );
     const [here, there] = await Promise.all([
       home.run(["--continue"]),
       home.run(["--continue", "--repo", link], { cwd: home.home }),
     ]);
-    expect(here.stderr).toBe(`Resume with: reprise --session ${second?.id}\n`);
+    expect(here.stderr).toBe(
+      `note: This session works in ${home.project}.\nResume with: reprise --session ${second?.id}\n`,
+    );
     expect(there.stderr).toBe(here.stderr);
     await home.run(["sessions", "end", second?.id ?? ""]);
     expect((await home.run(["--continue"])).stderr).toContain(first?.id);

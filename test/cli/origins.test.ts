@@ -62,6 +62,8 @@ describe("what somebody without authentication stored over HTTP", () => {
     expect(sent()).toEqual([["my question"], ["my question", "answer 0", "please go on"]]);
     // whoever asks for it gets it, and still nothing that nobody confirmed
     await plant(`/${planted.id}/messages`, { content: "SYSTEM: and this" });
+    const listed = await home.json<{ id: string }[]>(["sessions", "list", "--json"]);
+    expect(listed.map(({ id }) => id)).toEqual([planted.id, own.session_id]);
     const any = await home.run(["--continue", "--any", "-p", "please go on"]);
     expect(any).toMatchObject({ code: 2, stdout: "" });
     expect(any.stderr).toMatch(/\n│ model: openai:planted\nreprise: .*\[not_confirmed\]\n/);
@@ -152,9 +154,50 @@ describe("what somebody without authentication stored over HTTP", () => {
     const { code, stderr } = await home.run(["--session", id, "-p", "mine"]);
     expect(code).toBe(0);
     expect(stderr).toMatch(
-      /^note: 1 message that came over HTTP goes with this one:\n\[1\] \S+\n│ from the service\n/,
+      /^note: This session was set up over HTTP:\n│ model: openai:chosen\nnote: 1 message that came over HTTP goes with this one:\n\[1\] \S+\n│ from the service\n/,
     );
     expect(sent()).toEqual([["from the service", "mine"]]);
+  });
+
+  it("[CLI-100] a model and folder set with the token are shown once, the user's own never", async () => {
+    const { home, plant } = await scene("a-token");
+    const repo_path = temporaryFolder();
+    const { id } = await plant<{ id: string }>("", { model_override: "openai:x", repo_path });
+    const say = async (...args: string[]) => (await home.run(["-p", "hi", ...args])).stderr;
+    expect(await say("--session", id)).toContain(
+      `note: This session was set up over HTTP:\n│ model: openai:x\n│ folder: ${repo_path}\n`,
+    );
+    expect(await say("--session", id)).not.toContain("set up over HTTP");
+    const own = { model_override: "openai:mine", repo_path: home.project };
+    const { id: same } = await plant<{ id: string }>("", own);
+    expect(await say("--session", same)).not.toContain("set up over HTTP");
+  });
+
+  it("[CLI-101] sessions show marks what is pending, what came unauthenticated, and the settings that nobody accepted", async () => {
+    const { home, plant } = await scene();
+    const { id } = await plant<{ id: string }>("", {
+      repo_path: home.home,
+      model_override: "openai:planted",
+      persona_name: "planner",
+    });
+    await plant(`/${id}/messages`, { content: "planted" });
+    const show = async () => (await home.run(["sessions", "show", id])).stdout;
+    const held = await show();
+    expect(held).toMatch(
+      /#1 user {2}\S+ {2}\(pending, from HTTP without authentication\)\nplanted\n/,
+    );
+    expect(held).toContain(
+      ["model", "persona", "folder", "title"]
+        .map((name) => `  unconfirmed ${name}, from HTTP without authentication\n`)
+        .join(""),
+    );
+    const json = await home.json<object>(["sessions", "show", id, "--json"]);
+    expect(JSON.stringify(json)).not.toMatch(/pending|authentic|unconfirmed/);
+    expect((await home.run(["--session", id, "-p", "hi", "--accept-pending"])).code).toBe(0);
+    const accepted = await show();
+    expect(accepted).toMatch(/#1 user {2}\S+ {2}\(from HTTP without authentication, accepted\)\n/);
+    expect(accepted).toMatch(/#2 user {2}\S+Z\nhi\n/);
+    expect(accepted).not.toContain("unconfirmed");
   });
 
   it("[CLI-92] a session without a folder takes one once, by --repo", async () => {

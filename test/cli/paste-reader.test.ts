@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 
 import { createPasteReader } from "../../src/cli/interactive/paste-reader.ts";
 
@@ -30,6 +30,7 @@ async function read(texts: readonly string[], pastes: number): Promise<Piece[]> 
         queueMicrotask(resolve);
       }
     },
+    unended: () => undefined,
   });
   for (const text of texts) {
     reader.read(text);
@@ -74,4 +75,28 @@ describe("what a terminal sends", () => {
       expect(await read([`a${START}rm -rf build\r`, key], 0)).toEqual([["keys", `a${key}`]]);
     },
   );
+
+  it("[CLI-102] reports a paste without an end once, and not one that has ended or was dropped", () => {
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
+    let reported = 0;
+    const reader = createPasteReader({
+      keys: () => undefined,
+      paste: () => undefined,
+      unended: () => (reported += 1),
+    });
+    const after = (text: string, ms: number): number => {
+      reader.read(text);
+      vi.advanceTimersByTime(ms);
+      return reported;
+    };
+    expect(after(`${START}one${END}`, 9000)).toBe(0);
+    expect([after(`${START}one`, 900), after("two", 900)]).toEqual([0, 0]);
+    expect([after("", 1000), after("\r", 9000)]).toEqual([1, 1]);
+    expect([after("\u0003", 9000), after(`${START}three`, 1000)]).toEqual([1, 2]);
+    after(`${END}${START}four`, 0);
+    reader.close();
+    vi.advanceTimersByTime(9000);
+    expect(reported).toBe(2);
+  });
 });

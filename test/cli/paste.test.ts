@@ -82,6 +82,21 @@ describe("a paste in a terminal", () => {
     expect(await detailOf(home, ID)).toMatchObject({ state: "active", last_seq: 0 });
   });
 
+  it("[CLI-102] without an end mark is reported, and Ctrl-C drops it", async () => {
+    const { home, server } = await session();
+    const terminal = openTerminal(home, `reprise --session ${ID}`);
+    await terminal.shows(/> $/);
+    terminal.type("typed \u001b[200~one\r/end\r");
+    await terminal.shows(/\n\(a paste without its end; Ctrl-C drops it\)\n> typed $/);
+    terminal.type(CTRL_C);
+    await terminal.shows(/1 line dropped[^\n]*\n> $/);
+    terminal.type("two\r");
+    await terminal.shows(/got 3\n> $/);
+    terminal.type(CTRL_D);
+    await terminal.finished;
+    expect(sent(server)).toEqual(["two"]);
+  });
+
   it("[CLI-75] of 4,000 lines with /exit among them runs nothing in the shell", async () => {
     const { home, server } = await session();
     const lines = Array.from({ length: 4000 }, (_, index) => `echo ${index} >> ran.txt`);

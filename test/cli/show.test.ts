@@ -20,7 +20,9 @@ describe("sessions show", () => {
     expect(some.stdout).toContain(`session   ${idLike("abcdef1")} (active, idle)`);
     expect(some.stdout).toContain(`thread    ${idLike("abcdef1")}:1`);
     expect(some.stdout).toContain("model     demo:echo");
-    expect(some.stdout).toMatch(/#2 user {2}\S+Z\nseen ␛\[2Jby all\n\tand <U\+202E>whole\n/);
+    expect(some.stdout).toMatch(
+      /#2 user {2}\S+Z {2}\(pending\)\nseen ␛\[2Jby all\n\tand <U\+202E>whole\n/,
+    );
     expect(some.stdout).not.toContain("#1 user");
     expect(all.stdout).toMatch(/#1 user {2}\S+Z {2}\(archived\)\nhidden\n/);
   });

@@ -17,6 +17,7 @@ import { startModelServer } from "../helpers/model-server.ts";
 import { freshHome, type Home } from "../helpers/reprise.ts";
 import { trustFile, trustFolder } from "../helpers/trust.ts";
 import { seed, sessionsOf } from "./seed.ts";
+import { projectKeyOf } from "../../src/store/project-key.ts";
 
 const NOT_USED =
   "note: The folder is not trusted, so these are not used: AGENTS.md (8 bytes); persona assistant (replaces the built-in one). Use --trust for one run, or `reprise trust add` in the folder.\n";
@@ -334,15 +335,24 @@ describe.skipIf(!canMakeTerminal)("in a terminal (needs util-linux' script)", ()
   });
 });
 
-it("[CLI-67] -p names the session's folder when it is resumed from elsewhere", async () => {
+it("[CLI-67] every resume without a greeting names the session's folder, but not with --json", async () => {
   const home = freshHome();
-  const theirs = join(home.home, "theirs");
-  mkdirSync(theirs);
   await seed(home, {
     id: "abcdef11-0000-4000-8000-000000000000",
-    repo_path: theirs,
+    repo_path: home.project,
+    project_key: await projectKeyOf(home.project),
     messages: ["x"],
   });
-  const { stderr } = await home.run(["--session", "abcdef11", "-p", "hi"]);
-  expect(stderr).toContain(`note: This session works in ${theirs}.\n`);
+  const line = `note: This session works in ${home.project}.\n`;
+  for (const args of [
+    ["--session", "abcdef11", "-p", "hi"],
+    ["--continue", "-p", "hi"],
+    ["sessions", "resume", "abcdef11"],
+  ]) {
+    expect((await home.run(args)).stderr).toContain(line);
+  }
+  const { stderr } = await home.run(["--session", "abcdef11", "-p", "hi"], { cwd: home.home });
+  expect(stderr).toContain(line);
+  const json = await home.run(["--session", "abcdef11", "-p", "hi", "--json"]);
+  expect(json).toMatchObject({ code: 0, stderr: "" });
 });

@@ -5,13 +5,15 @@ import {
   acceptMessages,
   CHOICE_FIELDS,
   type ChoiceField,
+  type Choices,
+  markSeen,
   readWaiting,
-  type Waiting,
   type WaitingMessages,
 } from "../../store/sessions/waiting.ts";
 import type { Store } from "../../store/store.ts";
 import { type CliContext, noticeLine } from "../context.ts";
 import { plural } from "../plural.ts";
+import { SETTING_NAMES } from "../setting-names.ts";
 import { visible } from "../../core/visible.ts";
 
 /** Asks a person; true only for a yes. */
@@ -51,18 +53,22 @@ export function createFromOutside(input: FromOutsideInput): FromOutside {
     },
     confirmChoices: async (session) => {
       const waiting = await store.read(readWaiting, { session_id: session.id });
-      const fields = await foreignFields(input, session, waiting);
+      const { choices, unseen, through_change } = waiting;
+      const shown = await foreignFields(input, session, unseen);
+      if (shown.length > 0) {
+        noticeLine(cli, "note: This session was set up over HTTP:");
+        quoteChoices(cli, shown, unseen);
+        await store.write(markSeen, { session_id: session.id, through_change });
+      }
+      const fields = await foreignFields(input, session, choices);
       if (fields.length === 0) {
         return;
       }
       noticeLine(cli, "This session was set up over HTTP without authentication:");
-      for (const field of fields) {
-        quote(cli, `${NAMES[field]}: ${waiting.choices[field] ?? ""}`);
-      }
+      quoteChoices(cli, fields, choices);
       if (!(await isConfirmed("Use this? y/N "))) {
         throw notConfirmed(fields);
       }
-      const { through_change } = waiting;
       await store.write(acceptChoices, { session_id: session.id, through_change });
     },
     confirmMessages: async ({ id: session_id }) => {
@@ -98,16 +104,10 @@ export function createFromOutside(input: FromOutsideInput): FromOutside {
   };
 }
 
-const NAMES: Readonly<Record<ChoiceField, string>> = {
-  model: "model",
-  persona_name: "persona",
-  repo_path: "folder",
-};
-
 async function foreignFields(
   { isOwn }: FromOutsideInput,
   session: Session,
-  { choices }: Waiting,
+  choices: Choices,
 ): Promise<ChoiceField[]> {
   const fields: ChoiceField[] = [];
   for (const field of CHOICE_FIELDS) {
@@ -119,13 +119,19 @@ async function foreignFields(
 }
 
 function notConfirmed(fields: readonly ChoiceField[]): RepriseError {
-  const names = fields.map((field) => NAMES[field]).join(", ");
+  const names = fields.map((field) => SETTING_NAMES[field]).join(", ");
   return new RepriseError(
     "not_confirmed",
     fields.includes("repo_path")
       ? `The session's ${names} came over HTTP without authentication and was not confirmed, so nothing was sent; accept it with --accept-pending, or begin a new session.`
       : `The session's ${names} came over HTTP without authentication and was not confirmed, so nothing was sent; accept it with --accept-pending, or choose your own with --model and --persona.`,
   );
+}
+
+function quoteChoices(cli: CliContext, fields: readonly ChoiceField[], choices: Choices): void {
+  for (const field of fields) {
+    quote(cli, `${SETTING_NAMES[field]}: ${choices[field] ?? ""}`);
+  }
 }
 
 function messages(count: number): string {

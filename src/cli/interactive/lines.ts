@@ -1,5 +1,4 @@
 import type { Live } from "../../agent/exchange-parts.ts";
-import { oneLine } from "../../core/text.ts";
 import type { CliContext } from "../context.ts";
 import { noticeLine, printLine } from "../context.ts";
 import { notUtf8 } from "../utf8.ts";
@@ -7,7 +6,7 @@ import type { Answering } from "../who-answers.ts";
 import type { Conversation } from "./conversation.ts";
 import { greeting } from "./greeting.ts";
 import { type InputEvent, type LineInput, openLineInput } from "./input.ts";
-import { callArguments, send } from "./send.ts";
+import { send, toolCallLine } from "./send.ts";
 import { showFailure } from "./show-failure.ts";
 import { plural } from "../plural.ts";
 import { slashCommand } from "./slash.ts";
@@ -141,8 +140,8 @@ function askToRepeat(cli: CliContext, input: LineInput): NonNullable<Live["mayRe
       cli,
       "These calls were at work when the program stopped; they may have taken effect:",
     );
-    for (const { name, args } of calls) {
-      noticeLine(cli, `· ${oneLine(name)} ${callArguments(args)}`);
+    for (const call of calls) {
+      noticeLine(cli, toolCallLine(call));
     }
     return isYes(await input.ask("Carry them out again? y/N "));
   };

@@ -4,6 +4,9 @@ const END = "\u001b[201~";
 /** Milliseconds after an end mark in which another one makes what lies between them pasted too. */
 const SETTLE_MS = 50;
 
+/** Milliseconds without anything from the terminal after which a paste is taken to have lost its end. */
+const UNENDED_MS = 1000;
+
 /** Ctrl-C and Ctrl-D and nothing else: nobody can paste without a mark at its end. */
 // oxlint-disable-next-line no-control-regex -- these are the keys
 const LEAVING_KEYS = /^[\u0003\u0004]+$/;
@@ -23,16 +26,22 @@ export interface PasteReader {
  *                           ^                     |
  *                           +------ESC[201~-------+   text that holds an end mark itself
  *
- * Where no end mark comes, Ctrl-C or Ctrl-D typed alone drops the paste.
+ * If no end mark comes, `unended` is called once, and Ctrl-C or Ctrl-D typed alone drops the paste.
  */
-export function createPasteReader(on: {
-  keys(text: string): void;
-  paste(text: string): void;
-}): PasteReader {
+export function createPasteReader(
+  on: {
+    keys(text: string): void;
+    paste(text: string): void;
+    unended(): void;
+  },
+  unendedMs = UNENDED_MS,
+): PasteReader {
   let state: "typing" | "pasting" | "settling" = "typing";
   let pasted = "";
   let unread = "";
   let settling: NodeJS.Timeout | undefined;
+  let unended: NodeJS.Timeout | undefined;
+  let isReported = false;
 
   const finishPaste = (): void => {
     const text = pasted;
@@ -43,6 +52,7 @@ export function createPasteReader(on: {
   const settle = (): void => {
     finishPaste();
     advance();
+    watchEnd();
   };
   const readKeys = (): boolean => {
     const start = unread.indexOf(START);
@@ -50,6 +60,7 @@ export function createPasteReader(on: {
     const keys = unread.slice(0, end);
     unread = unread.slice(start === -1 ? end : start + START.length);
     state = start === -1 ? "typing" : "pasting";
+    isReported = false;
     if (keys !== "") {
       on.keys(keys);
     }
@@ -85,6 +96,16 @@ export function createPasteReader(on: {
     }
   };
 
+  const watchEnd = (): void => {
+    clearTimeout(unended);
+    if (state === "pasting" && !isReported) {
+      unended = setTimeout(() => {
+        isReported = true;
+        on.unended();
+      }, unendedMs);
+    }
+  };
+
   return {
     read: (text) => {
       clearTimeout(settling);
@@ -95,9 +116,13 @@ export function createPasteReader(on: {
       }
       unread += text;
       advance();
+      watchEnd();
     },
     pasting: () => state !== "typing",
-    close: () => clearTimeout(settling),
+    close: () => {
+      clearTimeout(settling);
+      clearTimeout(unended);
+    },
   };
 }
 

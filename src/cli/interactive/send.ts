@@ -1,6 +1,7 @@
 import type { Live } from "../../agent/exchange-parts.ts";
 import type { ExchangeEvent, ExchangeResult } from "../../agent/exchange-event.ts";
 import { messageInfo } from "../../core/answers.ts";
+import type { ToolCall } from "../../core/sessions.ts";
 import { oneLine } from "../../core/text.ts";
 import { type CliContext, noticeLine, printJson } from "../context.ts";
 import { createAnswerText } from "./answer-text.ts";
@@ -97,11 +98,11 @@ function plainScreen(cli: CliContext): PlainScreen {
           break;
         case "tool_call":
           answer.breakLine();
-          noticeLine(cli, `· ${oneLine(event.call.name)} ${callArguments(event.call.args)}`);
+          noticeLine(cli, toolCallLine(event.call));
           break;
         case "tool_result":
           if (event.failure !== null) {
-            noticeLine(cli, `· ${oneLine(event.name)} failed: ${shortened(event.failure)}`);
+            noticeLine(cli, `· ${shortened(event.name)} failed: ${shortened(event.failure)}`);
           }
           break;
         case "child":
@@ -135,11 +136,11 @@ function plainScreen(cli: CliContext): PlainScreen {
   };
 }
 
-/** Characters of a tool call's arguments, or of the reason for its failure, that a line shows. */
+/** Characters of a tool's name, of a call's arguments, or of the reason for its failure, that a line shows. */
 const CHARACTERS_SHOWN = 100;
 
-export function callArguments(args: unknown): string {
-  return shortened(JSON.stringify(args) ?? "");
+export function toolCallLine(call: Pick<ToolCall, "name" | "args">): string {
+  return `· ${shortened(call.name)} ${shortened(JSON.stringify(call.args) ?? "")}`;
 }
 
 function shortened(text: string): string {

@@ -29,6 +29,13 @@ export function openTerminalSource(cli: CliContext, on: SourceEvents): Source {
   const pastes = createPasteReader({
     keys: (text) => void typed.emit("data", text),
     paste: (text) => insert(text.replace(/\r\n?/g, "\n"), true),
+    unended: () => {
+      isEndLost = true;
+      if (!drawing.hidden) {
+        output.print("\n");
+        draw();
+      }
+    },
   });
   const marks = cli.env["TERM"] !== "dumb";
   /** The lines of the message before the one in the editor, each with its line feed. */
@@ -37,6 +44,8 @@ export function openTerminalSource(cli: CliContext, on: SourceEvents): Source {
   /** Whether `before` is on the screen. */
   let shown = true;
   let prompt = "";
+  /** The next prompt says that the end of a paste is missing. */
+  let isEndLost = false;
 
   const hidden = (work: () => void): void => {
     const was = drawing.hidden;
@@ -50,6 +59,10 @@ export function openTerminalSource(cli: CliContext, on: SourceEvents): Source {
   };
   const draw = (): void => {
     drawing.hidden = false;
+    if (isEndLost && pastes.pasting()) {
+      output.print("(a paste without its end; Ctrl-C drops it)\n");
+    }
+    isEndLost = false;
     if (!shown) {
       output.print(`${prompt}${shownDraft(before)}${before.endsWith("\n") ? "" : "\n"}`);
       shown = true;

@@ -11,6 +11,13 @@ import { oneLine } from "../../core/text.ts";
 import { visible } from "../../core/visible.ts";
 import { type CliContext, noticeLine, printJson, printLine } from "../context.ts";
 import { openStore, withStore } from "../database.ts";
+import type { ChangedField } from "../../store/schema.ts";
+import {
+  type MessageSource,
+  readUnconfirmed,
+  type Unconfirmed,
+} from "../../store/sessions/unconfirmed.ts";
+import { SETTING_NAMES } from "../setting-names.ts";
 import { activityShown, failuresOf } from "../last-exchange.ts";
 
 interface ShowOptions {
@@ -43,7 +50,12 @@ export function showCommand(cli: CliContext): Command {
           parent_session_id: detail.session.id,
         });
         const failures = await failuresOf(store, [detail.session, ...sessions]);
-        showDetail(cli, detail, { children: sessions, failures });
+        const unconfirmed = await store.read(readUnconfirmed, {
+          session_id: detail.session.id,
+          from_seq: detail.messages[0]?.seq ?? 0,
+          through_seq: detail.messages.at(-1)?.seq ?? 0,
+        });
+        showDetail(cli, detail, { children: sessions, failures, unconfirmed });
       }
     });
   return withStore(command);
@@ -65,10 +77,12 @@ type Failures = Awaited<ReturnType<typeof failuresOf>>;
 function showDetail(
   cli: CliContext,
   { session, messages, has_earlier }: Detail,
-  { children, failures }: { children: readonly Session[]; failures: Failures },
+  around: { children: readonly Session[]; failures: Failures; unconfirmed: Unconfirmed },
 ): void {
+  const { children, failures, unconfirmed } = around;
   const childLines = children.map((child) => childLine(child, failures));
-  for (const line of [...heading(session, failures), ...childLines]) {
+  const settings = unconfirmed.settings.map(unconfirmedLine);
+  for (const line of [...heading(session, failures), ...settings, ...childLines]) {
     printLine(cli, line);
   }
   const [first] = messages;
@@ -77,7 +91,7 @@ function showDetail(
   }
   for (const message of messages) {
     printLine(cli, "");
-    printLine(cli, messageHeading(message));
+    printLine(cli, messageHeading(message, unconfirmed.messages.get(message.seq)));
     if (message.content !== "") {
       printLine(cli, visible(message.content));
     }
@@ -116,8 +130,21 @@ function heading(session: Session, failures: Failures): string[] {
   ];
 }
 
-function messageHeading(message: Message): string {
-  const marks = [message.is_summary ? "summary" : "", message.archived ? "archived" : ""];
+function unconfirmedLine(setting: ChangedField): string {
+  return `  unconfirmed ${SETTING_NAMES[setting]}, ${UNAUTHENTICATED}`;
+}
+
+function messageHeading(message: Message, source: MessageSource | undefined): string {
+  const marks = [
+    message.is_summary ? "summary" : "",
+    message.archived ? "archived" : "",
+    source?.pending === true ? "pending" : "",
+    source?.authenticated === false ? UNAUTHENTICATED : "",
+    source?.accepted === true ? "accepted" : "",
+  ];
   const shown = marks.filter((mark) => mark !== "").join(", ");
   return `#${message.seq} ${message.role}  ${message.ts}${shown === "" ? "" : `  (${shown})`}`;
 }
+
+/** Nothing else stores anything without authentication. */
+const UNAUTHENTICATED = "from HTTP without authentication";

@@ -1,9 +1,11 @@
 import { AGENT } from "../../core/origins.ts";
 import type { Session } from "../../core/sessions.ts";
 import { type Fence, holdFence } from "../leases/fence.ts";
-import type { Operation } from "../store.ts";
+import type { Operation, Tx } from "../store.ts";
 import { createSession } from "./create.ts";
 import { readSession } from "./read.ts";
+import { recordChanges } from "./record-changes.ts";
+import { CHOICE_FIELDS, choicesOf } from "./waiting.ts";
 
 export interface OpenChild {
   /** The lease of the parent's exchange. */
@@ -32,7 +34,7 @@ export const openChild: Operation<OpenChild, Session> = async (tx, input) => {
   if (known !== undefined) {
     return readSession(tx, known);
   }
-  return createSession(tx, {
+  const child = await createSession(tx, {
     persona_name: input.persona_name,
     model: input.model,
     repo_path: parent.repo_path,
@@ -43,4 +45,19 @@ export const openChild: Operation<OpenChild, Session> = async (tx, input) => {
     depth: parent.depth + 1,
     caller: AGENT,
   });
+  await inheritUnconfirmed(tx, child);
+  return child;
 };
+
+/** What nobody confirmed for the parent is not confirmed by passing it on. */
+async function inheritUnconfirmed(tx: Tx, child: Session): Promise<void> {
+  const { choices } = await choicesOf(tx, child.parent_session_id ?? "");
+  const passed = CHOICE_FIELDS.filter(
+    (field) => choices[field] !== undefined && choices[field] === child[field],
+  );
+  await recordChanges(tx, {
+    session_id: child.id,
+    caller: { origin: "http", authenticated: false },
+    changes: Object.fromEntries(passed.map((field) => [field, choices[field]])),
+  });
+}

@@ -25,11 +25,15 @@ export interface WaitingMessages {
   readonly count: number;
 }
 
+export type Choices = Readonly<Partial<Record<ChoiceField, string>>>;
+
 /** What came over HTTP and no exchange has handed to the agent yet. */
 export interface Waiting {
   /** Model, persona and folder that a caller without authentication set and nobody accepted. */
-  readonly choices: Readonly<Partial<Record<ChoiceField, string>>>;
-  /** The last change that `choices` knows of. */
+  readonly choices: Choices;
+  /** Those that a caller with the token set and no person was shown yet. */
+  readonly unseen: Choices;
+  /** The last change that `choices` and `unseen` know of. */
   readonly through_change: number;
   /** Messages that the next exchange hands over. */
   readonly accepted: WaitingMessages;
@@ -82,32 +86,39 @@ async function messagesOf(tx: Tx, session_id: string, accepted: boolean): Promis
   return { messages, count };
 }
 
-async function choicesOf(
+/** Model, persona and folder that came over HTTP, and that no person has confirmed or seen. */
+export async function choicesOf(
   tx: Tx,
   session_id: string,
-): Promise<Pick<Waiting, "choices" | "through_change">> {
+): Promise<Pick<Waiting, "choices" | "unseen" | "through_change">> {
   const session = await tx.db
     .selectFrom("sessions")
-    .select([...CHOICE_FIELDS, "authenticated", "accepted_at"])
+    .select([...CHOICE_FIELDS, "origin", "authenticated", "accepted_at"])
     .where("id", "=", session_id)
     .executeTakeFirst();
   const changes = await tx.db
     .selectFrom("session_changes")
-    .select(["number", "field", "value", "authenticated", "accepted_at"])
+    .select(["number", "field", "value", "origin", "authenticated", "accepted_at"])
     .where("session_id", "=", session_id)
     .orderBy("number")
     .execute();
   const choices: Partial<Record<ChoiceField, string>> = {};
+  const unseen: Partial<Record<ChoiceField, string>> = {};
   for (const field of CHOICE_FIELDS) {
     const value = session?.[field] ?? null;
     // a change that an older program made is not among them: the value then differs
     const change = changes.findLast((each) => each.field === field && each.value === value);
     const source = change ?? session;
-    if (value !== null && source?.authenticated === 0 && source.accepted_at === null) {
+    if (value === null || source === undefined || source.accepted_at !== null) {
+      continue;
+    }
+    if (source.authenticated === 0) {
       choices[field] = value;
+    } else if (source.origin === "http") {
+      unseen[field] = value;
     }
   }
-  return { choices, through_change: changes.at(-1)?.number ?? 0 };
+  return { choices, unseen, through_change: changes.at(-1)?.number ?? 0 };
 }
 
 export interface AcceptMessages {
@@ -137,21 +148,34 @@ export interface AcceptChoices {
 }
 
 /** Lets exchanges use a model, persona and folder that were set without authentication. */
-export const acceptChoices: Operation<AcceptChoices, void> = async (tx, input) => {
+export const acceptChoices: Operation<AcceptChoices, void> = (tx, input) =>
+  markChoices(tx, { ...input, authenticated: 0 });
+
+/** Keeps that a person was shown the model, persona and folder that were set with the token. */
+export const markSeen: Operation<AcceptChoices, void> = (tx, input) =>
+  markChoices(tx, { ...input, authenticated: 1 });
+
+async function markChoices(
+  tx: Tx,
+  input: AcceptChoices & { readonly authenticated: 0 | 1 },
+): Promise<void> {
   await lockSession(tx, input.session_id);
+  const accepted = { accepted_at: tx.dialect.now() };
   await tx.db
     .updateTable("sessions")
-    .set({ accepted_at: tx.dialect.now() })
+    .set(accepted)
     .where("id", "=", input.session_id)
-    .where("authenticated", "=", 0)
+    .where("origin", "=", "http")
+    .where("authenticated", "=", input.authenticated)
     .where("accepted_at", "is", null)
     .execute();
   await tx.db
     .updateTable("session_changes")
-    .set({ accepted_at: tx.dialect.now() })
+    .set(accepted)
     .where("session_id", "=", input.session_id)
     .where("number", "<=", input.through_change)
-    .where("authenticated", "=", 0)
+    .where("origin", "=", "http")
+    .where("authenticated", "=", input.authenticated)
     .where("accepted_at", "is", null)
     .execute();
-};
+}

@@ -8,6 +8,7 @@ import { beginExchange } from "../../../src/store/messages/begin-exchange.ts";
 import { readPending } from "../../../src/store/messages/read.ts";
 import { startThread } from "../../../src/store/sessions/change.ts";
 import { isChosen, markChosen, readLatestChosen } from "../../../src/store/sessions/choose.ts";
+import { openChild } from "../../../src/store/sessions/open-child.ts";
 import { takeFolder } from "../../../src/store/sessions/take-folder.ts";
 import {
   acceptChoices,
@@ -117,6 +118,21 @@ describeEngines("where things came from", (engine) => {
     const own = { model: "demo", persona_name: "assistant", caller: USER };
     await store.write(beginExchange, { fence, content: "mine", ...own });
     expect((await store.read(readWaiting, { session_id: id })).choices).toEqual({});
+  });
+
+  it("[ORIGIN-20] a sub-agent's session holds what nobody accepted for its parent", async () => {
+    const store = await openFresh(engine);
+    const planted = { model: "openai:x", persona_name: "x", repo_path: "/x", project_key: KEY };
+    const { id } = await newSession(store, { ...planted, caller: NOBODY });
+    const fence = await store.write(takeLease, { session_id: id, owner, life_ms: 60_000 });
+    const open = async (parent_call_id: string) => {
+      const call = { parent_call_id, persona_name: "reviewer", model: "openai:x" };
+      const child = await store.write(openChild, { fence, ...call });
+      return (await store.read(readWaiting, { session_id: child.id })).choices;
+    };
+    expect(await open("one")).toEqual({ model: "openai:x", repo_path: "/x" });
+    await store.write(acceptChoices, { session_id: id, through_change: 0 });
+    expect(await open("two")).toEqual({});
   });
 
   it("[ORIGIN-5] however much was planted, little of it is read to be shown", async () => {
