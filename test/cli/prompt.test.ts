@@ -66,6 +66,21 @@ describe("-p", () => {
     expect(shown.stdout).toBe("red ␛[31m\nline\n");
   });
 
+  it("[CLI-103] shows 100 characters of a tool's name, and of the reason why it failed", async () => {
+    const name = "n".repeat(100_000);
+    const server = await startModelServer({
+      answer: (_, index) =>
+        index === 0
+          ? { toolCalls: [{ name, arguments: "{}", id: "call_1" }] }
+          : { content: "done" },
+    });
+    const home = freshHome({ ...server.env("openai"), REPRISE_MODEL: "openai:test" });
+    const { stdout, stderr } = await home.run(["-p", "look"]);
+    expect(stdout).toBe("done\n");
+    expect(stderr.split("\n")[0]).toBe(`· ${"n".repeat(100)}… {}`);
+    expect(stderr.length).toBeLessThan(1000);
+  });
+
   it("[CLI-54] stores tool calls and their results, and a sub-agent as a session of its own", async () => {
     const server = await startModelServer({
       answer: (_, index) =>
