@@ -16,6 +16,12 @@ export function pathFault(path: string): readonly [FindingCode, string] | null {
       "the artifact's path is absolute; write it relative to the project's folder",
     ];
   }
+  if (/^~[^\\/]*(?:[\\/]|$)/.test(path.trim())) {
+    return [
+      "artifact_path_outside",
+      "the artifact's path begins with ~, which a shell takes for a home folder; write it relative to the project's folder",
+    ];
+  }
   const normal = normalPath(path);
   if (normal === "." || normal.endsWith("/")) {
     return ["artifact_path_empty", "the artifact's path names no file; write the file's path"];
@@ -32,8 +38,16 @@ export function pathFault(path: string): readonly [FindingCode, string] | null {
   return ["artifact_path_protected", message];
 }
 
+/**
+ * The same text for paths that may be one file: some file systems take names that differ in case, or
+ * in their Unicode form, for one.
+ */
+export function comparedPath(path: string): string {
+  return normalPath(path).normalize("NFC").toLowerCase();
+}
+
 /** A path without `.`, `..` and doubled slashes; `.` if it is empty. */
-export function normalPath(path: string): string {
+function normalPath(path: string): string {
   return posix.normalize(path.trim().replaceAll("\\", "/"));
 }
 
@@ -89,7 +103,7 @@ function sharedPathWarnings(phases: readonly OutlinedPhase[], lines: LineIndex):
   );
   if (layers === null) return [];
   const paths = phases.map(({ artifactPath }) => {
-    return artifactPath === null ? null : normalPath(artifactPath.text);
+    return artifactPath === null ? null : comparedPath(artifactPath.text);
   });
   return sharedPaths(paths, layers).flatMap(({ phase, other }) => {
     const at = phases[phase]?.artifactPath ?? null;

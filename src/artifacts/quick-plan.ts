@@ -3,7 +3,7 @@ import { layerPhases } from "./layers.ts";
 import type { Adjacency } from "./layers.ts";
 import type { PhasePlan } from "./phase-plan.ts";
 import type { KnownNames } from "./plan-names.ts";
-import { normalPath, pathFault } from "./plan-warnings.ts";
+import { comparedPath, pathFault } from "./plan-warnings.ts";
 
 interface PlanReading {
   readonly schema: CompiledSchema;
@@ -82,7 +82,7 @@ function mayWarnOfPaths({ phases }: PhasePlan): boolean {
     if (artifact === undefined) continue;
     if (pathFault(artifact.path) !== null) return true;
     artifacts += 1;
-    paths.add(normalPath(artifact.path));
+    paths.add(comparedPath(artifact.path));
   }
   return paths.size < artifacts;
 }

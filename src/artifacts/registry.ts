@@ -27,7 +27,8 @@ export interface SchemaRegistry {
   /**
    * The bytes of a schema's file.
    *
-   * @throws RepriseError `schema_unknown` for an id that is not known, or known but unpublished.
+   * Error codes: `schema_unknown` for an id that is not known, or known but unpublished;
+   * `schema_invalid` for that of a broken file.
    */
   read(id: string): Buffer;
   /** The schema of phase plans, compiled once. Loads its validator at the first call. */
@@ -36,7 +37,7 @@ export interface SchemaRegistry {
    * The schema with this id; null for one that is known but unpublished. Nothing is compiled before
    * its first check, which starts a thread if the schema is the project's.
    *
-   * @throws RepriseError `schema_unknown`.
+   * Error codes: `schema_unknown`; `schema_invalid` for the id of a broken file.
    */
   schema(id: string): Promise<ArtifactSchema | null>;
   /**
@@ -146,13 +147,15 @@ function createRegistry({ files, broken }: Found, pool: WorkerPool): SchemaRegis
     isSound: () => sound,
     read: (id) => {
       const file = files.get(id);
-      if (file === undefined) throw refusal(id, entries);
+      if (file === undefined) throw brokenFault(id, broken) ?? refusal(id, entries);
       return file.bytes;
     },
     phasePlan,
     async schema(id) {
-      if (!ids.has(id)) throw refusal(id, entries);
       const file = files.get(id);
+      const fault = file === undefined ? brokenFault(id, broken) : null;
+      if (fault !== null) throw fault;
+      if (!ids.has(id)) throw refusal(id, entries);
       if (file === undefined) return null;
       return file.source === "built-in" ? phasePlan() : (await projectSchemas()).schema(file);
     },
@@ -198,6 +201,11 @@ function entriesOf(files: ReadonlyMap<string, FoundFile>): SchemaEntry[] {
   });
   const own = published.filter(({ source }) => source === "project");
   return [...published.filter(({ source }) => source === "built-in"), ...unpublished, ...own];
+}
+
+/** Why a file that says it has this id is not used; null if there is none. */
+function brokenFault(id: string, broken: readonly BrokenSchema[]): RepriseError | null {
+  return broken.find((each) => each.id === id)?.fault ?? null;
 }
 
 function refusal(id: string, entries: readonly SchemaEntry[]): RepriseError {

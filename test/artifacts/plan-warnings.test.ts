@@ -71,6 +71,30 @@ it("[PLAN-24] warns of a path that phases share which can run side by side, and 
   expect(found(shared.map((each, at) => (at === 1 ? key("b", "a") : each)))).toEqual([]);
 });
 
+it.each(["~/notes.json", "~root/notes.json", "~\\notes.json", "~"])(
+  "[PLAN-50] warns of an artifact at %j, which a shell takes for a home folder",
+  (path) => {
+    expect(spellings(found([phase(writes(path))]))).toEqual([
+      "warning artifact_path_outside /phases/0/expected_artifact/path",
+    ]);
+    expect(pathFault(`docs/${path}/b`)).toBeNull();
+    expect(pathFault("notes~.json")).toBeNull();
+  },
+);
+
+it.each([
+  ["OUT.json", "out.json"],
+  ["docs/\u00e9.json", "docs/e\u0301.json"],
+])("[PLAN-51] takes %j and %j for one path", (one, other) => {
+  const phases = [
+    { ...phase({ key: "a", depends_on: [] }), ...writes(one) },
+    { ...phase({ key: "b", depends_on: [] }), ...writes(other) },
+  ];
+  expect(spellings(found(phases))).toEqual([
+    "warning artifact_path_shared /phases/1/expected_artifact/path",
+  ]);
+});
+
 it("[PLAN-25] warns of a dependency that is named twice", () => {
   const phases = [phase({ key: "a" }), phase({ key: "b", depends_on: ["a", "a"] })];
   expect(spellings(found(phases))).toEqual(["warning duplicate_dependency /phases/1/depends_on/1"]);

@@ -164,6 +164,29 @@ describe("the registry", () => {
     },
   );
 
+  it("[SCHEMA-20] refuses the id of a broken file with the file and the reason", async () => {
+    const draft7 = { $schema: "http://json-schema.org/draft-07/schema#" };
+    const registry = await load(
+      project({
+        "old.json": { $id: "acme/old@1", ...draft7 },
+        "spec.json": { $id: "dev/spec@1", ...draft7 },
+      }),
+    );
+    for (const [id, file] of [
+      ["acme/old@1", "old.json"],
+      ["dev/spec@1", "spec.json"],
+    ] as const) {
+      const expected = {
+        code: "schema_invalid",
+        message: expect.stringContaining(
+          `The schema file .reprise/schemas/${file} is written in another dialect`,
+        ),
+      };
+      expect(() => registry.read(id)).toThrow(expect.objectContaining(expected));
+      await expect(registry.schema(id)).rejects.toMatchObject(expected);
+    }
+  });
+
   it("[PLAN-7] follows no link out of the project", async () => {
     const folder = project({ "name.json": name });
     const outside = join(temporaryFolder(), "outside.json");

@@ -182,7 +182,7 @@ it("[PLAN-20] artifacts are behind the same gate as sessions", async () => {
   }
 });
 
-it("[PLAN-17] a folder's schemas are known too; a broken one stops no other and is named until it is mended", async () => {
+it("[PLAN-17] [SCHEMA-20] a folder's schemas are known too; a broken one stops no other and is named until it is mended", async () => {
   const project = temporaryFolder();
   const save = (name: string, content: string): void => {
     mkdirSync(join(project, ".reprise/schemas"), { recursive: true });
@@ -196,6 +196,7 @@ it("[PLAN-17] a folder's schemas are known too; a broken one stops no other and 
   );
   save("sound.json", '{"$id": "sound@1", "type": "object"}');
   save("twice.json", '{"$id": "sound@1", "type": "array"}');
+  save("old.json", '{"$id": "old@1", "$schema": "http://json-schema.org/draft-07/schema#"}');
   await using server = await startTestServer({ project });
   const list = async () => {
     const { status, json } = await server.call<{ id: string | null; error?: string }[]>(
@@ -220,6 +221,7 @@ it("[PLAN-17] a folder's schemas are known too; a broken one stops no other and 
       "sound@1",
       `${file}/twice.json has the id that .reprise/schemas/sound.json has already; ${mend}`,
     ],
+    ["old@1", expect.stringContaining(`${file}/old.json is written in another dialect`)],
   ]);
   const ask = async (schema: string) => {
     const body = { text: "{}", schema };
@@ -232,6 +234,10 @@ it("[PLAN-17] a folder's schemas are known too; a broken one stops no other and 
     expect([status, json.code]).toEqual([422, "schema_invalid"]);
     expect(json.detail).toContain(unsound);
   }
+  const old = await ask("old@1");
+  expect([old.status, old.json.code]).toEqual([422, "schema_invalid"]);
+  expect((await server.call("GET", `${SCHEMAS}/old@1`)).status).toBe(422);
+  rmSync(join(project, ".reprise/schemas/old.json"));
   rmSync(join(project, ".reprise/schemas/cut.json"));
   rmSync(join(project, ".reprise/schemas/twice.json"));
   save("note.json", '{"$id": "note@1", "type": "object", "required": ["text"]}');
