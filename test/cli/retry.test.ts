@@ -25,6 +25,26 @@ it("[CLI-60] /retry is offered after a failure and does not store the message ag
   ]);
 });
 
+it.each([
+  ["that is refused", { kind: "status", status: 400 }, {}],
+  ["that is too long", { kind: "status", status: 413 }, {}],
+  [
+    "that meets the call limit",
+    { kind: "call", name: "read_file", args: '{"path":"a"}', size: 9 },
+    { REPRISE_MODEL_CALLS: "1" },
+  ],
+] as const)(
+  "[ANSWER-23] -p names the option to go on with for a message %s, and no command",
+  async (_, step, env) => {
+    await using provider = await startScriptedProvider("openai", () => [step]);
+    const home = freshHome({ ...provider.env, ...env });
+    const { code, stderr } = await home.run(["-p", "hello"]);
+    expect(code).not.toBe(0);
+    expect(stderr).toContain("--continue-exchange");
+    expect(stderr).not.toMatch(/(^|[\s(])\/[a-z]+\b/);
+  },
+);
+
 it("[CLI-96] the reason for which a tool failed is on the screen", async () => {
   await using provider = await startScriptedProvider("openai", (index) =>
     index === 0

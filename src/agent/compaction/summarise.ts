@@ -70,7 +70,7 @@ async function summariseBy(
     if (text === "") {
       throw new RepriseError(
         "model_failed",
-        "The model gave an empty summary; /clear starts afresh, /model chooses another model.",
+        "The model gave an empty summary; choose another model or begin a new session.",
       );
     }
   }

@@ -16,7 +16,7 @@ const CAUSES: readonly Cause[] = [
   {
     code: "model_context_full",
     applies: ({ contextFull }) => contextFull,
-    says: "took the exchange for too long; /clear starts afresh, /model chooses a larger model",
+    says: "took the exchange for too long; begin a new session or choose a larger model",
   },
   {
     code: "model_rate_limited",
@@ -62,7 +62,7 @@ const CAUSES: readonly Cause[] = [
   {
     code: "model_failed",
     applies: ({ status }) => status !== null,
-    says: "did not accept the exchange; another model (/model) or a fresh start (/clear) may do",
+    says: "did not accept the exchange; try another model or a new session",
   },
 ];
 

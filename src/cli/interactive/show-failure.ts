@@ -38,6 +38,10 @@ const NEXT_STEPS: Partial<Record<ErrorCode, NextStep>> = {
   model_unreachable: RETRY,
   model_rate_limited: RETRY,
   model_failed: RETRY,
+  model_context_full: {
+    terminal: "The message is stored; /clear starts afresh, /model chooses another model.",
+    command: "The message is stored; --model with --continue-exchange asks a larger model.",
+  },
   call_limit_reached: {
     terminal: "/continue goes on with it.",
     command: "--continue-exchange goes on with it.",
