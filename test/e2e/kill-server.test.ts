@@ -20,16 +20,20 @@ it("[CLI-14] a service that is killed at any moment has every message that it ac
     const [, url] = await service.waitFor(/listening on (http:\S+)/);
     id ??= await createSession(url ?? "");
     let alive = true;
+    const begun = Promise.withResolvers<void>();
     const write = async (writer: number): Promise<void> => {
       for (let count = 0; alive; count += 1) {
         const content = `round ${round} writer ${writer} message ${count}`;
         const seq = await append(`${url}/api/sessions/${id}/messages`, content);
         if (seq !== null) {
           acknowledged.set(seq, content);
+          begun.resolve();
         }
       }
     };
     const writers = Array.from({ length: WRITERS }, (_, writer) => write(writer));
+    // how long a busy machine needs for the first message is no part of the moment
+    await begun.promise;
     await sleep(random() * 150);
     await service.stop("SIGKILL");
     alive = false;
@@ -37,7 +41,7 @@ it("[CLI-14] a service that is killed at any moment has every message that it ac
   }
 
   const rows = await expectNoDrift(home.database, id ?? "");
-  expect(acknowledged.size).toBeGreaterThan(ROUNDS);
+  expect(acknowledged.size).toBeGreaterThanOrEqual(ROUNDS);
   const lost = [...acknowledged].filter(([seq, content]) => rows[seq - 1]?.content !== content);
   expect(lost).toEqual([]);
 });
