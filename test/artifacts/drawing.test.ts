@@ -155,6 +155,30 @@ describe("the layout", () => {
     expect(width / height).toBeLessThanOrEqual(3);
   });
 
+  it.each<[string, number[]]>([
+    ["one, 24 and one", [1, 24, 1]],
+    ["two waves of 2,500", [2500, 2500]],
+    ["two waves of 30, each with each", [30, 30]],
+    ["one, 300 and one", [1, 300, 1]],
+  ])("[PLAN-52] wraps tall waves, of %s phases, to a picture at most 3:1", (_, waves) => {
+    let first = 0;
+    const phases = waves.flatMap((count, wave) => {
+      const before = waves[wave - 1] ?? 0;
+      const start = first - before;
+      first += count;
+      return Array.from({ length: count }, (__, at) => {
+        const every = Array.from({ length: before }, (___, index) => `p${start + index}`);
+        const depends_on = before > 1000 ? [`p${start + at}`] : every;
+        return { key: `p${first - count + at}`, depends_on };
+      });
+    });
+    const svg = drawSvg(planOf(phases));
+    const [, width, height] = /width="(\d+)" height="(\d+)"/.exec(svg)!;
+    expect(Number(height) / Number(width)).toBeLessThanOrEqual(3);
+    expect(Number(width) / Number(height)).toBeLessThanOrEqual(3);
+    expect(svg.match(/<text class="wave"/g)?.length).toBeGreaterThanOrEqual(waves.length);
+  });
+
   it("[PLAN-31] puts phases without any edge in a grid below the others", () => {
     const edges = [[], [0], ...Array.from({ length: 20 }, () => [])];
     const { boxes, lines } = layOut(graphOf(edges), () => 150);

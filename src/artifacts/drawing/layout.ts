@@ -59,21 +59,83 @@ interface RowsInput {
   readonly widthOf: (key: string) => number;
 }
 
-function layOutRows({ waves, edges, widthOf }: RowsInput): Layout {
-  const sizes = waves.map((wave) => ({
-    width: wave.reduce((most, key) => Math.max(most, widthOf(key)), 0),
-    height: wave.length * (BOX_HEIGHT + GAP) - GAP,
-  }));
+/** Height over width, at most; the picture adds a little to both. */
+const MAX_TALLNESS = 2.6;
+
+/**
+ * Splits waves into several columns if the picture would be too tall otherwise. Lines pass columns in
+ * lanes of their own, or straight across if these lanes alone would make it too tall.
+ */
+function layOutRows(input: RowsInput): Layout {
+  const whole = layOutColumns(input, { tallest: Infinity, passages: true });
+  if (!isTooTall(whole)) {
+    return whole;
+  }
+  const tallest = tallestColumn(input);
+  for (const share of [1, 2, 4]) {
+    const split = { tallest: Math.ceil(tallest / share), passages: true };
+    const layout = layOutColumns(input, split);
+    if (!isTooTall(layout)) {
+      return layout;
+    }
+  }
+  return layOutColumns(input, { tallest, passages: false });
+}
+
+function isTooTall({ width, height }: Pick<Layout, "width" | "height">): boolean {
+  return height > MAX_TALLNESS * width;
+}
+
+/** The most boxes in a column with which the boxes alone are not too tall. */
+function tallestColumn({ waves, widthOf }: RowsInput): number {
+  const widths = waves.map((wave) => widestOf(wave, widthOf) + COLUMN_GAP);
+  let tallest = waves.reduce((most, { length }) => Math.max(most, length), 1);
+  const widthAt = (most: number): number =>
+    waves.reduce((sum, { length }, at) => sum + Math.ceil(length / most) * (widths[at] ?? 0), 0);
+  while (
+    tallest > 1 &&
+    isTooTall({ width: widthAt(tallest), height: tallest * (BOX_HEIGHT + GAP) })
+  ) {
+    tallest = Math.min(tallest - 1, Math.ceil(tallest * 0.9));
+  }
+  return tallest;
+}
+
+function widestOf(keys: readonly string[], widthOf: (key: string) => number): number {
+  return keys.reduce((most, key) => Math.max(most, widthOf(key)), 0);
+}
+
+interface Split {
+  /** Boxes in a column, at most. */
+  readonly tallest: number;
+  /** Whether lines get lanes in the columns that they pass. */
+  readonly passages: boolean;
+}
+
+function layOutColumns({ waves, edges, widthOf }: RowsInput, { tallest, passages }: Split): Layout {
+  const columns = waves.flatMap((keys, wave) =>
+    inParts(keys, tallest).map((part) => ({ keys: part, wave, width: widestOf(part, widthOf) })),
+  );
+  const sizes = columns.map(({ keys, width }) => {
+    return { width, height: keys.length * (BOX_HEIGHT + GAP) - GAP };
+  });
   const gaps = { column: COLUMN_GAP, row: HEAD + 2 * LANE_MARGIN };
   const rows: RowLayout[] = [];
   let first = 0;
   for (const count of splitRows(sizes, gaps)) {
-    const columns = waves.slice(first, first + count);
-    const widths = sizes.slice(first, first + count).map(({ width }) => width);
-    rows.push(layOutRow({ columns, widths, edges, first }));
+    rows.push(layOutRow({ columns: columns.slice(first, first + count), edges, passages }));
     first += count;
   }
   return stackRows(rows, edges);
+}
+
+/** Parts of about the same length, `most` at most. */
+function inParts(keys: readonly string[], most: number): (readonly string[])[] {
+  const count = Math.ceil(keys.length / most);
+  const length = Math.ceil(keys.length / Math.max(1, count));
+  return Array.from({ length: Math.max(1, count) }, (_, at) =>
+    keys.slice(at * length, (at + 1) * length),
+  ).filter((part) => part.length > 0);
 }
 
 /** Puts rows below each other, with lanes for the lines between them. */

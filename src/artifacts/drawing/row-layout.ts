@@ -9,17 +9,24 @@ export interface RowEdge {
 }
 
 export interface RowInput {
-  /** The keys in each column, and the columns' widths. */
-  readonly columns: readonly (readonly string[])[];
-  readonly widths: readonly number[];
+  readonly columns: readonly RowColumn[];
   /** All edges of the graph. */
   readonly edges: readonly RowEdge[];
-  /** The number of the first column's wave. */
-  readonly first: number;
+  /** Whether edges get a passage in the columns that they pass; else they lead straight across. */
+  readonly passages: boolean;
+}
+
+/** A wave, or a part of one. */
+export interface RowColumn {
+  readonly keys: readonly string[];
+  /** The wave's number, from 0. */
+  readonly wave: number;
+  readonly width: number;
 }
 
 export interface RowLayout {
   readonly boxes: readonly Box[];
+  /** Where each wave begins. */
   readonly columns: readonly { readonly x: number; readonly wave: number }[];
   /**
    * The way of each edge in this row, by `from to`; of one that leaves the row by `from `, and of
@@ -36,7 +43,8 @@ const PASSAGE_HEIGHT = 8;
 const MAX_PASSAGES = 5000;
 
 /** Lays out columns beside each other, with a passage for each edge in each column that it passes. */
-export function layOutRow({ columns: keysOf, widths, edges, first }: RowInput): RowLayout {
+export function layOutRow({ columns: given, edges, passages }: RowInput): RowLayout {
+  const keysOf = given.map((column) => column.keys);
   const keys = keysOf.flat();
   const numbers = new Map(keys.map((key, at) => [key, at]));
   const columnOf = new Map(keysOf.flatMap((column, at) => column.map((key) => [key, at])));
@@ -44,10 +52,11 @@ export function layOutRow({ columns: keysOf, widths, edges, first }: RowInput): 
   const columns = keysOf.map((column) => column.map((key) => numbers.get(key) ?? 0));
   const tracks = tracksOf(edges, columnOf, keysOf.length);
   const most = tracks.reduce((sum, { start, end }) => sum + Math.max(0, end - start - 1), 0);
+  const isLed = passages && most <= MAX_PASSAGES;
   const itemsOf = new Map<string, readonly number[]>();
   for (const { name, from, to, start, end } of tracks) {
     const way: number[] = from === null ? [] : [numbers.get(from) ?? 0];
-    for (let column = start + 1; column < end && most <= MAX_PASSAGES; column += 1) {
+    for (let column = start + 1; column < end && isLed; column += 1) {
       way.push(items.push({ height: PASSAGE_HEIGHT }) - 1);
       columns[column]?.push(items.length - 1);
     }
@@ -59,10 +68,9 @@ export function layOutRow({ columns: keysOf, widths, edges, first }: RowInput): 
   return toRow({
     keys,
     columns,
-    widths,
+    given,
     items,
     itemsOf,
-    first,
     places: arrange({ columns, items, links }),
   });
 }
@@ -100,16 +108,15 @@ function tracksOf(
 interface Arranged {
   readonly keys: readonly string[];
   readonly columns: readonly (readonly number[])[];
-  readonly widths: readonly number[];
+  readonly given: readonly RowColumn[];
   readonly items: readonly Item[];
   readonly itemsOf: ReadonlyMap<string, readonly number[]>;
-  readonly first: number;
   readonly places: readonly number[];
 }
 
-function toRow({ keys, columns, widths, items, itemsOf, first, places }: Arranged): RowLayout {
+function toRow({ keys, columns, given, items, itemsOf, places }: Arranged): RowLayout {
   let right = 0;
-  const sides = widths.map((width) => {
+  const sides = given.map(({ width }) => {
     const side = { left: right, right: right + width };
     right += width + COLUMN_GAP;
     return side;
@@ -139,7 +146,9 @@ function toRow({ keys, columns, widths, items, itemsOf, first, places }: Arrange
   );
   return {
     boxes,
-    columns: sides.map(({ left: x }, at) => ({ x, wave: first + at })),
+    columns: given.flatMap(({ wave }, at) =>
+      wave === given[at - 1]?.wave ? [] : [{ x: sides[at]?.left ?? 0, wave }],
+    ),
     ways: new Map(ways),
     width: Math.max(0, right - COLUMN_GAP),
     height,
