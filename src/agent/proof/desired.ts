@@ -111,11 +111,14 @@ function clearedSeq(input: {
   if (moved === 0) {
     return cleared;
   }
+  // if every row is after the mark, as after a shift, positions say nothing of what was cleared
+  const isPlain = mark === 0 || places.some(({ row }) => row !== null && row.seq <= mark);
   const placed = places.map((place) => {
     const { row } = place;
+    const archived = row?.archived === 1;
     return {
       thread: place.kind === "message" && !isFree(place) ? place.thread : null,
-      said: row === null ? null : { archived: row.archived === 1, cleared: row.seq <= mark },
+      said: row === null ? null : { archived, cleared: isPlain ? row.seq <= mark : archived },
     };
   });
   return movedMark(placed, { mark: cleared, threadInUse });

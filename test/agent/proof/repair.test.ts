@@ -76,6 +76,7 @@ describe("repair", () => {
       const order = fc.uniqueArray(fc.integer({ min: 1, max: 40 }), { minLength: 6, maxLength: 6 });
       await fc.assert(
         fc.asyncProperty(order, async (seqs) => {
+          fc.pre(!isOtherRightOrder(seqs));
           await bench.plant("UPDATE messages SET seq = seq + 100 WHERE session_id = :id");
           for (const [index, seq] of seqs.entries()) {
             const change = "UPDATE messages SET seq = ? WHERE session_id = :id AND seq = ?";
@@ -86,6 +87,8 @@ describe("repair", () => {
         }),
         {
           numRuns: 40,
+          // each run repairs what the one before left, so a shrunk order would prove nothing
+          endOnFailure: true,
           examples: [[[99, 2, 3, 4, 5, 6]], [[1, 99, 3, 4, 5, 6]], [[1, 2, 3, 99, 5, 6]]],
         },
       );
@@ -225,3 +228,17 @@ describe("repair", () => {
     expect(others.sort()).toEqual(appended.toSorted());
   });
 });
+
+/**
+ * Positions of user and assistant in turn that are not theirs and yet right: a user's message may come
+ * before the answers to earlier ones, as if it had been appended meanwhile.
+ */
+function isOtherRightOrder(seqs: readonly number[]): boolean {
+  const isAscending = seqs.every((seq, index) => index === 0 || seq > (seqs[index - 1] ?? 0));
+  const isRight = seqs.every((seq, index) =>
+    seqs
+      .slice(0, index)
+      .every((earlier, other) => seq > earlier || (index % 2 === 0 && other % 2 === 1)),
+  );
+  return isRight && !isAscending;
+}
