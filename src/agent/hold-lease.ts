@@ -21,7 +21,7 @@ export interface HeldSession {
   readonly wasInterrupted: boolean;
   /** Aborted, with the error as its reason, once the lease could not be kept. */
   readonly lost: AbortSignal;
-  /** Gives the lease back; `finished` tells whether the exchange came to its end, `failure` why not. */
+  /** Gives the lease back; `finished`: whether the exchange came to its end; `failure`: why not. */
   release(finished: boolean, failure?: ExchangeFailure | null): Promise<void>;
   /**
    * Gives the lease of a finished exchange back and folds its thread, in one transaction. The

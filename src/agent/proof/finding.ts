@@ -21,7 +21,7 @@ export const FINDING_KINDS = [
   "thread_suffix",
   /** A message's time is none. */
   "ts",
-  /** The session's row says what cannot be; nothing tells what it ought to say. */
+  /** The session's row has an impossible value, and nothing shows the right one. */
   "parent",
   "depth",
   "project_key",

@@ -123,7 +123,7 @@ function verifyDocument({ proof, findings, pending }: Proven): VerifyDocument {
 }
 
 /**
- * Null for a session that was deleted meanwhile. One that cannot be read is a finding of its own:
+ * Null for a session that was deleted meanwhile. One that cannot be read is a separate finding:
  * it keeps none of the others from being checked.
  */
 async function documentOf(id: string, proven: Promise<Proven>): Promise<VerifyDocument | null> {

@@ -30,7 +30,7 @@ export interface MirrorInput {
  * cannot drift apart. Messages that have a row keep their `seq` (a pending one is pending no more,
  * and the provider counts it from here in place of its estimate); new ones are appended. An answer
  * in the place of one that was dropped is counted then. A summary that takes the id of the message
- * it replaces gets a row of its own, and the
+ * it replaces gets a separate row, and the
  * message keeps its row under a fresh id: the history stays readable. Carried out again, it changes
  * nothing. Does nothing for a session that does not exist.
  */

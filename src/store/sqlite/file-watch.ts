@@ -76,7 +76,7 @@ const HEADER_BYTES = 100;
 function readHeader(descriptor: number): Header {
   const header = Buffer.alloc(HEADER_BYTES);
   readSync(descriptor, header, 0, HEADER_BYTES, 0);
-  // 1 stands for 65,536
+  // 1 means 65,536
   const pageSize = header.readUInt16BE(16) === 1 ? 65_536 : header.readUInt16BE(16);
   return {
     isLogged: header.toString("latin1", 0, 16) === "SQLite format 3\0" && header[19] === 2,
