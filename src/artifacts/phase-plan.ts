@@ -1,4 +1,4 @@
-// Made from schemas/dev/phase-plan@1.json by `node test/artifacts/plan-types.ts`.
+// Made from schemas/dev/phase-plan@1.json by `node test/helpers/artifacts/plan-types.ts`.
 
 /** Dev Phase Plan (`dev/phase-plan@1`). */
 export interface PhasePlan {

@@ -12,10 +12,10 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { readSource } from "../../src/artifacts/read-source.ts";
 import { createLineIndex } from "../../src/artifacts/line-index.ts";
 import { toValue } from "../../src/artifacts/source.ts";
-import { readCorpus } from "./corpus.ts";
-import { documents } from "./documents.ts";
-import { SCHEMA_FILE } from "./plan-types.ts";
-import { planSchema } from "./plans.ts";
+import { readCorpus } from "../helpers/artifacts/corpus.ts";
+import { documents } from "../helpers/artifacts/documents.ts";
+import { SCHEMA_FILE } from "../helpers/artifacts/plan-types.ts";
+import { planSchema } from "../helpers/artifacts/plans.ts";
 
 const schema = planSchema();
 let other: (value: unknown) => boolean;

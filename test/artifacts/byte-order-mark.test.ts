@@ -2,8 +2,8 @@ import { expect, it } from "vitest";
 
 import { validateArtifact, validatePhasePlan } from "../../src/index.ts";
 import { startTestServer } from "../helpers/server.ts";
-import { plan } from "./plans.ts";
-import { project } from "./project/projects.ts";
+import { plan } from "../helpers/artifacts/plans.ts";
+import { project } from "../helpers/artifacts/projects.ts";
 
 const MARK = "\ufeff";
 const JSON_PLAN = JSON.stringify(plan());

@@ -3,8 +3,8 @@ import { describe, expect, it } from "vitest";
 
 import { readJson } from "../../src/artifacts/json-source.ts";
 import { createLineIndex } from "../../src/artifacts/line-index.ts";
-import { SCHEMA_FILE } from "./plan-types.ts";
-import { compileText } from "./plans.ts";
+import { SCHEMA_FILE } from "../helpers/artifacts/plan-types.ts";
+import { compileText } from "../helpers/artifacts/plans.ts";
 
 describe("the schema dev/phase-plan@1", () => {
   it("[PLAN-1] has the dialect, id and title that are promised, and no vocabulary beyond", () => {

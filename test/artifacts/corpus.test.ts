@@ -5,8 +5,8 @@ import { createLineIndex } from "../../src/artifacts/line-index.ts";
 import { readSource } from "../../src/artifacts/read-source.ts";
 import { locate } from "../../src/artifacts/source.ts";
 import { explainPlan, validatePlan } from "../../src/artifacts/validate-plan.ts";
-import { CORPUS, lineOf, readCorpus } from "./corpus.ts";
-import { KNOWN, planSchema } from "./plans.ts";
+import { CORPUS, lineOf, readCorpus } from "../helpers/artifacts/corpus.ts";
+import { KNOWN, planSchema } from "../helpers/artifacts/plans.ts";
 
 const corpus = readCorpus();
 const schema = planSchema();

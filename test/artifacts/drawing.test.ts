@@ -9,9 +9,9 @@ import { BOX_HEIGHT } from "../../src/artifacts/drawing/sizes.ts";
 import { drawSvg } from "../../src/artifacts/drawing/svg.ts";
 import { phaseGraph } from "../../src/artifacts/phase-graph.ts";
 import type { PhasePlan } from "../../src/artifacts/phase-plan.ts";
-import { acyclic } from "./graphs.ts";
-import { RUN_ID } from "./plans.ts";
-import { xmlFault } from "./well-formed.ts";
+import { acyclic } from "../helpers/artifacts/graphs.ts";
+import { RUN_ID } from "../helpers/artifacts/plans.ts";
+import { xmlFault } from "../helpers/artifacts/well-formed.ts";
 
 const EVIL = '</text><script>alert(1)</script> "]; end --> x\u001b[2J\ud800\ufffe& `**b**`';
 

@@ -3,8 +3,8 @@ import { describe, expect, it } from "vitest";
 
 import { explainPlan, validatePlan } from "../../src/artifacts/validate-plan.ts";
 import type { PlanReport } from "../../src/artifacts/validate-plan.ts";
-import { documents } from "./documents.ts";
-import { KNOWN, planSchema } from "./plans.ts";
+import { documents } from "../helpers/artifacts/documents.ts";
+import { KNOWN, planSchema } from "../helpers/artifacts/plans.ts";
 
 const schema = planSchema();
 

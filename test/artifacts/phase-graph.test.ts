@@ -3,8 +3,8 @@ import { describe, expect, it } from "vitest";
 
 import { phaseGraph } from "../../src/artifacts/phase-graph.ts";
 import type { PhaseGraph } from "../../src/artifacts/phase-graph.ts";
-import { acyclic } from "./graphs.ts";
-import type { Edges } from "./graphs.ts";
+import { acyclic } from "../helpers/artifacts/graphs.ts";
+import type { Edges } from "../helpers/artifacts/graphs.ts";
 
 function graphOf(edges: Edges, order: readonly number[] = [...edges.keys()]): PhaseGraph {
   return phaseGraph({

@@ -5,9 +5,9 @@ import { findCycles } from "../../src/artifacts/cycles.ts";
 import type { Finding } from "../../src/artifacts/finding.ts";
 import { explainPlan, validatePlan } from "../../src/artifacts/validate-plan.ts";
 import type { PlanReport } from "../../src/artifacts/validate-plan.ts";
-import { acyclic, anyGraph, planText, shuffled } from "./graphs.ts";
-import type { Edges } from "./graphs.ts";
-import { phase, planSchema } from "./plans.ts";
+import { acyclic, anyGraph, planText, shuffled } from "../helpers/artifacts/graphs.ts";
+import type { Edges } from "../helpers/artifacts/graphs.ts";
+import { phase, planSchema } from "../helpers/artifacts/plans.ts";
 
 const schema = planSchema();
 

@@ -3,8 +3,8 @@ import { expect, it } from "vitest";
 
 import type { PhasePlan } from "../../src/index.ts";
 import { phaseGraph, validatePhasePlan } from "../../src/index.ts";
-import { SCHEMA_FILE, TYPES_FILE, typesOf } from "./plan-types.ts";
-import { plan } from "./plans.ts";
+import { SCHEMA_FILE, TYPES_FILE, typesOf } from "../helpers/artifacts/plan-types.ts";
+import { plan } from "../helpers/artifacts/plans.ts";
 
 it("[PLAN-21] the types of a plan are those that its schema gives", () => {
   const schema = JSON.parse(readFileSync(SCHEMA_FILE, "utf8"));

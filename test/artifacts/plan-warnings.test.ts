@@ -4,7 +4,7 @@ import type { Finding } from "../../src/artifacts/finding.ts";
 import { pathFault } from "../../src/artifacts/plan-warnings.ts";
 import { validatePlan } from "../../src/artifacts/validate-plan.ts";
 import { CONTROL_FILES } from "../../src/core/control-files.ts";
-import { KNOWN, phase, plan, planSchema } from "./plans.ts";
+import { KNOWN, phase, plan, planSchema } from "../helpers/artifacts/plans.ts";
 
 const schema = planSchema();
 

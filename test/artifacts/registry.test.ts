@@ -7,9 +7,9 @@ import { loadSchemas, PHASE_PLAN } from "../../src/artifacts/registry.ts";
 import type { SchemaRegistry } from "../../src/artifacts/registry.ts";
 import { validateWith } from "../../src/artifacts/validate-with.ts";
 import { temporaryFolder } from "../helpers/temp.ts";
-import { project } from "./project/projects.ts";
-import { SCHEMA_FILE } from "./plan-types.ts";
-import { plan } from "./plans.ts";
+import { project } from "../helpers/artifacts/projects.ts";
+import { SCHEMA_FILE } from "../helpers/artifacts/plan-types.ts";
+import { plan } from "../helpers/artifacts/plans.ts";
 
 const pool = createWorkerPool();
 afterAll(() => pool.close());

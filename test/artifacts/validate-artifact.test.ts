@@ -1,8 +1,8 @@
 import { expect, it } from "vitest";
 
 import { validateArtifact } from "../../src/index.ts";
-import { project, SLOW_SCHEMA, SLOW_TEXT } from "./project/projects.ts";
-import { plan } from "./plans.ts";
+import { project, SLOW_SCHEMA, SLOW_TEXT } from "../helpers/artifacts/projects.ts";
+import { plan } from "../helpers/artifacts/plans.ts";
 
 it("[SCHEMA-9] a program checks any artifact: a plan, one of the project, one that is known by its id", async () => {
   const folder = project({ "slow.json": SLOW_SCHEMA });

@@ -2,8 +2,8 @@ import { hostname } from "node:os";
 
 import { describe, expect, it } from "vitest";
 
-import { detailOf, rowsOf } from "./seed.ts";
-import { ID, slowThenFast, startAnswer, WORDS } from "./slow-answer.ts";
+import { detailOf, rowsOf } from "../helpers/sessions/seed.ts";
+import { ID, slowThenFast, startAnswer, WORDS } from "../helpers/slow-answer.ts";
 
 describe("while an exchange is at work", () => {
   it("[CLI-38] another one is refused and told who is at work; its message is not stored", async () => {

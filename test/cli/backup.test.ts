@@ -14,7 +14,7 @@ import { expect, it, vi } from "vitest";
 
 import { freshHome } from "../helpers/reprise.ts";
 import { temporaryFolder } from "../helpers/temp.ts";
-import { detailOf, idLike, seed } from "./seed.ts";
+import { detailOf, idLike, seed } from "../helpers/sessions/seed.ts";
 
 interface BackupAnswer {
   readonly path: string;

@@ -7,7 +7,7 @@ import { describe, expect, it } from "vitest";
 import { startModelServer } from "../helpers/model-server.ts";
 import { freshHome } from "../helpers/reprise.ts";
 import { trustFolder } from "../helpers/trust.ts";
-import { detailOf, idLike, seed, sessionsOf } from "./seed.ts";
+import { detailOf, idLike, seed, sessionsOf } from "../helpers/sessions/seed.ts";
 
 interface Exchange {
   readonly session_id: string;

@@ -14,7 +14,7 @@ import { describe, expect, it } from "vitest";
 
 import { startProgram } from "../helpers/process.ts";
 import { freshHome, type Home } from "../helpers/reprise.ts";
-import { idLike, seed, sessionsOf } from "./seed.ts";
+import { idLike, seed, sessionsOf } from "../helpers/sessions/seed.ts";
 
 describe("where the database is", () => {
   it("[CLI-7] --database comes before REPRISE_DATABASE, that before XDG_DATA_HOME, that before HOME", async () => {

@@ -5,8 +5,8 @@ import { describe, expect, it } from "vitest";
 import { takeLease } from "../../src/store/leases/lease.ts";
 import { openSqliteStore } from "../../src/store/sqlite/open.ts";
 import { freshHome, type Home } from "../helpers/reprise.ts";
-import { owner } from "../store/engines.ts";
-import { idLike, seed, sessionsOf } from "./seed.ts";
+import { owner } from "../helpers/engines.ts";
+import { idLike, seed, sessionsOf } from "../helpers/sessions/seed.ts";
 
 const PARENT = idLike("aaaaaa1");
 const CHILD = idLike("bbbbbb2");

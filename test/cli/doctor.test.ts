@@ -10,7 +10,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 
 import { trustFolder } from "../helpers/trust.ts";
 import { freshHome, type Home } from "../helpers/reprise.ts";
-import { idLike, seed } from "./seed.ts";
+import { idLike, seed } from "../helpers/sessions/seed.ts";
 
 interface DoctorDocument {
   readonly ok: boolean;

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 
 import { freshHome } from "../helpers/reprise.ts";
-import { detailOf, idLike, seed } from "./seed.ts";
+import { detailOf, idLike, seed } from "../helpers/sessions/seed.ts";
 
 it("[CLI-21] sessions end ends a session once; again it changes nothing, and its messages stay", async () => {
   const home = freshHome();

@@ -5,7 +5,7 @@ import { expect, it } from "vitest";
 import { freshHome } from "../helpers/reprise.ts";
 import { startScriptedProvider } from "../helpers/scripted-provider.ts";
 import { CTRL_D, openTerminal } from "../helpers/terminal.ts";
-import { detailOf, idLike, seed } from "./seed.ts";
+import { detailOf, idLike, seed } from "../helpers/sessions/seed.ts";
 
 const ID = idLike("abcdef1");
 const KEY = "sk-secret-0123456789";

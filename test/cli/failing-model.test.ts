@@ -5,7 +5,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 
 import { startModelServer } from "../helpers/model-server.ts";
 import { freshHome } from "../helpers/reprise.ts";
-import { detailOf, idLike, rowsOf, seed } from "./seed.ts";
+import { detailOf, idLike, rowsOf, seed } from "../helpers/sessions/seed.ts";
 
 const KEY = "sk-secret-0123456789";
 

@@ -8,7 +8,7 @@ import { MessageInfo, Problem, SessionAck, SessionDetail } from "../../src/core/
 import { startModelServer } from "../helpers/model-server.ts";
 import { freshHome, type Home } from "../helpers/reprise.ts";
 import { CTRL_D, openTerminal } from "../helpers/terminal.ts";
-import { idLike, seed } from "./seed.ts";
+import { idLike, seed } from "../helpers/sessions/seed.ts";
 
 /** ESC, C1, BEL, DEL, a mark of direction, an invisible character; SQLite keeps all of them. */
 const STORED = "a\u001b[2J\u001b]0;x\u0007b\u009b31mc\u202ed\u007fe\u200bf";

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 
 import { startModelServer } from "../helpers/model-server.ts";
 import { freshHome } from "../helpers/reprise.ts";
-import { detailOf, idLike, rowsOf, seed, sessionsOf } from "./seed.ts";
+import { detailOf, idLike, rowsOf, seed, sessionsOf } from "../helpers/sessions/seed.ts";
 
 describe("lines on standard input", () => {
   it("[CLI-35] are messages, one exchange each, in order, to the end of the input", async () => {

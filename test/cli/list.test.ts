@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 
 import { freshHome } from "../helpers/reprise.ts";
-import { idLike, seed, sessionsOf } from "./seed.ts";
+import { idLike, seed, sessionsOf } from "../helpers/sessions/seed.ts";
 
 describe("sessions list", () => {
   it("[CLI-16] says on standard error that there are none, and prints an empty array with --json", async () => {

@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 
 import { freshHome } from "../helpers/reprise.ts";
 import { testSize } from "../helpers/size.ts";
-import { seed, sessionsOf } from "./seed.ts";
+import { seed, sessionsOf } from "../helpers/sessions/seed.ts";
 
 it("[STORE-38] command lines that are started at once on one file all succeed", async () => {
   const count = testSize(15);

@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { expect, it, onTestFinished } from "vitest";
 
 import { freshHome } from "../helpers/reprise.ts";
-import { detailOf, idLike } from "./seed.ts";
+import { detailOf, idLike } from "../helpers/sessions/seed.ts";
 
 async function refusingAddress(): Promise<{ host: string; url: string }> {
   const server = createServer((_request, response) => {

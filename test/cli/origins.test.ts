@@ -7,7 +7,7 @@ import { startModelServer } from "../helpers/model-server.ts";
 import { freshHome, type Home } from "../helpers/reprise.ts";
 import { temporaryFolder } from "../helpers/temp.ts";
 import { CTRL_D, openTerminal } from "../helpers/terminal.ts";
-import { detailOf, rowsOf } from "./seed.ts";
+import { detailOf, rowsOf } from "../helpers/sessions/seed.ts";
 
 interface Exchange {
   readonly session_id: string;

@@ -6,7 +6,7 @@ import { describe, expect, it } from "vitest";
 import { type ModelServer, startModelServer } from "../helpers/model-server.ts";
 import { freshHome, type Home } from "../helpers/reprise.ts";
 import { CTRL_C, CTRL_D, openTerminal } from "../helpers/terminal.ts";
-import { detailOf, idLike, seed } from "./seed.ts";
+import { detailOf, idLike, seed } from "../helpers/sessions/seed.ts";
 
 const ID = idLike("abcdef1");
 const PASTES_MARKED = "\u001b[?2004h";

@@ -7,9 +7,9 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Finding } from "../../src/artifacts/finding.ts";
-import { CORPUS, lineOf, readCorpus } from "../artifacts/corpus.ts";
-import { phase, plan, RUN_ID } from "../artifacts/plans.ts";
-import { run } from "./plan-program.ts";
+import { CORPUS, lineOf, readCorpus } from "../helpers/artifacts/corpus.ts";
+import { phase, plan, RUN_ID } from "../helpers/artifacts/plans.ts";
+import { run } from "../helpers/plan-program.ts";
 
 interface Answer {
   valid: boolean;

@@ -6,7 +6,7 @@ import { describe, expect, it } from "vitest";
 
 import { startModelServer } from "../helpers/model-server.ts";
 import { freshHome } from "../helpers/reprise.ts";
-import { detailOf, rowsOf, sessionsOf } from "./seed.ts";
+import { detailOf, rowsOf, sessionsOf } from "../helpers/sessions/seed.ts";
 
 describe("-p", () => {
   it("[CLI-32] stores the user's row before the model is asked, and the assistant's after it answered", async () => {

@@ -3,7 +3,7 @@ import { DatabaseSync } from "node:sqlite";
 import { expect, it } from "vitest";
 
 import { freshHome, type Home } from "../helpers/reprise.ts";
-import { idLike, seed, sessionsOf } from "./seed.ts";
+import { idLike, seed, sessionsOf } from "../helpers/sessions/seed.ts";
 
 const OLD = idLike("aaaaaa1");
 const OLD_ACTIVE = idLike("bbbbbb2");

@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import { freshHome } from "../helpers/reprise.ts";
 import { startScriptedProvider } from "../helpers/scripted-provider.ts";
 import { CTRL_D, openTerminal } from "../helpers/terminal.ts";
-import { detailOf, idLike, rowsOf } from "./seed.ts";
+import { detailOf, idLike, rowsOf } from "../helpers/sessions/seed.ts";
 
 it("[CLI-60] /retry is offered after a failure and does not store the message again", async () => {
   await using provider = await startScriptedProvider("openai", (index) =>

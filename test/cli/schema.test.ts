@@ -2,9 +2,9 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { project, SLOW_SCHEMA, SLOW_TEXT } from "../artifacts/project/projects.ts";
+import { project, SLOW_SCHEMA, SLOW_TEXT } from "../helpers/artifacts/projects.ts";
 import { temporaryFolder } from "../helpers/temp.ts";
-import { run } from "./plan-program.ts";
+import { run } from "../helpers/plan-program.ts";
 
 it.each([[["schema", "dev/phase-plan@1"]], [["schema", "show", "dev/phase-plan@1"]]])(
   "[PLAN-1] [PLAN-15] %j prints the schema byte for byte",

@@ -5,8 +5,8 @@ import { describe, expect, it, vi } from "vitest";
 
 import { freshHome, type Home } from "../helpers/reprise.ts";
 import { CTRL_C, CTRL_D } from "../helpers/terminal.ts";
-import { detailOf, idLike, rowsOf, seed, sessionsOf } from "./seed.ts";
-import { ID, slowThenFast } from "./slow-answer.ts";
+import { detailOf, idLike, rowsOf, seed, sessionsOf } from "../helpers/sessions/seed.ts";
+import { ID, slowThenFast } from "../helpers/slow-answer.ts";
 
 /** util-linux' `script` gives a program a terminal of its own. */
 const canMakeTerminal = existsSync("/usr/bin/script") && process.platform === "linux";

@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import { createPostgres } from "../helpers/postgres.ts";
 import { freshHome } from "../helpers/reprise.ts";
 import { openStream } from "../helpers/stream.ts";
-import { startCuttingProxy } from "../store/postgres/cutting-proxy.ts";
+import { startCuttingProxy } from "../helpers/postgres/cutting-proxy.ts";
 
 it("[OPS-7] a node whose database answers nothing, and keeps its connections, leaves all the same when it is told to stop", async () => {
   await using database = await createPostgres();

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 
 import { freshHome } from "../helpers/reprise.ts";
-import { type Detail, idLike, rowsOf, seed, sessionsOf } from "./seed.ts";
+import { type Detail, idLike, rowsOf, seed, sessionsOf } from "../helpers/sessions/seed.ts";
 
 describe("sessions show", () => {
   it("[CLI-17] [CLI-20] shows the session and its messages, archived ones with --all; a prefix of 6 will do", async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 
-import { append, detailOf, rowsOf } from "./seed.ts";
-import { ID, slowThenFast, startAnswer, WORDS } from "./slow-answer.ts";
+import { append, detailOf, rowsOf } from "../helpers/sessions/seed.ts";
+import { ID, slowThenFast, startAnswer, WORDS } from "../helpers/slow-answer.ts";
 
 describe("an exchange that is stopped", () => {
   it.each([

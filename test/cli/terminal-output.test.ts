@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { startModelServer } from "../helpers/model-server.ts";
 import { freshHome } from "../helpers/reprise.ts";
 import { openTerminal } from "../helpers/terminal.ts";
-import { idLike, seed } from "./seed.ts";
+import { idLike, seed } from "../helpers/sessions/seed.ts";
 
 const HOSTILE = "a\u001b[2Jb\u009bc\u202ed\u007fe";
 const VISIBLE = "a␛[2Jb<U+009B>c<U+202E>d␡e";

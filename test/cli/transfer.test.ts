@@ -6,7 +6,7 @@ import { expect, it } from "vitest";
 import { startModelServer } from "../helpers/model-server.ts";
 import { freshHome, type Home } from "../helpers/reprise.ts";
 import { temporaryFolder } from "../helpers/temp.ts";
-import { append, detailOf, idLike, rowsOf, seed, sessionsOf } from "./seed.ts";
+import { append, detailOf, idLike, rowsOf, seed, sessionsOf } from "../helpers/sessions/seed.ts";
 
 async function exported(home: Home, id: string): Promise<string> {
   const { code, stdout, stderr } = await home.run(["sessions", "export", id]);

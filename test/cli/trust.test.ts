@@ -16,7 +16,7 @@ import { describe, expect, it, vi } from "vitest";
 import { startModelServer } from "../helpers/model-server.ts";
 import { freshHome, type Home } from "../helpers/reprise.ts";
 import { trustFile, trustFolder } from "../helpers/trust.ts";
-import { seed, sessionsOf } from "./seed.ts";
+import { seed, sessionsOf } from "../helpers/sessions/seed.ts";
 import { projectKeyOf } from "../../src/store/project-key.ts";
 
 const NOT_USED =

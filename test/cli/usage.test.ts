@@ -9,7 +9,7 @@ import { takeLease } from "../../src/store/leases/lease.ts";
 import { openSqliteStore } from "../../src/store/sqlite/open.ts";
 import { startProcess } from "../helpers/process.ts";
 import { freshHome } from "../helpers/reprise.ts";
-import { idLike, seed } from "./seed.ts";
+import { idLike, seed } from "../helpers/sessions/seed.ts";
 
 const BIN = fileURLToPath(new URL("../../bin/reprise.js", import.meta.url));
 const PACKAGE = fileURLToPath(new URL("../../package.json", import.meta.url));

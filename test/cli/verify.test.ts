@@ -3,7 +3,7 @@ import { DatabaseSync } from "node:sqlite";
 import { describe, expect, it } from "vitest";
 
 import { freshHome, type Home } from "../helpers/reprise.ts";
-import { detailOf, idLike, rowsOf, seed } from "./seed.ts";
+import { detailOf, idLike, rowsOf, seed } from "../helpers/sessions/seed.ts";
 
 interface VerifyDocument {
   readonly session_id: string;

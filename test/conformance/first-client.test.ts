@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 import { freshHome } from "../helpers/reprise.ts";
 import { startTestServer, type TestServer } from "../helpers/server.ts";
-import { createStrictClient, type OpenApi, type StrictClient } from "./strict-client.ts";
+import { createStrictClient, type OpenApi, type StrictClient } from "../helpers/strict-client.ts";
 
 /** What `GET /openapi.json` answered before any later field was added. Never regenerate it. */
 const document: OpenApi = JSON.parse(

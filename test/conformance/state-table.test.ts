@@ -20,8 +20,8 @@ import type { Store } from "../../src/store/store.ts";
 import { createDatabase } from "../helpers/database.ts";
 import { openStoreAt } from "../helpers/open-store.ts";
 import { seededRandom } from "../helpers/random.ts";
-import { execute } from "../store/engines.ts";
-import { type ModelSession, StateModel } from "./state-model.ts";
+import { execute } from "../helpers/engines.ts";
+import { type ModelSession, StateModel } from "../helpers/state-model.ts";
 import { TRUSTED } from "../helpers/trust.ts";
 
 /** Orders that are tried; REPRISE_TEST_RUNS asks for more. */

@@ -6,9 +6,9 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 import type { Finding } from "../../src/artifacts/finding.ts";
 import type { Problem } from "../../src/core/schemas.ts";
-import { lineOf, readCorpus } from "../artifacts/corpus.ts";
-import { SCHEMA_FILE } from "../artifacts/plan-types.ts";
-import { plan } from "../artifacts/plans.ts";
+import { lineOf, readCorpus } from "../helpers/artifacts/corpus.ts";
+import { SCHEMA_FILE } from "../helpers/artifacts/plan-types.ts";
+import { plan } from "../helpers/artifacts/plans.ts";
 import { startTestServer, type TestServer } from "../helpers/server.ts";
 import { temporaryFolder } from "../helpers/temp.ts";
 

@@ -4,7 +4,7 @@ import { takeLease } from "../../src/store/leases/lease.ts";
 import type { Store } from "../../src/store/store.ts";
 import { startTestServer, type TestServer } from "../helpers/server.ts";
 import { openStream } from "../helpers/stream.ts";
-import { execute, owner } from "../store/engines.ts";
+import { execute, owner } from "../helpers/engines.ts";
 
 describe("/metrics", () => {
   it("[OPS-1] is Prometheus' text: every series under a HELP and a TYPE, histograms that add up", async () => {

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 
 import type { Finding } from "../../src/artifacts/finding.ts";
-import { project, SLOW_SCHEMA, SLOW_TEXT } from "../artifacts/project/projects.ts";
+import { project, SLOW_SCHEMA, SLOW_TEXT } from "../helpers/artifacts/projects.ts";
 import { startTestServer, type TestServer } from "../helpers/server.ts";
 
 const slow = { text: SLOW_TEXT, schema: SLOW_SCHEMA.$id };

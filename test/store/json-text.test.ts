@@ -9,7 +9,7 @@ import { readDetailWithin } from "../../src/store/messages/detail-within.ts";
 import { readDetail } from "../../src/store/messages/read.ts";
 import { listSessions, listSummaries } from "../../src/store/sessions/list.ts";
 import type { Store } from "../../src/store/store.ts";
-import { describeEngines, newSession, openFresh, owner } from "./engines.ts";
+import { describeEngines, newSession, openFresh, owner } from "../helpers/engines.ts";
 
 const CONTROLS = Array.from({ length: 0x20 }, (_, code) => String.fromCharCode(code)).join("");
 const NASTY = `${CONTROLS.slice(1)}"\\/'\u007f\u0080\u2028\u2029\ufeff\ufffd\uffff🚀\u202e`;

@@ -9,7 +9,7 @@ import { listSessions } from "../../src/store/sessions/list.ts";
 import { readSession } from "../../src/store/sessions/read.ts";
 import type { Operation } from "../../src/store/store.ts";
 import { startProgram } from "../helpers/process.ts";
-import { describeEngines, execute, newSession, openFresh } from "./engines.ts";
+import { describeEngines, execute, newSession, openFresh } from "../helpers/engines.ts";
 
 /** Makes a session and then fails. */
 const makeAndFail: Operation<{ readonly error: unknown }, never> = async (tx, { error }) => {

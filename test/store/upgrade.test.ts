@@ -6,7 +6,7 @@ import { postgresDialect } from "../../src/store/postgres/dialect.ts";
 import { createSession } from "../../src/store/sessions/create.ts";
 import { listSessions } from "../../src/store/sessions/list.ts";
 import { sqliteDialect } from "../../src/store/sqlite/dialect.ts";
-import { describeEngines, execute } from "./engines.ts";
+import { describeEngines, execute } from "../helpers/engines.ts";
 
 /** What an older program does not notice: more tables, more indexes, more columns with a default. */
 const ADDS =

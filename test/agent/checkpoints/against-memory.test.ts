@@ -16,9 +16,9 @@ import { describe, expect, it } from "vitest";
 import { z } from "zod";
 
 import { createCheckpointSaver } from "../../../src/agent/checkpoints/saver.ts";
-import { ProgramModel } from "./program-model.ts";
-import { openSaver } from "./saver.ts";
-import { TwinSaver } from "./twin-saver.ts";
+import { ProgramModel } from "../../helpers/checkpoints/program-model.ts";
+import { openSaver } from "../../helpers/checkpoints/saver.ts";
+import { TwinSaver } from "../../helpers/checkpoints/twin-saver.ts";
 
 const THREAD = "a thread";
 const config = { configurable: { thread_id: THREAD }, durability: "sync" as const };

@@ -4,8 +4,8 @@ import { uuid6 } from "@langchain/langgraph-checkpoint";
 import { describe, expect, it } from "vitest";
 
 import { createCheckpointSaver } from "../../../src/agent/checkpoints/saver.ts";
-import { refuseRows } from "../../store/engines.ts";
-import { holdSession, openSaver } from "./saver.ts";
+import { refuseRows } from "../../helpers/engines.ts";
+import { holdSession, openSaver } from "../../helpers/checkpoints/saver.ts";
 
 const thread = { configurable: { thread_id: "thread" } };
 const metadata = { source: "loop" as const, step: 0, parents: {} };

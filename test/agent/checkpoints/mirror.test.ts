@@ -20,8 +20,8 @@ import { readMessagesAfter, readPending } from "../../../src/store/messages/read
 import { createSession } from "../../../src/store/sessions/create.ts";
 import { readSession } from "../../../src/store/sessions/read.ts";
 import type { Operation, Store } from "../../../src/store/store.ts";
-import { owner, refuseRows } from "../../store/engines.ts";
-import { openSaver } from "./saver.ts";
+import { owner, refuseRows } from "../../helpers/engines.ts";
+import { openSaver } from "../../helpers/checkpoints/saver.ts";
 
 async function openSession(store: Store) {
   const { id } = await store.write(createSession, {});

@@ -12,8 +12,8 @@ import { expect, it } from "vitest";
 
 import { appendMessages } from "../../../src/agent/append-messages.ts";
 import { createCheckpointSaver } from "../../../src/agent/checkpoints/saver.ts";
-import { holdSession, openSaver } from "./saver.ts";
-import { TwinSaver } from "./twin-saver.ts";
+import { holdSession, openSaver } from "../../helpers/checkpoints/saver.ts";
+import { TwinSaver } from "../../helpers/checkpoints/twin-saver.ts";
 
 /** What can happen to a thread; `at` picks a checkpoint or a message. */
 type Action =

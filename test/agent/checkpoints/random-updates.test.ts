@@ -13,8 +13,8 @@ import { expect, it } from "vitest";
 
 import { createCheckpointSaver } from "../../../src/agent/checkpoints/saver.ts";
 import { randomOf } from "../../helpers/random.ts";
-import { openSaver } from "./saver.ts";
-import { TwinSaver } from "./twin-saver.ts";
+import { openSaver } from "../../helpers/checkpoints/saver.ts";
+import { TwinSaver } from "../../helpers/checkpoints/twin-saver.ts";
 
 const SEEDS = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12];
 const ACTIONS = 8;

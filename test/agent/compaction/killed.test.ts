@@ -8,7 +8,7 @@ import { openSqliteStore } from "../../../src/store/sqlite/open.ts";
 import { startModelServer } from "../../helpers/model-server.ts";
 import { seededRandom } from "../../helpers/random.ts";
 import { freshHome } from "../../helpers/reprise.ts";
-import { readKept } from "../fold/kept.ts";
+import { readKept } from "../../helpers/checkpoints/kept.ts";
 
 const ID = "11111111-2222-4333-8444-555555555555";
 const ROUNDS = Number(process.env["REPRISE_TEST_ROUNDS"] ?? 10);

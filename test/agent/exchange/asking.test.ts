@@ -12,7 +12,7 @@ import { OUTCOME_UNKNOWN } from "../../../src/agent/thread-state.ts";
 import { threadId } from "../../../src/core/threads.ts";
 import { releaseLease, takeLease } from "../../../src/store/leases/lease.ts";
 import { thisProcess } from "../../../src/store/leases/this-process.ts";
-import { ProgramModel } from "../checkpoints/program-model.ts";
+import { ProgramModel } from "../../helpers/checkpoints/program-model.ts";
 import { expectNoDrift } from "../../helpers/compare.ts";
 import { type Bench, openBench } from "../../helpers/exchanger.ts";
 import { startModelServer } from "../../helpers/model-server.ts";

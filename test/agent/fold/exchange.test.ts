@@ -18,7 +18,7 @@ import {
   type SentMessage,
   startModelServer,
 } from "../../helpers/model-server.ts";
-import { readKept } from "./kept.ts";
+import { readKept } from "../../helpers/checkpoints/kept.ts";
 
 async function expectProven(bench: Bench): Promise<void> {
   await expectNoDrift(bench.database, bench.session.id);

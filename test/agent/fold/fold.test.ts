@@ -9,8 +9,8 @@ import { newId } from "../../../src/core/ids.ts";
 import { foldThread } from "../../../src/store/checkpoints/fold.ts";
 import { takeLease } from "../../../src/store/leases/lease.ts";
 import { createSession } from "../../../src/store/sessions/create.ts";
-import { openSaver, type TestSaver } from "../checkpoints/saver.ts";
-import { readKept } from "./kept.ts";
+import { openSaver, type TestSaver } from "../../helpers/checkpoints/saver.ts";
+import { readKept } from "../../helpers/checkpoints/kept.ts";
 
 const config = { configurable: { thread_id: "thread" }, durability: "sync" as const };
 

@@ -6,7 +6,7 @@ import { RepriseError } from "../../../src/core/errors.ts";
 import { modelConfig } from "../../../src/agent/models/config.ts";
 import { modelFailure } from "../../../src/agent/models/failure.ts";
 import { openModel } from "../../../src/agent/models/open.ts";
-import { refusedUrl, startProvider } from "./provider-server.ts";
+import { refusedUrl, startProvider } from "../../helpers/provider-server.ts";
 
 const KEY = "sk-very-secret-key";
 const REQUEST = "the words of the exchange";

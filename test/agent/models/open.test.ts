@@ -3,7 +3,7 @@ import { LLMock } from "@copilotkit/aimock";
 
 import { type ModelConfig, modelConfig } from "../../../src/agent/models/config.ts";
 import { openModel } from "../../../src/agent/models/open.ts";
-import { startProvider } from "./provider-server.ts";
+import { startProvider } from "../../helpers/provider-server.ts";
 
 const TRAPS = {
   ANTHROPIC_API_KEY: "from-the-environment",

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 
 import { loadPersona } from "../../../src/agent/personas/load.ts";
-import { personaFolders } from "./persona-folders.ts";
+import { personaFolders } from "../../helpers/persona-folders.ts";
 
 const READING = ["read_file", "list_files", "find_files", "search_files"];
 

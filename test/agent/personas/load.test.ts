@@ -6,7 +6,7 @@ import { describe, expect, it } from "vitest";
 
 import { listPersonas } from "../../../src/agent/personas/list.ts";
 import { loadPersona } from "../../../src/agent/personas/load.ts";
-import { personaFolders } from "./persona-folders.ts";
+import { personaFolders } from "../../helpers/persona-folders.ts";
 
 const OWN = "repo/.reprise/personas";
 const persona = (fields: string, prompt = "Be good.") => `---\n${fields}\n---\n\n${prompt}\n`;

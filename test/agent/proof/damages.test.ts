@@ -6,8 +6,8 @@ import { appendUserMessage } from "../../../src/store/messages/append.ts";
 import { createSession } from "../../../src/store/sessions/create.ts";
 import { seededRandom } from "../../helpers/random.ts";
 import { testSize } from "../../helpers/size.ts";
-import { DAMAGES, type Damage, type Target } from "./damages.ts";
-import { type Bench, type Dump, openBench } from "./sessions.ts";
+import { DAMAGES, type Damage, type Target } from "../../helpers/sessions/damages.ts";
+import { type Bench, type Dump, openBench } from "../../helpers/sessions/bench.ts";
 
 /** Damages planted; REPRISE_TEST_SIZE asks for more. */
 const SIZE = testSize(12);

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 
 import { createCheckpointSaver } from "../../../src/agent/checkpoints/saver.ts";
 import { threadId } from "../../../src/core/threads.ts";
-import { answer, type Bench, openBench } from "./sessions.ts";
+import { answer, type Bench, openBench } from "../../helpers/sessions/bench.ts";
 
 const THREAD = "(SELECT id FROM checkpoint_threads WHERE thread_id = ':id:0')";
 const HEAD = `(SELECT max(id) FROM checkpoints WHERE thread = ${THREAD} AND ns = '')`;

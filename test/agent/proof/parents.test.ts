@@ -7,7 +7,7 @@ import { startThread } from "../../../src/store/sessions/change.ts";
 import { createSession } from "../../../src/store/sessions/create.ts";
 import { listSessions } from "../../../src/store/sessions/list.ts";
 import type { Store } from "../../../src/store/store.ts";
-import { execute } from "../../store/engines.ts";
+import { execute } from "../../helpers/engines.ts";
 import { openBench } from "../../helpers/exchanger.ts";
 import {
   type ModelAnswer,

@@ -3,7 +3,13 @@ import { randomUUID } from "node:crypto";
 import fc from "fast-check";
 import { expect, it } from "vitest";
 
-import { answer, type Bench, type Dump, openBench, toolRound } from "./sessions.ts";
+import {
+  answer,
+  type Bench,
+  type Dump,
+  openBench,
+  toolRound,
+} from "../../helpers/sessions/bench.ts";
 
 /*
  * A session of every kind of thread, damaged at random: verify has to say so exactly where the

@@ -9,7 +9,7 @@ import { beginExchange } from "../../../src/store/messages/begin-exchange.ts";
 import { readPending } from "../../../src/store/messages/read.ts";
 import { endSession } from "../../../src/store/sessions/change.ts";
 import { readSession } from "../../../src/store/sessions/read.ts";
-import { answer, openBench, rightOnes, swap, usualSession } from "./sessions.ts";
+import { answer, openBench, rightOnes, swap, usualSession } from "../../helpers/sessions/bench.ts";
 
 describe("repair", () => {
   it("[PROOF-5] changes nothing where nothing is wrong, not even the lease's epoch", async () => {

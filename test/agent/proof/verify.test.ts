@@ -3,7 +3,14 @@ import { describe, expect, it } from "vitest";
 import { HumanMessage } from "@langchain/core/messages";
 
 import { proveSession } from "../../../src/agent/proof/prove.ts";
-import { answer, openBench, rightOnes, swap, toolRound, usualSession } from "./sessions.ts";
+import {
+  answer,
+  openBench,
+  rightOnes,
+  swap,
+  toolRound,
+  usualSession,
+} from "../../helpers/sessions/bench.ts";
 
 describe("verify", () => {
   it("[PROOF-1] agrees with what exchanges, appended messages, new threads and clearing leave", async () => {

@@ -13,7 +13,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 
-import { type ToolBox, toolBox } from "./tool-box.ts";
+import { type ToolBox, toolBox } from "../../helpers/tool-box.ts";
 
 const SECRET = "the secret outside";
 

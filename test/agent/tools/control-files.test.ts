@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 
 import { CONTROL_FILES } from "../../../src/core/control-files.ts";
-import { toolBox } from "./tool-box.ts";
+import { toolBox } from "../../helpers/tool-box.ts";
 
 /** Spellings that some file system takes for the same name. */
 function spellings(name: string): string[] {

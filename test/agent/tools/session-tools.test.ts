@@ -10,7 +10,7 @@ import { modelConfig } from "../../../src/agent/models/config.ts";
 import { openModel } from "../../../src/agent/models/open.ts";
 import { SESSION_TOOLS } from "../../../src/agent/tools/catalogue.ts";
 import { READING_TOOLS, sessionTools } from "../../../src/agent/tools/session-tools.ts";
-import { toolBox } from "./tool-box.ts";
+import { toolBox } from "../../helpers/tool-box.ts";
 
 describe("sessionTools", () => {
   it("gives none without a repository, all with one, or those that are allowed", () => {

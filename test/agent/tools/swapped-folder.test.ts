@@ -18,7 +18,7 @@ import { locate } from "../../../src/agent/tools/locate.ts";
 import { openFile } from "../../../src/agent/tools/open-file.ts";
 import { walkFiles } from "../../../src/agent/tools/walk.ts";
 import { replaceFile } from "../../../src/agent/tools/write-file.ts";
-import { toolBox } from "./tool-box.ts";
+import { toolBox } from "../../helpers/tool-box.ts";
 
 /**
  * A repository with `d/f`, and a folder outside with another `f`. `swap` puts a link to the outside

@@ -22,7 +22,7 @@ import { openBench } from "../../helpers/exchanger.ts";
 import { startModelServer } from "../../helpers/model-server.ts";
 import { temporaryFolder } from "../../helpers/temp.ts";
 import { TRUSTED, UNTRUSTED } from "../../helpers/trust.ts";
-import { personaFolders } from "../personas/persona-folders.ts";
+import { personaFolders } from "../../helpers/persona-folders.ts";
 
 const PERSONA = "---\ndescription: from the folder\n---\nI am the folder's.\n";
 const DELEGATE = JSON.stringify({ persona: "helper", task: "do it" });

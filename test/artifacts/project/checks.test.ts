@@ -8,7 +8,7 @@ import type { Finding } from "../../../src/artifacts/finding.ts";
 import { createWorkerPool } from "../../../src/artifacts/project/worker-pool.ts";
 import { loadSchemas } from "../../../src/artifacts/registry.ts";
 import { validateWith } from "../../../src/artifacts/validate-with.ts";
-import { project, SLOW_SCHEMA, SLOW_TEXT } from "./projects.ts";
+import { project, SLOW_SCHEMA, SLOW_TEXT } from "../../helpers/artifacts/projects.ts";
 
 const pool = createWorkerPool();
 afterAll(() => pool.close());

@@ -8,7 +8,7 @@ import { loadSchemas } from "../../../src/artifacts/registry.ts";
 import type { SchemaRegistry } from "../../../src/artifacts/registry.ts";
 import { validateWith } from "../../../src/artifacts/validate-with.ts";
 import { isRepriseError } from "../../../src/core/errors.ts";
-import { project } from "./projects.ts";
+import { project } from "../../helpers/artifacts/projects.ts";
 
 /** A checkout of the JSON Schema Test Suite; it is no part of this project. */
 const SUITE = process.env["REPRISE_JSON_SCHEMA_SUITE"] ?? "";

@@ -13,8 +13,15 @@ import type { Running } from "../../helpers/process.ts";
 import { freshHome, type Home } from "../../helpers/reprise.ts";
 import { testSize } from "../../helpers/size.ts";
 import { makeFolder, temporaryFolder } from "../../helpers/temp.ts";
-import { type Made, makeAllKinds } from "./all-kinds.ts";
-import { allColumns, exportsOf, NOT_COPIED, NUMBERED, NUMBERS_INSIDE, valuesOf } from "./stored.ts";
+import { type Made, makeAllKinds } from "../../helpers/sessions/all-kinds.ts";
+import {
+  allColumns,
+  exportsOf,
+  NOT_COPIED,
+  NUMBERED,
+  NUMBERS_INSIDE,
+  valuesOf,
+} from "../../helpers/sessions/stored.ts";
 
 const SESSIONS = testSize(24);
 /** A torture of 1,000 sessions has 100,000 messages. */

@@ -6,7 +6,7 @@ import { expect, it, onTestFinished } from "vitest";
 
 import { createPostgres } from "../../helpers/postgres.ts";
 import { freshHome, type Home } from "../../helpers/reprise.ts";
-import { idLike, seed, sessionsOf } from "../seed.ts";
+import { idLike, seed, sessionsOf } from "../../helpers/sessions/seed.ts";
 
 async function homeWithSessions(): Promise<Home> {
   const home = freshHome();

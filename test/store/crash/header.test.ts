@@ -10,7 +10,7 @@ import { openSqliteStore } from "../../../src/store/sqlite/open.ts";
 import { seededRandom } from "../../helpers/random.ts";
 import { testSize } from "../../helpers/size.ts";
 import { temporaryFolder } from "../../helpers/temp.ts";
-import { contentOf } from "../content.ts";
+import { contentOf } from "../../helpers/content.ts";
 
 /** Bytes of a database's header, each of which a bad disk may change. */
 const HEADER = 100;

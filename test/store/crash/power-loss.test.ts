@@ -2,8 +2,8 @@ import { describe, expect, it } from "vitest";
 
 import { seededRandom } from "../../helpers/random.ts";
 import { testSize } from "../../helpers/size.ts";
-import { crashAfter } from "./history.ts";
-import { expectEachCommit, expectPrefixes } from "./images.ts";
+import { crashAfter } from "../../helpers/crash/history.ts";
+import { expectEachCommit, expectPrefixes } from "../../helpers/crash/images.ts";
 
 /** Damaged logs that are opened; REPRISE_TEST_SIZE asks for more. */
 const IMAGES = testSize(500);

@@ -16,7 +16,7 @@ import { backupSqlite } from "../../../src/store/sqlite/backup.ts";
 import { openSqliteStore } from "../../../src/store/sqlite/open.ts";
 import { startProgram } from "../../helpers/process.ts";
 import { temporaryFolder } from "../../helpers/temp.ts";
-import { contentOf } from "../content.ts";
+import { contentOf } from "../../helpers/content.ts";
 
 describe("a log that lies beside a database that is not its own", () => {
   it("[STORE-33] is not mixed with a backup that was copied over a database that was not closed", async () => {

@@ -7,7 +7,7 @@ import { readDetail } from "../../../src/store/messages/read.ts";
 import { endSession } from "../../../src/store/sessions/change.ts";
 import { readSession } from "../../../src/store/sessions/read.ts";
 import type { Store } from "../../../src/store/store.ts";
-import { describeEngines, execute, newSession, openFresh, owner } from "../engines.ts";
+import { describeEngines, execute, newSession, openFresh, owner } from "../../helpers/engines.ts";
 
 const other = { ...owner, host: "laptop", pid: 12 };
 const begin = { content: "hello", model: "demo", persona_name: "assistant" };

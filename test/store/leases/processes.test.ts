@@ -14,8 +14,8 @@ import { expectNoDrift } from "../../helpers/compare.ts";
 import { type ModelServer, startModelServer } from "../../helpers/model-server.ts";
 import { startProgram } from "../../helpers/process.ts";
 import { temporaryFolder } from "../../helpers/temp.ts";
-import { contentOf } from "../content.ts";
-import { go, outcomeOf, startExchange, stopBetweenWrites } from "./processes.ts";
+import { contentOf } from "../../helpers/content.ts";
+import { go, outcomeOf, startExchange, stopBetweenWrites } from "../../helpers/lease-processes.ts";
 
 /** Lines of a process whose answer has begun to come. */
 const FEW_PIECES = /(\{"kind":"text".*\n){3}/;

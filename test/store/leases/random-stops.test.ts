@@ -11,8 +11,8 @@ import { startModelServer } from "../../helpers/model-server.ts";
 import { seededRandom } from "../../helpers/random.ts";
 import { testSize } from "../../helpers/size.ts";
 import { temporaryFolder } from "../../helpers/temp.ts";
-import { contentOf } from "../content.ts";
-import { go, outcomeOf, startExchange, stopBetweenWrites } from "./processes.ts";
+import { contentOf } from "../../helpers/content.ts";
+import { go, outcomeOf, startExchange, stopBetweenWrites } from "../../helpers/lease-processes.ts";
 
 it("[LEASE-1] a process that is stopped at any moment writes 0 rows once another took its session", async () => {
   const random = seededRandom("random-stops");

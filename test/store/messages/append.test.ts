@@ -6,7 +6,7 @@ import { appendUserMessage } from "../../../src/store/messages/append.ts";
 import { readDetail, readMessagesAfter, readPending } from "../../../src/store/messages/read.ts";
 import { endSession } from "../../../src/store/sessions/change.ts";
 import { readSession } from "../../../src/store/sessions/read.ts";
-import { describeEngines, execute, newSession, openFresh } from "../engines.ts";
+import { describeEngines, execute, newSession, openFresh } from "../../helpers/engines.ts";
 import { startProgram } from "../../helpers/process.ts";
 
 const unknown = "00000000-0000-4000-8000-000000000000";

@@ -6,7 +6,7 @@ import { readDetail, readMessagesAfter, readPending } from "../../../src/store/m
 import { listSessions } from "../../../src/store/sessions/list.ts";
 import { readSession } from "../../../src/store/sessions/read.ts";
 import { readSessionTree } from "../../../src/store/transfer/read-tree.ts";
-import { describeEngines, newSession, openFresh } from "../engines.ts";
+import { describeEngines, newSession, openFresh } from "../../helpers/engines.ts";
 
 const answer: MirrorMessage = {
   message_id: "a1",

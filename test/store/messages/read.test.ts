@@ -10,7 +10,7 @@ import {
 } from "../../../src/store/messages/read.ts";
 import { endSession, startThread } from "../../../src/store/sessions/change.ts";
 import type { Store } from "../../../src/store/store.ts";
-import { describeEngines, newSession, openFresh } from "../engines.ts";
+import { describeEngines, newSession, openFresh } from "../../helpers/engines.ts";
 
 describeEngines("readDetail", (engine) => {
   it("[STORE-17] gives the last 200 messages, ascending, and reads further back without a hole", async () => {

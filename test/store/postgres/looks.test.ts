@@ -6,7 +6,7 @@ import { openPostgresStore } from "../../../src/store/postgres/open.ts";
 import { createPostgres } from "../../helpers/postgres.ts";
 import { startTestServer } from "../../helpers/server.ts";
 import { openStream } from "../../helpers/stream.ts";
-import { startListeningProxy } from "./listening-proxy.ts";
+import { startListeningProxy } from "../../helpers/postgres/listening-proxy.ts";
 
 const LOOKS = 10;
 

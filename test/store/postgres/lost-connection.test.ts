@@ -9,7 +9,7 @@ import { readSession } from "../../../src/store/sessions/read.ts";
 import type { Store, Tx } from "../../../src/store/store.ts";
 import { createPostgres, type TestPostgres } from "../../helpers/postgres.ts";
 import { admin } from "../../helpers/postgres-server.ts";
-import { type Cut, startCuttingProxy } from "./cutting-proxy.ts";
+import { type Cut, startCuttingProxy } from "../../helpers/postgres/cutting-proxy.ts";
 
 /** The whole statement: BEGIN names a level that begins like it. */
 const COMMIT = "COMMIT\0";

@@ -14,7 +14,7 @@ import { createPostgres } from "../../helpers/postgres.ts";
 import type { Finished, Running } from "../../helpers/process.ts";
 import { freshHome, type Home } from "../../helpers/reprise.ts";
 import { testSize } from "../../helpers/size.ts";
-import { everything, leaseIsOver, stopBetweenWrites } from "./stopped-node.ts";
+import { everything, leaseIsOver, stopBetweenWrites } from "../../helpers/postgres/stopped-node.ts";
 
 /** Rounds that wait the lease's 30 s; none: a lease is made to run out in the database. */
 const REAL_ROUNDS = testSize(0);

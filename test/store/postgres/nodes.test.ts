@@ -17,8 +17,8 @@ import { admin, startEmbedded } from "../../helpers/postgres-server.ts";
 import { startProgram } from "../../helpers/process.ts";
 import { startTestServer } from "../../helpers/server.ts";
 import { openStream } from "../../helpers/stream.ts";
-import { go, outcomeOf, startExchange } from "../leases/processes.ts";
-import { everything, leaseIsOver, stopBetweenWrites } from "./stopped-node.ts";
+import { go, outcomeOf, startExchange } from "../../helpers/lease-processes.ts";
+import { everything, leaseIsOver, stopBetweenWrites } from "../../helpers/postgres/stopped-node.ts";
 
 /** Far beyond the life of any test: whatever arrives earlier was not found by looking. */
 const NEVER_MS = 3_600_000;

@@ -13,7 +13,7 @@ import { listSessions } from "../../../src/store/sessions/list.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { createPostgres, type TestPostgres } from "../../helpers/postgres.ts";
 import { startProgram } from "../../helpers/process.ts";
-import { startOldServer } from "./old-server.ts";
+import { startOldServer } from "../../helpers/postgres/old-server.ts";
 
 describe("the tables", () => {
   it("[PG-1] are made once when ten nodes start together", async () => {

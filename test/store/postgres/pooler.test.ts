@@ -13,7 +13,7 @@ import { createPostgres } from "../../helpers/postgres.ts";
 import { type EmbeddedServer, startEmbedded } from "../../helpers/postgres-server.ts";
 import { testSize } from "../../helpers/size.ts";
 import { startService } from "../../torture/service.ts";
-import { startCuttingProxy } from "./cutting-proxy.ts";
+import { startCuttingProxy } from "../../helpers/postgres/cutting-proxy.ts";
 
 const APPENDS = testSize(100);
 /** With one connection, whatever any client leaves on it meets every append. */

@@ -8,7 +8,10 @@ import { createSession } from "../../../src/store/sessions/create.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { createPostgres } from "../../helpers/postgres.ts";
 import { freshHome } from "../../helpers/reprise.ts";
-import { type SessionStateProxy, startSessionStateProxy } from "./session-state-proxy.ts";
+import {
+  type SessionStateProxy,
+  startSessionStateProxy,
+} from "../../helpers/postgres/session-state-proxy.ts";
 
 it("[PG-14] no statement of store, hints, migrations, service, exchange, doctor or copy outlives its transaction, LISTEN excepted", async () => {
   await using proxy = await behindProxy();

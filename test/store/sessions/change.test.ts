@@ -6,7 +6,7 @@ import { readDetail, readPending } from "../../../src/store/messages/read.ts";
 import { releaseLease, takeLease } from "../../../src/store/leases/lease.ts";
 import { endSession, startThread } from "../../../src/store/sessions/change.ts";
 import { readSession } from "../../../src/store/sessions/read.ts";
-import { describeEngines, newSession, openFresh, owner } from "../engines.ts";
+import { describeEngines, newSession, openFresh, owner } from "../../helpers/engines.ts";
 
 const unknown = "00000000-0000-4000-8000-000000000000";
 

@@ -7,7 +7,7 @@ import { parseExport } from "../../../src/store/transfer/parse.ts";
 import { readSessionTree } from "../../../src/store/transfer/read-tree.ts";
 import { exportText } from "../../../src/store/transfer/text.ts";
 import { writeSessionTree } from "../../../src/store/transfer/write-tree.ts";
-import { describeEngines, execute, openFresh } from "../engines.ts";
+import { describeEngines, execute, openFresh } from "../../helpers/engines.ts";
 
 const CREATE = { create_key: "k", model: "demo" };
 

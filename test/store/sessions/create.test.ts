@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import { createSession } from "../../../src/store/sessions/create.ts";
 import { listSessions } from "../../../src/store/sessions/list.ts";
 import { readSession } from "../../../src/store/sessions/read.ts";
-import { describeEngines, execute, newSession, openFresh } from "../engines.ts";
+import { describeEngines, execute, newSession, openFresh } from "../../helpers/engines.ts";
 
 const UUID_V4 = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;

@@ -12,7 +12,7 @@ import {
 } from "../../../src/store/sessions/list.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { seededRandom } from "../../helpers/random.ts";
-import { describeEngines, execute, newSession, openFresh } from "../engines.ts";
+import { describeEngines, execute, newSession, openFresh } from "../../helpers/engines.ts";
 
 describeEngines("listSessions", (engine) => {
   it("is empty at first and has no next page", async () => {

@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import { releaseLease, takeLease } from "../../../src/store/leases/lease.ts";
 import { listSessions } from "../../../src/store/sessions/list.ts";
 import { openChild } from "../../../src/store/sessions/open-child.ts";
-import { describeEngines, newSession, openFresh, owner } from "../engines.ts";
+import { describeEngines, newSession, openFresh, owner } from "../../helpers/engines.ts";
 
 const delegated = { parent_call_id: "call_1", persona_name: "reviewer", model: "demo" };
 

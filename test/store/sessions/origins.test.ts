@@ -19,7 +19,7 @@ import {
 } from "../../../src/store/sessions/waiting.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { readSessionTree } from "../../../src/store/transfer/read-tree.ts";
-import { describeEngines, execute, newSession, openFresh, owner } from "../engines.ts";
+import { describeEngines, execute, newSession, openFresh, owner } from "../../helpers/engines.ts";
 
 const USER: Caller = { origin: "terminal", authenticated: true };
 const TOKEN: Caller = { origin: "http", authenticated: true };

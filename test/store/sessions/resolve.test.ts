@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { endSession } from "../../../src/store/sessions/change.ts";
 import { appendUserMessage } from "../../../src/store/messages/append.ts";
 import { resolveSession } from "../../../src/store/sessions/read.ts";
-import { describeEngines, newSession, openFresh } from "../engines.ts";
+import { describeEngines, newSession, openFresh } from "../../helpers/engines.ts";
 
 const id = "abcdef12-0000-4000-8000-000000000001";
 const near = "abcdef13-0000-4000-8000-000000000002";

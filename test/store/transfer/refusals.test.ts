@@ -8,7 +8,7 @@ import { readSessionTree } from "../../../src/store/transfer/read-tree.ts";
 import { exportText } from "../../../src/store/transfer/text.ts";
 import { openSqliteStore } from "../../../src/store/sqlite/open.ts";
 import { makeFolder } from "../../helpers/temp.ts";
-import { makeSession } from "./sessions.ts";
+import { makeSession } from "../../helpers/sessions/steps.ts";
 
 const SECRET = "zebra-4711";
 let tree: SessionTree;

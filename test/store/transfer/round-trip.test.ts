@@ -17,8 +17,15 @@ import { readSessionTree } from "../../../src/store/transfer/read-tree.ts";
 import { exportText } from "../../../src/store/transfer/text.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { writeSessionTree } from "../../../src/store/transfer/write-tree.ts";
-import { describeEngines, openFresh } from "../engines.ts";
-import { columnsOf, makeSession, type Plan, rowCounts, type Step, TABLES } from "./sessions.ts";
+import { describeEngines, openFresh } from "../../helpers/engines.ts";
+import {
+  columnsOf,
+  makeSession,
+  type Plan,
+  rowCounts,
+  type Step,
+  TABLES,
+} from "../../helpers/sessions/steps.ts";
 
 const NOW = "2026-01-01T00:00:00.000Z";
 const textOf = (tree: SessionTree): string => [...exportText(tree, NOW)].join("");

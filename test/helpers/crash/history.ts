@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 
 import { openSqliteStore } from "../../../src/store/sqlite/open.ts";
-import { startProgram } from "../../helpers/process.ts";
-import { temporaryFolder } from "../../helpers/temp.ts";
+import { startProgram } from "../process.ts";
+import { temporaryFolder } from "../temp.ts";
 import { type Content, contentThrough } from "../content.ts";
 import { type Log, readLog } from "./log.ts";
 

@@ -9,8 +9,8 @@ import { createSession, type NewSession } from "../../src/store/sessions/create.
 import { openPostgresStore } from "../../src/store/postgres/open.ts";
 import { openSqliteStore } from "../../src/store/sqlite/open.ts";
 import type { Store } from "../../src/store/store.ts";
-import { createPostgres } from "../helpers/postgres.ts";
-import { temporaryFolder } from "../helpers/temp.ts";
+import { createPostgres } from "./postgres.ts";
+import { temporaryFolder } from "./temp.ts";
 
 /** One empty database of an engine, for the test that asked for it. */
 export interface TestDatabase {

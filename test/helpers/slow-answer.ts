@@ -1,7 +1,7 @@
-import { type ModelServer, startModelServer } from "../helpers/model-server.ts";
-import type { Running } from "../helpers/process.ts";
-import { freshHome, type Home } from "../helpers/reprise.ts";
-import { idLike, seed } from "./seed.ts";
+import { type ModelServer, startModelServer } from "./model-server.ts";
+import type { Running } from "./process.ts";
+import { freshHome, type Home } from "./reprise.ts";
+import { idLike, seed } from "./sessions/seed.ts";
 
 /** The session of `slowThenFast`. */
 export const ID = idLike("abcdef1");

@@ -1,10 +1,10 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
-import type { Finding } from "../../src/artifacts/finding.ts";
-import type { Syntax } from "../../src/artifacts/read-source.ts";
+import type { Finding } from "../../../src/artifacts/finding.ts";
+import type { Syntax } from "../../../src/artifacts/read-source.ts";
 
-export const CORPUS = fileURLToPath(new URL("../fixtures/plans", import.meta.url));
+export const CORPUS = fileURLToPath(new URL("../../fixtures/plans", import.meta.url));
 
 export interface CorpusDocument {
   readonly file: string;

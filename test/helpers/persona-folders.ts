@@ -1,8 +1,8 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
-import { temporaryFolder } from "../../helpers/temp.ts";
-import { TRUSTED } from "../../helpers/trust.ts";
+import { temporaryFolder } from "./temp.ts";
+import { TRUSTED } from "./trust.ts";
 
 /** A folder with `repo`, `user` and `builtin` in it, filled from paths like `user/x.md`. */
 export function personaFolders(files: Readonly<Record<string, string | Uint8Array>>) {

@@ -1,8 +1,8 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
-import { sessionTools } from "../../../src/agent/tools/session-tools.ts";
-import { temporaryFolder } from "../../helpers/temp.ts";
+import { sessionTools } from "../../src/agent/tools/session-tools.ts";
+import { temporaryFolder } from "./temp.ts";
 
 export interface ToolBox {
   /** Holds `repo`, the session's repository, and whatever lies beside it. */

@@ -14,10 +14,10 @@ import { readPending } from "../../../src/store/messages/read.ts";
 import { startThread } from "../../../src/store/sessions/change.ts";
 import { createSession } from "../../../src/store/sessions/create.ts";
 import type { Operation, Store } from "../../../src/store/store.ts";
-import { createDatabase } from "../../helpers/database.ts";
-import { openStoreAt } from "../../helpers/open-store.ts";
-import { execute } from "../../store/engines.ts";
-import { TRUSTED } from "../../helpers/trust.ts";
+import { createDatabase } from "../database.ts";
+import { openStoreAt } from "../open-store.ts";
+import { execute } from "../engines.ts";
+import { TRUSTED } from "../trust.ts";
 
 /** A session in a database of its own, and a hand that plants damage in it. */
 export interface Bench {

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 
-import { compileSchema } from "../../src/artifacts/compile-schema.ts";
-import type { CompiledSchema } from "../../src/artifacts/compile-schema.ts";
+import { compileSchema } from "../../../src/artifacts/compile-schema.ts";
+import type { CompiledSchema } from "../../../src/artifacts/compile-schema.ts";
 import { SCHEMA_FILE } from "./plan-types.ts";
 
 type Fields = Record<string, unknown>;

@@ -3,7 +3,7 @@ import { join } from "node:path";
 
 import { expect } from "vitest";
 
-import { temporaryFolder } from "../../helpers/temp.ts";
+import { temporaryFolder } from "../temp.ts";
 import type { Content } from "../content.ts";
 import { type Crash, recover } from "./history.ts";
 import { DAMAGES, damagedLog } from "./log.ts";

@@ -1,4 +1,4 @@
-import { type Bench, swap } from "./sessions.ts";
+import { type Bench, swap } from "./bench.ts";
 
 /** Whether verify can tell: what nothing else tells is documented in PROOF-24. */
 export type Expected = "found" | "undecidable";

@@ -23,7 +23,7 @@ import { createSessionOnce } from "../../../src/store/sessions/create-once.ts";
 import { acceptChoices, acceptMessages } from "../../../src/store/sessions/waiting.ts";
 import { readSession } from "../../../src/store/sessions/read.ts";
 import type { Store } from "../../../src/store/store.ts";
-import { TRUSTED } from "../../helpers/trust.ts";
+import { TRUSTED } from "../trust.ts";
 
 const WORDS = ["größer", "日本語", "😀👩‍👩‍👧", "a\tb\nc", "'; --", '"{$m:1}"', "\u202eright", "plain"];
 const AT_ONCE = 32;

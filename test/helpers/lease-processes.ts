@@ -2,8 +2,8 @@ import { readFileSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
 
-import type { ModelServer } from "../../helpers/model-server.ts";
-import { type Finished, type Running, startProgram } from "../../helpers/process.ts";
+import type { ModelServer } from "./model-server.ts";
+import { type Finished, type Running, startProgram } from "./process.ts";
 
 export interface ExchangeOptions {
   readonly text: string;

@@ -11,14 +11,14 @@ interface Schema {
   readonly items?: Schema;
 }
 
-export const SCHEMA_FILE = new URL("../../schemas/dev/phase-plan@1.json", import.meta.url);
-export const TYPES_FILE = new URL("../../src/artifacts/phase-plan.ts", import.meta.url);
+export const SCHEMA_FILE = new URL("../../../schemas/dev/phase-plan@1.json", import.meta.url);
+export const TYPES_FILE = new URL("../../../src/artifacts/phase-plan.ts", import.meta.url);
 
 /** Makes the TypeScript types of a schema of closed objects. */
 export function typesOf(schema: Schema & { readonly $id: string }): string {
   const interfaces: string[] = [];
   describe("PhasePlan", { ...schema, description: `${schema.title} (\`${schema.$id}\`).` });
-  return `// Made from schemas/${schema.$id}.json by \`node test/artifacts/plan-types.ts\`.\n${interfaces.join("")}`;
+  return `// Made from schemas/${schema.$id}.json by \`node test/helpers/artifacts/plan-types.ts\`.\n${interfaces.join("")}`;
 
   /** Adds an object's interface in front of those of the objects in it. */
   function describe(name: string, { properties = {}, required = [], description }: Schema): void {

@@ -4,8 +4,8 @@ import { takeLease } from "../../../src/store/leases/lease.ts";
 import { thisProcess } from "../../../src/store/leases/this-process.ts";
 import { createSession } from "../../../src/store/sessions/create.ts";
 import type { Store } from "../../../src/store/store.ts";
-import { createDatabase } from "../../helpers/database.ts";
-import { openStoreAt } from "../../helpers/open-store.ts";
+import { createDatabase } from "../database.ts";
+import { openStoreAt } from "../open-store.ts";
 
 export interface TestSaver extends AsyncDisposable {
   readonly saver: SessionSaver;

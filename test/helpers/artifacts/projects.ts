@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
-import { temporaryFolder } from "../../helpers/temp.ts";
+import { temporaryFolder } from "../temp.ts";
 
 /** A folder with these files in `.reprise/schemas/`. */
 export function project(files: Readonly<Record<string, unknown>>): string {

@@ -2,8 +2,8 @@ import { spawn } from "node:child_process";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 
-import { ask } from "../helpers/on-first-ask.ts";
-import { type Program, PROGRAM_VARIABLE } from "../helpers/program-setup.ts";
+import { ask } from "./on-first-ask.ts";
+import { type Program, PROGRAM_VARIABLE } from "./program-setup.ts";
 
 const { bin: BUILT, compiled: COMPILED } = await ask<Program>(PROGRAM_VARIABLE);
 const SOURCES = fileURLToPath(new URL("../../bin/reprise.js", import.meta.url));
