@@ -12,7 +12,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { readSource } from "../../src/artifacts/read-source.ts";
 import { createLineIndex } from "../../src/artifacts/line-index.ts";
 import { toValue } from "../../src/artifacts/source.ts";
-import { readCorpus } from "../helpers/artifacts/corpus.ts";
+import { readPlanCases } from "../helpers/artifacts/plan-cases.ts";
 import { documents } from "../helpers/artifacts/documents.ts";
 import { SCHEMA_FILE } from "../helpers/artifacts/plan-types.ts";
 import { planSchema } from "../helpers/artifacts/plans.ts";
@@ -30,8 +30,8 @@ beforeAll(async () => {
 });
 
 describe("another validator", () => {
-  it("[PLAN-22] says the same of the corpus", () => {
-    const read = readCorpus().map(({ file, text, syntax }) => {
+  it("[PLAN-22] accepts and refuses the same cases of test/fixtures/plans", () => {
+    const read = readPlanCases().map(({ file, text, syntax }) => {
       const { root } = readSource(text, { syntax, lines: createLineIndex(text) });
       return { file, root };
     });
@@ -44,7 +44,7 @@ describe("another validator", () => {
     }
   });
 
-  it("[PLAN-22] says the same of 10,000 documents that are nearly plans", () => {
+  it("[PLAN-22] accepts and refuses the same of 10,000 documents that are nearly plans", () => {
     let accepted = 0;
     fc.assert(
       fc.property(documents, (drawn) => {

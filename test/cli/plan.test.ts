@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Finding } from "../../src/artifacts/finding.ts";
-import { CORPUS, lineOf, readCorpus } from "../helpers/artifacts/corpus.ts";
+import { lineOf, planCase, writePlanCases } from "../helpers/artifacts/plan-cases.ts";
 import { phase, plan, RUN_ID } from "../helpers/artifacts/plans.ts";
 import { run } from "../helpers/plan-program.ts";
 
@@ -16,12 +16,21 @@ interface Answer {
   files: { file: string; valid: boolean; findings: Finding[] }[];
 }
 
-const PLANS = CORPUS;
+/** The plan cases that these tests use, as files. */
+const CASES = [
+  "valid.json",
+  "valid.yaml",
+  "faulty.json",
+  "root-array.json",
+  "role-unknown.json",
+  "text-yaml-faults.yml",
+];
 
 let directory: string;
 
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), "reprise-plan-"));
+  writePlanCases(directory, ...CASES);
 });
 
 afterAll(async () => {
@@ -48,22 +57,9 @@ async function placesIn(texts: readonly string[], extension = "json"): Promise<s
   );
 }
 
-describe("plan validate, the corpus", () => {
-  it("[PLAN-2] [PLAN-9] finds in every document what stands beside it", async () => {
-    const corpus = readCorpus();
-    const args = ["plan", "validate", "--json", ...corpus.map(({ file }) => file)];
-    const { stdout, code } = await run(args, { cwd: PLANS });
-    const answer: Answer = JSON.parse(stdout);
-    expect(answer.files.map(({ file, findings }) => [file, ...findings.map(lineOf)])).toEqual(
-      corpus.map(({ file, findings }) => [file, ...findings]),
-    );
-    expect([answer.valid, code]).toEqual([false, 1]);
-  });
-});
-
 describe("plan validate, for people", () => {
   it("[PLAN-9] says that a plan is valid, in JSON and in YAML", async () => {
-    const outcome = await run(["plan", "validate", "valid.json", "valid.yaml"], { cwd: PLANS });
+    const outcome = await run(["plan", "validate", "valid.json", "valid.yaml"], { cwd: directory });
     expect(outcome).toEqual({
       code: 0,
       stdout: "valid.json: valid, 3 phases\nvalid.yaml: valid, 2 phases\n",
@@ -72,7 +68,7 @@ describe("plan validate, for people", () => {
   });
 
   it("[PLAN-3] says every fault in the order of the file, in sentences", async () => {
-    const { code, stdout } = await run(["plan", "validate", "faulty.json"], { cwd: PLANS });
+    const { code, stdout } = await run(["plan", "validate", "faulty.json"], { cwd: directory });
     expect(code).toBe(1);
     expect(stdout.split("\n")).toEqual([
       "faulty.json:2:12 error runId must be a UUID, like 123e4567-e89b-42d3-a456-426614174000 [format_mismatch]",
@@ -111,7 +107,7 @@ describe("plan validate, for people", () => {
 
 describe("plan validate, for programs", () => {
   it("[PLAN-3] [PLAN-9] gives each finding its whole record", async () => {
-    const { files } = await validateJson(join(PLANS, "faulty.json"));
+    const { files } = await validateJson(join(directory, "faulty.json"));
     const found = new Map(files[0]!.findings.map((finding) => [finding.code, finding]));
     expect(found.get("unknown_dependency")).toEqual({
       code: "unknown_dependency",
@@ -127,12 +123,20 @@ describe("plan validate, for programs", () => {
     expect(found.get("duplicate_property")?.pointer).toBe("/phases/1/key");
   });
 
+  it("[PLAN-2] [PLAN-9] lists the findings of each file, JSON and YAML, in the order given", async () => {
+    const { valid, code, files } = await validateJson(...CASES);
+    expect(files.map(({ file, findings }) => [file, ...findings.map(lineOf)])).toEqual(
+      CASES.map((file) => [file, ...planCase(file).findings]),
+    );
+    expect([valid, code]).toEqual([false, 1]);
+  });
+
   it("[PLAN-9] answers valid with exit code 0", async () => {
-    const { code, ...answer } = await validateJson(join(PLANS, "valid.json"));
+    const { code, ...answer } = await validateJson(join(directory, "valid.json"));
     expect(code).toBe(0);
     expect(answer).toEqual({
       valid: true,
-      files: [{ file: join(PLANS, "valid.json"), valid: true, findings: [] }],
+      files: [{ file: join(directory, "valid.json"), valid: true, findings: [] }],
     });
   });
 });
@@ -335,7 +339,7 @@ describe("plan validate --format", () => {
 
   it("[PLAN-11] sarif: a log of one run with place, level and rule of each finding", async () => {
     const args = ["plan", "validate", "--format", "sarif", "faulty.json", "valid.json"];
-    const { code, stdout } = await run(args, { cwd: PLANS });
+    const { code, stdout } = await run(args, { cwd: directory });
     expect(code).toBe(1);
     const log = JSON.parse(stdout);
     expect(log).toMatchObject({ version: "2.1.0", runs: [{ columnKind: "utf16CodeUnits" }] });
@@ -367,10 +371,12 @@ describe("plan validate --format", () => {
       ["--format", "xml"],
       ["--json", "--format", "sarif"],
     ]) {
-      const outcome = await run(["plan", "validate", ...args, "valid.json"], { cwd: PLANS });
+      const outcome = await run(["plan", "validate", ...args, "valid.json"], { cwd: directory });
       expect(outcome).toMatchObject({ code: 2, stdout: "" });
     }
-    const json = await run(["plan", "validate", "--format", "json", "valid.json"], { cwd: PLANS });
+    const json = await run(["plan", "validate", "--format", "json", "valid.json"], {
+      cwd: directory,
+    });
     expect(JSON.parse(json.stdout)).toMatchObject({ valid: true });
   });
 });
@@ -424,7 +430,7 @@ describe("the names in a plan", () => {
 
 describe("plan show", () => {
   it("[PLAN-12] shows waves, the longest chain, hours and artifacts", async () => {
-    const outcome = await run(["plan", "show", "valid.json"], { cwd: PLANS });
+    const outcome = await run(["plan", "show", "valid.json"], { cwd: directory });
     expect(outcome).toEqual({
       code: 0,
       stderr: "",
@@ -467,7 +473,7 @@ describe("plan show", () => {
   });
 
   it("[PLAN-12] gives programs the same as JSON", async () => {
-    const { stdout } = await run(["plan", "show", "--json", "valid.json"], { cwd: PLANS });
+    const { stdout } = await run(["plan", "show", "--json", "valid.json"], { cwd: directory });
     expect(JSON.parse(stdout)).toMatchObject({
       estimated_duration_hours: 12.5,
       phases: 3,
@@ -482,13 +488,13 @@ describe("plan show", () => {
 
   it("[PLAN-12] [PLAN-13] a plan with faults is refused with them, its warnings are notices", async () => {
     for (const command of ["show", "graph"]) {
-      const refused = await run(["plan", command, "faulty.json"], { cwd: PLANS });
+      const refused = await run(["plan", command, "faulty.json"], { cwd: directory });
       expect([refused.code, refused.stdout]).toEqual([1, ""]);
       expect(refused.stderr).toContain("[plan_invalid]");
       expect(refused.stderr).toContain("/phaseKey: 3:15 error phaseKey must not be empty");
-      const whole = await run(["plan", command, "root-array.json"], { cwd: PLANS });
+      const whole = await run(["plan", command, "root-array.json"], { cwd: directory });
       expect(whole.stderr).toMatch(/\n {2}1:1 error the document must be an object/);
-      const warned = await run(["plan", command, "role-unknown.json"], { cwd: PLANS });
+      const warned = await run(["plan", command, "role-unknown.json"], { cwd: directory });
       expect(warned.code).toBe(0);
       expect(warned.stderr).toContain("[unknown_role]");
     }
@@ -498,7 +504,9 @@ describe("plan show", () => {
 describe("plan graph", () => {
   it("[PLAN-13] draws for Mermaid, for Graphviz and as a picture", async () => {
     const first = async (...args: string[]): Promise<string> => {
-      const { stdout, code } = await run(["plan", "graph", ...args, "valid.json"], { cwd: PLANS });
+      const { stdout, code } = await run(["plan", "graph", ...args, "valid.json"], {
+        cwd: directory,
+      });
       expect(code).toBe(0);
       return stdout.split("\n")[0]!;
     };
@@ -550,7 +558,7 @@ it("loads the validator and the YAML reader only to validate", async () => {
   const fresh = await run(["plan", "new"], { node });
   const help = await run(["plan", "--help"], { node });
   const printed = await run(["schema", "dev/phase-plan@1"], { node });
-  const validated = await run(["plan", "validate", join(PLANS, "valid.json")], { node });
+  const validated = await run(["plan", "validate", join(directory, "valid.json")], { node });
   const heavy = /node_modules\/(ajv|ajv-formats|yaml)\//;
   expect([help, fresh, printed, validated].map(({ stderr }) => heavy.test(stderr))).toEqual([
     false,

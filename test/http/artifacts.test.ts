@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 import type { Finding } from "../../src/artifacts/finding.ts";
 import type { Problem } from "../../src/core/schemas.ts";
-import { lineOf, readCorpus } from "../helpers/artifacts/corpus.ts";
+import { lineOf, planCase } from "../helpers/artifacts/plan-cases.ts";
 import { SCHEMA_FILE } from "../helpers/artifacts/plan-types.ts";
 import { plan } from "../helpers/artifacts/plans.ts";
 import { startTestServer, type TestServer } from "../helpers/server.ts";
@@ -83,8 +83,9 @@ describe("the schemas", () => {
 });
 
 describe("validating", () => {
-  it("[PLAN-19] finds what stands beside each document of the corpus", async () => {
-    for (const { file, text, syntax, findings } of readCorpus()) {
+  it("[PLAN-19] answers with the findings of a JSON text and of a YAML text", async () => {
+    for (const file of ["valid.json", "faulty.json", "text-yaml-faults.yml"]) {
+      const { text, syntax, findings } = planCase(file);
       const { status, json } = await validate({ text, syntax });
       expect(status).toBe(200);
       expect(json.schema).toBe("dev/phase-plan@1");
@@ -107,7 +108,7 @@ describe("validating", () => {
   });
 
   it("[PLAN-19] gives a circle its path and a misspelt name its suggestion", async () => {
-    const { text } = readCorpus().find(({ file }) => file === "faulty.json")!;
+    const { text } = planCase("faulty.json");
     const { json } = await validate({ text });
     const found = new Map(json.findings.map((finding) => [finding.code, finding]));
     expect(found.get("circular_dependency")?.path).toEqual(["build", "design", "review", "build"]);

@@ -18,7 +18,7 @@ export function phase(fields: Fields = {}): Fields {
   return { key: "build", title: "Build", role: "assistant", instructions: "0123456789", ...fields };
 }
 
-/** What the corpus' plans may name. */
+/** What the plans of the cases may name. */
 export const KNOWN = {
   roles: new Set(["assistant", "planner", "reviewer"]),
   schemas: new Set([
