@@ -13,7 +13,7 @@ import { finishExchange } from "../src/store/leases/finish.ts";
 import { takeLease } from "../src/store/leases/lease.ts";
 import { createSession } from "../src/store/sessions/create.ts";
 import type { Operation, Store, Tx } from "../src/store/store.ts";
-import { type Places, relocate } from "../src/store/transfer/relocate.ts";
+import { type IdMap, mapIds } from "../src/store/transfer/relocate.ts";
 import { InstantModel } from "./instant-model.ts";
 
 export interface Filled {
@@ -206,19 +206,19 @@ function copyOf(
   template: Template,
   nth: number,
 ): Selectable<CheckpointTable> {
-  const places: Places = {
+  const places: IdMap = {
     body: (id) => id + nth * template.bodies,
     list: (id) => id + nth * template.lists,
   };
   const channels = Object.entries(JSON.parse(row.channels) as Record<string, unknown>);
-  const relocated = channels.map(([name, value]) => [name, relocate(value, places)]);
+  const relocated = channels.map(([name, value]) => [name, mapIds(value, places)]);
   return {
     ...row,
     id: row.id + nth * template.checkpoints,
     thread: row.thread + nth,
     shape: places.body(row.shape),
     channels: JSON.stringify(Object.fromEntries(relocated)),
-    metadata: JSON.stringify(relocate(JSON.parse(row.metadata), places)),
+    metadata: JSON.stringify(mapIds(JSON.parse(row.metadata), places)),
   };
 }
 

@@ -16,7 +16,7 @@ import type { BaseCheckpointSaver } from "@langchain/langgraph-checkpoint";
 import { appendMessages } from "./append-messages.ts";
 import { droppedAnswer } from "./dropped-answer.ts";
 import { sendable } from "./sendable.ts";
-import { settledAnswer } from "./settle-answer.ts";
+import { sanitizeAnswer } from "./settle-answer.ts";
 import { ExchangeToolNode } from "./tools-node.ts";
 
 export interface AgentGraphParts {
@@ -83,7 +83,7 @@ function modelNode({ model, tools, systemPrompt, shown, countModelCall }: AgentG
     countModelCall();
     // a client that does not hear of the abort must not hold up the exchange
     const answer = await raceWithSignal(asked.invoke(sent, config), config.signal);
-    return { messages: settledAnswer(answer, { tools: names, history, id: dropped?.id }) };
+    return { messages: sanitizeAnswer(answer, { tools: names, history, id: dropped?.id }) };
   };
 }
 

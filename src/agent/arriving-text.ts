@@ -3,7 +3,7 @@ import type { Serialized } from "@langchain/core/load/serializable";
 import { AIMessage, AIMessageChunk, type BaseMessage } from "@langchain/core/messages";
 import type { LLMResult } from "@langchain/core/outputs";
 
-export interface ArrivingText {
+export interface TokenListener {
   /** Only this node of the graph speaks to the user; tools may call models of their own. */
   readonly node: string;
   /** Called with each piece of text while the model still writes. */
@@ -16,7 +16,7 @@ export interface ArrivingText {
  * Hears a model's text as it arrives, and makes the model stream it. LangGraph's own stream of
  * messages takes note of every message of the thread at every step; this one of none.
  */
-export class ArrivingTextHandler extends BaseCallbackHandler {
+export class TokenStreamHandler extends BaseCallbackHandler {
   readonly name = "reprise_arriving_text";
   readonly lc_prefer_streaming = true;
   override awaitHandlers = true;
@@ -24,10 +24,10 @@ export class ArrivingTextHandler extends BaseCallbackHandler {
   override ignoreChain = true;
   override ignoreAgent = true;
   override ignoreRetriever = true;
-  readonly #text: ArrivingText;
+  readonly #text: TokenListener;
   readonly #speaking = new Set<string>();
 
-  constructor(text: ArrivingText) {
+  constructor(text: TokenListener) {
     super();
     this.#text = text;
   }

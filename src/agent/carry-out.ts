@@ -15,9 +15,9 @@ import type { ExchangeRequest, ExchangerParts, Live, Prepared } from "./exchange
 import type { ExchangeResult } from "./exchange-event.ts";
 import type { HeldSession } from "./hold-lease.ts";
 import { type GraphInput, streamAnswer } from "./stream-answer.ts";
-import { mayBeRepeated, readThread, settled, type ThreadState } from "./thread-state.ts";
+import { mayBeRepeated, readThread, withResults, type ThreadState } from "./thread-state.ts";
 
-export interface CarryOutInput {
+export interface RunExchangeInput {
   readonly parts: ExchangerParts;
   readonly request: ExchangeRequest;
   readonly live: Live;
@@ -31,7 +31,7 @@ export interface CarryOutInput {
   readonly begun: () => void;
 }
 
-export interface CarriedOut {
+export interface ExchangeRun {
   readonly result: ExchangeResult;
   /** False where the agent still has something to do: the session is then interrupted. */
   readonly finished: boolean;
@@ -40,7 +40,7 @@ export interface CarriedOut {
 /** Rows of one exchange that its result carries. */
 const RESULT_ROWS = 1000;
 /** The exchange between taking the lease and giving it back. */
-export async function carryOut(input: CarryOutInput): Promise<CarriedOut> {
+export async function runExchange(input: RunExchangeInput): Promise<ExchangeRun> {
   const { parts, request, held, prepared } = input;
   const before = await parts.store.read(readSession, { id: request.session_id });
   const signal = AbortSignal.any([input.live.signal, held.lost]);
@@ -89,7 +89,7 @@ export async function carryOut(input: CarryOutInput): Promise<CarriedOut> {
 async function settle({ agent, id }: AgentThread, state: ThreadState): Promise<void> {
   if (state.openCalls.length > 0) {
     const node = TOOLS_NODE in agent.nodes ? TOOLS_NODE : MODEL_NODE;
-    const messages = settled(state);
+    const messages = withResults(state);
     await agent.updateState({ configurable: { thread_id: id } }, { messages }, node);
   }
 }
@@ -100,7 +100,7 @@ async function settle({ agent, id }: AgentThread, state: ThreadState): Promise<v
  * settled unless somebody says yes.
  */
 async function nextInput(
-  input: CarryOutInput & {
+  input: RunExchangeInput & {
     state: ThreadState;
     pending: readonly Message[];
     thread: AgentThread;
@@ -139,7 +139,7 @@ async function nextInput(
 }
 
 async function resultOf(
-  input: CarryOutInput & {
+  input: RunExchangeInput & {
     before: Session;
     state: ThreadState;
     thread: AgentThread;

@@ -20,7 +20,7 @@ import type {
   Prepared,
 } from "./exchange-parts.ts";
 import type { ExchangeResult } from "./exchange-event.ts";
-import type { ChildPlace, ExchangeTree } from "./exchange-tree.ts";
+import type { ChildReservation, ExchangeTree } from "./exchange-tree.ts";
 import { ownModel } from "./models/choose.ts";
 import { loadPersona } from "./personas/load.ts";
 import { type CallConfig, failedResult } from "./tools/tool-result.ts";
@@ -33,7 +33,7 @@ interface DelegateParts {
   readonly prepared: Prepared;
   readonly live: Live;
   /** Makes what carries out the sub-agent's exchange. */
-  readonly openExchanger: (place: ChildPlace) => Exchanger;
+  readonly openExchanger: (place: ChildReservation) => Exchanger;
   readonly tree: ExchangeTree;
 }
 
@@ -91,7 +91,7 @@ const TOO_MANY =
   "this exchange has begun as many sub-agents as it may, so this one was not begun. Do the task without one, or tell the user what is left.";
 
 interface ChildInput extends DelegateParts {
-  readonly place: ChildPlace;
+  readonly place: ChildReservation;
   readonly parent: Session;
   readonly persona: string;
   readonly task: string;

@@ -3,19 +3,19 @@ import type { Session } from "../core/sessions.ts";
 import type { LeaseOwner } from "../store/leases/lease.ts";
 import type { Store } from "../store/store.ts";
 import type { ExchangeListener, ExchangeResult } from "./exchange-event.ts";
-import type { ChildPlace, ExchangeLimits, ExchangeTree } from "./exchange-tree.ts";
+import type { ChildReservation, ExchangeLimits, ExchangeTree } from "./exchange-tree.ts";
 import type { WhenBusy } from "./hold-lease.ts";
 import type { ModelConfig } from "./models/config.ts";
 import type { Keyless } from "./models/keyless.ts";
 import type { openModel } from "./models/open.ts";
 import type { Persona } from "./personas/persona.ts";
-import type { PersonaPlaces } from "./personas/places.ts";
+import type { PersonaFolders } from "./personas/places.ts";
 import type { OpenCall } from "./thread-state.ts";
 
 export interface ExchangerParts {
   readonly store: Store;
   readonly models: ModelConfig;
-  readonly personas: PersonaPlaces;
+  readonly personas: PersonaFolders;
   /** Paths that no tool may touch even inside the repo: the database, configuration, personas. */
   readonly protectedPaths: readonly string[];
   readonly owner: LeaseOwner;
@@ -26,7 +26,7 @@ export interface ExchangerParts {
   /** What an exchange and its sub-agents may use; `EXCHANGE_LIMITS` if it is not given. */
   readonly limits?: ExchangeLimits;
   /** The tree that the exchanges belong to and their place in it; each begins one without it. */
-  readonly within?: { readonly tree: ExchangeTree; readonly place: ChildPlace };
+  readonly within?: { readonly tree: ExchangeTree; readonly place: ChildReservation };
   /** Opens the model that a name means; the providers' own clients where it is not given. */
   readonly openModel?: typeof openModel;
 }

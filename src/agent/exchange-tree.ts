@@ -18,7 +18,7 @@ export const EXCHANGE_LIMITS: ExchangeLimits = {
 };
 
 /** The place that a running sub-agent holds. It gives it up while it waits for its own. */
-export interface ChildPlace {
+export interface ChildReservation {
   pause(): void;
   resume(): Promise<void>;
 }
@@ -38,12 +38,12 @@ export interface ExchangeTree {
 
 interface ChildRun<Result> {
   /** The place of the sub-agent that delegates; null for the root. */
-  readonly parent: ChildPlace | null;
+  readonly parent: ChildReservation | null;
   /** Ends the waiting. */
   readonly signal: AbortSignal;
   /** Called if the sub-agent has to wait. */
   readonly onWait: (running: number) => void;
-  readonly run: (place: ChildPlace) => Promise<Result>;
+  readonly run: (place: ChildReservation) => Promise<Result>;
 }
 
 /**
@@ -92,7 +92,7 @@ export function createExchangeTree(limits: ExchangeLimits = EXCHANGE_LIMITS): Ex
   }
 
   /** Begins with a slot that is held. */
-  function createPlace(): ChildPlace & { leave(): void } {
+  function createPlace(): ChildReservation & { leave(): void } {
     let isHeld = true;
     let waitsFor = 0;
     const giveUp = (): void => {

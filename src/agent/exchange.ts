@@ -5,7 +5,7 @@ import { refuseEnded } from "../store/sessions/change.ts";
 import { readSession } from "../store/sessions/read.ts";
 import { threadId } from "../core/threads.ts";
 import { buildAgent } from "./agent.ts";
-import { carryOut } from "./carry-out.ts";
+import { runExchange } from "./carry-out.ts";
 import { createCheckpointSaver, type SessionSaver } from "./checkpoints/saver.ts";
 import { compactThread } from "./compaction/compact-thread.ts";
 import { delegateTool } from "./delegate.ts";
@@ -84,7 +84,7 @@ export function createExchanger(parts: ExchangerParts): Exchanger {
           live,
           openExchanger: (place) => createExchanger({ ...parts, within: { tree, place } }),
         });
-        const { result, finished } = await carryOut({
+        const { result, finished } = await runExchange({
           parts,
           request,
           live,

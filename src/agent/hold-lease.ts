@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 import { isRepriseError } from "../core/errors.ts";
 import type { ExchangeFailure } from "../core/sessions.ts";
-import { type FoldedIds, NOTHING_FOLDED } from "../store/checkpoints/plan-fold.ts";
+import { type PrunedIds, NOTHING_PRUNED } from "../store/checkpoints/plan-fold.ts";
 import type { Fence } from "../store/leases/fence.ts";
 import { finishExchange } from "../store/leases/finish.ts";
 import {
@@ -27,7 +27,7 @@ export interface HeldSession {
    * Gives the lease of a finished exchange back and folds its thread, in one transaction. The
    * answer is what the fold took away: nothing where it failed, because the next one makes up for it.
    */
-  finish(threadId: string): Promise<FoldedIds>;
+  finish(threadId: string): Promise<PrunedIds>;
 }
 
 /** What to do about a session that another exchange holds. */
@@ -91,7 +91,7 @@ export async function holdLease(input: HoldInput): Promise<HeldSession> {
       } catch {
         // the exchange is over and its answer is stored: nobody should wait for the lease
         await release(true);
-        return NOTHING_FOLDED;
+        return NOTHING_PRUNED;
       }
     },
   };

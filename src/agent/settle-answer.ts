@@ -30,7 +30,7 @@ export interface AnswerContext {
  *   closes what was cut off by itself: a file would be written as far as its text had arrived.
  * - A call of a tool that there is not is refused with the names of those there are.
  */
-export function settledAnswer(given: BaseMessage, context: AnswerContext): BaseMessage[] {
+export function sanitizeAnswer(given: BaseMessage, context: AnswerContext): BaseMessage[] {
   if (!AIMessage.isInstance(given)) {
     return [given];
   }

@@ -3,14 +3,14 @@ import type { BaseCheckpointSaver } from "@langchain/langgraph-checkpoint";
 
 import type { AgentThread } from "./agent.ts";
 import { MODEL_NODE } from "./agent-graph.ts";
-import { ArrivingTextHandler } from "./arriving-text.ts";
+import { TokenStreamHandler } from "./arriving-text.ts";
 import { addSummary } from "./compaction/add-summary.ts";
 import type { Compaction } from "./compaction/compaction.ts";
 import type { ExchangeRequest, Live, Prepared } from "./exchange-parts.ts";
 import type { HeldSession } from "./hold-lease.ts";
 import { modelFailure } from "./models/failure.ts";
 import { droppedAnswer, droppedFields, isDropped } from "./dropped-answer.ts";
-import { followStream, type Progress, showPiece } from "./stream-progress.ts";
+import { followStream, type AnswerProgress, showPiece } from "./stream-progress.ts";
 import { messagesOf } from "./thread-state.ts";
 import { endsExchange } from "./tools-node.ts";
 
@@ -44,14 +44,14 @@ export async function streamAnswer(
   const { held, live, thread } = input;
   let { graphInput } = input;
   for (;;) {
-    const progress: Progress = { text: "", partial: "" };
+    const progress: AnswerProgress = { text: "", partial: "" };
     const stop = stopUntilAnswered(live.signal);
     try {
       const stream = await thread.agent.stream(graphInput, {
         configurable: { thread_id: thread.id },
         streamMode: "updates",
         callbacks: [
-          new ArrivingTextHandler({
+          new TokenStreamHandler({
             node: MODEL_NODE,
             answered: () => stop.ignore(),
             heard: (text) => showPiece({ listener: live.listener, progress }, text),

@@ -1,9 +1,9 @@
 import { AIMessage, type BaseMessage, isBaseMessage, ToolMessage } from "@langchain/core/messages";
 
 import type { ExchangeListener } from "./exchange-event.ts";
-import { failureOf } from "./tools/tool-result.ts";
+import { failureText } from "./tools/tool-result.ts";
 
-export interface Progress {
+export interface AnswerProgress {
   /** Text of the last complete assistant message. */
   text: string;
   /** Text of the message that is arriving. */
@@ -15,7 +15,7 @@ export interface FollowInput {
   readonly stream: AsyncIterable<unknown>;
   readonly listener: ExchangeListener;
   /** Kept up to date while the stream runs, so that a stop finds what had arrived. */
-  readonly progress: Progress;
+  readonly progress: AnswerProgress;
 }
 
 /** Reads an agent's stream to its end and tells the listener. */
@@ -52,7 +52,7 @@ function messagesIn(update: unknown): readonly BaseMessage[] {
 
 function showMessage({ listener, progress }: FollowInput, message: BaseMessage): void {
   if (ToolMessage.isInstance(message)) {
-    listener({ kind: "tool_result", name: message.name ?? "", failure: failureOf(message) });
+    listener({ kind: "tool_result", name: message.name ?? "", failure: failureText(message) });
   } else if (AIMessage.isInstance(message)) {
     if (progress.partial === "" && message.text !== "") {
       // a model that does not stream: its text comes whole

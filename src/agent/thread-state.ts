@@ -66,7 +66,7 @@ export const OUTCOME_UNKNOWN =
  * result where the tool had finished, else "outcome unknown". Every provider refuses a history in
  * which a call has no result, so these go in front of the next user message.
  */
-export function settled(state: ThreadState): ToolMessage[] {
+export function withResults(state: ThreadState): ToolMessage[] {
   return state.openCalls.map(
     ({ id, name, result }) =>
       result ??

@@ -6,7 +6,7 @@ import { MAX_FINDINGS } from "./finding.ts";
 import type { Finding } from "./finding.ts";
 import type { LineIndex } from "./line-index.ts";
 import type { SchemaFile } from "./schema-files.ts";
-import { describeFault, toPlacedFinding } from "./schema-fault.ts";
+import { describeFault, toPositionedFinding } from "./schema-fault.ts";
 import { toValue } from "./source.ts";
 import type { SourceNode } from "./source.ts";
 import { isUuid } from "./uuid.ts";
@@ -85,7 +85,7 @@ function toChecks(accepts: ValidateFunction, explain: () => ValidateFunction): C
       const errors = validate.errors ?? [];
       return errors
         .slice(0, limit)
-        .map((error) => toPlacedFinding(describeFault(error), root, lines));
+        .map((error) => toPositionedFinding(describeFault(error), root, lines));
     },
   };
 }

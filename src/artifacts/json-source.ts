@@ -6,20 +6,20 @@ import type { LineIndex } from "./line-index.ts";
 import {
   duplicateProperty,
   FILE_LIMITS,
-  MAX_DEPTH,
+  MAX_SOURCE_DEPTH,
   pointerTo,
   stopAtFault,
   tooDeep,
   tooManyValues,
 } from "./source.ts";
-import type { ArrayNode, ObjectNode, Source, SourceNode } from "./source.ts";
+import type { ArrayNode, ObjectNode, ParsedSource, SourceNode } from "./source.ts";
 
 /**
  * Reads strict JSON (RFC 8259) with the place of every value. The first fault of syntax is the
  * only finding, as nothing after it can be trusted; property names given twice in one object are
  * all found. Takes linear time and no stack, whatever the text.
  */
-export function readJson(text: string, lines: LineIndex, limits = FILE_LIMITS): Source {
+export function readJson(text: string, lines: LineIndex, limits = FILE_LIMITS): ParsedSource {
   return stopAtFault(lines, () => new JsonReader(text, lines, limits.values).read());
 }
 
@@ -45,7 +45,7 @@ class JsonReader {
     this.#most = most;
   }
 
-  read(): Source {
+  read(): ParsedSource {
     const first = this.#next();
     if (first.kind === "end") throw malformed(0, "the file is empty; write a JSON document in it");
     const root = this.#value(first, () => "");
@@ -122,7 +122,7 @@ class JsonReader {
   }
 
   #opened<Node extends ObjectNode | ArrayNode>(node: Node, pointer: () => string): Node {
-    if (this.#open.length === MAX_DEPTH) throw tooDeep(node.start);
+    if (this.#open.length === MAX_SOURCE_DEPTH) throw tooDeep(node.start);
     this.#open.push({ node, pointer: pointer(), started: false });
     return node;
   }

@@ -33,11 +33,11 @@ export interface Layers {
 export function layerPhases(phases: readonly Dependent[]): Layers | null {
   const positions = new Map<string, number>();
   for (const [index, { key }] of phases.entries()) positions.set(key, index);
-  return positions.size < phases.length ? null : layerPlaced(phases, positions);
+  return positions.size < phases.length ? null : layerPositioned(phases, positions);
 }
 
 /** The same for phases whose positions by their keys are known. */
-export function layerPlaced(
+export function layerPositioned(
   phases: readonly Dependent[],
   positions: ReadonlyMap<string, number>,
 ): Layers | null {

@@ -1,5 +1,5 @@
 import { RepriseError } from "../core/errors.ts";
-import { layerPlaced } from "./layers.ts";
+import { layerPositioned } from "./layers.ts";
 import type { Dependent, Layers } from "./layers.ts";
 
 /** The order that a plan's dependencies leave; it does not depend on the order of its phases. */
@@ -49,7 +49,7 @@ function layerByRank(phases: readonly Dependent[], keys: readonly string[]): Lay
   if (ranks.size < phases.length) return null;
   const ranked = phases.slice();
   for (const phase of phases) ranked[ranks.get(phase.key) ?? 0] = phase;
-  return layerPlaced(ranked, ranks);
+  return layerPositioned(ranked, ranks);
 }
 
 function wavesOf(keys: readonly string[], { layerOf }: Layers): string[][] {

@@ -3,7 +3,7 @@ import type { Cycle } from "./cycles.ts";
 import type { Finding } from "./finding.ts";
 import type { LineIndex } from "./line-index.ts";
 import { createNearestName } from "./nearest-name.ts";
-import type { OutlinedPhase, PlacedString } from "./plan-outline.ts";
+import type { OutlinedPhase, PositionedString } from "./plan-outline.ts";
 import { quote } from "./quote.ts";
 
 /** Cycles spelled out in one plan, and phases on their way together: each may be as long as it. */
@@ -75,12 +75,16 @@ function wrongDependencies(
 
 type At = Pick<Finding, "pointer" | "line" | "column">;
 
-function selfDependency(name: PlacedString, at: At): Finding {
+function selfDependency(name: PositionedString, at: At): Finding {
   const message = `the phase ${quote(name.text)} depends on itself; remove this entry`;
   return { code: "self_dependency", severity: "error", ...at, message };
 }
 
-function unknownDependency(name: PlacedString, suggestion: string | undefined, at: At): Finding {
+function unknownDependency(
+  name: PositionedString,
+  suggestion: string | undefined,
+  at: At,
+): Finding {
   const unknown = `depends_on names the unknown phase ${quote(name.text)}`;
   const advice =
     suggestion === undefined ? "name the key of a phase" : `did you mean ${quote(suggestion)}?`;

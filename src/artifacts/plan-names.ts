@@ -1,7 +1,7 @@
 import type { Finding } from "./finding.ts";
 import type { LineIndex } from "./line-index.ts";
 import { createNearestName } from "./nearest-name.ts";
-import type { OutlinedPhase, PlacedString, PlanOutline } from "./plan-outline.ts";
+import type { OutlinedPhase, PositionedString, PlanOutline } from "./plan-outline.ts";
 import { quote } from "./quote.ts";
 
 /** What a plan names and does not hold itself. What is not given is not checked. */
@@ -50,7 +50,7 @@ function cannotWrite(
   ];
 }
 
-type NameCheck = (name: PlacedString | null, pointer: string, lines: LineIndex) => Finding[];
+type NameCheck = (name: PositionedString | null, pointer: string, lines: LineIndex) => Finding[];
 
 function unknownName(
   code: "unknown_role" | "unknown_schema",
@@ -70,7 +70,7 @@ function unknownName(
 }
 
 function runIdMismatch(
-  found: PlacedString | null,
+  found: PositionedString | null,
   expected: string | undefined,
   lines: LineIndex,
 ): Finding[] {

@@ -1,25 +1,25 @@
 import type { SourceNode } from "./source.ts";
 
 /** A string of the plan with its offset in the text. */
-export interface PlacedString {
+export interface PositionedString {
   readonly text: string;
   readonly offset: number;
 }
 
 export interface OutlinedPhase {
   /** Null where the phase has no key that is a string; the same of the others. */
-  readonly key: PlacedString | null;
-  readonly role: PlacedString | null;
+  readonly key: PositionedString | null;
+  readonly role: PositionedString | null;
   /** `expected_artifact.path` and `.schema`. */
-  readonly artifactPath: PlacedString | null;
-  readonly artifactSchema: PlacedString | null;
+  readonly artifactPath: PositionedString | null;
+  readonly artifactSchema: PositionedString | null;
   /** By position in `depends_on`; null where an entry is no string. */
-  readonly dependsOn: readonly (PlacedString | null)[];
+  readonly dependsOn: readonly (PositionedString | null)[];
 }
 
 export interface PlanOutline {
   /** Null where there is none that is a string. */
-  readonly runId: PlacedString | null;
+  readonly runId: PositionedString | null;
   readonly phases: readonly OutlinedPhase[];
 }
 
@@ -49,7 +49,7 @@ function items(node: SourceNode | undefined): readonly SourceNode[] {
   return node?.kind === "array" ? node.items : [];
 }
 
-function string(node: SourceNode | undefined): PlacedString | null {
+function string(node: SourceNode | undefined): PositionedString | null {
   if (node?.kind !== "scalar" || typeof node.value !== "string") return null;
   return { text: node.value, offset: node.start };
 }

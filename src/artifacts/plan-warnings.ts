@@ -4,7 +4,7 @@ import { controlFileIn } from "../core/control-files.ts";
 import type { Finding, FindingCode } from "./finding.ts";
 import { layerPhases } from "./layers.ts";
 import type { LineIndex } from "./line-index.ts";
-import type { OutlinedPhase, PlacedString } from "./plan-outline.ts";
+import type { OutlinedPhase, PositionedString } from "./plan-outline.ts";
 import { quote } from "./quote.ts";
 import { sharedPaths } from "./shared-paths.ts";
 
@@ -123,7 +123,7 @@ function warning(
     lines,
   }: {
     readonly pointer: string;
-    readonly at: PlacedString;
+    readonly at: PositionedString;
     readonly message: string;
     readonly lines: LineIndex;
   },

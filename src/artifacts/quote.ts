@@ -11,6 +11,6 @@ export function quote(name: string): string {
 }
 
 /** Text from outside on one line, with everything a terminal would act on as `\uXXXX`. */
-export function printable(text: string): string {
+export function escaped(text: string): string {
   return visibleJson(JSON.stringify(text).slice(1, -1).replaceAll('\\"', '"'));
 }

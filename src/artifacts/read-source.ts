@@ -1,7 +1,7 @@
 import { readJson } from "./json-source.ts";
 import type { LineIndex } from "./line-index.ts";
 import { FILE_LIMITS } from "./source.ts";
-import type { SizeLimits, Source } from "./source.ts";
+import type { SizeLimits, ParsedSource } from "./source.ts";
 import { readYaml } from "./yaml-source.ts";
 
 /** The notation that an artifact is written in. */
@@ -19,6 +19,6 @@ export function readSource(
     readonly lines: LineIndex;
     readonly limits?: SizeLimits | undefined;
   },
-): Source {
+): ParsedSource {
   return syntax === "yaml" ? readYaml(text, lines, limits) : readJson(text, lines, limits);
 }

@@ -2,8 +2,8 @@ import type { FindingCode } from "./finding.ts";
 import type { Finding } from "./finding.ts";
 import type { LineIndex } from "./line-index.ts";
 import { createNearestName } from "./nearest-name.ts";
-import { printable, quote } from "./quote.ts";
-import { locate, pointerTo } from "./source.ts";
+import { escaped, quote } from "./quote.ts";
+import { findPosition, pointerTo } from "./source.ts";
 import type { SourceNode } from "./source.ts";
 
 export interface SchemaFault {
@@ -36,12 +36,12 @@ export function describeFault(error: RuleFault): SchemaFault {
 }
 
 /** A fault with its place in the document's text. */
-export function toPlacedFinding(
+export function toPositionedFinding(
   { atName, ...fault }: SchemaFault,
   root: SourceNode,
   lines: LineIndex,
 ): Finding {
-  const place = locate(root, fault.pointer);
+  const place = findPosition(root, fault.pointer);
   const offset = (atName ? place?.keyStart : place?.node.start) ?? root.start;
   return { severity: "error", ...lines(offset), ...fault };
 }
@@ -102,7 +102,7 @@ function otherSentence(error: RuleFault, name: string, limit: string): string {
 }
 
 function spell(value: unknown): string {
-  return typeof value === "string" ? quote(value) : printable(JSON.stringify(value)).slice(0, 60);
+  return typeof value === "string" ? quote(value) : escaped(JSON.stringify(value)).slice(0, 60);
 }
 
 function unknownProperty(error: RuleFault, property: string): SchemaFault {

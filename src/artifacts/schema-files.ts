@@ -5,7 +5,7 @@ import { RepriseError } from "../core/errors.ts";
 import { findSchemaFiles, type UnlistedReason } from "./find-schema-files.ts";
 import { readJson } from "./json-source.ts";
 import { createLineIndex } from "./line-index.ts";
-import { printable } from "./quote.ts";
+import { escaped } from "./quote.ts";
 import { toValue, withoutMark } from "./source.ts";
 import type { JsonObject, JsonValue } from "./source.ts";
 
@@ -59,7 +59,7 @@ export async function readSchemaFiles(
   }
   const paths = found.map((path) => ({
     path,
-    shown: printable(`${folder.shown}/${relative(folder.path, path).split(sep).join("/")}`),
+    shown: escaped(`${folder.shown}/${relative(folder.path, path).split(sep).join("/")}`),
   }));
   if (paths.length > MAX_FILES) {
     throw invalid(`The folder ${folder.shown}`, `holds more than ${MAX_FILES} schemas`);

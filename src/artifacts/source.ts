@@ -33,13 +33,13 @@ export interface Member {
  * An artifact's text, read. `root` is null when the text cannot be read at all; `findings` then
  * says why, otherwise it holds what the text has wrong and a reader would not notice.
  */
-export interface Source {
+export interface ParsedSource {
   readonly root: SourceNode | null;
   readonly findings: readonly Finding[];
 }
 
 /** Objects and arrays inside each other, at most: so walking a tree may recurse. */
-export const MAX_DEPTH = 64;
+export const MAX_SOURCE_DEPTH = 64;
 
 /** How much one text may hold, which bounds the memory and the time that validating it takes. */
 export interface SizeLimits {
@@ -71,7 +71,7 @@ export class SourceFault extends Error {
 }
 
 /** Runs a reader and turns the SourceFault it may throw into the only finding. */
-export function stopAtFault(lines: LineIndex, read: () => Source): Source {
+export function stopAtFault(lines: LineIndex, read: () => ParsedSource): ParsedSource {
   try {
     return read();
   } catch (error) {
@@ -104,7 +104,7 @@ export function tooDeep(offset: number): SourceFault {
   return new SourceFault(
     "too_deep",
     offset,
-    `objects and arrays are nested more than ${MAX_DEPTH} deep here; flatten the document`,
+    `objects and arrays are nested more than ${MAX_SOURCE_DEPTH} deep here; flatten the document`,
   );
 }
 
@@ -134,7 +134,7 @@ export function toValue(node: SourceNode): JsonValue {
  * The node that a JSON pointer names, and the offset of the property name that leads to it (of
  * the node itself where it is no property); null when the tree has no such place.
  */
-export function locate(
+export function findPosition(
   root: SourceNode,
   pointer: string,
 ): { node: SourceNode; keyStart: number } | null {

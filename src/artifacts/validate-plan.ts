@@ -8,7 +8,7 @@ import { checkNames } from "./plan-names.ts";
 import type { KnownNames } from "./plan-names.ts";
 import { outlinePlan } from "./plan-outline.ts";
 import { checkWarnings } from "./plan-warnings.ts";
-import { isPhasePlan, readGoodPlan } from "./quick-plan.ts";
+import { isPhasePlan, readPlanFast } from "./quick-plan.ts";
 import { readSource } from "./read-source.ts";
 import type { Syntax } from "./read-source.ts";
 import { FILE_LIMITS, toValue, withoutMark } from "./source.ts";
@@ -35,7 +35,7 @@ export function validatePlan(text: string, checks: PlanChecks): PlanReport {
   const { syntax, schema, known = {}, limits = FILE_LIMITS } = checks;
   const most = limits.values;
   const unmarked = withoutMark(text);
-  const good = syntax === "json" ? readGoodPlan(unmarked, { schema, known, most }) : null;
+  const good = syntax === "json" ? readPlanFast(unmarked, { schema, known, most }) : null;
   if (good === null) return explainPlan(unmarked, checks);
   return { valid: true, findings: [], phases: good.phases.length, plan: good };
 }

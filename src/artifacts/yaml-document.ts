@@ -1,8 +1,8 @@
 import { Composer, CST, Lexer, Parser } from "yaml";
 import type { Document, ParsedNode } from "yaml";
 
-import { printable } from "./quote.ts";
-import { MAX_DEPTH, SourceFault, tooDeep } from "./source.ts";
+import { escaped } from "./quote.ts";
+import { MAX_SOURCE_DEPTH, SourceFault, tooDeep } from "./source.ts";
 
 /**
  * Composes the one YAML document of a text. Throws a SourceFault at the first thing that is wrong,
@@ -95,13 +95,13 @@ function tooManyLexemes(offset: number, most: number): SourceFault {
 
 /** The composer recurses, so the depth is bounded on the tokens that are still open. */
 function refuseDepth(open: readonly CST.Token[]): void {
-  if (open.length <= MAX_DEPTH) return;
-  const beyond = open.filter((token) => "items" in token)[MAX_DEPTH];
+  if (open.length <= MAX_SOURCE_DEPTH) return;
+  const beyond = open.filter((token) => "items" in token)[MAX_SOURCE_DEPTH];
   if (beyond !== undefined) throw tooDeep(beyond.offset);
 }
 
 function unreadable(message: string): string {
-  return `this is not YAML that can be read: ${printable(message)}`;
+  return `this is not YAML that can be read: ${escaped(message)}`;
 }
 
 export function malformedYaml(offset: number, message: string): SourceFault {

@@ -7,20 +7,20 @@ import type { LineIndex } from "./line-index.ts";
 import {
   duplicateProperty,
   FILE_LIMITS,
-  MAX_DEPTH,
+  MAX_SOURCE_DEPTH,
   pointerTo,
   stopAtFault,
   tooDeep,
   tooManyValues,
 } from "./source.ts";
-import type { Member, Source, SourceNode } from "./source.ts";
+import type { Member, ParsedSource, SourceNode } from "./source.ts";
 import { composeYaml, malformedYaml } from "./yaml-document.ts";
 
 /**
  * Reads one YAML 1.2 document that says no more than JSON can: no aliases, no tags of its own,
  * every property name a plain scalar. Everything else as `readJson`.
  */
-export function readYaml(text: string, lines: LineIndex, limits = FILE_LIMITS): Source {
+export function readYaml(text: string, lines: LineIndex, limits = FILE_LIMITS): ParsedSource {
   return stopAtFault(lines, () => {
     const findings: Finding[] = [];
     const root = convert(composeYaml(text, limits.lexemes), {
@@ -50,7 +50,7 @@ function convert(node: ParsedNode, place: Place): SourceNode {
   const start = node.range[0];
   place.count.values += 1;
   if (place.count.values > place.most) throw tooManyValues(start, place.most);
-  if (place.depth === MAX_DEPTH && !isScalar(node)) throw tooDeep(start);
+  if (place.depth === MAX_SOURCE_DEPTH && !isScalar(node)) throw tooDeep(start);
   if (isAlias(node)) throw malformedYaml(start, "aliases are not taken here; write the value out");
   if (isMap(node)) return { kind: "object", start, members: members(node, place) };
   if (isSeq(node)) {

@@ -5,7 +5,7 @@ import { otherFolder, takeFolder } from "../store/sessions/take-folder.ts";
 import type { Store } from "../store/store.ts";
 import type { ChatOptions } from "./chat-options.ts";
 import { checkModel, checkPersona } from "./check-choice.ts";
-import type { ChosenSession } from "./choose-session.ts";
+import type { SelectedSession } from "./choose-session.ts";
 import type { CliContext } from "./context.ts";
 import { beginThread } from "./fresh-thread.ts";
 import { callerOf, projectOf } from "./new-session.ts";
@@ -24,7 +24,7 @@ interface ChangeInput {
  *
  * Error codes: `invalid_usage`, `session_busy`, `session_ended`, `model_*`, `persona_*`.
  */
-export async function changeChosen(input: ChangeInput): Promise<ChosenSession> {
+export async function applySessionOptions(input: ChangeInput): Promise<SelectedSession> {
   const { cli, store, options } = input;
   let session = await inFolder(input);
   const change = await otherChoice(cli, session, options);

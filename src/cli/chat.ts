@@ -11,10 +11,10 @@ import { readSession } from "../store/sessions/read.ts";
 import type { Store } from "../store/store.ts";
 import { type ChatOptions, refuseBadOptions, whenBusy } from "./chat-options.ts";
 import { DEFAULT_PERSONA } from "./check-choice.ts";
-import { type ChosenSession, chooseSession } from "./choose-session.ts";
+import { type SelectedSession, selectSession } from "./choose-session.ts";
 import {
   databaseLocation,
-  personaPlaces,
+  personaFolderPaths,
   trustSource,
   userFolders,
   withoutPassword,
@@ -64,7 +64,7 @@ export async function chat(input: {
   const oneExchange = text !== null || options.continueExchange === true;
   cli.consent = consentOf(cli, options);
   const ask = cli.stdin.isTTY === true && !oneExchange && !json;
-  const chosen = await chooseSession(cli, store, options, (folder) =>
+  const chosen = await selectSession(cli, store, options, (folder) =>
     enterFolder({ cli, folder, from: folderOfPerson(cli, options), ask }),
   );
   if (chosen === null) {
@@ -128,7 +128,7 @@ function folderOfPerson({ cwd }: CliContext, { repo }: ChatOptions): string {
   return isAbsolute(repo) ? repo : `${cwd}${sep}${repo}`;
 }
 
-function sessionOf(chosen: ChosenSession) {
+function sessionOf(chosen: SelectedSession) {
   const from = chosen.kind === "existing" ? chosen.session : chosen.columns;
   const { persona_name, model = null, repo_path = null } = from;
   return { persona_name: persona_name ?? DEFAULT_PERSONA, model, repo_path };
@@ -145,7 +145,7 @@ async function sayLimit(cli: CliContext, repo_path: string | null): Promise<void
 async function sayNotices(input: {
   cli: CliContext;
   store: Store;
-  chosen: ChosenSession & { kind: "existing" };
+  chosen: SelectedSession & { kind: "existing" };
   oneExchange: boolean;
   /** Whether a greeting follows, which shows the folder. */
   greets: boolean;
@@ -206,7 +206,7 @@ async function openExchanger(input: {
   return createExchanger({
     store,
     models: modelConfig(cli.env),
-    personas: personaPlaces(cli),
+    personas: personaFolderPaths(cli),
     protectedPaths: [store.location, data, config, state].filter((path) => path !== null),
     owner: thisProcess("reprise"),
     limits: exchangeLimits(cli.env),

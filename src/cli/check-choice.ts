@@ -1,5 +1,5 @@
 import type { Persona } from "../agent/personas/persona.ts";
-import { personaPlaces } from "./config.ts";
+import { personaFolderPaths } from "./config.ts";
 import type { CliContext } from "./context.ts";
 
 /** Who answers in sessions that name nobody. */
@@ -11,7 +11,7 @@ export async function checkPersona(
   input: { readonly name: string; readonly repo_path: string | null },
 ): Promise<Persona> {
   const { loadPersona } = await import("../agent/personas/load.ts");
-  return loadPersona({ name: input.name, repoPath: input.repo_path, ...personaPlaces(cli) });
+  return loadPersona({ name: input.name, repoPath: input.repo_path, ...personaFolderPaths(cli) });
 }
 
 /**

@@ -6,7 +6,7 @@ import { createSession, type NewSession } from "../store/sessions/create.ts";
 import { type Choice, isChosen, markChosen, readLatestChosen } from "../store/sessions/choose.ts";
 import { resolveSession } from "../store/sessions/read.ts";
 import type { Store } from "../store/store.ts";
-import { changeChosen } from "./change-chosen.ts";
+import { applySessionOptions } from "./change-chosen.ts";
 import { type ChatOptions, chosenBy } from "./chat-options.ts";
 import { checkPersona } from "./check-choice.ts";
 import type { CliContext } from "./context.ts";
@@ -16,7 +16,7 @@ import { newSession, projectOf } from "./new-session.ts";
 export type EnterFolder = (repo_path: string | null) => Promise<boolean>;
 
 /** A session that is there, or the columns of one that is made with its first message. */
-export type ChosenSession =
+export type SelectedSession =
   | { readonly kind: "existing"; readonly session: Session; readonly notices: readonly string[] }
   | { readonly kind: "new"; readonly columns: NewSession & { readonly persona_name: string } };
 
@@ -28,18 +28,18 @@ export type ChosenSession =
  * Error codes: `session_not_found`, `ambiguous_id`, `session_ended`, `session_busy`,
  * `invalid_usage`, `model_*`, `persona_*`.
  */
-export async function chooseSession(
+export async function selectSession(
   cli: CliContext,
   store: Store,
   options: ChatOptions,
   enter: EnterFolder,
-): Promise<ChosenSession | null> {
+): Promise<SelectedSession | null> {
   const session = await existingSession(cli, store, options);
   if (session !== null) {
     if (!(await enter(await folderOf(cli, session, options)))) {
       return null;
     }
-    const chosen = await changeChosen({ cli, store, session, options });
+    const chosen = await applySessionOptions({ cli, store, session, options });
     if (options.session !== undefined) {
       await keepChoice(store, { id: session.id, by: chosenBy(cli, options) });
     }
@@ -106,7 +106,7 @@ async function beginWithId(input: {
   store: Store;
   id: string;
   columns: NewSession & { readonly persona_name: string; readonly repo_path: string };
-}): Promise<ChosenSession> {
+}): Promise<SelectedSession> {
   const { cli, store, id, columns } = input;
   if (!isUuid(id)) {
     throw new RepriseError(

@@ -3,7 +3,7 @@ import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 
-import type { PersonaPlaces } from "../agent/personas/places.ts";
+import type { PersonaFolders } from "../agent/personas/places.ts";
 import type { TrustSource } from "../agent/trust/trust.ts";
 import { RepriseError } from "../core/errors.ts";
 import { packageFile } from "../core/package-file.ts";
@@ -41,7 +41,7 @@ function userFolder(cli: CliContext, variable: string, fallback: string): string
 }
 
 /** Where personas are looked for besides the repository, and who decides whether its own are used. */
-export function personaPlaces(cli: CliContext): PersonaPlaces {
+export function personaFolderPaths(cli: CliContext): PersonaFolders {
   const { config } = userFolders(cli);
   return {
     userDir: config === null ? null : join(config, "personas"),

@@ -1,11 +1,11 @@
 import { Command } from "commander";
 
 import { RepriseError } from "../core/errors.ts";
-import type { Source, Store } from "../store/store.ts";
+import type { ReadOnlyStore, Store } from "../store/store.ts";
 import type { CopyReport } from "../store/transfer/copy-store.ts";
 import { databaseLocation, resolveLocation } from "./config.ts";
 import { type CliContext, noticeLine } from "./context.ts";
-import { openPair, type Places } from "./copy/open-pair.ts";
+import { openPair, type CopyLocations } from "./copy/open-pair.ts";
 import { progressLines } from "./copy/progress.ts";
 import { exitCodeOf } from "./exit-code.ts";
 import { backupOption, databaseOption, withoutBackup } from "./database.ts";
@@ -38,7 +38,7 @@ export function copyCommand(cli: CliContext): Command {
   return withoutBackup(command);
 }
 
-function placesOf(cli: CliContext, command: Command, options: CopyOptions): Places {
+function placesOf(cli: CliContext, command: Command, options: CopyOptions): CopyLocations {
   const database = databaseOption(command);
   if (options.from !== undefined && database !== undefined) {
     throw new RepriseError(
@@ -61,7 +61,7 @@ function placesOf(cli: CliContext, command: Command, options: CopyOptions): Plac
 
 async function copyAll(
   cli: CliContext,
-  input: { readonly source: Source; readonly target: Store; readonly intoExisting: boolean },
+  input: { readonly source: ReadOnlyStore; readonly target: Store; readonly intoExisting: boolean },
 ): Promise<CopyReport> {
   const { copyStore } = await import("../store/transfer/copy-store.ts");
   let done = 0;

@@ -4,7 +4,7 @@ import { type BrokenPersona, isBroken, type Persona } from "../agent/personas/pe
 import type { PersonaSurvey } from "../agent/personas/list.ts";
 import { oneLine } from "../core/text.ts";
 import { checkPersona, DEFAULT_PERSONA } from "./check-choice.ts";
-import { personaPlaces } from "./config.ts";
+import { personaFolderPaths } from "./config.ts";
 import { type CliContext, noticeLine, printJson, printLine } from "./context.ts";
 
 /** `personas list|show`: who can answer in this folder, and what was left out of their files. */
@@ -28,7 +28,7 @@ export function personasCommand(cli: CliContext): Command {
 
 async function list(cli: CliContext, { json }: { json?: true }): Promise<void> {
   const { surveyPersonas } = await import("../agent/personas/list.ts");
-  const survey = await surveyPersonas({ ...personaPlaces(cli), repoPath: cli.cwd });
+  const survey = await surveyPersonas({ ...personaFolderPaths(cli), repoPath: cli.cwd });
   if (json === true) {
     printJson(
       cli,

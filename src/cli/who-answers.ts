@@ -7,7 +7,7 @@ import { holdsAnything } from "../agent/trust/holds-anything.ts";
 import { isRepriseError } from "../core/errors.ts";
 import { oneLine } from "../core/text.ts";
 import { checkPersona } from "./check-choice.ts";
-import { personaPlaces } from "./config.ts";
+import { personaFolderPaths } from "./config.ts";
 import type { CliContext } from "./context.ts";
 
 export interface Answering {
@@ -70,7 +70,7 @@ export function personaNotes(persona: Persona, model: string): string[] {
 
 /** The built-in ones name no model and have no notes: usually nothing has to be read. */
 async function hasOwnPersonas(cli: CliContext, folder: string | null): Promise<boolean> {
-  const { userDir } = personaPlaces(cli);
+  const { userDir } = personaFolderPaths(cli);
   const files = userDir === null ? [] : await readdir(userDir).catch(() => []);
   return files.length > 0 || (folder !== null && (await holdsAnything(folder)));
 }

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from "fastify";
 
 import { RepriseError } from "../core/errors.ts";
-import { targetOf } from "./target.ts";
+import { parseRequestTarget } from "./target.ts";
 
 /**
  * Answers what no route answers: 405 with the methods that the path does take, or 404. Must be
@@ -27,7 +27,7 @@ export function refuseUnknownRoutes(app: FastifyInstance): void {
 }
 
 function refusal(methods: ReadonlyMap<string, Set<string>>, url: string): RepriseError {
-  const { path } = targetOf(url);
+  const { path } = parseRequestTarget(url);
   for (const [pattern, known] of methods) {
     if (matches(pattern, path)) {
       return new RepriseError(

@@ -18,7 +18,7 @@ import type { Store } from "../store/store.ts";
 import { refuseUnknownRoutes } from "./allowed-methods.ts";
 import { typed } from "./api.ts";
 import { artifactRoutes } from "./artifacts.ts";
-import { boundBodies } from "./body-room.ts";
+import { limitBodyMemory } from "./body-room.ts";
 import { createClientErrors } from "./client-error.ts";
 import { compressAnswers } from "./compression.ts";
 import { createSessionRoute } from "./create-session.ts";
@@ -33,7 +33,7 @@ import { listSessionsRoute } from "./list-sessions.ts";
 import { createMetrics } from "./metrics/metrics.ts";
 import { metricsRoute } from "./metrics/route.ts";
 import type { Observe } from "./observation.ts";
-import { observedStore } from "./observed-store.ts";
+import { instrumentedStore } from "./observed-store.ts";
 import { describeApi, openApiRoute } from "./openapi.ts";
 import { postMessageRoute } from "./post-message.ts";
 import { PROBLEM_TYPE, problemOf } from "./problem.ts";
@@ -103,7 +103,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     onFailure,
   });
   const { observe } = metrics;
-  const store = observedStore(options.store, observe);
+  const store = instrumentedStore(options.store, observe);
   const streams = createStreams({
     store,
     pollMs: STREAM_POLL_MS,
@@ -192,7 +192,7 @@ async function createFastify(
   await guard(app, options);
   refuseUnknownRoutes(app);
   acceptOnlyJson(app);
-  boundBodies(app);
+  limitBodyMemory(app);
   await describeApi(app, options);
   return app;
 }

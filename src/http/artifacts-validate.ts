@@ -45,7 +45,7 @@ const ValidateArtifactRequest = Type.Object(
   closed,
 );
 
-const Finding = Type.Object(
+const FindingSchema = Type.Object(
   {
     code: Type.Unsafe<(typeof FINDING_CODES)[number]>({ type: "string", enum: [...FINDING_CODES] }),
     severity: Type.Unsafe<"error" | "warning">({ type: "string", enum: ["error", "warning"] }),
@@ -64,7 +64,7 @@ const ArtifactReport = Type.Object(
   {
     schema: Type.String(),
     valid: Type.Boolean({ description: "Whether no finding is an error." }),
-    findings: Type.Array(Finding),
+    findings: Type.Array(FindingSchema),
   },
   closed,
 );

@@ -9,7 +9,7 @@ import { MAX_BODIES_BYTES, MAX_SMALL_BODY_BYTES } from "../core/limits.ts";
  * before its first byte is read. Small ones never wait. Must be called after every hook that may
  * refuse a request without reading it.
  */
-export function boundBodies(app: FastifyInstance, most = MAX_BODIES_BYTES): void {
+export function limitBodyMemory(app: FastifyInstance, most = MAX_BODIES_BYTES): void {
   const room = createRoom(most);
   app.addHook("preParsing", (request, reply, payload, done) => {
     const declared = request.raw.headers["content-length"];

@@ -10,7 +10,7 @@ export interface Connections {
  * Knows which connections of a server have a request at work. Node's own `closeIdleConnections`
  * leaves out those that were opened and have sent nothing yet, as browsers and fetch keep them.
  */
-export function followConnections(server: Server): Connections {
+export function trackConnections(server: Server): Connections {
   const atWork = new Map<Socket, number>();
   const add = (socket: Socket, change: number): void => {
     const count = atWork.get(socket);

@@ -2,7 +2,7 @@ import type { FastifyRequest } from "fastify";
 
 import { RepriseError } from "../core/errors.ts";
 import { type AllowedHosts, isExtraHost, isOwnHost, type LocalEnd } from "./hosts.ts";
-import { targetOf } from "./target.ts";
+import { parseRequestTarget } from "./target.ts";
 import { bearerCheck } from "./token.ts";
 
 export interface GateOptions {
@@ -66,7 +66,7 @@ function refuseForeignHost(request: FastifyRequest, hosts: AllowedHosts): void {
     return;
   }
   const { host = "" } = headers;
-  const target = targetOf(url).host ?? host;
+  const target = parseRequestTarget(url).host ?? host;
   if (!isOwnHost(host, hosts, socket) || (target !== host && !isOwnHost(target, hosts, socket))) {
     throw new RepriseError(
       "host_refused",

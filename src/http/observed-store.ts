@@ -3,7 +3,7 @@ import type { Store } from "../store/store.ts";
 import type { Observe } from "./observation.ts";
 
 /** The same store; how long each operation took, its waiting included, is told to `observe`. */
-export function observedStore(store: Store, observe: Observe): Store {
+export function instrumentedStore(store: Store, observe: Observe): Store {
   const timed = async <Output>(
     operation: "read" | "write",
     answer: Promise<Output>,

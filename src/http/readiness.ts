@@ -5,7 +5,7 @@ import { listSessions } from "../store/sessions/list.ts";
 import type { Store } from "../store/store.ts";
 import type { Observe } from "./observation.ts";
 import { databaseReason, type Log, logFailure } from "./request-log.ts";
-import { shareWork } from "./share.ts";
+import { singleFlight } from "./share.ts";
 
 export interface Readiness {
   /**
@@ -31,7 +31,7 @@ export function createReadiness(parts: ReadinessParts): Readiness {
   const { store, observe } = parts;
   const tell = changesOnly(parts.log);
   let retired = false;
-  const probe = shareWork({
+  const probe = singleFlight({
     work: async () => {
       try {
         await store.write(probeWrite, null);

@@ -9,7 +9,7 @@ export interface AnswerHeader {
   readonly description: string;
 }
 
-export interface Answer {
+export interface ResponseText {
   readonly description: string;
   readonly headers?: Readonly<Record<string, AnswerHeader>>;
 }
@@ -23,12 +23,12 @@ export const REQUEST_ID: AnswerHeader = {
 export const JSON_TYPE = "application/json; charset=utf-8";
 
 /** A JSON answer: the schema is also what it is serialized by, so no other field gets out. */
-export function json<T extends TSchema>(schema: T, answer: Answer): T {
+export function json<T extends TSchema>(schema: T, answer: ResponseText): T {
   return { ...schema, ...answer, headers: { "X-Request-Id": REQUEST_ID, ...answer.headers } };
 }
 
 /** A JSON answer that the store has written: the schema describes the text, which is sent as it is. */
-export function written(schema: TSchema, answer: Answer) {
+export function written(schema: TSchema, answer: ResponseText) {
   return json(Type.Unsafe<string>(schema), answer);
 }
 

@@ -5,7 +5,7 @@ import type { ListenOptions } from "node:net";
 import { RepriseError } from "../core/errors.ts";
 import { MAX_CONNECTIONS, SHUTDOWN_GRACE_MS } from "../core/limits.ts";
 import { type App, type AppOptions, createApp } from "./app.ts";
-import { type Connections, followConnections } from "./connections.ts";
+import { type Connections, trackConnections } from "./connections.ts";
 import { inUrl, isLoopback } from "./hosts.ts";
 
 export interface ServerOptions extends Omit<AppOptions, "hosts"> {
@@ -63,7 +63,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   });
   const { server } = app.fastify;
   server.maxConnections = MAX_CONNECTIONS;
-  const connections = followConnections(server);
+  const connections = trackConnections(server);
   try {
     // one address, not both of "localhost": a second listener would be closed by nobody
     const host = options.host === "localhost" ? "127.0.0.1" : options.host;

@@ -1,5 +1,5 @@
 /** How work is shared among those who ask for it. */
-export interface Sharing<Output> {
+export interface SingleFlightOptions<Output> {
   /** Never carried out twice at a time, however long it takes. */
   readonly work: () => Promise<Output>;
   /** A result is given to everybody who asks so long after it came, failures too. */
@@ -15,7 +15,7 @@ export interface Sharing<Output> {
  * `freshMs`: who asks meanwhile gets the same result. Work that takes longer than `patienceMs` goes
  * on; until it is over everybody is refused at once with `late`.
  */
-export function shareWork<Output>(sharing: Sharing<Output>): () => Promise<Output> {
+export function singleFlight<Output>(sharing: SingleFlightOptions<Output>): () => Promise<Output> {
   let answer: Promise<Output> | null = null;
   let freshUntil = 0;
   return () => {
@@ -38,7 +38,7 @@ export function shareWork<Output>(sharing: Sharing<Output>): () => Promise<Outpu
 
 async function within<Output>(
   done: Promise<Output>,
-  { patienceMs, late }: Sharing<Output>,
+  { patienceMs, late }: SingleFlightOptions<Output>,
 ): Promise<Output> {
   const { promise, reject } = Promise.withResolvers<never>();
   const timer = setTimeout(() => reject(late()), patienceMs);

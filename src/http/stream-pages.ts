@@ -11,7 +11,7 @@ export interface StreamPosition {
 }
 
 /** Messages of a stream as they go to its client. */
-export interface StreamPage {
+export interface EventPage {
   /** Null where there is no message. */
   readonly bytes: Buffer | null;
   readonly lastSeq: number | undefined;
@@ -27,14 +27,14 @@ export interface StreamPage {
  * Reads what stands behind a position, as much as a stream sends at once. Error codes:
  * `session_not_found`, `database_*`.
  */
-export type ReadPage = (position: StreamPosition) => Promise<StreamPage>;
+export type ReadPage = (position: StreamPosition) => Promise<EventPage>;
 
 /**
  * Makes the reader of all streams. Those that stand at the same position and ask before the read
  * has begun share it: a message that ten streams wait for is read and written as JSON once.
  */
 export function createPageReader(store: Store, unsentBytes: number): ReadPage {
-  const notBegun = new Map<string, Promise<StreamPage>>();
+  const notBegun = new Map<string, Promise<EventPage>>();
   return (position) => {
     const key = `${position.session_id} ${position.after_seq} ${position.all}`;
     const shared = notBegun.get(key);

@@ -3,7 +3,7 @@ import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promi
 import { isRepriseError } from "../core/errors.ts";
 import type { Heartbeat } from "./heartbeats.ts";
 import type { Observe } from "./observation.ts";
-import type { ReadPage, StreamPage, StreamPosition } from "./stream-pages.ts";
+import type { ReadPage, EventPage, StreamPosition } from "./stream-pages.ts";
 import type { Subscription } from "./watch.ts";
 
 export interface MessageStream {
@@ -19,7 +19,7 @@ export interface MessageStream {
    * Gives the page that was read at the position before the answer was begun, once: whoever kept
    * it would keep it as long as the stream lives.
    */
-  readonly takeFirst: () => StreamPage | null;
+  readonly takeFirst: () => EventPage | null;
   /** Aborted when the client is gone or the service shuts down. */
   readonly signal: AbortSignal;
 }
@@ -71,7 +71,7 @@ export async function sendMessages(stream: MessageStream): Promise<StreamEnd> {
 }
 
 /** What the loop keeps of a page while it waits: the messages themselves are let go. */
-type SentPage = Pick<StreamPage, "lastSeq" | "more" | "state">;
+type SentPage = Pick<EventPage, "lastSeq" | "more" | "state">;
 
 /** Null once the session was deleted: the stream ends, and a client that asks again is told so. */
 async function sendNext(
@@ -101,7 +101,7 @@ async function sendNext(
 /** Messages from before the client asked are old: only later ones show how long one takes. */
 async function sendPage(
   { write, heartbeat, observe }: MessageStream,
-  page: StreamPage | null,
+  page: EventPage | null,
   isUpToDate: boolean,
 ): Promise<SentPage | null> {
   if (page === null) {

@@ -5,9 +5,9 @@ import { createHeartbeats } from "./heartbeats.ts";
 import type { Observe } from "./observation.ts";
 import { createStallGuard } from "./stall-guard.ts";
 import { sendMessages, type StreamEnd } from "./stream.ts";
-import { createPageReader, type StreamPage, type StreamPosition } from "./stream-pages.ts";
+import { createPageReader, type EventPage, type StreamPosition } from "./stream-pages.ts";
 import { createStreamWriter } from "./stream-writer.ts";
-import { createWatch } from "./watch.ts";
+import { createSessionWatcher } from "./watch.ts";
 
 export const EVENT_STREAM = "text/event-stream";
 
@@ -62,7 +62,7 @@ export interface StreamsOptions {
 }
 
 export function createStreams(options: StreamsOptions): Streams {
-  const watch = createWatch(options);
+  const watch = createSessionWatcher(options);
   const heartbeats = createHeartbeats(options.heartbeatMs);
   const stalls = createStallGuard(options.stallMs);
   const readPage = createPageReader(options.store, options.unsentBytes);
@@ -74,7 +74,7 @@ export function createStreams(options: StreamsOptions): Streams {
     const { position, response } = request;
     const subscription = watch.subscribe(position.session_id);
     try {
-      let first: StreamPage | null = await readPage(position);
+      let first: EventPage | null = await readPage(position);
       if (isOver(first)) {
         return "nothing left";
       }
@@ -84,7 +84,7 @@ export function createStreams(options: StreamsOptions): Streams {
         response.destroy();
         return "served";
       }
-      const takeFirst = (): StreamPage | null => {
+      const takeFirst = (): EventPage | null => {
         const page = first;
         first = null;
         return page;
@@ -139,7 +139,7 @@ export function createStreams(options: StreamsOptions): Streams {
   };
 }
 
-function isOver({ state, bytes }: StreamPage): boolean {
+function isOver({ state, bytes }: EventPage): boolean {
   return state === "ended" && bytes === null;
 }
 

@@ -1,5 +1,5 @@
 /** What a request line names: a path, and in the absolute form (`GET http://host/path`) a host too. */
-export interface Target {
+export interface RequestTarget {
   /** `name:port` as it stands in the request line; null in the ordinary form. */
   readonly host: string | null;
   /** Without the query. */
@@ -7,7 +7,7 @@ export interface Target {
 }
 
 /** Splits a request target. HTTP lets every request use the absolute form, not only a proxy's. */
-export function targetOf(url: string): Target {
+export function parseRequestTarget(url: string): RequestTarget {
   const [, host = null, rest = ""] = /^(?:https?:\/\/([^/?#]*))?(.*)$/is.exec(url) ?? [];
   return { host, path: rest.replace(/[?#].*$/s, "") };
 }

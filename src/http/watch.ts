@@ -1,8 +1,8 @@
-import type { Progress } from "../store/messages/read.ts";
+import type { ReadPosition } from "../store/messages/read.ts";
 import { readProgress } from "../store/messages/read.ts";
 import type { Store } from "../store/store.ts";
 
-export interface Watch {
+export interface SessionWatcher {
   /** Begins to watch a session. `close` ends it; every subscription must be closed. */
   subscribe(sessionId: string): Subscription;
   /** Sessions that are watched at the moment. */
@@ -18,7 +18,7 @@ export interface Subscription {
   close(): void;
 }
 
-export interface WatchOptions {
+export interface SessionWatcherOptions {
   readonly store: Store;
   /** Time between two looks at what other processes have written. */
   readonly pollMs: number;
@@ -31,7 +31,7 @@ export interface WatchOptions {
  * are found by ONE look every `pollMs`, however many streams there are, and only while there is
  * one. All of it are hints: what is sent is always read from the table.
  */
-export function createWatch(options: WatchOptions): Watch {
+export function createSessionWatcher(options: SessionWatcherOptions): SessionWatcher {
   const sessions = new Map<string, WatchedSession>();
   let looking: (() => void) | null = null;
   const stopListening = options.store.onCommit((ids) => {
@@ -79,7 +79,7 @@ export function createWatch(options: WatchOptions): Watch {
 interface WatchedSession {
   readonly subscribers: Set<Subscriber>;
   /** As of the last look; null before the first one. */
-  seen: Progress | null;
+  seen: ReadPosition | null;
   wake(): void;
 }
 
@@ -128,7 +128,7 @@ function createSubscriber(): Subscriber {
 
 /** Looks every `pollMs`, never twice at a time. Returns the function that stops it. */
 function startLooking(
-  { store, pollMs, onFailure }: WatchOptions,
+  { store, pollMs, onFailure }: SessionWatcherOptions,
   sessions: ReadonlyMap<string, WatchedSession>,
 ): () => void {
   // a look that failed has used up `mayHaveChanged`'s answer: it stands until one succeeds
@@ -177,7 +177,7 @@ function startLooking(
 }
 
 /** A session that is there no more wakes its streams too: they find out when they read. */
-function note(session: WatchedSession, now: Progress | undefined): void {
+function note(session: WatchedSession, now: ReadPosition | undefined): void {
   const { seen } = session;
   if (now === undefined || seen?.last_seq !== now.last_seq || seen.state !== now.state) {
     session.seen = now ?? null;

@@ -6,7 +6,7 @@ import type { Tx } from "./store.ts";
 export type QueryParts = Pick<Tx, "db" | "dialect">;
 
 /** Names a value that is known only when the query is carried out. */
-export interface Given<Values> {
+export interface Parameter<Values> {
   <Name extends keyof Values & string>(name: Name): Expression<Exclude<Values[Name], undefined>>;
   /** Whether one of the optional values is there: each choice of them is a query of its own. */
   has(name: keyof Values & string): boolean;
@@ -14,7 +14,7 @@ export interface Given<Values> {
 
 /** A query that is built once for each connection and carried out with other values each time. */
 export interface PreparedQuery<Values, Row> {
-  readonly build: (parts: QueryParts, given: Given<Values>) => Compilable<Row>;
+  readonly build: (parts: QueryParts, given: Parameter<Values>) => Compilable<Row>;
   readonly optional: readonly (keyof Values & string)[];
 }
 
@@ -24,14 +24,14 @@ export interface PreparedQuery<Values, Row> {
  * what SQLite takes to carry it out.
  */
 export function prepared<Values, Row>(
-  build: (parts: QueryParts, given: Given<Values>) => Compilable<Row>,
+  build: (parts: QueryParts, given: Parameter<Values>) => Compilable<Row>,
   optional: readonly (keyof Values & string)[] = [],
 ): PreparedQuery<Values, Row> {
   return { build, optional };
 }
 
 /** A query in an engine's own words, and what stands in its places. */
-export interface Ready<Statement> {
+export interface CompiledQuery<Statement> {
   readonly statement: Statement;
   readonly parameters: readonly unknown[];
 }
@@ -40,8 +40,8 @@ export interface Ready<Statement> {
 export function createPreparedQueries<Statement>(
   parts: QueryParts,
   prepare: (sql: string) => Statement,
-): <Values, Row>(query: PreparedQuery<Values, Row>, values: Values) => Ready<Statement> {
-  const kept = new WeakMap<object, Map<number, Ready<Statement>>>();
+): <Values, Row>(query: PreparedQuery<Values, Row>, values: Values) => CompiledQuery<Statement> {
+  const kept = new WeakMap<object, Map<number, CompiledQuery<Statement>>>();
   return (query, values) => {
     const form = formOf(query, values);
     let compiled = kept.get(query)?.get(form);
@@ -71,7 +71,7 @@ function formOf<Values>({ optional }: PreparedQuery<Values, unknown>, values: Va
 function givenIn<Values>(
   { optional }: PreparedQuery<Values, unknown>,
   form: number,
-): Given<Values> {
+): Parameter<Values> {
   const last = optional.length - 1;
   return Object.assign(
     <Name extends keyof Values & string>(name: Name) =>

@@ -27,7 +27,7 @@ export type Operation<Input, Output> = (tx: Tx, input: Input) => Promise<Output>
 export type CommitListener = (sessionIds: ReadonlySet<string>) => void;
 
 /** A store that is only read, and stays as it is: not made, not brought to a newer version. */
-export type Source = Pick<Store, "location" | "read" | "close"> & AsyncDisposable;
+export type ReadOnlyStore = Pick<Store, "location" | "read" | "close"> & AsyncDisposable;
 
 /**
  * The database behind everything. Two engines implement it: `openSqliteStore` and, for several

@@ -2,10 +2,10 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { readJson } from "../../src/artifacts/json-source.ts";
 import { createLineIndex } from "../../src/artifacts/line-index.ts";
-import { locate, toValue } from "../../src/artifacts/source.ts";
-import type { Source } from "../../src/artifacts/source.ts";
+import { findPosition, toValue } from "../../src/artifacts/source.ts";
+import type { ParsedSource } from "../../src/artifacts/source.ts";
 
-function read(text: string): Source {
+function read(text: string): ParsedSource {
   return readJson(text, createLineIndex(text));
 }
 
@@ -56,15 +56,15 @@ describe("readJson", () => {
     const text = '{\r\n  "a/b": [1,\n {"~": "x"}]}';
     const { root } = read(text);
     const lines = createLineIndex(text);
-    const item = locate(root!, "/a~1b/1/~0")!;
+    const item = findPosition(root!, "/a~1b/1/~0")!;
     expect(lines(item.keyStart)).toEqual({ line: 3, column: 3 });
     expect(lines(item.node.start)).toEqual({ line: 3, column: 8 });
-    expect(lines(locate(root!, "/a~1b")!.keyStart)).toEqual({ line: 2, column: 3 });
-    expect([locate(root!, "/a"), locate(root!, "/a~1b/2"), locate(root!, "/a~1b/0/x")]).toEqual([
-      null,
-      null,
-      null,
-    ]);
+    expect(lines(findPosition(root!, "/a~1b")!.keyStart)).toEqual({ line: 2, column: 3 });
+    expect([
+      findPosition(root!, "/a"),
+      findPosition(root!, "/a~1b/2"),
+      findPosition(root!, "/a~1b/0/x"),
+    ]).toEqual([null, null, null]);
   });
 
   it("finds every property given twice and keeps the last, as JSON.parse does", () => {

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 
 import { createLineIndex } from "../../src/artifacts/line-index.ts";
 import { readSource } from "../../src/artifacts/read-source.ts";
-import { locate } from "../../src/artifacts/source.ts";
+import { findPosition } from "../../src/artifacts/source.ts";
 import { explainPlan, validatePlan } from "../../src/artifacts/validate-plan.ts";
 import { lineOf, readPlanCases } from "../helpers/artifacts/plan-cases.ts";
 import { KNOWN, planSchema } from "../helpers/artifacts/plans.ts";
@@ -43,7 +43,7 @@ describe("the cases of test/fixtures/plans", () => {
       for (const finding of validatePlan(text, { syntax, schema, known: KNOWN }).findings) {
         expect(finding.message).toMatch(/^[^\n\r]{10,400}$/);
         if (root === null) continue;
-        const place = locate(root, finding.pointer)!;
+        const place = findPosition(root, finding.pointer)!;
         // the tree keeps the last of two properties with the same name
         const offsets = [place.node.start, place.keyStart];
         expect(offsets.map(lines)).toContainEqual({ line: finding.line, column: finding.column });

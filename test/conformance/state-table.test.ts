@@ -6,7 +6,7 @@ import { expect, it, onTestFinished } from "vitest";
 import { createExchanger } from "../../src/agent/exchange.ts";
 import type { ExchangerParts } from "../../src/agent/exchange-parts.ts";
 import { modelConfig } from "../../src/agent/models/config.ts";
-import { proveSession } from "../../src/agent/proof/prove.ts";
+import { verifySession } from "../../src/agent/proof/prove.ts";
 import { repairSession } from "../../src/agent/proof/repair.ts";
 import { thisProcess } from "../../src/store/leases/this-process.ts";
 import { beginThread } from "../../src/cli/fresh-thread.ts";
@@ -270,7 +270,7 @@ async function damageAndRepair(real: Real, session: ModelSession, kind: number):
   const { id } = session;
   const { activity } = await real.store.read(readSession, { id });
   const changes = await execute(real.store, DAMAGE[kind] ?? "", id);
-  const damaged = (await proveSession(real.store, id)).findings;
+  const damaged = (await verifySession(real.store, id)).findings;
   expect(damaged.length > 0).toBe(changes > 0);
   await repairSession({ store: real.store, session_id: id, owner: real.parts.owner });
   const again = await repairSession({ store: real.store, session_id: id, owner: real.parts.owner });
@@ -303,7 +303,7 @@ async function expectAgreement(model: StateModel, real: Real): Promise<void> {
       last_seq: session.messages.length,
       rows: session.messages,
     });
-    expect((await proveSession(real.store, session.id)).findings).toEqual([]);
+    expect((await verifySession(real.store, session.id)).findings).toEqual([]);
   }
 }
 

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 import { expect, it } from "vitest";
 
-import { proveSession } from "../../src/agent/proof/prove.ts";
+import { verifySession } from "../../src/agent/proof/prove.ts";
 import { readMessagesAfter } from "../../src/store/messages/read.ts";
 import { listSessions } from "../../src/store/sessions/list.ts";
 import { openSqliteStore } from "../../src/store/sqlite/open.ts";
@@ -123,7 +123,7 @@ async function expectProven(
   await using store = await openSqliteStore({ path: home.database });
   const { sessions } = await store.read(listSessions, { limit: 1000 });
   for (const { id } of sessions) {
-    expect((await proveSession(store, id)).findings).toEqual([]);
+    expect((await verifySession(store, id)).findings).toEqual([]);
     const rows = await store.read(readMessagesAfter, {
       session_id: id,
       after_seq: 0,

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 import { expect, it } from "vitest";
 
-import { proveSession } from "../../src/agent/proof/prove.ts";
+import { verifySession } from "../../src/agent/proof/prove.ts";
 import { createCheckpointSaver } from "../../src/agent/checkpoints/saver.ts";
 import { messagesOf } from "../../src/agent/thread-state.ts";
 import { threadId } from "../../src/core/threads.ts";
@@ -95,7 +95,7 @@ function answerOf(messages: readonly SentMessage[]): ModelAnswer {
 /** Call ids with more than one result in the thread, whose mirror has to agree with it. */
 async function callsWithTwoResults(home: Home, id: string): Promise<number> {
   await using store = await openSqliteStore({ path: home.database });
-  expect((await proveSession(store, id)).findings).toEqual([]);
+  expect((await verifySession(store, id)).findings).toEqual([]);
   const saver = createCheckpointSaver({ store });
   const tuple = await saver.getTuple({ configurable: { thread_id: threadId(id, 0) } });
   const calls = messagesOf(tuple).flatMap((message) =>

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 
-import { shareWork } from "../../src/http/share.ts";
+import { singleFlight } from "../../src/http/share.ts";
 
 const HOUR = 3_600_000;
 const late = () => new Error("late");
@@ -20,7 +20,7 @@ function heldWork() {
 
 it("[HTTP-42] carries work out once for all who ask while it goes on, and while it is fresh", async () => {
   const { begun, work } = heldWork();
-  const ask = shareWork({ work, freshMs: HOUR, patienceMs: HOUR, late });
+  const ask = singleFlight({ work, freshMs: HOUR, patienceMs: HOUR, late });
   const asked = Array.from({ length: 100 }, () => ask());
   expect(begun).toHaveLength(1);
   begun[0]?.resolve(7);
@@ -31,7 +31,7 @@ it("[HTTP-42] carries work out once for all who ask while it goes on, and while 
 
 it("[HTTP-42] shares a failure as long as a success, and begins anew after it", async () => {
   const { begun, work } = heldWork();
-  const ask = shareWork({ work, freshMs: 20, patienceMs: HOUR, late });
+  const ask = singleFlight({ work, freshMs: 20, patienceMs: HOUR, late });
   const first = ask();
   begun[0]?.reject(new Error("no"));
   await expect(first).rejects.toThrow("no");
@@ -48,7 +48,7 @@ it("[HTTP-42] shares a failure as long as a success, and begins anew after it", 
 
 it("[HTTP-42] refuses at once while work takes too long, begins no second, and takes its result in the end", async () => {
   const { begun, work } = heldWork();
-  const ask = shareWork({ work, freshMs: HOUR, patienceMs: 10, late });
+  const ask = singleFlight({ work, freshMs: HOUR, patienceMs: 10, late });
   await expect(ask()).rejects.toThrow("late");
   await expect(ask()).rejects.toThrow("late");
   expect(begun).toHaveLength(1);

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 
-import { createPageReader, type StreamPage } from "../../src/http/stream-pages.ts";
+import { createPageReader, type EventPage } from "../../src/http/stream-pages.ts";
 import { appendUserMessage } from "../../src/store/messages/append.ts";
 import { createSession } from "../../src/store/sessions/create.ts";
 import { openSqliteStore } from "../../src/store/sqlite/open.ts";
@@ -12,7 +12,7 @@ it("[HTTP-28] streams at one position share a read until it begins, and none aft
   const { id } = await store.write(createSession, {});
   await store.write(appendUserMessage, { reference: id, content: "hello" });
   const position = { session_id: id, after_seq: 0, all: false };
-  const meanwhile: Promise<StreamPage>[] = [];
+  const meanwhile: Promise<EventPage>[] = [];
   const whileReading: Store["read"] = (operation, input) =>
     store.read((tx, given: typeof input) => {
       const output = operation(tx, given);

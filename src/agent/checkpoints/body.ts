@@ -16,7 +16,7 @@ import {
 
 import { newId } from "../../core/ids.ts";
 import { stringify } from "./json.ts";
-import { clonePlain } from "./plain.ts";
+import { cloneJsonValue } from "./plain.ts";
 import { storableReplacer } from "./storable.ts";
 
 /**
@@ -103,23 +103,23 @@ function reviveKnown(text: string): Revive | null {
   switch (name) {
     case "HumanMessage": {
       const [, own] = JSON.parse(text) as Body<BaseMessageFields>;
-      return () => new HumanMessage(clonePlain(own));
+      return () => new HumanMessage(cloneJsonValue(own));
     }
     case "SystemMessage": {
       const [, own] = JSON.parse(text) as Body<BaseMessageFields>;
-      return () => new SystemMessage(clonePlain(own));
+      return () => new SystemMessage(cloneJsonValue(own));
     }
     case "AIMessage": {
       const [, own] = JSON.parse(text) as Body<AIMessageFields>;
-      return () => new AIMessage(clonePlain(own));
+      return () => new AIMessage(cloneJsonValue(own));
     }
     case "AIMessageChunk": {
       const [, own] = JSON.parse(text) as Body<AIMessageChunkFields>;
-      return () => new AIMessageChunk(clonePlain(own));
+      return () => new AIMessageChunk(cloneJsonValue(own));
     }
     case "ToolMessage": {
       const [, own] = JSON.parse(text) as Body<ToolMessageFields>;
-      return () => new ToolMessage(clonePlain(own));
+      return () => new ToolMessage(cloneJsonValue(own));
     }
     default:
       return null;

@@ -6,7 +6,7 @@ import { at, type StoredRef, type StoredValue } from "../../store/checkpoints/va
 import { ESCAPED, LIST, MESSAGE } from "./encode.ts";
 
 /** Makes messages of what a stored value refers to: new ones at every call. */
-export interface Lender {
+export interface MessageReader {
   text(body: number): string;
   message(body: number): BaseMessage | Promise<BaseMessage>;
   messages(list: number, length: number): BaseMessage[] | Promise<BaseMessage[]>;
@@ -16,7 +16,7 @@ export interface Lender {
  * The value that was stored, sharing nothing with any other that was read. A record that
  * JsonPlusSerializer would not revive is left as it is.
  */
-export async function decodeValue(stored: StoredValue, lender: Lender): Promise<unknown> {
+export async function decodeValue(stored: StoredValue, lender: MessageReader): Promise<unknown> {
   if ("l" in stored) {
     return lender.messages(...stored.l);
   }
@@ -38,7 +38,7 @@ interface Place {
   readonly holder: object;
   readonly key: string | number;
   readonly refs: readonly StoredRef[];
-  readonly lender: Lender;
+  readonly lender: MessageReader;
   /** What takes a promise, innermost first. */
   readonly late: (() => Promise<void>)[];
 }

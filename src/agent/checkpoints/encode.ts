@@ -3,7 +3,7 @@ import { DeltaSnapshot } from "@langchain/langgraph-checkpoint";
 
 import type { RefInput, ValueInput } from "../../store/checkpoints/value.ts";
 import { memberOf, type Replacer, stringify } from "./json.ts";
-import type { ParcelBuilder } from "./parcel.ts";
+import type { WriteBatchBuilder } from "./parcel.ts";
 
 /**
  * The JSON of LangGraph's JsonPlusSerializer, but for messages, which stand as references:
@@ -26,13 +26,13 @@ const INLINE_LENGTH = 120;
 const LIST_LENGTH = 8;
 
 /** A value to be kept. What it refers to goes into the parcel. */
-export function encodeValue(value: unknown, parcel: ParcelBuilder): ValueInput {
+export function encodeValue(value: unknown, parcel: WriteBatchBuilder): ValueInput {
   const sequence = Array.isArray(value) && value.length > 0 ? parcel.addSequence(value) : null;
   return sequence === null ? encodeJson(value, parcel) : { kind: "sequence", sequence };
 }
 
 /** As `encodeValue`, for what is written once and soon gone: a short list is not worth a row. */
-export function encodeJson(value: unknown, parcel: ParcelBuilder): ValueInput {
+export function encodeJson(value: unknown, parcel: WriteBatchBuilder): ValueInput {
   const refs: RefInput[] = [];
   const json = stringify(value, replacer(refs, parcel));
   return json.length <= INLINE_LENGTH
@@ -40,7 +40,7 @@ export function encodeJson(value: unknown, parcel: ParcelBuilder): ValueInput {
     : { kind: "body", body: parcel.addText(json), refs };
 }
 
-function replacer(refs: RefInput[], parcel: ParcelBuilder): Replacer {
+function replacer(refs: RefInput[], parcel: WriteBatchBuilder): Replacer {
   return function (this: unknown, key, value) {
     const raw = memberOf(this, key);
     if (BaseMessage.isInstance(raw)) {

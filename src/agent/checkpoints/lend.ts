@@ -1,7 +1,7 @@
 import type { BaseMessage } from "@langchain/core/messages";
 
 import { noteIds } from "../append-messages.ts";
-import { notePrint, printOf } from "./message-hash.ts";
+import { rememberFingerprint, fingerprintOf } from "./message-hash.ts";
 import {
   type KnownBody,
   type KnownList,
@@ -14,24 +14,24 @@ type Made = BaseMessage | Promise<BaseMessage>;
 type Arriving = BaseMessage[] | Promise<BaseMessage[]>;
 
 /** A message that nobody else has, watched so that putting it back costs nothing. */
-export function freshMessage(body: KnownBody): Made {
+export function copyMessage(body: KnownBody): Made {
   const message = reviveOf(body)();
   if (message instanceof Promise) {
     return message;
   }
-  body.print ??= printOf(message, body.hash);
+  body.print ??= fingerprintOf(message, body.hash);
   if (body.print !== null) {
-    notePrint(message, body.print);
+    rememberFingerprint(message, body.print);
   }
   return message;
 }
 
 /** The message that every exchange is lent: frozen, so that it stays what is stored. */
-export function lentMessage(cache: ThreadCache, body: KnownBody): Made {
+export function sharedMessage(cache: ThreadCache, body: KnownBody): Made {
   if (body.lent !== null) {
     return body.lent;
   }
-  const message = freshMessage(body);
+  const message = copyMessage(body);
   if (message instanceof Promise || body.print === null || message.id === undefined) {
     return message;
   }
@@ -42,11 +42,11 @@ export function lentMessage(cache: ThreadCache, body: KnownBody): Made {
 }
 
 /** The first messages of a list as they are lent; only the array belongs to the reader. */
-export function lentMessages(cache: ThreadCache, list: KnownList, length: number): Arriving {
+export function sharedMessages(cache: ThreadCache, list: KnownList, length: number): Arriving {
   for (const body of list.items.slice(list.lent.length, length)) {
-    void lentMessage(cache, body);
+    void sharedMessage(cache, body);
     if (body.lent?.id === undefined) {
-      return arrived(list.items.slice(0, length).map((each) => lentMessage(cache, each)));
+      return arrived(list.items.slice(0, length).map((each) => sharedMessage(cache, each)));
     }
     list.lent.push(body.lent);
     list.ids.add(body.lent.id);
@@ -57,8 +57,8 @@ export function lentMessages(cache: ThreadCache, list: KnownList, length: number
 }
 
 /** The first messages of a list, each made anew. */
-export function freshMessages(list: KnownList, length: number): Arriving {
-  return arrived(list.items.slice(0, length).map(freshMessage));
+export function copyMessages(list: KnownList, length: number): Arriving {
+  return arrived(list.items.slice(0, length).map(copyMessage));
 }
 
 /** Messages of most classes are made at once: only the others are waited for. */

@@ -1,10 +1,10 @@
 import type { BaseMessage } from "@langchain/core/messages";
 
 import { bodyText, hashOf } from "./body.ts";
-import { clonePlain, isPlain, samePlain } from "./plain.ts";
+import { cloneJsonValue, isJsonValue, sameJsonValue } from "./plain.ts";
 
 /** What a message was when its hash was taken, part by part. */
-export interface Print {
+export interface Fingerprint {
   readonly hash: string;
   readonly made: unknown;
   /** Fields that the message was made with, `COMMON` among them. */
@@ -29,7 +29,7 @@ export function messageHash(message: BaseMessage): string {
     return print.hash;
   }
   const hash = hashOf(bodyText(message));
-  const fresh = printOf(message, hash);
+  const fresh = fingerprintOf(message, hash);
   if (fresh !== null) {
     writePrint(message, fresh);
   }
@@ -37,14 +37,14 @@ export function messageHash(message: BaseMessage): string {
 }
 
 /** Remembers the print of a message that was just made of its body. */
-export function notePrint(message: BaseMessage, print: Print): void {
+export function rememberFingerprint(message: BaseMessage, print: Fingerprint): void {
   writePrint(message, print);
 }
 
 /** The print of a message whose body has the given hash; null where it cannot be compared. */
-export function printOf(message: BaseMessage, hash: string): Print | null {
+export function fingerprintOf(message: BaseMessage, hash: string): Fingerprint | null {
   const fields = Object.keys(message.lc_kwargs).map((key) => [key, fieldOf(message, key)] as const);
-  if (!fields.every(([, value]) => isPlain(value))) {
+  if (!fields.every(([, value]) => isJsonValue(value))) {
     return null;
   }
   const { id, name } = message;
@@ -54,12 +54,12 @@ export function printOf(message: BaseMessage, hash: string): Print | null {
     count: fields.length,
     id,
     name,
-    content: clonePlain<unknown>(message.content),
-    additional_kwargs: clonePlain<unknown>(message.additional_kwargs),
-    response_metadata: clonePlain<unknown>(message.response_metadata),
+    content: cloneJsonValue<unknown>(message.content),
+    additional_kwargs: cloneJsonValue<unknown>(message.additional_kwargs),
+    response_metadata: cloneJsonValue<unknown>(message.response_metadata),
     others: fields
       .filter(([key]) => !COMMON.has(key))
-      .map(([key, value]) => [key, clonePlain(value)] as const),
+      .map(([key, value]) => [key, cloneJsonValue(value)] as const),
   };
 }
 
@@ -72,16 +72,16 @@ const COMMON: ReadonlySet<string> = new Set([
   "response_metadata",
 ]);
 
-function isUnchanged(message: BaseMessage, print: Print): boolean {
+function isUnchanged(message: BaseMessage, print: Fingerprint): boolean {
   return (
     message.id === print.id &&
     message.name === print.name &&
     message.constructor === print.made &&
-    samePlain(message.content, print.content) &&
-    samePlain(message.additional_kwargs, print.additional_kwargs) &&
-    samePlain(message.response_metadata, print.response_metadata) &&
+    sameJsonValue(message.content, print.content) &&
+    sameJsonValue(message.additional_kwargs, print.additional_kwargs) &&
+    sameJsonValue(message.response_metadata, print.response_metadata) &&
     countFields(message.lc_kwargs) === print.count &&
-    print.others.every(([key, value]) => samePlain(fieldOf(message, key), value))
+    print.others.every(([key, value]) => sameJsonValue(fieldOf(message, key), value))
   );
 }
 
@@ -104,11 +104,13 @@ function fieldOf(message: BaseMessage, key: string): unknown {
  */
 const PRINT = Symbol("reprise.print");
 
-function readPrint(message: BaseMessage & { readonly [PRINT]?: Print }): Print | undefined {
+function readPrint(
+  message: BaseMessage & { readonly [PRINT]?: Fingerprint },
+): Fingerprint | undefined {
   return message[PRINT];
 }
 
-function writePrint(message: BaseMessage, print: Print): void {
+function writePrint(message: BaseMessage, print: Fingerprint): void {
   Reflect.defineProperty(message, PRINT, {
     value: print,
     enumerable: false,

@@ -4,7 +4,7 @@ import type { Role, ToolCall } from "../../core/sessions.ts";
 import { estimateTokens } from "../../core/text.ts";
 import type { MirrorMessage } from "../../store/messages/mirror.ts";
 import { sentPlaces } from "../compaction/view.ts";
-import { storable, storableReplacer } from "./storable.ts";
+import { storableText, storableReplacer } from "./storable.ts";
 
 /** Tokens of the message at a place: what was counted once need not be counted again. */
 export type TokensAt = (index: number) => number;
@@ -31,7 +31,7 @@ export function mirrorOf(
     return null;
   }
   return {
-    message_id: storable(message.id),
+    message_id: storableText(message.id),
     role,
     content: textOf(message),
     tool_calls: toolCallsOf(message),
@@ -101,10 +101,10 @@ function isAnswer(message: BaseMessage): message is AIMessage {
 function textOf(message: BaseMessage): string {
   const { content } = message;
   if (typeof content === "string") {
-    return storable(content);
+    return storableText(content);
   }
   const texts = content.map((block: unknown) => textOfBlock(block));
-  return storable(texts.join(""));
+  return storableText(texts.join(""));
 }
 
 function textOfBlock(block: unknown): string {
@@ -125,8 +125,8 @@ function toolCallsOf(message: BaseMessage): ToolCall[] | null {
   return calls.length === 0
     ? null
     : calls.map(({ id, name, args }) => ({
-        id: storable(id ?? ""),
-        name: storable(name),
+        id: storableText(id ?? ""),
+        name: storableText(name),
         args: JSON.parse(JSON.stringify(args ?? null, storableReplacer)) as unknown,
       }));
 }

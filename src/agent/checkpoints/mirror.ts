@@ -5,14 +5,14 @@ import type { CheckpointMirror } from "../../store/checkpoints/put.ts";
 import type { ListVersion } from "../../store/checkpoints/value.ts";
 import { mirrorOf, tokenCountOf } from "./mirror-row.ts";
 import type { AddedSequence } from "./parcel.ts";
-import type { Place } from "./place.ts";
+import type { ThreadKey } from "./place.ts";
 import type { ThreadCache } from "./thread-cache.ts";
 
 /** The channel that the mirror shows. */
 export const MESSAGES = "messages";
 
 /** The session whose mirror follows a checkpoint; null for subgraphs and threads of no session. */
-export function mirroredSession(place: Place): string | null {
+export function mirroredSession(place: ThreadKey): string | null {
   return place.ns === "" ? (parseThreadId(place.thread_id)?.sessionId ?? null) : null;
 }
 

@@ -4,8 +4,8 @@ import {
   at,
   type BodyInput,
   type ListVersion,
-  type Parcel,
-  type Placed,
+  type WriteBatch,
+  type StoredIds,
   type SequenceInput,
 } from "../../store/checkpoints/value.ts";
 import { bodyText, hashOf } from "./body.ts";
@@ -13,7 +13,7 @@ import { messageHash } from "./message-hash.ts";
 import { extendList, keepBody, type ThreadCache } from "./thread-cache.ts";
 
 /** Collects what the values of one write refer to, each body and each sequence once. */
-export interface ParcelBuilder {
+export interface WriteBatchBuilder {
   /** Place of the message's body. */
   addMessage(message: BaseMessage): number;
   /** Place of a text that is to be kept once. */
@@ -22,9 +22,9 @@ export interface ParcelBuilder {
   addSequence(values: readonly unknown[]): number | null;
   /** A sequence as it was added. */
   sequenceAt(place: number): AddedSequence;
-  readonly parcel: Parcel;
+  readonly parcel: WriteBatch;
   /** Takes note of what the committed write stored. */
-  learn(placed: Placed): void;
+  learn(placed: StoredIds): void;
 }
 
 export interface AddedSequence {
@@ -35,7 +35,7 @@ export interface AddedSequence {
   readonly known: ListVersion | null;
 }
 
-export function createParcel(cache: ThreadCache): ParcelBuilder {
+export function createWriteBatch(cache: ThreadCache): WriteBatchBuilder {
   const bodies: BodyInput[] = [];
   const places = new Map<string, number>();
   const sequences: SequenceInput[] = [];
@@ -156,7 +156,7 @@ function sameSequence(some: AddedSequence, other: AddedSequence): boolean {
   return true;
 }
 
-function learnBodies(cache: ThreadCache, bodies: readonly BodyInput[], placed: Placed): void {
+function learnBodies(cache: ThreadCache, bodies: readonly BodyInput[], placed: StoredIds): void {
   for (const [index, { hash, text }] of bodies.entries()) {
     const id = placed.bodies[index];
     if (id !== undefined && text !== null) {

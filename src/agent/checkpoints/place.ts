@@ -3,20 +3,20 @@ import type { RunnableConfig } from "@langchain/core/runnables";
 import { RepriseError } from "../../core/errors.ts";
 
 /** Where a checkpoint belongs: its thread, and "" or the chain of subgraphs, outermost first. */
-export interface Place {
+export interface ThreadKey {
   readonly thread_id: string;
   readonly ns: string;
 }
 
 /** The place that a LangGraph config names; null where it names no thread. */
-export function placeOf(config: RunnableConfig): Place | null {
+export function threadKeyOf(config: RunnableConfig): ThreadKey | null {
   const thread_id = textOf(config, "thread_id");
   return thread_id === null ? null : { thread_id, ns: textOf(config, "checkpoint_ns") ?? "" };
 }
 
 /** As `placeOf`. Error codes: `internal` where the config names no thread. */
-export function requiredPlace(config: RunnableConfig): Place {
-  const place = placeOf(config);
+export function requireThreadKey(config: RunnableConfig): ThreadKey {
+  const place = threadKeyOf(config);
   if (place === null) {
     throw new RepriseError(
       "internal",
@@ -33,7 +33,7 @@ export function textOf(config: RunnableConfig, key: string): string | null {
 }
 
 /** The config that names a checkpoint. */
-export function configOf(place: Place, checkpointId: string): RunnableConfig {
+export function configOf(place: ThreadKey, checkpointId: string): RunnableConfig {
   return {
     configurable: {
       thread_id: place.thread_id,

@@ -1,5 +1,5 @@
 /** A tree of nothing but what JSON knows; members may be undefined. */
-export function isPlain(value: unknown): boolean {
+export function isJsonValue(value: unknown): boolean {
   switch (typeof value) {
     case "string":
     case "number":
@@ -11,9 +11,9 @@ export function isPlain(value: unknown): boolean {
         return true;
       }
       if (Array.isArray(value)) {
-        return value.every(isPlain);
+        return value.every(isJsonValue);
       }
-      return isPlainRecord(value) && Object.values(value).every(isPlain);
+      return isPlainRecord(value) && Object.values(value).every(isJsonValue);
     default:
       return false;
   }
@@ -29,26 +29,26 @@ function isPlainRecord(value: unknown): value is Record<string, unknown> {
 }
 
 /** A copy of a plain tree that shares nothing with it that could change. */
-export function clonePlain<T>(value: T): T;
-export function clonePlain(value: unknown): unknown {
+export function cloneJsonValue<T>(value: T): T;
+export function cloneJsonValue(value: unknown): unknown {
   if (typeof value !== "object" || value === null) {
     return value;
   }
   if (Array.isArray(value)) {
-    return value.length === 0 ? [] : value.map((item: unknown) => clonePlain(item));
+    return value.length === 0 ? [] : value.map((item: unknown) => cloneJsonValue(item));
   }
   const clone: Record<string, unknown> = {};
   for (const key in value) {
     if (Object.hasOwn(value, key)) {
       const member: unknown = Reflect.get(value, key);
-      clone[key] = typeof member === "object" ? clonePlain(member) : member;
+      clone[key] = typeof member === "object" ? cloneJsonValue(member) : member;
     }
   }
   return clone;
 }
 
 /** True when the first value is still what the second, a plain tree, is in every part. */
-export function samePlain(value: unknown, plain: unknown): boolean {
+export function sameJsonValue(value: unknown, plain: unknown): boolean {
   if (value === plain) {
     return true;
   }
@@ -62,7 +62,7 @@ export function samePlain(value: unknown, plain: unknown): boolean {
 
 function sameItems(value: readonly unknown[], plain: readonly unknown[]): boolean {
   return (
-    value.length === plain.length && plain.every((item, index) => samePlain(value[index], item))
+    value.length === plain.length && plain.every((item, index) => sameJsonValue(value[index], item))
   );
 }
 
@@ -70,7 +70,7 @@ function sameMembers(value: Record<string, unknown>, plain: Record<string, unkno
   // no list of keys is made: nearly every record that is compared is empty
   let left = 0;
   for (const key in value) {
-    if (!Object.hasOwn(plain, key) || !samePlain(value[key], plain[key])) {
+    if (!Object.hasOwn(plain, key) || !sameJsonValue(value[key], plain[key])) {
       return false;
     }
     left += 1;

@@ -7,17 +7,17 @@ import type {
 
 import { chained, type MessageChain } from "../../store/checkpoints/head-mark.ts";
 import type { ChannelInput, PutCheckpoint } from "../../store/checkpoints/put.ts";
-import type { ListVersion, Placed } from "../../store/checkpoints/value.ts";
+import type { ListVersion, StoredIds } from "../../store/checkpoints/value.ts";
 import { encodeJson, encodeValue } from "./encode.ts";
 import { MESSAGES, mirroredSession, mirrorRows } from "./mirror.ts";
-import { createParcel, type ParcelBuilder } from "./parcel.ts";
-import type { Place } from "./place.ts";
-import { splitShape } from "./shape.ts";
+import { createWriteBatch, type WriteBatchBuilder } from "./parcel.ts";
+import type { ThreadKey } from "./place.ts";
+import { splitTemplate } from "./shape.ts";
 import { chainAt, headKey, keepHead, type ThreadCache } from "./thread-cache.ts";
 
 /** What LangGraph hands to `put`. */
 export interface Put {
-  readonly place: Place;
+  readonly place: ThreadKey;
   readonly parent_id: string | null;
   readonly checkpoint: Checkpoint;
   readonly metadata: CheckpointMetadata;
@@ -30,18 +30,18 @@ export interface Put {
 export interface PutDraft {
   readonly input: Omit<PutCheckpoint, "fence">;
   /** Takes note of what was stored, once it is committed. */
-  learn(placed: Placed): void;
+  learn(placed: StoredIds): void;
 }
 
 /** A checkpoint split into plain data for the store, given what the thread is known to have. */
 export function draftPut(put: Put, cache: ThreadCache): PutDraft {
   const { place, parent_id, checkpoint } = put;
-  const parcel = createParcel(cache);
+  const parcel = createWriteBatch(cache);
   const { channels, untouched } = channelsOf(put, parcel);
   const messages = channels.find(({ name }) => name === MESSAGES);
   const parent =
     parent_id === null ? null : (cache.heads.get(headKey(place.ns, parent_id)) ?? null);
-  const { shape, numbers } = splitShape({ versions: checkpoint, untouched });
+  const { shape, numbers } = splitTemplate({ versions: checkpoint, untouched });
   return {
     input: {
       ...place,
@@ -65,7 +65,7 @@ export function draftPut(put: Put, cache: ThreadCache): PutDraft {
 
 function channelsOf(
   put: Put,
-  parcel: ParcelBuilder,
+  parcel: WriteBatchBuilder,
 ): { channels: ChannelInput[]; untouched: Record<string, unknown> } {
   const { checkpoint, newVersions, parent_id } = put;
   // updateState applies what finished tasks wrote without raising the versions of their channels
@@ -94,7 +94,7 @@ function mirrorFor(parts: {
   put: Put;
   messages: ChannelInput | undefined;
   parent: ListVersion | null;
-  parcel: ParcelBuilder;
+  parcel: WriteBatchBuilder;
   cache: ThreadCache;
 }): PutCheckpoint["mirror"] {
   const { put, messages, parent, parcel, cache } = parts;
@@ -115,7 +115,7 @@ function mirrorFor(parts: {
 function chainOfPut(parts: {
   messages: ChannelInput | undefined;
   parent: ListVersion | null;
-  parcel: ParcelBuilder;
+  parcel: WriteBatchBuilder;
   cache: ThreadCache;
 }): MessageChain {
   const { messages, parent, parcel, cache } = parts;
@@ -138,7 +138,7 @@ function chainOfPut(parts: {
 /** The list version that the checkpoint's messages are then. */
 function headOf(parts: {
   messages: ChannelInput | undefined;
-  placed: Placed;
+  placed: StoredIds;
   parent: ListVersion | null;
 }): ListVersion | null {
   const { messages, placed, parent } = parts;

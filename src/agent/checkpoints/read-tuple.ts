@@ -12,11 +12,11 @@ import type {
   ListTail,
   TaskWrites,
 } from "../../store/checkpoints/read.ts";
-import { decodeValue, type Lender } from "./decode.ts";
-import { freshMessage, freshMessages, lentMessage, lentMessages } from "./lend.ts";
+import { decodeValue, type MessageReader } from "./decode.ts";
+import { copyMessage, copyMessages, sharedMessage, sharedMessages } from "./lend.ts";
 import { MESSAGES } from "./mirror.ts";
 import { configOf } from "./place.ts";
-import { joinShape } from "./shape.ts";
+import { joinTemplate } from "./shape.ts";
 import {
   headKey,
   keepBody,
@@ -27,14 +27,14 @@ import {
 } from "./thread-cache.ts";
 
 /** Takes what was read into the cache, and lends messages of it. */
-export function learnPage(parts: {
+export function rememberPage(parts: {
   readonly page: CheckpointPage;
   readonly cache: ThreadCache;
   /** The lists that the read was told of, as they were then. */
   readonly lists: ReadonlyMap<number, KnownList>;
   /** True to lend frozen messages that others have too, false to make each anew. */
   readonly shared: boolean;
-}): Lender {
+}): MessageReader {
   const { page, cache, shared } = parts;
   const bodies = new Map(page.bodies.map((row) => [row.id, keepBody(cache, row)]));
   const lists = new Map(
@@ -50,11 +50,11 @@ export function learnPage(parts: {
     text: (body) => known(bodies.get(body)).text,
     message: (body) => {
       const found = known(bodies.get(body));
-      return shared ? lentMessage(cache, found) : freshMessage(found);
+      return shared ? sharedMessage(cache, found) : copyMessage(found);
     },
     messages: (list, length) => {
       const found = known(lists.get(list));
-      return shared ? lentMessages(cache, found, length) : freshMessages(found, length);
+      return shared ? sharedMessages(cache, found, length) : copyMessages(found, length);
     },
   };
 }
@@ -79,10 +79,10 @@ function known<T>(value: T | undefined): T {
 /** A checkpoint as LangGraph reads it. `firstVersion` is what a channel starts with. */
 export async function tupleOf(
   read: CheckpointRead,
-  lender: Lender,
+  lender: MessageReader,
   firstVersion: number,
 ): Promise<CheckpointTuple> {
-  const { versions, untouched } = joinShape({ shape: read.shape, numbers: read.versions });
+  const { versions, untouched } = joinTemplate({ shape: read.shape, numbers: read.versions });
   const channel_values: Record<string, unknown> = {};
   for (const [name, json] of Object.entries(untouched)) {
     channel_values[name] = await decodeValue([json], lender);
@@ -113,7 +113,7 @@ export async function tupleOf(
 
 async function pendingWrites(
   tasks: readonly TaskWrites[],
-  lender: Lender,
+  lender: MessageReader,
 ): Promise<CheckpointPendingWrite[]> {
   const pending: CheckpointPendingWrite[] = [];
   for (const { task_id, writes } of tasks) {

@@ -13,23 +13,23 @@ import {
 
 import { RepriseError } from "../../core/errors.ts";
 import { refusingDamage } from "../../store/checkpoints/damage.ts";
-import type { FoldedIds } from "../../store/checkpoints/plan-fold.ts";
+import type { PrunedIds } from "../../store/checkpoints/plan-fold.ts";
 import { putCheckpoint } from "../../store/checkpoints/put.ts";
 import { putWrites } from "../../store/checkpoints/put-writes.ts";
 import { readCheckpoints, type ReadCheckpoints } from "../../store/checkpoints/read.ts";
 import { deleteThread } from "../../store/checkpoints/threads.ts";
-import type { Placed } from "../../store/checkpoints/value.ts";
+import type { StoredIds } from "../../store/checkpoints/value.ts";
 import type { Fence } from "../../store/leases/fence.ts";
 import type { Operation, Store } from "../../store/store.ts";
 import { encodeJson } from "./encode.ts";
-import { createParcel } from "./parcel.ts";
-import { configOf, type Place, placeOf, requiredPlace, textOf } from "./place.ts";
+import { createWriteBatch } from "./parcel.ts";
+import { configOf, type ThreadKey, threadKeyOf, requireThreadKey, textOf } from "./place.ts";
 import { draftPut } from "./put-draft.ts";
-import { learnPage, tupleOf } from "./read-tuple.ts";
+import { rememberPage, tupleOf } from "./read-tuple.ts";
 import {
   createThreadCache,
   createThreadCaches,
-  forgetFolded,
+  forgetPruned,
   headKey,
   knowsHead,
   type ThreadCache,
@@ -54,7 +54,7 @@ export interface SessionSaver extends BaseCheckpointSaver {
    */
   holding(fence: Fence): SessionSaver;
   /** To be told what a fold took away, so that it is not thought to be stored any more. */
-  forgetFolded(threadId: string, folded: FoldedIds): void;
+  forgetFolded(threadId: string, folded: PrunedIds): void;
 }
 
 /**
@@ -93,7 +93,7 @@ class CheckpointSaver extends BaseCheckpointSaver implements SessionSaver {
   }
 
   override async getTuple(config: RunnableConfig): Promise<CheckpointTuple | undefined> {
-    const place = placeOf(config);
+    const place = threadKeyOf(config);
     if (place === null) {
       return undefined;
     }
@@ -148,7 +148,7 @@ class CheckpointSaver extends BaseCheckpointSaver implements SessionSaver {
     metadata: CheckpointMetadata,
     newVersions: ChannelVersions,
   ): Promise<RunnableConfig> {
-    const place = requiredPlace(config);
+    const place = requireThreadKey(config);
     const parent_id = textOf(config, "checkpoint_id");
     const fence = this.#fence();
     await this.#writeKnowing(place, parent_id, async (cache, whole) => {
@@ -168,7 +168,7 @@ class CheckpointSaver extends BaseCheckpointSaver implements SessionSaver {
     writes: PendingWrite[],
     taskId: string,
   ): Promise<void> {
-    const place = requiredPlace(config);
+    const place = requireThreadKey(config);
     const checkpoint_id = textOf(config, "checkpoint_id");
     if (checkpoint_id === null) {
       throw new RepriseError(
@@ -180,7 +180,7 @@ class CheckpointSaver extends BaseCheckpointSaver implements SessionSaver {
     // a task may send the whole history on: its list is worth knowing
     const isKnown = this.#caches.of(place.thread_id).lists.size > 0;
     await this.#writeKnowing(place, isKnown ? null : checkpoint_id, async (cache) => {
-      const parcel = createParcel(cache);
+      const parcel = createWriteBatch(cache);
       const inputs = writes.map(([channel, value], index) => ({
         index: WRITES_IDX_MAP[channel] ?? index,
         channel,
@@ -211,8 +211,8 @@ class CheckpointSaver extends BaseCheckpointSaver implements SessionSaver {
     this.#caches.forget(threadId);
   }
 
-  forgetFolded(threadId: string, folded: FoldedIds): void {
-    forgetFolded(this.#caches.of(threadId), folded);
+  forgetFolded(threadId: string, folded: PrunedIds): void {
+    forgetPruned(this.#caches.of(threadId), folded);
   }
 
   /**
@@ -220,9 +220,9 @@ class CheckpointSaver extends BaseCheckpointSaver implements SessionSaver {
    * database has moved on since, everything known is forgotten and the write made once more, whole.
    */
   async #writeKnowing(
-    place: Place,
+    place: ThreadKey,
     parentId: string | null,
-    attempt: (cache: ThreadCache, whole: boolean) => Promise<Placed | "stale">,
+    attempt: (cache: ThreadCache, whole: boolean) => Promise<StoredIds | "stale">,
   ): Promise<void> {
     for (const whole of [false, true]) {
       const cache = this.#caches.of(place.thread_id);
@@ -244,7 +244,7 @@ class CheckpointSaver extends BaseCheckpointSaver implements SessionSaver {
   async #write<Input, Output>(
     operation: Operation<Input, Output>,
     input: Input,
-    place: Place,
+    place: ThreadKey,
   ): Promise<Output> {
     try {
       return await this.#store.write(operation, input);
@@ -259,7 +259,7 @@ class CheckpointSaver extends BaseCheckpointSaver implements SessionSaver {
     const have = new Map([...lists].map(([list, { items }]) => [list, items.length]));
     return refusingDamage(async () => {
       const page = await this.#store.read(readCheckpoints, { ...input, have });
-      return { page, lender: learnPage({ page, cache, lists, shared: this.#shared }) };
+      return { page, lender: rememberPage({ page, cache, lists, shared: this.#shared }) };
     });
   }
 }
@@ -267,7 +267,7 @@ class CheckpointSaver extends BaseCheckpointSaver implements SessionSaver {
 function listInput(config: RunnableConfig, before: RunnableConfig | undefined) {
   const ns: unknown = config.configurable?.["checkpoint_ns"];
   const checkpoint_id = before === undefined ? null : textOf(before, "checkpoint_id");
-  const place = before === undefined ? null : placeOf(before);
+  const place = before === undefined ? null : threadKeyOf(before);
   return {
     thread_id: textOf(config, "thread_id") ?? undefined,
     ns: typeof ns === "string" ? ns : undefined,

@@ -11,7 +11,7 @@ export interface Repeated {
 }
 
 /** The same with a null for each version, and the versions. */
-export interface Shape {
+export interface Template {
   readonly shape: string;
   /** Numbers in order, with commas between. */
   readonly numbers: string;
@@ -21,7 +21,7 @@ export interface Shape {
  * Takes the numbers out. What is left is kept once a thread: with six middlewares it is ten times
  * as long as the numbers.
  */
-export function splitShape({ versions, untouched }: Repeated): Shape {
+export function splitTemplate({ versions, untouched }: Repeated): Template {
   const { v, channel_versions, versions_seen } = versions;
   const numbers: number[] = [];
   // as a text of its own, because a value may hold a null
@@ -40,7 +40,7 @@ export function splitShape({ versions, untouched }: Repeated): Shape {
 }
 
 /** What `splitShape` took apart. Throws a RangeError where the two do not fit together. */
-export function joinShape({ shape, numbers }: Shape): Repeated {
+export function joinTemplate({ shape, numbers }: Template): Repeated {
   const all = numbers === "" ? [] : numbers.split(",");
   const left = all.values();
   const parsed: unknown = JSON.parse(shape, (_, value: unknown) =>

@@ -1,10 +1,10 @@
 import type { BaseMessage } from "@langchain/core/messages";
 
-import type { FoldedIds } from "../../store/checkpoints/plan-fold.ts";
+import type { PrunedIds } from "../../store/checkpoints/plan-fold.ts";
 import type { BodyRow } from "../../store/checkpoints/read.ts";
 import type { ListVersion } from "../../store/checkpoints/value.ts";
 import { type Revive, reviverOf } from "./body.ts";
-import type { Print } from "./message-hash.ts";
+import type { Fingerprint } from "./message-hash.ts";
 import { chained, type MessageChain, NO_MESSAGES } from "../../store/checkpoints/head-mark.ts";
 
 /** A body that the thread has. What it says never changes, so it may be kept. */
@@ -14,7 +14,7 @@ export interface KnownBody {
   readonly text: string;
   /** Read when the first message is made of it. */
   revive: Revive | null;
-  print: Print | null;
+  print: Fingerprint | null;
   /** The frozen message that every exchange gets of it; null before the first asked. */
   lent: BaseMessage | null;
 }
@@ -160,7 +160,7 @@ export function knowsHead(cache: ThreadCache, key: string): boolean {
 }
 
 /** What a fold took away is not there any more. */
-export function forgetFolded(cache: ThreadCache, folded: FoldedIds): void {
+export function forgetPruned(cache: ThreadCache, folded: PrunedIds): void {
   for (const { ns, checkpoint_id } of folded.checkpoints) {
     cache.heads.delete(headKey(ns, checkpoint_id));
   }

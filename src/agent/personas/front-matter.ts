@@ -4,7 +4,7 @@ import type { Document } from "yaml";
 import { PersonaFault } from "./persona-fault.ts";
 
 /** A Markdown file in two. */
-export interface Parts {
+export interface FrontMatter {
   /** The YAML between the `---` lines; its first line is the file's second. */
   readonly yaml: string;
   readonly body: string;
@@ -19,7 +19,7 @@ export interface Field {
 export type Fields = ReadonlyMap<string, Field>;
 
 /** Splits at the first two lines that are `---`. */
-export function splitFrontMatter(text: string): Parts {
+export function splitFrontMatter(text: string): FrontMatter {
   const lines = text.split(/\r?\n/);
   if (lines[0]?.trimEnd() !== "---") {
     throw new PersonaFault("the file must begin with a line ---, then name and description", 1);

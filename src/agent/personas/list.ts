@@ -3,7 +3,7 @@ import { readdir } from "node:fs/promises";
 import { isTrusted } from "../trust/trust.ts";
 import { isBroken } from "./persona.ts";
 import type { PersonaEntry } from "./persona.ts";
-import type { PersonaFolder, PersonaPlaces } from "./places.ts";
+import type { PersonaFolder, PersonaFolders } from "./places.ts";
 import { personaFolders } from "./places.ts";
 import { PersonaFault } from "./persona-fault.ts";
 import { readPersona } from "./read.ts";
@@ -11,7 +11,7 @@ import { readPersona } from "./read.ts";
 /** Files that one folder may hold; the rest is not looked at. */
 const MAX_FILES = 200;
 
-type SurveyInput = PersonaPlaces & { readonly repoPath: string | null };
+type SurveyInput = PersonaFolders & { readonly repoPath: string | null };
 
 export interface PersonaSurvey {
   /** Those that can be chosen, sorted by name, each name once: as `loadPersona` would find it. */

@@ -2,7 +2,7 @@ import { RepriseError } from "../../core/errors.ts";
 import { surveyPersonas } from "./list.ts";
 import { isBroken } from "./persona.ts";
 import type { Persona, PersonaEntry } from "./persona.ts";
-import type { PersonaPlaces } from "./places.ts";
+import type { PersonaFolders } from "./places.ts";
 
 /**
  * The persona of this name: the first in the repository's `.reprise/personas`, `.claude/agents` and
@@ -16,7 +16,7 @@ import type { PersonaPlaces } from "./places.ts";
  * Another broken file does not matter.
  */
 export async function loadPersona(
-  input: PersonaPlaces & { readonly name: string; readonly repoPath: string | null },
+  input: PersonaFolders & { readonly name: string; readonly repoPath: string | null },
 ): Promise<Persona> {
   const { entries, withheld } = await surveyPersonas(input);
   const found = entries.find(({ name }) => name === input.name);

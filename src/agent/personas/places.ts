@@ -4,7 +4,7 @@ import type { TrustSource } from "../trust/trust.ts";
 import type { PersonaSource } from "./persona.ts";
 
 /** The folders outside the repository that hold personas, which need not exist, and who is trusted. */
-export interface PersonaPlaces {
+export interface PersonaFolders {
   /** The user's own, or null. */
   readonly userDir: string | null;
   /** Those that come with the program. */
@@ -32,7 +32,7 @@ const REPO_FOLDERS = [
 
 /** The folders to look in, first come first. A repository may be anybody's, so its links stay in. */
 export function personaFolders(
-  places: PersonaPlaces & { readonly repoPath: string | null },
+  places: PersonaFolders & { readonly repoPath: string | null },
 ): PersonaFolder[] {
   const { repoPath, userDir, builtinDir } = places;
   const own = (source: PersonaSource, path: string): PersonaFolder => {

@@ -1,9 +1,9 @@
 import { isTime } from "../../core/time.ts";
-import type { ProofRecord } from "../../store/proof/record.ts";
-import { about, type Finding } from "./finding.ts";
+import type { StoredRecord } from "../../store/proof/record.ts";
+import { about, type Difference } from "./finding.ts";
 
 /** Values of a session's row that are impossible. Nothing shows what they should be. */
-export function compareRecord(record: ProofRecord): Finding[] {
+export function compareRecord(record: StoredRecord): Difference[] {
   const parent = parentFault(record);
   return [
     ...(parent === null ? depthFindings(record) : [about("parent", parent)]),
@@ -12,7 +12,7 @@ export function compareRecord(record: ProofRecord): Finding[] {
   ];
 }
 
-function parentFault({ row, parent, above }: ProofRecord): string | null {
+function parentFault({ row, parent, above }: StoredRecord): string | null {
   if (row.parent_session_id === null) {
     return row.parent_call_id === null
       ? null
@@ -30,7 +30,7 @@ function parentFault({ row, parent, above }: ProofRecord): string | null {
 }
 
 /** The parent's depth may be the wrong one, and so may be the one above it. */
-function depthFindings({ row, parent, above }: ProofRecord): Finding[] {
+function depthFindings({ row, parent, above }: StoredRecord): Difference[] {
   const fits =
     parent === null
       ? row.depth === 0
@@ -44,7 +44,7 @@ const PROJECT_KEY = /^[0-9a-f]{16}$/;
  * Whether the key is that of the folder, nobody can tell later: links change, folders move. A folder
  * without a key is right: the column was added later, and its default is none.
  */
-function projectFindings({ row: { repo_path, project_key } }: ProofRecord): Finding[] {
+function projectFindings({ row: { repo_path, project_key } }: StoredRecord): Difference[] {
   if (project_key !== null && !PROJECT_KEY.test(project_key)) {
     return [about("project_key", "project_key is not 16 hexadecimal digits.")];
   }
@@ -53,7 +53,7 @@ function projectFindings({ row: { repo_path, project_key } }: ProofRecord): Find
     : [];
 }
 
-function endFindings({ row: { state, ended_at } }: ProofRecord): Finding[] {
+function endFindings({ row: { state, ended_at } }: StoredRecord): Difference[] {
   if (ended_at !== null && !isTime(ended_at)) {
     return [about("ended_at", "ended_at is no time.")];
   }

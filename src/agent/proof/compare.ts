@@ -2,23 +2,23 @@ import { threadId } from "../../core/threads.ts";
 import { isTime } from "../../core/time.ts";
 import type { HeadFault } from "../../store/proof/head.ts";
 import type { Mirror, MirrorRow } from "../../store/proof/mirror.ts";
-import type { Desired } from "./desired.ts";
+import type { ExpectedMirror } from "./desired.ts";
 import { clearMark } from "./clear-mark.ts";
 import { compareRecord } from "./compare-record.ts";
-import { about, type Finding, type FindingKind } from "./finding.ts";
+import { about, type Difference, type DifferenceKind } from "./finding.ts";
 import { COMPARED, columnsOf, type Match } from "./match.ts";
 import { misplacedRows } from "./order.ts";
-import type { Truth } from "./truth.ts";
+import type { CheckpointMessages } from "./truth.ts";
 
 export interface Comparison {
   readonly mirror: Mirror;
-  readonly truth: Truth;
+  readonly truth: CheckpointMessages;
   readonly match: Match;
-  readonly desired: Desired;
+  readonly desired: ExpectedMirror;
 }
 
 /** Every difference between a mirror and its checkpoints; none where the two agree. */
-export function compareMirror(input: Comparison): Finding[] {
+export function compareMirror(input: Comparison): Difference[] {
   const damaged = input.truth.damaged.map(({ thread_id, fault }) =>
     about("checkpoint_damaged", `The latest checkpoint of thread ${thread_id} ${FAULTS[fault]}`),
   );
@@ -40,7 +40,7 @@ const FAULTS: Readonly<Record<HeadFault, string>> = {
 };
 
 /** A thread without a mark of which no message has a row, where rows have no message either. */
-function strangers({ mirror, match }: Comparison): Finding[] {
+function strangers({ mirror, match }: Comparison): Difference[] {
   if (match.stray.length + match.extra.length === 0) {
     return [];
   }
@@ -56,7 +56,7 @@ function strangers({ mirror, match }: Comparison): Finding[] {
     );
 }
 
-function missing({ match }: Comparison): Finding[] {
+function missing({ match }: Comparison): Difference[] {
   return match.messages
     .filter(({ row }) => row === null)
     .map(({ message, thread }) => ({
@@ -68,7 +68,7 @@ function missing({ match }: Comparison): Finding[] {
 }
 
 /** Rows that no checkpoint holds although they say so, or although only one could have made them. */
-function unexplained({ mirror, match }: Comparison): Finding[] {
+function unexplained({ mirror, match }: Comparison): Difference[] {
   const rows = [...match.stray, ...match.extra].sort((a, b) => a.seq - b.seq);
   const lost = threadWithoutCheckpoint(mirror);
   if (lost !== null) {
@@ -98,8 +98,8 @@ function threadWithoutCheckpoint({ session_id, counters, heads }: Mirror): strin
   return null;
 }
 
-function rowByRow({ mirror, match }: Comparison): Finding[] {
-  const findings: Finding[] = [];
+function rowByRow({ mirror, match }: Comparison): Difference[] {
+  const findings: Difference[] = [];
   for (const { row, message } of [...match.messages, ...match.removed]) {
     if (row === null) {
       continue;
@@ -128,14 +128,14 @@ function rowByRow({ mirror, match }: Comparison): Finding[] {
   return findings;
 }
 
-function misplaced({ match }: Comparison): Finding[] {
+function misplaced({ match }: Comparison): Difference[] {
   return misplacedRows(match.messages).map((row) =>
     at(row, "order", `Message ${row.seq} stands before one that it has to follow.`),
   );
 }
 
 /** Holes that no other finding explains. */
-function positions({ mirror, desired }: Comparison, found: readonly Finding[]): Finding[] {
+function positions({ mirror, desired }: Comparison, found: readonly Difference[]): Difference[] {
   const explained = found.some(({ kind }) => ["missing", "extra", "order"].includes(kind));
   if (desired.moved === 0 || explained) {
     return [];
@@ -146,11 +146,11 @@ function positions({ mirror, desired }: Comparison, found: readonly Finding[]): 
 
 const TOTALS = ["total_input_tokens", "total_output_tokens", "input_tokens_ahead"] as const;
 
-function counters({ mirror, desired }: Comparison): Finding[] {
+function counters({ mirror, desired }: Comparison): Difference[] {
   const { counters: have } = mirror;
   const { counters: want } = desired;
-  const findings: Finding[] = TOTALS.filter((total) => have[total] !== want[total]).map((total) =>
-    about("totals", `${total} is ${have[total]} and should be ${want[total]}.`),
+  const findings: Difference[] = TOTALS.filter((total) => have[total] !== want[total]).map(
+    (total) => about("totals", `${total} is ${have[total]} and should be ${want[total]}.`),
   );
   if (have.last_seq !== want.last_seq) {
     findings.push(
@@ -180,6 +180,6 @@ function counters({ mirror, desired }: Comparison): Finding[] {
   return findings;
 }
 
-function at(row: MirrorRow, kind: FindingKind, sentence: string): Finding {
+function at(row: MirrorRow, kind: DifferenceKind, sentence: string): Difference {
   return { kind, seq: row.seq, message_id: row.message_id, sentence };
 }

@@ -8,7 +8,7 @@ import { movedMark } from "./moved-mark.ts";
 import { isFree, orderedMessages } from "./order.ts";
 
 /** The mirror that the checkpoints ask for. */
-export interface Desired {
+export interface ExpectedMirror {
   /** In order; `seq` counts them from 1. A row that was there keeps all that is its own. */
   readonly rows: readonly MirrorRow[];
   readonly counters: MirrorCounters;
@@ -21,7 +21,7 @@ export interface Desired {
  * what is right keeps its position unless something has to be put in front of it, and a message
  * that no checkpoint holds stays between its neighbours, with all that it says.
  */
-export function desiredMirror(mirror: Mirror, match: Match): Desired {
+export function expectedMirror(mirror: Mirror, match: Match): ExpectedMirror {
   const places = placesOf(match);
   const moved = places.filter(({ row }, index) => row !== null && row.seq !== index + 1).length;
   const mark = clearMark(mirror, match);

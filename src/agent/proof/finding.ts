@@ -1,5 +1,5 @@
 /** The ways in which a mirror can differ from its checkpoints. */
-export const FINDING_KINDS = [
+export const DIFFERENCE_KINDS = [
   /** A message of a checkpoint has no row. */
   "missing",
   /** A row that no checkpoint and no user accounts for. */
@@ -34,11 +34,11 @@ export const FINDING_KINDS = [
   "checkpoint_missing",
 ] as const;
 
-export type FindingKind = (typeof FINDING_KINDS)[number];
+export type DifferenceKind = (typeof DIFFERENCE_KINDS)[number];
 
 /** One difference between a mirror and its checkpoints. */
-export interface Finding {
-  readonly kind: FindingKind;
+export interface Difference {
+  readonly kind: DifferenceKind;
   /** Position of the row, where there is one. */
   readonly seq: number | null;
   readonly message_id: string | null;
@@ -47,7 +47,7 @@ export interface Finding {
 }
 
 /** Kinds that a repair leaves as they are: what is right, no checkpoint says. */
-export const LEFT_ALONE: ReadonlySet<FindingKind> = new Set([
+export const LEFT_ALONE: ReadonlySet<DifferenceKind> = new Set([
   "parent",
   "depth",
   "project_key",
@@ -55,13 +55,13 @@ export const LEFT_ALONE: ReadonlySet<FindingKind> = new Set([
 ]);
 
 /** Kinds that forbid a repair. */
-export const BEYOND_REPAIR: ReadonlySet<FindingKind> = new Set([
+export const BEYOND_REPAIR: ReadonlySet<DifferenceKind> = new Set([
   "checkpoint_damaged",
   "checkpoint_missing",
   "session_missing",
 ]);
 
 /** A finding of no one message. */
-export function about(kind: FindingKind, sentence: string): Finding {
+export function about(kind: DifferenceKind, sentence: string): Difference {
   return { kind, seq: null, message_id: null, sentence };
 }

@@ -1,6 +1,6 @@
 import type { MirrorMessage } from "../../store/messages/mirror.ts";
 import type { MirrorRow } from "../../store/proof/mirror.ts";
-import type { TrueMessage, Truth } from "./truth.ts";
+import type { CheckpointMessage, CheckpointMessages } from "./truth.ts";
 
 /** Which row of a mirror stands for what. Every row is in one of these, in order of `seq`. */
 export interface Match {
@@ -23,12 +23,12 @@ export interface Match {
   readonly inputIsKnown: boolean;
 }
 
-export interface MatchedMessage extends TrueMessage {
+export interface MatchedMessage extends CheckpointMessage {
   readonly row: MirrorRow | null;
 }
 
 /** Joins the rows with the messages of the checkpoints, by id. */
-export function matchRows(rows: readonly MirrorRow[], truth: Truth): Match {
+export function matchRows(rows: readonly MirrorRow[], truth: CheckpointMessages): Match {
   const byId = new Map(rows.map((row) => [row.message_id, row]));
   const messages = truth.messages.map((one) => ({
     ...one,

@@ -1,5 +1,5 @@
 /** A message in its right position, and what its row says of having been cleared. */
-export interface Placed {
+export interface MarkPosition {
   /** Suffix of the thread that holds the message; null where a clear may come between any two. */
   readonly thread: number | null;
   /** Whether the row was archived, and whether its position was a cleared one; null without a row. */
@@ -13,7 +13,7 @@ export interface Placed {
  * are equally likely the one nearest to `mark` is taken. Linear in the messages.
  */
 export function movedMark(
-  places: readonly Placed[],
+  places: readonly MarkPosition[],
   { mark, threadInUse }: { readonly mark: number; readonly threadInUse: number },
 ): number {
   const splits = splitsAt(places, threadInUse);
@@ -31,12 +31,12 @@ export function movedMark(
 }
 
 /** How many contradictions more there are if this message is hidden, compared with shown. */
-function hiding({ said }: Placed): number {
+function hiding({ said }: MarkPosition): number {
   return said === null ? 0 : (said.archived ? -1 : 1) + (said.cleared ? -1 : 1);
 }
 
 /** For each mark, how many threads it would split, and one for hiding any of the thread in use. */
-function splitsAt(places: readonly Placed[], threadInUse: number): number[] {
+function splitsAt(places: readonly MarkPosition[], threadInUse: number): number[] {
   const ends = new Map<number, { readonly first: number; last: number }>();
   for (const [index, { thread }] of places.entries()) {
     if (thread !== null) {

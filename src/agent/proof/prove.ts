@@ -1,16 +1,16 @@
-import { type Proof, readProof } from "../../store/proof/read.ts";
+import { type Verification, readVerification } from "../../store/proof/read.ts";
 import type { Store } from "../../store/store.ts";
 import { compareMirror } from "./compare.ts";
-import { type Desired, desiredMirror } from "./desired.ts";
-import type { Finding } from "./finding.ts";
+import { type ExpectedMirror, expectedMirror } from "./desired.ts";
+import type { Difference } from "./finding.ts";
 import { matchRows } from "./match.ts";
-import { truthOf } from "./truth.ts";
+import { checkpointMessages } from "./truth.ts";
 
 /** What came out of comparing a session's mirror with its checkpoints. */
-export interface Proven {
-  readonly proof: Proof;
-  readonly desired: Desired;
-  readonly findings: readonly Finding[];
+export interface VerifiedSession {
+  readonly proof: Verification;
+  readonly desired: ExpectedMirror;
+  readonly findings: readonly Difference[];
   /** User messages that wait for the agent or were archived before it got them. */
   readonly pending: number;
 }
@@ -19,7 +19,7 @@ export interface Proven {
  * Compares a session's mirror with its checkpoints, both of one moment, even while an exchange is
  * at work. Linear in the session's messages. Error codes: `session_not_found`, `database_*`.
  */
-export async function proveSession(store: Store, session_id: string): Promise<Proven> {
+export async function verifySession(store: Store, session_id: string): Promise<VerifiedSession> {
   const proven = await prove(store, { session_id, removed: false });
   const isExplained = proven.findings.every(
     ({ kind, seq }) =>
@@ -33,11 +33,11 @@ export async function proveSession(store: Store, session_id: string): Promise<Pr
 async function prove(
   store: Store,
   input: { readonly session_id: string; readonly removed: boolean },
-): Promise<Proven> {
-  const proof = await store.read(readProof, input);
-  const truth = await truthOf(proof);
+): Promise<VerifiedSession> {
+  const proof = await store.read(readVerification, input);
+  const truth = await checkpointMessages(proof);
   const match = matchRows(proof.rows, truth);
-  const desired = desiredMirror(proof, match);
+  const desired = expectedMirror(proof, match);
   const findings = compareMirror({ mirror: proof, truth, match, desired });
   return { proof, desired, findings, pending: match.pending.length };
 }

@@ -2,7 +2,7 @@ import { isDamage } from "../../store/checkpoints/damage.ts";
 import type { CheckpointPage } from "../../store/checkpoints/read.ts";
 import { hashOf } from "../checkpoints/body.ts";
 import { MESSAGES } from "../checkpoints/mirror.ts";
-import { learnPage, tupleOf } from "../checkpoints/read-tuple.ts";
+import { rememberPage, tupleOf } from "../checkpoints/read-tuple.ts";
 import { createThreadCache } from "../checkpoints/thread-cache.ts";
 
 /**
@@ -23,7 +23,7 @@ export async function isReadable(
   const { [MESSAGES]: _, ...channels } = read.channels;
   const cache = createThreadCache();
   try {
-    const lender = learnPage({ page, cache, lists: new Map(), shared: false });
+    const lender = rememberPage({ page, cache, lists: new Map(), shared: false });
     await tupleOf({ ...read, channels }, lender, 1);
     return true;
   } catch (error) {

@@ -2,13 +2,13 @@ import { RepriseError } from "../../core/errors.ts";
 import { LEASE_MS } from "../../core/limits.ts";
 import type { Fence } from "../../store/leases/fence.ts";
 import type { LeaseOwner } from "../../store/leases/lease.ts";
-import { type MirrorRow, stampOf } from "../../store/proof/mirror.ts";
+import { type MirrorRow, mirrorVersion } from "../../store/proof/mirror.ts";
 import { type RewriteMirror, rewriteMirror } from "../../store/proof/rewrite.ts";
 import type { Store } from "../../store/store.ts";
 import { holdLease } from "../hold-lease.ts";
 import { isGone } from "../../store/leases/this-process.ts";
-import { BEYOND_REPAIR, type Finding, LEFT_ALONE } from "./finding.ts";
-import { type Proven, proveSession } from "./prove.ts";
+import { BEYOND_REPAIR, type Difference, LEFT_ALONE } from "./finding.ts";
+import { type VerifiedSession, verifySession } from "./prove.ts";
 
 export interface RepairInput {
   readonly store: Store;
@@ -18,9 +18,9 @@ export interface RepairInput {
 
 export interface Repair {
   /** What differed before; empty where nothing was to be done. */
-  readonly findings: readonly Finding[];
+  readonly findings: readonly Difference[];
   /** What still differs: no checkpoint says what would be right. */
-  readonly left: readonly Finding[];
+  readonly left: readonly Difference[];
   /** Rows that went, came, changed where they stand, and moved to another position. */
   readonly rows: {
     readonly removed: number;
@@ -40,7 +40,7 @@ export interface Repair {
  */
 export async function repairSession(input: RepairInput): Promise<Repair> {
   const { store, session_id } = input;
-  const { proof, findings } = await proveSession(store, session_id);
+  const { proof, findings } = await verifySession(store, session_id);
   const { repairable, left } = sorted(findings);
   if (repairable.length === 0 && proof.activity !== "running") {
     return nothing(left);
@@ -70,7 +70,7 @@ const ATTEMPTS = 5;
 async function mend(input: RepairInput, fence: Fence | null): Promise<Repair> {
   const { store, session_id } = input;
   for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
-    const proven = await proveSession(store, session_id);
+    const proven = await verifySession(store, session_id);
     refuseDamaged(proven);
     const { repairable, left } = sorted(proven.findings);
     if (repairable.length === 0) {
@@ -87,7 +87,7 @@ async function mend(input: RepairInput, fence: Fence | null): Promise<Repair> {
   );
 }
 
-function refuseDamaged({ findings }: Proven): void {
+function refuseDamaged({ findings }: VerifiedSession): void {
   const damaged = findings.find(({ kind }) => BEYOND_REPAIR.has(kind));
   if (damaged !== undefined) {
     throw new RepriseError(
@@ -100,7 +100,7 @@ function refuseDamaged({ findings }: Proven): void {
 type Change = Pick<RewriteMirror, "stamp" | "remove" | "insert" | "counters">;
 
 /** Only what differs is written: a row that stands right is left alone. */
-function changeOf({ proof, desired }: Proven): Change {
+function changeOf({ proof, desired }: VerifiedSession): Change {
   const bySeq = new Map(proof.rows.map((row) => [row.seq, row]));
   const insert = desired.rows.filter((row) => !sameRow(row, bySeq.get(row.seq)));
   const kept = new Set(desired.rows.map(({ seq }) => seq));
@@ -108,7 +108,7 @@ function changeOf({ proof, desired }: Proven): Change {
     kept.delete(seq);
   }
   return {
-    stamp: stampOf(proof),
+    stamp: mirrorVersion(proof),
     remove: proof.rows.map(({ seq }) => seq).filter((seq) => !kept.has(seq)),
     insert,
     counters: desired.counters,
@@ -122,7 +122,7 @@ function sameRow(row: MirrorRow, there: MirrorRow | undefined): boolean {
   );
 }
 
-function countRows({ proof, desired }: Proven, { insert }: Change): Repair["rows"] {
+function countRows({ proof, desired }: VerifiedSession, { insert }: Change): Repair["rows"] {
   const before = new Set(proof.rows.map((row) => row.message_id));
   const added = desired.rows.filter((row) => !before.has(row.message_id)).length;
   return {
@@ -133,11 +133,11 @@ function countRows({ proof, desired }: Proven, { insert }: Change): Repair["rows
   };
 }
 
-function sorted(findings: readonly Finding[]) {
+function sorted(findings: readonly Difference[]) {
   const left = findings.filter(({ kind }) => LEFT_ALONE.has(kind));
   return { repairable: findings.filter(({ kind }) => !LEFT_ALONE.has(kind)), left };
 }
 
-function nothing(left: readonly Finding[]): Repair {
+function nothing(left: readonly Difference[]): Repair {
   return { findings: [], left, rows: { removed: 0, added: 0, changed: 0, moved: 0 } };
 }

@@ -3,13 +3,13 @@ import { AIMessage, type BaseMessage } from "@langchain/core/messages";
 import type { MirrorMessage } from "../../store/messages/mirror.ts";
 import type { BodyRow } from "../../store/checkpoints/read.ts";
 import type { HeadFault } from "../../store/proof/head.ts";
-import type { Proof, ThreadProof } from "../../store/proof/read.ts";
+import type { Verification, VerifiedThread } from "../../store/proof/read.ts";
 import { hashOf, reviverOf } from "../checkpoints/body.ts";
 import { mirrorOf, tokenCountOf } from "../checkpoints/mirror-row.ts";
 import { isReadable } from "./readable.ts";
 
 /** A message of a thread's latest checkpoint, as its row has to be. */
-export interface TrueMessage {
+export interface CheckpointMessage {
   readonly message: MirrorMessage;
   /** Suffix of the thread that holds it. */
   readonly thread: number;
@@ -23,9 +23,9 @@ export interface DamagedThread {
 }
 
 /** What the checkpoints of a session say, as plain data. */
-export interface Truth {
+export interface CheckpointMessages {
   /** In the order of the threads, then of their messages; each id once. */
-  readonly messages: readonly TrueMessage[];
+  readonly messages: readonly CheckpointMessage[];
   /** Messages that the agent has taken out of a thread and whose bodies are still kept, oldest first. */
   readonly removed: readonly MirrorMessage[];
   /** True where a provider has not said what an answer was sent: it is estimated from the messages before. */
@@ -35,8 +35,11 @@ export interface Truth {
 }
 
 /** Makes the rows of a session's messages once more from its checkpoints. */
-export async function truthOf({ threads, lost }: Pick<Proof, "threads" | "lost">): Promise<Truth> {
-  const messages = new Map<string, TrueMessage>();
+export async function checkpointMessages({
+  threads,
+  lost,
+}: Pick<Verification, "threads" | "lost">): Promise<CheckpointMessages> {
+  const messages = new Map<string, CheckpointMessage>();
   const removed: MirrorMessage[] = [];
   const damaged = lost.map((thread_id): DamagedThread => ({ thread_id, fault: "lost" }));
   let estimated = false;
@@ -66,15 +69,15 @@ export async function truthOf({ threads, lost }: Pick<Proof, "threads" | "lost">
 
 /** A message that a later thread has too keeps its place and is charged once, as in the mirror. */
 function again(
-  known: TrueMessage | undefined,
-  { message, thread }: { message: MirrorMessage; thread: ThreadProof },
-): TrueMessage {
+  known: CheckpointMessage | undefined,
+  { message, thread }: { message: MirrorMessage; thread: VerifiedThread },
+): CheckpointMessage {
   return known === undefined
     ? { message, thread: thread.suffix, ts: thread.ts }
     : { ...known, message: { ...message, usage: known.message.usage } };
 }
 
-async function messagesOf(thread: ThreadProof): Promise<BaseMessage[] | null> {
+async function messagesOf(thread: VerifiedThread): Promise<BaseMessage[] | null> {
   if (thread.fault !== null || thread.head === null) {
     return null;
   }
@@ -116,7 +119,7 @@ async function revive(body: BodyRow): Promise<BaseMessage | null> {
   }
 }
 
-async function removedFrom({ others }: ThreadProof): Promise<BaseMessage[]> {
+async function removedFrom({ others }: VerifiedThread): Promise<BaseMessage[]> {
   const removed: BaseMessage[] = [];
   for (const body of others) {
     const message = isMessageText(body.body) ? await revive(body) : null;

@@ -4,10 +4,10 @@ import { resolve } from "node:path";
 
 import { RepriseError } from "../../core/errors.ts";
 import type { LinkedControlFile } from "./control-links.ts";
-import { isInside, realPlace, statOrNull } from "./real-place.ts";
+import { isInside, realPath, statOrNull } from "./real-place.ts";
 
 /** Where the tools may work, and what they must leave alone inside it. */
-export interface Boundary {
+export interface Sandbox {
   readonly repoPath: string;
   readonly protectedPaths: readonly string[];
   /** Finds the protected names that links give to a path. */
@@ -15,7 +15,7 @@ export interface Boundary {
 }
 
 /** Where the boundary is on the disk during one call of a tool. */
-export interface Survey {
+export interface SandboxInput {
   /** The repository's top as the session names it, and its real path. */
   readonly named: string;
   readonly root: string;
@@ -32,7 +32,11 @@ interface Guarded {
 const COMPANIONS = ["-wal", "-shm", "-journal"];
 
 /** Looks up where the repository and the protected paths really are, once for each call of a tool. */
-export async function survey({ repoPath, protectedPaths, linked }: Boundary): Promise<Survey> {
+export async function resolveSandbox({
+  repoPath,
+  protectedPaths,
+  linked,
+}: Sandbox): Promise<SandboxInput> {
   const names = protectedPaths.flatMap((path) => [path, ...COMPANIONS.map((end) => path + end)]);
   return {
     named: resolve(repoPath),
@@ -47,7 +51,7 @@ export async function survey({ repoPath, protectedPaths, linked }: Boundary): Pr
  * hard link is the same file.
  */
 export function isGuarded(
-  { guarded }: Survey,
+  { guarded }: SandboxInput,
   place: { readonly path: string; readonly stat: BigIntStats | null },
 ): boolean {
   return guarded.some(
@@ -66,7 +70,7 @@ async function realRoot(repoPath: string): Promise<string> {
 
 async function guard(name: string): Promise<Guarded> {
   const path = resolve(name);
-  const real = (await realPlace(path).catch(() => null)) ?? path;
+  const real = (await realPath(path).catch(() => null)) ?? path;
   return { path: real, stat: await statOrNull(real).catch(() => null) };
 }
 

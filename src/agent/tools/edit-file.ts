@@ -1,7 +1,7 @@
-import type { Boundary } from "./boundary.ts";
-import { survey } from "./boundary.ts";
-import type { Place } from "./locate.ts";
-import { locate } from "./locate.ts";
+import type { Sandbox } from "./boundary.ts";
+import { resolveSandbox } from "./boundary.ts";
+import type { ResolvedPath } from "./locate.ts";
+import { resolvePath } from "./locate.ts";
 import { refusal } from "./refusal.ts";
 import { openFile } from "./open-file.ts";
 import { replaceFile } from "./write-file.ts";
@@ -20,8 +20,8 @@ interface Edit {
  * file keeps its line ends and its byte order mark. A file that is not UTF-8 is refused: writing
  * it back would change bytes that nobody asked to change.
  */
-export async function editTextFile(boundary: Boundary, input: Edit): Promise<string> {
-  const place = await locate(await survey(boundary), input.path, "write");
+export async function editTextFile(boundary: Sandbox, input: Edit): Promise<string> {
+  const place = await resolvePath(await resolveSandbox(boundary), input.path, "write");
   const content = await textOf(place);
   const { oldText, newText } = withLineEnds(content, input);
   if (oldText === "" || oldText === newText) {
@@ -38,7 +38,7 @@ export async function editTextFile(boundary: Boundary, input: Edit): Promise<str
   return `edited ${place.shown} (${count} ${count === 1 ? "place" : "places"})`;
 }
 
-async function textOf(place: Place): Promise<string> {
+async function textOf(place: ResolvedPath): Promise<string> {
   await using file = await openFile(place);
   if ((place.stat?.size ?? 0n) > MAX_EDITED_BYTES) {
     throw refusal("the file is over 10 MiB, too large to edit; ask the user to do it");

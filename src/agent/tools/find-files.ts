@@ -1,10 +1,10 @@
 import { matchesGlob } from "node:path";
 
-import type { Boundary } from "./boundary.ts";
-import { survey } from "./boundary.ts";
-import { locate } from "./locate.ts";
+import type { Sandbox } from "./boundary.ts";
+import { resolveSandbox } from "./boundary.ts";
+import { resolvePath } from "./locate.ts";
 import { refusal } from "./refusal.ts";
-import { locateWalked, MAX_WALKED, walkFiles } from "./walk.ts";
+import { resolveWalked, MAX_WALKED, walkFiles } from "./walk.ts";
 
 const MAX_FOUND = 1000;
 
@@ -13,17 +13,17 @@ const MAX_FOUND = 1000;
  * without `/` is matched against file names. At most 1,000.
  */
 export async function findFiles(
-  boundary: Boundary,
+  boundary: Sandbox,
   input: { readonly pattern: string; readonly path: string },
 ): Promise<string> {
   const matches = globMatcher(input.pattern);
-  const bounds = await survey(boundary);
-  const top = await locate(bounds, input.path, "read");
+  const bounds = await resolveSandbox(boundary);
+  const top = await resolvePath(bounds, input.path, "read");
   if (top.stat === null) throw refusal("there is no such folder; list the repository's top first");
   const found: string[] = [];
   let cut = false;
   for await (const file of walkFiles(top, () => (cut = true))) {
-    if (!matches(file.shown) || (await locateWalked(bounds, file)) === null) continue;
+    if (!matches(file.shown) || (await resolveWalked(bounds, file)) === null) continue;
     if (found.length === MAX_FOUND) {
       return `${found.join("\n")}\n(more than ${MAX_FOUND} files match; narrow the pattern or the path)`;
     }

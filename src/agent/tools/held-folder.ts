@@ -33,7 +33,7 @@ export async function holdFolder(
   let handle = await open(root, FOLDER);
   let place = root;
   try {
-    await checkPlace(handle, place);
+    await checkPath(handle, place);
     for (const name of relative(root, path).split(sep).filter(Boolean)) {
       const from = join(await entrance(handle, place), name);
       if (create) {
@@ -43,12 +43,12 @@ export async function holdFolder(
       await handle.close();
       handle = next;
       place = join(place, name);
-      await checkPlace(handle, place);
+      await checkPath(handle, place);
     }
     const at = await entrance(handle, place);
     return {
       at,
-      check: () => checkPlace(handle, place),
+      check: () => checkPath(handle, place),
       [Symbol.asyncDispose]: () => handle.close(),
     };
   } catch (error) {
@@ -66,7 +66,7 @@ export async function entriesIn(root: string, path: string): Promise<Dirent[]> {
 }
 
 /** Refuses what was opened if its real path is not the one that was checked before. */
-export async function checkPlace(handle: FileHandle, place: string): Promise<void> {
+export async function checkPath(handle: FileHandle, place: string): Promise<void> {
   const real = (await descriptorPath(handle)) ?? (await samePlace(handle, place));
   if (real !== place) {
     throw moved();

@@ -1,8 +1,8 @@
-import type { Boundary } from "./boundary.ts";
-import { survey } from "./boundary.ts";
+import type { Sandbox } from "./boundary.ts";
+import { resolveSandbox } from "./boundary.ts";
 import { isGit } from "../../core/control-files.ts";
 import { entriesIn } from "./held-folder.ts";
-import { locate } from "./locate.ts";
+import { resolvePath } from "./locate.ts";
 import { refusal } from "./refusal.ts";
 
 const MAX_LISTED = 1000;
@@ -11,8 +11,8 @@ const MAX_LISTED = 1000;
  * What is in a folder, one name a line: folders end with `/`, links with `@`. At most 1,000.
  * Git's own folder is left out.
  */
-export async function listFolder(boundary: Boundary, path: string): Promise<string> {
-  const place = await locate(await survey(boundary), path, "read");
+export async function listFolder(boundary: Sandbox, path: string): Promise<string> {
+  const place = await resolvePath(await resolveSandbox(boundary), path, "read");
   if (place.stat === null)
     throw refusal("there is no such folder; list the repository's top first");
   if (!place.stat.isDirectory()) throw refusal("this is no folder; read_file shows a file");

@@ -3,15 +3,15 @@ import { isAbsolute, join, relative, sep } from "node:path";
 
 import { MAX_PATH_LENGTH } from "../../core/limits.ts";
 import { isGuarded } from "./boundary.ts";
-import type { Survey } from "./boundary.ts";
+import type { SandboxInput } from "./boundary.ts";
 import { type ControlFile, controlFileIn, isGit } from "../../core/control-files.ts";
 import { refusal } from "./refusal.ts";
-import { isInside, realPlace, statOrNull } from "./real-place.ts";
+import { isInside, realPath, statOrNull } from "./real-place.ts";
 
 export type Purpose = "read" | "write";
 
 /** A place that was checked: inside the repository on the real disk, links resolved. */
-export interface Place {
+export interface ResolvedPath {
   /** The real path of the repository's top. */
   readonly root: string;
   /** The real path, to be opened without following a link. */
@@ -31,11 +31,15 @@ export interface Place {
  * the repository count for names such as `.git` too. Refusals are RepriseErrors whose message is
  * meant for the model.
  */
-export async function locate(survey: Survey, path: string, purpose: Purpose): Promise<Place> {
+export async function resolvePath(
+  survey: SandboxInput,
+  path: string,
+  purpose: Purpose,
+): Promise<ResolvedPath> {
   const asked = segments(survey, path);
   const above = survey.root.split(sep);
   refuseReserved([...above, ...asked], purpose);
-  const real = await realPlace(join(survey.root, ...asked));
+  const real = await realPath(join(survey.root, ...asked));
   if (real === null || !isInside(survey.root, real)) {
     throw refusal("the path leads out of the repository through a link; choose another");
   }
@@ -49,7 +53,7 @@ export async function locate(survey: Survey, path: string, purpose: Purpose): Pr
   return place;
 }
 
-function segments(survey: Survey, path: string): string[] {
+function segments(survey: SandboxInput, path: string): string[] {
   if (path.includes("\0") || path.length > MAX_PATH_LENGTH) {
     throw refusal("this is not a path; write one relative to the repository's top");
   }
@@ -62,7 +66,7 @@ function segments(survey: Survey, path: string): string[] {
 }
 
 /** Cut as text, so that `..` is still seen: resolving first would hide a way through a link. */
-function belowTop({ named, root }: Survey, path: string): string {
+function belowTop({ named, root }: SandboxInput, path: string): string {
   const top = [root, named].find((top) => isInside(top, path));
   if (top !== undefined) return path.slice(top.length);
   throw refusal(

@@ -2,8 +2,8 @@ import { constants } from "node:fs";
 import { open } from "node:fs/promises";
 import type { FileHandle } from "node:fs/promises";
 
-import { checkPlace } from "./held-folder.ts";
-import type { Place } from "./locate.ts";
+import { checkPath } from "./held-folder.ts";
+import type { ResolvedPath } from "./locate.ts";
 import { refusal } from "./refusal.ts";
 
 /** Bytes looked at to tell text from anything else, as git does. */
@@ -14,7 +14,7 @@ const SNIFFED_BYTES = 8000;
  * or another file put in its place since is refused, and so is one that is reached through a folder
  * that was swapped for a link.
  */
-export async function openFile(place: Place): Promise<FileHandle> {
+export async function openFile(place: ResolvedPath): Promise<FileHandle> {
   if (place.stat === null)
     throw refusal("there is no such file; list_files or find_files shows what there is");
   if (place.stat.isDirectory()) throw refusal("this is a folder; list_files shows what is in it");
@@ -26,7 +26,7 @@ export async function openFile(place: Place): Promise<FileHandle> {
     if (opened.ino !== place.stat.ino || opened.dev !== place.stat.dev) {
       throw refusal("the file changed while it was opened; try again");
     }
-    await checkPlace(file, place.path);
+    await checkPath(file, place.path);
     return file;
   } catch (error) {
     await file.close();

@@ -1,9 +1,9 @@
 import { StringDecoder } from "node:string_decoder";
 import type { FileHandle } from "node:fs/promises";
 
-import type { Boundary } from "./boundary.ts";
-import { survey } from "./boundary.ts";
-import { locate } from "./locate.ts";
+import type { Sandbox } from "./boundary.ts";
+import { resolveSandbox } from "./boundary.ts";
+import { resolvePath } from "./locate.ts";
 import { refusal } from "./refusal.ts";
 import { isBinary, openFile } from "./open-file.ts";
 
@@ -24,10 +24,10 @@ interface Window {
  * memory, and no further than the window.
  */
 export async function readTextFile(
-  boundary: Boundary,
+  boundary: Sandbox,
   input: Window & { readonly path: string },
 ): Promise<string> {
-  const place = await locate(await survey(boundary), input.path, "read");
+  const place = await resolvePath(await resolveSandbox(boundary), input.path, "read");
   await using file = await openFile(place);
   if (await isBinary(file)) return `(a binary file of ${place.stat?.size ?? 0} bytes; not shown)`;
   const { shown, next } = await readWindow(file, input);

@@ -6,14 +6,14 @@ import { basename, dirname, join, sep } from "node:path";
  * The real path of a place that may not exist: of its nearest existing parent, and the rest. Null
  * where a link leads nowhere, because whoever creates its target decides where that is.
  */
-export async function realPlace(path: string): Promise<string | null> {
+export async function realPath(path: string): Promise<string | null> {
   try {
     return await realpath(path);
   } catch (error) {
     if (codeOf(error) !== "ENOENT") throw error;
   }
   if (await isLink(path)) return null;
-  const parent = await realPlace(dirname(path));
+  const parent = await realPath(dirname(path));
   return parent === null ? null : join(parent, basename(path));
 }
 

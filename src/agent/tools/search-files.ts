@@ -1,11 +1,11 @@
-import type { Boundary } from "./boundary.ts";
-import { survey } from "./boundary.ts";
-import type { Place } from "./locate.ts";
-import { locate } from "./locate.ts";
+import type { Sandbox } from "./boundary.ts";
+import { resolveSandbox } from "./boundary.ts";
+import type { ResolvedPath } from "./locate.ts";
+import { resolvePath } from "./locate.ts";
 import { refusal } from "./refusal.ts";
 import { globMatcher } from "./find-files.ts";
 import { isBinary, openFile } from "./open-file.ts";
-import { locateWalked, MAX_WALKED, walkFiles } from "./walk.ts";
+import { resolveWalked, MAX_WALKED, walkFiles } from "./walk.ts";
 
 const MAX_MATCHES = 200;
 const MAX_SHOWN = 300;
@@ -24,19 +24,19 @@ interface Search {
  * model's regular expression could take for ever. Binary files and those over 2 MiB are left out.
  * At most 200 lines.
  */
-export async function searchFiles(boundary: Boundary, input: Search): Promise<string> {
+export async function searchFiles(boundary: Sandbox, input: Search): Promise<string> {
   if (input.text === "" || /[\r\n]/.test(input.text)) {
     throw refusal("search for one line of text; it must not be empty");
   }
   const matches = globMatcher(input.files);
-  const bounds = await survey(boundary);
-  const top = await locate(bounds, input.path, "read");
+  const bounds = await resolveSandbox(boundary);
+  const top = await resolvePath(bounds, input.path, "read");
   if (top.stat === null) throw refusal("there is no such path; list the repository's top first");
   const found: string[] = [];
   const left = { cut: false, large: 0 };
   for await (const file of walkFiles(top, () => (left.cut = true))) {
     if (!matches(file.shown)) continue;
-    const place = await locateWalked(bounds, file);
+    const place = await resolveWalked(bounds, file);
     if (place === null) continue;
     if ((place.stat?.size ?? 0n) > MAX_FILE_BYTES) left.large += 1;
     else found.push(...(await matchingLines(place, input)));
@@ -45,7 +45,7 @@ export async function searchFiles(boundary: Boundary, input: Search): Promise<st
   return report(found, left);
 }
 
-async function matchingLines(place: Place, { text, ignoreCase }: Search): Promise<string[]> {
+async function matchingLines(place: ResolvedPath, { text, ignoreCase }: Search): Promise<string[]> {
   const content = await textOf(place);
   const fold = (line: string) => (ignoreCase ? line.toLowerCase() : line);
   const wanted = fold(text);
@@ -58,7 +58,7 @@ async function matchingLines(place: Place, { text, ignoreCase }: Search): Promis
 }
 
 /** Empty for what is not text or went away since: one file must not end the search. */
-async function textOf(place: Place): Promise<string> {
+async function textOf(place: ResolvedPath): Promise<string> {
   try {
     await using file = await openFile(place);
     return (await isBinary(file)) ? "" : await file.readFile("utf8");

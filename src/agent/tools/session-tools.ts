@@ -2,7 +2,7 @@ import { tool } from "@langchain/core/tools";
 import type { StructuredToolInterface } from "@langchain/core/tools";
 import { z } from "zod";
 
-import type { Boundary } from "./boundary.ts";
+import type { Sandbox } from "./boundary.ts";
 import { SESSION_TOOLS } from "./catalogue.ts";
 import type { SessionToolName } from "./catalogue.ts";
 import { createLinkSearch } from "./control-links.ts";
@@ -46,7 +46,7 @@ export const READING_TOOLS: readonly string[] = SESSION_TOOLS.filter(
 const PATH = z.string().describe("relative to the repository's top");
 const FOLDER = PATH.default(".");
 
-function readingTools(boundary: Boundary): StructuredToolInterface[] {
+function readingTools(boundary: Sandbox): StructuredToolInterface[] {
   return [
     define({
       name: "read_file",
@@ -85,7 +85,7 @@ function readingTools(boundary: Boundary): StructuredToolInterface[] {
   ];
 }
 
-function writingTools(boundary: Boundary): StructuredToolInterface[] {
+function writingTools(boundary: Sandbox): StructuredToolInterface[] {
   const inOrder = createQueue();
   return [
     define({

@@ -50,7 +50,7 @@ export function failedResult(reason: string, { toolCall }: CallConfig): string |
 }
 
 /** Why a call failed; null for the result of one that did not. */
-export function failureOf(result: ToolMessage): string | null {
+export function failureText(result: ToolMessage): string | null {
   const { status, text } = result;
   if (status !== "error") {
     return null;

@@ -1,10 +1,10 @@
 import type { Dirent } from "node:fs";
 import { join } from "node:path";
 
-import type { Survey } from "./boundary.ts";
+import type { SandboxInput } from "./boundary.ts";
 import { entriesIn } from "./held-folder.ts";
-import type { Place } from "./locate.ts";
-import { locate } from "./locate.ts";
+import type { ResolvedPath } from "./locate.ts";
+import { resolvePath } from "./locate.ts";
 
 /** Entries that one walk looks at; a larger tree wants a narrower path. */
 export const MAX_WALKED = 50_000;
@@ -21,7 +21,7 @@ export interface WalkedFile {
  * Every regular file below a folder, or the file itself, folder by folder, in the order of names. Links
  * are not followed, `.git` and `node_modules` are left out. Calls `full` once where it stopped early.
  */
-export async function* walkFiles(top: Place, full: () => void): AsyncGenerator<WalkedFile> {
+export async function* walkFiles(top: ResolvedPath, full: () => void): AsyncGenerator<WalkedFile> {
   if (top.stat?.isFile() === true) {
     yield { shown: top.shown };
     return;
@@ -44,8 +44,11 @@ export async function* walkFiles(top: Place, full: () => void): AsyncGenerator<W
 }
 
 /** A walk checks each file again before it is told or opened: some are off limits. */
-export async function locateWalked(bounds: Survey, file: WalkedFile): Promise<Place | null> {
-  return locate(bounds, file.shown, "read").catch(() => null);
+export async function resolveWalked(
+  bounds: SandboxInput,
+  file: WalkedFile,
+): Promise<ResolvedPath | null> {
+  return resolvePath(bounds, file.shown, "read").catch(() => null);
 }
 
 /** A folder that cannot be read hides only itself. */

@@ -2,22 +2,22 @@ import { randomUUID } from "node:crypto";
 import { open, rename, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 
-import type { Boundary } from "./boundary.ts";
-import { survey } from "./boundary.ts";
+import type { Sandbox } from "./boundary.ts";
+import { resolveSandbox } from "./boundary.ts";
 import { holdFolder } from "./held-folder.ts";
-import type { Place } from "./locate.ts";
-import { locate } from "./locate.ts";
+import type { ResolvedPath } from "./locate.ts";
+import { resolvePath } from "./locate.ts";
 import { refusal } from "./refusal.ts";
 
 const NEW_FILE_MODE = 0o644;
 
 /** Creates or replaces a file, with the folders above it, and says how much was written. */
 export async function writeTextFile(
-  boundary: Boundary,
+  boundary: Sandbox,
   input: { readonly path: string; readonly content: string },
 ): Promise<string> {
-  const bounds = await survey(boundary);
-  const place = await locate(bounds, input.path, "write");
+  const bounds = await resolveSandbox(boundary);
+  const place = await resolvePath(bounds, input.path, "write");
   refuseFolder(place);
   await replaceFile(place, input.content);
   const verb = place.stat === null ? "created" : "replaced";
@@ -29,7 +29,7 @@ export async function writeTextFile(
  * file or the new one. A name is replaced and nothing is written through it, and all happens in the
  * folder that is held, so no link is ever followed and nothing is made outside.
  */
-export async function replaceFile(place: Place, content: string): Promise<void> {
+export async function replaceFile(place: ResolvedPath, content: string): Promise<void> {
   refuseFolder(place);
   const folder = dirname(place.path);
   await using held = await holdFolder(place.root, folder, { create: place.stat === null });
@@ -47,7 +47,7 @@ export async function replaceFile(place: Place, content: string): Promise<void> 
   }
 }
 
-function refuseFolder({ stat, shown }: Place): void {
+function refuseFolder({ stat, shown }: ResolvedPath): void {
   if (shown === "." || (stat !== null && !stat.isFile())) {
     throw refusal("only a file can be written; name one");
   }

@@ -3,7 +3,7 @@ import type { SessionTree } from "../../store/transfer/document.ts";
 import { writeSessionTree } from "../../store/transfer/write-tree.ts";
 import type { Store, Tx } from "../../store/store.ts";
 import { LEFT_ALONE } from "../proof/finding.ts";
-import { proveSession } from "../proof/prove.ts";
+import { verifySession } from "../proof/prove.ts";
 
 /**
  * Stores what an export holds, in one transaction, and keeps it only if `sessions verify` finds
@@ -43,7 +43,7 @@ async function refuseDifference(store: Store, id: string): Promise<void> {
 
 /** The first thing that `sessions verify` would say of a session; null where it says nothing. */
 export async function firstDifference(store: Store, id: string): Promise<string | null> {
-  const proven = await proveSession(store, id);
+  const proven = await verifySession(store, id);
   // what nothing tells the right value of, a session of an older program may have
   const findings = proven.findings.filter(({ kind }) => !LEFT_ALONE.has(kind));
   return findings[0]?.sentence ?? null;

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { findSchemaFiles } from "../../artifacts/find-schema-files.ts";
 import { INSTRUCTIONS_FILE } from "../personas/repo-instructions.ts";
 import { isBroken, type PersonaEntry } from "../personas/persona.ts";
-import type { PersonaPlaces } from "../personas/places.ts";
+import type { PersonaFolders } from "../personas/places.ts";
 import { surveyPersonas } from "../personas/list.ts";
 
 const SCHEMA_FOLDER = ".reprise/schemas";
@@ -19,7 +19,7 @@ export interface Holdings {
 }
 
 /** Lists the instructions, personas and schemas of a folder, trusted or not. Nothing of them acts. */
-export async function holdingsOf(places: PersonaPlaces, folder: string): Promise<Holdings> {
+export async function holdingsOf(places: PersonaFolders, folder: string): Promise<Holdings> {
   const [instructions, personas, schemas] = await Promise.all([
     sizeOf(join(folder, INSTRUCTIONS_FILE)),
     personasOf(places, folder),
@@ -36,7 +36,7 @@ export async function holdingsOf(places: PersonaPlaces, folder: string): Promise
 }
 
 async function personasOf(
-  places: PersonaPlaces,
+  places: PersonaFolders,
   folder: string,
 ): Promise<{ item: string; bytes: number | null }[]> {
   const untrusted = {

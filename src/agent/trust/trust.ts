@@ -21,7 +21,7 @@ export interface TrustSource extends FolderChoice {
 export type RunTrust = "none" | "all" | { readonly folder: string };
 
 /** What the user has decided about the project that a folder belongs to. */
-export type Answer = "trusted" | "declined" | "unanswered";
+export type TrustAnswer = "trusted" | "declined" | "unanswered";
 
 /** True if the user trusts the project that the folder belongs to. Never throws. */
 export async function isTrusted(source: TrustSource, folder: string): Promise<boolean> {
@@ -33,7 +33,7 @@ export async function answerFor(
   source: TrustSource,
   folder: string,
   fingerprint: string | null,
-): Promise<Answer> {
+): Promise<TrustAnswer> {
   if (await isTrustedForThisRun(source, folder)) {
     return "trusted";
   }

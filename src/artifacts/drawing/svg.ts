@@ -1,7 +1,7 @@
 import { phaseGraph } from "../phase-graph.ts";
 import type { PhaseGraph } from "../phase-graph.ts";
 import type { Phase, PhasePlan } from "../phase-plan.ts";
-import { printable } from "../quote.ts";
+import { escaped } from "../quote.ts";
 import { HEAD, layOut } from "./layout.ts";
 import type { Layout, Line } from "./layout.ts";
 import { BOX_HEIGHT } from "./sizes.ts";
@@ -86,8 +86,8 @@ text { fill: #9198a1 }
 
 function boxWidth(phase: Phase | undefined): number {
   const { title = "", key = "", role = "" } = phase ?? {};
-  const small = SMALL_LETTER * widthOf(printable(`${key}  ${role}`));
-  const lines = onTwoLines(printable(title), TITLE_WIDTH);
+  const small = SMALL_LETTER * widthOf(escaped(`${key}  ${role}`));
+  const lines = onTwoLines(escaped(title), TITLE_WIDTH);
   const text = Math.max(...lines.map((line) => TITLE_LETTER * widthOf(line)), small);
   return Math.round(Math.min(WIDEST, Math.max(NARROWEST, text + 2 * PADDING)));
 }

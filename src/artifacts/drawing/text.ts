@@ -1,8 +1,8 @@
-import { printable } from "../quote.ts";
+import { escaped } from "../quote.ts";
 
 /** Text for XML: escaped, and no character in it that XML does not allow. */
 export function xml(text: string): string {
-  return printable(text)
+  return escaped(text)
     .replaceAll("&", "&amp;")
     .replaceAll("<", "&lt;")
     .replaceAll(">", "&gt;")

@@ -3,7 +3,7 @@ import type { Finding } from "../finding.ts";
 import type { LineIndex } from "../line-index.ts";
 import { quote } from "../quote.ts";
 import { invalidFile, type BrokenSchema, type SchemaFile } from "../schema-files.ts";
-import { toPlacedFinding } from "../schema-fault.ts";
+import { toPositionedFinding } from "../schema-fault.ts";
 import { toValue } from "../source.ts";
 import type { SourceNode } from "../source.ts";
 import type { SchemaSet, Stopped, WorkerPool } from "./worker-pool.ts";
@@ -49,7 +49,7 @@ export function createProjectSchemas({ set, pool, onBroken }: ProjectOptions): P
       const verdict = await pool.run(set, order);
       if (verdict.kind === "unusable") throw refused(file, verdict.reason);
       if (verdict.kind === "stopped") return [stopped(file, verdict, lines(root.start))];
-      return verdict.faults.slice(0, limit).map((fault) => toPlacedFinding(fault, root, lines));
+      return verdict.faults.slice(0, limit).map((fault) => toPositionedFinding(fault, root, lines));
     },
   });
   const brokenAmong = async (files: readonly OwnFile[]): Promise<BrokenSchema[]> => {

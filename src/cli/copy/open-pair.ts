@@ -1,11 +1,11 @@
 import { isRepriseError, RepriseError } from "../../core/errors.ts";
-import type { Source, Store } from "../../store/store.ts";
+import type { ReadOnlyStore, Store } from "../../store/store.ts";
 import { isPostgres } from "../config.ts";
 import type { CliContext } from "../context.ts";
 import { openStoreAt } from "../database.ts";
 
 /** Locations as `databaseLocation` gives them. */
-export interface Places {
+export interface CopyLocations {
   readonly from: string;
   readonly to: string;
   /** False to upgrade a target of an older version without a copy. */
@@ -13,7 +13,7 @@ export interface Places {
 }
 
 export interface Pair extends AsyncDisposable {
-  readonly source: Source;
+  readonly source: ReadOnlyStore;
   readonly target: Store;
 }
 
@@ -24,7 +24,7 @@ export interface Pair extends AsyncDisposable {
  *
  * Error codes: `database_*`, `config_invalid`; `invalid_usage` where both are the same.
  */
-export async function openPair(cli: CliContext, places: Places): Promise<Pair> {
+export async function openPair(cli: CliContext, places: CopyLocations): Promise<Pair> {
   const source = await named("--from", () => openSource(places.from));
   let target: Store | null = null;
   try {
@@ -54,7 +54,7 @@ export async function openPair(cli: CliContext, places: Places): Promise<Pair> {
   };
 }
 
-async function openSource(location: string): Promise<Source> {
+async function openSource(location: string): Promise<ReadOnlyStore> {
   if (isPostgres(location)) {
     const { openPostgresSource } = await import("../../store/postgres/open-source.ts");
     return openPostgresSource({ url: location });
@@ -74,20 +74,20 @@ async function named<Output>(option: string, work: () => Promise<Output>): Promi
   }
 }
 
-async function refuseSameFile({ from, to }: Places): Promise<void> {
+async function refuseSameFile({ from, to }: CopyLocations): Promise<void> {
   if (isPostgres(from) || isPostgres(to)) {
     return;
   }
-  const { isSamePlace } = await import("../../store/sqlite/same-place.ts");
-  if (isSamePlace(from, to)) {
+  const { isSameFile } = await import("../../store/sqlite/same-place.ts");
+  if (isSameFile(from, to)) {
     throw sameDatabase();
   }
 }
 
 /** An address says little: hosts have several names, and a server several addresses. */
 async function refuseSameTables(
-  { from, to }: Places,
-  { source, target }: { readonly source: Source; readonly target: Store },
+  { from, to }: CopyLocations,
+  { source, target }: { readonly source: ReadOnlyStore; readonly target: Store },
 ): Promise<void> {
   if (!isPostgres(from) || !isPostgres(to)) {
     return;

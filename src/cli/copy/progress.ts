@@ -1,4 +1,4 @@
-import type { Progress } from "../../store/transfer/copy-store.ts";
+import type { CopyProgress } from "../../store/transfer/copy-store.ts";
 import { type CliContext, noticeLine } from "../context.ts";
 import { plural } from "../plural.ts";
 
@@ -6,7 +6,7 @@ import { plural } from "../plural.ts";
 const PAUSE_MS = 2000;
 
 /** Says now and then how far it is, to a person who waits at a terminal. */
-export function progressLines(cli: CliContext): (progress: Progress) => void {
+export function progressLines(cli: CliContext): (progress: CopyProgress) => void {
   if (!cli.stderr.isTTY) {
     return () => undefined;
   }

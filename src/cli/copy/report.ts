@@ -1,5 +1,5 @@
 import type { CopyReport } from "../../store/transfer/copy-store.ts";
-import type { Source, Store } from "../../store/store.ts";
+import type { ReadOnlyStore, Store } from "../../store/store.ts";
 import type { Counts } from "../../store/transfer/counts.ts";
 import { type CliContext, noticeLine, printJson, printLine } from "../context.ts";
 import { plural } from "../plural.ts";
@@ -12,7 +12,7 @@ export function showReport(
   cli: CliContext,
   input: {
     readonly report: CopyReport;
-    readonly source: Source;
+    readonly source: ReadOnlyStore;
     readonly target: Store;
     readonly json: boolean;
   },

@@ -1,5 +1,5 @@
 import type { Check } from "../../store/doctor/check.ts";
-import { personaPlaces } from "../config.ts";
+import { personaFolderPaths } from "../config.ts";
 import type { CliContext } from "../context.ts";
 import { plural } from "../plural.ts";
 
@@ -9,7 +9,10 @@ export async function checkPersonas(cli: CliContext): Promise<Check[]> {
     import("../../agent/personas/list.ts"),
     import("../../agent/personas/persona.ts"),
   ]);
-  const { entries, withheld } = await surveyPersonas({ ...personaPlaces(cli), repoPath: cli.cwd });
+  const { entries, withheld } = await surveyPersonas({
+    ...personaFolderPaths(cli),
+    repoPath: cli.cwd,
+  });
   const broken = entries.filter(isBroken).map(({ path, fault }): Check => ({
     name: "personas",
     status: "warning",

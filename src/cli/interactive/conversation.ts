@@ -13,7 +13,7 @@ import { readFailures } from "../../store/sessions/failures.ts";
 import { setPlanMode } from "../../store/sessions/plan-mode.ts";
 import type { Store } from "../../store/store.ts";
 import { checkModel, checkNewSession, checkPersona } from "../check-choice.ts";
-import type { ChosenSession } from "../choose-session.ts";
+import type { SelectedSession } from "../choose-session.ts";
 import type { CliContext } from "../context.ts";
 import { beginThread } from "../fresh-thread.ts";
 import type { Ask, FromOutside } from "./from-outside.ts";
@@ -54,7 +54,7 @@ export interface Conversation {
 export interface ConversationParts {
   readonly cli: CliContext;
   readonly store: Store;
-  readonly chosen: ChosenSession;
+  readonly chosen: SelectedSession;
   /** Given the leases that could not be given back; see `HoldInput`. */
   readonly openExchanger: (unreturned: Set<string>) => Promise<Exchanger>;
   readonly whenBusy: WhenBusy;

@@ -37,7 +37,7 @@ export interface LineInput {
 }
 
 /** Where lines come from. */
-export interface Source {
+export interface InputSource {
   prompt(text: string): void;
   /** Shows a line that was typed while no prompt was there. */
   echo(prompt: string, line: string): void;
@@ -46,7 +46,7 @@ export interface Source {
   close(): Promise<void>;
 }
 
-export interface SourceEvents {
+export interface InputSourceEvents {
   event(event: InputEvent): void;
   /** Ctrl-C. */
   interrupt(): void;

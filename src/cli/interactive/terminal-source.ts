@@ -4,7 +4,7 @@ import { PassThrough } from "node:stream";
 import type { CliContext } from "../context.ts";
 import { readDry } from "../read-dry.ts";
 import { breaksLine, isEditable, shownDraft } from "./draft.ts";
-import type { Source, SourceEvents } from "./input.ts";
+import type { InputSource, InputSourceEvents } from "./input.ts";
 import { createPasteReader } from "./paste-reader.ts";
 
 /** The prompt of every further line of a message. */
@@ -17,7 +17,7 @@ const TYPED_COMMAND = /^\s*\/[a-z-]+\s/;
  * before. Pasted text becomes part of the message, never a key. While no prompt is shown nothing
  * that is typed is drawn; the next prompt shows it.
  */
-export function openTerminalSource(cli: CliContext, on: SourceEvents): Source {
+export function openTerminalSource(cli: CliContext, on: InputSourceEvents): InputSource {
   const output = cli.stdout.isTTY ? cli.stdout : cli.stderr;
   const drawing = output.drawing();
   drawing.hidden = true;

@@ -6,7 +6,7 @@ import type { KnownNames } from "../../artifacts/plan-names.ts";
 import type { SchemaRegistry } from "../../artifacts/registry.ts";
 import type { PlanReport } from "../../artifacts/validate-plan.ts";
 import { RepriseError } from "../../core/errors.ts";
-import { personaPlaces } from "../config.ts";
+import { personaFolderPaths } from "../config.ts";
 import type { CliContext } from "../context.ts";
 
 /** What plans are checked with in this folder. */
@@ -74,7 +74,7 @@ async function personaNames(
   cli: CliContext,
 ): Promise<Required<Pick<KnownNames, "roles" | "readers">>> {
   const { listPersonas } = await import("../../agent/personas/list.ts");
-  const places = personaPlaces(cli);
+  const places = personaFolderPaths(cli);
   const trust = { ...places.trust, forThisRun: "all" as const };
   const personas = await listPersonas({ ...places, trust, repoPath: cli.cwd });
   const readers = personas.filter((entry) => "tools" in entry && isReader(entry.tools));

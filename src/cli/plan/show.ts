@@ -47,16 +47,16 @@ function artifactsOf({ phases }: PhasePlan) {
 }
 
 async function planLines(plan: PhasePlan, graph: PhaseGraph): Promise<string[]> {
-  const { printable } = await import("../../artifacts/quote.ts");
-  const row = ({ key, role, title }: Phase): string[] => [key, role, title].map(printable);
+  const { escaped } = await import("../../artifacts/quote.ts");
+  const row = ({ key, role, title }: Phase): string[] => [key, role, title].map(escaped);
   const rows = new Map(plan.phases.map((phase) => [phase.key, row(phase)]));
   const waves = graph.waves.map((wave) => wave.map((key) => rows.get(key) ?? []));
   const artifacts = artifactsOf(plan).map((artifact) =>
-    [artifact.path, artifact.schema, artifact.phase].map(printable),
+    [artifact.path, artifact.schema, artifact.phase].map(escaped),
   );
   return [
     headline(plan, graph),
-    `run ${plan.runId}, ${printable(plan.phaseKey)}`,
+    `run ${plan.runId}, ${escaped(plan.phaseKey)}`,
     ...waveLines(waves),
     ...chainLines(graph.longestChain),
     ...(artifacts.length > 0 ? ["", "Artifacts", ...aligned(artifacts, artifacts)] : []),

@@ -1,11 +1,11 @@
 import { Command } from "commander";
 
 import { resolveSession } from "../../store/sessions/read.ts";
-import { deleteSessionTree, readDoomed } from "../../store/transfer/delete-tree.ts";
+import { deleteSessionTree, previewDeletion } from "../../store/transfer/delete-tree.ts";
 import { confirm } from "../confirm.ts";
 import { type CliContext, noticeLine, printJson, printLine } from "../context.ts";
 import { openStore, withStore } from "../database.ts";
-import { doomedDocument, doomedLines } from "./doomed-lines.ts";
+import { deletionDocument, deletionLines } from "./doomed-lines.ts";
 
 interface DeleteOptions {
   readonly yes?: true;
@@ -24,7 +24,7 @@ export function deleteCommand(cli: CliContext): Command {
       const { id } = await store.read(resolveSession, { reference });
       if (options.yes !== true) {
         noticeLine(cli, "This deletes for good:");
-        for (const line of doomedLines(await store.read(readDoomed, { id }))) {
+        for (const line of deletionLines(await store.read(previewDeletion, { id }))) {
           noticeLine(cli, line);
         }
         if (!(await confirm(cli, "Delete?"))) {
@@ -35,11 +35,11 @@ export function deleteCommand(cli: CliContext): Command {
       }
       const deleted = await store.write(deleteSessionTree, { id });
       if (options.json === true) {
-        printJson(cli, deleted.map(doomedDocument));
+        printJson(cli, deleted.map(deletionDocument));
         return;
       }
       printLine(cli, "Deleted:");
-      for (const line of doomedLines(deleted)) {
+      for (const line of deletionLines(deleted)) {
         printLine(cli, line);
       }
     });

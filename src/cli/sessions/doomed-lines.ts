@@ -1,9 +1,9 @@
 import { oneLine } from "../../core/text.ts";
-import type { Doomed } from "../../store/transfer/delete-tree.ts";
+import type { DeletionPreview } from "../../store/transfer/delete-tree.ts";
 import { plural } from "../plural.ts";
 
 /** A line for each session that goes: sub-agents stand indented below their parent. */
-export function doomedLines(doomed: readonly Doomed[]): string[] {
+export function deletionLines(doomed: readonly DeletionPreview[]): string[] {
   const top = doomed[0]?.session.depth ?? 0;
   return doomed.map(({ session, messages, threads, checkpoints }) => {
     const indent = "  ".repeat(session.depth - top + 1);
@@ -13,7 +13,7 @@ export function doomedLines(doomed: readonly Doomed[]): string[] {
 }
 
 /** The same for programs. */
-export function doomedDocument({ session, ...counts }: Doomed): Record<string, unknown> {
+export function deletionDocument({ session, ...counts }: DeletionPreview): Record<string, unknown> {
   return {
     id: session.id,
     title: session.title,

@@ -8,7 +8,7 @@ import type { Store } from "../../store/store.ts";
 import { sessionsOf, type SessionTree } from "../../store/transfer/document.ts";
 import { readSessionTree } from "../../store/transfer/read-tree.ts";
 import { exportText } from "../../store/transfer/text.ts";
-import { faultOf } from "../../store/transfer/verify.ts";
+import { inconsistencyOf } from "../../store/transfer/verify.ts";
 import { type CliContext, noticeLine } from "../context.ts";
 import { openStore, withStore } from "../database.ts";
 import { transcript } from "./transcript.ts";
@@ -44,7 +44,7 @@ export function exportCommand(cli: CliContext): Command {
 
 /** What an import would refuse: whoever deletes what was exported has to know before. */
 async function doubtOf(store: Store, tree: SessionTree): Promise<string | null> {
-  const fault = faultOf(tree);
+  const fault = inconsistencyOf(tree);
   if (fault !== null) {
     return `${fault.pointer}: ${fault.message}`;
   }

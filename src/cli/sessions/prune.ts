@@ -2,13 +2,13 @@ import { Command, Option } from "commander";
 
 import { RepriseError } from "../../core/errors.ts";
 import { SESSION_STATES, type SessionState } from "../../core/sessions.ts";
-import type { Doomed } from "../../store/transfer/delete-tree.ts";
+import type { DeletionPreview } from "../../store/transfer/delete-tree.ts";
 import { type Prunable, pruneSession, readPrunable } from "../../store/transfer/prune.ts";
 import type { Store } from "../../store/store.ts";
 import { confirm } from "../confirm.ts";
 import { type CliContext, noticeLine, printJson, printLine } from "../context.ts";
 import { openStore, withStore } from "../database.ts";
-import { doomedDocument, doomedLines } from "./doomed-lines.ts";
+import { deletionDocument, deletionLines } from "./doomed-lines.ts";
 import { plural } from "../plural.ts";
 
 interface PruneOptions {
@@ -66,9 +66,12 @@ function milliseconds(text: string): number {
   );
 }
 
-async function agreed(cli: CliContext, trees: readonly (readonly Doomed[])[]): Promise<boolean> {
+async function agreed(
+  cli: CliContext,
+  trees: readonly (readonly DeletionPreview[])[],
+): Promise<boolean> {
   noticeLine(cli, "This deletes for good:");
-  for (const line of trees.flatMap(doomedLines)) {
+  for (const line of trees.flatMap(deletionLines)) {
     noticeLine(cli, line);
   }
   return confirm(cli, `Delete ${plural(trees.flat().length, "session")}?`);
@@ -77,10 +80,10 @@ async function agreed(cli: CliContext, trees: readonly (readonly Doomed[])[]): P
 /** One transaction for each, so that others who write wait for one deletion at most. */
 async function pruneAll(
   store: Store,
-  found: readonly (readonly Doomed[])[],
+  found: readonly (readonly DeletionPreview[])[],
   prunable: Prunable,
-): Promise<(readonly Doomed[])[]> {
-  const deleted: (readonly Doomed[])[] = [];
+): Promise<(readonly DeletionPreview[])[]> {
+  const deleted: (readonly DeletionPreview[])[] = [];
   for (const [root] of found) {
     if (root !== undefined) {
       deleted.push(await store.write(pruneSession, { ...prunable, id: root.session.id }));
@@ -92,10 +95,10 @@ async function pruneAll(
 function show(
   cli: CliContext,
   options: PruneOptions,
-  { verb, trees }: { verb: string; trees: readonly (readonly Doomed[])[] },
+  { verb, trees }: { verb: string; trees: readonly (readonly DeletionPreview[])[] },
 ): void {
   if (options.json === true) {
-    printJson(cli, trees.flat().map(doomedDocument));
+    printJson(cli, trees.flat().map(deletionDocument));
     return;
   }
   if (trees.flat().length === 0) {
@@ -103,7 +106,7 @@ function show(
     return;
   }
   printLine(cli, `${verb} ${plural(trees.flat().length, "session")}:`);
-  for (const line of trees.flatMap(doomedLines)) {
+  for (const line of trees.flatMap(deletionLines)) {
     printLine(cli, line);
   }
 }

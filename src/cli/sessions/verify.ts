@@ -1,7 +1,7 @@
 import { Command } from "commander";
 
-import { about, BEYOND_REPAIR, type Finding } from "../../agent/proof/finding.ts";
-import type { Proven } from "../../agent/proof/prove.ts";
+import { about, BEYOND_REPAIR, type Difference } from "../../agent/proof/finding.ts";
+import type { VerifiedSession } from "../../agent/proof/prove.ts";
 import { isRepriseError } from "../../core/errors.ts";
 import { type Orphans, readOrphans } from "../../store/proof/record.ts";
 import { readSessionIds } from "../../store/proof/session-ids.ts";
@@ -43,8 +43,8 @@ async function verifyOne(input: {
 }): Promise<void> {
   const { cli, store } = input;
   const { id } = await store.read(resolveSession, { reference: input.reference });
-  const { proveSession } = await import("../../agent/proof/prove.ts");
-  const proven = await proveSession(store, id);
+  const { verifySession } = await import("../../agent/proof/prove.ts");
+  const proven = await verifySession(store, id);
   cli.exitCode = proven.findings.length === 0 ? 0 : 1;
   if (input.json) {
     printJson(cli, verifyDocument(proven));
@@ -55,7 +55,7 @@ async function verifyOne(input: {
 
 /** Prints each session that differs as soon as it is known: there may be thousands. */
 async function verifyAll(cli: CliContext, store: Store, json: boolean): Promise<void> {
-  const { proveSession } = await import("../../agent/proof/prove.ts");
+  const { verifySession } = await import("../../agent/proof/prove.ts");
   const counts = { sessions: 0, messages: 0, different: 0, findings: 0 };
   const count = (document: VerifyDocument): void => {
     counts.messages += document.messages;
@@ -68,7 +68,7 @@ async function verifyAll(cli: CliContext, store: Store, json: boolean): Promise<
     }
   };
   for await (const id of sessionIds(store)) {
-    const document = await documentOf(id, proveSession(store, id));
+    const document = await documentOf(id, verifySession(store, id));
     if (document !== null) {
       counts.sessions += 1;
       count(document);
@@ -108,10 +108,10 @@ interface VerifyDocument {
   readonly messages: number;
   readonly pending: number;
   readonly threads: number;
-  readonly findings: readonly Finding[];
+  readonly findings: readonly Difference[];
 }
 
-function verifyDocument({ proof, findings, pending }: Proven): VerifyDocument {
+function verifyDocument({ proof, findings, pending }: VerifiedSession): VerifyDocument {
   return {
     session_id: proof.session_id,
     ok: findings.length === 0,
@@ -126,7 +126,10 @@ function verifyDocument({ proof, findings, pending }: Proven): VerifyDocument {
  * Null for a session that was deleted meanwhile. One that cannot be read is a separate finding:
  * it keeps none of the others from being checked.
  */
-async function documentOf(id: string, proven: Promise<Proven>): Promise<VerifyDocument | null> {
+async function documentOf(
+  id: string,
+  proven: Promise<VerifiedSession>,
+): Promise<VerifyDocument | null> {
   try {
     return verifyDocument(await proven);
   } catch (error) {
@@ -147,12 +150,12 @@ function orphanDocument({ session_id, messages }: Orphans): VerifyDocument {
 
 function damagedDocument(
   session_id: string,
-  { finding, messages = 0 }: { readonly finding: Finding; readonly messages?: number },
+  { finding, messages = 0 }: { readonly finding: Difference; readonly messages?: number },
 ): VerifyDocument {
   return { session_id, ok: false, messages, pending: 0, threads: 0, findings: [finding] };
 }
 
-function printFindings(cli: CliContext, { proof, findings, pending }: Proven): void {
+function printFindings(cli: CliContext, { proof, findings, pending }: VerifiedSession): void {
   if (findings.length === 0) {
     const waiting = pending === 0 ? "" : `, ${pending} of them in no checkpoint yet`;
     printLine(

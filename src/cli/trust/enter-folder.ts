@@ -3,7 +3,7 @@ import { holdsAnything } from "../../agent/trust/holds-anything.ts";
 import { isRepriseError } from "../../core/errors.ts";
 import { oneLine } from "../../core/text.ts";
 import { ask as askInTerminal } from "../ask.ts";
-import { personaPlaces } from "../config.ts";
+import { personaFolderPaths } from "../config.ts";
 import { type CliContext, noticeLine } from "../context.ts";
 
 interface EnterInput {
@@ -27,7 +27,7 @@ export async function enterFolder({ cli, folder, from, ask }: EnterInput): Promi
     import("../../agent/trust/holdings.ts"),
     import("../../agent/trust/trust.ts"),
   ]);
-  const places = personaPlaces(cli);
+  const places = personaFolderPaths(cli);
   const holdings = await holdingsOf(places, folder);
   if (holdings.items.length === 0) {
     return true;
@@ -99,7 +99,7 @@ async function keep(
 ): Promise<void> {
   const { keepAnswer } = await import("../../agent/trust/trust.ts");
   try {
-    await keepAnswer(personaPlaces(cli).trust, folder, answer);
+    await keepAnswer(personaFolderPaths(cli).trust, folder, answer);
   } catch (error) {
     if (!isRepriseError(error)) {
       throw error;

@@ -9,12 +9,12 @@ import { RepriseError } from "../../core/errors.ts";
 import { SCRAPE_FRESH_MS, SCRAPE_PATIENCE_MS } from "../../core/limits.ts";
 import { countOpenExchanges, type OpenExchanges } from "../../store/sessions/open-exchanges.ts";
 import type { Store } from "../../store/store.ts";
-import { shareWork } from "../share.ts";
+import { singleFlight } from "../share.ts";
 import type { Streams } from "../streams.ts";
 import type { PromClient } from "./instruments.ts";
 
 /** What is looked at when somebody asks, instead of being counted. */
-export interface Gauged {
+export interface Gauges {
   readonly store: Store;
   readonly streams: Pick<Streams, "open" | "watched">;
   readonly server: Server;
@@ -30,7 +30,7 @@ type AddGauge = (gauge: {
 }) => void;
 
 /** Registers the gauges. Where the database does not answer, what it would be asked has no value. */
-export function createGauges(prom: PromClient, registry: Registry, gauged: Gauged): void {
+export function createGauges(prom: PromClient, registry: Registry, gauged: Gauges): void {
   const add: AddGauge = ({ name, help, label, look }) => {
     const gauge = new prom.Gauge({
       name,
@@ -53,7 +53,7 @@ export function createGauges(prom: PromClient, registry: Registry, gauged: Gauge
   countProcessor(prom, registry);
 }
 
-function addServiceGauges(add: AddGauge, { streams, server, version }: Gauged): void {
+function addServiceGauges(add: AddGauge, { streams, server, version }: Gauges): void {
   add({
     name: "reprise_build_info",
     help: "1, with the version of the program.",
@@ -98,7 +98,7 @@ function addDatabaseGauges(add: AddGauge, store: Store): void {
     help: "Operations that wait for a connection or for their turn.",
     look: (set) => set(store.load().waiting),
   });
-  const count = shareWork<OpenExchanges>({
+  const count = singleFlight<OpenExchanges>({
     work: () => store.read(countOpenExchanges, null),
     freshMs: SCRAPE_FRESH_MS,
     patienceMs: SCRAPE_PATIENCE_MS,

@@ -1,6 +1,6 @@
 import type { Observation, Observe } from "../observation.ts";
 import { measureEventLoop } from "./event-loop.ts";
-import { createGauges, type Gauged } from "./gauges.ts";
+import { createGauges, type Gauges } from "./gauges.ts";
 import { createInstruments } from "./instruments.ts";
 
 export interface Metrics {
@@ -16,7 +16,7 @@ export interface Metrics {
 
 export interface MetricsParts {
   /** Asked once, when the first observation has been made. */
-  readonly gauged: () => Gauged;
+  readonly gauged: () => Gauges;
   readonly onFailure: (error: unknown) => void;
 }
 
@@ -83,7 +83,7 @@ interface Loaded {
   stop(): void;
 }
 
-async function load(gauged: Gauged): Promise<Loaded> {
+async function load(gauged: Gauges): Promise<Loaded> {
   const { default: prom } = await import("prom-client");
   const registry = new prom.Registry();
   const observe = createInstruments(prom, registry);

@@ -1,11 +1,11 @@
 import type { Fence } from "../leases/fence.ts";
 import type { Operation, Tx } from "../store.ts";
 import { batches } from "./bodies.ts";
-import { type FoldedIds, NOTHING_FOLDED, planFold } from "./plan-fold.ts";
+import { type PrunedIds, NOTHING_PRUNED, planPrune } from "./plan-fold.ts";
 import { holdThread } from "./threads.ts";
-import { readUnfolded } from "./unfolded.ts";
+import { readPrunableRows } from "./unfolded.ts";
 
-export interface FoldThread {
+export interface PruneThread {
   readonly thread_id: string;
   readonly fence: Fence | null;
 }
@@ -21,13 +21,13 @@ export interface FoldThread {
  * tasks wrote is needed. Carried out again, it changes nothing. The answer names what is gone, for
  * those who remember what the thread has. Error codes: as `holdFence`.
  */
-export const foldThread: Operation<FoldThread, FoldedIds> = async (tx, input) => {
+export const pruneThread: Operation<PruneThread, PrunedIds> = async (tx, input) => {
   await holdThread(tx, input);
-  const unfolded = await readUnfolded(tx, input.thread_id);
+  const unfolded = await readPrunableRows(tx, input.thread_id);
   if (unfolded === null) {
-    return NOTHING_FOLDED;
+    return NOTHING_PRUNED;
   }
-  const { parents, gone } = planFold(unfolded);
+  const { parents, gone } = planPrune(unfolded);
   for (const { row, parent_id } of parents) {
     await tx.db.updateTable("checkpoints").set({ parent_id }).where("id", "=", row).execute();
   }
@@ -56,7 +56,7 @@ async function markFolded(tx: Tx, thread: number): Promise<void> {
 async function removeCheckpoints(
   tx: Tx,
   thread: number,
-  { checkpoints }: FoldedIds,
+  { checkpoints }: PrunedIds,
 ): Promise<void> {
   for (const [ns, ids] of Map.groupBy(checkpoints, (one) => one.ns)) {
     for (const batch of batches(ids.map(({ checkpoint_id }) => checkpoint_id))) {
@@ -75,7 +75,7 @@ async function removeCheckpoints(
 /** A message's body is a JSON array that begins with a text: one is never taken for a value. */
 const MESSAGE_TEXT = '["%';
 
-async function removeValues(tx: Tx, { lists, bodies }: FoldedIds): Promise<void> {
+async function removeValues(tx: Tx, { lists, bodies }: PrunedIds): Promise<void> {
   for (const batch of batches(lists)) {
     await tx.db.deleteFrom("checkpoint_lists").where("id", "in", batch).execute();
   }

@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 
 import { RepriseError } from "../../core/errors.ts";
-import { type Given, prepared } from "../prepared.ts";
+import { type Parameter, prepared } from "../prepared.ts";
 import type { Tx } from "../store.ts";
 import type { ListVersion, StoredValue } from "./value.ts";
 
@@ -66,7 +66,7 @@ export async function markHead(tx: Tx, mark: HeadMark): Promise<void> {
   await tx.rows(moveMark, mark);
 }
 
-const moveMark = prepared(({ db }, given: Given<HeadMark>) =>
+const moveMark = prepared(({ db }, given: Parameter<HeadMark>) =>
   db
     .updateTable("checkpoint_threads")
     .set({ head_row: given("row"), head_length: given("length"), head_hash: given("hash") })

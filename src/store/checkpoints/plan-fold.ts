@@ -1,24 +1,24 @@
 import { refsOf, type StoredValue } from "./value.ts";
-import type { Unfolded, UnfoldedCheckpoint } from "./unfolded.ts";
+import type { PrunableRows, PrunableCheckpoint } from "./unfolded.ts";
 
 /** What a fold takes away. */
-export interface FoldedIds {
+export interface PrunedIds {
   readonly checkpoints: readonly { readonly ns: string; readonly checkpoint_id: string }[];
   /** Values that were kept as bodies. Messages are not among them. */
   readonly bodies: readonly number[];
   readonly lists: readonly number[];
 }
 
-export const NOTHING_FOLDED: FoldedIds = { checkpoints: [], bodies: [], lists: [] };
+export const NOTHING_PRUNED: PrunedIds = { checkpoints: [], bodies: [], lists: [] };
 
-export interface Fold {
+export interface PrunePlan {
   /** Checkpoints that stay, and whom they follow now. */
   readonly parents: readonly { readonly row: number; readonly parent_id: string | null }[];
-  readonly gone: FoldedIds;
+  readonly gone: PrunedIds;
 }
 
 /** Works out what folding a thread into its latest checkpoint means. */
-export function planFold(unfolded: Unfolded): Fold {
+export function planPrune(unfolded: PrunableRows): PrunePlan {
   const inner = innerCheckpoints(unfolded.checkpoints);
   const staying = unfolded.checkpoints.filter((checkpoint) => !inner.has(checkpoint.checkpoint_id));
   const leaving = [...inner.values(), ...unfolded.nested];
@@ -41,13 +41,13 @@ export function planFold(unfolded: Unfolded): Fold {
   };
 }
 
-type ById = ReadonlyMap<string, UnfoldedCheckpoint>;
+type ById = ReadonlyMap<string, PrunableCheckpoint>;
 
 /** The latest one's ancestors, but for those that another branch begins from. */
-function innerCheckpoints(checkpoints: readonly UnfoldedCheckpoint[]): ById {
+function innerCheckpoints(checkpoints: readonly PrunableCheckpoint[]): ById {
   const byId = new Map(checkpoints.map((checkpoint) => [checkpoint.checkpoint_id, checkpoint]));
   const [head] = checkpoints;
-  const chain = new Map<string, UnfoldedCheckpoint>();
+  const chain = new Map<string, PrunableCheckpoint>();
   for (let next = byId.get(head?.parent_id ?? ""); next !== undefined && next !== head;) {
     if (chain.has(next.checkpoint_id)) {
       break;
@@ -71,7 +71,7 @@ function nextStaying(parentId: string | null, inner: ById): string | null {
   return next;
 }
 
-function placesOf(checkpoints: FoldedIds["checkpoints"]): FoldedIds["checkpoints"] {
+function placesOf(checkpoints: PrunedIds["checkpoints"]): PrunedIds["checkpoints"] {
   const places = checkpoints.map(
     ({ ns, checkpoint_id }) =>
       [JSON.stringify([ns, checkpoint_id]), { ns, checkpoint_id }] as const,
@@ -100,7 +100,7 @@ function textsOf(holders: readonly Holder[]): Set<number> {
 
 /** Shapes stay: the next exchange goes through the same ones. */
 function freeBodies(
-  { folded_body, checkpoints, nested }: Unfolded,
+  { folded_body, checkpoints, nested }: PrunableRows,
   { texts, kept }: { texts: ReadonlySet<number>; kept: { readonly bodies: ReadonlySet<number> } },
 ): number[] {
   const shapes = new Set([...checkpoints, ...nested].map(({ shape }) => shape));
@@ -110,7 +110,7 @@ function freeBodies(
 }
 
 /** Lists that nothing refers to, nor to a list on top of them; those on top come first. */
-function freeLists({ lists }: Unfolded, kept: ReadonlySet<number>): number[] {
+function freeLists({ lists }: PrunableRows, kept: ReadonlySet<number>): number[] {
   const needed = new Set(kept);
   const free: number[] = [];
   for (const { id, base } of lists.toSorted((a, b) => b.id - a.id)) {

@@ -1,10 +1,10 @@
 import type { Fence } from "../leases/fence.ts";
 import type { Operation, Tx } from "../store.ts";
-import { keepParcel } from "./put.ts";
+import { keepBatch } from "./put.ts";
 import { holdThread } from "./threads.ts";
 import {
-  type Parcel,
-  type Placed,
+  type WriteBatch,
+  type StoredIds,
   storedText,
   type StoredWrite,
   type ValueInput,
@@ -23,7 +23,7 @@ export interface PutWrites {
   readonly checkpoint_id: string;
   readonly task_id: string;
   readonly writes: readonly WriteInput[];
-  readonly parcel: Parcel;
+  readonly parcel: WriteBatch;
   readonly fence: Fence | null;
 }
 
@@ -33,9 +33,9 @@ export interface PutWrites {
  *
  * Answers as `putCheckpoint`. Error codes: as `holdFence`.
  */
-export const putWrites: Operation<PutWrites, Placed | "stale"> = async (tx, input) => {
+export const putWrites: Operation<PutWrites, StoredIds | "stale"> = async (tx, input) => {
   await holdThread(tx, input);
-  const placed = await keepParcel(tx, input);
+  const placed = await keepBatch(tx, input);
   if (placed === "stale") {
     return placed;
   }
@@ -79,7 +79,7 @@ async function readWrites(tx: Tx, key: WritesKey): Promise<readonly StoredWrite[
 
 function writesText(
   present: readonly StoredWrite[],
-  { writes, placed }: { writes: readonly WriteInput[]; placed: Placed },
+  { writes, placed }: { writes: readonly WriteInput[]; placed: StoredIds },
 ): string {
   const texts = new Map(present.map((write) => [write[0], JSON.stringify(write)]));
   const before = new Set(texts.keys());

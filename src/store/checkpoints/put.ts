@@ -8,8 +8,8 @@ import { findThread, holdThread, keepThread } from "./threads.ts";
 import {
   at,
   type ListVersion,
-  type Parcel,
-  type Placed,
+  type WriteBatch,
+  type StoredIds,
   storedText,
   type StoredValue,
   type ValueInput,
@@ -40,7 +40,7 @@ export interface PutCheckpoint {
   readonly channels: readonly ChannelInput[];
   /** The messages that it has then. */
   readonly chain: MessageChain;
-  readonly parcel: Parcel;
+  readonly parcel: WriteBatch;
   readonly mirror: CheckpointMirror | null;
   readonly fence: Fence | null;
 }
@@ -54,14 +54,14 @@ export interface PutCheckpoint {
  *
  * Error codes: as `holdFence`.
  */
-export const putCheckpoint: Operation<PutCheckpoint, Placed | "stale"> = async (tx, input) => {
+export const putCheckpoint: Operation<PutCheckpoint, StoredIds | "stale"> = async (tx, input) => {
   await holdThread(tx, input);
   const parent = await readParent(tx, input);
   const channels = parent?.channels ?? null;
   if (!hasInherited(channels, input) || !standsAt(channels, input.mirror)) {
     return "stale";
   }
-  const placed = await keepParcel(tx, { ...input, thread: parent?.thread });
+  const placed = await keepBatch(tx, { ...input, thread: parent?.thread });
   if (placed === "stale") {
     return placed;
   }
@@ -75,7 +75,7 @@ export const putCheckpoint: Operation<PutCheckpoint, Placed | "stale"> = async (
 /** Stores the row and, for a root checkpoint, moves the thread's mark to it. */
 async function keepCheckpoint(
   tx: Tx,
-  { input, parent, placed }: { input: PutCheckpoint; parent: Channels | null; placed: Placed },
+  { input, parent, placed }: { input: PutCheckpoint; parent: Channels | null; placed: StoredIds },
 ): Promise<void> {
   const { thread } = placed;
   const { ns, checkpoint_id } = input;
@@ -144,14 +144,14 @@ interface KeepParcel {
   readonly thread_id: string;
   /** The thread's number where the caller has read it. */
   readonly thread?: number | undefined;
-  readonly parcel: Parcel;
+  readonly parcel: WriteBatch;
 }
 
 /** Stores what the values of a write refer to; `stale` before anything is changed. */
-export async function keepParcel(
+export async function keepBatch(
   tx: Tx,
   { thread_id, thread: given, parcel }: KeepParcel,
-): Promise<Placed | "stale"> {
+): Promise<StoredIds | "stale"> {
   const { bodies, sequences } = parcel;
   const known = given ?? (await findThread(tx, thread_id));
   const found =
@@ -174,7 +174,7 @@ export async function keepParcel(
 
 function channelsText(
   channels: readonly ChannelInput[],
-  { parent, placed }: { parent: Channels | null; placed: Placed },
+  { parent, placed }: { parent: Channels | null; placed: StoredIds },
 ): string {
   const members: string[] = [];
   for (const channel of channels) {

@@ -3,7 +3,7 @@ import { batches } from "./bodies.ts";
 import type { StoredValue, StoredWrite } from "./value.ts";
 
 /** A checkpoint that was stored since the thread was last folded. */
-export interface UnfoldedCheckpoint {
+export interface PrunableCheckpoint {
   readonly row: number;
   readonly ns: string;
   readonly checkpoint_id: string;
@@ -12,34 +12,34 @@ export interface UnfoldedCheckpoint {
   readonly values: readonly StoredValue[];
 }
 
-export interface UnfoldedWrites {
+export interface PrunableWrites {
   readonly ns: string;
   readonly checkpoint_id: string;
   readonly task_id: string;
   readonly values: readonly StoredValue[];
 }
 
-export interface UnfoldedList {
+export interface PrunableList {
   readonly id: number;
   readonly base: number | null;
 }
 
 /** What a thread has gained since it was last folded. */
-export interface Unfolded {
+export interface PrunableRows {
   readonly thread: number;
   /** Only bodies above this one may go: what is kept from before may refer to the others. */
   readonly folded_body: number;
   /** Of the root graph, latest first, one at least. */
-  readonly checkpoints: readonly UnfoldedCheckpoint[];
+  readonly checkpoints: readonly PrunableCheckpoint[];
   /** Of the graphs below it that last no longer than one task. */
-  readonly nested: readonly UnfoldedCheckpoint[];
+  readonly nested: readonly PrunableCheckpoint[];
   /** Of all these, and of the older checkpoints that they begin from. */
-  readonly writes: readonly UnfoldedWrites[];
-  readonly lists: readonly UnfoldedList[];
+  readonly writes: readonly PrunableWrites[];
+  readonly lists: readonly PrunableList[];
 }
 
 /** Null for a thread without a checkpoint since it was last folded. */
-export async function readUnfolded(tx: Tx, threadId: string): Promise<Unfolded | null> {
+export async function readPrunableRows(tx: Tx, threadId: string): Promise<PrunableRows | null> {
   const thread = await tx.db
     .selectFrom("checkpoint_threads")
     .select(["id", "folded_checkpoint", "folded_body", "folded_list"])
@@ -71,7 +71,7 @@ export async function readUnfolded(tx: Tx, threadId: string): Promise<Unfolded |
   return { thread: thread.id, folded_body: thread.folded_body, checkpoints, nested, writes, lists };
 }
 
-async function readRoot(tx: Tx, thread: number, after: number): Promise<UnfoldedCheckpoint[]> {
+async function readRoot(tx: Tx, thread: number, after: number): Promise<PrunableCheckpoint[]> {
   const rows = await selectCheckpoints(tx, thread)
     .where("ns", "=", "")
     .where("id", ">", after)
@@ -83,7 +83,7 @@ async function readRoot(tx: Tx, thread: number, after: number): Promise<Unfolded
 /** `node:task` names a graph's run inside one task; without a task it keeps a memory of its own. */
 const IN_A_TASK = "%:%";
 
-async function readNested(tx: Tx, thread: number): Promise<UnfoldedCheckpoint[]> {
+async function readNested(tx: Tx, thread: number): Promise<PrunableCheckpoint[]> {
   const rows = await selectCheckpoints(tx, thread)
     .where("ns", ">", "")
     .where("ns", "like", IN_A_TASK)
@@ -102,10 +102,10 @@ function checkpointOf({
   channels,
   metadata,
   ...row
-}: Omit<UnfoldedCheckpoint, "values"> & {
+}: Omit<PrunableCheckpoint, "values"> & {
   readonly channels: string;
   readonly metadata: string;
-}): UnfoldedCheckpoint {
+}): PrunableCheckpoint {
   const members = JSON.parse(channels) as Readonly<Record<string, StoredValue>>;
   return { ...row, values: [JSON.parse(metadata) as StoredValue, ...Object.values(members)] };
 }
@@ -114,8 +114,8 @@ async function readRootWrites(
   tx: Tx,
   thread: number,
   checkpointIds: readonly string[],
-): Promise<UnfoldedWrites[]> {
-  const writes: UnfoldedWrites[] = [];
+): Promise<PrunableWrites[]> {
+  const writes: PrunableWrites[] = [];
   for (const batch of batches(checkpointIds)) {
     const rows = await selectWrites(tx, thread)
       .where("ns", "=", "")
@@ -126,7 +126,7 @@ async function readRootWrites(
   return writes;
 }
 
-async function readNestedWrites(tx: Tx, thread: number): Promise<UnfoldedWrites[]> {
+async function readNestedWrites(tx: Tx, thread: number): Promise<PrunableWrites[]> {
   const rows = await selectWrites(tx, thread)
     .where("ns", ">", "")
     .where("ns", "like", IN_A_TASK)
@@ -144,7 +144,7 @@ function selectWrites(tx: Tx, thread: number) {
 function writesOf({
   writes,
   ...row
-}: Omit<UnfoldedWrites, "values"> & { readonly writes: string }): UnfoldedWrites {
+}: Omit<PrunableWrites, "values"> & { readonly writes: string }): PrunableWrites {
   const stored = JSON.parse(writes) as readonly StoredWrite[];
   return { ...row, values: stored.map(([, , value]) => value) };
 }

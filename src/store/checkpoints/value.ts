@@ -20,7 +20,7 @@ export interface SequenceInput {
 }
 
 /** What the values of one write refer to. Places in these arrays stand for rows not yet written. */
-export interface Parcel {
+export interface WriteBatch {
   readonly bodies: readonly BodyInput[];
   readonly sequences: readonly SequenceInput[];
 }
@@ -53,14 +53,14 @@ export type StoredValue =
 export type StoredWrite = readonly [index: number, channel: string, value: StoredValue];
 
 /** Where the bodies and sequences of a parcel came to lie, place by place. */
-export interface Placed {
+export interface StoredIds {
   readonly thread: number;
   readonly bodies: readonly number[];
   readonly sequences: readonly ListVersion[];
 }
 
 /** The JSON text of a StoredValue. `json` is put in as it is, so that no value is parsed to be kept. */
-export function storedText(value: ValueInput, placed: Placed): string {
+export function storedText(value: ValueInput, placed: StoredIds): string {
   switch (value.kind) {
     case "inline":
       return value.refs.length === 0
@@ -77,7 +77,7 @@ export function storedText(value: ValueInput, placed: Placed): string {
   }
 }
 
-function refsText(refs: readonly RefInput[], placed: Placed): string {
+function refsText(refs: readonly RefInput[], placed: StoredIds): string {
   const texts = refs.map((ref) =>
     ref.kind === "body"
       ? String(at(placed.bodies, ref.body))

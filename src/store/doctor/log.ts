@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readlinkSync, realpathSync } from "node:fs";
 
 import { isRepriseError } from "../../core/errors.ts";
-import { refuseStrayLog } from "../sqlite/stray-log.ts";
+import { refuseForeignWal } from "../sqlite/stray-log.ts";
 import type { Check } from "./check.ts";
 import { SUFFIXES } from "./file.ts";
 
@@ -12,7 +12,7 @@ import { SUFFIXES } from "./file.ts";
  */
 export function checkLog(path: string): Check {
   try {
-    refuseStrayLog(path);
+    refuseForeignWal(path);
   } catch (error) {
     if (isRepriseError(error)) {
       return { name: "log", status: "failed", sentence: error.message };

@@ -1,6 +1,6 @@
 import { isRepriseError } from "../../core/errors.ts";
-import { foldThread } from "../checkpoints/fold.ts";
-import { type FoldedIds, NOTHING_FOLDED } from "../checkpoints/plan-fold.ts";
+import { pruneThread } from "../checkpoints/fold.ts";
+import { type PrunedIds, NOTHING_PRUNED } from "../checkpoints/plan-fold.ts";
 import type { Operation } from "../store.ts";
 import type { Fence } from "./fence.ts";
 import { releaseLease } from "./lease.ts";
@@ -16,18 +16,18 @@ export interface FinishExchange {
  * into one, in one transaction. The answer is what the fold took away: nothing where the lease is
  * another's by now.
  */
-export const finishExchange: Operation<FinishExchange, FoldedIds> = async (tx, input) => {
+export const finishExchange: Operation<FinishExchange, PrunedIds> = async (tx, input) => {
   const folded = await foldIfHeld(tx, input);
   await releaseLease(tx, { fence: input.fence, finished: true });
   return folded;
 };
 
-const foldIfHeld: Operation<FinishExchange, FoldedIds> = async (tx, input) => {
+const foldIfHeld: Operation<FinishExchange, PrunedIds> = async (tx, input) => {
   try {
-    return await foldThread(tx, input);
+    return await pruneThread(tx, input);
   } catch (error) {
     if (isRepriseError(error, "lease_lost", "session_ended")) {
-      return NOTHING_FOLDED;
+      return NOTHING_PRUNED;
     }
     throw error;
   }

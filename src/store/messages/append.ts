@@ -5,7 +5,7 @@ import type { Message, Session } from "../../core/sessions.ts";
 import { estimateTokens, titleOf } from "../../core/text.ts";
 import { type Fence, holdFence } from "../leases/fence.ts";
 import { refuseEnded, sessionEnded } from "../sessions/change.ts";
-import { type Given, prepared } from "../prepared.ts";
+import { type Parameter, prepared } from "../prepared.ts";
 import { lockSession } from "../sessions/lock.ts";
 import { readSession, resolveSession } from "../sessions/read.ts";
 import { sessionColumns, sessionOf } from "../sessions/rows.ts";
@@ -125,7 +125,7 @@ interface UserRow extends Omit<Message, "tool_calls"> {
   readonly authenticated: number;
 }
 
-const insertUserMessage = prepared(({ db }, given: Given<UserRow>) =>
+const insertUserMessage = prepared(({ db }, given: Parameter<UserRow>) =>
   db.insertInto("messages").values({
     session_id: given("session_id"),
     seq: given("seq"),
@@ -161,7 +161,7 @@ async function takeSeq(tx: Tx, input: Counted): Promise<Session> {
   return sessionOf(row);
 }
 
-const raiseCounter = prepared(({ db, dialect }, given: Given<Counted>) =>
+const raiseCounter = prepared(({ db, dialect }, given: Parameter<Counted>) =>
   db
     .updateTable("sessions")
     .set((eb) => ({

@@ -3,7 +3,7 @@ import { sql } from "kysely";
 import { MESSAGES_PER_READ } from "../../core/limits.ts";
 import type { Session } from "../../core/sessions.ts";
 import { jsonMembers } from "../json-text.ts";
-import { type Given, prepared, type QueryParts } from "../prepared.ts";
+import { type Parameter, prepared, type QueryParts } from "../prepared.ts";
 import { resolveSession } from "../sessions/read.ts";
 import type { Operation, Tx } from "../store.ts";
 import type { DetailInput } from "./read.ts";
@@ -97,7 +97,7 @@ const MESSAGE = {
 } as const;
 
 /** All in one value: 200 messages in values of their own would take twice as long to get here. */
-const messagesFrom = prepared(({ db, dialect }, given: Given<Where & { from_seq: number }>) => {
+const messagesFrom = prepared(({ db, dialect }, given: Parameter<Where & { from_seq: number }>) => {
   let shown = db
     .selectFrom("messages")
     .select([jsonMembers(dialect, MESSAGE).as("members"), "tool_calls"])
@@ -126,7 +126,7 @@ const messagesFrom = prepared(({ db, dialect }, given: Given<Where & { from_seq:
 
 /** How many messages there are, how large together, and where they begin: one row in any case. */
 const extentBefore = prepared(
-  (parts, given: Given<Where & { rows: number }>) =>
+  (parts, given: Parameter<Where & { rows: number }>) =>
     parts.db
       .selectFrom(sizesQuery(parts, given).as("sizes"))
       .select((eb) => [
@@ -140,7 +140,7 @@ const extentBefore = prepared(
 const sizesBefore = prepared(sizesQuery, OPTIONAL);
 
 /** Sizes come first, from the last message backwards: the rows are read once it is known how many. */
-function sizesQuery({ db }: QueryParts, given: Given<Where & { rows: number }>) {
+function sizesQuery({ db }: QueryParts, given: Parameter<Where & { rows: number }>) {
   let query = db
     .selectFrom("messages")
     .select(["seq", messageBytes()])

@@ -1,6 +1,6 @@
 import { MESSAGES_PER_READ } from "../../core/limits.ts";
 import type { Message, Session } from "../../core/sessions.ts";
-import { type Given, prepared } from "../prepared.ts";
+import { type Parameter, prepared } from "../prepared.ts";
 import { resolveSession } from "../sessions/read.ts";
 import type { Operation, Tx } from "../store.ts";
 import { messageOf, selectMessages } from "./rows.ts";
@@ -56,7 +56,7 @@ export const readMessagesAfter: Operation<AfterInput, readonly Message[]> = asyn
 };
 
 const messagesAfter = prepared(
-  (parts, given: Given<AfterInput & { readonly archived: number | undefined }>) => {
+  (parts, given: Parameter<AfterInput & { readonly archived: number | undefined }>) => {
     const query = selectMessages(parts, given("session_id"))
       .where("seq", ">", given("after_seq"))
       .orderBy("seq")
@@ -84,7 +84,7 @@ export const readPending: Operation<{ readonly session_id: string }, readonly Me
   return rows.map(messageOf);
 };
 
-export interface Progress {
+export interface ReadPosition {
   readonly id: string;
   readonly last_seq: number;
   readonly state: Session["state"];
@@ -93,9 +93,9 @@ export interface Progress {
 /** How far each of the sessions is: one query however many are asked about. */
 export const readProgress: Operation<
   { readonly session_ids: readonly string[] },
-  readonly Progress[]
+  readonly ReadPosition[]
 > = async (tx, { session_ids }) => {
-  const progress: Progress[] = [];
+  const progress: ReadPosition[] = [];
   for (const ids of chunks(session_ids)) {
     progress.push(...(await progressOf(tx, ids)));
   }
@@ -111,7 +111,7 @@ function* chunks(ids: readonly string[]): Generator<readonly string[]> {
   }
 }
 
-function progressOf(tx: Tx, ids: readonly string[]): Promise<Progress[]> {
+function progressOf(tx: Tx, ids: readonly string[]): Promise<ReadPosition[]> {
   return tx.db
     .selectFrom("sessions")
     .select(["id", "last_seq", "state"])

@@ -2,7 +2,7 @@ import { sql } from "kysely";
 
 import type { Message, SessionState } from "../../core/sessions.ts";
 import type { Operation, Tx } from "../store.ts";
-import { type Given, prepared } from "../prepared.ts";
+import { type Parameter, prepared } from "../prepared.ts";
 import { readSession } from "../sessions/read.ts";
 import { readMessagesAfter } from "./read.ts";
 
@@ -47,7 +47,7 @@ interface SizesValues extends Pick<StreamPageInput, "session_id" | "after_seq"> 
 }
 
 const sizes = prepared(
-  ({ db }, given: Given<SizesValues>) => {
+  ({ db }, given: Parameter<SizesValues>) => {
     const query = db
       .selectFrom("messages")
       .select(messageBytes())

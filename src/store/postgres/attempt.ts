@@ -2,10 +2,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 import type { PostgresConnection } from "./connection.ts";
 import { connectFailure, isCollision, isPassing, lostFailure, postgresFailure } from "./failure.ts";
-import type { Lent, PostgresPool } from "./pool.ts";
+import type { CheckedOutClient, PostgresPool } from "./pool.ts";
 
 /** How an attempt ended; `again` where nothing was stored and the same may succeed now. */
-export type Attempt<Output> =
+export type AttemptResult<Output> =
   | { readonly kind: "done"; readonly output: Output }
   | { readonly kind: "again"; readonly why: "lost" | "collision"; readonly error: unknown };
 
@@ -14,7 +14,7 @@ export const WAITS_AFTER_LOSS = [50, 250, 1000];
 const WAITS_AFTER_COLLISION = [0, 5, 20, 80, 320, 1000];
 
 /** Attempts until one is done; rejects with the failure of the last one. */
-export async function repeat<Output>(once: () => Promise<Attempt<Output>>): Promise<Output> {
+export async function retry<Output>(once: () => Promise<AttemptResult<Output>>): Promise<Output> {
   const waits = { lost: [...WAITS_AFTER_LOSS], collision: [...WAITS_AFTER_COLLISION] };
   for (;;) {
     const attempt = await once();
@@ -33,9 +33,9 @@ export async function repeat<Output>(once: () => Promise<Attempt<Output>>): Prom
 /** Lends a connection for one attempt and tells whether what failed may be tried again. */
 export async function attempt<Output>(
   pool: PostgresPool,
-  work: (lent: Lent) => Promise<Attempt<Output>>,
-): Promise<Attempt<Output>> {
-  let lent: Lent;
+  work: (lent: CheckedOutClient) => Promise<AttemptResult<Output>>,
+): Promise<AttemptResult<Output>> {
+  let lent: CheckedOutClient;
   try {
     lent = await pool.lend();
   } catch (error) {

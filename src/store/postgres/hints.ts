@@ -4,7 +4,7 @@ import { Client, type ClientConfig } from "pg";
 
 import type { CommitListener } from "../store.ts";
 
-export interface Hints {
+export interface Notifications {
   /** Tells other nodes which sessions were touched: soon, and together with others. */
   send(sessionIds: ReadonlySet<string>): void;
   /** From now on hears what other nodes tell. */
@@ -13,7 +13,7 @@ export interface Hints {
   close(): Promise<void>;
 }
 
-export interface HintsParts {
+export interface NotificationsOptions {
   readonly config: ClientConfig;
   /** Told the sessions that other nodes touched. */
   readonly onHint: CommitListener;
@@ -41,7 +41,7 @@ const FAREWELL_MS = 1000;
  *
  * The connection is made when there is something to say or somebody who listens.
  */
-export function createHints({ config, onHint }: HintsParts): Hints {
+export function createNotifications({ config, onHint }: NotificationsOptions): Notifications {
   const waiting = new Set<string>();
   const closing = new AbortController();
   let listening = false;

@@ -1,9 +1,9 @@
-import type { Source } from "../store.ts";
+import type { ReadOnlyStore } from "../store.ts";
 import { parseAddress } from "./address.ts";
 import { requireTables } from "./migrate.ts";
 import type { PostgresOptions } from "./open.ts";
 import { createPool } from "./pool.ts";
-import { prepare } from "./prepare.ts";
+import { bootstrap } from "./prepare.ts";
 import { createTransactions } from "./transactions.ts";
 
 /**
@@ -12,11 +12,13 @@ import { createTransactions } from "./transactions.ts";
  *
  * Error codes: `database_*`, `config_invalid`.
  */
-export async function openPostgresSource({ url }: Pick<PostgresOptions, "url">): Promise<Source> {
+export async function openPostgresSource({
+  url,
+}: Pick<PostgresOptions, "url">): Promise<ReadOnlyStore> {
   const address = parseAddress(url);
   const pool = createPool(address);
   try {
-    await prepare(pool, requireTables);
+    await bootstrap(pool, requireTables);
   } catch (error) {
     await pool.close();
     throw error;

@@ -1,10 +1,10 @@
 import { createListeners } from "../listeners.ts";
 import type { Store } from "../store.ts";
 import { parseAddress } from "./address.ts";
-import { createHints, type Hints } from "./hints.ts";
+import { createNotifications, type Notifications } from "./hints.ts";
 import { migratePostgres } from "./migrate.ts";
 import { clientConfig, createPool } from "./pool.ts";
-import { prepare } from "./prepare.ts";
+import { bootstrap } from "./prepare.ts";
 import { createTransactions } from "./transactions.ts";
 
 export interface PostgresOptions {
@@ -27,14 +27,14 @@ export async function openPostgresStore({
   const address = parseAddress(url);
   const pool = createPool(address);
   try {
-    await prepare(pool, (connection) => migratePostgres(connection, notice));
+    await bootstrap(pool, (connection) => migratePostgres(connection, notice));
   } catch (error) {
     await pool.close();
     throw error;
   }
   const listeners = createListeners();
   const hints = address.hints
-    ? createHints({ config: clientConfig(address), onHint: listeners.tell })
+    ? createNotifications({ config: clientConfig(address), onHint: listeners.tell })
     : NO_HINTS;
   const transactions = createTransactions({
     pool,
@@ -64,7 +64,7 @@ export async function openPostgresStore({
   };
 }
 
-const NO_HINTS: Hints = {
+const NO_HINTS: Notifications = {
   send: () => undefined,
   listen: () => undefined,
   close: () => Promise.resolve(),

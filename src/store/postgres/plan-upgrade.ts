@@ -3,7 +3,7 @@ import { parseAddress } from "./address.ts";
 import { readVersion } from "./migrate.ts";
 import type { PostgresOptions } from "./open.ts";
 import { createPool } from "./pool.ts";
-import { prepare } from "./prepare.ts";
+import { bootstrap } from "./prepare.ts";
 
 /**
  * What opening this database as the store would do to it. Changes nothing.
@@ -16,7 +16,7 @@ export async function planPostgresUpgrade({
   const pool = createPool(parseAddress(url));
   let version = 0;
   try {
-    await prepare(pool, async (connection) => {
+    await bootstrap(pool, async (connection) => {
       version = await readVersion(connection);
     });
   } finally {

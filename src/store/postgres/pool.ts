@@ -10,7 +10,7 @@ import { requireDurable, SYNCHRONOUS_COMMIT } from "./durability.ts";
 import { SERVER_LIFE } from "./server-life.ts";
 
 /** A connection for one piece of work; `release` gives it back, or closes it where it was lost. */
-export interface Lent {
+export interface CheckedOutClient {
   readonly connection: PostgresConnection;
   release(): void;
 }
@@ -21,7 +21,7 @@ export interface PostgresPool {
    * long as `connect_timeout` says. Rejects with the client library's own errors, or with
    * `config_invalid` and `database_unsupported` for a server that would not keep what it is given.
    */
-  lend(): Promise<Lent>;
+  lend(): Promise<CheckedOutClient>;
   /** How many connections there are, and how many callers wait for one. */
   load(): StoreLoad;
   /** Waits for what is lent. Idempotent. */

@@ -1,16 +1,16 @@
 import type { PostgresConnection } from "./connection.ts";
 import { connectFailure, lostFailure, postgresFailure } from "./failure.ts";
-import type { Lent, PostgresPool } from "./pool.ts";
+import type { CheckedOutClient, PostgresPool } from "./pool.ts";
 
 /**
  * The first work on a database. Nobody waits for a server while it is opened: what is wrong with
  * its address shows here.
  */
-export async function prepare(
+export async function bootstrap(
   pool: PostgresPool,
   work: (connection: PostgresConnection) => Promise<void>,
 ): Promise<void> {
-  let lent: Lent;
+  let lent: CheckedOutClient;
   try {
     lent = await pool.lend();
   } catch (error) {

@@ -1,10 +1,10 @@
 import { RepriseError } from "../../core/errors.ts";
 import type { CommitListener, Operation, Store, Tx } from "../store.ts";
-import { type Attempt, attempt, repeat } from "./attempt.ts";
+import { type AttemptResult, attempt, retry } from "./attempt.ts";
 import type { PostgresConnection } from "./connection.ts";
 import { postgresDialect } from "./dialect.ts";
 import { requireDurable, SYNCHRONOUS_COMMIT } from "./durability.ts";
-import type { Lent, PostgresPool } from "./pool.ts";
+import type { CheckedOutClient, PostgresPool } from "./pool.ts";
 import { SERVER_LIFE } from "./server-life.ts";
 import { abandon, didCommit, type Transaction } from "./settle.ts";
 
@@ -47,10 +47,10 @@ export function createTransactions({ pool, onCommit }: TransactionsParts): Trans
 
   return {
     read: (operation, input) =>
-      accept(() => repeat(() => attempt(pool, (lent) => readOnce(lent, operation, input)))),
+      accept(() => retry(() => attempt(pool, (lent) => readOnce(lent, operation, input)))),
     write: (operation, input) =>
       accept(async () => {
-        const { output, touched } = await repeat(() => writeOnce(pool, operation, input));
+        const { output, touched } = await retry(() => writeOnce(pool, operation, input));
         if (touched.size > 0) {
           onCommit(touched);
         }
@@ -66,10 +66,10 @@ export function createTransactions({ pool, onCommit }: TransactionsParts): Trans
 }
 
 async function readOnce<Input, Output>(
-  { connection }: Lent,
+  { connection }: CheckedOutClient,
   operation: Operation<Input, Output>,
   input: Input,
-): Promise<Attempt<Output>> {
+): Promise<AttemptResult<Output>> {
   await connection.run("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY");
   const output = await operation(
     {
@@ -102,7 +102,7 @@ async function writeOnce<Input, Output>(
   pool: PostgresPool,
   operation: Operation<Input, Output>,
   input: Input,
-): Promise<Attempt<Written<Output>>> {
+): Promise<AttemptResult<Written<Output>>> {
   const seen: Seen<Output> = { transaction: null, unanswered: null };
   const tried = await attempt(pool, async ({ connection }) => {
     seen.transaction = await beginWriting(connection);

@@ -5,7 +5,7 @@ import type { Selectable } from "kysely";
 import type { Activity, SessionState } from "../../core/sessions.ts";
 import { parseThreadId } from "../../core/threads.ts";
 import type { MessageTable, SessionTable } from "../schema.ts";
-import { type ProofRecord, readRecord } from "./record.ts";
+import { type StoredRecord, readRecord } from "./record.ts";
 import { readSession } from "../sessions/read.ts";
 import type { Tx } from "../store.ts";
 
@@ -59,7 +59,7 @@ export interface Mirror {
   readonly heads: readonly ThreadHead[];
   /** Ids of threads that had a checkpoint and have none. */
   readonly lost: readonly string[];
-  readonly record: ProofRecord;
+  readonly record: StoredRecord;
 }
 
 /** Error codes: `session_not_found`. */
@@ -153,6 +153,6 @@ async function readLost(
 }
 
 /** The same for the same mirror and checkpoints: tells whether anything has changed since. */
-export function stampOf({ counters, rows, heads, lost }: Mirror): string {
+export function mirrorVersion({ counters, rows, heads, lost }: Mirror): string {
   return hash("sha256", JSON.stringify([counters, rows, heads, lost]), "base64url");
 }

@@ -13,7 +13,7 @@ export interface ReadProof {
 }
 
 /** What a thread's latest checkpoint says. */
-export interface ThreadProof {
+export interface VerifiedThread {
   readonly thread_id: string;
   readonly suffix: number;
   /** When the checkpoint was made. */
@@ -29,8 +29,8 @@ export interface ThreadProof {
 }
 
 /** A session's mirror and the checkpoints it has to agree with, of one moment. */
-export interface Proof extends Mirror {
-  readonly threads: readonly ThreadProof[];
+export interface Verification extends Mirror {
+  readonly threads: readonly VerifiedThread[];
 }
 
 /**
@@ -39,9 +39,12 @@ export interface Proof extends Mirror {
  *
  * Error codes: `session_not_found`.
  */
-export const readProof: Operation<ReadProof, Proof> = async (tx, { session_id, removed }) => {
+export const readVerification: Operation<ReadProof, Verification> = async (
+  tx,
+  { session_id, removed },
+) => {
   const mirror = await readMirror(tx, session_id);
-  const threads: ThreadProof[] = [];
+  const threads: VerifiedThread[] = [];
   for (const head of mirror.heads) {
     const read = await readHead(tx, head);
     const { thread_id, suffix, ts } = head;
@@ -54,7 +57,7 @@ export const readProof: Operation<ReadProof, Proof> = async (tx, { session_id, r
 async function readHead(
   tx: Tx,
   head: ThreadHead,
-): Promise<Pick<ThreadProof, "fault" | "messages" | "head">> {
+): Promise<Pick<VerifiedThread, "fault" | "messages" | "head">> {
   try {
     const { thread_id } = head;
     const page = await readCheckpoints(tx, { thread_id, ns: "", limit: 1, have: new Map() });

@@ -16,7 +16,7 @@ export type SessionRecord = Pick<
   | "ended_at"
 >;
 
-export interface ProofRecord {
+export interface StoredRecord {
   readonly row: SessionRecord;
   /** The parent; null where none is named or no session is the one that is. */
   readonly parent: { readonly depth: number; readonly knowsCall: boolean } | null;
@@ -24,7 +24,7 @@ export interface ProofRecord {
   readonly above: number | null;
 }
 
-export async function readRecord(tx: Tx, session_id: string): Promise<ProofRecord> {
+export async function readRecord(tx: Tx, session_id: string): Promise<StoredRecord> {
   const row = await tx.db
     .selectFrom("sessions")
     .select(["id", "state", "depth", "parent_session_id", "parent_call_id"])
@@ -37,8 +37,8 @@ export async function readRecord(tx: Tx, session_id: string): Promise<ProofRecor
 /** Deeper than any tree of sub-agents, and the end of a circle. */
 const MOST_ABOVE = 100;
 
-async function readParents(tx: Tx, row: SessionRecord): Promise<Omit<ProofRecord, "row">> {
-  let parent: ProofRecord["parent"] = null;
+async function readParents(tx: Tx, row: SessionRecord): Promise<Omit<StoredRecord, "row">> {
+  let parent: StoredRecord["parent"] = null;
   let next = row.parent_session_id;
   for (let above = 0; above < MOST_ABOVE; above += 1) {
     if (next === null) {

@@ -3,7 +3,7 @@ import { batches } from "../checkpoints/bodies.ts";
 import { type Fence, holdFence } from "../leases/fence.ts";
 import { lockSession } from "../sessions/lock.ts";
 import type { Operation, Tx } from "../store.ts";
-import { type MirrorCounters, type MirrorRow, readMirror, stampOf } from "./mirror.ts";
+import { type MirrorCounters, type MirrorRow, readMirror, mirrorVersion } from "./mirror.ts";
 
 export interface RewriteMirror {
   readonly session_id: string;
@@ -34,7 +34,7 @@ export const rewriteMirror: Operation<RewriteMirror, "rewritten" | "stale"> = as
       "Only whoever holds the session may rewrite its messages; try again.",
     );
   }
-  if (stampOf(mirror) !== input.stamp) {
+  if (mirrorVersion(mirror) !== input.stamp) {
     return "stale";
   }
   await removeRows(tx, input);

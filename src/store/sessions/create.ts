@@ -3,7 +3,7 @@ import type { Session } from "../../core/sessions.ts";
 import { RepriseError } from "../../core/errors.ts";
 import { MAX_DEPTH } from "../../core/limits.ts";
 import type { Caller, Origin } from "../../core/origins.ts";
-import { type Given, prepared } from "../prepared.ts";
+import { type Parameter, prepared } from "../prepared.ts";
 import type { Operation, Tx } from "../store.ts";
 import { readSession } from "./read.ts";
 import { sessionColumns, sessionOf } from "./rows.ts";
@@ -71,7 +71,7 @@ interface SessionValues {
   readonly authenticated: number;
 }
 
-const insertSession = prepared(({ db, dialect }, given: Given<SessionValues>) =>
+const insertSession = prepared(({ db, dialect }, given: Parameter<SessionValues>) =>
   db
     .insertInto("sessions")
     .values({

@@ -1,7 +1,7 @@
 import type { SelectQueryBuilder } from "kysely";
 
 import type { ListOrder, Session, SessionState } from "../../core/sessions.ts";
-import { type Given, prepared } from "../prepared.ts";
+import { type Parameter, prepared } from "../prepared.ts";
 import type { Database } from "../schema.ts";
 import type { Operation } from "../store.ts";
 import { selectSessions, sessionOf, summaryColumns, summaryText } from "./rows.ts";
@@ -24,14 +24,14 @@ export interface ListInput {
   readonly after?: ListPosition;
 }
 
-export interface SessionPage {
+export interface StoredSessionPage {
   readonly sessions: readonly Session[];
   /** Where the next page begins; null on the last one. */
   readonly next: ListPosition | null;
 }
 
 /** Sessions in the order asked for; equal times are ordered by id. */
-export const listSessions: Operation<ListInput, SessionPage> = async (tx, input) => {
+export const listSessions: Operation<ListInput, StoredSessionPage> = async (tx, input) => {
   const { limit, order = "activity" } = input;
   const rows = await tx.rows(page[order], valuesOf(input));
   const last = rows[limit - 1];
@@ -82,13 +82,13 @@ const summaries = { activity: summariesPage("activity"), created: summariesPage(
 
 function sessionsPage(order: ListOrder) {
   return prepared(
-    (parts, given: Given<PageValues>) => inOrder(order, selectSessions(parts), given),
+    (parts, given: Parameter<PageValues>) => inOrder(order, selectSessions(parts), given),
     OPTIONAL,
   );
 }
 
 function summariesPage(order: ListOrder) {
-  return prepared((parts, given: Given<PageValues>) => {
+  return prepared((parts, given: Parameter<PageValues>) => {
     const columns = [...summaryColumns(parts), "id"] as const;
     return inOrder(order, parts.db.selectFrom("sessions").select(columns), given);
   }, OPTIONAL);
@@ -97,7 +97,7 @@ function summariesPage(order: ListOrder) {
 function inOrder<Row>(
   order: ListOrder,
   from: SelectQueryBuilder<Database, "sessions", Row>,
-  given: Given<PageValues>,
+  given: Parameter<PageValues>,
 ): SelectQueryBuilder<Database, "sessions", Row & { listed_at: string }> {
   const { column, direction, beyond } = SORTED[order];
   let query = from

@@ -2,7 +2,7 @@ import { RepriseError } from "../../core/errors.ts";
 import { parseSessionReference } from "../../core/ids.ts";
 import { ID_PREFIX_LENGTH } from "../../core/limits.ts";
 import type { Session } from "../../core/sessions.ts";
-import { type Given, prepared } from "../prepared.ts";
+import { type Parameter, prepared } from "../prepared.ts";
 import type { Operation, Tx } from "../store.ts";
 import { selectSessions, sessionOf } from "./rows.ts";
 
@@ -15,7 +15,7 @@ export const readSession: Operation<{ readonly id: string }, Session> = async (t
   return sessionOf(row);
 };
 
-const sessionById = prepared((parts, given: Given<{ id: string }>) =>
+const sessionById = prepared((parts, given: Parameter<{ id: string }>) =>
   selectSessions(parts).where("id", "=", given("id")),
 );
 

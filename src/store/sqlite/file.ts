@@ -11,7 +11,7 @@ import { dirname } from "node:path";
 
 import { RepriseError } from "../../core/errors.ts";
 import { corruptFile } from "./failure.ts";
-import { refuseStrayLog } from "./stray-log.ts";
+import { refuseForeignWal } from "./stray-log.ts";
 
 /**
  * File systems on which SQLite's locks cannot be trusted: the `f_type` values of statfs(2) on
@@ -57,7 +57,7 @@ export function prepareFile(path: string): FoundFile {
     // SQLite would say that it cannot open its side files, which helps nobody
     accessSync(folder, constants.W_OK | constants.X_OK);
     if (found === undefined) {
-      refuseStrayLog(path);
+      refuseForeignWal(path);
       return "missing";
     }
     if (!found.isFile()) {
@@ -70,7 +70,7 @@ export function prepareFile(path: string): FoundFile {
     if (found.size > 0 && found.size < SMALLEST_DATABASE) {
       throw corruptFile();
     }
-    refuseStrayLog(path);
+    refuseForeignWal(path);
     return found.size === 0 ? "empty" : "present";
   } catch (error) {
     throw fileFailure(error);

@@ -3,7 +3,7 @@ import { realpathSync, statSync } from "node:fs";
 import { RepriseError } from "../../core/errors.ts";
 import { createFileWatch } from "./file-watch.ts";
 
-export interface InPlace extends Disposable {
+export interface InodeGuard extends Disposable {
   /**
    * Throws once the file or its log was moved, deleted or replaced: what is written then goes to
    * files without a name and is gone with the process. It passes again once they are back. Throws
@@ -20,7 +20,7 @@ export interface InPlace extends Disposable {
  *
  * Dispose of it after all connections of its store are closed.
  */
-export function rememberPlace(path: string): InPlace {
+export function createInodeGuard(path: string): InodeGuard {
   const log = `${realpathSync(path)}-wal`;
   const opened = { database: statOf(path)?.ino, log: statOf(log)?.ino };
   const watch = createFileWatch(path);

@@ -2,12 +2,12 @@ import { statSync } from "node:fs";
 import { resolve } from "node:path";
 
 import { RepriseError } from "../../core/errors.ts";
-import type { Source } from "../store.ts";
+import type { ReadOnlyStore } from "../store.ts";
 import { openConnection } from "./connection.ts";
 import { corruptFile, isSqliteError, sqliteFailure } from "./failure.ts";
 import { requireTables } from "./migrate.ts";
 import { createReads } from "./reads.ts";
-import { refuseStrayLog } from "./stray-log.ts";
+import { refuseForeignWal } from "./stray-log.ts";
 
 /** How long to wait for a lock: a process that opens the database for the first time has one. */
 const BUSY_TIMEOUT_MS = 5000;
@@ -18,7 +18,7 @@ const BUSY_TIMEOUT_MS = 5000;
  *
  * Error codes: `database_*`.
  */
-export function openSqliteSource(options: { readonly path: string }): Source {
+export function openSqliteSource(options: { readonly path: string }): ReadOnlyStore {
   const path = resolve(options.path);
   if (statSync(path, { throwIfNoEntry: false })?.isFile() !== true) {
     throw new RepriseError(
@@ -26,7 +26,7 @@ export function openSqliteSource(options: { readonly path: string }): Source {
       "There is no database at this place; name the file that holds the sessions.",
     );
   }
-  refuseStrayLog(path);
+  refuseForeignWal(path);
   const connection = attempt(() => openConnection(path, BUSY_TIMEOUT_MS, { readOnly: true }));
   try {
     attempt(() => requireTables(connection));

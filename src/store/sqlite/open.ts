@@ -6,7 +6,7 @@ import type { Store } from "../store.ts";
 import { openConnection, type SqliteConnection } from "./connection.ts";
 import { corruptFile, isSqliteError, sqliteFailure } from "./failure.ts";
 import { createGroupCommit } from "./group-commit.ts";
-import { type InPlace, rememberPlace } from "./in-place.ts";
+import { type InodeGuard, createInodeGuard } from "./in-place.ts";
 import { createReads } from "./reads.ts";
 import { openReady, warnOfLinks } from "./set-up.ts";
 import { createWaitingLine } from "./waiting-line.ts";
@@ -48,7 +48,7 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
       writer,
       reader,
       busyTimeoutMs,
-      place: rememberPlace(path),
+      place: createInodeGuard(path),
     });
   } catch (error) {
     for (const connection of connections) {
@@ -69,7 +69,7 @@ function createSqliteStore(parts: {
   writer: SqliteConnection;
   reader: SqliteConnection;
   busyTimeoutMs: number;
-  place: InPlace;
+  place: InodeGuard;
 }): Store {
   const { writer, reader, busyTimeoutMs, place } = parts;
   const listeners = createListeners();

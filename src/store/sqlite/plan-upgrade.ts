@@ -7,7 +7,7 @@ import { backupPath, spaceForBackup } from "./backup-before-upgrade.ts";
 import { openConnection } from "./connection.ts";
 import { isSqliteError, corruptFile, sqliteFailure } from "./failure.ts";
 import { readVersion } from "./migrate.ts";
-import { refuseStrayLog } from "./stray-log.ts";
+import { refuseForeignWal } from "./stray-log.ts";
 
 /**
  * What opening this file as the store would do to it. Changes nothing.
@@ -21,7 +21,7 @@ export function planSqliteUpgrade(path: string, { backup }: { backup: boolean })
       "There is no database at this place, so there is nothing to upgrade; name one with --database.",
     );
   }
-  refuseStrayLog(path);
+  refuseForeignWal(path);
   try {
     const version = versionOf(path);
     const isOlder = version > 0 && version < latestVersion();

@@ -8,7 +8,7 @@ const SIDE_FILES = ["-wal", "-shm", "-journal"];
  * True where a path leads to a database file that is there, under whatever name, or to one of the
  * files that belong to it. No file is opened.
  */
-export function isSamePlace(database: string, path: string): boolean {
+export function isSameFile(database: string, path: string): boolean {
   const own = realpathSync(database);
   const found = statSync(path, { bigint: true, throwIfNoEntry: false });
   const { dev, ino } = statSync(own, { bigint: true });

@@ -18,7 +18,7 @@ import { RepriseError } from "../../core/errors.ts";
  *
  * Error codes: `database_unavailable`.
  */
-export function refuseStrayLog(path: string): void {
+export function refuseForeignWal(path: string): void {
   const place = statSync(path, { throwIfNoEntry: false }) === undefined ? path : realpathSync(path);
   // the log first: a process that makes the database at this moment makes the database first
   const log = statSync(`${place}-wal`, { throwIfNoEntry: false });

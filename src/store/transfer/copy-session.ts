@@ -1,7 +1,7 @@
 import { RepriseError } from "../../core/errors.ts";
 import { isStorableText } from "../../core/text.ts";
 import type { LeaseOwner } from "../leases/lease.ts";
-import type { Source, Store } from "../store.ts";
+import type { ReadOnlyStore, Store } from "../store.ts";
 import { checksumOf } from "./checksum.ts";
 import { copyTree } from "./copy-tree.ts";
 import { type Counts, countsOf } from "./counts.ts";
@@ -10,7 +10,7 @@ import { type Mark, readWatchedTree } from "./read-watched-tree.ts";
 import { isGone } from "../leases/this-process.ts";
 
 export interface CopySession {
-  readonly source: Source;
+  readonly source: ReadOnlyStore;
   readonly target: Store;
   /** Of a session that is nobody's sub-agent. */
   readonly id: string;

@@ -1,5 +1,5 @@
 import { isRepriseError, RepriseError } from "../../core/errors.ts";
-import type { Source, Store } from "../store.ts";
+import type { ReadOnlyStore, Store } from "../store.ts";
 import { type Counts, NOTHING, sumOf } from "./counts.ts";
 import { type Mark, readMarks } from "./read-watched-tree.ts";
 import { readTreeIds } from "./tree-ids.ts";
@@ -7,15 +7,15 @@ import { readMissing, readRootIds, readSize, type StoreSize } from "./walk.ts";
 import { copySession } from "./copy-session.ts";
 
 export interface CopyStore {
-  readonly source: Source;
+  readonly source: ReadOnlyStore;
   readonly target: Store;
   /** True to copy into a store that holds other sessions too. */
   readonly intoExisting: boolean;
   /** Called behind each session that is nobody's sub-agent. */
-  readonly onProgress: (progress: Progress) => void;
+  readonly onProgress: (progress: CopyProgress) => void;
 }
 
-export interface Progress {
+export interface CopyProgress {
   /** What the source had when the copy began. */
   readonly all: StoreSize;
   readonly done: Counts;
@@ -117,7 +117,7 @@ async function* walk<Item extends { readonly id: string }>(
  * A target that has nothing but sessions of the source is empty, or a copy that was broken off.
  * Whether those sessions are the same shows when their turn comes.
  */
-async function refuseStrangers(source: Source, target: Store): Promise<void> {
+async function refuseStrangers(source: ReadOnlyStore, target: Store): Promise<void> {
   for (let after: string | undefined = ""; after !== undefined;) {
     const page: readonly { readonly id: string }[] = await target.read(readMarks, {
       after,
@@ -146,7 +146,7 @@ function refusalOf(id: string, error: unknown): Refused[] {
 }
 
 /** Whoever moves needs to know what was said behind the copy's back. */
-async function findChanged(source: Source, seen: Seen): Promise<string[]> {
+async function findChanged(source: ReadOnlyStore, seen: Seen): Promise<string[]> {
   const changed: string[] = [];
   for await (const { id, mark } of walk((page) => source.read(readMarks, page))) {
     const before = seen.get(id);

@@ -6,7 +6,7 @@ import type { Operation, Tx } from "../store.ts";
 import { childIdsOf, threadRange, treeIdsOf } from "./tree-ids.ts";
 
 /** What a session's deletion takes away. */
-export interface Doomed {
+export interface DeletionPreview {
   readonly session: Session;
   readonly messages: number;
   readonly threads: number;
@@ -18,18 +18,18 @@ export interface Doomed {
  *
  * Error codes: `session_not_found`.
  */
-export const readDoomed: Operation<{ readonly id: string }, readonly Doomed[]> = async (
-  tx,
-  { id },
-) => {
-  const doomed: Doomed[] = [];
+export const previewDeletion: Operation<
+  { readonly id: string },
+  readonly DeletionPreview[]
+> = async (tx, { id }) => {
+  const doomed: DeletionPreview[] = [];
   for (const each of await treeIdsOf(tx, id)) {
     doomed.push(await readOne(tx, each));
   }
   return doomed;
 };
 
-async function readOne(tx: Tx, id: string): Promise<Doomed> {
+async function readOne(tx: Tx, id: string): Promise<DeletionPreview> {
   const session = await readSession(tx, { id });
   const { from, before } = threadRange(id);
   const { messages } = await tx.db
@@ -56,12 +56,12 @@ async function readOne(tx: Tx, id: string): Promise<Doomed> {
  *
  * Error codes: `session_not_found`; `session_busy` while an exchange is at work in one of them.
  */
-export const deleteSessionTree: Operation<{ readonly id: string }, readonly Doomed[]> = async (
-  tx,
-  input,
-) => {
+export const deleteSessionTree: Operation<
+  { readonly id: string },
+  readonly DeletionPreview[]
+> = async (tx, input) => {
   await holdTree(tx, input.id);
-  const doomed = await readDoomed(tx, input);
+  const doomed = await previewDeletion(tx, input);
   if (doomed.some(({ session }) => session.activity === "running")) {
     throw new RepriseError(
       "session_busy",

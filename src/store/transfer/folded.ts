@@ -11,7 +11,7 @@ const TABLES = {
 type Part = keyof typeof TABLES;
 
 /** How much of a thread stands up to its marks: the same number in every database. */
-export async function readFolded(tx: Tx, thread: number): Promise<PortableThread["folded"]> {
+export async function readPruneMarks(tx: Tx, thread: number): Promise<PortableThread["folded"]> {
   const marks = await tx.db
     .selectFrom("checkpoint_threads")
     .select(["folded_checkpoint", "folded_body", "folded_list"])
@@ -38,7 +38,7 @@ async function countUpTo(
 }
 
 /** Sets the marks of a thread whose rows were stored in their order. */
-export async function writeFolded(
+export async function writePruneMarks(
   tx: Tx,
   thread: number,
   folded: PortableThread["folded"],

@@ -4,7 +4,7 @@ import { type Fault, RepriseError } from "../../core/errors.ts";
 import { isStorableText } from "../../core/text.ts";
 import { checksumOf } from "./checksum.ts";
 import { FORMAT, SessionExport, type SessionTree, SessionTreeSchema } from "./document.ts";
-import { faultOf } from "./verify.ts";
+import { inconsistencyOf } from "./verify.ts";
 
 /**
  * Reads an export that anybody may have written or cut off: form, checksum, and what must hold in
@@ -20,7 +20,7 @@ export function parseExport(text: string): SessionTree {
   if (checksumOf(tree) !== document.sha256) {
     throw invalid({ pointer: "/sha256", message: "Is not the checksum of what the file holds." });
   }
-  const fault = faultOf(tree);
+  const fault = inconsistencyOf(tree);
   if (fault !== null) {
     throw invalid(fault);
   }

@@ -1,6 +1,11 @@
 import type { SessionState } from "../../core/sessions.ts";
 import type { Operation, Tx } from "../store.ts";
-import { deleteSessionTree, type Doomed, holdTree, readDoomed } from "./delete-tree.ts";
+import {
+  deleteSessionTree,
+  type DeletionPreview,
+  holdTree,
+  previewDeletion,
+} from "./delete-tree.ts";
 
 export interface Prunable {
   /** Milliseconds since the last activity, by the database's clock. */
@@ -14,7 +19,7 @@ export interface Prunable {
  * below it. A session counts as active as the latest of its sub-agents: one that is younger, or at
  * work, keeps the whole. A sub-agent never goes without its parent.
  */
-export const readPrunable: Operation<Prunable, readonly (readonly Doomed[])[]> = async (
+export const readPrunable: Operation<Prunable, readonly (readonly DeletionPreview[])[]> = async (
   tx,
   input,
 ) => {
@@ -26,9 +31,9 @@ export const readPrunable: Operation<Prunable, readonly (readonly Doomed[])[]> =
     .orderBy("last_activity_at")
     .orderBy("id")
     .execute();
-  const trees: (readonly Doomed[])[] = [];
+  const trees: (readonly DeletionPreview[])[] = [];
   for (const { id } of rows) {
-    const tree = await readDoomed(tx, { id });
+    const tree = await previewDeletion(tx, { id });
     if (await isPrunable(tx, tree, input)) {
       trees.push(tree);
     }
@@ -41,7 +46,7 @@ export const readPrunable: Operation<Prunable, readonly (readonly Doomed[])[]> =
  */
 export const pruneSession: Operation<
   Prunable & { readonly id: string },
-  readonly Doomed[]
+  readonly DeletionPreview[]
 > = async (tx, input) => {
   await holdTree(tx, input.id);
   const root = await tx.db
@@ -49,13 +54,13 @@ export const pruneSession: Operation<
     .select("id")
     .where("id", "=", input.id)
     .executeTakeFirst();
-  const tree = root === undefined ? [] : await readDoomed(tx, root);
+  const tree = root === undefined ? [] : await previewDeletion(tx, root);
   return (await isPrunable(tx, tree, input)) ? deleteSessionTree(tx, input) : [];
 };
 
 async function isPrunable(
   tx: Tx,
-  tree: readonly Doomed[],
+  tree: readonly DeletionPreview[],
   { older_than_ms, state }: Prunable,
 ): Promise<boolean> {
   const [root] = tree;

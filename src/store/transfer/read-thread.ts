@@ -7,8 +7,8 @@ import type {
   PortableThread,
   PortableWrites,
 } from "./document.ts";
-import { readFolded } from "./folded.ts";
-import { type Places, relocate } from "./relocate.ts";
+import { readPruneMarks } from "./folded.ts";
+import { type IdMap, mapIds } from "./relocate.ts";
 import { threadRange } from "./tree-ids.ts";
 
 /** A session's threads, ascending by suffix. */
@@ -39,7 +39,7 @@ async function readThread(tx: Tx, thread: number, suffix: number): Promise<Porta
     .execute();
   const bodyPlaces = new Map(bodies.map(({ id }, place) => [id, place]));
   const { lists, listPlaces } = await readLists(tx, thread, bodyPlaces);
-  const places: Places = {
+  const places: IdMap = {
     body: (id) => placeIn(bodyPlaces, id),
     list: (id) => placeIn(listPlaces, id),
   };
@@ -49,7 +49,7 @@ async function readThread(tx: Tx, thread: number, suffix: number): Promise<Porta
     lists,
     checkpoints: await readAllCheckpoints(tx, thread, places),
     writes: await readAllWrites(tx, thread, places),
-    folded: await readFolded(tx, thread),
+    folded: await readPruneMarks(tx, thread),
   };
 }
 
@@ -95,7 +95,7 @@ function readItems(tx: Tx, thread: number) {
 async function readAllCheckpoints(
   tx: Tx,
   thread: number,
-  places: Places,
+  places: IdMap,
 ): Promise<PortableCheckpoint[]> {
   const rows = await tx.db
     .selectFrom("checkpoints")
@@ -106,22 +106,22 @@ async function readAllCheckpoints(
   return rows.map((row) => ({
     ...row,
     shape: places.body(row.shape),
-    channels: relocateMembers(JSON.parse(row.channels) as Record<string, unknown>, places),
-    metadata: relocate(JSON.parse(row.metadata), places),
+    channels: mapMemberIds(JSON.parse(row.channels) as Record<string, unknown>, places),
+    metadata: mapIds(JSON.parse(row.metadata), places),
   }));
 }
 
 /** Each channel's value in another place. */
-export function relocateMembers(
+export function mapMemberIds(
   channels: Readonly<Record<string, unknown>>,
-  places: Places,
+  places: IdMap,
 ): Record<string, unknown> {
   return Object.fromEntries(
-    Object.entries(channels).map(([name, value]) => [name, relocate(value, places)]),
+    Object.entries(channels).map(([name, value]) => [name, mapIds(value, places)]),
   );
 }
 
-async function readAllWrites(tx: Tx, thread: number, places: Places): Promise<PortableWrites[]> {
+async function readAllWrites(tx: Tx, thread: number, places: IdMap): Promise<PortableWrites[]> {
   const rows = await tx.db
     .selectFrom("checkpoint_writes")
     .select(["ns", "checkpoint_id", "task_id", "writes"])
@@ -132,12 +132,12 @@ async function readAllWrites(tx: Tx, thread: number, places: Places): Promise<Po
     .execute();
   return rows.map((row) => ({
     ...row,
-    writes: (JSON.parse(row.writes) as unknown[][]).map((write) => relocateWrite(write, places)),
+    writes: (JSON.parse(row.writes) as unknown[][]).map((write) => mapWriteIds(write, places)),
   }));
 }
 
 /** [index, channel, value] with the value in another place. */
-export function relocateWrite(write: readonly unknown[], places: Places): unknown[] {
+export function mapWriteIds(write: readonly unknown[], places: IdMap): unknown[] {
   const [index, channel, value] = write;
-  return [index, channel, relocate(value, places)];
+  return [index, channel, mapIds(value, places)];
 }

@@ -1,7 +1,7 @@
 import type { StoredRef, StoredValue } from "../checkpoints/value.ts";
 
 /** Where the bodies and lists of a thread are in the other place. Each throws for what is not there. */
-export interface Places {
+export interface IdMap {
   body(place: number): number;
   list(place: number, length: number): number;
 }
@@ -10,7 +10,7 @@ export interface Places {
  * A stored value that refers to the same things in another place: ids become places in a document,
  * or places ids. Throws a RangeError for what is no stored value.
  */
-export function relocate(value: unknown, places: Places): StoredValue {
+export function mapIds(value: unknown, places: IdMap): StoredValue {
   if (Array.isArray(value)) {
     const [json, refs]: unknown[] = value;
     switch (value.length) {
@@ -40,14 +40,14 @@ export function relocate(value: unknown, places: Places): StoredValue {
   return r === undefined ? { b: body } : { b: body, r: relocateRefs(r, places) };
 }
 
-function relocateRefs(refs: unknown, places: Places): StoredRef[] {
+function relocateRefs(refs: unknown, places: IdMap): StoredRef[] {
   if (!Array.isArray(refs)) {
     throw misfit();
   }
   return refs.map((ref: unknown) => relocateRef(ref, places));
 }
 
-function relocateRef(ref: unknown, places: Places): StoredRef {
+function relocateRef(ref: unknown, places: IdMap): StoredRef {
   if (!Array.isArray(ref)) {
     return places.body(wholeNumber(ref));
   }

@@ -1,7 +1,7 @@
 import type { Fault } from "../../core/errors.ts";
 import type { PortableList, PortableThread, SessionTree } from "./document.ts";
-import { relocateMembers, relocateWrite } from "./read-thread.ts";
-import { type Places, relocate } from "./relocate.ts";
+import { mapMemberIds, mapWriteIds } from "./read-thread.ts";
+import { type IdMap, mapIds } from "./relocate.ts";
 import { rowFaults } from "./row-faults.ts";
 
 /**
@@ -9,7 +9,7 @@ import { rowFaults } from "./row-faults.ts";
  * could. Positions count without holes, ids stand once, each sub-agent is its parent's and one
  * deeper, and whatever checkpoints refer to is there.
  */
-export function faultOf(tree: SessionTree): Fault | null {
+export function inconsistencyOf(tree: SessionTree): Fault | null {
   for (const fault of treeFaults(tree, { pointer: "", ids: new Set() })) {
     return fault;
   }
@@ -96,7 +96,7 @@ function lengthOf(thread: PortableThread, place: number): number {
 }
 
 /** The places of a document themselves: what is not there is refused. */
-function placesOf(thread: PortableThread): Places {
+function placesOf(thread: PortableThread): IdMap {
   const known = (place: number, isThere: boolean): number => {
     if (!isThere) {
       throw new RangeError("a checkpoint refers to a place that its thread does not have");
@@ -111,7 +111,7 @@ function placesOf(thread: PortableThread): Places {
 
 interface Checked {
   readonly pointer: string;
-  readonly places: Places;
+  readonly places: IdMap;
 }
 
 function* checkpointFaults(
@@ -123,8 +123,8 @@ function* checkpointFaults(
     const key = JSON.stringify([checkpoint.ns, checkpoint.checkpoint_id]);
     const resolves = resolved(() => {
       places.body(checkpoint.shape);
-      relocateMembers(checkpoint.channels, places);
-      relocate(checkpoint.metadata, places);
+      mapMemberIds(checkpoint.channels, places);
+      mapIds(checkpoint.metadata, places);
     });
     if (keys.has(key) || !resolves || checkpoint.parent_id === checkpoint.checkpoint_id) {
       yield fault(
@@ -142,7 +142,7 @@ function* writesFaults({ writes }: PortableThread, { pointer, places }: Checked)
     const key = JSON.stringify([ns, checkpoint_id, task_id]);
     const resolves = resolved(() => {
       for (const [place, write] of own.entries()) {
-        const [position, channel] = relocateWrite(write, places);
+        const [position, channel] = mapWriteIds(write, places);
         const [before] = own[place - 1] ?? [];
         if (
           !Number.isSafeInteger(position) ||

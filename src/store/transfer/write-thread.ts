@@ -8,9 +8,9 @@ import { markLatest } from "../checkpoints/mark-latest.ts";
 import { at } from "../checkpoints/value.ts";
 import type { Tx } from "../store.ts";
 import type { PortableThread } from "./document.ts";
-import { writeFolded } from "./folded.ts";
-import { relocateMembers, relocateWrite } from "./read-thread.ts";
-import { type Places, relocate } from "./relocate.ts";
+import { writePruneMarks } from "./folded.ts";
+import { mapMemberIds, mapWriteIds } from "./read-thread.ts";
+import { type IdMap, mapIds } from "./relocate.ts";
 
 /** Stores a thread of a new session. Error codes: `session_exists` where it is there already. */
 export async function writeThread(
@@ -32,10 +32,10 @@ export async function writeThread(
     found: new Map(),
   });
   const lists = await writeLists(tx, { thread, portable, bodies });
-  const places: Places = { body: (place) => at(bodies, place), list: (place) => at(lists, place) };
+  const places: IdMap = { body: (place) => at(bodies, place), list: (place) => at(lists, place) };
   await writeCheckpoints(tx, { thread, portable, places });
   await writeWrites(tx, { thread, portable, places });
-  await writeFolded(tx, thread, portable.folded);
+  await writePruneMarks(tx, thread, portable.folded);
   // of numbers that this database gave out, so it is made anew
   await markLatest(tx, { thread, thread_id: id });
 }
@@ -85,15 +85,15 @@ async function writeLists(
 /** In their order, because the latest is the one that was stored last. */
 async function writeCheckpoints(
   tx: Tx,
-  { thread, portable, places }: ThreadParts & { readonly places: Places },
+  { thread, portable, places }: ThreadParts & { readonly places: IdMap },
 ): Promise<void> {
   for (const batch of batches(portable.checkpoints)) {
     const rows = batch.map((checkpoint) => ({
       ...checkpoint,
       thread,
       shape: places.body(checkpoint.shape),
-      channels: JSON.stringify(relocateMembers(checkpoint.channels, places)),
-      metadata: JSON.stringify(relocate(checkpoint.metadata, places)),
+      channels: JSON.stringify(mapMemberIds(checkpoint.channels, places)),
+      metadata: JSON.stringify(mapIds(checkpoint.metadata, places)),
     }));
     await tx.db.insertInto("checkpoints").values(rows).execute();
   }
@@ -101,13 +101,13 @@ async function writeCheckpoints(
 
 async function writeWrites(
   tx: Tx,
-  { thread, portable, places }: ThreadParts & { readonly places: Places },
+  { thread, portable, places }: ThreadParts & { readonly places: IdMap },
 ): Promise<void> {
   for (const batch of batches(portable.writes)) {
     const rows = batch.map((row) => ({
       ...row,
       thread,
-      writes: JSON.stringify(row.writes.map((write) => relocateWrite(write, places))),
+      writes: JSON.stringify(row.writes.map((write) => mapWriteIds(write, places))),
     }));
     await tx.db.insertInto("checkpoint_writes").values(rows).execute();
   }

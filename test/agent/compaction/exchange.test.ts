@@ -3,7 +3,7 @@ import { writeFileSync } from "node:fs";
 import { expect, it } from "vitest";
 
 import { createExchanger } from "../../../src/agent/exchange.ts";
-import { proveSession } from "../../../src/agent/proof/prove.ts";
+import { verifySession } from "../../../src/agent/proof/prove.ts";
 import { estimateTokens } from "../../../src/core/text.ts";
 import { readDetail } from "../../../src/store/messages/read.ts";
 import { startThread } from "../../../src/store/sessions/change.ts";
@@ -55,7 +55,7 @@ async function rowsOf(bench: Bench) {
 }
 
 async function expectProven(bench: Bench): Promise<void> {
-  expect((await proveSession(bench.store, bench.session.id)).findings).toEqual([]);
+  expect((await verifySession(bench.store, bench.session.id)).findings).toEqual([]);
 }
 
 it("[LONG-3][LONG-4] summarises older messages for the model and keeps every row", async () => {

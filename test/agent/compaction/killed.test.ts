@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 import { expect, it } from "vitest";
 
-import { proveSession } from "../../../src/agent/proof/prove.ts";
+import { verifySession } from "../../../src/agent/proof/prove.ts";
 import { readDetail } from "../../../src/store/messages/read.ts";
 import { openSqliteStore } from "../../../src/store/sqlite/open.ts";
 import { startModelServer } from "../../helpers/model-server.ts";
@@ -41,7 +41,7 @@ it("[LONG-2][LONG-4] a process that is killed while it answers, summarises or fo
     await sleep(random() * 250);
     killed += (await running.stop("SIGKILL")).code === null ? 1 : 0;
     await using store = await openSqliteStore({ path: home.database });
-    expect((await proveSession(store, ID)).findings).toEqual([]);
+    expect((await verifySession(store, ID)).findings).toEqual([]);
     expect((await store.read(readKept, null)).dangling).toEqual([]);
   }
   expect(killed).toBeGreaterThan(0);
@@ -54,6 +54,6 @@ it("[LONG-2][LONG-4] a process that is killed while it answers, summarises or fo
     "the last",
   ]);
   expect(messages.some(({ is_summary }) => is_summary)).toBe(true);
-  expect((await proveSession(store, ID)).findings).toEqual([]);
+  expect((await verifySession(store, ID)).findings).toEqual([]);
   expect(server.refused()).toEqual([]);
 });

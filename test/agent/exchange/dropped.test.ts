@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 
 import { createCheckpointSaver } from "../../../src/agent/checkpoints/saver.ts";
 import { modelConfig } from "../../../src/agent/models/config.ts";
-import { proveSession } from "../../../src/agent/proof/prove.ts";
+import { verifySession } from "../../../src/agent/proof/prove.ts";
 import { messagesOf } from "../../../src/agent/thread-state.ts";
 import { threadId } from "../../../src/core/threads.ts";
 import { readSession } from "../../../src/store/sessions/read.ts";
@@ -42,7 +42,7 @@ async function lastMetadata({ store, session }: Bench) {
 }
 
 async function findings({ store, session }: Bench) {
-  const { findings } = await proveSession(store, session.id);
+  const { findings } = await verifySession(store, session.id);
   // the helper's session has a folder and no key of it
   return findings.filter(({ kind }) => kind !== "project_key");
 }

@@ -4,7 +4,7 @@ import { expect, it } from "vitest";
 
 import { createExchanger } from "../../../src/agent/exchange.ts";
 import { createCheckpointSaver } from "../../../src/agent/checkpoints/saver.ts";
-import { proveSession } from "../../../src/agent/proof/prove.ts";
+import { verifySession } from "../../../src/agent/proof/prove.ts";
 import { messagesOf } from "../../../src/agent/thread-state.ts";
 import { threadId } from "../../../src/core/threads.ts";
 import { finishExchange } from "../../../src/store/leases/finish.ts";
@@ -22,7 +22,7 @@ import { readKept } from "../../helpers/checkpoints/kept.ts";
 
 async function expectProven(bench: Bench): Promise<void> {
   await expectNoDrift(bench.database, bench.session.id);
-  expect((await proveSession(bench.store, bench.session.id)).findings).toEqual([]);
+  expect((await verifySession(bench.store, bench.session.id)).findings).toEqual([]);
 }
 
 /** Reads a file in two rounds of two calls each, then answers. */

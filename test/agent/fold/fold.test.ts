@@ -6,7 +6,7 @@ import { expect, it } from "vitest";
 
 import { createCheckpointSaver } from "../../../src/agent/checkpoints/saver.ts";
 import { newId } from "../../../src/core/ids.ts";
-import { foldThread } from "../../../src/store/checkpoints/fold.ts";
+import { pruneThread } from "../../../src/store/checkpoints/fold.ts";
 import { takeLease } from "../../../src/store/leases/lease.ts";
 import { createSession } from "../../../src/store/sessions/create.ts";
 import { openSaver, type TestSaver } from "../../helpers/checkpoints/saver.ts";
@@ -70,7 +70,7 @@ it("[LONG-1] reads as MemorySaver's latest after any exchanges, edits and folds"
           await busyGraph(elsewhere ? other : saver).invoke(input, config);
           await busyGraph(memory).invoke(input, config);
           if (folds) {
-            const folded = await opened.store.write(foldThread, {
+            const folded = await opened.store.write(pruneThread, {
               thread_id: "thread",
               fence: null,
             });
@@ -96,7 +96,7 @@ it("[LONG-1] folds sub-graphs, their writes and long values away, in constant sp
     await busyGraph(opened.saver).invoke(ask(`q${index}`), config);
     opened.saver.forgetFolded(
       "thread",
-      await opened.store.write(foldThread, { thread_id: "thread", fence: null }),
+      await opened.store.write(pruneThread, { thread_id: "thread", fence: null }),
     );
     const kept = await opened.store.read(readKept, null);
     expect(kept.checkpoints.filter(({ ns }) => ns !== "")).toEqual([]);
@@ -111,7 +111,7 @@ it("[LONG-1] keeps what a branch begins from", async () => {
   await using opened = await openSaver();
   const { saver, store } = opened;
   await busyGraph(saver).invoke(ask("q0"), config);
-  await store.write(foldThread, { thread_id: "thread", fence: null });
+  await store.write(pruneThread, { thread_id: "thread", fence: null });
   await busyGraph(saver).invoke(ask("q1"), config);
   const inner = (
     await Array.fromAsync(
@@ -120,7 +120,7 @@ it("[LONG-1] keeps what a branch begins from", async () => {
   )[2]!;
   const fork = await busyGraph(saver).updateState(inner.config, ask("fork"), "answer");
   await busyGraph(saver).invoke(ask("q2"), config);
-  const folded = await store.write(foldThread, { thread_id: "thread", fence: null });
+  const folded = await store.write(pruneThread, { thread_id: "thread", fence: null });
   saver.forgetFolded("thread", folded);
   const kept = await store.read(readKept, null);
   expect(kept.dangling).toEqual([]);
@@ -145,14 +145,14 @@ it("[LONG-1] changes nothing when it is done again, and nothing without the leas
   });
   const before = await store.read(readKept, null);
   await expect(
-    store.write(foldThread, { thread_id: "thread", fence: { ...lease, epoch: lease.epoch - 1 } }),
+    store.write(pruneThread, { thread_id: "thread", fence: { ...lease, epoch: lease.epoch - 1 } }),
   ).rejects.toMatchObject({ code: "lease_lost" });
   expect(await store.read(readKept, null)).toEqual(before);
-  await store.write(foldThread, { thread_id: "thread", fence: lease });
+  await store.write(pruneThread, { thread_id: "thread", fence: lease });
   const once = await store.read(readKept, null);
   expect(once.checkpoints).toHaveLength(1);
   expect(
-    (await store.write(foldThread, { thread_id: "thread", fence: lease })).checkpoints,
+    (await store.write(pruneThread, { thread_id: "thread", fence: lease })).checkpoints,
   ).toEqual([]);
   expect(await store.read(readKept, null)).toEqual(once);
 });

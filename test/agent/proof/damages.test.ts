@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 
 import { isRepriseError } from "../../../src/core/errors.ts";
-import { proveSession } from "../../../src/agent/proof/prove.ts";
+import { verifySession } from "../../../src/agent/proof/prove.ts";
 import { appendUserMessage } from "../../../src/store/messages/append.ts";
 import { createSession } from "../../../src/store/sessions/create.ts";
 import { seededRandom } from "../../helpers/random.ts";
@@ -57,7 +57,7 @@ async function plantOne(damage: Damage, random: () => number): Promise<Outcome> 
   await damage.plant(target);
   const damaged = await bench.dump();
   const found = (await bench.kinds()).length > 0;
-  const others = (await proveSession(bench.store, untouched.id)).findings;
+  const others = (await verifySession(bench.store, untouched.id)).findings;
   const refused = await refusesRepair(bench);
   const after = await bench.dump();
   const changed = changedRightOnes({ before, damaged, after }).filter(

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 
 import { createExchanger } from "../../../src/agent/exchange.ts";
-import { type Proven, proveSession } from "../../../src/agent/proof/prove.ts";
+import { type VerifiedSession, verifySession } from "../../../src/agent/proof/prove.ts";
 import type { Session } from "../../../src/core/sessions.ts";
 import { startThread } from "../../../src/store/sessions/change.ts";
 import { createSession } from "../../../src/store/sessions/create.ts";
@@ -26,13 +26,13 @@ it("[PROOF-27] says nothing of a child whose parent was cleared, compacted, or g
   const server = await startDelegating();
   const bench = await openBench(server);
   const { store, session } = bench;
-  const atBirth: Promise<Proven>[] = [];
+  const atBirth: Promise<VerifiedSession>[] = [];
   await bench.run(
     { text: "delegate" },
     {
       listener: (event) => {
         if (event.kind === "child") {
-          atBirth.push(proveSession(store, event.session.id));
+          atBirth.push(verifySession(store, event.session.id));
         }
       },
     },
@@ -118,6 +118,6 @@ async function childrenOf(store: Store, id: string): Promise<readonly Session[]>
 /** Of a session and its sub-agents. */
 async function kindsOf(store: Store, id: string): Promise<string[]> {
   const ids = [id, ...(await childrenOf(store, id)).map((child) => child.id)];
-  const proven = await Promise.all(ids.map((one) => proveSession(store, one)));
+  const proven = await Promise.all(ids.map((one) => verifySession(store, one)));
   return proven.flatMap(({ findings }) => findings.map(({ kind }) => kind));
 }

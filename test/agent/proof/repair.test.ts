@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 
-import { proveSession } from "../../../src/agent/proof/prove.ts";
+import { verifySession } from "../../../src/agent/proof/prove.ts";
 import { thisProcess } from "../../../src/store/leases/this-process.ts";
 import { rewriteMirror } from "../../../src/store/proof/rewrite.ts";
 import { takeLease } from "../../../src/store/leases/lease.ts";
@@ -179,7 +179,7 @@ describe("repair", () => {
   it("[PROOF-5] changes nothing where the mirror has changed since it was compared", async () => {
     const bench = await usualSession();
     await bench.store.write(endSession, { id: bench.id });
-    const { proof, desired } = await proveSession(bench.store, bench.id);
+    const { proof, desired } = await verifySession(bench.store, bench.id);
     const change = {
       session_id: bench.id,
       fence: null,

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 
 import { HumanMessage } from "@langchain/core/messages";
 
-import { proveSession } from "../../../src/agent/proof/prove.ts";
+import { verifySession } from "../../../src/agent/proof/prove.ts";
 import {
   answer,
   openBench,
@@ -29,7 +29,7 @@ describe("verify", () => {
     await bench.freshThread(false);
     await bench.exchange(null);
     expect(await bench.kinds()).toEqual([]);
-    const { pending, proof } = await proveSession(bench.store, bench.id);
+    const { pending, proof } = await verifySession(bench.store, bench.id);
     // thread 2 was never used
     expect(proof.threads.map(({ suffix }) => suffix)).toEqual([0, 1, 3]);
     expect(pending).toBe(1);
@@ -230,7 +230,7 @@ describe("verify", () => {
     await bench.plant(
       "UPDATE messages SET content = 'a secret' WHERE session_id = :id AND seq = 2",
     );
-    const { findings } = await proveSession(bench.store, bench.id);
+    const { findings } = await verifySession(bench.store, bench.id);
     expect(findings).toEqual([
       {
         kind: "different",
@@ -358,7 +358,7 @@ it("[PROOF-4] reads one moment, however busy the session is", async () => {
   })();
   let looks = 0;
   while (!done) {
-    const { findings } = await proveSession(bench.store, bench.id);
+    const { findings } = await verifySession(bench.store, bench.id);
     expect(findings).toEqual([]);
     looks += 1;
   }

@@ -11,10 +11,10 @@ import { join } from "node:path";
 
 import { describe, expect, it } from "vitest";
 
-import { survey } from "../../../src/agent/tools/boundary.ts";
+import { resolveSandbox } from "../../../src/agent/tools/boundary.ts";
 import { createLinkSearch } from "../../../src/agent/tools/control-links.ts";
 import { holdFolder } from "../../../src/agent/tools/held-folder.ts";
-import { locate } from "../../../src/agent/tools/locate.ts";
+import { resolvePath } from "../../../src/agent/tools/locate.ts";
 import { openFile } from "../../../src/agent/tools/open-file.ts";
 import { walkFiles } from "../../../src/agent/tools/walk.ts";
 import { replaceFile } from "../../../src/agent/tools/write-file.ts";
@@ -34,8 +34,12 @@ function swappable() {
     out,
     repo: box.repo,
     at: async (path: string, purpose: "read" | "write") =>
-      locate(
-        await survey({ repoPath: box.repo, protectedPaths: [], linked: createLinkSearch() }),
+      resolvePath(
+        await resolveSandbox({
+          repoPath: box.repo,
+          protectedPaths: [],
+          linked: createLinkSearch(),
+        }),
         path,
         purpose,
       ),

@@ -7,7 +7,7 @@ import { createExchanger } from "../../../src/agent/exchange.ts";
 import { modelConfig } from "../../../src/agent/models/config.ts";
 import { thisProcess } from "../../../src/store/leases/this-process.ts";
 import { type Repair, repairSession } from "../../../src/agent/proof/repair.ts";
-import { proveSession } from "../../../src/agent/proof/prove.ts";
+import { verifySession } from "../../../src/agent/proof/prove.ts";
 import { threadId } from "../../../src/core/threads.ts";
 import { appendUserMessage } from "../../../src/store/messages/append.ts";
 import { readPending } from "../../../src/store/messages/read.ts";
@@ -83,7 +83,7 @@ export async function openBench(): Promise<Bench> {
       await execute(store, sql.replaceAll(":id", `'${id}'`), ...values);
     },
     kinds: async () => {
-      const { findings } = await proveSession(store, id);
+      const { findings } = await verifySession(store, id);
       return [...new Set(findings.map(({ kind }) => kind))].sort();
     },
     repair: () => repairSession({ store, session_id: id, owner: thisProcess("test") }),

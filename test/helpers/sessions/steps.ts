@@ -6,7 +6,7 @@ import { createCheckpointSaver } from "../../../src/agent/checkpoints/saver.ts";
 import { threadId } from "../../../src/core/threads.ts";
 import { appendUserMessage } from "../../../src/store/messages/append.ts";
 import { readPending } from "../../../src/store/messages/read.ts";
-import { foldThread } from "../../../src/store/checkpoints/fold.ts";
+import { pruneThread } from "../../../src/store/checkpoints/fold.ts";
 import { startThread } from "../../../src/store/sessions/change.ts";
 import { readSession } from "../../../src/store/sessions/read.ts";
 import { acceptChoices, acceptMessages } from "../../../src/store/sessions/waiting.ts";
@@ -74,7 +74,7 @@ async function carryOut(store: Store, id: string, step: Step): Promise<void> {
       await store.write(acceptChoices, { session_id: id, through_change: 1000 });
       return;
     case "fold":
-      await store.write(foldThread, { thread_id: await currentThread(store, id), fence: null });
+      await store.write(pruneThread, { thread_id: await currentThread(store, id), fence: null });
       return;
     case "clear":
     case "restart":

@@ -1,11 +1,11 @@
 import { sql } from "kysely";
 
-import type { Source } from "../../../src/store/store.ts";
+import type { ReadOnlyStore } from "../../../src/store/store.ts";
 import { readSessionIds } from "../../../src/store/proof/session-ids.ts";
 import { readSessionTree } from "../../../src/store/transfer/read-tree.ts";
 import { exportText } from "../../../src/store/transfer/text.ts";
 
-type Readable = Pick<Source, "read">;
+type Readable = Pick<ReadOnlyStore, "read">;
 
 /** The export of every session, sub-agents' too, but for the time at which it was made. */
 export async function exportsOf(store: Readable): Promise<Map<string, string>> {

@@ -2,7 +2,7 @@ import { hostname } from "node:os";
 
 import { describe, expect, it, onTestFinished } from "vitest";
 
-import { proveSession } from "../../../src/agent/proof/prove.ts";
+import { verifySession } from "../../../src/agent/proof/prove.ts";
 import { readMessagesAfter } from "../../../src/store/messages/read.ts";
 import { openPostgresStore } from "../../../src/store/postgres/open.ts";
 import { createSession } from "../../../src/store/sessions/create.ts";
@@ -146,6 +146,6 @@ async function expectGoneOn(bench: Bench): Promise<void> {
     ["user", "second"],
     ["assistant", "short"],
   ]);
-  expect((await proveSession(store, id)).findings).toEqual([]);
+  expect((await verifySession(store, id)).findings).toEqual([]);
   expect(await activityOf(bench)).toBe("idle");
 }

@@ -3,7 +3,7 @@ import { kill } from "node:process";
 import { sql } from "kysely";
 import { describe, expect, it, onTestFinished } from "vitest";
 
-import { proveSession } from "../../../src/agent/proof/prove.ts";
+import { verifySession } from "../../../src/agent/proof/prove.ts";
 import { appendUserMessage } from "../../../src/store/messages/append.ts";
 import { readMessagesAfter } from "../../../src/store/messages/read.ts";
 import { payloadsOf } from "../../../src/store/postgres/hints.ts";
@@ -126,7 +126,7 @@ describe("an exchange on several nodes", () => {
 
     expect(outcomeOf(await first.finished)).toMatchObject({ kind: "refused", code: "lease_lost" });
     expect(await everything(store)).toEqual(before);
-    expect((await proveSession(store, id)).findings).toEqual([]);
+    expect((await verifySession(store, id)).findings).toEqual([]);
   });
 });
 

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 import { expect, it, onTestFinished } from "vitest";
 
-import { proveSession } from "../../../src/agent/proof/prove.ts";
+import { verifySession } from "../../../src/agent/proof/prove.ts";
 import { type Client, createClient } from "../../../src/client/client.ts";
 import { ClientError } from "../../../src/client/client-error.ts";
 import { readMessagesAfter } from "../../../src/store/messages/read.ts";
@@ -94,7 +94,7 @@ it(
       }
     }
     const done = outcomesOf(talking).filter(({ kind }) => kind === "done");
-    const { findings } = await proveSession(store, talk.id);
+    const { findings } = await verifySession(store, talk.id);
     expect(findings).toEqual([]);
     const questions = await store.read(
       (tx) =>

@@ -8,7 +8,7 @@ import {
   type ListInput,
   type ListPosition,
   listSessions,
-  type SessionPage,
+  type StoredSessionPage,
 } from "../../../src/store/sessions/list.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { seededRandom } from "../../helpers/random.ts";
@@ -101,7 +101,7 @@ describeEngines("listSessions", (engine) => {
     const listed: string[] = [];
     let after: ListPosition | null = null;
     do {
-      const page: SessionPage = await store.read(listSessions, {
+      const page: StoredSessionPage = await store.read(listSessions, {
         limit: 4,
         order: "created",
         ...(after === null ? {} : { after }),

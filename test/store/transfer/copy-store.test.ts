@@ -5,7 +5,7 @@ import { expect, it, onTestFinished } from "vitest";
 import { thisProcess } from "../../../src/store/leases/this-process.ts";
 import { type CopyReport, copyStore } from "../../../src/store/transfer/copy-store.ts";
 import { threadId } from "../../../src/core/threads.ts";
-import { foldThread } from "../../../src/store/checkpoints/fold.ts";
+import { pruneThread } from "../../../src/store/checkpoints/fold.ts";
 import { type LeaseOwner, takeLease } from "../../../src/store/leases/lease.ts";
 import { appendUserMessage } from "../../../src/store/messages/append.ts";
 import { openSqliteStore } from "../../../src/store/sqlite/open.ts";
@@ -54,7 +54,7 @@ describeEngines("copying a store", (engine) => {
     await say(target, id, "sent once");
     expect(await exportsOf(target)).toEqual(before);
     for (const store of [source, target]) {
-      await store.write(foldThread, { thread_id: threadId(id, 0), fence: null });
+      await store.write(pruneThread, { thread_id: threadId(id, 0), fence: null });
     }
     expect(await rowCounts(target)).toEqual(await rowCounts(source));
     expect(await exportsOf(target)).toEqual(await exportsOf(source));
