@@ -7,7 +7,7 @@ import { z } from "zod";
 import { newId } from "../src/core/ids.ts";
 import { InstantModel } from "./instant-model.ts";
 import { type Bench, type Measurement, median } from "./measurement.ts";
-import { answerOf, questionOf, RESULT_BYTES, TOOL_ROUNDS } from "./said.ts";
+import { answerOf, questionOf, RESULT_BYTES, TOOL_ROUNDS } from "./texts.ts";
 import { type Course, courseOf, processorTime } from "./session-course.ts";
 
 /** Exchanges whose median stands for a place in the session. */

@@ -1,10 +1,10 @@
 import { type BaseMessage, HumanMessage, ToolMessage } from "@langchain/core/messages";
 import { MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
 
-import { createCheckpointSaver } from "../src/agent/checkpoints/saver.ts";
+import { createCheckpointSaver } from "../src/langgraph/saver.ts";
 import { threadId } from "../src/core/threads.ts";
 import type { Store } from "../src/store/store.ts";
-import { answerOf, fileText, questionOf } from "./said.ts";
+import { answerOf, fileText, questionOf } from "./texts.ts";
 
 /** Exchanges in one checkpoint. */
 const BATCH = 250;

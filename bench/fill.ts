@@ -6,14 +6,14 @@ import { type Selectable, sql } from "kysely";
 import { createAgent } from "langchain";
 import { z } from "zod";
 
-import { createCheckpointSaver } from "../src/agent/checkpoints/saver.ts";
+import { createCheckpointSaver } from "../src/langgraph/saver.ts";
 import { threadId } from "../src/core/threads.ts";
 import type { CheckpointTable } from "../src/store/checkpoints/schema.ts";
 import { finishExchange } from "../src/store/leases/finish.ts";
 import { takeLease } from "../src/store/leases/lease.ts";
 import { createSession } from "../src/store/sessions/create.ts";
 import type { Operation, Store, Tx } from "../src/store/store.ts";
-import { type IdMap, mapIds } from "../src/store/transfer/relocate.ts";
+import { type IdMap, mapIds } from "../src/store/portable/map-ids.ts";
 import { InstantModel } from "./instant-model.ts";
 
 export interface Filled {

@@ -1,13 +1,13 @@
-import { createCheckpointSaver } from "../src/agent/checkpoints/saver.ts";
+import { createCheckpointSaver } from "../src/langgraph/saver.ts";
 import { MAX_DETAIL_BYTES } from "../src/core/limits.ts";
 import { threadId } from "../src/core/threads.ts";
 import { appendUserMessage } from "../src/store/messages/append.ts";
 import { readDetailWithin } from "../src/store/messages/detail-within.ts";
 import { readPending } from "../src/store/messages/read.ts";
-import { openPostgresStore } from "../src/store/postgres/open.ts";
+import { openPostgresStore } from "../src/store/engines/postgres/open.ts";
 import { listSessions } from "../src/store/sessions/list.ts";
 import { readSession } from "../src/store/sessions/read.ts";
-import { openSqliteStore } from "../src/store/sqlite/open.ts";
+import { openSqliteStore } from "../src/store/engines/sqlite/open.ts";
 import type { Store } from "../src/store/store.ts";
 import { type Filled, fillStore, MESSAGES_EACH, projectOf } from "./fill.ts";
 import { type Bench, type Measurement, median } from "./measurement.ts";

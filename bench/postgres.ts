@@ -1,4 +1,4 @@
-import { openPostgresStore } from "../src/store/postgres/open.ts";
+import { openPostgresStore } from "../src/store/engines/postgres/open.ts";
 import { admin, databaseUrl, startEmbedded } from "../test/helpers/postgres-server.ts";
 
 export interface BenchPostgres extends AsyncDisposable {

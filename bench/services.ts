@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-import { openSqliteStore } from "../src/store/sqlite/open.ts";
+import { openSqliteStore } from "../src/store/engines/sqlite/open.ts";
 
 export interface Service extends AsyncDisposable {
   readonly port: number;

@@ -4,15 +4,15 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 import { createExchanger } from "../src/agent/exchange.ts";
-import type { ExchangerParts } from "../src/agent/exchange-parts.ts";
-import { modelConfig } from "../src/agent/models/config.ts";
+import type { ExchangerParts } from "../src/exchange/exchanger.ts";
+import { modelConfig } from "../src/exchange/models/config.ts";
 import { thisProcess } from "../src/store/leases/this-process.ts";
 import { createSession } from "../src/store/sessions/create.ts";
-import { openSqliteStore } from "../src/store/sqlite/open.ts";
+import { openSqliteStore } from "../src/store/engines/sqlite/open.ts";
 import type { Store } from "../src/store/store.ts";
 import { fill } from "./fill-thread.ts";
 import { InstantModel } from "./instant-model.ts";
-import { answerOf, fileOf, fileText, MESSAGE_BYTES, questionOf, RESULT_BYTES } from "./said.ts";
+import { answerOf, fileOf, fileText, MESSAGE_BYTES, questionOf, RESULT_BYTES } from "./texts.ts";
 import { TRUSTED } from "../test/helpers/trust.ts";
 
 /** What a session of many exchanges took. */

@@ -13,7 +13,7 @@ const PUBLIC_PACKAGES = ["fastify", "kysely", "typebox"];
 
 /** Files of threads, beside the code that starts them. */
 const WORKERS = {
-  "backup-worker": "src/store/sqlite/backup-worker.ts",
+  "backup-worker": "src/store/engines/sqlite/backup-worker.ts",
   "schema-worker": "src/artifacts/project/schema-worker.ts",
 };
 

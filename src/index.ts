@@ -27,6 +27,6 @@ export type {
 } from "./core/schemas.ts";
 export { type App, type AppOptions, createApp } from "./http/app.ts";
 export { type RunningServer, type ServerOptions, startServer } from "./http/serve.ts";
-export { openPostgresStore } from "./store/postgres/open.ts";
-export { openSqliteStore } from "./store/sqlite/open.ts";
+export { openPostgresStore } from "./store/engines/postgres/open.ts";
+export { openSqliteStore } from "./store/engines/sqlite/open.ts";
 export type { Store } from "./store/store.ts";

@@ -16,7 +16,7 @@ import type { BaseCheckpointSaver } from "@langchain/langgraph-checkpoint";
 import { appendMessages } from "./append-messages.ts";
 import { droppedAnswer } from "./dropped-answer.ts";
 import { sendable } from "./sendable.ts";
-import { sanitizeAnswer } from "./settle-answer.ts";
+import { sanitizeAnswer } from "./sanitize-answer.ts";
 import { ExchangeToolNode } from "./tools-node.ts";
 
 export interface AgentGraphParts {

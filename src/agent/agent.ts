@@ -5,7 +5,7 @@ import type { BaseCheckpointSaver } from "@langchain/langgraph-checkpoint";
 import type { Session } from "../core/sessions.ts";
 import { agentGraph } from "./agent-graph.ts";
 import type { Compaction } from "./compaction/compaction.ts";
-import type { Persona } from "./personas/persona.ts";
+import type { Persona } from "../exchange/personas/persona.ts";
 import { READING_TOOLS, sessionTools } from "./tools/session-tools.ts";
 
 export interface AgentParts {

@@ -18,11 +18,11 @@ import type {
   ExchangerParts,
   Live,
   Prepared,
-} from "./exchange-parts.ts";
-import type { ExchangeResult } from "./exchange-event.ts";
-import type { ChildReservation, ExchangeTree } from "./exchange-tree.ts";
-import { ownModel } from "./models/choose.ts";
-import { loadPersona } from "./personas/load.ts";
+} from "../exchange/exchanger.ts";
+import type { ExchangeResult } from "../exchange/events.ts";
+import type { ChildReservation, ExchangeTree } from "../exchange/exchange-tree.ts";
+import { ownModel } from "../exchange/models/choose.ts";
+import { loadPersona } from "../exchange/personas/load.ts";
 import { type CallConfig, failedResult } from "./tools/tool-result.ts";
 import { endsExchange } from "./tools-node.ts";
 

@@ -5,8 +5,8 @@ import { refuseEnded } from "../store/sessions/change.ts";
 import { readSession } from "../store/sessions/read.ts";
 import { threadId } from "../core/threads.ts";
 import { buildAgent } from "./agent.ts";
-import { runExchange } from "./carry-out.ts";
-import { createCheckpointSaver, type SessionSaver } from "./checkpoints/saver.ts";
+import { runExchange } from "./run-exchange.ts";
+import { createCheckpointSaver, type SessionSaver } from "../langgraph/saver.ts";
 import { compactThread } from "./compaction/compact-thread.ts";
 import { delegateTool } from "./delegate.ts";
 import type {
@@ -15,17 +15,17 @@ import type {
   Exchanger,
   ExchangerParts,
   Prepared,
-} from "./exchange-parts.ts";
-import { exchangeFailure } from "./exchange-failure.ts";
-import { createExchangeTree } from "./exchange-tree.ts";
-import { type HeldSession, holdLease } from "./hold-lease.ts";
-import { chosenModel } from "./models/choose.ts";
+} from "../exchange/exchanger.ts";
+import { exchangeFailure } from "../exchange/exchange-failure.ts";
+import { createExchangeTree } from "../exchange/exchange-tree.ts";
+import { type HeldSession, holdLease } from "../exchange/lease-holder.ts";
+import { chosenModel } from "../exchange/models/choose.ts";
 import { windowOf } from "./models/context-window.ts";
-import { keylessOf } from "./models/keyless.ts";
+import { keylessOf } from "../exchange/models/keyless.ts";
 import { openModel } from "./models/open.ts";
-import { loadPersona } from "./personas/load.ts";
-import { repoInstructions } from "./personas/repo-instructions.ts";
-import { workFolder } from "./trust/wide-folder.ts";
+import { loadPersona } from "../exchange/personas/load.ts";
+import { repoInstructions } from "../exchange/personas/repo-instructions.ts";
+import { workFolder } from "../exchange/trust/wide-folder.ts";
 import { isGone } from "../store/leases/this-process.ts";
 
 /** Carries out exchanges, one at a time; the checkpoint store stays open between them. */

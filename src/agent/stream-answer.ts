@@ -3,11 +3,11 @@ import type { BaseCheckpointSaver } from "@langchain/langgraph-checkpoint";
 
 import type { AgentThread } from "./agent.ts";
 import { MODEL_NODE } from "./agent-graph.ts";
-import { TokenStreamHandler } from "./arriving-text.ts";
+import { TokenStreamHandler } from "./token-stream.ts";
 import { addSummary } from "./compaction/add-summary.ts";
 import type { Compaction } from "./compaction/compaction.ts";
-import type { ExchangeRequest, Live, Prepared } from "./exchange-parts.ts";
-import type { HeldSession } from "./hold-lease.ts";
+import type { ExchangeRequest, Live, Prepared } from "../exchange/exchanger.ts";
+import type { HeldSession } from "../exchange/lease-holder.ts";
 import { modelFailure } from "./models/failure.ts";
 import { droppedAnswer, droppedFields, isDropped } from "./dropped-answer.ts";
 import { followStream, type AnswerProgress, showPiece } from "./stream-progress.ts";

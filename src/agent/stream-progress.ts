@@ -1,6 +1,6 @@
 import { AIMessage, type BaseMessage, isBaseMessage, ToolMessage } from "@langchain/core/messages";
 
-import type { ExchangeListener } from "./exchange-event.ts";
+import type { ExchangeListener } from "../exchange/events.ts";
 import { failureText } from "./tools/tool-result.ts";
 
 export interface AnswerProgress {

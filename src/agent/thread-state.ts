@@ -3,7 +3,7 @@ import type { BaseCheckpointSaver, CheckpointTuple } from "@langchain/langgraph-
 
 import { isSummary } from "./compaction/view.ts";
 import { droppedAnswer } from "./dropped-answer.ts";
-import { AGENT_TOOLS } from "./tools/catalogue.ts";
+import { AGENT_TOOLS } from "../exchange/tool-catalogue.ts";
 
 /** A tool call without a result in the checkpoint, and its result where the tool had finished. */
 export interface OpenCall {

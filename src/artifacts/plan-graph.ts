@@ -2,7 +2,7 @@ import { findCycles } from "./cycles.ts";
 import type { Cycle } from "./cycles.ts";
 import type { Finding } from "./finding.ts";
 import type { LineIndex } from "./line-index.ts";
-import { createNearestName } from "./nearest-name.ts";
+import { createNearestName } from "../core/nearest-name.ts";
 import type { OutlinedPhase, PositionedString } from "./plan-outline.ts";
 import { quote } from "./quote.ts";
 

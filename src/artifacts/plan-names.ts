@@ -1,6 +1,6 @@
 import type { Finding } from "./finding.ts";
 import type { LineIndex } from "./line-index.ts";
-import { createNearestName } from "./nearest-name.ts";
+import { createNearestName } from "../core/nearest-name.ts";
 import type { OutlinedPhase, PositionedString, PlanOutline } from "./plan-outline.ts";
 import { quote } from "./quote.ts";
 

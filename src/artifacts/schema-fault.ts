@@ -1,7 +1,7 @@
 import type { FindingCode } from "./finding.ts";
 import type { Finding } from "./finding.ts";
 import type { LineIndex } from "./line-index.ts";
-import { createNearestName } from "./nearest-name.ts";
+import { createNearestName } from "../core/nearest-name.ts";
 import { escaped, quote } from "./quote.ts";
 import { findPosition, pointerTo } from "./source.ts";
 import type { SourceNode } from "./source.ts";

@@ -8,7 +8,7 @@ import { checkNames } from "./plan-names.ts";
 import type { KnownNames } from "./plan-names.ts";
 import { outlinePlan } from "./plan-outline.ts";
 import { checkWarnings } from "./plan-warnings.ts";
-import { isPhasePlan, readPlanFast } from "./quick-plan.ts";
+import { isPhasePlan, readPlanFast } from "./fast-plan.ts";
 import { readSource } from "./read-source.ts";
 import type { Syntax } from "./read-source.ts";
 import { FILE_LIMITS, toValue, withoutMark } from "./source.ts";

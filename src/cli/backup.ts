@@ -29,7 +29,7 @@ export function backupCommand(cli: CliContext): Command {
         );
       }
       // not through the store: that would first bring an old database to this program's version
-      const { backupSqlite } = await import("../store/sqlite/backup.ts");
+      const { backupSqlite } = await import("../store/engines/sqlite/backup.ts");
       const backup = await whileWaiting(cli, (signal) =>
         backupSqlite({
           database,

@@ -1,5 +1,5 @@
-import type { WhenBusy } from "../agent/hold-lease.ts";
-import { parseModelName } from "../agent/models/name.ts";
+import type { WhenBusy } from "../exchange/lease-holder.ts";
+import { parseModelName } from "../exchange/models/name.ts";
 import { RepriseError } from "../core/errors.ts";
 import type { ChosenBy } from "../store/sessions/choose.ts";
 import type { CliContext } from "./context.ts";

@@ -2,16 +2,16 @@ import { isAbsolute, resolve, sep } from "node:path";
 
 import type { Command } from "commander";
 
-import type { Exchanger } from "../agent/exchange-parts.ts";
-import { workFolder } from "../agent/trust/wide-folder.ts";
+import type { Exchanger } from "../exchange/exchanger.ts";
+import { workFolder } from "../exchange/trust/wide-folder.ts";
 import { RepriseError } from "../core/errors.ts";
 import { oneLine } from "../core/text.ts";
 import { failureLine } from "../store/sessions/failures.ts";
 import { readSession } from "../store/sessions/read.ts";
 import type { Store } from "../store/store.ts";
 import { type ChatOptions, refuseBadOptions, whenBusy } from "./chat-options.ts";
-import { DEFAULT_PERSONA } from "./check-choice.ts";
-import { type SelectedSession, selectSession } from "./choose-session.ts";
+import { DEFAULT_PERSONA } from "./preflight.ts";
+import { type SelectedSession, selectSession } from "./select-session.ts";
 import {
   databaseLocation,
   personaFolderPaths,
@@ -198,8 +198,8 @@ async function openExchanger(input: {
   const [{ createExchanger }, { exchangeLimits }, { modelConfig }, { thisProcess }] =
     await Promise.all([
       import("../agent/exchange.ts"),
-      import("../agent/exchange-limits.ts"),
-      import("../agent/models/config.ts"),
+      import("../exchange/exchange-limits.ts"),
+      import("../exchange/models/config.ts"),
       import("../store/leases/this-process.ts"),
     ]);
   const { data, config, state } = userFolders(cli);

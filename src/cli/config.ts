@@ -3,8 +3,8 @@ import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 
-import type { PersonaFolders } from "../agent/personas/places.ts";
-import type { TrustSource } from "../agent/trust/trust.ts";
+import type { PersonaFolders } from "../exchange/personas/folders.ts";
+import type { TrustSource } from "../exchange/trust/trust.ts";
 import { RepriseError } from "../core/errors.ts";
 import { packageFile } from "../core/package-file.ts";
 import type { CliContext } from "./context.ts";

@@ -1,6 +1,6 @@
 import type { Readable } from "node:stream";
 
-import type { RunTrust } from "../agent/trust/trust.ts";
+import type { RunTrust } from "../exchange/trust/trust.ts";
 import type { Output } from "./output.ts";
 
 /**

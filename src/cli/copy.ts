@@ -2,7 +2,7 @@ import { Command } from "commander";
 
 import { RepriseError } from "../core/errors.ts";
 import type { ReadOnlyStore, Store } from "../store/store.ts";
-import type { CopyReport } from "../store/transfer/copy-store.ts";
+import type { CopyReport } from "../store/portable/copy-store.ts";
 import { databaseLocation, resolveLocation } from "./config.ts";
 import { type CliContext, noticeLine } from "./context.ts";
 import { openPair, type CopyLocations } from "./copy/open-pair.ts";
@@ -63,7 +63,7 @@ async function copyAll(
   cli: CliContext,
   input: { readonly source: ReadOnlyStore; readonly target: Store; readonly intoExisting: boolean },
 ): Promise<CopyReport> {
-  const { copyStore } = await import("../store/transfer/copy-store.ts");
+  const { copyStore } = await import("../store/portable/copy-store.ts");
   let done = 0;
   const show = progressLines(cli);
   try {

@@ -63,9 +63,9 @@ export async function openStoreAt(
   { backup, notice = (sentence) => noticeLine(cli, `note: ${sentence}`) }: OpenOptions,
 ): Promise<Store> {
   if (isPostgres(location)) {
-    const { openPostgresStore } = await import("../store/postgres/open.ts");
+    const { openPostgresStore } = await import("../store/engines/postgres/open.ts");
     return openPostgresStore({ url: location, notice });
   }
-  const { openSqliteStore } = await import("../store/sqlite/open.ts");
+  const { openSqliteStore } = await import("../store/engines/sqlite/open.ts");
   return openSqliteStore({ path: location, backup, notice });
 }

@@ -1,7 +1,7 @@
 import { Command } from "commander";
 
 import { visible } from "../core/visible.ts";
-import type { Check } from "../store/doctor/check.ts";
+import type { Check } from "../store/verify/check.ts";
 import { type CliContext, printJson, printLine } from "./context.ts";
 import { databaseOption, withDatabase } from "./database.ts";
 import { checkConfig } from "./doctor/config.ts";

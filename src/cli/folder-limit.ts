@@ -1,4 +1,4 @@
-import type { FolderLimit } from "../agent/trust/wide-folder.ts";
+import type { FolderLimit } from "../exchange/trust/wide-folder.ts";
 
 /** Completes "The folder is …": which file tools the agent does not have there. */
 export function limitText(limit: FolderLimit): string {

@@ -1,10 +1,10 @@
-import { defaultModel, modelConfig } from "../agent/models/config.ts";
+import { defaultModel, modelConfig } from "../exchange/models/config.ts";
 import type { Session } from "../core/sessions.ts";
 import { projectKeyOf } from "../store/project-key.ts";
 import type { ChoiceField } from "../store/sessions/waiting.ts";
-import { isSameModel } from "./change-chosen.ts";
+import { isSameModel } from "./session-options.ts";
 import type { ChatOptions } from "./chat-options.ts";
-import { DEFAULT_PERSONA } from "./check-choice.ts";
+import { DEFAULT_PERSONA } from "./preflight.ts";
 import type { CliContext } from "./context.ts";
 import { projectOf } from "./new-session.ts";
 

@@ -1,9 +1,9 @@
 import { Command } from "commander";
 
-import { type BrokenPersona, isBroken, type Persona } from "../agent/personas/persona.ts";
-import type { PersonaSurvey } from "../agent/personas/list.ts";
+import { type BrokenPersona, isBroken, type Persona } from "../exchange/personas/persona.ts";
+import type { PersonaSurvey } from "../exchange/personas/list.ts";
 import { oneLine } from "../core/text.ts";
-import { checkPersona, DEFAULT_PERSONA } from "./check-choice.ts";
+import { checkPersona, DEFAULT_PERSONA } from "./preflight.ts";
 import { personaFolderPaths } from "./config.ts";
 import { type CliContext, noticeLine, printJson, printLine } from "./context.ts";
 
@@ -27,7 +27,7 @@ export function personasCommand(cli: CliContext): Command {
 }
 
 async function list(cli: CliContext, { json }: { json?: true }): Promise<void> {
-  const { surveyPersonas } = await import("../agent/personas/list.ts");
+  const { surveyPersonas } = await import("../exchange/personas/list.ts");
   const survey = await surveyPersonas({ ...personaFolderPaths(cli), repoPath: cli.cwd });
   if (json === true) {
     printJson(

@@ -1,4 +1,4 @@
-import type { Log } from "../http/request-log.ts";
+import type { Log } from "../http/metrics/request-log.ts";
 import { type CliContext, noticeJson } from "./context.ts";
 
 /** What is worth a line whether a log was asked for or not. */

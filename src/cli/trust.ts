@@ -32,7 +32,7 @@ export function trustCommand(cli: CliContext): Command {
 }
 
 async function list(cli: CliContext, { json }: { json?: true }): Promise<void> {
-  const { listDecisions } = await import("../agent/trust/trust.ts");
+  const { listDecisions } = await import("../exchange/trust/trust.ts");
   const decisions = await listDecisions(trustSource(cli));
   const sorted = decisions.toSorted((a, b) => (a.path < b.path ? -1 : 1));
   if (json === true) {
@@ -57,12 +57,12 @@ async function add(cli: CliContext, folder: string): Promise<void> {
   if (!isFolder) {
     throw new RepriseError("invalid_usage", "There is no such folder; check the path.");
   }
-  const { keepAnswer } = await import("../agent/trust/trust.ts");
+  const { keepAnswer } = await import("../exchange/trust/trust.ts");
   printLine(cli, `trusted  ${oneLine(await keepAnswer(trustSource(cli), path, "trusted"))}`);
 }
 
 async function remove(cli: CliContext, folder: string): Promise<void> {
-  const { forgetAnswer } = await import("../agent/trust/trust.ts");
+  const { forgetAnswer } = await import("../exchange/trust/trust.ts");
   const path = await forgetAnswer(trustSource(cli), resolve(cli.cwd, folder));
   printLine(cli, `removed  ${oneLine(path)}`);
 }

@@ -1,7 +1,7 @@
 import { Command } from "commander";
 
 import { mebibytes } from "../core/text.ts";
-import type { UpgradePlan } from "../store/migrations/upgrade-plan.ts";
+import type { UpgradePlan } from "../store/engines/migrations/upgrade-plan.ts";
 import { databaseLocation, isPostgres } from "./config.ts";
 import { type CliContext, printJson, printLine } from "./context.ts";
 import { backupOption, databaseOption, openStore, withStore } from "./database.ts";
@@ -38,10 +38,10 @@ async function upgrade(cli: CliContext, command: Command, options: UpgradeOption
 
 async function planAt(location: string, backup: boolean): Promise<UpgradePlan> {
   if (isPostgres(location)) {
-    const { planPostgresUpgrade } = await import("../store/postgres/plan-upgrade.ts");
+    const { planPostgresUpgrade } = await import("../store/engines/postgres/plan-upgrade.ts");
     return planPostgresUpgrade({ url: location });
   }
-  const { planSqliteUpgrade } = await import("../store/sqlite/plan-upgrade.ts");
+  const { planSqliteUpgrade } = await import("../store/engines/sqlite/plan-upgrade.ts");
   return planSqliteUpgrade(location, { backup });
 }
 

@@ -5,8 +5,8 @@ import type { ListenOptions } from "node:net";
 import { RepriseError } from "../core/errors.ts";
 import { MAX_CONNECTIONS, SHUTDOWN_GRACE_MS } from "../core/limits.ts";
 import { type App, type AppOptions, createApp } from "./app.ts";
-import { type Connections, trackConnections } from "./connections.ts";
-import { inUrl, isLoopback } from "./hosts.ts";
+import { type Connections, trackConnections } from "./guards/connections.ts";
+import { inUrl, isLoopback } from "./guards/hosts.ts";
 
 export interface ServerOptions extends Omit<AppOptions, "hosts"> {
   /** An address or name of this machine. Any but loopback needs a token. */

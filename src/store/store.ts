@@ -1,7 +1,7 @@
 import type { Kysely } from "kysely";
 
-import type { Dialect } from "./dialect.ts";
-import type { PreparedQuery } from "./prepared.ts";
+import type { Dialect } from "./engines/dialect.ts";
+import type { PreparedQuery } from "./engines/prepared.ts";
 import type { Database } from "./schema.ts";
 
 /**

@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 
 import { takeLease } from "../../src/store/leases/lease.ts";
-import { openSqliteStore } from "../../src/store/sqlite/open.ts";
+import { openSqliteStore } from "../../src/store/engines/sqlite/open.ts";
 import { freshHome, type Home } from "../helpers/reprise.ts";
 import { owner } from "../helpers/engines.ts";
 import { idLike, seed, sessionsOf } from "../helpers/sessions/seed.ts";

@@ -3,7 +3,7 @@ import { dirname } from "node:path";
 
 import { expect, it } from "vitest";
 
-import { latestVersion } from "../../src/store/migrations/history.ts";
+import { latestVersion } from "../../src/store/engines/migrations/history.ts";
 import { makeOlderDatabase, OLDER_VERSION, readTables } from "../helpers/older-database.ts";
 import { freshHome, type Home } from "../helpers/reprise.ts";
 

@@ -6,7 +6,7 @@ import { describe, expect, it } from "vitest";
 
 import { thisProcess } from "../../src/store/leases/this-process.ts";
 import { takeLease } from "../../src/store/leases/lease.ts";
-import { openSqliteStore } from "../../src/store/sqlite/open.ts";
+import { openSqliteStore } from "../../src/store/engines/sqlite/open.ts";
 import { startProcess } from "../helpers/process.ts";
 import { freshHome } from "../helpers/reprise.ts";
 import { idLike, seed } from "../helpers/sessions/seed.ts";

@@ -224,10 +224,12 @@ const layers: Readonly<Record<string, readonly string[]>> = {
   core: [],
   store: ["core"],
   artifacts: ["core"],
-  agent: ["core", "store", "artifacts"],
+  exchange: ["core", "store", "artifacts", "agent"],
+  langgraph: ["core", "store"],
+  agent: ["core", "store", "artifacts", "exchange", "langgraph"],
   http: ["core", "store", "artifacts"],
   client: ["core"],
-  cli: ["core", "store", "artifacts", "agent", "http", "client"],
+  cli: ["core", "store", "artifacts", "exchange", "agent", "http", "client"],
 };
 
 describe("imports in src", () => {

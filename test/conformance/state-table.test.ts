@@ -4,12 +4,12 @@ import fc from "fast-check";
 import { expect, it, onTestFinished } from "vitest";
 
 import { createExchanger } from "../../src/agent/exchange.ts";
-import type { ExchangerParts } from "../../src/agent/exchange-parts.ts";
-import { modelConfig } from "../../src/agent/models/config.ts";
-import { verifySession } from "../../src/agent/proof/prove.ts";
-import { repairSession } from "../../src/agent/proof/repair.ts";
+import type { ExchangerParts } from "../../src/exchange/exchanger.ts";
+import { modelConfig } from "../../src/exchange/models/config.ts";
+import { verifySession } from "../../src/agent/verify/verify-session.ts";
+import { repairSession } from "../../src/agent/verify/repair.ts";
 import { thisProcess } from "../../src/store/leases/this-process.ts";
-import { beginThread } from "../../src/cli/fresh-thread.ts";
+import { beginThread } from "../../src/cli/start-thread.ts";
 import type { Message } from "../../src/core/sessions.ts";
 import { appendUserMessage } from "../../src/store/messages/append.ts";
 import { readMessagesAfter } from "../../src/store/messages/read.ts";

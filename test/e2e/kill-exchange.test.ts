@@ -3,10 +3,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 import { expect, it } from "vitest";
 
-import { verifySession } from "../../src/agent/proof/prove.ts";
+import { verifySession } from "../../src/agent/verify/verify-session.ts";
 import { readMessagesAfter } from "../../src/store/messages/read.ts";
 import { listSessions } from "../../src/store/sessions/list.ts";
-import { openSqliteStore } from "../../src/store/sqlite/open.ts";
+import { openSqliteStore } from "../../src/store/engines/sqlite/open.ts";
 import {
   type ModelAnswer,
   type ModelServer,

@@ -4,11 +4,11 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 import { expect, it } from "vitest";
 
-import { verifySession } from "../../src/agent/proof/prove.ts";
-import { createCheckpointSaver } from "../../src/agent/checkpoints/saver.ts";
+import { verifySession } from "../../src/agent/verify/verify-session.ts";
+import { createCheckpointSaver } from "../../src/langgraph/saver.ts";
 import { messagesOf } from "../../src/agent/thread-state.ts";
 import { threadId } from "../../src/core/threads.ts";
-import { openSqliteStore } from "../../src/store/sqlite/open.ts";
+import { openSqliteStore } from "../../src/store/engines/sqlite/open.ts";
 import { type ModelAnswer, type SentMessage, startModelServer } from "../helpers/model-server.ts";
 import { seededRandom } from "../helpers/random.ts";
 import { freshHome, type Home } from "../helpers/reprise.ts";

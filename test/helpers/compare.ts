@@ -1,7 +1,7 @@
 import { expect } from "vitest";
 
-import { mirrorOf } from "../../src/agent/checkpoints/mirror-row.ts";
-import { createCheckpointSaver } from "../../src/agent/checkpoints/saver.ts";
+import { mirrorOf } from "../../src/langgraph/mirror-row.ts";
+import { createCheckpointSaver } from "../../src/langgraph/saver.ts";
 import { messagesOf } from "../../src/agent/thread-state.ts";
 import type { Message } from "../../src/core/sessions.ts";
 import { threadId } from "../../src/core/threads.ts";

@@ -3,9 +3,9 @@ import { fileURLToPath } from "node:url";
 import { onTestFinished } from "vitest";
 
 import { createExchanger } from "../../src/agent/exchange.ts";
-import type { ExchangeEvent, ExchangeResult } from "../../src/agent/exchange-event.ts";
-import type { ExchangeRequest, ExchangerParts, Live } from "../../src/agent/exchange-parts.ts";
-import { modelConfig } from "../../src/agent/models/config.ts";
+import type { ExchangeEvent, ExchangeResult } from "../../src/exchange/events.ts";
+import type { ExchangeRequest, ExchangerParts, Live } from "../../src/exchange/exchanger.ts";
+import { modelConfig } from "../../src/exchange/models/config.ts";
 import { thisProcess } from "../../src/store/leases/this-process.ts";
 import type { Session } from "../../src/core/sessions.ts";
 import { createSession } from "../../src/store/sessions/create.ts";

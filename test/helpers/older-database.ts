@@ -1,8 +1,8 @@
 import { DatabaseSync } from "node:sqlite";
 
-import { latestVersion, migrations } from "../../src/store/migrations/history.ts";
-import { sqliteDialect } from "../../src/store/sqlite/dialect.ts";
-import { APPLICATION_ID } from "../../src/store/sqlite/migrate.ts";
+import { latestVersion, migrations } from "../../src/store/engines/migrations/history.ts";
+import { sqliteDialect } from "../../src/store/engines/sqlite/dialect.ts";
+import { APPLICATION_ID } from "../../src/store/engines/sqlite/migrate.ts";
 
 /** The version of the tables before this program's. */
 export const OLDER_VERSION = latestVersion() - 1;

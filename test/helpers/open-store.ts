@@ -1,5 +1,5 @@
-import { openPostgresStore } from "../../src/store/postgres/open.ts";
-import { openSqliteStore } from "../../src/store/sqlite/open.ts";
+import { openPostgresStore } from "../../src/store/engines/postgres/open.ts";
+import { openSqliteStore } from "../../src/store/engines/sqlite/open.ts";
 import type { Store } from "../../src/store/store.ts";
 
 /** Opens the store at a file or a postgres:// address. */

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 import { Client } from "pg";
 
-import { openPostgresStore } from "../../src/store/postgres/open.ts";
+import { openPostgresStore } from "../../src/store/engines/postgres/open.ts";
 import { onFirstAsk, type Shared } from "./on-first-ask.ts";
 import { makeFolder } from "./temp.ts";
 

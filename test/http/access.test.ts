@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
-import { isLoopback, isOwnHost } from "../../src/http/hosts.ts";
+import { isLoopback, isOwnHost } from "../../src/http/guards/hosts.ts";
 import { startServer } from "../../src/http/serve.ts";
 import { exchangeBytes, request, startTestServer, type TestServer } from "../helpers/server.ts";
 

@@ -264,7 +264,7 @@ it("[PLAN-17] [SCHEMA-7] nothing of it is loaded before it is asked for", () => 
   const cwd = fileURLToPath(new URL("../..", import.meta.url));
   const args = ["--input-type=module", "-e", program];
   const loaded = execFileSync(process.execPath, args, { cwd, encoding: "utf8" });
-  expect(loaded).toContain("/src/http/artifacts.ts");
+  expect(loaded).toContain("/src/http/routes/artifacts.ts");
   expect(loaded).not.toMatch(
     /\/src\/artifacts\/(?!finding\.ts)|\/node_modules\/(?:yaml|@hyperjump)\//,
   );

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 
-import { createHeartbeats, type HeartbeatTarget } from "../../src/http/heartbeats.ts";
+import { createHeartbeats, type HeartbeatTarget } from "../../src/http/stream/heartbeats.ts";
 import { seededRandom } from "../helpers/random.ts";
 
 const SILENCE_MS = 15_000;

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 import { describe, expect, it, onTestFinished } from "vitest";
 
-import { openSqliteStore } from "../../src/store/sqlite/open.ts";
+import { openSqliteStore } from "../../src/store/engines/sqlite/open.ts";
 import type { Store } from "../../src/store/store.ts";
 import { createPostgres } from "../helpers/postgres.ts";
 import { admin } from "../helpers/postgres-server.ts";
@@ -148,7 +148,7 @@ describe.skipIf(!onPostgres)("a PostgreSQL database that cannot be written", () 
       ask(
         `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${database.name}'`,
       );
-    const { openPostgresStore } = await import("../../src/store/postgres/open.ts");
+    const { openPostgresStore } = await import("../../src/store/engines/postgres/open.ts");
     await using store = await openPostgresStore({ url: database.url });
     await using t = await startTestServer({ store });
     expect((await t.call("GET", "/readyz")).status).toBe(200);

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 
-import { singleFlight } from "../../src/http/share.ts";
+import { singleFlight } from "../../src/http/metrics/single-flight.ts";
 
 const HOUR = 3_600_000;
 const late = () => new Error("late");

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { createStallGuard, type Every } from "../../src/http/stall-guard.ts";
+import { createStallGuard, type Every } from "../../src/http/stream/stall-guard.ts";
 
 /** A timer that a test moves on, and how often one was started. */
 function fakeTimer() {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { deleteSessionTree } from "../../src/store/transfer/delete-tree.ts";
+import { deleteSessionTree } from "../../src/store/sessions/delete-tree.ts";
 import { endSession } from "../../src/store/sessions/change.ts";
 import { startTestServer, type TestServer } from "../helpers/server.ts";
 

@@ -1,11 +1,11 @@
 import { expect, it } from "vitest";
 
 import { appendUserMessage } from "../../src/store/messages/append.ts";
-import { migrations } from "../../src/store/migrations/history.ts";
-import { postgresDialect } from "../../src/store/postgres/dialect.ts";
+import { migrations } from "../../src/store/engines/migrations/history.ts";
+import { postgresDialect } from "../../src/store/engines/postgres/dialect.ts";
 import { createSession } from "../../src/store/sessions/create.ts";
 import { listSessions } from "../../src/store/sessions/list.ts";
-import { sqliteDialect } from "../../src/store/sqlite/dialect.ts";
+import { sqliteDialect } from "../../src/store/engines/sqlite/dialect.ts";
 import { describeEngines, execute } from "../helpers/engines.ts";
 
 /** What an older program does not notice: more tables, more indexes, more columns with a default. */

@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 
 import { createClient } from "../../src/client/client.ts";
 import { appendUserMessage } from "../../src/store/messages/append.ts";
-import { openSqliteStore } from "../../src/store/sqlite/open.ts";
+import { openSqliteStore } from "../../src/store/engines/sqlite/open.ts";
 import type { TortureOptions } from "./main.ts";
 import { startService, tortureFolder } from "./service.ts";
 

@@ -4,7 +4,7 @@ import type { BaseMessage } from "@langchain/core/messages";
 import { RepriseError } from "../../core/errors.ts";
 import { endsExchange } from "../tools-node.ts";
 import { cutToFit } from "./cut.ts";
-import { contextTokens } from "./spent.ts";
+import { contextTokens } from "./context-tokens.ts";
 import { summarise } from "./summarise.ts";
 import { sentMessages, summaryMessage, type View, viewOf } from "./view.ts";
 

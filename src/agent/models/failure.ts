@@ -1,7 +1,7 @@
 import { isRepriseError, RepriseError } from "../../core/errors.ts";
 import type { ErrorCode } from "../../core/errors.ts";
-import type { Keyless } from "./keyless.ts";
-import { parseModelName, PROVIDER_LABELS } from "./name.ts";
+import type { Keyless } from "../../exchange/models/keyless.ts";
+import { parseModelName, PROVIDER_LABELS } from "../../exchange/models/name.ts";
 import { readProviderError } from "./provider-error.ts";
 import type { ProviderError } from "./provider-error.ts";
 

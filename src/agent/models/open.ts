@@ -1,9 +1,9 @@
 import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
 
 import { RepriseError } from "../../core/errors.ts";
-import type { ModelConfig, ProviderConfig } from "./config.ts";
+import type { ModelConfig, ProviderConfig } from "../../exchange/models/config.ts";
 import { windowOf } from "./context-window.ts";
-import { parseModelName } from "./name.ts";
+import { parseModelName } from "../../exchange/models/name.ts";
 
 /** Compatible servers often want no key, but the clients refuse to start without one. */
 const PLACEHOLDER_KEY = "none";

@@ -2,7 +2,7 @@ import { lstat, readdir, readlink, realpath } from "node:fs/promises";
 import { basename, dirname, join, relative, sep } from "node:path";
 
 import { canHoldControlFile, type ControlFile, controlFileIn } from "../../core/control-files.ts";
-import { isInside } from "./real-place.ts";
+import { isInside } from "./real-path.ts";
 
 /** A link of the repository that gives files a protected name, or could with names below it. */
 interface ControlLink {

@@ -1,7 +1,7 @@
-import type { Sandbox } from "./boundary.ts";
-import { resolveSandbox } from "./boundary.ts";
-import type { ResolvedPath } from "./locate.ts";
-import { resolvePath } from "./locate.ts";
+import type { Sandbox } from "./sandbox.ts";
+import { resolveSandbox } from "./sandbox.ts";
+import type { ResolvedPath } from "./resolve-path.ts";
+import { resolvePath } from "./resolve-path.ts";
 import { refusal } from "./refusal.ts";
 import { openFile } from "./open-file.ts";
 import { replaceFile } from "./write-file.ts";

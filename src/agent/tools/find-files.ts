@@ -1,8 +1,8 @@
 import { matchesGlob } from "node:path";
 
-import type { Sandbox } from "./boundary.ts";
-import { resolveSandbox } from "./boundary.ts";
-import { resolvePath } from "./locate.ts";
+import type { Sandbox } from "./sandbox.ts";
+import { resolveSandbox } from "./sandbox.ts";
+import { resolvePath } from "./resolve-path.ts";
 import { refusal } from "./refusal.ts";
 import { resolveWalked, MAX_WALKED, walkFiles } from "./walk.ts";
 

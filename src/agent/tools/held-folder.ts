@@ -4,7 +4,7 @@ import type { FileHandle } from "node:fs/promises";
 import { join, relative, sep } from "node:path";
 
 import { refusal } from "./refusal.ts";
-import { codeOf } from "./real-place.ts";
+import { codeOf } from "./real-path.ts";
 
 /** A folder that stays the same one while it is held, whatever its path leads to meanwhile. */
 export interface HeldFolder extends AsyncDisposable {

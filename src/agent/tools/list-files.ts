@@ -1,8 +1,8 @@
-import type { Sandbox } from "./boundary.ts";
-import { resolveSandbox } from "./boundary.ts";
+import type { Sandbox } from "./sandbox.ts";
+import { resolveSandbox } from "./sandbox.ts";
 import { isGit } from "../../core/control-files.ts";
 import { entriesIn } from "./held-folder.ts";
-import { resolvePath } from "./locate.ts";
+import { resolvePath } from "./resolve-path.ts";
 import { refusal } from "./refusal.ts";
 
 const MAX_LISTED = 1000;

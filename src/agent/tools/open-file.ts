@@ -3,7 +3,7 @@ import { open } from "node:fs/promises";
 import type { FileHandle } from "node:fs/promises";
 
 import { checkPath } from "./held-folder.ts";
-import type { ResolvedPath } from "./locate.ts";
+import type { ResolvedPath } from "./resolve-path.ts";
 import { refusal } from "./refusal.ts";
 
 /** Bytes looked at to tell text from anything else, as git does. */

@@ -1,9 +1,9 @@
 import { StringDecoder } from "node:string_decoder";
 import type { FileHandle } from "node:fs/promises";
 
-import type { Sandbox } from "./boundary.ts";
-import { resolveSandbox } from "./boundary.ts";
-import { resolvePath } from "./locate.ts";
+import type { Sandbox } from "./sandbox.ts";
+import { resolveSandbox } from "./sandbox.ts";
+import { resolvePath } from "./resolve-path.ts";
 import { refusal } from "./refusal.ts";
 import { isBinary, openFile } from "./open-file.ts";
 

@@ -2,9 +2,9 @@ import { tool } from "@langchain/core/tools";
 import type { StructuredToolInterface } from "@langchain/core/tools";
 import { z } from "zod";
 
-import type { Sandbox } from "./boundary.ts";
-import { SESSION_TOOLS } from "./catalogue.ts";
-import type { SessionToolName } from "./catalogue.ts";
+import type { Sandbox } from "./sandbox.ts";
+import { SESSION_TOOLS } from "../../exchange/tool-catalogue.ts";
+import type { SessionToolName } from "../../exchange/tool-catalogue.ts";
 import { createLinkSearch } from "./control-links.ts";
 import { editTextFile } from "./edit-file.ts";
 import { findFiles } from "./find-files.ts";

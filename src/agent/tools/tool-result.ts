@@ -1,7 +1,7 @@
 import { ToolMessage } from "@langchain/core/messages";
 
 import { isRepriseError } from "../../core/errors.ts";
-import { codeOf } from "./real-place.ts";
+import { codeOf } from "./real-path.ts";
 
 /** What a failed call of the system means, for a model. */
 const SYSTEM_FAULTS: Readonly<Record<string, string>> = {

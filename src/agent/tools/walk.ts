@@ -1,10 +1,10 @@
 import type { Dirent } from "node:fs";
 import { join } from "node:path";
 
-import type { SandboxInput } from "./boundary.ts";
+import type { SandboxInput } from "./sandbox.ts";
 import { entriesIn } from "./held-folder.ts";
-import type { ResolvedPath } from "./locate.ts";
-import { resolvePath } from "./locate.ts";
+import type { ResolvedPath } from "./resolve-path.ts";
+import { resolvePath } from "./resolve-path.ts";
 
 /** Entries that one walk looks at; a larger tree wants a narrower path. */
 export const MAX_WALKED = 50_000;

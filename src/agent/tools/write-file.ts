@@ -2,11 +2,11 @@ import { randomUUID } from "node:crypto";
 import { open, rename, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 
-import type { Sandbox } from "./boundary.ts";
-import { resolveSandbox } from "./boundary.ts";
+import type { Sandbox } from "./sandbox.ts";
+import { resolveSandbox } from "./sandbox.ts";
 import { holdFolder } from "./held-folder.ts";
-import type { ResolvedPath } from "./locate.ts";
-import { resolvePath } from "./locate.ts";
+import type { ResolvedPath } from "./resolve-path.ts";
+import { resolvePath } from "./resolve-path.ts";
 import { refusal } from "./refusal.ts";
 
 const NEW_FILE_MODE = 0o644;

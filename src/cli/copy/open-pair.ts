@@ -56,10 +56,10 @@ export async function openPair(cli: CliContext, places: CopyLocations): Promise<
 
 async function openSource(location: string): Promise<ReadOnlyStore> {
   if (isPostgres(location)) {
-    const { openPostgresSource } = await import("../../store/postgres/open-source.ts");
+    const { openPostgresSource } = await import("../../store/engines/postgres/open-source.ts");
     return openPostgresSource({ url: location });
   }
-  const { openSqliteSource } = await import("../../store/sqlite/open-source.ts");
+  const { openSqliteSource } = await import("../../store/engines/sqlite/open-source.ts");
   return openSqliteSource({ path: location });
 }
 
@@ -78,7 +78,7 @@ async function refuseSameFile({ from, to }: CopyLocations): Promise<void> {
   if (isPostgres(from) || isPostgres(to)) {
     return;
   }
-  const { isSameFile } = await import("../../store/sqlite/same-place.ts");
+  const { isSameFile } = await import("../../store/engines/sqlite/same-file.ts");
   if (isSameFile(from, to)) {
     throw sameDatabase();
   }
@@ -92,7 +92,7 @@ async function refuseSameTables(
   if (!isPostgres(from) || !isPostgres(to)) {
     return;
   }
-  const { whichDatabase } = await import("../../store/postgres/which-database.ts");
+  const { whichDatabase } = await import("../../store/engines/postgres/which-database.ts");
   if ((await source.read(whichDatabase, null)) === (await target.read(whichDatabase, null))) {
     throw sameDatabase();
   }

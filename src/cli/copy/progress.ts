@@ -1,4 +1,4 @@
-import type { CopyProgress } from "../../store/transfer/copy-store.ts";
+import type { CopyProgress } from "../../store/portable/copy-store.ts";
 import { type CliContext, noticeLine } from "../context.ts";
 import { plural } from "../plural.ts";
 

@@ -1,6 +1,6 @@
-import type { CopyReport } from "../../store/transfer/copy-store.ts";
+import type { CopyReport } from "../../store/portable/copy-store.ts";
 import type { ReadOnlyStore, Store } from "../../store/store.ts";
-import type { Counts } from "../../store/transfer/counts.ts";
+import type { Counts } from "../../store/portable/counts.ts";
 import { type CliContext, noticeLine, printJson, printLine } from "../context.ts";
 import { plural } from "../plural.ts";
 

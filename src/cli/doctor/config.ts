@@ -1,5 +1,5 @@
 import { isRepriseError } from "../../core/errors.ts";
-import type { Check } from "../../store/doctor/check.ts";
+import type { Check } from "../../store/verify/check.ts";
 import { databaseLocation, isPostgres } from "../config.ts";
 import type { CliContext } from "../context.ts";
 

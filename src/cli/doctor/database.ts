@@ -3,7 +3,7 @@ import { statSync } from "node:fs";
 import type { Command } from "commander";
 
 import { isRepriseError } from "../../core/errors.ts";
-import type { Check } from "../../store/doctor/check.ts";
+import type { Check } from "../../store/verify/check.ts";
 import { databaseLocation, isPostgres } from "../config.ts";
 import type { CliContext } from "../context.ts";
 import { databaseOption, openStore } from "../database.ts";
@@ -54,9 +54,9 @@ async function checkFile(input: {
 }): Promise<Check[]> {
   const { location } = input;
   const [{ checkFiles }, { checkLog }, { checkDatabase }] = await Promise.all([
-    import("../../store/doctor/file.ts"),
-    import("../../store/doctor/log.ts"),
-    import("../../store/doctor/database.ts"),
+    import("../../store/engines/sqlite/check-file.ts"),
+    import("../../store/engines/sqlite/check-log.ts"),
+    import("../../store/engines/sqlite/check-database.ts"),
   ]);
   const files = checkFiles(location);
   const log = checkLog(location);
@@ -86,7 +86,7 @@ function locationOf(cli: CliContext, command: Command): string | null {
 }
 
 async function checkRows(cli: CliContext, command: Command): Promise<Check[]> {
-  const { checkSessions } = await import("../../store/doctor/sessions.ts");
+  const { checkSessions } = await import("../../store/verify/check-sessions.ts");
   try {
     await using store = await openStore(cli, command);
     return [

@@ -1,7 +1,7 @@
-import type { ModelConfig } from "../../agent/models/config.ts";
+import type { ModelConfig } from "../../exchange/models/config.ts";
 import { isRepriseError } from "../../core/errors.ts";
-import type { Check } from "../../store/doctor/check.ts";
-import { checkModel } from "../check-choice.ts";
+import type { Check } from "../../store/verify/check.ts";
+import { checkModel } from "../preflight.ts";
 import type { CliContext } from "../context.ts";
 import { checkReachable } from "./online.ts";
 
@@ -10,7 +10,7 @@ import { checkReachable } from "./online.ts";
  * `online` each configured provider is asked for its list of models, which costs nothing.
  */
 export async function checkModels(cli: CliContext, online: boolean): Promise<Check[]> {
-  const { defaultModel, modelConfig } = await import("../../agent/models/config.ts");
+  const { defaultModel, modelConfig } = await import("../../exchange/models/config.ts");
   const config = modelConfig(cli.env);
   const name = defaultModel(config);
   const checks = [await checkDefault(cli, name, config)];
@@ -26,7 +26,7 @@ async function checkDefault(cli: CliContext, name: string, config: ModelConfig):
     }
     throw error;
   }
-  const { isDemo } = await import("../../agent/models/name.ts");
+  const { isDemo } = await import("../../exchange/models/name.ts");
   const keys = [
     ...(config.anthropic.apiKey === null ? [] : ["ANTHROPIC_API_KEY"]),
     ...(config.openai.apiKey === null ? [] : ["OPENAI_API_KEY"]),

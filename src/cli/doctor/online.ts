@@ -1,5 +1,5 @@
-import type { ModelConfig } from "../../agent/models/config.ts";
-import type { Check } from "../../store/doctor/check.ts";
+import type { ModelConfig } from "../../exchange/models/config.ts";
+import type { Check } from "../../store/verify/check.ts";
 
 /** A provider that does not answer within this time would not be usable either. */
 const TIMEOUT_MS = 10_000;

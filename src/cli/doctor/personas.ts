@@ -1,4 +1,4 @@
-import type { Check } from "../../store/doctor/check.ts";
+import type { Check } from "../../store/verify/check.ts";
 import { personaFolderPaths } from "../config.ts";
 import type { CliContext } from "../context.ts";
 import { plural } from "../plural.ts";
@@ -6,8 +6,8 @@ import { plural } from "../plural.ts";
 /** The personas that a session in this folder could choose, and the files that cannot be used. */
 export async function checkPersonas(cli: CliContext): Promise<Check[]> {
   const [{ surveyPersonas }, { isBroken }] = await Promise.all([
-    import("../../agent/personas/list.ts"),
-    import("../../agent/personas/persona.ts"),
+    import("../../exchange/personas/list.ts"),
+    import("../../exchange/personas/persona.ts"),
   ]);
   const { entries, withheld } = await surveyPersonas({
     ...personaFolderPaths(cli),

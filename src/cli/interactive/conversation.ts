@@ -1,8 +1,8 @@
 import { isRepriseError, RepriseError } from "../../core/errors.ts";
-import type { Compacted, Exchanger, Live } from "../../agent/exchange-parts.ts";
-import type { Persona } from "../../agent/personas/persona.ts";
-import type { WhenBusy } from "../../agent/hold-lease.ts";
-import type { ExchangeResult } from "../../agent/exchange-event.ts";
+import type { Compacted, Exchanger, Live } from "../../exchange/exchanger.ts";
+import type { Persona } from "../../exchange/personas/persona.ts";
+import type { WhenBusy } from "../../exchange/lease-holder.ts";
+import type { ExchangeResult } from "../../exchange/events.ts";
 import { MAX_CONTENT_BYTES } from "../../core/limits.ts";
 import type { Caller } from "../../core/origins.ts";
 import type { Session } from "../../core/sessions.ts";
@@ -12,10 +12,10 @@ import { createSession } from "../../store/sessions/create.ts";
 import { readFailures } from "../../store/sessions/failures.ts";
 import { setPlanMode } from "../../store/sessions/plan-mode.ts";
 import type { Store } from "../../store/store.ts";
-import { checkModel, checkNewSession, checkPersona } from "../check-choice.ts";
-import type { SelectedSession } from "../choose-session.ts";
+import { checkModel, checkNewSession, checkPersona } from "../preflight.ts";
+import type { SelectedSession } from "../select-session.ts";
 import type { CliContext } from "../context.ts";
-import { beginThread } from "../fresh-thread.ts";
+import { beginThread } from "../start-thread.ts";
 import type { Ask, FromOutside } from "./from-outside.ts";
 
 /** One session as its screen uses it. Nothing is stored before the first message or command. */

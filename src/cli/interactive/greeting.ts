@@ -1,8 +1,8 @@
 import { oneLine } from "../../core/text.ts";
 import { threadId } from "../../core/threads.ts";
-import { isDemo } from "../../agent/models/name.ts";
-import { workFolder } from "../../agent/trust/wide-folder.ts";
-import { DEFAULT_PERSONA } from "../check-choice.ts";
+import { isDemo } from "../../exchange/models/name.ts";
+import { workFolder } from "../../exchange/trust/wide-folder.ts";
+import { DEFAULT_PERSONA } from "../preflight.ts";
 import { trustSource } from "../config.ts";
 import type { CliContext } from "../context.ts";
 import { limitText } from "../folder-limit.ts";

@@ -1,4 +1,4 @@
-import type { Live } from "../../agent/exchange-parts.ts";
+import type { Live } from "../../exchange/exchanger.ts";
 import type { CliContext } from "../context.ts";
 import { noticeLine, printLine } from "../context.ts";
 import { notUtf8 } from "../utf8.ts";

@@ -1,5 +1,5 @@
-import type { Live } from "../../agent/exchange-parts.ts";
-import type { ExchangeEvent, ExchangeResult } from "../../agent/exchange-event.ts";
+import type { Live } from "../../exchange/exchanger.ts";
+import type { ExchangeEvent, ExchangeResult } from "../../exchange/events.ts";
 import { messageInfo } from "../../core/answers.ts";
 import type { ToolCall } from "../../core/sessions.ts";
 import { oneLine } from "../../core/text.ts";

@@ -1,7 +1,7 @@
-import type { Compacted } from "../../agent/exchange-parts.ts";
+import type { Compacted } from "../../exchange/exchanger.ts";
 import { RepriseError } from "../../core/errors.ts";
 import { oneLine } from "../../core/text.ts";
-import { DEFAULT_PERSONA } from "../check-choice.ts";
+import { DEFAULT_PERSONA } from "../preflight.ts";
 import { type CliContext, noticeLine } from "../context.ts";
 import { personaNotes, whoAnswers } from "../who-answers.ts";
 import type { Conversation } from "./conversation.ts";

@@ -73,7 +73,7 @@ export async function readArtifact(cli: CliContext, file: string): Promise<Artif
 async function personaNames(
   cli: CliContext,
 ): Promise<Required<Pick<KnownNames, "roles" | "readers">>> {
-  const { listPersonas } = await import("../../agent/personas/list.ts");
+  const { listPersonas } = await import("../../exchange/personas/list.ts");
   const places = personaFolderPaths(cli);
   const trust = { ...places.trust, forThisRun: "all" as const };
   const personas = await listPersonas({ ...places, trust, repoPath: cli.cwd });

@@ -1,11 +1,11 @@
 import { Command } from "commander";
 
 import { resolveSession } from "../../store/sessions/read.ts";
-import { deleteSessionTree, previewDeletion } from "../../store/transfer/delete-tree.ts";
+import { deleteSessionTree, previewDeletion } from "../../store/sessions/delete-tree.ts";
 import { confirm } from "../confirm.ts";
 import { type CliContext, noticeLine, printJson, printLine } from "../context.ts";
 import { openStore, withStore } from "../database.ts";
-import { deletionDocument, deletionLines } from "./doomed-lines.ts";
+import { deletionDocument, deletionLines } from "./deletion-lines.ts";
 
 interface DeleteOptions {
   readonly yes?: true;

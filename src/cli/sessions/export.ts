@@ -5,10 +5,10 @@ import { Command, Option } from "commander";
 
 import { resolveSession } from "../../store/sessions/read.ts";
 import type { Store } from "../../store/store.ts";
-import { sessionsOf, type SessionTree } from "../../store/transfer/document.ts";
-import { readSessionTree } from "../../store/transfer/read-tree.ts";
-import { exportText } from "../../store/transfer/text.ts";
-import { inconsistencyOf } from "../../store/transfer/verify.ts";
+import { sessionsOf, type SessionTree } from "../../store/portable/export-schema.ts";
+import { readSessionTree } from "../../store/portable/read-tree.ts";
+import { exportText } from "../../store/portable/serialize.ts";
+import { inconsistencyOf } from "../../store/portable/consistency.ts";
 import { type CliContext, noticeLine } from "../context.ts";
 import { openStore, withStore } from "../database.ts";
 import { transcript } from "./transcript.ts";
@@ -48,7 +48,7 @@ async function doubtOf(store: Store, tree: SessionTree): Promise<string | null> 
   if (fault !== null) {
     return `${fault.pointer}: ${fault.message}`;
   }
-  const { firstDifference } = await import("../../agent/transfer/import-tree.ts");
+  const { firstDifference } = await import("../../agent/verify/import-tree.ts");
   for (const { session } of sessionsOf(tree)) {
     const difference = await firstDifference(store, session.id);
     if (difference !== null) {

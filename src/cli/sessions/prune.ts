@@ -2,13 +2,13 @@ import { Command, Option } from "commander";
 
 import { RepriseError } from "../../core/errors.ts";
 import { SESSION_STATES, type SessionState } from "../../core/sessions.ts";
-import type { DeletionPreview } from "../../store/transfer/delete-tree.ts";
-import { type Prunable, pruneSession, readPrunable } from "../../store/transfer/prune.ts";
+import type { DeletionPreview } from "../../store/sessions/delete-tree.ts";
+import { type Prunable, pruneSession, readPrunable } from "../../store/sessions/prune.ts";
 import type { Store } from "../../store/store.ts";
 import { confirm } from "../confirm.ts";
 import { type CliContext, noticeLine, printJson, printLine } from "../context.ts";
 import { openStore, withStore } from "../database.ts";
-import { deletionDocument, deletionLines } from "./doomed-lines.ts";
+import { deletionDocument, deletionLines } from "./deletion-lines.ts";
 import { plural } from "../plural.ts";
 
 interface PruneOptions {

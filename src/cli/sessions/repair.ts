@@ -1,6 +1,6 @@
 import { Command } from "commander";
 
-import type { Repair } from "../../agent/proof/repair.ts";
+import type { Repair } from "../../agent/verify/repair.ts";
 import { readSession, resolveSession } from "../../store/sessions/read.ts";
 import { type CliContext, noticeLine, printJson, printLine } from "../context.ts";
 import { openStore, withStore } from "../database.ts";
@@ -21,7 +21,7 @@ export function repairCommand(cli: CliContext): Command {
       const before = await store.read(resolveSession, { reference });
       const { id } = before;
       const [{ repairSession }, { thisProcess }] = await Promise.all([
-        import("../../agent/proof/repair.ts"),
+        import("../../agent/verify/repair.ts"),
         import("../../store/leases/this-process.ts"),
       ]);
       const owner = thisProcess("reprise sessions repair");

@@ -4,7 +4,7 @@ import type {
   PortableMessage,
   PortableSession,
   SessionTree,
-} from "../../store/transfer/document.ts";
+} from "../../store/portable/export-schema.ts";
 
 /**
  * A session to read, as Markdown: what it was, then each message under a heading with its position,

@@ -1,5 +1,5 @@
-import type { Holdings } from "../../agent/trust/holdings.ts";
-import { holdsAnything } from "../../agent/trust/holds-anything.ts";
+import type { Holdings } from "../../exchange/trust/holdings.ts";
+import { holdsAnything } from "../../exchange/trust/holds-anything.ts";
 import { isRepriseError } from "../../core/errors.ts";
 import { oneLine } from "../../core/text.ts";
 import { ask as askInTerminal } from "../ask.ts";
@@ -24,8 +24,8 @@ export async function enterFolder({ cli, folder, from, ask }: EnterInput): Promi
     return true;
   }
   const [{ holdingsOf }, { answerFor, isSameProject }] = await Promise.all([
-    import("../../agent/trust/holdings.ts"),
-    import("../../agent/trust/trust.ts"),
+    import("../../exchange/trust/holdings.ts"),
+    import("../../exchange/trust/trust.ts"),
   ]);
   const places = personaFolderPaths(cli);
   const holdings = await holdingsOf(places, folder);
@@ -97,7 +97,7 @@ async function keep(
   folder: string,
   answer: "trusted" | { readonly declined: string },
 ): Promise<void> {
-  const { keepAnswer } = await import("../../agent/trust/trust.ts");
+  const { keepAnswer } = await import("../../exchange/trust/trust.ts");
   try {
     await keepAnswer(personaFolderPaths(cli).trust, folder, answer);
   } catch (error) {

@@ -9,8 +9,8 @@ import { RepriseError } from "../../core/errors.ts";
 import { SCRAPE_FRESH_MS, SCRAPE_PATIENCE_MS } from "../../core/limits.ts";
 import { countOpenExchanges, type OpenExchanges } from "../../store/sessions/open-exchanges.ts";
 import type { Store } from "../../store/store.ts";
-import { singleFlight } from "../share.ts";
-import type { Streams } from "../streams.ts";
+import { singleFlight } from "./single-flight.ts";
+import type { Streams } from "../stream/streams.ts";
 import type { PromClient } from "./instruments.ts";
 
 /** What is looked at when somebody asks, instead of being counted. */

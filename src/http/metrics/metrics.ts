@@ -1,4 +1,4 @@
-import type { Observation, Observe } from "../observation.ts";
+import type { Observation, Observe } from "./observation.ts";
 import { measureEventLoop } from "./event-loop.ts";
 import { createGauges, type Gauges } from "./gauges.ts";
 import { createInstruments } from "./instruments.ts";

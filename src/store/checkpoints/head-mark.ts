@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 
 import { RepriseError } from "../../core/errors.ts";
-import { type Parameter, prepared } from "../prepared.ts";
+import { type Parameter, prepared } from "../engines/prepared.ts";
 import type { Tx } from "../store.ts";
 import type { ListVersion, StoredValue } from "./value.ts";
 

@@ -1,6 +1,6 @@
 import { isRepriseError } from "../../core/errors.ts";
-import { pruneThread } from "../checkpoints/fold.ts";
-import { type PrunedIds, NOTHING_PRUNED } from "../checkpoints/plan-fold.ts";
+import { pruneThread } from "../checkpoints/prune.ts";
+import { type PrunedIds, NOTHING_PRUNED } from "../checkpoints/plan-prune.ts";
 import type { Operation } from "../store.ts";
 import type { Fence } from "./fence.ts";
 import { releaseLease } from "./lease.ts";

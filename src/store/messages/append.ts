@@ -5,7 +5,7 @@ import type { Message, Session } from "../../core/sessions.ts";
 import { estimateTokens, titleOf } from "../../core/text.ts";
 import { type Fence, holdFence } from "../leases/fence.ts";
 import { refuseEnded, sessionEnded } from "../sessions/change.ts";
-import { type Parameter, prepared } from "../prepared.ts";
+import { type Parameter, prepared } from "../engines/prepared.ts";
 import { lockSession } from "../sessions/lock.ts";
 import { readSession, resolveSession } from "../sessions/read.ts";
 import { sessionColumns, sessionOf } from "../sessions/rows.ts";

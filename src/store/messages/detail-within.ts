@@ -2,8 +2,8 @@ import { sql } from "kysely";
 
 import { MESSAGES_PER_READ } from "../../core/limits.ts";
 import type { Session } from "../../core/sessions.ts";
-import { jsonMembers } from "../json-text.ts";
-import { type Parameter, prepared, type QueryParts } from "../prepared.ts";
+import { jsonMembers } from "../sql-json.ts";
+import { type Parameter, prepared, type QueryParts } from "../engines/prepared.ts";
 import { resolveSession } from "../sessions/read.ts";
 import type { Operation, Tx } from "../store.ts";
 import type { DetailInput } from "./read.ts";

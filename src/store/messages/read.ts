@@ -1,6 +1,6 @@
 import { MESSAGES_PER_READ } from "../../core/limits.ts";
 import type { Message, Session } from "../../core/sessions.ts";
-import { type Parameter, prepared } from "../prepared.ts";
+import { type Parameter, prepared } from "../engines/prepared.ts";
 import { resolveSession } from "../sessions/read.ts";
 import type { Operation, Tx } from "../store.ts";
 import { messageOf, selectMessages } from "./rows.ts";

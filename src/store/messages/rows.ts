@@ -2,7 +2,7 @@ import type { Expression, Selectable, SelectQueryBuilder } from "kysely";
 
 import { RepriseError } from "../../core/errors.ts";
 import type { Message, ToolCall } from "../../core/sessions.ts";
-import type { QueryParts } from "../prepared.ts";
+import type { QueryParts } from "../engines/prepared.ts";
 import type { Database, MessageTable } from "../schema.ts";
 
 export type MessageRow = Omit<

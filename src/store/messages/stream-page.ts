@@ -2,7 +2,7 @@ import { sql } from "kysely";
 
 import type { Message, SessionState } from "../../core/sessions.ts";
 import type { Operation, Tx } from "../store.ts";
-import { type Parameter, prepared } from "../prepared.ts";
+import { type Parameter, prepared } from "../engines/prepared.ts";
 import { readSession } from "../sessions/read.ts";
 import { readMessagesAfter } from "./read.ts";
 

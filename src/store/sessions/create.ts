@@ -3,7 +3,7 @@ import type { Session } from "../../core/sessions.ts";
 import { RepriseError } from "../../core/errors.ts";
 import { MAX_DEPTH } from "../../core/limits.ts";
 import type { Caller, Origin } from "../../core/origins.ts";
-import { type Parameter, prepared } from "../prepared.ts";
+import { type Parameter, prepared } from "../engines/prepared.ts";
 import type { Operation, Tx } from "../store.ts";
 import { readSession } from "./read.ts";
 import { sessionColumns, sessionOf } from "./rows.ts";

@@ -1,7 +1,7 @@
 import type { SelectQueryBuilder } from "kysely";
 
 import type { ListOrder, Session, SessionState } from "../../core/sessions.ts";
-import { type Parameter, prepared } from "../prepared.ts";
+import { type Parameter, prepared } from "../engines/prepared.ts";
 import type { Database } from "../schema.ts";
 import type { Operation } from "../store.ts";
 import { selectSessions, sessionOf, summaryColumns, summaryText } from "./rows.ts";

@@ -2,7 +2,7 @@ import { RepriseError } from "../../core/errors.ts";
 import { parseSessionReference } from "../../core/ids.ts";
 import { ID_PREFIX_LENGTH } from "../../core/limits.ts";
 import type { Session } from "../../core/sessions.ts";
-import { type Parameter, prepared } from "../prepared.ts";
+import { type Parameter, prepared } from "../engines/prepared.ts";
 import type { Operation, Tx } from "../store.ts";
 import { selectSessions, sessionOf } from "./rows.ts";
 

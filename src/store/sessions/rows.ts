@@ -3,9 +3,9 @@ import { type Selectable, type SelectQueryBuilder, sql } from "kysely";
 import type { Activity, Session } from "../../core/sessions.ts";
 import type { LeaseOwner } from "../leases/lease.ts";
 import { isGone } from "../leases/this-process.ts";
-import type { QueryParts } from "../prepared.ts";
-import type { Dialect } from "../dialect.ts";
-import { jsonMembers } from "../json-text.ts";
+import type { QueryParts } from "../engines/prepared.ts";
+import type { Dialect } from "../engines/dialect.ts";
+import { jsonMembers } from "../sql-json.ts";
 import type { Database, SessionTable } from "../schema.ts";
 
 type SessionRow = Omit<

@@ -3,7 +3,7 @@ import type { Checkpoint } from "@langchain/langgraph-checkpoint";
 import { uuid6 } from "@langchain/langgraph-checkpoint";
 import { describe, expect, it } from "vitest";
 
-import { createCheckpointSaver } from "../../../src/agent/checkpoints/saver.ts";
+import { createCheckpointSaver } from "../../../src/langgraph/saver.ts";
 import { refuseRows } from "../../helpers/engines.ts";
 import { holdSession, openSaver } from "../../helpers/checkpoints/saver.ts";
 

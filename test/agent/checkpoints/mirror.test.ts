@@ -9,8 +9,8 @@ import { MessagesAnnotation, REMOVE_ALL_MESSAGES, START, StateGraph } from "@lan
 import type { BaseCheckpointSaver } from "@langchain/langgraph-checkpoint";
 import { describe, expect, it } from "vitest";
 
-import { mirrorOf } from "../../../src/agent/checkpoints/mirror-row.ts";
-import { createCheckpointSaver } from "../../../src/agent/checkpoints/saver.ts";
+import { mirrorOf } from "../../../src/langgraph/mirror-row.ts";
+import { createCheckpointSaver } from "../../../src/langgraph/saver.ts";
 import type { Message } from "../../../src/core/sessions.ts";
 import { estimateTokens } from "../../../src/core/text.ts";
 import { threadId } from "../../../src/core/threads.ts";

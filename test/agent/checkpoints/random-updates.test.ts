@@ -11,7 +11,7 @@ import {
 } from "@langchain/langgraph";
 import { expect, it } from "vitest";
 
-import { createCheckpointSaver } from "../../../src/agent/checkpoints/saver.ts";
+import { createCheckpointSaver } from "../../../src/langgraph/saver.ts";
 import { randomOf } from "../../helpers/random.ts";
 import { openSaver } from "../../helpers/checkpoints/saver.ts";
 import { TwinSaver } from "../../helpers/checkpoints/twin-saver.ts";

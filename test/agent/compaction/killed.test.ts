@@ -2,9 +2,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 import { expect, it } from "vitest";
 
-import { verifySession } from "../../../src/agent/proof/prove.ts";
+import { verifySession } from "../../../src/agent/verify/verify-session.ts";
 import { readDetail } from "../../../src/store/messages/read.ts";
-import { openSqliteStore } from "../../../src/store/sqlite/open.ts";
+import { openSqliteStore } from "../../../src/store/engines/sqlite/open.ts";
 import { startModelServer } from "../../helpers/model-server.ts";
 import { seededRandom } from "../../helpers/random.ts";
 import { freshHome } from "../../helpers/reprise.ts";

@@ -7,7 +7,7 @@ import { expect, it } from "vitest";
 import { z } from "zod";
 
 import { buildAgent } from "../../../src/agent/agent.ts";
-import { createCheckpointSaver } from "../../../src/agent/checkpoints/saver.ts";
+import { createCheckpointSaver } from "../../../src/langgraph/saver.ts";
 import { OUTCOME_UNKNOWN } from "../../../src/agent/thread-state.ts";
 import { threadId } from "../../../src/core/threads.ts";
 import { releaseLease, takeLease } from "../../../src/store/leases/lease.ts";

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 
 import { createExchanger } from "../../../src/agent/exchange.ts";
-import { exchangeLimits } from "../../../src/agent/exchange-limits.ts";
-import { createExchangeTree } from "../../../src/agent/exchange-tree.ts";
-import { modelConfig } from "../../../src/agent/models/config.ts";
+import { exchangeLimits } from "../../../src/exchange/exchange-limits.ts";
+import { createExchangeTree } from "../../../src/exchange/exchange-tree.ts";
+import { modelConfig } from "../../../src/exchange/models/config.ts";
 import { listSessions } from "../../../src/store/sessions/list.ts";
 import { openBench } from "../../helpers/exchanger.ts";
 import {

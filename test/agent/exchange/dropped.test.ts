@@ -3,9 +3,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { AIMessage } from "@langchain/core/messages";
 import { describe, expect, it } from "vitest";
 
-import { createCheckpointSaver } from "../../../src/agent/checkpoints/saver.ts";
-import { modelConfig } from "../../../src/agent/models/config.ts";
-import { verifySession } from "../../../src/agent/proof/prove.ts";
+import { createCheckpointSaver } from "../../../src/langgraph/saver.ts";
+import { modelConfig } from "../../../src/exchange/models/config.ts";
+import { verifySession } from "../../../src/agent/verify/verify-session.ts";
 import { messagesOf } from "../../../src/agent/thread-state.ts";
 import { threadId } from "../../../src/core/threads.ts";
 import { readSession } from "../../../src/store/sessions/read.ts";

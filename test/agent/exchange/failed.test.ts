@@ -1,15 +1,15 @@
 import { expect, it } from "vitest";
 
 import { createExchanger } from "../../../src/agent/exchange.ts";
-import { holdLease } from "../../../src/agent/hold-lease.ts";
+import { holdLease } from "../../../src/exchange/lease-holder.ts";
 import { isGone, thisProcess } from "../../../src/store/leases/this-process.ts";
 import { readFailures } from "../../../src/store/sessions/failures.ts";
 import { readSession } from "../../../src/store/sessions/read.ts";
-import { parseExport } from "../../../src/store/transfer/parse.ts";
-import { readSessionTree } from "../../../src/store/transfer/read-tree.ts";
-import { exportText } from "../../../src/store/transfer/text.ts";
-import { writeSessionTree } from "../../../src/store/transfer/write-tree.ts";
-import { deleteSessionTree } from "../../../src/store/transfer/delete-tree.ts";
+import { parseExport } from "../../../src/store/portable/parse.ts";
+import { readSessionTree } from "../../../src/store/portable/read-tree.ts";
+import { exportText } from "../../../src/store/portable/serialize.ts";
+import { writeSessionTree } from "../../../src/store/portable/write-tree.ts";
+import { deleteSessionTree } from "../../../src/store/sessions/delete-tree.ts";
 import { type Bench, openBench } from "../../helpers/exchanger.ts";
 import { type ModelAnswer, startModelServer } from "../../helpers/model-server.ts";
 

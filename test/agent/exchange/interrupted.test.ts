@@ -4,9 +4,9 @@ import { AIMessage, HumanMessage, ToolMessage } from "@langchain/core/messages";
 import { describe, expect, it } from "vitest";
 
 import { buildAgent } from "../../../src/agent/agent.ts";
-import { createCheckpointSaver } from "../../../src/agent/checkpoints/saver.ts";
+import { createCheckpointSaver } from "../../../src/langgraph/saver.ts";
 import { openModel } from "../../../src/agent/models/open.ts";
-import { modelConfig } from "../../../src/agent/models/config.ts";
+import { modelConfig } from "../../../src/exchange/models/config.ts";
 import { OUTCOME_UNKNOWN } from "../../../src/agent/thread-state.ts";
 import { threadId } from "../../../src/core/threads.ts";
 import { releaseLease, takeLease } from "../../../src/store/leases/lease.ts";

@@ -4,10 +4,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { expect, it, onTestFinished } from "vitest";
 
 import { createExchanger } from "../../../src/agent/exchange.ts";
-import { modelConfig } from "../../../src/agent/models/config.ts";
+import { modelConfig } from "../../../src/exchange/models/config.ts";
 import { thisProcess } from "../../../src/store/leases/this-process.ts";
 import { createSession } from "../../../src/store/sessions/create.ts";
-import { openSqliteStore } from "../../../src/store/sqlite/open.ts";
+import { openSqliteStore } from "../../../src/store/engines/sqlite/open.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { startModelServer } from "../../helpers/model-server.ts";
 import { seededRandom } from "../../helpers/random.ts";

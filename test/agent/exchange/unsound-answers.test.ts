@@ -5,7 +5,7 @@ import { AIMessage, AIMessageChunk, HumanMessage, ToolMessage } from "@langchain
 import { describe, expect, it } from "vitest";
 
 import { agentGraph, MODEL_NODE } from "../../../src/agent/agent-graph.ts";
-import { createCheckpointSaver } from "../../../src/agent/checkpoints/saver.ts";
+import { createCheckpointSaver } from "../../../src/langgraph/saver.ts";
 import { DemoModel } from "../../../src/agent/models/demo.ts";
 import { startThread } from "../../../src/store/sessions/change.ts";
 import { expectNoDrift } from "../../helpers/compare.ts";

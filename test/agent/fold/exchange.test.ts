@@ -3,8 +3,8 @@ import { writeFileSync } from "node:fs";
 import { expect, it } from "vitest";
 
 import { createExchanger } from "../../../src/agent/exchange.ts";
-import { createCheckpointSaver } from "../../../src/agent/checkpoints/saver.ts";
-import { verifySession } from "../../../src/agent/proof/prove.ts";
+import { createCheckpointSaver } from "../../../src/langgraph/saver.ts";
+import { verifySession } from "../../../src/agent/verify/verify-session.ts";
 import { messagesOf } from "../../../src/agent/thread-state.ts";
 import { threadId } from "../../../src/core/threads.ts";
 import { finishExchange } from "../../../src/store/leases/finish.ts";

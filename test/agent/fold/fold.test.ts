@@ -4,9 +4,9 @@ import { MemorySaver } from "@langchain/langgraph-checkpoint";
 import fc from "fast-check";
 import { expect, it } from "vitest";
 
-import { createCheckpointSaver } from "../../../src/agent/checkpoints/saver.ts";
+import { createCheckpointSaver } from "../../../src/langgraph/saver.ts";
 import { newId } from "../../../src/core/ids.ts";
-import { pruneThread } from "../../../src/store/checkpoints/fold.ts";
+import { pruneThread } from "../../../src/store/checkpoints/prune.ts";
 import { takeLease } from "../../../src/store/leases/lease.ts";
 import { createSession } from "../../../src/store/sessions/create.ts";
 import { openSaver, type TestSaver } from "../../helpers/checkpoints/saver.ts";

@@ -2,9 +2,9 @@ import { ChatAnthropic } from "@langchain/anthropic";
 import { ChatOpenAI } from "@langchain/openai";
 import { describe, expect, it } from "vitest";
 
-import { defaultModel, modelConfig } from "../../../src/agent/models/config.ts";
+import { defaultModel, modelConfig } from "../../../src/exchange/models/config.ts";
 import { contextWindow } from "../../../src/agent/models/context-window.ts";
-import { isDemo } from "../../../src/agent/models/name.ts";
+import { isDemo } from "../../../src/exchange/models/name.ts";
 
 describe("defaultModel", () => {
   it.each([

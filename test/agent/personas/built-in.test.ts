@@ -5,8 +5,8 @@ import { describe, expect, it } from "vitest";
 
 import { validatePhasePlan } from "../../../src/artifacts/validate-phase-plan.ts";
 import { READING_TOOLS } from "../../../src/agent/tools/session-tools.ts";
-import { listPersonas } from "../../../src/agent/personas/list.ts";
-import { loadPersona } from "../../../src/agent/personas/load.ts";
+import { listPersonas } from "../../../src/exchange/personas/list.ts";
+import { loadPersona } from "../../../src/exchange/personas/load.ts";
 import { UNTRUSTED } from "../../helpers/trust.ts";
 
 const builtinDir = fileURLToPath(new URL("../../../personas", import.meta.url));
@@ -42,7 +42,7 @@ describe("personas", () => {
       import { registerHooks } from "node:module";
       const seen = [];
       registerHooks({ load: (url, context, next) => { seen.push(url); return next(url, context); } });
-      const { loadPersona } = await import("./src/agent/personas/load.ts");
+      const { loadPersona } = await import("./src/exchange/personas/load.ts");
       await loadPersona({ name: "planner", repoPath: null, userDir: null, builtinDir: "personas" });
       console.log(seen.join("\\n"));
     `;
@@ -51,7 +51,7 @@ describe("personas", () => {
       cwd: root,
       encoding: "utf8",
     });
-    expect(loaded).toContain("/src/agent/personas/load.ts");
+    expect(loaded).toContain("/src/exchange/personas/load.ts");
     expect(loaded).toContain("/node_modules/yaml/");
     expect(loaded).not.toMatch(/langchain|deepagents|zod/);
   });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { loadPersona } from "../../../src/agent/personas/load.ts";
+import { loadPersona } from "../../../src/exchange/personas/load.ts";
 import { personaFolders } from "../../helpers/persona-folders.ts";
 
 const READING = ["read_file", "list_files", "find_files", "search_files"];

@@ -4,8 +4,8 @@ import { join } from "node:path";
 
 import { describe, expect, it } from "vitest";
 
-import { listPersonas } from "../../../src/agent/personas/list.ts";
-import { loadPersona } from "../../../src/agent/personas/load.ts";
+import { listPersonas } from "../../../src/exchange/personas/list.ts";
+import { loadPersona } from "../../../src/exchange/personas/load.ts";
 import { personaFolders } from "../../helpers/persona-folders.ts";
 
 const OWN = "repo/.reprise/personas";

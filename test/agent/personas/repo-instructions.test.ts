@@ -4,7 +4,7 @@ import { join } from "node:path";
 
 import { describe, expect, it } from "vitest";
 
-import { repoInstructions } from "../../../src/agent/personas/repo-instructions.ts";
+import { repoInstructions } from "../../../src/exchange/personas/repo-instructions.ts";
 import { temporaryFolder } from "../../helpers/temp.ts";
 import { TRUSTED } from "../../helpers/trust.ts";
 

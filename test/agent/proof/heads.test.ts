@@ -1,7 +1,7 @@
 import { HumanMessage } from "@langchain/core/messages";
 import { describe, expect, it } from "vitest";
 
-import { createCheckpointSaver } from "../../../src/agent/checkpoints/saver.ts";
+import { createCheckpointSaver } from "../../../src/langgraph/saver.ts";
 import { threadId } from "../../../src/core/threads.ts";
 import { answer, type Bench, openBench } from "../../helpers/sessions/bench.ts";
 

@@ -6,9 +6,9 @@ import { LLMock } from "@copilotkit/aimock";
 import { createAgent } from "langchain";
 import { describe, expect, it } from "vitest";
 
-import { modelConfig } from "../../../src/agent/models/config.ts";
+import { modelConfig } from "../../../src/exchange/models/config.ts";
 import { openModel } from "../../../src/agent/models/open.ts";
-import { SESSION_TOOLS } from "../../../src/agent/tools/catalogue.ts";
+import { SESSION_TOOLS } from "../../../src/exchange/tool-catalogue.ts";
 import { READING_TOOLS, sessionTools } from "../../../src/agent/tools/session-tools.ts";
 import { toolBox } from "../../helpers/tool-box.ts";
 

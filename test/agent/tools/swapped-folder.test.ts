@@ -11,10 +11,10 @@ import { join } from "node:path";
 
 import { describe, expect, it } from "vitest";
 
-import { resolveSandbox } from "../../../src/agent/tools/boundary.ts";
+import { resolveSandbox } from "../../../src/agent/tools/sandbox.ts";
 import { createLinkSearch } from "../../../src/agent/tools/control-links.ts";
 import { holdFolder } from "../../../src/agent/tools/held-folder.ts";
-import { resolvePath } from "../../../src/agent/tools/locate.ts";
+import { resolvePath } from "../../../src/agent/tools/resolve-path.ts";
 import { openFile } from "../../../src/agent/tools/open-file.ts";
 import { walkFiles } from "../../../src/agent/tools/walk.ts";
 import { replaceFile } from "../../../src/agent/tools/write-file.ts";

@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 
 import { describe, expect, it } from "vitest";
 
-import { projectTop } from "../../../src/agent/trust/project-top.ts";
+import { projectTop } from "../../../src/exchange/trust/project-top.ts";
 import { temporaryFolder } from "../../helpers/temp.ts";
 
 function folder(...parts: string[]): string {

@@ -4,10 +4,10 @@ import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 
 import { createExchanger } from "../../../src/agent/exchange.ts";
-import { listPersonas } from "../../../src/agent/personas/list.ts";
-import { loadPersona } from "../../../src/agent/personas/load.ts";
-import { repoInstructions } from "../../../src/agent/personas/repo-instructions.ts";
-import { holdingsOf } from "../../../src/agent/trust/holdings.ts";
+import { listPersonas } from "../../../src/exchange/personas/list.ts";
+import { loadPersona } from "../../../src/exchange/personas/load.ts";
+import { repoInstructions } from "../../../src/exchange/personas/repo-instructions.ts";
+import { holdingsOf } from "../../../src/exchange/trust/holdings.ts";
 import {
   answerFor,
   forgetAnswer,
@@ -15,8 +15,8 @@ import {
   keepAnswer,
   listDecisions,
   type TrustSource,
-} from "../../../src/agent/trust/trust.ts";
-import { workFolder } from "../../../src/agent/trust/wide-folder.ts";
+} from "../../../src/exchange/trust/trust.ts";
+import { workFolder } from "../../../src/exchange/trust/wide-folder.ts";
 import { createSession } from "../../../src/store/sessions/create.ts";
 import { openBench } from "../../helpers/exchanger.ts";
 import { startModelServer } from "../../helpers/model-server.ts";

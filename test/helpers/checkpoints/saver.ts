@@ -1,4 +1,4 @@
-import { createCheckpointSaver, type SessionSaver } from "../../../src/agent/checkpoints/saver.ts";
+import { createCheckpointSaver, type SessionSaver } from "../../../src/langgraph/saver.ts";
 import type { Fence } from "../../../src/store/leases/fence.ts";
 import { takeLease } from "../../../src/store/leases/lease.ts";
 import { thisProcess } from "../../../src/store/leases/this-process.ts";

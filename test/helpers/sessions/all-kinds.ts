@@ -3,10 +3,10 @@ import { fileURLToPath } from "node:url";
 import { AIMessage, type BaseMessage, HumanMessage, ToolMessage } from "@langchain/core/messages";
 import { emptyCheckpoint } from "@langchain/langgraph-checkpoint";
 
-import { createCheckpointSaver } from "../../../src/agent/checkpoints/saver.ts";
+import { createCheckpointSaver } from "../../../src/langgraph/saver.ts";
 import { summaryMessage } from "../../../src/agent/compaction/view.ts";
 import { createExchanger } from "../../../src/agent/exchange.ts";
-import { modelConfig } from "../../../src/agent/models/config.ts";
+import { modelConfig } from "../../../src/exchange/models/config.ts";
 import { thisProcess } from "../../../src/store/leases/this-process.ts";
 import { threadId } from "../../../src/core/threads.ts";
 import type { Caller } from "../../../src/core/origins.ts";

@@ -2,12 +2,12 @@ import { AIMessage, type BaseMessage, HumanMessage, ToolMessage } from "@langcha
 import { emptyCheckpoint } from "@langchain/langgraph-checkpoint";
 import { onTestFinished } from "vitest";
 
-import { createCheckpointSaver } from "../../../src/agent/checkpoints/saver.ts";
+import { createCheckpointSaver } from "../../../src/langgraph/saver.ts";
 import { createExchanger } from "../../../src/agent/exchange.ts";
-import { modelConfig } from "../../../src/agent/models/config.ts";
+import { modelConfig } from "../../../src/exchange/models/config.ts";
 import { thisProcess } from "../../../src/store/leases/this-process.ts";
-import { type Repair, repairSession } from "../../../src/agent/proof/repair.ts";
-import { verifySession } from "../../../src/agent/proof/prove.ts";
+import { type Repair, repairSession } from "../../../src/agent/verify/repair.ts";
+import { verifySession } from "../../../src/agent/verify/verify-session.ts";
 import { threadId } from "../../../src/core/threads.ts";
 import { appendUserMessage } from "../../../src/store/messages/append.ts";
 import { readPending } from "../../../src/store/messages/read.ts";

@@ -4,7 +4,7 @@ import type { Session } from "../../../src/core/sessions.ts";
 import { appendUserMessage } from "../../../src/store/messages/append.ts";
 import { endSession, startThread } from "../../../src/store/sessions/change.ts";
 import { createSession, type NewSession } from "../../../src/store/sessions/create.ts";
-import { openSqliteStore } from "../../../src/store/sqlite/open.ts";
+import { openSqliteStore } from "../../../src/store/engines/sqlite/open.ts";
 import type { Home } from "../reprise.ts";
 
 export interface Seed extends NewSession {

@@ -2,11 +2,11 @@ import { AIMessage, type BaseMessage, HumanMessage, RemoveMessage } from "@langc
 import { MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
 import { sql } from "kysely";
 
-import { createCheckpointSaver } from "../../../src/agent/checkpoints/saver.ts";
+import { createCheckpointSaver } from "../../../src/langgraph/saver.ts";
 import { threadId } from "../../../src/core/threads.ts";
 import { appendUserMessage } from "../../../src/store/messages/append.ts";
 import { readPending } from "../../../src/store/messages/read.ts";
-import { pruneThread } from "../../../src/store/checkpoints/fold.ts";
+import { pruneThread } from "../../../src/store/checkpoints/prune.ts";
 import { startThread } from "../../../src/store/sessions/change.ts";
 import { readSession } from "../../../src/store/sessions/read.ts";
 import { acceptChoices, acceptMessages } from "../../../src/store/sessions/waiting.ts";

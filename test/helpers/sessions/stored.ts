@@ -1,9 +1,9 @@
 import { sql } from "kysely";
 
 import type { ReadOnlyStore } from "../../../src/store/store.ts";
-import { readSessionIds } from "../../../src/store/proof/session-ids.ts";
-import { readSessionTree } from "../../../src/store/transfer/read-tree.ts";
-import { exportText } from "../../../src/store/transfer/text.ts";
+import { readSessionIds } from "../../../src/store/verify/session-ids.ts";
+import { readSessionTree } from "../../../src/store/portable/read-tree.ts";
+import { exportText } from "../../../src/store/portable/serialize.ts";
 
 type Readable = Pick<ReadOnlyStore, "read">;
 

@@ -3,7 +3,7 @@ import { join } from "node:path";
 
 import { expect, it } from "vitest";
 
-import { checkFiles } from "../../../src/store/doctor/file.ts";
+import { checkFiles } from "../../../src/store/engines/sqlite/check-file.ts";
 import { temporaryFolder } from "../../helpers/temp.ts";
 
 it("[DOCTOR-5] warns where less is free than the database needs once more", () => {

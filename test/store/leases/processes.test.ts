@@ -8,7 +8,7 @@ import { readMessagesAfter } from "../../../src/store/messages/read.ts";
 import { startThread } from "../../../src/store/sessions/change.ts";
 import { createSession } from "../../../src/store/sessions/create.ts";
 import { readSession } from "../../../src/store/sessions/read.ts";
-import { openSqliteStore } from "../../../src/store/sqlite/open.ts";
+import { openSqliteStore } from "../../../src/store/engines/sqlite/open.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { expectNoDrift } from "../../helpers/compare.ts";
 import { type ModelServer, startModelServer } from "../../helpers/model-server.ts";

@@ -5,7 +5,7 @@ import { expect, it, onTestFinished } from "vitest";
 
 import { readLease } from "../../../src/store/leases/lease.ts";
 import { createSession } from "../../../src/store/sessions/create.ts";
-import { openSqliteStore } from "../../../src/store/sqlite/open.ts";
+import { openSqliteStore } from "../../../src/store/engines/sqlite/open.ts";
 import { expectNoDrift } from "../../helpers/compare.ts";
 import { startModelServer } from "../../helpers/model-server.ts";
 import { seededRandom } from "../../helpers/random.ts";

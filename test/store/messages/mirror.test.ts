@@ -5,7 +5,7 @@ import { mirrorMessages, type MirrorMessage } from "../../../src/store/messages/
 import { readDetail, readMessagesAfter, readPending } from "../../../src/store/messages/read.ts";
 import { listSessions } from "../../../src/store/sessions/list.ts";
 import { readSession } from "../../../src/store/sessions/read.ts";
-import { readSessionTree } from "../../../src/store/transfer/read-tree.ts";
+import { readSessionTree } from "../../../src/store/portable/read-tree.ts";
 import { describeEngines, newSession, openFresh } from "../../helpers/engines.ts";
 
 const answer: MirrorMessage = {

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 import { expect, it, onTestFinished } from "vitest";
 
-import { openPostgresStore } from "../../../src/store/postgres/open.ts";
+import { openPostgresStore } from "../../../src/store/engines/postgres/open.ts";
 import { createPostgres } from "../../helpers/postgres.ts";
 import { startTestServer } from "../../helpers/server.ts";
 import { openStream } from "../../helpers/stream.ts";

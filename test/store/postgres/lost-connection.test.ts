@@ -3,7 +3,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 
 import { appendUserMessage } from "../../../src/store/messages/append.ts";
 import { readMessagesAfter } from "../../../src/store/messages/read.ts";
-import { openPostgresStore } from "../../../src/store/postgres/open.ts";
+import { openPostgresStore } from "../../../src/store/engines/postgres/open.ts";
 import { createSession } from "../../../src/store/sessions/create.ts";
 import { readSession } from "../../../src/store/sessions/read.ts";
 import type { Store, Tx } from "../../../src/store/store.ts";

@@ -2,9 +2,9 @@ import { hostname } from "node:os";
 
 import { describe, expect, it, onTestFinished } from "vitest";
 
-import { verifySession } from "../../../src/agent/proof/prove.ts";
+import { verifySession } from "../../../src/agent/verify/verify-session.ts";
 import { readMessagesAfter } from "../../../src/store/messages/read.ts";
-import { openPostgresStore } from "../../../src/store/postgres/open.ts";
+import { openPostgresStore } from "../../../src/store/engines/postgres/open.ts";
 import { createSession } from "../../../src/store/sessions/create.ts";
 import { readSession } from "../../../src/store/sessions/read.ts";
 import type { Store } from "../../../src/store/store.ts";

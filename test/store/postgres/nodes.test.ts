@@ -3,11 +3,11 @@ import { kill } from "node:process";
 import { sql } from "kysely";
 import { describe, expect, it, onTestFinished } from "vitest";
 
-import { verifySession } from "../../../src/agent/proof/prove.ts";
+import { verifySession } from "../../../src/agent/verify/verify-session.ts";
 import { appendUserMessage } from "../../../src/store/messages/append.ts";
 import { readMessagesAfter } from "../../../src/store/messages/read.ts";
-import { payloadsOf } from "../../../src/store/postgres/hints.ts";
-import { openPostgresStore } from "../../../src/store/postgres/open.ts";
+import { payloadsOf } from "../../../src/store/engines/postgres/notify.ts";
+import { openPostgresStore } from "../../../src/store/engines/postgres/open.ts";
 import { createSession } from "../../../src/store/sessions/create.ts";
 import { readSession } from "../../../src/store/sessions/read.ts";
 import type { Store } from "../../../src/store/store.ts";

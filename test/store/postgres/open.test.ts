@@ -3,11 +3,11 @@ import { Client } from "pg";
 import { describe, expect, it, onTestFinished } from "vitest";
 
 import { isRepriseError } from "../../../src/core/errors.ts";
-import { migrations } from "../../../src/store/migrations/history.ts";
-import { parseAddress } from "../../../src/store/postgres/address.ts";
-import { postgresDialect } from "../../../src/store/postgres/dialect.ts";
-import { openPostgresStore } from "../../../src/store/postgres/open.ts";
-import { planPostgresUpgrade } from "../../../src/store/postgres/plan-upgrade.ts";
+import { migrations } from "../../../src/store/engines/migrations/history.ts";
+import { parseAddress } from "../../../src/store/engines/postgres/address.ts";
+import { postgresDialect } from "../../../src/store/engines/postgres/dialect.ts";
+import { openPostgresStore } from "../../../src/store/engines/postgres/open.ts";
+import { planPostgresUpgrade } from "../../../src/store/engines/postgres/plan-upgrade.ts";
 import { createSession } from "../../../src/store/sessions/create.ts";
 import { listSessions } from "../../../src/store/sessions/list.ts";
 import type { Store } from "../../../src/store/store.ts";

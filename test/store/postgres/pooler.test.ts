@@ -4,7 +4,7 @@ import { Client } from "pg";
 import { describe, expect, it, onTestFinished } from "vitest";
 
 import { readMessagesAfter } from "../../../src/store/messages/read.ts";
-import { openPostgresStore } from "../../../src/store/postgres/open.ts";
+import { openPostgresStore } from "../../../src/store/engines/postgres/open.ts";
 import { createSession } from "../../../src/store/sessions/create.ts";
 import { listSessions } from "../../../src/store/sessions/list.ts";
 import type { Store } from "../../../src/store/store.ts";

@@ -2,11 +2,11 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 import { expect, it, onTestFinished } from "vitest";
 
-import { verifySession } from "../../../src/agent/proof/prove.ts";
+import { verifySession } from "../../../src/agent/verify/verify-session.ts";
 import { type Client, createClient } from "../../../src/client/client.ts";
 import { ClientError } from "../../../src/client/client-error.ts";
 import { readMessagesAfter } from "../../../src/store/messages/read.ts";
-import { openPostgresStore } from "../../../src/store/postgres/open.ts";
+import { openPostgresStore } from "../../../src/store/engines/postgres/open.ts";
 import { type EmbeddedServer, startEmbedded } from "../../helpers/postgres-server.ts";
 import { type Running, startProgram } from "../../helpers/process.ts";
 import { seededRandom } from "../../helpers/random.ts";

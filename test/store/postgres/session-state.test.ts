@@ -3,7 +3,7 @@ import { Client } from "pg";
 import { expect, it, onTestFinished } from "vitest";
 
 import { appendUserMessage } from "../../../src/store/messages/append.ts";
-import { openPostgresStore } from "../../../src/store/postgres/open.ts";
+import { openPostgresStore } from "../../../src/store/engines/postgres/open.ts";
 import { createSession } from "../../../src/store/sessions/create.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { createPostgres } from "../../helpers/postgres.ts";

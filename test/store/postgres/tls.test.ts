@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { sql } from "kysely";
 import { describe, expect, it, onTestFinished } from "vitest";
 
-import { openPostgresStore } from "../../../src/store/postgres/open.ts";
+import { openPostgresStore } from "../../../src/store/engines/postgres/open.ts";
 import { startEmbedded } from "../../helpers/postgres-server.ts";
 import { temporaryFolder } from "../../helpers/temp.ts";
 

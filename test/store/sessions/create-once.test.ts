@@ -1,12 +1,12 @@
 import { expect, it } from "vitest";
 
 import { createSessionOnce } from "../../../src/store/sessions/create-once.ts";
-import { deleteSessionTree } from "../../../src/store/transfer/delete-tree.ts";
-import { withNewIds } from "../../../src/store/transfer/new-ids.ts";
-import { parseExport } from "../../../src/store/transfer/parse.ts";
-import { readSessionTree } from "../../../src/store/transfer/read-tree.ts";
-import { exportText } from "../../../src/store/transfer/text.ts";
-import { writeSessionTree } from "../../../src/store/transfer/write-tree.ts";
+import { deleteSessionTree } from "../../../src/store/sessions/delete-tree.ts";
+import { withNewIds } from "../../../src/store/portable/new-ids.ts";
+import { parseExport } from "../../../src/store/portable/parse.ts";
+import { readSessionTree } from "../../../src/store/portable/read-tree.ts";
+import { exportText } from "../../../src/store/portable/serialize.ts";
+import { writeSessionTree } from "../../../src/store/portable/write-tree.ts";
 import { describeEngines, execute, openFresh } from "../../helpers/engines.ts";
 
 const CREATE = { create_key: "k", model: "demo" };

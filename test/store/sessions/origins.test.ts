@@ -18,7 +18,7 @@ import {
   WAITING_MESSAGES,
 } from "../../../src/store/sessions/waiting.ts";
 import type { Store } from "../../../src/store/store.ts";
-import { readSessionTree } from "../../../src/store/transfer/read-tree.ts";
+import { readSessionTree } from "../../../src/store/portable/read-tree.ts";
 import { describeEngines, execute, newSession, openFresh, owner } from "../../helpers/engines.ts";
 
 const USER: Caller = { origin: "terminal", authenticated: true };

@@ -5,7 +5,7 @@ import { appendUserMessage } from "../../../src/store/messages/append.ts";
 import { createSession } from "../../../src/store/sessions/create.ts";
 import { listSessions } from "../../../src/store/sessions/list.ts";
 import { readSession } from "../../../src/store/sessions/read.ts";
-import { openSqliteStore } from "../../../src/store/sqlite/open.ts";
+import { openSqliteStore } from "../../../src/store/engines/sqlite/open.ts";
 import type { Operation, Store } from "../../../src/store/store.ts";
 import { temporaryFolder } from "../../helpers/temp.ts";
 

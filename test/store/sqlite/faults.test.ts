@@ -9,7 +9,7 @@ import { readDetail } from "../../../src/store/messages/read.ts";
 import { createSession } from "../../../src/store/sessions/create.ts";
 import { listSessions } from "../../../src/store/sessions/list.ts";
 import { readSession } from "../../../src/store/sessions/read.ts";
-import { openSqliteStore } from "../../../src/store/sqlite/open.ts";
+import { openSqliteStore } from "../../../src/store/engines/sqlite/open.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { startProgram } from "../../helpers/process.ts";
 import { testSize } from "../../helpers/size.ts";

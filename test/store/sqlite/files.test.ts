@@ -16,7 +16,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { appendUserMessage } from "../../../src/store/messages/append.ts";
 import { createSession } from "../../../src/store/sessions/create.ts";
 import { readSession } from "../../../src/store/sessions/read.ts";
-import { openSqliteStore } from "../../../src/store/sqlite/open.ts";
+import { openSqliteStore } from "../../../src/store/engines/sqlite/open.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { startProcess } from "../../helpers/process.ts";
 import { temporaryFolder } from "../../helpers/temp.ts";

@@ -3,9 +3,9 @@ import { join } from "node:path";
 
 import { describe, expect, it, onTestFinished } from "vitest";
 
-import { latestVersion } from "../../../src/store/migrations/history.ts";
+import { latestVersion } from "../../../src/store/engines/migrations/history.ts";
 import { listSessions } from "../../../src/store/sessions/list.ts";
-import { openSqliteStore, type SqliteOptions } from "../../../src/store/sqlite/open.ts";
+import { openSqliteStore, type SqliteOptions } from "../../../src/store/engines/sqlite/open.ts";
 import { makeOlderDatabase, OLDER_VERSION, readTables } from "../../helpers/older-database.ts";
 import { startProgram } from "../../helpers/process.ts";
 import { mayMount, smallDisk } from "../../helpers/small-disk.ts";

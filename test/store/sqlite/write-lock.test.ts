@@ -5,8 +5,8 @@ import { expect, it, onTestFinished } from "vitest";
 
 import { appendUserMessage } from "../../../src/store/messages/append.ts";
 import { createSession } from "../../../src/store/sessions/create.ts";
-import { openSqliteStore } from "../../../src/store/sqlite/open.ts";
-import { createWaitingLine } from "../../../src/store/sqlite/waiting-line.ts";
+import { openSqliteStore } from "../../../src/store/engines/sqlite/open.ts";
+import { createWaitingLine } from "../../../src/store/engines/sqlite/waiting-line.ts";
 import { startProgram } from "../../helpers/process.ts";
 import { temporaryFolder } from "../../helpers/temp.ts";
 

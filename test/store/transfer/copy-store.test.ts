@@ -3,12 +3,12 @@ import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 
 import { thisProcess } from "../../../src/store/leases/this-process.ts";
-import { type CopyReport, copyStore } from "../../../src/store/transfer/copy-store.ts";
+import { type CopyReport, copyStore } from "../../../src/store/portable/copy-store.ts";
 import { threadId } from "../../../src/core/threads.ts";
-import { pruneThread } from "../../../src/store/checkpoints/fold.ts";
+import { pruneThread } from "../../../src/store/checkpoints/prune.ts";
 import { type LeaseOwner, takeLease } from "../../../src/store/leases/lease.ts";
 import { appendUserMessage } from "../../../src/store/messages/append.ts";
-import { openSqliteStore } from "../../../src/store/sqlite/open.ts";
+import { openSqliteStore } from "../../../src/store/engines/sqlite/open.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { exportsOf } from "../../helpers/sessions/stored.ts";
 import { temporaryFolder } from "../../helpers/temp.ts";

@@ -2,11 +2,11 @@ import fc from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
 
 import { isRepriseError } from "../../../src/core/errors.ts";
-import type { SessionTree } from "../../../src/store/transfer/document.ts";
-import { parseExport } from "../../../src/store/transfer/parse.ts";
-import { readSessionTree } from "../../../src/store/transfer/read-tree.ts";
-import { exportText } from "../../../src/store/transfer/text.ts";
-import { openSqliteStore } from "../../../src/store/sqlite/open.ts";
+import type { SessionTree } from "../../../src/store/portable/export-schema.ts";
+import { parseExport } from "../../../src/store/portable/parse.ts";
+import { readSessionTree } from "../../../src/store/portable/read-tree.ts";
+import { exportText } from "../../../src/store/portable/serialize.ts";
+import { openSqliteStore } from "../../../src/store/engines/sqlite/open.ts";
 import { makeFolder } from "../../helpers/temp.ts";
 import { makeSession } from "../../helpers/sessions/steps.ts";
 

@@ -1,22 +1,22 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
 
-import { importTree } from "../../../src/agent/transfer/import-tree.ts";
+import { importTree } from "../../../src/agent/verify/import-tree.ts";
 import { readSession } from "../../../src/store/sessions/read.ts";
 import { readWaiting } from "../../../src/store/sessions/waiting.ts";
-import { checksumOf } from "../../../src/store/transfer/checksum.ts";
-import { deleteSessionTree } from "../../../src/store/transfer/delete-tree.ts";
+import { checksumOf } from "../../../src/store/portable/checksum.ts";
+import { deleteSessionTree } from "../../../src/store/sessions/delete-tree.ts";
 import {
   SessionExport,
   sessionsOf,
   type SessionTree,
-} from "../../../src/store/transfer/document.ts";
-import { withNewIds } from "../../../src/store/transfer/new-ids.ts";
-import { parseExport } from "../../../src/store/transfer/parse.ts";
-import { readSessionTree } from "../../../src/store/transfer/read-tree.ts";
-import { exportText } from "../../../src/store/transfer/text.ts";
+} from "../../../src/store/portable/export-schema.ts";
+import { withNewIds } from "../../../src/store/portable/new-ids.ts";
+import { parseExport } from "../../../src/store/portable/parse.ts";
+import { readSessionTree } from "../../../src/store/portable/read-tree.ts";
+import { exportText } from "../../../src/store/portable/serialize.ts";
 import type { Store } from "../../../src/store/store.ts";
-import { writeSessionTree } from "../../../src/store/transfer/write-tree.ts";
+import { writeSessionTree } from "../../../src/store/portable/write-tree.ts";
 import { describeEngines, openFresh } from "../../helpers/engines.ts";
 import {
   columnsOf,

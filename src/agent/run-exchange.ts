@@ -1,0 +1,165 @@
+import type { StructuredToolInterface } from "@langchain/core/tools";
+import { HumanMessage } from "@langchain/core/messages";
+import type { BaseCheckpointSaver } from "@langchain/langgraph-checkpoint";
+
+import { RepriseError } from "../core/errors.ts";
+import type { Message, Session } from "../core/sessions.ts";
+import { threadId } from "../core/threads.ts";
+import { beginExchange } from "../store/messages/begin-exchange.ts";
+import { readMessagesAfter } from "../store/messages/read.ts";
+import { readSession } from "../store/sessions/read.ts";
+import { type AgentThread, buildAgent } from "./agent.ts";
+import { MODEL_NODE, TOOLS_NODE } from "./agent-graph.ts";
+import { createCompaction } from "./compaction/compaction.ts";
+import type { ExchangeRequest, ExchangerParts, Live, Prepared } from "../exchange/exchanger.ts";
+import type { ExchangeResult } from "../exchange/events.ts";
+import type { HeldSession } from "../exchange/lease-holder.ts";
+import { type GraphInput, streamAnswer } from "./stream-answer.ts";
+import { mayBeRepeated, readThread, withResults, type ThreadState } from "./thread-state.ts";
+
+export interface RunExchangeInput {
+  readonly parts: ExchangerParts;
+  readonly request: ExchangeRequest;
+  readonly live: Live;
+  readonly held: HeldSession;
+  readonly saver: BaseCheckpointSaver;
+  readonly prepared: Prepared;
+  /** The tool that delegates; null where sub-agents may go no deeper. */
+  readonly subAgents: (session: Session) => StructuredToolInterface | null;
+  readonly countModelCall: () => void;
+  /** Called once the exchange is stored as begun. */
+  readonly begun: () => void;
+}
+
+export interface ExchangeRun {
+  readonly result: ExchangeResult;
+  /** False where the agent still has something to do: the session is then interrupted. */
+  readonly finished: boolean;
+}
+
+/** Rows of one exchange that its result carries. */
+const RESULT_ROWS = 1000;
+/** The exchange between taking the lease and giving it back. */
+export async function runExchange(input: RunExchangeInput): Promise<ExchangeRun> {
+  const { parts, request, held, prepared } = input;
+  const before = await parts.store.read(readSession, { id: request.session_id });
+  const signal = AbortSignal.any([input.live.signal, held.lost]);
+  const compaction = createCompaction({
+    model: prepared.model,
+    window: prepared.window,
+    signal,
+    countModelCall: input.countModelCall,
+    notify: (sentence) => input.live.listener({ kind: "notice", sentence }),
+  });
+  const agent = buildAgent({
+    ...prepared,
+    session: before,
+    saver: input.saver,
+    delegate: input.subAgents(before),
+    protectedPaths: parts.protectedPaths,
+    countModelCall: input.countModelCall,
+    compaction,
+  });
+  const thread = { agent, id: threadId(before.id, before.thread_suffix) };
+  const state = await readThread(input.saver, thread.id);
+  if (request.text !== null) {
+    await settle(thread, state);
+  }
+  const { session, pending } = await parts.store.write(beginExchange, {
+    fence: held.fence,
+    content: request.text,
+    model: prepared.modelName,
+    persona_name: prepared.persona.name,
+    caller: request.caller,
+  });
+  input.begun();
+  input.live.listener({ kind: "begun", session, model: prepared.modelName });
+  const next = await nextInput({ ...input, state, pending, thread });
+  const progress =
+    next === "done"
+      ? { text: state.answer, stopped: false }
+      : await streamAnswer({ ...input, thread, graphInput: next, signal, compaction });
+  return {
+    finished: !progress.stopped || progress.text !== "",
+    result: await resultOf({ ...input, before, state, thread, progress }),
+  };
+}
+
+/** Gives every call that was left open its result, in a checkpoint and the mirror alike. */
+async function settle({ agent, id }: AgentThread, state: ThreadState): Promise<void> {
+  if (state.openCalls.length > 0) {
+    const node = TOOLS_NODE in agent.nodes ? TOOLS_NODE : MODEL_NODE;
+    const messages = withResults(state);
+    await agent.updateState({ configurable: { thread_id: id } }, { messages }, node);
+  }
+}
+
+/**
+ * What the agent gets next. A message, new or appended through the API, goes past whatever was
+ * interrupted. To continue means to go on from the checkpoint; calls that may not be repeated are
+ * settled unless somebody says yes.
+ */
+async function nextInput(
+  input: RunExchangeInput & {
+    state: ThreadState;
+    pending: readonly Message[];
+    thread: AgentThread;
+  },
+): Promise<GraphInput | "done"> {
+  const { state, pending, request, live, thread } = input;
+  const messages = pending.map(
+    ({ message_id, content }) => new HumanMessage({ id: message_id, content }),
+  );
+  if (request.text !== null) {
+    return { messages };
+  }
+  const { next } = await thread.agent.getState({ configurable: { thread_id: thread.id } });
+  if (next.length > 0) {
+    const unsafe = state.openCalls.filter((call) => !mayBeRepeated(call));
+    if (unsafe.length > 0 && (await live.mayRepeat?.(unsafe)) !== true) {
+      await settle(thread, state);
+    }
+    return null;
+  }
+  if (messages.length > 0) {
+    return { messages };
+  }
+  if (state.isDropped) {
+    // from its beginning, with the messages that the thread has
+    return { messages };
+  }
+  if (input.held.wasInterrupted) {
+    // killed between its last checkpoint and the release of its lease: nothing is missing
+    return "done";
+  }
+  throw new RepriseError(
+    "nothing_to_continue",
+    "Nothing was interrupted in this session and no message waits for the agent; send one.",
+  );
+}
+
+async function resultOf(
+  input: RunExchangeInput & {
+    before: Session;
+    state: ThreadState;
+    thread: AgentThread;
+    progress: { text: string; stopped: boolean };
+  },
+): Promise<ExchangeResult> {
+  const { parts, before, state, request } = input;
+  // an answer in the place of a dropped one has its row
+  const inPlace = request.text === null && state.isDropped;
+  return {
+    session: await parts.store.read(readSession, { id: before.id }),
+    thread_id: input.thread.id,
+    model: input.prepared.modelName,
+    answer: input.progress.text,
+    stopped: input.progress.stopped,
+    messages: await parts.store.read(readMessagesAfter, {
+      session_id: before.id,
+      after_seq: before.last_seq - (inPlace ? 1 : 0),
+      all: true,
+      limit: RESULT_ROWS,
+    }),
+  };
+}

@@ -1,0 +1,79 @@
+import type { BigIntStats } from "node:fs";
+import { realpath } from "node:fs/promises";
+import { resolve } from "node:path";
+
+import { RepriseError } from "../../core/errors.ts";
+import type { LinkedControlFile } from "./control-links.ts";
+import { isInside, realPath, statOrNull } from "./real-path.ts";
+
+/** Where the tools may work, and what they must leave alone inside it. */
+export interface Sandbox {
+  readonly repoPath: string;
+  readonly protectedPaths: readonly string[];
+  /** Finds the protected names that links give to a path. */
+  readonly linked: LinkedControlFile;
+}
+
+/** Where the boundary is on the disk during one call of a tool. */
+export interface SandboxInput {
+  /** The repository's top as the session names it, and its real path. */
+  readonly named: string;
+  readonly root: string;
+  readonly guarded: readonly Guarded[];
+  readonly linked: LinkedControlFile;
+}
+
+interface Guarded {
+  readonly path: string;
+  readonly stat: BigIntStats | null;
+}
+
+/** SQLite keeps these beside a database. */
+const COMPANIONS = ["-wal", "-shm", "-journal"];
+
+/** Looks up where the repository and the protected paths really are, once for each call of a tool. */
+export async function resolveSandbox({
+  repoPath,
+  protectedPaths,
+  linked,
+}: Sandbox): Promise<SandboxInput> {
+  const names = protectedPaths.flatMap((path) => [path, ...COMPANIONS.map((end) => path + end)]);
+  return {
+    named: resolve(repoPath),
+    root: await realRoot(repoPath),
+    guarded: await Promise.all(names.map(guard)),
+    linked,
+  };
+}
+
+/**
+ * True for a protected path and all below it, under every name: a link was resolved before, and a
+ * hard link is the same file.
+ */
+export function isGuarded(
+  { guarded }: SandboxInput,
+  place: { readonly path: string; readonly stat: BigIntStats | null },
+): boolean {
+  return guarded.some(
+    ({ path, stat }) => isInside(path, place.path) || isSameFile(stat, place.stat),
+  );
+}
+
+async function realRoot(repoPath: string): Promise<string> {
+  try {
+    return await realpath(repoPath);
+  } catch (cause) {
+    const message = "the session's repository folder is not there; tell the user";
+    throw new RepriseError("invalid_request", message, { cause });
+  }
+}
+
+async function guard(name: string): Promise<Guarded> {
+  const path = resolve(name);
+  const real = (await realPath(path).catch(() => null)) ?? path;
+  return { path: real, stat: await statOrNull(real).catch(() => null) };
+}
+
+function isSameFile(a: BigIntStats | null, b: BigIntStats | null): boolean {
+  return a !== null && b !== null && a.isFile() && a.ino === b.ino && a.dev === b.dev;
+}

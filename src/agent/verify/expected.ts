@@ -1,0 +1,212 @@
+import { titleOf } from "../../core/text.ts";
+import { originOf } from "../../store/messages/mirror.ts";
+import type { Mirror, MirrorCounters, MirrorRow } from "../../store/verify/mirror.ts";
+import { isTime } from "../../core/time.ts";
+import { clearMark } from "./clear-mark.ts";
+import { columnsOf, type Match, type MatchedMessage } from "./match.ts";
+import { movedMark } from "./moved-mark.ts";
+import { isFree, orderedMessages } from "./order.ts";
+
+/** The mirror that the checkpoints ask for. */
+export interface ExpectedMirror {
+  /** In order; `seq` counts them from 1. A row that was there keeps all that is its own. */
+  readonly rows: readonly MirrorRow[];
+  readonly counters: MirrorCounters;
+  /** How many rows that were there stand at another position. */
+  readonly moved: number;
+}
+
+/**
+ * Works out the mirror that the checkpoints ask for, as near to the one that is there as can be:
+ * what is right keeps its position unless something has to be put in front of it, and a message
+ * that no checkpoint holds stays between its neighbours, with all that it says.
+ */
+export function expectedMirror(mirror: Mirror, match: Match): ExpectedMirror {
+  const places = placesOf(match);
+  const moved = places.filter(({ row }, index) => row !== null && row.seq !== index + 1).length;
+  const mark = clearMark(mirror, match);
+  const thread_suffix = threadInUse(mirror);
+  const cleared_seq = clearedSeq({ mark, places, moved, threadInUse: thread_suffix });
+  const timed = places.map((place, index) => {
+    const seq = index + 1;
+    return { ...rowAt(place, mirror.session_id), seq, archived: seq <= cleared_seq ? 1 : 0 };
+  });
+  const isLastAnew = places.at(-1)?.row === null;
+  const rows = withTimes(timed, isLastAnew ? mirror.counters.last_message_at : null);
+  return {
+    rows,
+    moved,
+    counters: {
+      title: titleFor({ mirror, match, rows }),
+      thread_suffix,
+      last_seq: rows.length,
+      cleared_seq,
+      ...totals({ mirror, match, rows }),
+      last_message_at: lastMessageAt(mirror, rows),
+    },
+  };
+}
+
+function threadInUse({ counters, heads }: Mirror): number {
+  return Math.max(0, counters.thread_suffix, ...heads.map(({ suffix }) => suffix));
+}
+
+/** What stands at a position: a message of a checkpoint, or a row that has none. */
+type Place =
+  | (MatchedMessage & { readonly kind: "message" })
+  | { readonly kind: "row"; readonly row: MirrorRow; readonly checkpointed: 0 | 1 };
+
+function placesOf(match: Match): Place[] {
+  const others = otherRows(match);
+  const places: Place[] = [];
+  let present = 0;
+  let next = 0;
+  const pushOthers = (fits: (row: MirrorRow) => boolean): void => {
+    for (let other = others[next]; other !== undefined; other = others[next]) {
+      if (other.behind > present || !fits(other.row)) {
+        return;
+      }
+      places.push(other);
+      next += 1;
+    }
+  };
+  for (const one of orderedMessages(match.messages)) {
+    // in front of a message that is missing stays what has its position already
+    pushOthers(({ seq }) => one.row !== null || seq <= places.length + 1);
+    places.push({ ...one, kind: "message" });
+    present += one.row === null ? 0 : 1;
+  }
+  pushOthers(() => true);
+  return places;
+}
+
+/** Rows without a message in a checkpoint, and behind how many that have one they stand. */
+function otherRows({ messages, pending, stray, removed }: Match) {
+  const found = messages.flatMap(({ row }) => row?.seq ?? []).sort((a, b) => a - b);
+  const others = [
+    ...[...pending, ...stray].map((row) => ({ row, checkpointed: 0 as const })),
+    ...removed.map(({ row, message }) => ({
+      row: { ...row, ...columnsOf(message) },
+      checkpointed: 1 as const,
+    })),
+  ].sort((a, b) => a.row.seq - b.row.seq);
+  let behind = 0;
+  return others.map((other) => {
+    while ((found[behind] ?? Infinity) < other.row.seq) {
+      behind += 1;
+    }
+    return { ...other, kind: "row" as const, behind };
+  });
+}
+
+function clearedSeq(input: {
+  /** The right mark among the rows that are there. */
+  readonly mark: number;
+  readonly places: readonly Place[];
+  readonly moved: number;
+  readonly threadInUse: number;
+}): number {
+  const { mark, places, moved, threadInUse } = input;
+  const cleared = Math.min(Math.max(mark, 0), places.length);
+  if (moved === 0) {
+    return cleared;
+  }
+  // if every row is after the mark, as after a shift, positions say nothing of what was cleared
+  const isPlain = mark === 0 || places.some(({ row }) => row !== null && row.seq <= mark);
+  const placed = places.map((place) => {
+    const { row } = place;
+    const archived = row?.archived === 1;
+    return {
+      thread: place.kind === "message" && !isFree(place) ? place.thread : null,
+      said: row === null ? null : { archived, cleared: isPlain ? row.seq <= mark : archived },
+    };
+  });
+  return movedMark(placed, { mark: cleared, threadInUse });
+}
+
+function rowAt(place: Place, session_id: string): MirrorRow {
+  if (place.kind === "row") {
+    return { ...place.row, checkpointed: place.checkpointed };
+  }
+  const { row, message, ts } = place;
+  const fresh = {
+    session_id,
+    message_id: message.message_id,
+    ts,
+    idempotency_key: null,
+    origin: originOf(message),
+    authenticated: 1,
+    accepted_at: null,
+  };
+  return { ...(row ?? { ...fresh, seq: 0, archived: 0 }), ...columnsOf(message), checkpointed: 1 };
+}
+
+/** What providers counted, and the estimates of what waits; as it is where nobody can tell. */
+function totals(input: { mirror: Mirror; match: Match; rows: readonly MirrorRow[] }) {
+  const { messages, removed, inputIsKnown } = input.match;
+  let total_input_tokens = 0;
+  let total_output_tokens = 0;
+  for (const { message } of [...messages, ...removed]) {
+    total_input_tokens += message.usage?.input_tokens ?? 0;
+    total_output_tokens += message.usage?.output_tokens ?? 0;
+  }
+  for (const row of input.rows) {
+    total_input_tokens += row.checkpointed === 0 ? row.token_count : 0;
+  }
+  const { counters } = input.mirror;
+  const input_tokens_ahead = counters.total_input_tokens - total_input_tokens;
+  const isKept = input_tokens_ahead === counters.input_tokens_ahead && input_tokens_ahead >= 0;
+  // the total may be ahead of the count by as much as the row says, because it never falls
+  return inputIsKnown && !isKept
+    ? { total_input_tokens, total_output_tokens, input_tokens_ahead: 0 }
+    : {
+        total_input_tokens: counters.total_input_tokens,
+        total_output_tokens,
+        input_tokens_ahead: counters.input_tokens_ahead,
+      };
+}
+
+/**
+ * A row whose time is none gets that of the row before it, and a last row that is made anew the
+ * time that the session has of it.
+ */
+function withTimes(rows: readonly MirrorRow[], lastTime: string | null): MirrorRow[] {
+  let last = rows.find(({ ts }) => isTime(ts))?.ts ?? new Date(0).toISOString();
+  return rows.map((row, index) => {
+    const ts = index === rows.length - 1 ? (lastTime ?? row.ts) : row.ts;
+    last = isTime(ts) ? ts : last;
+    return { ...row, ts: last };
+  });
+}
+
+/** The title is set once: it may also be that of an earlier text of the first user message. */
+function titleFor(input: {
+  readonly mirror: Mirror;
+  readonly match: Match;
+  readonly rows: readonly MirrorRow[];
+}): string | null {
+  const { mirror, match, rows } = input;
+  const { title } = mirror.counters;
+  const first = rows.find(({ role, is_summary }) => role === "user" && is_summary === 0);
+  if (first === undefined) {
+    return null;
+  }
+  const texts = match.earlierTexts.map((text) => titleOf(text));
+  return title !== null && texts.includes(title) ? title : titleOf(first.content);
+}
+
+/**
+ * The last row's time, as both are stored at once. As it is where that row is earlier than the one
+ * before it, so that its own time may be the wrong one, or was made anew.
+ */
+function lastMessageAt(mirror: Mirror, rows: readonly MirrorRow[]): string | null {
+  const { last_message_at } = mirror.counters;
+  const [before, last] = rows.length < 2 ? [undefined, rows[0]] : rows.slice(-2);
+  if (last === undefined) {
+    return null;
+  }
+  const isMadeAnew = mirror.heads.some(({ ts }) => ts === last.ts);
+  const isEarlier = before !== undefined && last.ts < before.ts;
+  const isKnown = last_message_at !== null && isTime(last_message_at);
+  return isKnown && (isMadeAnew || isEarlier) ? last_message_at : last.ts;
+}

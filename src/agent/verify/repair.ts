@@ -1,0 +1,143 @@
+import { RepriseError } from "../../core/errors.ts";
+import { LEASE_MS } from "../../core/limits.ts";
+import type { Fence } from "../../store/leases/fence.ts";
+import type { LeaseOwner } from "../../store/leases/lease.ts";
+import { type MirrorRow, mirrorVersion } from "../../store/verify/mirror.ts";
+import { type RewriteMirror, rewriteMirror } from "../../store/verify/rewrite.ts";
+import type { Store } from "../../store/store.ts";
+import { holdLease } from "../../exchange/lease-holder.ts";
+import { isGone } from "../../store/leases/this-process.ts";
+import { BEYOND_REPAIR, type Difference, LEFT_ALONE } from "./difference.ts";
+import { type VerifiedSession, verifySession } from "./verify-session.ts";
+
+export interface RepairInput {
+  readonly store: Store;
+  readonly session_id: string;
+  readonly owner: LeaseOwner;
+}
+
+export interface Repair {
+  /** What differed before; empty where nothing was to be done. */
+  readonly findings: readonly Difference[];
+  /** What still differs: no checkpoint says what would be right. */
+  readonly left: readonly Difference[];
+  /** Rows that went, came, changed where they stand, and moved to another position. */
+  readonly rows: {
+    readonly removed: number;
+    readonly added: number;
+    readonly changed: number;
+    readonly moved: number;
+  };
+}
+
+/**
+ * Rebuilds a session's mirror from its checkpoints in one transaction; does nothing where the two
+ * agree. What no checkpoint holds, a pending message, stays as it is. Ended sessions too.
+ *
+ * Error codes: `session_not_found`; `session_busy` while an exchange is at work;
+ * `database_corrupt` where a checkpoint is damaged or gone, so that the mirror may be the only
+ * copy: then nothing is changed.
+ */
+export async function repairSession(input: RepairInput): Promise<Repair> {
+  const { store, session_id } = input;
+  const { proof, findings } = await verifySession(store, session_id);
+  const { repairable, left } = sorted(findings);
+  if (repairable.length === 0 && proof.activity !== "running") {
+    return nothing(left);
+  }
+  if (proof.state === "ended") {
+    return mend(input, null);
+  }
+  const held = await holdLease({
+    store,
+    session_id,
+    owner: input.owner,
+    life_ms: LEASE_MS,
+    when_busy: "refuse",
+    signal: new AbortController().signal,
+    isGone,
+  });
+  try {
+    return await mend(input, held.fence);
+  } finally {
+    await held.release(false);
+  }
+}
+
+/** Messages may still be appended through the API while somebody repairs. */
+const ATTEMPTS = 5;
+
+async function mend(input: RepairInput, fence: Fence | null): Promise<Repair> {
+  const { store, session_id } = input;
+  for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
+    const proven = await verifySession(store, session_id);
+    refuseDamaged(proven);
+    const { repairable, left } = sorted(proven.findings);
+    if (repairable.length === 0) {
+      return nothing(left);
+    }
+    const change = { ...changeOf(proven), session_id, fence };
+    if ((await store.write(rewriteMirror, change)) === "rewritten") {
+      return { findings: repairable, left, rows: countRows(proven, change) };
+    }
+  }
+  throw new RepriseError(
+    "session_busy",
+    "The session takes messages faster than it can be repaired; try again when it is quiet.",
+  );
+}
+
+function refuseDamaged({ findings }: VerifiedSession): void {
+  const damaged = findings.find(({ kind }) => BEYOND_REPAIR.has(kind));
+  if (damaged !== undefined) {
+    throw new RepriseError(
+      "database_corrupt",
+      `${damaged.sentence} Nothing was changed, because the messages may be the only copy; \`reprise sessions verify\` shows all.`,
+    );
+  }
+}
+
+type Change = Pick<RewriteMirror, "stamp" | "remove" | "insert" | "counters">;
+
+/** Only what differs is written: a row that stands right is left alone. */
+function changeOf({ proof, desired }: VerifiedSession): Change {
+  const bySeq = new Map(proof.rows.map((row) => [row.seq, row]));
+  const insert = desired.rows.filter((row) => !sameRow(row, bySeq.get(row.seq)));
+  const kept = new Set(desired.rows.map(({ seq }) => seq));
+  for (const { seq } of insert) {
+    kept.delete(seq);
+  }
+  return {
+    stamp: mirrorVersion(proof),
+    remove: proof.rows.map(({ seq }) => seq).filter((seq) => !kept.has(seq)),
+    insert,
+    counters: desired.counters,
+  };
+}
+
+function sameRow(row: MirrorRow, there: MirrorRow | undefined): boolean {
+  return (
+    there !== undefined &&
+    Object.entries(there).every(([column, value]) => Reflect.get(row, column) === value)
+  );
+}
+
+function countRows({ proof, desired }: VerifiedSession, { insert }: Change): Repair["rows"] {
+  const before = new Set(proof.rows.map((row) => row.message_id));
+  const added = desired.rows.filter((row) => !before.has(row.message_id)).length;
+  return {
+    removed: proof.rows.length - (desired.rows.length - added),
+    added,
+    changed: insert.length - added - desired.moved,
+    moved: desired.moved,
+  };
+}
+
+function sorted(findings: readonly Difference[]) {
+  const left = findings.filter(({ kind }) => LEFT_ALONE.has(kind));
+  return { repairable: findings.filter(({ kind }) => !LEFT_ALONE.has(kind)), left };
+}
+
+function nothing(left: readonly Difference[]): Repair {
+  return { findings: [], left, rows: { removed: 0, added: 0, changed: 0, moved: 0 } };
+}

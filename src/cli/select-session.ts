@@ -1,0 +1,142 @@
+import { isRepriseError, RepriseError } from "../core/errors.ts";
+import { isUuid, parseSessionReference } from "../core/ids.ts";
+import type { Session } from "../core/sessions.ts";
+import { refuseEnded } from "../store/sessions/change.ts";
+import { createSession, type NewSession } from "../store/sessions/create.ts";
+import { type Choice, isChosen, markChosen, readLatestChosen } from "../store/sessions/choose.ts";
+import { resolveSession } from "../store/sessions/read.ts";
+import type { Store } from "../store/store.ts";
+import { applySessionOptions } from "./session-options.ts";
+import { type ChatOptions, chosenBy } from "./chat-options.ts";
+import { checkPersona } from "./preflight.ts";
+import type { CliContext } from "./context.ts";
+import { newSession, projectOf } from "./new-session.ts";
+
+/** Asked once the folder of the session is known, before any of its files is used; false leaves. */
+export type EnterFolder = (repo_path: string | null) => Promise<boolean>;
+
+/** A session that is there, or the columns of one that is made with its first message. */
+export type SelectedSession =
+  | { readonly kind: "existing"; readonly session: Session; readonly notices: readonly string[] }
+  | { readonly kind: "new"; readonly columns: NewSession & { readonly persona_name: string } };
+
+/**
+ * Finds the session that the options mean. A full id that nobody has begins a session with that
+ * id, at once; a prefix that matches nothing is an error and never begins one. Null if the person
+ * who was asked about the folder leaves; nothing is changed then.
+ *
+ * Error codes: `session_not_found`, `ambiguous_id`, `session_ended`, `session_busy`,
+ * `invalid_usage`, `model_*`, `persona_*`.
+ */
+export async function selectSession(
+  cli: CliContext,
+  store: Store,
+  options: ChatOptions,
+  enter: EnterFolder,
+): Promise<SelectedSession | null> {
+  const session = await existingSession(cli, store, options);
+  if (session !== null) {
+    if (!(await enter(await folderOf(cli, session, options)))) {
+      return null;
+    }
+    const chosen = await applySessionOptions({ cli, store, session, options });
+    if (options.session !== undefined) {
+      await keepChoice(store, { id: session.id, by: chosenBy(cli, options) });
+    }
+    return chosen;
+  }
+  const columns = await newSession(cli, options);
+  if (!(await enter(columns.repo_path))) {
+    return null;
+  }
+  return options.session === undefined
+    ? { kind: "new", columns }
+    : beginWithId({ cli, store, id: options.session.toLowerCase(), columns });
+}
+
+/** The folder that the session will work in: one that has none takes that of `--repo`. */
+async function folderOf(
+  cli: CliContext,
+  session: Session,
+  options: ChatOptions,
+): Promise<string | null> {
+  return session.repo_path === null && options.repo !== undefined
+    ? (await projectOf(cli, options)).repo_path
+    : session.repo_path;
+}
+
+/** Null where the options begin a session. */
+async function existingSession(
+  cli: CliContext,
+  store: Store,
+  options: ChatOptions,
+): Promise<Session | null> {
+  if (options.continue === true) {
+    return latestOfProject(cli, store, options);
+  }
+  const session = options.session === undefined ? null : await findSession(store, options.session);
+  if (session !== null) {
+    refuseEnded(session);
+  }
+  return session;
+}
+
+/** Opening a session by its id, or from a list, is a choice that `--continue` follows later. */
+async function keepChoice(store: Store, choice: Choice): Promise<void> {
+  // asked first: most sessions are the user's own, and reading waits for nobody
+  if (!(await store.read(isChosen, choice))) {
+    await store.write(markChosen, choice);
+  }
+}
+
+/** Null for a full id that nobody has. */
+async function findSession(store: Store, text: string): Promise<Session | null> {
+  try {
+    return await store.read(resolveSession, { reference: text });
+  } catch (error) {
+    if (isRepriseError(error, "session_not_found") && parseSessionReference(text).kind === "id") {
+      return null;
+    }
+    throw error;
+  }
+}
+
+async function beginWithId(input: {
+  cli: CliContext;
+  store: Store;
+  id: string;
+  columns: NewSession & { readonly persona_name: string; readonly repo_path: string };
+}): Promise<SelectedSession> {
+  const { cli, store, id, columns } = input;
+  if (!isUuid(id)) {
+    throw new RepriseError(
+      "invalid_usage",
+      "No session has this id, and a new one cannot begin with it: it is no UUID of RFC 9562. Take one from `uuidgen`, or leave --session out.",
+    );
+  }
+  await checkPersona(cli, { name: columns.persona_name, repo_path: columns.repo_path });
+  return {
+    kind: "existing",
+    session: await store.write(createSession, { ...columns, id }),
+    notices: ["No session has this id, so a new one begins with it."],
+  };
+}
+
+async function latestOfProject(
+  cli: CliContext,
+  store: Store,
+  options: ChatOptions,
+): Promise<Session> {
+  const { project_key } = await projectOf(cli, options);
+  const by = options.any === true ? null : chosenBy(cli, options);
+  const latest = await store.read(readLatestChosen, { project_key, by });
+  if (latest === null) {
+    throw new RepriseError(
+      "session_not_found",
+      by === null
+        ? "This project has no session to continue; begin one with `reprise`."
+        : "This project has no session to continue that you began or opened; begin one with `reprise`, choose one with `reprise sessions resume`, or take the latest of all with --continue --any.",
+    );
+  }
+  return latest;
+}

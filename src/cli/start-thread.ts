@@ -1,0 +1,32 @@
+import { holdLease } from "../exchange/lease-holder.ts";
+import { isGone, thisProcess } from "../store/leases/this-process.ts";
+import { LEASE_MS } from "../core/limits.ts";
+import type { Session } from "../core/sessions.ts";
+import { type NewThread, startThread } from "../store/sessions/change.ts";
+import type { Store } from "../store/store.ts";
+
+/**
+ * Begins a fresh agent thread. Taking the lease first names whoever is at work, and frees a session
+ * whose process was killed: its lease would stand in the way for up to 30 s.
+ * So would one of `unreturned`, which this process could not give back (see `HoldInput`).
+ *
+ * Error codes: `session_not_found`, `session_ended`, `session_busy`.
+ */
+export async function beginThread(
+  store: Store,
+  change: NewThread,
+  unreturned?: Set<string>,
+): Promise<Session> {
+  const held = await holdLease({
+    store,
+    session_id: change.id,
+    owner: thisProcess("reprise"),
+    life_ms: LEASE_MS,
+    when_busy: "refuse",
+    signal: new AbortController().signal,
+    isGone,
+    ...(unreturned === undefined ? {} : { unreturned }),
+  });
+  await held.release(false);
+  return store.write(startThread, change);
+}

@@ -1,0 +1,108 @@
+import type { Caller } from "../core/origins.ts";
+import type { Session } from "../core/sessions.ts";
+import type { LeaseOwner } from "../store/leases/lease.ts";
+import type { Store } from "../store/store.ts";
+import type { ExchangeListener, ExchangeResult } from "./events.ts";
+import type { ChildReservation, ExchangeLimits, ExchangeTree } from "./exchange-tree.ts";
+import type { WhenBusy } from "./lease-holder.ts";
+import type { ModelConfig } from "./models/config.ts";
+import type { Keyless } from "./models/keyless.ts";
+import type { openModel } from "../agent/models/open.ts";
+import type { Persona } from "./personas/persona.ts";
+import type { PersonaFolders } from "./personas/folders.ts";
+import type { OpenCall } from "../agent/thread-state.ts";
+
+export interface ExchangerParts {
+  readonly store: Store;
+  readonly models: ModelConfig;
+  readonly personas: PersonaFolders;
+  /** Paths that no tool may touch even inside the repo: the database, configuration, personas. */
+  readonly protectedPaths: readonly string[];
+  readonly owner: LeaseOwner;
+  /** Life of the lease in milliseconds; `LEASE_MS` where it is not given. */
+  readonly leaseMs?: number;
+  /** See `HoldInput`; shared with whatever else in this process holds sessions. */
+  readonly unreturned?: Set<string>;
+  /** What an exchange and its sub-agents may use; `EXCHANGE_LIMITS` if it is not given. */
+  readonly limits?: ExchangeLimits;
+  /** The tree that the exchanges belong to and their place in it; each begins one without it. */
+  readonly within?: { readonly tree: ExchangeTree; readonly place: ChildReservation };
+  /** Opens the model that a name means; the providers' own clients where it is not given. */
+  readonly openModel?: typeof openModel;
+}
+
+export interface ExchangeRequest {
+  readonly session_id: string;
+  /**
+   * The user's message, which goes past whatever was interrupted; null to continue: from the
+   * checkpoint of an interrupted exchange, or with the messages that were appended through the API.
+   */
+  readonly text: string | null;
+  /** `refuse` where it is not given. */
+  readonly when_busy?: WhenBusy;
+  /**
+   * What becomes of a half answer when the exchange is stopped: kept as the answer, or dropped, so
+   * that continuing asks for it again. Kept where it is not given.
+   */
+  readonly keep_partial?: boolean;
+  /** Who sends the message; unknown callers count as authenticated. */
+  readonly caller?: Caller;
+}
+
+export interface Live {
+  readonly listener: ExchangeListener;
+  /** Aborting stops the exchange and keeps the text that had arrived; the session stays good. */
+  readonly signal: AbortSignal;
+  /**
+   * Asked when continuing would carry out calls a second time that may have taken effect already.
+   * Without it, or with a no, they are settled as "outcome unknown" instead.
+   */
+  readonly mayRepeat?: (calls: readonly OpenCall[]) => Promise<boolean>;
+}
+
+export interface Exchanger {
+  /**
+   * Carries out one exchange. The user's row is durable before the model is called; every
+   * checkpoint commits together with its rows in the mirror.
+   *
+   * Error codes: `session_not_found`, `session_ended`, `session_busy`, `lease_lost`,
+   * `persona_*`, `model_*`, `nothing_to_continue`, `call_limit_reached`, `database_*`.
+   */
+  exchange(request: ExchangeRequest, live: Live): Promise<ExchangeResult>;
+
+  /**
+   * Summarises all but the last exchange of the session's thread for the model; every message
+   * stays. The summary is a message of the session and its tokens count.
+   *
+   * Error codes: as `exchange`, and `exchange_interrupted` where tool calls still wait for their
+   * results.
+   */
+  compact(request: CompactRequest, live: Pick<Live, "signal">): Promise<Compacted>;
+}
+
+export interface CompactRequest {
+  readonly session_id: string;
+  /** `refuse` where it is not given. */
+  readonly when_busy?: WhenBusy;
+}
+
+export interface Compacted {
+  readonly session: Session;
+  /** `nothing` where no exchange stands before the last one that no summary stands for. */
+  readonly outcome: "compacted" | "nothing" | "stopped";
+}
+
+/** What an exchange needs before it begins. */
+export interface Prepared {
+  readonly model: Awaited<ReturnType<typeof openModel>>;
+  readonly modelName: string;
+  readonly keyless: Keyless | null;
+  /** Tokens that the model reads at most. */
+  readonly window: number;
+  readonly persona: Persona;
+  /** The folder whose files the tools use; null for none. */
+  readonly folder: string | null;
+  /** True if no tool may write in the folder. */
+  readonly readOnly: boolean;
+  readonly instructions: string | null;
+}

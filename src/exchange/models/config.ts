@@ -1,0 +1,81 @@
+import { DEMO_MODEL } from "./name.ts";
+import type { IdleLimits } from "../../agent/models/receive-stream.ts";
+
+/** What the models need from the environment. Addresses and keys are null where none is set. */
+export interface ModelConfig {
+  /** The model for sessions and personas that name none. */
+  readonly model: string | null;
+  readonly anthropic: ProviderConfig;
+  readonly openai: ProviderConfig;
+  readonly ollama: { readonly baseUrl: string | null };
+  /** How often a call that failed in passing is tried again. */
+  readonly retries: number;
+  /** How long a provider may take to begin its answer, in milliseconds. */
+  readonly timeoutMs: number;
+  /** How long a provider that has begun its answer may send nothing of it. */
+  readonly idle: IdleLimits;
+  /** Tokens that every model is taken to read at most, as it was written; null where nobody says. */
+  readonly contextTokens: string | null;
+}
+
+export interface ProviderConfig {
+  readonly apiKey: string | null;
+  readonly baseUrl: string | null;
+}
+
+/** Chosen where a key is set and no model: balanced models that both take tools and are current. */
+const ANTHROPIC_DEFAULT = "anthropic:claude-sonnet-5";
+const OPENAI_DEFAULT = "openai:gpt-5.1";
+
+/**
+ * Reads the environment: REPRISE_MODEL, ANTHROPIC_API_KEY, ANTHROPIC_BASE_URL, OPENAI_API_KEY,
+ * OPENAI_BASE_URL, OLLAMA_BASE_URL or else OLLAMA_HOST, and REPRISE_CONTEXT_TOKENS. A blank
+ * variable counts as unset. What they say is checked when a model is opened, so that a bad one
+ * hinders nothing else.
+ */
+export function modelConfig(env: Readonly<Record<string, string | undefined>>): ModelConfig {
+  return {
+    model: setting(env["REPRISE_MODEL"]),
+    anthropic: {
+      apiKey: setting(env["ANTHROPIC_API_KEY"]),
+      baseUrl: setting(env["ANTHROPIC_BASE_URL"]),
+    },
+    openai: {
+      apiKey: setting(env["OPENAI_API_KEY"]),
+      baseUrl: setting(env["OPENAI_BASE_URL"]),
+    },
+    ollama: { baseUrl: setting(env["OLLAMA_BASE_URL"]) ?? ollamaUrl(setting(env["OLLAMA_HOST"])) },
+    retries: 2,
+    timeoutMs: 120_000,
+    idle: { beforeTextMs: 300_000, afterTextMs: 60_000 },
+    contextTokens: setting(env["REPRISE_CONTEXT_TOKENS"]),
+  };
+}
+
+/**
+ * The model for whoever names none: REPRISE_MODEL, else Anthropic's or OpenAI's default where its
+ * key is set (Anthropic first), else the offline demo.
+ */
+export function defaultModel(config: ModelConfig): string {
+  if (config.model !== null) return config.model;
+  if (config.anthropic.apiKey !== null) return ANTHROPIC_DEFAULT;
+  if (config.openai.apiKey !== null) return OPENAI_DEFAULT;
+  return DEMO_MODEL;
+}
+
+function setting(value: string | undefined): string | null {
+  const text = value?.trim() ?? "";
+  return text === "" ? null : text;
+}
+
+/** OLLAMA_HOST is `host`, `host:port` or a URL, and often the address that the server binds. */
+function ollamaUrl(host: string | null): string | null {
+  if (host === null) return null;
+  const text = host.includes("://") ? host : `http://${host}`;
+  if (!URL.canParse(text)) return text;
+  const url = new URL(text);
+  if (url.hostname === "0.0.0.0") url.hostname = "127.0.0.1";
+  if (url.hostname === "[::]") url.hostname = "[::1]";
+  if (url.port === "" && !host.includes("://")) url.port = "11434";
+  return url.href.replace(/\/$/, "");
+}

@@ -1,0 +1,109 @@
+import { PROVIDERS } from "../models/name.ts";
+import { AGENT_TOOLS } from "../tool-catalogue.ts";
+import { parseFields } from "./front-matter.ts";
+import type { Fields } from "./front-matter.ts";
+import { toolNames } from "./own-fields.ts";
+import type { PersonaFields } from "./own-fields.ts";
+import { PersonaFault } from "./persona-fault.ts";
+import { allowedTools, DENYING, folded } from "./foreign-denials.ts";
+import { foreignTool } from "./foreign-tools.ts";
+import { quotedName } from "./unknown-tool.ts";
+
+interface Read<Value> {
+  readonly value: Value;
+  readonly notes: readonly string[];
+}
+
+const KNOWN = ["name", "description", "model", "tools", "color", ...DENYING].map(folded);
+
+/**
+ * Front matter written for another program. Its tools become ours if there is an equivalent; others,
+ * other programs' model names and other fields are left out, with a note for what changes how the
+ * persona works. What it denies is denied here, and a denial that cannot be kept is a fault.
+ */
+export function foreignFields(yaml: string): PersonaFields {
+  const fields = lenientFields(yaml);
+  const tools = foreignTools(fields.get("tools")?.value);
+  const model = foreignModel(textOf(fields, "model"));
+  const allowed = allowedTools(fields, tools.value);
+  return {
+    name: textOf(fields, "name"),
+    description: textOf(fields, "description") ?? "",
+    model: model.value,
+    tools: allowed.value,
+    notes: [...tools.notes, ...allowed.notes, ...model.notes, ...leftOut(fields)],
+  };
+}
+
+/** Such files often hold descriptions that are no YAML (`Use this when: …`), so lines do too. */
+function lenientFields(yaml: string): Fields {
+  try {
+    return parseFields(yaml);
+  } catch (error) {
+    if (!(error instanceof PersonaFault)) throw error;
+    const lines = yaml.split("\n").flatMap((text, index) => {
+      const match = /^([a-zA-Z][\w-]*):\s+(\S.*)$/.exec(text);
+      return match === null
+        ? []
+        : [{ key: match[1] ?? "", value: match[2] ?? "", line: index + 2 }];
+    });
+    if (!lines.some(({ key }) => key === "name") || losesLimit(yaml, lines)) throw error;
+    return new Map(lines.map(({ key, value, line }) => [key, { value: unquoted(value), line }]));
+  }
+}
+
+/** What limits the tools must not get lost because it is written over several lines, or twice. */
+function losesLimit(yaml: string, lines: readonly { readonly key: string }[]): boolean {
+  return ["tools", ...DENYING].some((name) => {
+    const written = yaml.match(new RegExp(`^\\W*${name}\\W*:`, "gim")) ?? [];
+    const read = lines.filter(({ key }) => key === name);
+    return written.length > 1 || written.length !== read.length;
+  });
+}
+
+/** `[Read, Grep]` and `"text"` as a line without YAML means them. */
+function unquoted(value: string): string {
+  return value
+    .trim()
+    .replace(/^(["'])(.*)\1$/, "$2")
+    .replace(/^\[(.*)\]$/, "$1");
+}
+
+function textOf(fields: Fields, name: string): string | null {
+  const value = fields.get(name)?.value;
+  return typeof value === "string" ? value.trim() : null;
+}
+
+/** None named means all, as there; named ones that we do not have never become all. */
+function foreignTools(value: unknown): Read<string[] | null> {
+  if (value === undefined || value === null || value === "*") return { value: null, notes: [] };
+  const names = toolNames(value) ?? [];
+  const known = names.flatMap((name) => foreignTool(name) ?? []);
+  const unknown = names.filter((name) => foreignTool(name) === null);
+  const notes =
+    unknown.length === 0
+      ? []
+      : [`these of its tools do not exist here: ${unknown.map(named).join(", ")}`];
+  return { value: [...new Set(known)], notes };
+}
+
+function named(name: string): string {
+  return quotedName(
+    name,
+    AGENT_TOOLS.map(({ name }) => name),
+  );
+}
+
+function leftOut(fields: Fields): string[] {
+  const names = [...fields.keys()].filter((name) => !KNOWN.includes(folded(name)));
+  return names.length === 0
+    ? []
+    : [`these fields mean nothing here: ${names.map((name) => quotedName(name, [])).join(", ")}`];
+}
+
+function foreignModel(name: string | null): Read<string | null> {
+  if (name === null || name === "inherit") return { value: null, notes: [] };
+  const provider = PROVIDERS.find((known) => name.startsWith(`${known}:`));
+  if (provider !== undefined) return { value: name, notes: [] };
+  return { value: null, notes: ["its model is another program's; the session's is used"] };
+}

@@ -1,0 +1,74 @@
+import { readdir } from "node:fs/promises";
+
+import { isTrusted } from "../trust/trust.ts";
+import { isBroken } from "./persona.ts";
+import type { PersonaEntry } from "./persona.ts";
+import type { PersonaFolder, PersonaFolders } from "./folders.ts";
+import { personaFolders } from "./folders.ts";
+import { PersonaFault } from "./persona-fault.ts";
+import { readPersona } from "./read.ts";
+
+/** Files that one folder may hold; the rest is not looked at. */
+const MAX_FILES = 200;
+
+type SurveyInput = PersonaFolders & { readonly repoPath: string | null };
+
+export interface PersonaSurvey {
+  /** Those that can be chosen, sorted by name, each name once: as `loadPersona` would find it. */
+  readonly entries: readonly PersonaEntry[];
+  /** Those of a repository that is not trusted, each name once; none of them is used. */
+  readonly withheld: readonly PersonaEntry[];
+}
+
+/**
+ * All personas of the places, those of the repository only if it is trusted. A file that cannot be
+ * used is listed with its fault and hides no other one. Never throws.
+ */
+export async function surveyPersonas(input: SurveyInput): Promise<PersonaSurvey> {
+  const used = new Map<string, PersonaEntry>();
+  const withheld = new Map<string, PersonaEntry>();
+  let trusted: boolean | null = null;
+  for (const folder of personaFolders(input)) {
+    const { within } = folder;
+    for (const entry of await entriesOf(folder)) {
+      const isUsed = within === null || (trusted ??= await isTrusted(input.trust, within));
+      const byName = isUsed ? used : withheld;
+      if (!byName.has(entry.name)) byName.set(entry.name, entry);
+    }
+  }
+  return { entries: sorted(used), withheld: sorted(withheld) };
+}
+
+/** The personas that can be chosen; see `surveyPersonas`. */
+export async function listPersonas(input: SurveyInput): Promise<readonly PersonaEntry[]> {
+  return (await surveyPersonas(input)).entries;
+}
+
+function sorted(byName: ReadonlyMap<string, PersonaEntry>): PersonaEntry[] {
+  return [...byName.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+/** Good ones first: a broken file whose name another file claims must not hide it. */
+async function entriesOf(folder: PersonaFolder): Promise<PersonaEntry[]> {
+  const files = await fileNames(folder);
+  const entries = await Promise.all(files.map((file) => entryOf(folder, file)));
+  return entries.sort((a, b) => Number(isBroken(a)) - Number(isBroken(b)));
+}
+
+async function fileNames({ path }: PersonaFolder): Promise<string[]> {
+  const names = await readdir(path).catch(() => []);
+  return names
+    .filter((name) => name.endsWith(".md") && name.toLowerCase() !== "readme.md")
+    .sort()
+    .slice(0, MAX_FILES);
+}
+
+async function entryOf(folder: PersonaFolder, file: string): Promise<PersonaEntry> {
+  try {
+    return await readPersona(folder, file);
+  } catch (error) {
+    if (!(error instanceof PersonaFault)) throw error;
+    const name = file.slice(0, -".md".length);
+    return { name, source: folder.source, path: `${folder.shown}/${file}`, fault: error.message };
+  }
+}

@@ -1,0 +1,81 @@
+import { isRepriseError } from "../../core/errors.ts";
+import { parseModelName } from "../models/name.ts";
+import { AGENT_TOOLS } from "../tool-catalogue.ts";
+import { parseFields } from "./front-matter.ts";
+import type { Field } from "./front-matter.ts";
+import { quotedName } from "./unknown-tool.ts";
+import { PersonaFault } from "./persona-fault.ts";
+
+/** The front matter of a persona, checked. */
+export interface PersonaFields {
+  readonly name: string | null;
+  readonly description: string;
+  readonly model: string | null;
+  readonly tools: readonly string[] | null;
+  readonly notes: readonly string[];
+}
+
+const FIELDS = ["name", "description", "model", "tools"];
+const TOOL_NAMES: readonly string[] = AGENT_TOOLS.map(({ name }) => name);
+
+/**
+ * Front matter written for Reprise. Whatever it does not know is a fault: a `tool:` or a
+ * `read_fiel` that went unnoticed would give an agent other tools than its author meant.
+ */
+export function ownFields(yaml: string): PersonaFields {
+  const fields = parseFields(yaml);
+  for (const [name, { line }] of fields) {
+    if (!FIELDS.includes(name)) {
+      throw new PersonaFault(`only ${FIELDS.join(", ")} are known here`, line);
+    }
+  }
+  return {
+    name: text(fields.get("name"), "name"),
+    description: text(fields.get("description"), "description") ?? "",
+    model: model(fields.get("model")),
+    tools: tools(fields.get("tools")),
+    notes: [],
+  };
+}
+
+function text(field: Field | undefined, name: string): string | null {
+  if (field === undefined) return null;
+  if (typeof field.value === "string") return field.value.trim();
+  throw new PersonaFault(`${name} must be text; put it in quotes`, field.line);
+}
+
+function model(field: Field | undefined): string | null {
+  const name = text(field, "model");
+  if (field === undefined || name === null) return null;
+  try {
+    parseModelName(name);
+    return name;
+  } catch (error) {
+    if (!isRepriseError(error)) throw error;
+    throw new PersonaFault(error.message, field.line);
+  }
+}
+
+function tools(field: Field | undefined): string[] | null {
+  if (field === undefined) return null;
+  const names = toolNames(field.value);
+  if (names === null) {
+    const message = "tools must be a list; write [] for none, or leave tools out for all";
+    throw new PersonaFault(message, field.line);
+  }
+  const unknown = names.find((name) => !TOOL_NAMES.includes(name));
+  if (unknown !== undefined) {
+    const named = quotedName(unknown, TOOL_NAMES);
+    throw new PersonaFault(`${named} is no tool; there are ${TOOL_NAMES.join(", ")}`, field.line);
+  }
+  return names;
+}
+
+/** A list, or names with commas between them; null for anything else, nothing at all too. */
+export function toolNames(value: unknown): string[] | null {
+  const names: unknown = typeof value === "string" ? value.split(",") : value;
+  if (!Array.isArray(names) || (typeof value === "string" && value.trim() === "")) return null;
+  const texts = names.filter((name): name is string => typeof name === "string");
+  if (texts.length < names.length) return null;
+  return [...new Set(texts.map((name) => name.trim()))].filter((name) => name !== "");
+}

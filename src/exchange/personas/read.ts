@@ -1,0 +1,69 @@
+import { isUtf8 } from "node:buffer";
+import { join } from "node:path";
+
+import { isStorableText, oneLine } from "../../core/text.ts";
+import { foreignFields } from "./foreign-fields.ts";
+import { splitFrontMatter } from "./front-matter.ts";
+import { ownFields } from "./own-fields.ts";
+import { PersonaFault } from "./persona-fault.ts";
+import type { Persona } from "./persona.ts";
+import type { PersonaFolder } from "./folders.ts";
+import { readStart } from "./text-file.ts";
+import type { Unusable } from "./text-file.ts";
+
+const MAX_BYTES = 256 * 1024;
+const NAME = /^[a-zA-Z0-9][a-zA-Z0-9_-]{0,63}$/;
+
+const UNUSABLE: Readonly<Record<Unusable, string>> = {
+  missing: "the file is a link that leads nowhere; remove it or mend the link",
+  not_a_file: "this is no file; remove it or give it another name",
+  outside: "the file is a link that leads out of the repository; copy the file instead",
+  unreadable: "the file cannot be read; check its permissions",
+};
+
+/**
+ * Reads one persona file: YAML front matter between `---` lines, then the prompt. Its name is the
+ * front matter's, else the file's. Throws a PersonaFault that says what is wrong and on which line.
+ */
+export async function readPersona(folder: PersonaFolder, file: string): Promise<Persona> {
+  const text = await readText(folder, file);
+  const { yaml, body } = splitFrontMatter(text);
+  const fields = folder.foreign ? foreignFields(yaml) : ownFields(yaml);
+  const name = fields.name ?? file.slice(0, -".md".length);
+  if (!NAME.test(name)) {
+    throw new PersonaFault("a name is up to 64 letters, digits, - and _, without spaces");
+  }
+  if (body === "") throw new PersonaFault("the prompt is empty; write it below the front matter");
+  return {
+    name,
+    description: oneLine(fields.description),
+    model: fields.model,
+    tools: fields.tools,
+    prompt: body,
+    source: folder.source,
+    path: `${folder.shown}/${file}`,
+    notes: fields.notes,
+  };
+}
+
+async function readText({ path, within }: PersonaFolder, file: string): Promise<string> {
+  const start = await readStart({ path: join(path, file), within, maxBytes: MAX_BYTES });
+  if (typeof start === "string") throw new PersonaFault(UNUSABLE[start]);
+  if (start.cut) throw new PersonaFault("the file is over 256 KB; make it shorter");
+  const text = decode(start.bytes);
+  if (!isStorableText(text)) throw new PersonaFault("the file holds a NUL character; remove it");
+  return text;
+}
+
+/** Line by line where it is not UTF-8, to say where. */
+function decode(bytes: Buffer): string {
+  if (isUtf8(bytes)) return new TextDecoder().decode(bytes);
+  let line = 1;
+  for (let at = 0; at < bytes.length; line += 1) {
+    const end = bytes.indexOf("\n", at);
+    const next = end === -1 ? bytes.length : end + 1;
+    if (!isUtf8(bytes.subarray(at, next))) break;
+    at = next;
+  }
+  throw new PersonaFault("this is not UTF-8; save the file in that encoding", line);
+}

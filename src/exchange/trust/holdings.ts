@@ -1,0 +1,91 @@
+import { createHash } from "node:crypto";
+import { stat } from "node:fs/promises";
+import { join } from "node:path";
+
+import { findSchemaFiles } from "../../artifacts/find-schema-files.ts";
+import { INSTRUCTIONS_FILE } from "../personas/repo-instructions.ts";
+import { isBroken, type PersonaEntry } from "../personas/persona.ts";
+import type { PersonaFolders } from "../personas/folders.ts";
+import { surveyPersonas } from "../personas/list.ts";
+
+const SCHEMA_FOLDER = ".reprise/schemas";
+
+/** What a folder holds that acts once the folder is trusted. */
+export interface Holdings {
+  /** One for a person to read for each, like `AGENTS.md (2 KB)`; empty if there is nothing. */
+  readonly items: readonly string[];
+  /** Changes whenever a name, a path or a size of the list changes. */
+  readonly fingerprint: string;
+}
+
+/** Lists the instructions, personas and schemas of a folder, trusted or not. Nothing of them acts. */
+export async function holdingsOf(places: PersonaFolders, folder: string): Promise<Holdings> {
+  const [instructions, personas, schemas] = await Promise.all([
+    sizeOf(join(folder, INSTRUCTIONS_FILE)),
+    personasOf(places, folder),
+    schemasOf(folder),
+  ]);
+  const items = [
+    ...(instructions === null ? [] : [`${INSTRUCTIONS_FILE} (${shownSize(instructions)})`]),
+    ...personas.map(({ item }) => item),
+    ...(schemas === null ? [] : [schemas]),
+  ];
+  const exact = [folder, items, instructions, personas.map(({ bytes }) => bytes)];
+  const fingerprint = createHash("sha256").update(JSON.stringify(exact)).digest("hex");
+  return { items, fingerprint };
+}
+
+async function personasOf(
+  places: PersonaFolders,
+  folder: string,
+): Promise<{ item: string; bytes: number | null }[]> {
+  const untrusted = {
+    ...places,
+    trust: { ...places.trust, file: null, forThisRun: "none" as const },
+  };
+  const { entries, withheld } = await surveyPersonas({ ...untrusted, repoPath: folder });
+  const replacedBy = (entry: PersonaEntry): PersonaEntry | undefined =>
+    isBroken(entry) ? undefined : entries.find(({ name }) => name === entry.name);
+  // first, because only the first ones of a long list are shown
+  const isFirst = (entry: PersonaEntry): number => (replacedBy(entry) === undefined ? 1 : 0);
+  return Promise.all(
+    withheld
+      .toSorted((a, b) => isFirst(a) - isFirst(b))
+      .map(async (entry) => {
+        const replaced = replacedBy(entry);
+        return { item: itemOf(entry, replaced), bytes: await sizeOf(join(folder, entry.path)) };
+      }),
+  );
+}
+
+function itemOf(entry: PersonaEntry, replaced: PersonaEntry | undefined): string {
+  if (isBroken(entry)) {
+    return `${entry.path} (cannot be used)`;
+  }
+  if (replaced === undefined) {
+    return `persona ${entry.name}`;
+  }
+  return `persona ${entry.name} (replaces ${replaced.source === "user" ? "yours" : "the built-in one"})`;
+}
+
+async function schemasOf(folder: string): Promise<string | null> {
+  const found = await findSchemaFiles(join(folder, SCHEMA_FOLDER), folder).catch(() => []);
+  if (typeof found === "string") {
+    return `${SCHEMA_FOLDER} (${found === "outside" ? "leads out of the folder" : "too large"}; not used)`;
+  }
+  if (found.length === 0) {
+    return null;
+  }
+  return found.length === 1 ? "1 schema" : `${found.length} schemas`;
+}
+
+async function sizeOf(path: string): Promise<number | null> {
+  return stat(path).then(
+    ({ size }) => size,
+    () => null,
+  );
+}
+
+function shownSize(bytes: number): string {
+  return bytes < 1024 ? `${bytes} bytes` : `${Math.round(bytes / 1024)} KB`;
+}

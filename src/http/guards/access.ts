@@ -1,0 +1,122 @@
+import type { FastifyRequest } from "fastify";
+
+import { RepriseError } from "../../core/errors.ts";
+import { type AllowedHosts, isExtraHost, isOwnHost, type LocalEnd } from "./hosts.ts";
+import { parseRequestTarget } from "./request-target.ts";
+import { bearerCheck } from "./token.ts";
+
+export interface GateOptions {
+  readonly hosts: AllowedHosts;
+  /** Where set, every call needs it as a bearer token, except those with `config.public`. */
+  readonly token?: string | undefined;
+  /** Where set, it opens calls with `config.metrics` too, and nothing else. */
+  readonly metricsToken?: string | undefined;
+  /** Origins whose pages may use the service beside its own. */
+  readonly allowedOrigins: readonly string[];
+}
+
+/** The checks of who gets in. Each throws the refusal. */
+export interface Gate {
+  /**
+   * Before anything else of the request is read. Error codes: `malformed_request` for a host that is
+   * not named exactly once, `host_refused`, `origin_refused`.
+   */
+  checkOrigin(request: FastifyRequest): void;
+  /** Error codes: `unauthorized`. */
+  checkToken(request: FastifyRequest): void;
+}
+
+export function createGate(options: GateOptions): Gate {
+  const hasToken = options.token === undefined ? () => true : bearerCheck(options.token);
+  const hasMetricsToken =
+    options.metricsToken === undefined ? () => false : bearerCheck(options.metricsToken);
+  return {
+    checkOrigin: (request) => {
+      const { headers } = request.raw;
+      refuseUnclearHost(request.raw);
+      refuseForeignHost(request, options.hosts);
+      const isAllowed = options.allowedOrigins.includes(headers.origin ?? "");
+      if (!isAllowed && !isOwnPage(request.raw, options.hosts)) {
+        throw new RepriseError(
+          "origin_refused",
+          "The request comes from a web page of another origin. Allow that origin with --allow-origin if it may use this service.",
+        );
+      }
+    },
+    checkToken: (request) => {
+      const { authorization } = request.raw.headers;
+      const mayEnter =
+        isMarked(request, "public") ||
+        hasToken(authorization) ||
+        (isMarked(request, "metrics") && hasMetricsToken(authorization));
+      if (!mayEnter) {
+        throw new RepriseError(
+          "unauthorized",
+          "The bearer token is missing or invalid. Send it as `Authorization: Bearer <token>`.",
+        );
+      }
+    },
+  };
+}
+
+function refuseForeignHost(request: FastifyRequest, hosts: AllowedHosts): void {
+  const { headers, socket, url = "" } = request.raw;
+  if (headers.host === undefined && isMarked(request, "public")) {
+    // HTTP/1.0 has no Host header, and a load balancer's health check may use it
+    return;
+  }
+  const { host = "" } = headers;
+  const target = parseRequestTarget(url).host ?? host;
+  if (!isOwnHost(host, hosts, socket) || (target !== host && !isOwnHost(target, hosts, socket))) {
+    throw new RepriseError(
+      "host_refused",
+      "The Host header names another server; use the address the service prints at start, or allow the name with --allow-host.",
+    );
+  }
+}
+
+function isOwnPage(raw: FastifyRequest["raw"], hosts: AllowedHosts): boolean {
+  return isOwnOrigin(raw.headers.origin, hosts, raw.socket) && !isForeign(raw.headers);
+}
+
+/** Of two Host headers this service would check one while a proxy before it believed the other. */
+function refuseUnclearHost({ rawHeaders, httpVersion }: FastifyRequest["raw"]): void {
+  let count = 0;
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index] ?? "";
+    count += name.length === 4 && name.toLowerCase() === "host" ? 1 : 0;
+  }
+  if (count > 1 || (count === 0 && httpVersion === "1.1")) {
+    throw new RepriseError(
+      "malformed_request",
+      "The request must have exactly one Host header; send the name and port of this service.",
+    );
+  }
+}
+
+function isOwnOrigin(origin: string | undefined, hosts: AllowedHosts, end: LocalEnd): boolean {
+  if (origin === undefined) {
+    return true;
+  }
+  const [, scheme, host] = /^(https?):\/\/([^/]+)$/i.exec(origin) ?? [];
+  if (scheme === undefined || host === undefined) {
+    return false;
+  }
+  // the service itself speaks plain HTTP: https is a proxy's, under a name that was allowed
+  return scheme.toLowerCase() === "http"
+    ? isOwnHost(host, hosts, end)
+    : isExtraHost(host, hosts, end);
+}
+
+/** What a browser says of requests that carry no Origin, such as images and links. */
+function isForeign(headers: FastifyRequest["raw"]["headers"]): boolean {
+  const site = headers["sec-fetch-site"];
+  return site === "cross-site" || site === "same-site";
+}
+
+/** What a route says of itself in its `config`. */
+function isMarked(request: FastifyRequest, mark: "public" | "metrics"): boolean {
+  return Object.entries(request.routeOptions.config).some(
+    ([name, value]) => name === mark && value === true,
+  );
+}

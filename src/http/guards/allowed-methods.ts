@@ -1,0 +1,59 @@
+import type { FastifyInstance } from "fastify";
+
+import { RepriseError } from "../../core/errors.ts";
+import { parseRequestTarget } from "./request-target.ts";
+
+/**
+ * Answers what no route answers: 405 with the methods that the path does take, or 404. Must be
+ * called before the routes are added. Carried out before a body is read, so that a wrong path is
+ * not told about its body.
+ */
+export function refuseUnknownRoutes(app: FastifyInstance): void {
+  const methods = new Map<string, Set<string>>();
+  app.addHook("onRoute", ({ url, method }) => {
+    const known = methods.get(url) ?? new Set<string>();
+    for (const each of [method].flat()) {
+      known.add(each);
+    }
+    methods.set(url, known);
+  });
+  app.addHook("onRequest", (request, _reply, done) => {
+    done(request.is404 ? refusal(methods, request.url) : undefined);
+  });
+  // the hook above has answered before this is ever asked
+  app.setNotFoundHandler(() => {
+    throw notFound();
+  });
+}
+
+function refusal(methods: ReadonlyMap<string, Set<string>>, url: string): RepriseError {
+  const { path } = parseRequestTarget(url);
+  for (const [pattern, known] of methods) {
+    if (matches(pattern, path)) {
+      return new RepriseError(
+        "method_not_allowed",
+        "The path does not take this method; the Allow header lists those it takes.",
+        { allow: [...known].sort() },
+      );
+    }
+  }
+  return notFound();
+}
+
+function matches(pattern: string, path: string): boolean {
+  const parts = path.split("/");
+  const wanted = pattern.split("/");
+  return (
+    parts.length === wanted.length &&
+    wanted.every(
+      (part, index) => part === parts[index] || (part.startsWith(":") && parts[index] !== ""),
+    )
+  );
+}
+
+function notFound(): RepriseError {
+  return new RepriseError(
+    "route_not_found",
+    "The service has no such path; see /openapi.json for those it has.",
+  );
+}

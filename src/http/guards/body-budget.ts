@@ -1,0 +1,73 @@
+import type { ServerResponse } from "node:http";
+
+import type { FastifyInstance } from "fastify";
+
+import { MAX_BODIES_BYTES, MAX_SMALL_BODY_BYTES } from "../../core/limits.ts";
+
+/**
+ * Bounds the memory of request bodies that are read at the same time: a large one waits for room
+ * before its first byte is read. Small ones never wait. Must be called after every hook that may
+ * refuse a request without reading it.
+ */
+export function limitBodyMemory(app: FastifyInstance, most = MAX_BODIES_BYTES): void {
+  const room = createRoom(most);
+  app.addHook("preParsing", (request, reply, payload, done) => {
+    const declared = request.raw.headers["content-length"];
+    const limit = request.routeOptions.bodyLimit ?? MAX_SMALL_BODY_BYTES;
+    const bytes = declared === undefined ? limit : Math.min(Number(declared), limit);
+    if (request.raw.headers["content-type"] === undefined || bytes <= MAX_SMALL_BODY_BYTES) {
+      done(null, payload);
+    } else {
+      room.enter(reply.raw, bytes, () => done(null, payload));
+    }
+  });
+}
+
+interface Waiting {
+  readonly response: ServerResponse;
+  readonly bytes: number;
+  readonly begin: () => void;
+}
+
+/** Bytes that requests take until they are answered or gone, in the order in which they came. */
+function createRoom(most: number) {
+  let taken = 0;
+  const waiting: Waiting[] = [];
+  const admit = (): void => {
+    let next = waiting[0];
+    while (next !== undefined && (taken === 0 || taken + next.bytes <= most)) {
+      waiting.shift();
+      take(next);
+      next = waiting[0];
+    }
+  };
+  const take = ({ response, bytes, begin }: Waiting): void => {
+    // one that went away while it waited needs no room
+    if (!response.req.socket.destroyed) {
+      taken += bytes;
+      onceOver(response, () => {
+        taken -= bytes;
+        admit();
+      });
+      begin();
+    }
+  };
+  return {
+    enter: (response: ServerResponse, bytes: number, begin: () => void): void => {
+      waiting.push({ response, bytes, begin });
+      admit();
+    },
+  };
+}
+
+/** An answer that waits behind others on its connection is never closed if the connection is. */
+function onceOver(response: ServerResponse, done: () => void): void {
+  const { socket } = response.req;
+  const over = (): void => {
+    response.off("close", over);
+    socket.off("close", over);
+    done();
+  };
+  response.once("close", over);
+  socket.once("close", over);
+}

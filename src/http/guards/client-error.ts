@@ -1,0 +1,110 @@
+import { randomUUID } from "node:crypto";
+import { type Server, type ServerResponse, STATUS_CODES } from "node:http";
+import type { Socket } from "node:net";
+
+import { RepriseError } from "../../core/errors.ts";
+import type { Observe } from "../metrics/observation.ts";
+import { PROBLEM_TYPE, problemOf } from "../problem.ts";
+
+/**
+ * Answers what never becomes a request: one that came too slowly (408), with too many headers
+ * (431), that cannot be read (400), or a tunnel (404).
+ */
+export interface ClientErrors {
+  readonly handler: (error: Error, socket: Socket) => void;
+  /** Follows which answers each connection of the server still owes. */
+  follow(server: Server): void;
+}
+
+export function createClientErrors(observe: Observe): ClientErrors {
+  const owed = new WeakMap<Socket, Set<ServerResponse>>();
+  const refused = new WeakSet<Socket>();
+  return {
+    handler: (error, socket) => {
+      // the parser fails once more for all that comes after
+      if (!refused.has(socket)) {
+        refused.add(socket);
+        observe({ kind: "unreadable", status: problemOf(refusalOf(error)).status });
+        refuse(socket, { error, owed: [...(owed.get(socket) ?? [])] });
+      }
+    },
+    follow: (server) => {
+      server.on("request", ({ socket }, response) => {
+        const answers = owed.get(socket) ?? new Set();
+        owed.set(socket, answers.add(response));
+        response.once("close", () => answers.delete(response));
+      });
+      server.on("connect", (_request, socket) => {
+        socket.end(rawAnswer(noTunnel()), () => socket.destroy());
+      });
+      // HTTP lets a server pass over what else a client expects; Node.js would answer 417 without a body
+      server.on("checkExpectation", (request, response) =>
+        server.emit("request", request, response),
+      );
+    },
+  };
+}
+
+/**
+ * A request that was pipelined behind others is refused after their answers: written before them,
+ * the refusal would be taken for the answer to a request that was carried out. Where the answer to
+ * the broken request itself has begun, another one would end up inside it, so the connection is cut.
+ */
+function refuse(
+  socket: Socket,
+  { error, owed }: { readonly error: Error; readonly owed: readonly ServerResponse[] },
+): void {
+  const broken = owed.find(({ req }) => !req.complete);
+  const earlier = owed.findLast(({ req }) => req.complete);
+  if (!socket.writable || broken?.headersSent === true) {
+    socket.destroy();
+  } else if (earlier === undefined) {
+    socket.end(rawAnswer(refusalOf(error)), () => socket.destroy());
+  } else {
+    const unanswered = broken === undefined ? [] : [broken];
+    earlier.once("close", () => refuse(socket, { error, owed: unanswered }));
+  }
+}
+
+function refusalOf(error: Error): RepriseError {
+  switch ("code" in error ? error.code : undefined) {
+    case "ERR_HTTP_REQUEST_TIMEOUT":
+      return new RepriseError(
+        "request_timeout",
+        "The request took too long to arrive; send it again, faster or in smaller parts.",
+      );
+    case "HPE_HEADER_OVERFLOW":
+      return new RepriseError(
+        "headers_too_large",
+        "The request's headers are too large; send 16 KiB of them at most.",
+      );
+    default:
+      return new RepriseError(
+        "malformed_request",
+        "The request is not HTTP as this service reads it; check how it is written.",
+      );
+  }
+}
+
+function noTunnel(): RepriseError {
+  return new RepriseError(
+    "route_not_found",
+    "The service is no proxy; see /openapi.json for the paths it has.",
+  );
+}
+
+function rawAnswer(refusal: RepriseError): string {
+  const { status, body } = problemOf(refusal);
+  const json = JSON.stringify(body);
+  return [
+    `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}`,
+    `Content-Type: ${PROBLEM_TYPE}`,
+    `Content-Length: ${Buffer.byteLength(json)}`,
+    "Cache-Control: no-store",
+    "X-Content-Type-Options: nosniff",
+    `X-Request-Id: ${randomUUID()}`,
+    "Connection: close",
+    "",
+    json,
+  ].join("\r\n");
+}

@@ -1,0 +1,68 @@
+import type { ErrorObject, ValidateFunction } from "ajv";
+import { Ajv2020 } from "ajv/dist/2020.js";
+import addFormats from "ajv-formats";
+import type { FastifySchemaCompiler } from "fastify";
+import type { TSchema } from "typebox";
+
+import { type Fault, RepriseError } from "../../core/errors.ts";
+import { CreateSessionRequest, EndSessionRequest, PostMessageRequest } from "../../core/schemas.ts";
+import { isStorableText } from "../../core/text.ts";
+import { faultsOf } from "./faults.ts";
+import { type ParameterTypes, parameterTypes, type QueryText, readQuery } from "../routes/query.ts";
+
+/**
+ * Makes the validators of all routes. Bodies are taken as they are: nothing is converted, nothing
+ * unknown is dropped. Query parameters arrive as text and are read strictly by their schema.
+ *
+ * A validator answers with the value, or with a RepriseError `invalid_request` that lists every
+ * fault.
+ */
+export function createValidatorCompiler(): FastifySchemaCompiler<TSchema> {
+  const ajv = new Ajv2020({
+    strict: true,
+    allowUnionTypes: true,
+    allErrors: true,
+    verbose: true,
+    ownProperties: true,
+    useDefaults: true,
+  });
+  addFormats.default(ajv);
+  ajv.addFormat("storable-text", isStorableText);
+  ajv.addSchema([CreateSessionRequest, PostMessageRequest, EndSessionRequest]);
+
+  return ({ schema, httpPart }) => {
+    const validate = ajv.compile(schema);
+    const types = parameterTypes(schema);
+    return httpPart === "querystring"
+      ? (query: QueryText) => checkQuery(query, types, validate)
+      : (value: unknown) => {
+          const faults = validate(value) ? [] : faultsOf(errorsOf(validate), "field");
+          return answer(value, faults);
+        };
+  };
+}
+
+function checkQuery(query: QueryText, types: ParameterTypes, validate: ValidateFunction) {
+  const { values, faults } = readQuery(query, types);
+  const invalid = validate(values) ? [] : faultsOf(errorsOf(validate), "parameter");
+  return answer(values, [...faults, ...invalid]);
+}
+
+function errorsOf(validate: ValidateFunction): readonly ErrorObject[] {
+  return validate.errors ?? [];
+}
+
+function answer(value: unknown, faults: readonly Fault[]): { value: unknown } | { error: Error } {
+  return faults.length === 0 ? { value } : { error: invalidRequest(faults) };
+}
+
+/** The refusal of a body, query or header that does not fit. */
+export function invalidRequest(faults: readonly Fault[]): RepriseError {
+  return new RepriseError(
+    "invalid_request",
+    faults.length === 1
+      ? "The request is invalid. Fix the fault that is listed and send it again."
+      : `The request is invalid in ${faults.length} places. Fix the faults that are listed and send it again.`,
+    { faults },
+  );
+}

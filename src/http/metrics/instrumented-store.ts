@@ -1,0 +1,32 @@
+import { isRepriseError } from "../../core/errors.ts";
+import type { Store } from "../../store/store.ts";
+import type { Observe } from "./observation.ts";
+
+/** The same store; how long each operation took, its waiting included, is told to `observe`. */
+export function instrumentedStore(store: Store, observe: Observe): Store {
+  const timed = async <Output>(
+    operation: "read" | "write",
+    answer: Promise<Output>,
+  ): Promise<Output> => {
+    const begun = performance.now();
+    let outcome = "done";
+    try {
+      return await answer;
+    } catch (error) {
+      outcome = isRepriseError(error) ? error.code : "failed";
+      throw error;
+    } finally {
+      observe({ kind: "operation", operation, outcome, ms: performance.now() - begun });
+    }
+  };
+  return {
+    location: store.location,
+    read: (operation, input) => timed("read", store.read(operation, input)),
+    write: (operation, input) => timed("write", store.write(operation, input)),
+    onCommit: (listener) => store.onCommit(listener),
+    mayHaveChanged: () => store.mayHaveChanged(),
+    load: () => store.load(),
+    close: () => store.close(),
+    [Symbol.asyncDispose]: () => store[Symbol.asyncDispose](),
+  };
+}

@@ -1,0 +1,105 @@
+import { isRepriseError, RepriseError } from "../../core/errors.ts";
+import { PROBE_FRESH_MS, PROBE_PATIENCE_MS } from "../../core/limits.ts";
+import { probeWrite } from "../../store/readiness.ts";
+import { listSessions } from "../../store/sessions/list.ts";
+import type { Store } from "../../store/store.ts";
+import type { Observe } from "./observation.ts";
+import { databaseReason, type Log, logFailure } from "./request-log.ts";
+import { singleFlight } from "./single-flight.ts";
+
+export interface Readiness {
+  /**
+   * Resolves while the service can store and read. However many ask, one probe is at work at a time
+   * and its result stands for a second.
+   *
+   * Error codes: `database_unavailable`, whatever the database's own failure was;
+   * `shutting_down` once `retire` was called.
+   */
+  check(): Promise<void>;
+  /** From now on the service is not ready: it is about to stop. */
+  retire(): void;
+}
+
+export interface ReadinessParts {
+  readonly store: Store;
+  /** Told when the service stops being ready and when it is so again, not of every probe. */
+  readonly log: Log;
+  readonly observe: Observe;
+}
+
+export function createReadiness(parts: ReadinessParts): Readiness {
+  const { store, observe } = parts;
+  const tell = changesOnly(parts.log);
+  let retired = false;
+  const probe = singleFlight({
+    work: async () => {
+      try {
+        await store.write(probeWrite, null);
+        await store.read(listSessions, { limit: 1 });
+      } catch (error) {
+        observe({ kind: "probe", result: "failed" });
+        tell.failed(error);
+        throw notReady(error);
+      }
+      observe({ kind: "probe", result: "ready" });
+      tell.ready();
+    },
+    freshMs: PROBE_FRESH_MS,
+    patienceMs: PROBE_PATIENCE_MS,
+    late: () => {
+      observe({ kind: "probe", result: "late" });
+      tell.failed(lateProbe());
+      return notReady();
+    },
+  });
+  return {
+    check: async () => {
+      if (retired) {
+        throw new RepriseError("shutting_down", "The service is shutting down; ask another node.");
+      }
+      await probe();
+    },
+    retire: () => {
+      retired = true;
+    },
+  };
+}
+
+function lateProbe(): RepriseError {
+  return new RepriseError(
+    "database_unavailable",
+    `The database has not answered a write within ${PROBE_PATIENCE_MS / 1000} s; see whether its server hangs, or something holds a lock.`,
+  );
+}
+
+/** Nobody without a token is told what the database said. */
+function notReady(cause?: unknown): RepriseError {
+  return new RepriseError(
+    "database_unavailable",
+    "The service cannot store anything at the moment; try again.",
+    { cause },
+  );
+}
+
+/** Anybody may ask any number of times, so the log only holds what is new. */
+function changesOnly(log: Log): { failed(error: unknown): void; ready(): void } {
+  let isReady = true;
+  return {
+    failed: (error) => {
+      if (isReady) {
+        isReady = false;
+        const code = isRepriseError(error) ? error.code : "internal";
+        log({ level: "error", event: "not_ready", code, ...databaseReason(error) });
+        if (code === "internal") {
+          logFailure(log, error);
+        }
+      }
+    },
+    ready: () => {
+      if (!isReady) {
+        isReady = true;
+        log({ level: "info", event: "ready" });
+      }
+    },
+  };
+}

@@ -1,0 +1,86 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+
+import { isRepriseError } from "../../core/errors.ts";
+import type { Observation, Observe } from "./observation.ts";
+
+/** Receives one line of the log as plain data. */
+export type Log = (line: Readonly<Record<string, unknown>>) => void;
+
+export interface RequestListeners {
+  readonly log: Log;
+  readonly observe: Observe;
+}
+
+/**
+ * Logs each request once, when its answer is sent or its client is gone: method, route pattern,
+ * status, duration and id. Never a URL, a header, a body or a query, which may hold what people
+ * wrote. The id is our own: one that the client sent would be its text.
+ */
+export function logRequests(app: FastifyInstance, { log, observe }: RequestListeners): void {
+  app.addHook("onRequest", (request, reply, done) => {
+    const begun = performance.now();
+    reply.raw.once("close", () => {
+      const ms = performance.now() - begun;
+      log(lineOf(request, reply, ms));
+      observe(observationOf(request, reply, ms));
+    });
+    done();
+  });
+}
+
+function lineOf(request: FastifyRequest, reply: FastifyReply, ms: number) {
+  return {
+    level: reply.raw.statusCode >= 500 ? "warn" : "info",
+    event: "request",
+    id: request.id,
+    method: request.method,
+    route: routeOf(request),
+    // who went away before an answer got none
+    status: reply.raw.headersSent ? reply.raw.statusCode : null,
+    sent: reply.raw.writableFinished,
+    ms: Math.round(ms),
+  };
+}
+
+function observationOf(request: FastifyRequest, reply: FastifyReply, ms: number): Observation {
+  const status = reply.raw.headersSent ? String(reply.raw.statusCode) : "none";
+  return { kind: "request", method: request.method, route: routeOf(request), status, ms };
+}
+
+function routeOf(request: FastifyRequest): string {
+  return request.routeOptions.url ?? "none";
+}
+
+/**
+ * Logs a failure of the service itself: the error's name, where it was thrown, and of the database
+ * why. Any other message is left out, because an engine's or a parser's may quote what a client
+ * sent.
+ */
+export function logFailure(log: Log, error: unknown, id?: string): void {
+  const failure = error instanceof Error ? error : new Error("unknown");
+  log({
+    level: "error",
+    event: "failure",
+    ...(id === undefined ? {} : { id }),
+    error: failure.name,
+    ...("code" in failure ? { code: failure.code } : {}),
+    ...databaseReason(error),
+    stack: (failure.stack ?? "").split("\n").filter((line) => /^\s+at /.test(line)),
+  });
+}
+
+/**
+ * What our own sentence says of the database, and the code of what the engine or the network said:
+ * `database_unavailable` alone could be a wrong password as well as a server that is away.
+ */
+export function databaseReason(error: unknown): {
+  readonly reason?: string;
+  readonly cause?: string;
+} {
+  if (!isRepriseError(error) || !error.code.startsWith("database_")) {
+    return {};
+  }
+  const { message, cause } = error;
+  const code = cause instanceof Error && "code" in cause ? cause.code : undefined;
+  return { reason: message, ...(typeof code === "string" ? { cause: code } : {}) };
+}

@@ -1,0 +1,142 @@
+import { Type } from "typebox";
+
+import type { WorkerPool } from "../../artifacts/project/worker-pool.ts";
+import type { SchemaRegistry } from "../../artifacts/registry.ts";
+import { MAX_NAME_LENGTH } from "../../core/limits.ts";
+import { NoQuery } from "../../core/schemas.ts";
+import type { Api } from "./api.ts";
+import { validateArtifactRoute } from "./validate-artifact.ts";
+import { json, problems, REQUEST_ID } from "../responses.ts";
+
+/** Reads the known schemas, once; while one is broken, again at the next call. */
+export type Schemas = () => Promise<SchemaRegistry>;
+
+const SCHEMA_TYPE = "application/schema+json";
+
+const closed = { additionalProperties: false } as const;
+
+const Entry = Type.Object(
+  {
+    id: Type.Unsafe<string | null>({
+      type: ["string", "null"],
+      description: "Null for a broken file whose id cannot be told.",
+    }),
+    title: Type.Unsafe<string | null>({ type: ["string", "null"] }),
+    published: Type.Boolean({ description: "False where only the id is known." }),
+    source: Type.Unsafe<"built-in" | "project">({ type: "string", enum: ["built-in", "project"] }),
+    error: Type.Optional(
+      Type.String({ description: "Of a schema that cannot be used: its file and what is wrong." }),
+    ),
+  },
+  closed,
+);
+
+/**
+ * The artifacts' schemas, and validation against them. `project` is a folder whose
+ * `.reprise/schemas/` are known too. Nothing is read and no validator loaded before the first call.
+ */
+export function artifactRoutes(app: Api, { project }: { readonly project: string | null }): void {
+  const { schemas, close } = readOnce(project);
+  app.addHook("preClose", close);
+  listSchemasRoute(app, schemas);
+  readSchemaRoutes(app, schemas);
+  validateArtifactRoute(app, schemas);
+}
+
+interface ReadSchemas {
+  readonly schemas: Schemas;
+  readonly close: () => Promise<void>;
+}
+
+function readOnce(project: string | null): ReadSchemas {
+  let pool: WorkerPool | undefined;
+  let reading: Promise<SchemaRegistry> | undefined;
+  const read = async (): Promise<SchemaRegistry> => {
+    const [{ loadSchemas }, { createWorkerPool }] = await Promise.all([
+      import("../../artifacts/registry.ts"),
+      import("../../artifacts/project/worker-pool.ts"),
+    ]);
+    return loadSchemas(project, (pool ??= createWorkerPool()));
+  };
+  const readAgain = (): Promise<SchemaRegistry> => {
+    const next = read();
+    reading = next;
+    next.catch(() => {
+      if (reading === next) reading = undefined;
+    });
+    return next;
+  };
+  return {
+    async schemas() {
+      const known = await reading;
+      return known?.isSound() === true ? known : readAgain();
+    },
+    close: async () => pool?.close(),
+  };
+}
+
+function listSchemasRoute(app: Api, schemas: Schemas): void {
+  const schema = {
+    operationId: "listSchemas",
+    summary: "Lists the artifacts' schemas by their ids",
+    description:
+      "The schemas that come with Reprise, and those of the project that the service was given. A broken one has its error.",
+    querystring: NoQuery,
+    response: {
+      200: json(Type.Array(Entry), { description: "All that are known." }),
+      ...problems(),
+    },
+  };
+  app.route({
+    method: "GET",
+    url: "/api/artifacts/schemas",
+    schema,
+    handler: async () => {
+      const { listedSchemas } = await import("../../artifacts/listed-schemas.ts");
+      return listedSchemas(await schemas());
+    },
+  });
+}
+
+/** Most ids hold a slash: both `dev%2Fphase-plan%401` and `dev/phase-plan@1` are read. */
+function readSchemaRoutes(app: Api, schemas: Schemas): void {
+  const step = () => Type.String({ maxLength: MAX_NAME_LENGTH });
+  app.route({
+    method: "GET",
+    url: "/api/artifacts/schemas/:id",
+    schema: { ...readSchema("getSchema"), params: Type.Object({ id: step() }) },
+    handler: async ({ params }, reply) => {
+      reply.type(SCHEMA_TYPE);
+      return (await schemas()).read(params.id);
+    },
+  });
+  app.route({
+    method: "GET",
+    url: "/api/artifacts/schemas/:group/:name",
+    schema: {
+      ...readSchema("getSchemaByPath"),
+      params: Type.Object({ group: step(), name: step() }),
+    },
+    handler: async ({ params }, reply) => {
+      reply.type(SCHEMA_TYPE);
+      return (await schemas()).read(`${params.group}/${params.name}`);
+    },
+  });
+}
+
+function readSchema(operationId: string) {
+  return {
+    operationId,
+    summary: "Returns the JSON Schema of an artifact, byte for byte as it was published",
+    description: "An id with a slash may be sent as it is or percent-encoded.",
+    querystring: NoQuery,
+    response: {
+      200: {
+        description: "The schema.",
+        headers: { "X-Request-Id": REQUEST_ID },
+        content: { [SCHEMA_TYPE]: { schema: { type: "object" } } },
+      },
+      ...problems({ 404: "No schema has this id, or its fields were never published." }),
+    },
+  };
+}

@@ -1,0 +1,47 @@
+import type { ListOrder } from "../../core/sessions.ts";
+import { isStorableText } from "../../core/text.ts";
+import type { ListPosition } from "../../store/sessions/list.ts";
+import { invalidRequest } from "../guards/validation.ts";
+
+/**
+ * The position in the list as text for a URL. Only this service reads it. A position by activity
+ * has no third member, as in earlier versions: their cursors stay valid.
+ */
+export function cursorOf(position: ListPosition, order: ListOrder): string {
+  const parts = [position.at, position.id, ...(order === "activity" ? [] : [order])];
+  return Buffer.from(JSON.stringify(parts)).toString("base64url");
+}
+
+/**
+ * Reads a cursor that a client sent back. Any position is harmless, since it is only compared with;
+ * what is not a position in this order is refused. Error codes: `invalid_request`.
+ */
+export function readCursor(cursor: string, order: ListOrder): ListPosition {
+  const parts = parse(cursor);
+  if (!Array.isArray(parts)) {
+    throw notACursor();
+  }
+  const [at, id, cursorOrder = "activity", ...more]: unknown[] = parts;
+  if (!isPart(at) || !isPart(id) || cursorOrder !== order || more.length > 0) {
+    throw notACursor();
+  }
+  return { at, id };
+}
+
+function parse(cursor: string): unknown {
+  try {
+    return JSON.parse(Buffer.from(cursor, "base64url").toString("utf8"));
+  } catch {
+    return null;
+  }
+}
+
+function isPart(value: unknown): value is string {
+  return typeof value === "string" && isStorableText(value);
+}
+
+function notACursor(): Error {
+  return invalidRequest([
+    { pointer: "/cursor", message: "Must be a cursor from a Link header of the same order." },
+  ]);
+}

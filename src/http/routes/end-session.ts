@@ -1,0 +1,47 @@
+import { sessionAck } from "../../core/answers.ts";
+import { EndSessionRequest, named, NoQuery, SessionAck } from "../../core/schemas.ts";
+import { endSession } from "../../store/sessions/change.ts";
+import { resolveSession } from "../../store/sessions/read.ts";
+import type { Operation, Store } from "../../store/store.ts";
+import type { Session } from "../../core/sessions.ts";
+import type { Api } from "./api.ts";
+import { emptyBodyAsObject } from "../guards/empty-body.ts";
+import { json, problems } from "../responses.ts";
+import { SESSION_PROBLEMS, SessionParams } from "./session-params.ts";
+
+const schema = {
+  operationId: "endSession",
+  summary: "Ends a session; ending it again changes nothing",
+  description:
+    "An ended session can be read, but takes no more messages. Streams of it send what is left and end.",
+  params: SessionParams,
+  querystring: NoQuery,
+  body: named(EndSessionRequest),
+  response: {
+    200: json(named(SessionAck), { description: "The session has ended." }),
+    ...problems({
+      ...SESSION_PROBLEMS,
+      413: "The body is too large.",
+      415: "The body is not JSON.",
+    }),
+  },
+};
+
+export function endSessionRoute(app: Api, store: Store): void {
+  app.route({
+    method: "POST",
+    url: "/api/sessions/:id/end",
+    schema,
+    preValidation: emptyBodyAsObject,
+    handler: async (request) => {
+      const session = await store.write(endResolved, { reference: request.params.id });
+      return sessionAck(session, session.last_seq);
+    },
+  });
+}
+
+/** In one transaction: no other session can come to match the prefix in between. */
+const endResolved: Operation<{ readonly reference: string }, Session> = async (tx, input) => {
+  const { id } = await resolveSession(tx, input);
+  return endSession(tx, { id });
+};

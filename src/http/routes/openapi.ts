@@ -1,0 +1,128 @@
+import swagger, { type FastifyDynamicSwaggerOptions } from "@fastify/swagger";
+import type { FastifyInstance } from "fastify";
+import { Type } from "typebox";
+
+import {
+  CreateSessionRequest,
+  EndSessionRequest,
+  MessageInfo,
+  NoQuery,
+  PostMessageRequest,
+  Problem,
+  SessionAck,
+  SessionDetail,
+  SessionSummary,
+} from "../../core/schemas.ts";
+import type { Api } from "./api.ts";
+import { json, problems } from "../responses.ts";
+
+export interface ApiDescription {
+  readonly version: string;
+  readonly token?: string | undefined;
+  readonly publicPath?: string | undefined;
+}
+
+/** The groups of calls, by the beginning of their paths; the last one has the rest. */
+const TAGS = [
+  { name: "sessions", path: "/api/sessions", description: "Conversations and their messages." },
+  { name: "artifacts", path: "/api/artifacts", description: "Schemas, and validation by them." },
+  { name: "service", path: "/", description: "The service itself." },
+] as const;
+
+/** Registers the named schemas and collects the routes that are added after it. */
+export async function describeApi(
+  app: FastifyInstance,
+  { version, token, publicPath = "" }: ApiDescription,
+): Promise<void> {
+  for (const schema of [
+    SessionSummary,
+    MessageInfo,
+    SessionDetail,
+    SessionAck,
+    Problem,
+    CreateSessionRequest,
+    PostMessageRequest,
+    EndSessionRequest,
+  ]) {
+    app.addSchema(schema);
+  }
+  await app.register(swagger, {
+    openapi: {
+      openapi: "3.1.1",
+      info: {
+        title: "Reprise",
+        description: "Long conversations with an agent: sessions and their messages.",
+        version,
+        contact: { name: "Reprise" },
+        license: { name: "MIT", identifier: "MIT" },
+      },
+      servers: [{ url: publicPath === "" ? "/" : publicPath, description: "This service." }],
+      tags: TAGS.map(({ name, description }) => ({ name, description })),
+      ...(token === undefined
+        ? { security: [] }
+        : {
+            components: { securitySchemes: { token: { type: "http", scheme: "bearer" } } },
+            security: [{ token: [] }],
+          }),
+    },
+    transform: ({ schema, url, route }) => ({
+      url,
+      schema: {
+        ...schema,
+        tags: [TAGS.find(({ path }) => url.startsWith(path))?.name ?? "service"],
+        ...(isPublic(route.config) ? { security: [] } : {}),
+      },
+    }),
+    refResolver: {
+      buildLocalReference: (json, _baseUri, _fragment, index) =>
+        typeof json["$id"] === "string" ? json["$id"] : `schema-${index}`,
+    },
+    transformObject: (document) => {
+      if ("openapiObject" in document) {
+        markOptionalBodies(document.openapiObject);
+        return document.openapiObject;
+      }
+      return document.swaggerObject;
+    },
+  });
+}
+
+export function openApiRoute(app: Api): void {
+  const document = Type.Record(Type.String(), Type.Unknown());
+  app.route({
+    method: "GET",
+    url: "/openapi.json",
+    schema: {
+      operationId: "describe",
+      summary: "This document",
+      description: "OpenAPI 3.1, made from the schemas that requests are checked with.",
+      querystring: NoQuery,
+      response: { 200: json(document, { description: "OpenAPI 3.1." }), ...problems() },
+    },
+    handler: async () => ({ ...app.swagger() }),
+  });
+}
+
+/** The gate asks for no token on routes with `config.public`. */
+function isPublic(config: unknown): boolean {
+  return (
+    typeof config === "object" && config !== null && "public" in config && config.public === true
+  );
+}
+
+type Document = Parameters<NonNullable<FastifyDynamicSwaggerOptions["transformObject"]>>[0];
+type OpenApi = Extract<Document, { openapiObject: unknown }>["openapiObject"];
+
+/** A body of which no field is required may be left out. */
+function markOptionalBodies({ paths, components }: OpenApi): void {
+  for (const path of Object.values(paths ?? {})) {
+    const body = path?.post?.requestBody;
+    if (body === undefined || !("content" in body)) {
+      continue;
+    }
+    const schema = body.content["application/json"]?.schema ?? {};
+    const name = "$ref" in schema ? schema.$ref.replace(/^.*\//, "") : "";
+    const fields = name === "" ? schema : (components?.schemas?.[name] ?? {});
+    body.required = "required" in fields;
+  }
+}

@@ -1,0 +1,72 @@
+import { RepriseError } from "../../core/errors.ts";
+import { MAX_BODY_BYTES, MAX_CONTENT_BYTES } from "../../core/limits.ts";
+import { sessionAck } from "../../core/answers.ts";
+import type { Caller } from "../../core/origins.ts";
+import { named, NoQuery, PostMessageRequest, SessionAck } from "../../core/schemas.ts";
+import { appendUserMessage } from "../../store/messages/append.ts";
+import type { Store } from "../../store/store.ts";
+import type { Api } from "./api.ts";
+import { IdempotencyKey } from "./idempotency-key.ts";
+import type { Observe } from "../metrics/observation.ts";
+import { json, problems } from "../responses.ts";
+import { SESSION_PROBLEMS, SessionParams } from "./session-params.ts";
+
+const schema = {
+  operationId: "postMessage",
+  summary: "Appends a user message; it is stored durably before the answer. The agent is not run",
+  description:
+    "The message is pending until the next exchange gives it to the agent. With an `Idempotency-Key`, a request that is sent again stores nothing.",
+  params: SessionParams,
+  querystring: NoQuery,
+  headers: IdempotencyKey,
+  body: named(PostMessageRequest),
+  response: {
+    201: json(named(SessionAck), {
+      description: "The message is stored, by this request or an earlier one with the same key.",
+    }),
+    ...problems({
+      ...SESSION_PROBLEMS,
+      409: "`session_ended`, or `ambiguous_id` with `candidates`.",
+      413: "The content is more than 1 MiB of UTF-8.",
+      415: "The body is not JSON.",
+    }),
+  },
+};
+
+export interface PostMessageParts {
+  readonly store: Store;
+  readonly caller: Caller;
+  readonly observe: Observe;
+}
+
+export function postMessageRoute(app: Api, { store, caller, observe }: PostMessageParts): void {
+  app.route({
+    method: "POST",
+    url: "/api/sessions/:id/messages",
+    schema,
+    bodyLimit: MAX_BODY_BYTES,
+    handler: async (request, reply) => {
+      const { content } = request.body;
+      refuseTooLong(content);
+      const key = request.headers["idempotency-key"];
+      const { session, message } = await store.write(appendUserMessage, {
+        reference: request.params.id,
+        content,
+        caller,
+        ...(key === undefined ? {} : { idempotency_key: key }),
+      });
+      observe({ kind: "append", bytes: Buffer.byteLength(content) });
+      reply.code(201);
+      return sessionAck(session, message.seq);
+    },
+  });
+}
+
+function refuseTooLong(content: string): void {
+  if (Buffer.byteLength(content) > MAX_CONTENT_BYTES) {
+    throw new RepriseError(
+      "body_too_large",
+      "The message is too long; content holds 1 MiB of UTF-8 text at most, so send it in parts.",
+    );
+  }
+}

@@ -1,0 +1,66 @@
+import type { TSchema } from "typebox";
+
+import type { Fault } from "../../core/errors.ts";
+
+/** A query as it came: the text of each parameter, or a list where one was given several times. */
+export type QueryText = Readonly<Record<string, string | readonly string[]>>;
+
+/** Splits a query. The object has no prototype, so that no name means anything by itself. */
+export function parseQuery(query: string): QueryText {
+  const parsed: Record<string, string | string[]> = Object.create(null);
+  for (const [name, value] of new URLSearchParams(query)) {
+    const earlier = parsed[name];
+    if (Array.isArray(earlier)) {
+      earlier.push(value);
+    } else {
+      parsed[name] = earlier === undefined ? value : [earlier, value];
+    }
+  }
+  return parsed;
+}
+
+/**
+ * Reads text as the types that its schema asks for: whole numbers in plain digits, `true` and
+ * `false`. Other text stays text, which the validator then refuses. A parameter that is given
+ * twice is a fault: two parts of a system could each believe another one.
+ */
+export function readQuery(
+  query: QueryText,
+  types: ParameterTypes,
+): { values: Record<string, unknown>; faults: Fault[] } {
+  const values: Record<string, unknown> = Object.create(null);
+  const faults: Fault[] = [];
+  for (const [name, value] of Object.entries(query)) {
+    if (typeof value === "string" || !types.has(name)) {
+      values[name] = typeof value === "string" ? readText(value, types.get(name)) : value;
+    } else {
+      faults.push({ pointer: `/${name}`, message: "Give this parameter once." });
+    }
+  }
+  return { values, faults };
+}
+
+/** The type of each parameter that the schema knows, by its name. */
+export type ParameterTypes = ReadonlyMap<string, unknown>;
+
+export function parameterTypes(schema: TSchema): ParameterTypes {
+  const properties: unknown = "properties" in schema ? schema.properties : {};
+  return new Map(
+    Object.entries(properties ?? {}).map(([name, property]: [string, unknown]) => [
+      name,
+      typeof property === "object" && property !== null && "type" in property
+        ? property.type
+        : undefined,
+    ]),
+  );
+}
+
+function readText(text: string, type: unknown): unknown {
+  if (type === "integer" && /^-?\d{1,16}$/.test(text)) {
+    return Number(text);
+  }
+  if (type === "boolean" && (text === "true" || text === "false")) {
+    return text === "true";
+  }
+  return text;
+}

@@ -1,0 +1,120 @@
+import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
+
+import { isRepriseError } from "../../core/errors.ts";
+import type { Heartbeat } from "./heartbeats.ts";
+import type { Observe } from "../metrics/observation.ts";
+import type { ReadPage, EventPage, StreamPosition } from "./stream-pages.ts";
+import type { Subscription } from "./session-watcher.ts";
+
+export interface MessageStream {
+  readonly readPage: ReadPage;
+  readonly observe: Observe;
+  /** Writes to the client; resolves when it has taken the bytes, or is gone. */
+  readonly write: (bytes: Buffer) => Promise<void>;
+  readonly subscription: Subscription;
+  /** Begun with the answer; stopped when nothing more is sent. */
+  readonly heartbeat: Heartbeat;
+  readonly position: StreamPosition;
+  /**
+   * Gives the page that was read at the position before the answer was begun, once: whoever kept
+   * it would keep it as long as the stream lives.
+   */
+  readonly takeFirst: () => EventPage | null;
+  /** Aborted when the client is gone or the service shuts down. */
+  readonly signal: AbortSignal;
+}
+
+/** A stream that could not read asks again after this long, and up to half as long again. */
+const RETRY_MS = 500;
+
+/** Why a stream sends nothing more: nothing is left, or its signal was aborted. */
+export type StreamEnd = "complete" | "aborted";
+
+/**
+ * Sends a session's messages, in order of `seq`, until the session has ended and all is sent, or
+ * was deleted, or the signal is aborted. While the database is away the stream stays open: a
+ * client that was cut would meet a 503, after which an EventSource never asks again. One loop serves
+ * replay and live alike:
+ *
+ *     read page ─> write, until the client has taken it ─> next turn of the event loop ─┐
+ *        ^                                                                              │
+ *        └── more to read ──────────────────────────────────────────────────────────────┤
+ *        └── session ended: complete; else wait for a hint ─────────────────────────────┘
+ *
+ * No page is read before the client has taken the one before it.
+ */
+export async function sendMessages(stream: MessageStream): Promise<StreamEnd> {
+  const { subscription, heartbeat, signal } = stream;
+  try {
+    let sent = await sendPage(stream, stream.takeFirst(), false);
+    let { position } = stream;
+    let isUpToDate = false;
+    while (!signal.aborted && sent !== null) {
+      position = { ...position, after_seq: sent.lastSeq ?? position.after_seq };
+      if (!sent.more) {
+        if (sent.state === "ended") {
+          return "complete";
+        }
+        isUpToDate = true;
+        // hints come with commits, which leave a turn to others themselves
+        await subscription.changed(signal);
+      } else {
+        await nextTurn();
+      }
+      subscription.clear();
+      sent = await sendNext(stream, position, isUpToDate);
+    }
+    return signal.aborted ? "aborted" : "complete";
+  } finally {
+    heartbeat.stop();
+  }
+}
+
+/** What the loop keeps of a page while it waits: the messages themselves are let go. */
+type SentPage = Pick<EventPage, "lastSeq" | "more" | "state">;
+
+/** Null once the session was deleted: the stream ends, and a client that asks again is told so. */
+async function sendNext(
+  stream: MessageStream,
+  position: StreamPosition,
+  isUpToDate: boolean,
+): Promise<SentPage | null> {
+  const { readPage, signal } = stream;
+  while (!signal.aborted) {
+    try {
+      return await sendPage(stream, await readPage(position), isUpToDate);
+    } catch (error) {
+      if (isRepriseError(error, "session_not_found")) {
+        return null;
+      }
+      if (!isRepriseError(error, "database_unavailable", "database_locked")) {
+        throw error;
+      }
+    }
+    // all streams of a node begin again together, so they spread
+    const wait = RETRY_MS * (1 + Math.random() / 2);
+    await sleep(wait, null, { signal }).catch(() => undefined);
+  }
+  return null;
+}
+
+/** Messages from before the client asked are old: only later ones show how long one takes. */
+async function sendPage(
+  { write, heartbeat, observe }: MessageStream,
+  page: EventPage | null,
+  isUpToDate: boolean,
+): Promise<SentPage | null> {
+  if (page === null) {
+    return null;
+  }
+  const { bytes, lastSeq, storedMs, more, state } = page;
+  if (bytes !== null) {
+    const written = write(bytes);
+    heartbeat.wrote();
+    const now = Date.now();
+    const lagsMs = isUpToDate ? storedMs.map((stored) => now - stored) : [];
+    observe({ kind: "delivery", messages: storedMs.length, lagsMs });
+    await written;
+  }
+  return { lastSeq, more, state };
+}

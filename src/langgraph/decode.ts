@@ -1,0 +1,139 @@
+import { load } from "@langchain/core/load";
+import type { BaseMessage } from "@langchain/core/messages";
+import { DeltaSnapshot } from "@langchain/langgraph-checkpoint";
+
+import { at, type StoredRef, type StoredValue } from "../store/checkpoints/value.ts";
+import { ESCAPED, LIST, MESSAGE } from "./encode.ts";
+
+/** Makes messages of what a stored value refers to: new ones at every call. */
+export interface MessageReader {
+  text(body: number): string;
+  message(body: number): BaseMessage | Promise<BaseMessage>;
+  messages(list: number, length: number): BaseMessage[] | Promise<BaseMessage[]>;
+}
+
+/**
+ * The value that was stored, sharing nothing with any other that was read. A record that
+ * JsonPlusSerializer would not revive is left as it is.
+ */
+export async function decodeValue(stored: StoredValue, lender: MessageReader): Promise<unknown> {
+  if ("l" in stored) {
+    return lender.messages(...stored.l);
+  }
+  const [json, refs] =
+    "b" in stored
+      ? [JSON.parse(lender.text(stored.b)) as unknown, stored.r ?? []]
+      : [stored[0], stored[1] ?? []];
+  const late: (() => Promise<void>)[] = [];
+  // inline JSON was parsed with its row, for this read alone: it may be revived in place
+  const holder: Record<string, unknown> = { value: json };
+  revive({ holder, key: "value", refs, lender, late });
+  for (const settle of late) {
+    await settle();
+  }
+  return holder["value"];
+}
+
+interface Place {
+  readonly holder: object;
+  readonly key: string | number;
+  readonly refs: readonly StoredRef[];
+  readonly lender: MessageReader;
+  /** What takes a promise, innermost first. */
+  readonly late: (() => Promise<void>)[];
+}
+
+/** Replaces the member at a place, and everything in it, by what it stands for. */
+function revive(place: Place): void {
+  const value: unknown = Reflect.get(place.holder, place.key);
+  if (typeof value !== "object" || value === null) {
+    return;
+  }
+  if (MESSAGE in value || LIST in value) {
+    settle(place, refer(place, value));
+    return;
+  }
+  for (const key of Object.keys(value)) {
+    revive({ ...place, holder: value, key });
+  }
+  if (ESCAPED in value) {
+    const entries = value[ESCAPED];
+    // what is in it may be late itself, so it is put together when that has come
+    place.late.push(() => Promise.resolve(set(place, Object.fromEntries(entriesOf(entries)))));
+  } else if ("lc" in value) {
+    place.late.push(async () => set(place, await construct(value)));
+  }
+}
+
+function settle(place: Place, value: unknown): void {
+  set(place, value);
+  if (value instanceof Promise) {
+    place.late.push(async () => set(place, await value));
+  }
+}
+
+function set(place: Place, value: unknown): void {
+  Reflect.set(place.holder, place.key, value);
+}
+
+function refer({ refs, lender }: Place, value: object): unknown {
+  const index: unknown = Reflect.get(value, MESSAGE in value ? MESSAGE : LIST);
+  const ref = at(refs, Number(index));
+  return typeof ref === "number" ? lender.message(ref) : lender.messages(...ref);
+}
+
+/** The closed set of records that JsonPlusSerializer revives. */
+async function construct(record: object): Promise<unknown> {
+  const { lc, type } = record as { lc?: unknown; type?: unknown };
+  if (lc === 2 && type === "undefined") {
+    return undefined;
+  }
+  if (lc === 2 && type === "delta_snapshot" && "value" in record) {
+    return new DeltaSnapshot(record.value);
+  }
+  if (lc === 2 && type === "constructor") {
+    return constructed(record) ?? record;
+  }
+  if (lc === 1 && type === "constructor" && "id" in record && Array.isArray(record.id)) {
+    return load(JSON.stringify(record));
+  }
+  return record;
+}
+
+function constructed(record: object): unknown {
+  const { id, args } = record as { id?: unknown; args?: unknown };
+  const name: unknown = Array.isArray(id) && id.length === 1 ? id[0] : undefined;
+  const [first, second]: unknown[] = Array.isArray(args) ? args : [];
+  switch (name) {
+    case "Set":
+      return Array.isArray(first) ? new Set(first) : undefined;
+    case "Map":
+      return isEntries(first) ? new Map(first) : undefined;
+    case "RegExp":
+      return typeof first === "string" && typeof second === "string"
+        ? regExp(first, second)
+        : undefined;
+    case "Error":
+      return typeof first === "string" ? new Error(first) : undefined;
+    case "Uint8Array":
+      return Array.isArray(first) ? Uint8Array.from(first as number[]) : undefined;
+    default:
+      return undefined;
+  }
+}
+
+function entriesOf(value: unknown): [unknown, unknown][] {
+  return isEntries(value) ? value : [];
+}
+
+function isEntries(value: unknown): value is [unknown, unknown][] {
+  return Array.isArray(value) && value.every((entry) => Array.isArray(entry) && entry.length === 2);
+}
+
+function regExp(source: string, flags: string): RegExp | undefined {
+  try {
+    return new RegExp(source, flags);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,57 @@
+import { RepriseError } from "../core/errors.ts";
+
+/** For JSON.stringify; `this` is the object that holds the member, before any `toJSON`. */
+export type Replacer = (this: unknown, key: string, value: unknown) => unknown;
+
+/**
+ * JSON of a value. A value inside itself becomes "[Circular]", as LangGraph's own serializer has
+ * it. Error codes: `internal` for what JSON cannot hold (a bigint).
+ */
+export function stringify(value: unknown, replacer: Replacer): string {
+  try {
+    return JSON.stringify(value, replacer) ?? "null";
+  } catch {
+    return stringifyCircular(value, replacer);
+  }
+}
+
+function stringifyCircular(value: unknown, replacer: Replacer): string {
+  try {
+    return JSON.stringify(value, withoutCycles(replacer)) ?? "null";
+  } catch (error) {
+    throw new RepriseError(
+      "internal",
+      "The agent's state holds a value that cannot be stored as JSON; use text, numbers, lists and objects only.",
+      { cause: error },
+    );
+  }
+}
+
+interface Ancestor {
+  readonly raw: unknown;
+  readonly written: object;
+}
+
+function withoutCycles(replacer: Replacer): Replacer {
+  const ancestors: Ancestor[] = [];
+  return function (this: unknown, key, value) {
+    const written = replacer.call(this, key, value);
+    if (typeof written !== "object" || written === null) {
+      return written;
+    }
+    while (ancestors.length > 0 && ancestors.at(-1)?.written !== this) {
+      ancestors.pop();
+    }
+    const raw = memberOf(this, key);
+    if (ancestors.some((one) => one.raw === raw || one.written === written)) {
+      return "[Circular]";
+    }
+    ancestors.push({ raw, written });
+    return written;
+  };
+}
+
+/** The member as it stands in its holder: JSON.stringify hands over what `toJSON` made of it. */
+export function memberOf(holder: unknown, key: string): unknown {
+  return typeof holder === "object" && holder !== null ? Reflect.get(holder, key) : undefined;
+}

@@ -1,0 +1,132 @@
+import type { AIMessage, BaseMessage } from "@langchain/core/messages";
+
+import type { Role, ToolCall } from "../core/sessions.ts";
+import { estimateTokens } from "../core/text.ts";
+import type { MirrorMessage } from "../store/messages/mirror.ts";
+import { sentPlaces } from "../agent/compaction/view.ts";
+import { storableText, storableReplacer } from "./storable-text.ts";
+
+/** Tokens of the message at a place: what was counted once need not be counted again. */
+export type TokensAt = (index: number) => number;
+
+/**
+ * The mirror row of a thread's message, a pure function of the messages up to it, so that whoever
+ * verifies the mirror can compute the rows again from a checkpoint. Null for what has no row: a
+ * message without an id, a removal.
+ *
+ * - `content` is the message's text: of content blocks, those of text, joined.
+ * - `token_count` of an answer is the provider's `output_tokens`, everything else is an estimate
+ *   of the text and of the tool calls' JSON.
+ * - `usage` of an answer is the provider's; where it gave none, the estimates of what was sent and
+ *   of the answer.
+ */
+export function mirrorOf(
+  messages: readonly BaseMessage[],
+  index: number,
+  tokensAt: TokensAt = (place) => tokenCountOf(messages[place]),
+): MirrorMessage | null {
+  const message = messages[index];
+  const role = message === undefined ? null : roleOf(message);
+  if (message?.id === undefined || role === null) {
+    return null;
+  }
+  return {
+    message_id: storableText(message.id),
+    role,
+    content: textOf(message),
+    tool_calls: toolCallsOf(message),
+    token_count: tokensAt(index),
+    is_summary: message.additional_kwargs["lc_source"] === "summarization",
+    usage: isAnswer(message) ? usageOf(message, { messages, index, tokensAt }) : null,
+  };
+}
+
+/** Tokens of one message, by the provider's count where it is an answer that has one. */
+export function tokenCountOf(message: BaseMessage | undefined): number {
+  if (message === undefined) {
+    return 0;
+  }
+  const counted = isAnswer(message) ? countOf(message.usage_metadata?.output_tokens) : null;
+  if (counted !== null) {
+    return counted;
+  }
+  const calls = toolCallsOf(message);
+  return estimateTokens(textOf(message) + (calls === null ? "" : JSON.stringify(calls)));
+}
+
+function usageOf(
+  answer: AIMessage,
+  {
+    messages,
+    index,
+    tokensAt,
+  }: { messages: readonly BaseMessage[]; index: number; tokensAt: TokensAt },
+): MirrorMessage["usage"] {
+  const output_tokens = tokensAt(index);
+  const sent = countOf(answer.usage_metadata?.input_tokens);
+  if (sent !== null) {
+    return { input_tokens: sent, output_tokens };
+  }
+  let input_tokens = 0;
+  for (const before of sentPlaces(messages, index)) {
+    input_tokens += tokensAt(before);
+  }
+  return { input_tokens, output_tokens };
+}
+
+function countOf(value: unknown): number | null {
+  return Number.isSafeInteger(value) && Number(value) >= 0 ? Number(value) : null;
+}
+
+function roleOf(message: BaseMessage): Role | null {
+  switch (message.type) {
+    case "human":
+      return "user";
+    case "ai":
+      return "assistant";
+    case "tool":
+    case "function":
+      return "tool";
+    case "remove":
+      return null;
+    default:
+      return "system";
+  }
+}
+
+function isAnswer(message: BaseMessage): message is AIMessage {
+  return message.type === "ai";
+}
+
+function textOf(message: BaseMessage): string {
+  const { content } = message;
+  if (typeof content === "string") {
+    return storableText(content);
+  }
+  const texts = content.map((block: unknown) => textOfBlock(block));
+  return storableText(texts.join(""));
+}
+
+function textOfBlock(block: unknown): string {
+  if (typeof block === "string") {
+    return block;
+  }
+  const isText =
+    typeof block === "object" &&
+    block !== null &&
+    "type" in block &&
+    block.type === "text" &&
+    "text" in block;
+  return isText && typeof block.text === "string" ? block.text : "";
+}
+
+function toolCallsOf(message: BaseMessage): ToolCall[] | null {
+  const calls = isAnswer(message) ? (message.tool_calls ?? []) : [];
+  return calls.length === 0
+    ? null
+    : calls.map(({ id, name, args }) => ({
+        id: storableText(id ?? ""),
+        name: storableText(name),
+        args: JSON.parse(JSON.stringify(args ?? null, storableReplacer)) as unknown,
+      }));
+}

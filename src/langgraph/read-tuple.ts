@@ -1,0 +1,125 @@
+import {
+  type CheckpointMetadata,
+  type CheckpointPendingWrite,
+  type CheckpointTuple,
+  maxChannelVersion,
+  TASKS,
+} from "@langchain/langgraph-checkpoint";
+
+import type {
+  CheckpointPage,
+  CheckpointRead,
+  ListTail,
+  TaskWrites,
+} from "../store/checkpoints/read.ts";
+import { decodeValue, type MessageReader } from "./decode.ts";
+import { copyMessage, copyMessages, sharedMessage, sharedMessages } from "./shared-messages.ts";
+import { MESSAGES } from "./mirror.ts";
+import { configOf } from "./thread-key.ts";
+import { joinTemplate } from "./template.ts";
+import {
+  headKey,
+  keepBody,
+  keepHead,
+  extendList,
+  type KnownList,
+  type ThreadCache,
+} from "./thread-cache.ts";
+
+/** Takes what was read into the cache, and lends messages of it. */
+export function rememberPage(parts: {
+  readonly page: CheckpointPage;
+  readonly cache: ThreadCache;
+  /** The lists that the read was told of, as they were then. */
+  readonly lists: ReadonlyMap<number, KnownList>;
+  /** True to lend frozen messages that others have too, false to make each anew. */
+  readonly shared: boolean;
+}): MessageReader {
+  const { page, cache, shared } = parts;
+  const bodies = new Map(page.bodies.map((row) => [row.id, keepBody(cache, row)]));
+  const lists = new Map(
+    page.lists.map((tail) => [tail.list, learnTail(cache, tail, parts.lists)] as const),
+  );
+  for (const { ns, checkpoint_id, channels } of page.checkpoints) {
+    const value = channels[MESSAGES];
+    const head =
+      value !== undefined && "l" in value ? { list: value.l[0], length: value.l[1] } : null;
+    keepHead(cache, headKey(ns, checkpoint_id), head);
+  }
+  return {
+    text: (body) => known(bodies.get(body)).text,
+    message: (body) => {
+      const found = known(bodies.get(body));
+      return shared ? sharedMessage(cache, found) : copyMessage(found);
+    },
+    messages: (list, length) => {
+      const found = known(lists.get(list));
+      return shared ? sharedMessages(cache, found, length) : copyMessages(found, length);
+    },
+  };
+}
+
+function learnTail(
+  cache: ThreadCache,
+  tail: ListTail,
+  lists: ReadonlyMap<number, KnownList>,
+): KnownList {
+  const base = tail.start === null ? null : known(lists.get(tail.start.list));
+  const added = tail.items.map((row) => keepBody(cache, row));
+  return extendList({ cache, stored: tail, base: { known: base, version: tail.start }, added });
+}
+
+function known<T>(value: T | undefined): T {
+  if (value === undefined) {
+    throw new RangeError("a checkpoint refers to something that was not read with it");
+  }
+  return value;
+}
+
+/** A checkpoint as LangGraph reads it. `firstVersion` is what a channel starts with. */
+export async function tupleOf(
+  read: CheckpointRead,
+  lender: MessageReader,
+  firstVersion: number,
+): Promise<CheckpointTuple> {
+  const { versions, untouched } = joinTemplate({ shape: read.shape, numbers: read.versions });
+  const channel_values: Record<string, unknown> = {};
+  for (const [name, json] of Object.entries(untouched)) {
+    channel_values[name] = await decodeValue([json], lender);
+  }
+  for (const [name, value] of Object.entries(read.channels)) {
+    channel_values[name] = await decodeValue(value, lender);
+  }
+  const checkpoint = { ...versions, id: read.checkpoint_id, ts: read.ts, channel_values };
+  if (versions.v < 4 && read.parent_id !== null) {
+    const sends = await pendingWrites(read.parent_writes, lender);
+    channel_values[TASKS] = sends
+      .filter(([, channel]) => channel === TASKS)
+      .map(([, , value]) => value);
+    const all = Object.values(versions.channel_versions);
+    checkpoint.channel_versions = {
+      ...versions.channel_versions,
+      [TASKS]: all.length > 0 ? maxChannelVersion(...all) : firstVersion,
+    };
+  }
+  return {
+    config: configOf(read, read.checkpoint_id),
+    checkpoint,
+    metadata: (await decodeValue(read.metadata, lender)) as CheckpointMetadata,
+    ...(read.parent_id === null ? {} : { parentConfig: configOf(read, read.parent_id) }),
+    pendingWrites: await pendingWrites(read.writes, lender),
+  };
+}
+
+async function pendingWrites(
+  tasks: readonly TaskWrites[],
+  lender: MessageReader,
+): Promise<CheckpointPendingWrite[]> {
+  const pending: CheckpointPendingWrite[] = [];
+  for (const { task_id, writes } of tasks) {
+    for (const [, channel, value] of writes) {
+      pending.push([task_id, channel, await decodeValue(value, lender)]);
+    }
+  }
+  return pending;
+}

@@ -1,0 +1,283 @@
+import type { RunnableConfig } from "@langchain/core/runnables";
+import {
+  BaseCheckpointSaver,
+  type ChannelVersions,
+  type Checkpoint,
+  type CheckpointListOptions,
+  type CheckpointMetadata,
+  type CheckpointTuple,
+  getCheckpointId,
+  type PendingWrite,
+  WRITES_IDX_MAP,
+} from "@langchain/langgraph-checkpoint";
+
+import { RepriseError } from "../core/errors.ts";
+import { refusingDamage } from "../store/checkpoints/damage.ts";
+import type { PrunedIds } from "../store/checkpoints/plan-prune.ts";
+import { putCheckpoint } from "../store/checkpoints/put.ts";
+import { putWrites } from "../store/checkpoints/put-writes.ts";
+import { readCheckpoints, type ReadCheckpoints } from "../store/checkpoints/read.ts";
+import { deleteThread } from "../store/checkpoints/threads.ts";
+import type { StoredIds } from "../store/checkpoints/value.ts";
+import type { Fence } from "../store/leases/fence.ts";
+import type { Operation, Store } from "../store/store.ts";
+import { encodeJson } from "./encode.ts";
+import { createWriteBatch } from "./write-batch.ts";
+import { configOf, type ThreadKey, threadKeyOf, requireThreadKey, textOf } from "./thread-key.ts";
+import { draftPut } from "./put-draft.ts";
+import { rememberPage, tupleOf } from "./read-tuple.ts";
+import {
+  createThreadCache,
+  createThreadCaches,
+  forgetPruned,
+  headKey,
+  knowsHead,
+  type ThreadCache,
+  type ThreadCaches,
+} from "./thread-cache.ts";
+
+export interface SaverParts {
+  readonly store: Store;
+  /** The lease of the exchange at work; null where nobody needs one. Asked at every write. */
+  readonly fence?: () => Fence | null;
+}
+
+/** A saver that remembers what its threads have. */
+export interface SessionSaver extends BaseCheckpointSaver {
+  /**
+   * A saver for one exchange, which remembers the same. Whatever it writes carries this lease, also
+   * what a stopped exchange leaves unfinished and the agent writes when the lease is long gone.
+   *
+   * Messages that it reads are frozen and others have them too, so that reading a thread and
+   * storing it again takes no longer for each message that it has: only arrays and what stands
+   * around the messages belong to the reader.
+   */
+  holding(fence: Fence): SessionSaver;
+  /** To be told what a fold took away, so that it is not thought to be stored any more. */
+  forgetFolded(threadId: string, folded: PrunedIds): void;
+}
+
+/**
+ * LangGraph's checkpoints on our store. Each message is kept once in its thread and a checkpoint
+ * is a small row that refers to it, so an exchange costs the same however long the thread is.
+ *
+ * - `put` brings the mirror of the thread's session up to the checkpoint in its own transaction.
+ * - With a fence, `put`, `putWrites` and `deleteThread` are refused once the lease is another's
+ *   (`lease_lost`, `session_ended`) and have changed nothing then.
+ * - Whatever is read belongs to the reader alone: changing it in place changes nothing else. Only
+ *   what is read with `holding` is shared and cannot be changed.
+ */
+export function createCheckpointSaver(parts: SaverParts): SessionSaver {
+  return new CheckpointSaver(parts);
+}
+
+/** Checkpoints read at a time by `list`. */
+const PAGE = 20;
+
+class CheckpointSaver extends BaseCheckpointSaver implements SessionSaver {
+  readonly #store: Store;
+  readonly #fence: () => Fence | null;
+  readonly #caches: ThreadCaches;
+  readonly #shared: boolean;
+
+  constructor({ store, fence }: SaverParts, shared?: ThreadCaches) {
+    super();
+    this.#store = store;
+    this.#fence = fence ?? (() => null);
+    this.#caches = shared ?? createThreadCaches();
+    this.#shared = shared !== undefined;
+  }
+
+  holding(fence: Fence): SessionSaver {
+    return new CheckpointSaver({ store: this.#store, fence: () => fence }, this.#caches);
+  }
+
+  override async getTuple(config: RunnableConfig): Promise<CheckpointTuple | undefined> {
+    const place = threadKeyOf(config);
+    if (place === null) {
+      return undefined;
+    }
+    const checkpoint_id = getCheckpointId(config) || undefined;
+    const cache = this.#caches.of(place.thread_id);
+    const latest = checkpoint_id === undefined && place.ns === "";
+    const wanted = { ...place, checkpoint_id, latest, limit: 1 };
+    const { page, lender } = await this.#read(wanted, cache);
+    const [read] = page.checkpoints;
+    return read === undefined
+      ? undefined
+      : refusingDamage(() => tupleOf(read, lender, this.getNextVersion(undefined)));
+  }
+
+  override async *list(
+    config: RunnableConfig,
+    options: CheckpointListOptions = {},
+  ): AsyncGenerator<CheckpointTuple> {
+    const { filter = {}, limit = Infinity } = options;
+    const wanted = listInput(config, options.before);
+    let left = limit;
+    let before_row: number | undefined;
+    while (left > 0) {
+      const cache =
+        wanted.thread_id === undefined ? createThreadCache() : this.#caches.of(wanted.thread_id);
+      const { page, lender } = await this.#read(
+        { ...wanted, ...(before_row === undefined ? {} : { before_row }), limit: PAGE },
+        cache,
+      );
+      for (const read of page.checkpoints) {
+        const tuple = await refusingDamage(() =>
+          tupleOf(read, lender, this.getNextVersion(undefined)),
+        );
+        if (matches(tuple.metadata, filter)) {
+          yield tuple;
+          left -= 1;
+        }
+        if (left <= 0) {
+          return;
+        }
+        before_row = read.row;
+      }
+      if (page.checkpoints.length < PAGE) {
+        return;
+      }
+    }
+  }
+
+  override async put(
+    config: RunnableConfig,
+    checkpoint: Checkpoint,
+    metadata: CheckpointMetadata,
+    newVersions: ChannelVersions,
+  ): Promise<RunnableConfig> {
+    const place = requireThreadKey(config);
+    const parent_id = textOf(config, "checkpoint_id");
+    const fence = this.#fence();
+    await this.#writeKnowing(place, parent_id, async (cache, whole) => {
+      const put = { place, parent_id, checkpoint, metadata, newVersions, whole };
+      const draft = draftPut(put, cache);
+      const placed = await this.#write(putCheckpoint, { ...draft.input, fence }, place);
+      if (placed !== "stale") {
+        draft.learn(placed);
+      }
+      return placed;
+    });
+    return configOf(place, checkpoint.id);
+  }
+
+  override async putWrites(
+    config: RunnableConfig,
+    writes: PendingWrite[],
+    taskId: string,
+  ): Promise<void> {
+    const place = requireThreadKey(config);
+    const checkpoint_id = textOf(config, "checkpoint_id");
+    if (checkpoint_id === null) {
+      throw new RepriseError(
+        "internal",
+        "Writes can only be stored for a checkpoint; give the agent a checkpoint_id in its config.",
+      );
+    }
+    const fence = this.#fence();
+    // a task may send the whole history on: its list is worth knowing
+    const isKnown = this.#caches.of(place.thread_id).lists.size > 0;
+    await this.#writeKnowing(place, isKnown ? null : checkpoint_id, async (cache) => {
+      const parcel = createWriteBatch(cache);
+      const inputs = writes.map(([channel, value], index) => ({
+        index: WRITES_IDX_MAP[channel] ?? index,
+        channel,
+        value: encodeJson(value, parcel),
+      }));
+      const placed = await this.#write(
+        putWrites,
+        {
+          ...place,
+          checkpoint_id,
+          task_id: taskId,
+          writes: inputs,
+          parcel: parcel.parcel,
+          fence,
+        },
+        place,
+      );
+      if (placed !== "stale") {
+        parcel.learn(placed);
+      }
+      return placed;
+    });
+  }
+
+  override async deleteThread(threadId: string): Promise<void> {
+    this.#caches.forget(threadId);
+    await this.#store.write(deleteThread, { thread_id: threadId, fence: this.#fence() });
+    this.#caches.forget(threadId);
+  }
+
+  forgetFolded(threadId: string, folded: PrunedIds): void {
+    forgetPruned(this.#caches.of(threadId), folded);
+  }
+
+  /**
+   * Writes with what is known of the thread; the parent is read first where it is not. If the
+   * database has moved on since, everything known is forgotten and the write made once more, whole.
+   */
+  async #writeKnowing(
+    place: ThreadKey,
+    parentId: string | null,
+    attempt: (cache: ThreadCache, whole: boolean) => Promise<StoredIds | "stale">,
+  ): Promise<void> {
+    for (const whole of [false, true]) {
+      const cache = this.#caches.of(place.thread_id);
+      if (parentId !== null && !knowsHead(cache, headKey(place.ns, parentId))) {
+        await this.#read({ ...place, checkpoint_id: parentId, limit: 1 }, cache);
+      }
+      if ((await attempt(cache, whole)) !== "stale") {
+        return;
+      }
+      this.#caches.forget(place.thread_id);
+    }
+    throw new RepriseError(
+      "internal",
+      "The thread was changed by another process while a checkpoint was stored; try again.",
+    );
+  }
+
+  /** A failed write may have been rolled back with rows that another put thought stored. */
+  async #write<Input, Output>(
+    operation: Operation<Input, Output>,
+    input: Input,
+    place: ThreadKey,
+  ): Promise<Output> {
+    try {
+      return await this.#store.write(operation, input);
+    } catch (error) {
+      this.#caches.forget(place.thread_id);
+      throw error;
+    }
+  }
+
+  async #read(input: Omit<ReadCheckpoints, "have">, cache: ThreadCache) {
+    const lists = new Map(cache.lists);
+    const have = new Map([...lists].map(([list, { items }]) => [list, items.length]));
+    return refusingDamage(async () => {
+      const page = await this.#store.read(readCheckpoints, { ...input, have });
+      return { page, lender: rememberPage({ page, cache, lists, shared: this.#shared }) };
+    });
+  }
+}
+
+function listInput(config: RunnableConfig, before: RunnableConfig | undefined) {
+  const ns: unknown = config.configurable?.["checkpoint_ns"];
+  const checkpoint_id = before === undefined ? null : textOf(before, "checkpoint_id");
+  const place = before === undefined ? null : threadKeyOf(before);
+  return {
+    thread_id: textOf(config, "thread_id") ?? undefined,
+    ns: typeof ns === "string" ? ns : undefined,
+    checkpoint_id: textOf(config, "checkpoint_id") ?? undefined,
+    ...(checkpoint_id === null ? {} : { before: { ...place, checkpoint_id } }),
+  };
+}
+
+function matches(metadata: CheckpointMetadata | undefined, filter: object): boolean {
+  return Object.entries(filter).every(
+    ([key, value]) => metadata !== undefined && Reflect.get(metadata, key) === value,
+  );
+}

@@ -1,0 +1,85 @@
+import type { BaseMessage } from "@langchain/core/messages";
+
+import { noteIds } from "../agent/append-messages.ts";
+import { rememberFingerprint, fingerprintOf } from "./message-hash.ts";
+import {
+  type KnownBody,
+  type KnownList,
+  reviveOf,
+  type ThreadCache,
+  weightOf,
+} from "./thread-cache.ts";
+
+type Made = BaseMessage | Promise<BaseMessage>;
+type Arriving = BaseMessage[] | Promise<BaseMessage[]>;
+
+/** A message that nobody else has, watched so that putting it back costs nothing. */
+export function copyMessage(body: KnownBody): Made {
+  const message = reviveOf(body)();
+  if (message instanceof Promise) {
+    return message;
+  }
+  body.print ??= fingerprintOf(message, body.hash);
+  if (body.print !== null) {
+    rememberFingerprint(message, body.print);
+  }
+  return message;
+}
+
+/** The message that every exchange is lent: frozen, so that it stays what is stored. */
+export function sharedMessage(cache: ThreadCache, body: KnownBody): Made {
+  if (body.lent !== null) {
+    return body.lent;
+  }
+  const message = copyMessage(body);
+  if (message instanceof Promise || body.print === null || message.id === undefined) {
+    return message;
+  }
+  freeze(message);
+  body.lent = message;
+  cache.weight += weightOf(body) - body.text.length;
+  return message;
+}
+
+/** The first messages of a list as they are lent; only the array belongs to the reader. */
+export function sharedMessages(cache: ThreadCache, list: KnownList, length: number): Arriving {
+  for (const body of list.items.slice(list.lent.length, length)) {
+    void sharedMessage(cache, body);
+    if (body.lent?.id === undefined) {
+      return arrived(list.items.slice(0, length).map((each) => sharedMessage(cache, each)));
+    }
+    list.lent.push(body.lent);
+    list.ids.add(body.lent.id);
+  }
+  const messages = list.lent.slice(0, length);
+  noteIds(messages, list.ids);
+  return messages;
+}
+
+/** The first messages of a list, each made anew. */
+export function copyMessages(list: KnownList, length: number): Arriving {
+  return arrived(list.items.slice(0, length).map(copyMessage));
+}
+
+/** Messages of most classes are made at once: only the others are waited for. */
+function arrived(made: Made[]): Arriving {
+  const messages: BaseMessage[] = [];
+  for (const message of made) {
+    if (message instanceof Promise) {
+      return Promise.all(made.map((each) => Promise.resolve(each)));
+    }
+    messages.push(message);
+  }
+  return messages;
+}
+
+/** All that a message consists of is plain, or it would not be lent. */
+function freeze(value: unknown): void {
+  if (typeof value !== "object" || value === null) {
+    return;
+  }
+  Object.freeze(value);
+  for (const key of Object.keys(value)) {
+    freeze(Reflect.get(value, key));
+  }
+}

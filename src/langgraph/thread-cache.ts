@@ -1,0 +1,227 @@
+import type { BaseMessage } from "@langchain/core/messages";
+
+import type { PrunedIds } from "../store/checkpoints/plan-prune.ts";
+import type { BodyRow } from "../store/checkpoints/read.ts";
+import type { ListVersion } from "../store/checkpoints/value.ts";
+import { type Revive, reviverOf } from "./message-codec.ts";
+import type { Fingerprint } from "./message-hash.ts";
+import { chained, type MessageChain, NO_MESSAGES } from "../store/checkpoints/head-mark.ts";
+
+/** A body that the thread has. What it says never changes, so it may be kept. */
+export interface KnownBody {
+  readonly id: number;
+  readonly hash: string;
+  readonly text: string;
+  /** Read when the first message is made of it. */
+  revive: Revive | null;
+  print: Fingerprint | null;
+  /** The frozen message that every exchange gets of it; null before the first asked. */
+  lent: BaseMessage | null;
+}
+
+/** What is known of a list: items from the first one on. */
+export interface KnownList {
+  readonly items: KnownBody[];
+  /**
+   * Frozen messages of the first items, so that a list of messages is compared with this one by
+   * identity. It ends in front of a message that cannot be frozen and is made anew for each reader.
+   */
+  readonly lent: BaseMessage[];
+  /** Ids of the messages lent. */
+  readonly ids: Set<string>;
+  /** The hashes of the first items chained, as far as somebody asked. */
+  readonly chain: string[];
+}
+
+/**
+ * What is known to be stored of one thread: only things that never change under their ids, filled
+ * in after the write that stored them was committed. Which checkpoint is the latest is not among
+ * them: another process may have put one.
+ */
+export interface ThreadCache {
+  readonly bodies: Map<number, KnownBody>;
+  /** Ids by hash. */
+  readonly ids: Map<string, number>;
+  /** Token counts of messages by hash. */
+  readonly tokens: Map<string, number>;
+  /** The list used last stands last. */
+  readonly lists: Map<number, KnownList>;
+  /** The messages of checkpoints by `headKey`; null for one that has none. */
+  readonly heads: Map<string, ListVersion | null>;
+  /** UTF-16 units of all bodies, and of their messages where those are lent. */
+  weight: number;
+}
+
+const LISTS_KEPT = 16;
+const HEADS_KEPT = 256;
+
+export function createThreadCache(): ThreadCache {
+  return {
+    bodies: new Map(),
+    ids: new Map(),
+    tokens: new Map(),
+    lists: new Map(),
+    heads: new Map(),
+    weight: 0,
+  };
+}
+
+export function keepBody(cache: ThreadCache, row: BodyRow): KnownBody {
+  const known = cache.bodies.get(row.id);
+  if (known !== undefined) {
+    return known;
+  }
+  const body: KnownBody = {
+    id: row.id,
+    hash: row.hash,
+    text: row.body,
+    revive: null,
+    print: null,
+    lent: null,
+  };
+  cache.bodies.set(row.id, body);
+  cache.ids.set(row.hash, row.id);
+  cache.weight += row.body.length;
+  return body;
+}
+
+/** UTF-16 units that a body takes: its text, and about as much once more for a message lent. */
+export function weightOf({ text, lent }: KnownBody): number {
+  return lent === null ? text.length : 2 * text.length;
+}
+
+/** The reviver of a body, made at its first use. */
+export function reviveOf(body: KnownBody): Revive {
+  return (body.revive ??= reviverOf(body.text));
+}
+
+function keepList(cache: ThreadCache, list: number, found: KnownList): void {
+  const known = cache.lists.get(list);
+  const longer = known !== undefined && known.items.length >= found.items.length ? known : found;
+  cache.lists.delete(list);
+  cache.lists.set(list, longer);
+  dropOldest(cache.lists, LISTS_KEPT);
+}
+
+/**
+ * Adds items behind the first `length` items of a known list, which may be the list itself: then
+ * it grows in place, as it did in the database.
+ */
+export function extendList(parts: {
+  readonly cache: ThreadCache;
+  /** The list version that all items are then. */
+  readonly stored: ListVersion;
+  readonly base: { readonly known: KnownList | null; readonly version: ListVersion | null };
+  readonly added: readonly KnownBody[];
+}): KnownList {
+  const { cache, stored, added } = parts;
+  const { known, version } = parts.base;
+  const length = version?.length ?? 0;
+  if (known !== null && version?.list === stored.list && known.items.length === length) {
+    for (const item of added) {
+      known.items.push(item);
+    }
+    keepList(cache, stored.list, known);
+    return known;
+  }
+  const items = [...(known?.items.slice(0, length) ?? []), ...added];
+  const chain = known?.chain.slice(0, length) ?? [];
+  const all: KnownList = { items, lent: [], ids: new Set(), chain };
+  keepList(cache, stored.list, all);
+  return all;
+}
+
+/** The first items of a known list, chained; each is hashed once, however long the list gets. */
+export function chainAt({ lists }: ThreadCache, version: ListVersion | null): MessageChain {
+  if (version === null) {
+    return NO_MESSAGES;
+  }
+  const { items = [], chain = [] } = lists.get(version.list) ?? {};
+  for (const item of items.slice(chain.length, version.length)) {
+    chain.push(chained(chain.at(-1) ?? NO_MESSAGES.hash, item.hash));
+  }
+  return { length: version.length, hash: chain[version.length - 1] ?? NO_MESSAGES.hash };
+}
+
+export function headKey(ns: string, checkpointId: string): string {
+  return JSON.stringify([ns, checkpointId]);
+}
+
+export function keepHead(cache: ThreadCache, key: string, head: ListVersion | null): void {
+  cache.heads.delete(key);
+  cache.heads.set(key, head);
+  dropOldest(cache.heads, HEADS_KEPT);
+}
+
+/** True when the checkpoint's messages are known, and the list in which they stand. */
+export function knowsHead(cache: ThreadCache, key: string): boolean {
+  const head = cache.heads.get(key);
+  return head === null || (head !== undefined && cache.lists.has(head.list));
+}
+
+/** What a fold took away is not there any more. */
+export function forgetPruned(cache: ThreadCache, folded: PrunedIds): void {
+  for (const { ns, checkpoint_id } of folded.checkpoints) {
+    cache.heads.delete(headKey(ns, checkpoint_id));
+  }
+  for (const list of folded.lists) {
+    cache.lists.delete(list);
+  }
+  for (const id of folded.bodies) {
+    const body = cache.bodies.get(id);
+    if (body !== undefined) {
+      cache.bodies.delete(id);
+      cache.ids.delete(body.hash);
+      cache.weight -= weightOf(body);
+    }
+  }
+}
+
+function dropOldest(map: Map<unknown, unknown>, kept: number): void {
+  for (const key of map.keys()) {
+    if (map.size <= kept) {
+      return;
+    }
+    map.delete(key);
+  }
+}
+
+export interface ThreadCaches {
+  of(threadId: string): ThreadCache;
+  forget(threadId: string): void;
+}
+
+/** UTF-16 units kept for all threads but the one used last. */
+const WEIGHT_KEPT = 64 * 1024 * 1024;
+
+/** The caches of the threads used last. */
+export function createThreadCaches(): ThreadCaches {
+  const caches = new Map<string, ThreadCache>();
+
+  return {
+    of: (threadId) => {
+      const cache = caches.get(threadId) ?? createThreadCache();
+      caches.delete(threadId);
+      caches.set(threadId, cache);
+      makeRoom(caches);
+      return cache;
+    },
+    forget: (threadId) => {
+      caches.delete(threadId);
+    },
+  };
+}
+
+function makeRoom(caches: Map<string, ThreadCache>): void {
+  let weight = 0;
+  for (const cache of caches.values()) {
+    weight += cache.weight;
+  }
+  for (const [threadId, cache] of caches) {
+    if (weight <= WEIGHT_KEPT || caches.size === 1) {
+      return;
+    }
+    caches.delete(threadId);
+    weight -= cache.weight;
+  }
+}

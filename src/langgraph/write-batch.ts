@@ -1,0 +1,188 @@
+import { BaseMessage } from "@langchain/core/messages";
+
+import {
+  at,
+  type BodyInput,
+  type ListVersion,
+  type WriteBatch,
+  type StoredIds,
+  type SequenceInput,
+} from "../store/checkpoints/value.ts";
+import { bodyText, hashOf } from "./message-codec.ts";
+import { messageHash } from "./message-hash.ts";
+import { extendList, keepBody, type ThreadCache } from "./thread-cache.ts";
+
+/** Collects what the values of one write refer to, each body and each sequence once. */
+export interface WriteBatchBuilder {
+  /** Place of the message's body. */
+  addMessage(message: BaseMessage): number;
+  /** Place of a text that is to be kept once. */
+  addText(text: string): number;
+  /** Place of a sequence of messages; null where one of the values is none. */
+  addSequence(values: readonly unknown[]): number | null;
+  /** A sequence as it was added. */
+  sequenceAt(place: number): AddedSequence;
+  readonly parcel: WriteBatch;
+  /** Takes note of what the committed write stored. */
+  learn(placed: StoredIds): void;
+}
+
+export interface AddedSequence {
+  readonly messages: readonly BaseMessage[];
+  /** Hash of the message at a place. */
+  readonly hashAt: (index: number) => string;
+  /** How far it goes along with a list that is known to be stored. */
+  readonly known: ListVersion | null;
+}
+
+export function createWriteBatch(cache: ThreadCache): WriteBatchBuilder {
+  const bodies: BodyInput[] = [];
+  const places = new Map<string, number>();
+  const sequences: SequenceInput[] = [];
+  const added: AddedSequence[] = [];
+
+  const addBody = (hash: string, text: () => string): number => {
+    const place = places.get(hash);
+    if (place !== undefined) {
+      return place;
+    }
+    places.set(hash, bodies.length);
+    return bodies.push({ hash, text: cache.ids.has(hash) ? null : text() }) - 1;
+  };
+  const addMessage = (message: BaseMessage): number =>
+    addBody(messageHash(message), () => bodyText(message));
+
+  return {
+    parcel: { bodies, sequences },
+    addMessage,
+    addText: (text) => addBody(hashOf(text), () => text),
+    addSequence: (values) => {
+      const lent = lentLengths(cache, values);
+      const from = Math.max(0, ...lent.values());
+      if (!onlyMessages(values, from)) {
+        return null;
+      }
+      const messages = values;
+      const hashAt = hashesOf(messages);
+      const known = longestKnown(cache, { messages, hashAt, lent });
+      const sequence: AddedSequence = { messages, hashAt, known };
+      const same = added.findIndex((other) => sameSequence(sequence, other));
+      if (same !== -1) {
+        return same;
+      }
+      const rest = messages.slice(known?.length ?? 0).map(addMessage);
+      added.push(sequence);
+      return sequences.push({ known, rest }) - 1;
+    },
+    sequenceAt: (place) => at(added, place),
+    learn: (placed) => {
+      learnBodies(cache, bodies, placed);
+      for (const [index, sequence] of sequences.entries()) {
+        learnSequence({ cache, bodies, sequence, stored: placed.sequences[index] });
+      }
+    },
+  };
+}
+
+/** True where all values from a place on are messages, and the caller knows it of those before. */
+function onlyMessages(values: readonly unknown[], from: number): values is readonly BaseMessage[] {
+  for (let index = from; index < values.length; index += 1) {
+    if (!BaseMessage.isInstance(values[index])) {
+      return false;
+    }
+  }
+  return true;
+}
+
+/** Hashes by place, each taken once and only where it is asked for. */
+function hashesOf(messages: readonly BaseMessage[]): (index: number) => string {
+  const hashes = new Map<number, string>();
+  return (index) => {
+    const known = hashes.get(index) ?? messageHash(at(messages, index));
+    hashes.set(index, known);
+    return known;
+  };
+}
+
+/** How far the first values are messages that were lent of each list: frozen, they need no hash. */
+function lentLengths(cache: ThreadCache, values: readonly unknown[]): Map<number, number> {
+  const lengths = new Map<number, number>();
+  for (const [list, { lent }] of cache.lists) {
+    const end = Math.min(values.length, lent.length);
+    let length = 0;
+    while (length < end && lent[length] === values[length]) {
+      length += 1;
+    }
+    lengths.set(list, length);
+  }
+  return lengths;
+}
+
+/** The stored list that goes along with the sequence furthest. */
+function longestKnown(
+  cache: ThreadCache,
+  sequence: Omit<AddedSequence, "known"> & { readonly lent: ReadonlyMap<number, number> },
+): ListVersion | null {
+  const { messages, hashAt, lent } = sequence;
+  let best: ListVersion | null = null;
+  for (const [list, { items }] of cache.lists) {
+    const end = Math.min(messages.length, items.length);
+    let length = lent.get(list) ?? 0;
+    while (length < end && items[length]?.hash === hashAt(length)) {
+      length += 1;
+    }
+    if (length > 0 && length >= (best?.length ?? 0)) {
+      best = { list, length };
+    }
+  }
+  return best;
+}
+
+function sameSequence(some: AddedSequence, other: AddedSequence): boolean {
+  const { length } = some.messages;
+  const from = some.known?.length ?? 0;
+  if (
+    length !== other.messages.length ||
+    some.known?.list !== other.known?.list ||
+    from !== (other.known?.length ?? 0)
+  ) {
+    return false;
+  }
+  for (let index = from; index < length; index += 1) {
+    if (some.hashAt(index) !== other.hashAt(index)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+function learnBodies(cache: ThreadCache, bodies: readonly BodyInput[], placed: StoredIds): void {
+  for (const [index, { hash, text }] of bodies.entries()) {
+    const id = placed.bodies[index];
+    if (id !== undefined && text !== null) {
+      keepBody(cache, { id, hash, body: text });
+    }
+  }
+}
+
+function learnSequence(input: {
+  cache: ThreadCache;
+  bodies: readonly BodyInput[];
+  sequence: SequenceInput;
+  stored: ListVersion | undefined;
+}): void {
+  const { cache, bodies, sequence, stored } = input;
+  const { known: version } = sequence;
+  const known = version === null ? null : cache.lists.get(version.list);
+  const added = sequence.rest.flatMap((place) => {
+    const id = cache.ids.get(bodies[place]?.hash ?? "");
+    return id === undefined ? [] : (cache.bodies.get(id) ?? []);
+  });
+  if (
+    known !== undefined &&
+    (known?.items.length ?? 0) >= (version?.length ?? 0) &&
+    stored?.length === (version?.length ?? 0) + added.length
+  ) {
+    extendList({ cache, stored, base: { known, version }, added });
+  }
+}

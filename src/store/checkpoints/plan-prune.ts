@@ -1,0 +1,124 @@
+import { refsOf, type StoredValue } from "./value.ts";
+import type { PrunableRows, PrunableCheckpoint } from "./prunable-rows.ts";
+
+/** What a fold takes away. */
+export interface PrunedIds {
+  readonly checkpoints: readonly { readonly ns: string; readonly checkpoint_id: string }[];
+  /** Values that were kept as bodies. Messages are not among them. */
+  readonly bodies: readonly number[];
+  readonly lists: readonly number[];
+}
+
+export const NOTHING_PRUNED: PrunedIds = { checkpoints: [], bodies: [], lists: [] };
+
+export interface PrunePlan {
+  /** Checkpoints that stay, and whom they follow now. */
+  readonly parents: readonly { readonly row: number; readonly parent_id: string | null }[];
+  readonly gone: PrunedIds;
+}
+
+/** Works out what folding a thread into its latest checkpoint means. */
+export function planPrune(unfolded: PrunableRows): PrunePlan {
+  const inner = innerCheckpoints(unfolded.checkpoints);
+  const staying = unfolded.checkpoints.filter((checkpoint) => !inner.has(checkpoint.checkpoint_id));
+  const leaving = [...inner.values(), ...unfolded.nested];
+  const writes = Object.groupBy(unfolded.writes, ({ ns, checkpoint_id }) =>
+    ns !== "" || inner.has(checkpoint_id) ? "gone" : "kept",
+  );
+  const gone = [...leaving, ...(writes.gone ?? [])];
+  const kept = refsOfAll([...staying, ...(writes.kept ?? [])]);
+  return {
+    parents: staying.flatMap(({ row, parent_id }) => {
+      const next = nextStaying(parent_id, inner);
+      return next === parent_id ? [] : [{ row, parent_id: next }];
+    }),
+    gone: {
+      // a graph that was stopped early has left writes without a checkpoint
+      checkpoints: placesOf(gone),
+      bodies: freeBodies(unfolded, { texts: textsOf(gone), kept }),
+      lists: freeLists(unfolded, kept.lists),
+    },
+  };
+}
+
+type ById = ReadonlyMap<string, PrunableCheckpoint>;
+
+/** The latest one's ancestors, but for those that another branch begins from. */
+function innerCheckpoints(checkpoints: readonly PrunableCheckpoint[]): ById {
+  const byId = new Map(checkpoints.map((checkpoint) => [checkpoint.checkpoint_id, checkpoint]));
+  const [head] = checkpoints;
+  const chain = new Map<string, PrunableCheckpoint>();
+  for (let next = byId.get(head?.parent_id ?? ""); next !== undefined && next !== head;) {
+    if (chain.has(next.checkpoint_id)) {
+      break;
+    }
+    chain.set(next.checkpoint_id, next);
+    next = byId.get(next.parent_id ?? "");
+  }
+  for (const checkpoint of checkpoints) {
+    if (checkpoint !== head && !chain.has(checkpoint.checkpoint_id)) {
+      chain.delete(checkpoint.parent_id ?? "");
+    }
+  }
+  return chain;
+}
+
+function nextStaying(parentId: string | null, inner: ById): string | null {
+  let next = parentId;
+  for (let gone = inner.get(next ?? ""); gone !== undefined; gone = inner.get(next ?? "")) {
+    next = gone.parent_id;
+  }
+  return next;
+}
+
+function placesOf(checkpoints: PrunedIds["checkpoints"]): PrunedIds["checkpoints"] {
+  const places = checkpoints.map(
+    ({ ns, checkpoint_id }) =>
+      [JSON.stringify([ns, checkpoint_id]), { ns, checkpoint_id }] as const,
+  );
+  return [...new Map(places).values()];
+}
+
+interface Holder {
+  readonly values: readonly StoredValue[];
+}
+
+function refsOfAll(holders: readonly Holder[]) {
+  const refs = holders.flatMap(({ values }) => values.map(refsOf));
+  return {
+    bodies: new Set(refs.flatMap(({ bodies }) => bodies)),
+    lists: new Set(refs.flatMap(({ lists }) => lists.map(({ list }) => list))),
+  };
+}
+
+/** Bodies that hold a value itself; those that a value refers to are messages. */
+function textsOf(holders: readonly Holder[]): Set<number> {
+  return new Set(
+    holders.flatMap(({ values }) => values.flatMap((value) => ("b" in value ? value.b : []))),
+  );
+}
+
+/** Shapes stay: the next exchange goes through the same ones. */
+function freeBodies(
+  { folded_body, checkpoints, nested }: PrunableRows,
+  { texts, kept }: { texts: ReadonlySet<number>; kept: { readonly bodies: ReadonlySet<number> } },
+): number[] {
+  const shapes = new Set([...checkpoints, ...nested].map(({ shape }) => shape));
+  return [...texts].filter(
+    (body) => body > folded_body && !kept.bodies.has(body) && !shapes.has(body),
+  );
+}
+
+/** Lists that nothing refers to, nor to a list on top of them; those on top come first. */
+function freeLists({ lists }: PrunableRows, kept: ReadonlySet<number>): number[] {
+  const needed = new Set(kept);
+  const free: number[] = [];
+  for (const { id, base } of lists.toSorted((a, b) => b.id - a.id)) {
+    if (!needed.has(id)) {
+      free.push(id);
+    } else if (base !== null) {
+      needed.add(base);
+    }
+  }
+  return free;
+}

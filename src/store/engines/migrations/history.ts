@@ -1,0 +1,51 @@
+import { RepriseError } from "../../../core/errors.ts";
+import { checkpoints } from "./0002-checkpoints.ts";
+import { createKeys } from "./0009-create-keys.ts";
+import { exchangeFailures } from "./0010-exchange-failures.ts";
+import { folds } from "./0003-folds.ts";
+import { openExchanges } from "./0005-open-exchanges.ts";
+import { origins } from "./0008-origins.ts";
+import { readiness } from "./0004-readiness.ts";
+import { sessions } from "./0001-sessions.ts";
+import { sessionsByCreation } from "./0006-sessions-by-creation.ts";
+import { threadHeads } from "./0007-thread-heads.ts";
+import type { Migration } from "./migration.ts";
+
+/** The whole history, in order. The last version is the one this program writes. */
+export const migrations: readonly Migration[] = [
+  sessions,
+  checkpoints,
+  folds,
+  readiness,
+  openExchanges,
+  sessionsByCreation,
+  threadHeads,
+  origins,
+  createKeys,
+  exchangeFailures,
+];
+
+export function latestVersion(): number {
+  return migrations.at(-1)?.version ?? 0;
+}
+
+/**
+ * Refuses tables that somebody who may only read them cannot use: there are none (version 0), or
+ * they are older than this program's.
+ *
+ * Error codes: `database_unavailable`, `database_unsupported`.
+ */
+export function requireCurrent(version: number): void {
+  if (version === 0) {
+    throw new RepriseError(
+      "database_unavailable",
+      "The database is empty: Reprise has no tables in it; name the one that holds the sessions.",
+    );
+  }
+  if (version < latestVersion()) {
+    throw new RepriseError(
+      "database_unsupported",
+      `An older Reprise wrote the database (version ${version} of the tables; this program reads ${latestVersion()}), and it is only read here; upgrade it with \`reprise upgrade --database …\` and try again.`,
+    );
+  }
+}

@@ -1,0 +1,145 @@
+import {
+  type CompiledQuery,
+  type DatabaseConnection,
+  type Driver,
+  Kysely,
+  PostgresAdapter,
+  PostgresIntrospector,
+  PostgresQueryCompiler,
+  type QueryResult,
+} from "kysely";
+import type { ClientBase } from "pg";
+
+import { createPreparedQueries, type PreparedQuery } from "../prepared.ts";
+import type { Database } from "../../schema.ts";
+import type { Tx } from "../../store.ts";
+import { postgresDialect } from "./dialect.ts";
+import { isLoss } from "./failure.ts";
+
+/** One connection to the server: kysely for the queries, `run` for BEGIN, COMMIT and settings. */
+export interface PostgresConnection {
+  readonly db: Kysely<Database>;
+  readonly rows: Tx["rows"];
+  /** The value of `SERVER_LIFE`; null behind a pooler, where it may change between transactions. */
+  readonly server: string | null;
+  /** Statements without parameters. Answers with the last one's command and rows. */
+  run(sql: string): Promise<Ran>;
+  /** What ended the connection; null while it is of use. */
+  readonly loss: unknown;
+}
+
+export interface Ran {
+  readonly command: string;
+  readonly rows: readonly Readonly<Record<string, unknown>>[];
+}
+
+/** Throws the client library's own errors: the caller turns them into sentences. */
+export function wrapClient(client: ClientBase, server: string | null): PostgresConnection {
+  let loss: unknown = null;
+  const noticed = (error: unknown): unknown => {
+    if (isLoss(error)) {
+      loss ??= error;
+    }
+    return error;
+  };
+  // without a listener an error event would end the process
+  client.on("error", noticed);
+  const query = async (text: string, values?: readonly unknown[]): Promise<Answered[]> => {
+    // outside, because a value that no database stores says nothing about the connection
+    const parameters = values?.map(postgresValue);
+    try {
+      const answer: Answered | Answered[] = await client.query(text, parameters);
+      return Array.isArray(answer) ? answer : [answer];
+    } catch (error) {
+      throw noticed(error);
+    }
+  };
+  const connection: DatabaseConnection = {
+    executeQuery: async <R>(compiled: CompiledQuery): Promise<QueryResult<R>> => {
+      const [answer] = await query(compiled.sql, compiled.parameters);
+      return {
+        rows: (answer?.rows ?? []) as R[],
+        numAffectedRows: BigInt(answer?.rowCount ?? 0),
+      };
+    },
+    streamQuery: () => {
+      throw new Error("queries of the store are bounded; none is streamed");
+    },
+  };
+  const db = kyselyOf(connection);
+  return {
+    db,
+    rows: preparedRows(db, query),
+    server,
+    run: async (sql) => {
+      const last = (await query(sql)).at(-1);
+      return { command: last?.command ?? "", rows: last?.rows ?? [] };
+    },
+    get loss() {
+      return loss;
+    },
+  };
+}
+
+function preparedRows(
+  db: Kysely<Database>,
+  query: (text: string, values: readonly unknown[]) => Promise<Answered[]>,
+): Tx["rows"] {
+  const ready = createPreparedQueries({ db, dialect: postgresDialect }, (sql) => sql);
+  return async <Values, Row>(prepared: PreparedQuery<Values, Row>, values: Values) => {
+    const { statement, parameters } = ready(prepared, values);
+    const [answer] = await query(statement, parameters);
+    return (answer?.rows ?? []) as Row[];
+  };
+}
+
+interface Answered {
+  readonly command: string;
+  readonly rowCount: number | null;
+  readonly rows: Readonly<Record<string, unknown>>[];
+}
+
+function kyselyOf(connection: DatabaseConnection): Kysely<Database> {
+  return new Kysely<Database>({
+    dialect: {
+      createAdapter: () => new PostgresAdapter(),
+      createDriver: () => oneConnectionDriver(connection),
+      createIntrospector: (db) => new PostgresIntrospector(db),
+      createQueryCompiler: () => new PostgresQueryCompiler(),
+    },
+  });
+}
+
+/** The whole driver: one connection, always free, because the store opens the transactions. */
+function oneConnectionDriver(connection: DatabaseConnection): Driver {
+  const unsupported = () => Promise.reject(new Error("the store opens and closes transactions"));
+  return {
+    init: () => Promise.resolve(),
+    acquireConnection: () => Promise.resolve(connection),
+    beginTransaction: unsupported,
+    commitTransaction: unsupported,
+    rollbackTransaction: unsupported,
+    releaseConnection: () => Promise.resolve(),
+    destroy: () => Promise.resolve(),
+  };
+}
+
+/** As on SQLite: flags are numbers, nothing is turned into JSON or an array on the way. */
+function postgresValue(value: unknown): string | number | bigint | null | Buffer {
+  switch (typeof value) {
+    case "string":
+    case "number":
+    case "bigint":
+      return value;
+    case "boolean":
+      return value ? 1 : 0;
+    default:
+      if (value === null || value === undefined) {
+        return null;
+      }
+      if (value instanceof Uint8Array) {
+        return Buffer.from(value.buffer, value.byteOffset, value.byteLength);
+      }
+      throw new TypeError("a query parameter is of a type that the store does not keep");
+  }
+}

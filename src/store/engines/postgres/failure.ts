@@ -1,0 +1,182 @@
+import { DatabaseError } from "pg";
+
+import { RepriseError } from "../../../core/errors.ts";
+
+/** True where the server refused the transaction because of another one that was at work. */
+export function isCollision(error: unknown): boolean {
+  const code = sqlState(error);
+  return code === SERIALIZATION_FAILURE || code === DEADLOCK;
+}
+
+/**
+ * True for an error after which the connection is of no use: everything that the server did not
+ * say itself, and what it says while it ends the session.
+ */
+export function isLoss(error: unknown): boolean {
+  if (!(error instanceof DatabaseError)) {
+    return true;
+  }
+  return error.severity === "FATAL" || error.severity === "PANIC" || isSessionEnd(error.code ?? "");
+}
+
+/** Class 08, and 57P01 to 57P05: the server shuts down, starts up or ended this session. */
+function isSessionEnd(code: string): boolean {
+  return code.startsWith("08") || code.startsWith("57P") || code === IDLE_TRANSACTION;
+}
+
+/**
+ * True where a connection that could not be made may be had a moment later: the server restarts,
+ * is out of reach or has no connection left. A wrong password stays wrong.
+ */
+export function isPassing(error: unknown): boolean {
+  return error instanceof DatabaseError
+    ? (isSessionEnd(error.code ?? "") && !isPoolerRefusal(error)) ||
+        error.code === TOO_MANY_CONNECTIONS
+    : !(error instanceof RepriseError);
+}
+
+const SERIALIZATION_FAILURE = "40001";
+const DEADLOCK = "40P01";
+const IDLE_TRANSACTION = "25P03";
+const TOO_MANY_CONNECTIONS = "53300";
+
+function sqlState(error: unknown): string | null {
+  return error instanceof DatabaseError ? (error.code ?? "") : null;
+}
+
+/**
+ * Turns a failure of PostgreSQL into a sentence with a next step; anything else passes unchanged.
+ * See https://www.postgresql.org/docs/current/errcodes-appendix.html.
+ */
+export function postgresFailure(error: unknown): unknown {
+  const cause = { cause: error };
+  switch (sqlState(error)) {
+    case "55P03":
+      return new RepriseError(
+        "database_locked",
+        "Another transaction kept a row locked for more than 5 seconds, so nothing was stored; try again.",
+        cause,
+      );
+    case SERIALIZATION_FAILURE:
+    case DEADLOCK:
+      return new RepriseError(
+        "database_locked",
+        "Other transactions came in between again and again, so nothing was stored; try again.",
+        cause,
+      );
+    case "57014":
+      return unavailable(
+        "The database took longer for a statement than statement_timeout allows, so nothing was stored; try again, or allow more in its address.",
+        error,
+      );
+    case "25006":
+    case "42501":
+      return new RepriseError(
+        "database_readonly",
+        "The database cannot be written: it is a standby, or this user lacks the right to; name the primary server, or grant the user the rights to the schema.",
+        cause,
+      );
+    case "53100":
+      return new RepriseError(
+        "database_full",
+        "The database server's disk is full, so nothing was stored; free some space and try again.",
+        cause,
+      );
+    case "XX001":
+    case "XX002":
+      return new RepriseError(
+        "database_corrupt",
+        "The database server found damaged data; keep the database as it is and restore a backup.",
+        cause,
+      );
+    case "53200":
+      return unavailable("The database server has no memory left; try again later.", error);
+    default:
+      return error;
+  }
+}
+
+/** Why a connection could not be made, with a next step. Never says what the address was. */
+export function connectFailure(error: unknown): unknown {
+  if (error instanceof RepriseError) {
+    return error;
+  }
+  if (isPoolerRefusal(error)) {
+    return new RepriseError(
+      "config_invalid",
+      "The connection pooler refuses settings that Reprise connects with. Set ignore_startup_parameters = statement_timeout,lock_timeout,idle_in_transaction_session_timeout,options in pgbouncer.ini; see docs/operations.md.",
+      { cause: error },
+    );
+  }
+  switch (sqlState(error)) {
+    case "28P01":
+    case "28000":
+      return unavailable(
+        "The database server refused the user or the password; check both in the address of the database.",
+        error,
+      );
+    case "3D000":
+      return unavailable(
+        "The database server has no database of this name; make one with createdb, or correct the address.",
+        error,
+      );
+    case TOO_MANY_CONNECTIONS:
+      return unavailable(
+        "The database server has no connection left; lower pool_size in the address of the database, or raise max_connections of the server.",
+        error,
+      );
+    case "57P03":
+      return unavailable("The database server is just starting up; try again.", error);
+    default:
+      return isTlsError(error)
+        ? unavailable(
+            "The database server and this program could not agree on TLS; check sslmode and sslrootcert in the address of the database.",
+            error,
+          )
+        : unavailable(
+            "The database server cannot be reached; check that it runs, and host and port in the address of the database.",
+            error,
+          );
+  }
+}
+
+/** Of a connection that went away and did not come back. */
+export function lostFailure(error: unknown): RepriseError {
+  return unavailable(
+    "The connection to the database was lost, so nothing was stored; check that the server runs and try again.",
+    error,
+  );
+}
+
+/** Of a connection that went away between COMMIT and its answer, when nobody can tell any more. */
+export function unknownCommit(error: unknown): RepriseError {
+  return unavailable(
+    "The connection to the database was lost while a change was being stored, so it may be stored or not; look whether it is there before you try again.",
+    error,
+  );
+}
+
+/** PgBouncer has one code, 08P01, for all that it refuses: only its text says what it is. */
+function isPoolerRefusal(error: unknown): boolean {
+  return (
+    error instanceof DatabaseError &&
+    error.code === "08P01" &&
+    error.message.startsWith("unsupported startup parameter")
+  );
+}
+
+function unavailable(sentence: string, cause: unknown): RepriseError {
+  return new RepriseError("database_unavailable", sentence, { cause });
+}
+
+function isTlsError(error: unknown): boolean {
+  if (!(error instanceof Error)) {
+    return false;
+  }
+  const code = "code" in error && typeof error.code === "string" ? error.code : "";
+  return (
+    /^ERR_(SSL|TLS)|CERT|SIGNATURE|ISSUER/.test(code) ||
+    // the client library gives this one no code
+    error.message === "The server does not support SSL connections"
+  );
+}

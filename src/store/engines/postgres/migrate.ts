@@ -1,0 +1,124 @@
+import { RepriseError } from "../../../core/errors.ts";
+import { latestVersion, migrations, requireCurrent } from "../migrations/history.ts";
+import type { Migration } from "../migrations/migration.ts";
+import type { PostgresConnection } from "./connection.ts";
+import { postgresDialect } from "./dialect.ts";
+import { requireDurable, SYNCHRONOUS_COMMIT } from "./durability.ts";
+
+/** What the transactions of all nodes that bring the tables to a version queue up for. */
+const MIGRATION_LOCK = 0x52505253;
+
+/** One of many nodes makes the tables; the others wait for it, however long a row may be waited for. */
+const PATIENCE = "SET LOCAL lock_timeout = '60s'; SET LOCAL statement_timeout = '120s'";
+
+/**
+ * Brings the tables to this program's version, each step in a transaction of its own. Nodes that
+ * start together take turns: the version is read again under an advisory lock. What is refused is
+ * left as it was.
+ *
+ * Error codes: `database_newer`, `database_foreign`, `config_invalid`.
+ */
+export async function migratePostgres(
+  connection: PostgresConnection,
+  notice: (sentence: string) => void,
+): Promise<void> {
+  const version = await readVersion(connection);
+  if (version === latestVersion()) {
+    return;
+  }
+  if (version > 0) {
+    notice(
+      `The database is upgraded from version ${version} of its tables to ${latestVersion()}; older versions of Reprise are then refused when they start. No backup is made on PostgreSQL: see docs/operations.md, "Upgrades".`,
+    );
+  }
+  for (const migration of migrations) {
+    await applyOnce(connection, migration);
+  }
+}
+
+/**
+ * Refuses a database that this program cannot read without changing it first.
+ *
+ * Error codes: `database_newer`, `database_foreign`, `database_unavailable` (an empty one),
+ * `database_unsupported` (an older one), `config_invalid`.
+ */
+export async function requireTables(connection: PostgresConnection): Promise<void> {
+  requireCurrent(await readVersion(connection));
+}
+
+async function applyOnce(connection: PostgresConnection, migration: Migration): Promise<void> {
+  const { rows } = await connection.run(
+    `BEGIN ISOLATION LEVEL READ COMMITTED; ${PATIENCE}; SELECT ${SYNCHRONOUS_COMMIT} AS synchronous_commit`,
+  );
+  try {
+    requireDurable(rows[0]?.["synchronous_commit"]);
+    await connection.run(`SELECT pg_advisory_xact_lock(${MIGRATION_LOCK})`);
+    if ((await readVersion(connection)) < migration.version) {
+      for (const statement of [VERSIONS, ...migration.statements(postgresDialect)]) {
+        await connection.run(statement);
+      }
+      await connection.run(
+        `INSERT INTO reprise_migrations (version, name) VALUES (${migration.version}, '${migration.name}')`,
+      );
+    }
+    await connection.run("COMMIT");
+  } catch (error) {
+    await connection.run("ROLLBACK").catch(() => undefined);
+    throw error;
+  }
+}
+
+const VERSIONS = `CREATE TABLE IF NOT EXISTS reprise_migrations (
+  version integer PRIMARY KEY,
+  name text NOT NULL,
+  applied_at text NOT NULL DEFAULT (${postgresDialect.column.now})
+)`;
+
+/**
+ * The version of the tables, 0 where Reprise has none yet. Changes nothing.
+ *
+ * Error codes: `database_newer`, `database_foreign`, `config_invalid`.
+ */
+export async function readVersion(connection: PostgresConnection): Promise<number> {
+  const found = await tablesOf(connection);
+  if (!found.has("reprise_migrations")) {
+    if (found.size > 0) {
+      throw new RepriseError(
+        "database_foreign",
+        "The database has tables of another program under the names that Reprise needs; name another database, or a schema of its own with options=-c%20search_path=reprise.",
+      );
+    }
+    return 0;
+  }
+  const { rows } = await connection.run(
+    "SELECT coalesce(max(version), 0) AS version FROM reprise_migrations",
+  );
+  const version = Number(rows[0]?.["version"]);
+  if (version > latestVersion()) {
+    throw new RepriseError(
+      "database_newer",
+      `The database was written by a newer Reprise (version ${version} of the tables; this program knows ${latestVersion()}); update Reprise, or name another database.`,
+    );
+  }
+  return version;
+}
+
+/** Those of our tables that stand in the schema in which new ones would be made. */
+async function tablesOf(connection: PostgresConnection): Promise<ReadonlySet<string>> {
+  const { rows } = await connection.run(TABLES);
+  const [first] = rows;
+  if (first?.["schema"] === null) {
+    throw new RepriseError(
+      "config_invalid",
+      "The schema that the address of the database names does not exist; make it with CREATE SCHEMA, or leave search_path out.",
+    );
+  }
+  return new Set(rows.flatMap(({ name }) => (typeof name === "string" ? [name] : [])));
+}
+
+const TABLES = `SELECT current_schema() AS schema, relname AS name
+  FROM (SELECT 1) AS one LEFT JOIN pg_class
+    ON relnamespace = current_schema()::regnamespace AND relname IN
+    ('reprise_migrations', 'sessions', 'messages', 'checkpoint_threads', 'checkpoint_bodies',
+     'checkpoint_lists', 'checkpoint_list_items', 'checkpoints', 'checkpoint_writes',
+     'readiness_probes')`;

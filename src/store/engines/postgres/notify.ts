@@ -1,0 +1,175 @@
+import { setTimeout as sleep } from "node:timers/promises";
+
+import { Client, type ClientConfig } from "pg";
+
+import type { CommitListener } from "../../store.ts";
+
+export interface Notifications {
+  /** Tells other nodes which sessions were touched: soon, and together with others. */
+  send(sessionIds: ReadonlySet<string>): void;
+  /** From now on hears what other nodes tell. */
+  listen(): void;
+  /** Sends what waits, if the server is there at once. Idempotent. */
+  close(): Promise<void>;
+}
+
+export interface NotificationsOptions {
+  readonly config: ClientConfig;
+  /** Told the sessions that other nodes touched. */
+  readonly onHint: CommitListener;
+}
+
+const CHANNEL = "reprise";
+/**
+ * The least time between two NOTIFY, each of which takes a lock of the whole server; what is touched
+ * meanwhile goes together. The first one after a pause goes at once.
+ */
+const GATHER_MS = 20;
+/** The server takes less than 8,000 bytes in one. */
+const PAYLOAD_BYTES = 7900;
+/** Sessions that wait while the server is away; beyond it the polls of other nodes find them. */
+const WAITING_MOST = 10_000;
+const RETRY_FIRST_MS = 100;
+const RETRY_MOST_MS = 5000;
+/** How long closing waits for the last hints. */
+const FAREWELL_MS = 1000;
+
+/**
+ * Wakes other nodes by LISTEN and NOTIFY on a connection of its own, outside of every transaction:
+ * a NOTIFY within one would make all commits of the server queue up. A hint that is lost costs
+ * the time until the next poll and nothing else, so no failure here is anybody's failure.
+ *
+ * The connection is made when there is something to say or somebody who listens.
+ */
+export function createNotifications({ config, onHint }: NotificationsOptions): Notifications {
+  const waiting = new Set<string>();
+  const closing = new AbortController();
+  let listening = false;
+  let news = Promise.withResolvers<void>();
+  let running: Promise<void> | null = null;
+
+  const wake = (): void => {
+    news.resolve();
+    if (!closing.signal.aborted) {
+      running ??= run();
+    }
+  };
+
+  const run = async (): Promise<void> => {
+    for (let wait = RETRY_FIRST_MS; !closing.signal.aborted;) {
+      const client = new Client(config);
+      const began = performance.now();
+      await converse(client).catch(() => undefined);
+      await client.end().catch(() => undefined);
+      wait = performance.now() - began > RETRY_MOST_MS ? RETRY_FIRST_MS : wait * 2;
+      await sleep(Math.min(wait, RETRY_MOST_MS), null, { signal: closing.signal }).catch(
+        () => undefined,
+      );
+    }
+  };
+
+  /** Until the connection is lost, or closing has sent what waited. */
+  const converse = async (client: Client): Promise<void> => {
+    const lost = Promise.withResolvers<never>();
+    lost.promise.catch(() => undefined);
+    client.on("error", lost.reject);
+    client.on("end", () => lost.reject(new Error("the connection ended")));
+    await client.connect();
+    const self = await pidOf(client);
+    client.on("notification", ({ processId, payload }) => {
+      if (processId !== self) {
+        onHint(new Set((payload ?? "").split(",").filter((id) => id !== "")));
+      }
+    });
+    let hears = false;
+    let sentAt = -GATHER_MS;
+    for (;;) {
+      news = Promise.withResolvers();
+      if (listening && !hears) {
+        hears = true;
+        await client.query(`LISTEN ${CHANNEL}`);
+      }
+      if (waiting.size > 0) {
+        await notify(client, waiting);
+        sentAt = performance.now();
+      }
+      if (closing.signal.aborted) {
+        return;
+      }
+      if (waiting.size === 0) {
+        await Promise.race([news.promise, lost.promise]);
+      }
+      const early = sentAt + GATHER_MS - performance.now();
+      if (early > 0) {
+        await sleep(early, null, { signal: closing.signal }).catch(() => undefined);
+      }
+    }
+  };
+
+  return {
+    send: (sessionIds) => {
+      if (waiting.size > WAITING_MOST) {
+        waiting.clear();
+      }
+      for (const id of sessionIds) {
+        waiting.add(id);
+      }
+      wake();
+    },
+    listen: () => {
+      listening = true;
+      wake();
+    },
+    close: async () => {
+      closing.abort();
+      wake();
+      const farewell = new AbortController();
+      await Promise.race([
+        running,
+        sleep(FAREWELL_MS, null, { signal: farewell.signal }).catch(() => undefined),
+      ]);
+      farewell.abort();
+    },
+  };
+}
+
+async function pidOf(client: Client): Promise<number> {
+  const { rows } = await client.query<{ pid: number }>("SELECT pg_backend_pid() AS pid");
+  return rows[0]?.pid ?? 0;
+}
+
+/**
+ * A hint that a crash takes away is no loss, so its commit does not wait for the disk. The setting is
+ * local to this statement: behind a pooler, the connection serves other transactions next.
+ */
+const NOTIFY = `SELECT set_config('synchronous_commit', 'off', true), pg_notify($1, payload)
+  FROM unnest($2::text[]) AS payload`;
+
+/** What could not be sent waits for the next connection. */
+async function notify(client: Client, waiting: Set<string>): Promise<void> {
+  const ids = [...waiting];
+  waiting.clear();
+  try {
+    await client.query(NOTIFY, [CHANNEL, payloadsOf(ids)]);
+  } catch (error) {
+    for (const id of ids) {
+      waiting.add(id);
+    }
+    throw error;
+  }
+}
+
+/** As few texts as hold all ids, with commas between. */
+export function payloadsOf(ids: readonly string[]): string[] {
+  const payloads: string[] = [];
+  let payload = "";
+  for (const id of ids) {
+    if (payload.length + 1 + id.length > PAYLOAD_BYTES) {
+      payloads.push(payload);
+      payload = id;
+    } else {
+      payload = payload === "" ? id : `${payload},${id}`;
+    }
+  }
+  return payload === "" ? payloads : [...payloads, payload];
+}

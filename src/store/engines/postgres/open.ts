@@ -1,0 +1,71 @@
+import { createListeners } from "../listeners.ts";
+import type { Store } from "../../store.ts";
+import { parseAddress } from "./address.ts";
+import { createNotifications, type Notifications } from "./notify.ts";
+import { migratePostgres } from "./migrate.ts";
+import { clientConfig, createPool } from "./pool.ts";
+import { bootstrap } from "./bootstrap.ts";
+import { createTransactions } from "./transactions.ts";
+
+export interface PostgresOptions {
+  /** `postgres://user:password@host:5432/database?parameters`; see `parseAddress`. */
+  readonly url: string;
+  /** Called with what a person should know about the database, one sentence each. */
+  readonly notice?: (sentence: string) => void;
+}
+
+/**
+ * Opens a PostgreSQL database as the store, for any number of nodes at once. Tables that are not
+ * there yet are made.
+ *
+ * Error codes: `database_*`, `config_invalid`.
+ */
+export async function openPostgresStore({
+  url,
+  notice = () => undefined,
+}: PostgresOptions): Promise<Store> {
+  const address = parseAddress(url);
+  const pool = createPool(address);
+  try {
+    await bootstrap(pool, (connection) => migratePostgres(connection, notice));
+  } catch (error) {
+    await pool.close();
+    throw error;
+  }
+  const listeners = createListeners();
+  const hints = address.hints
+    ? createNotifications({ config: clientConfig(address), onHint: listeners.tell })
+    : NO_HINTS;
+  const transactions = createTransactions({
+    pool,
+    onCommit: (sessionIds) => {
+      listeners.tell(sessionIds);
+      hints.send(sessionIds);
+    },
+  });
+  let closing: Promise<void> | null = null;
+  const close = async (): Promise<void> => {
+    await transactions.close();
+    await hints.close();
+    await pool.close();
+  };
+  return {
+    location: address.shown,
+    read: transactions.read,
+    write: transactions.write,
+    onCommit: (listener) => {
+      hints.listen();
+      return listeners.add(listener);
+    },
+    mayHaveChanged: transactions.mayHaveChanged,
+    load: pool.load,
+    close: () => (closing ??= close()),
+    [Symbol.asyncDispose]: () => (closing ??= close()),
+  };
+}
+
+const NO_HINTS: Notifications = {
+  send: () => undefined,
+  listen: () => undefined,
+  close: () => Promise.resolve(),
+};

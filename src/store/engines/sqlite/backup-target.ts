@@ -1,0 +1,154 @@
+import {
+  closeSync,
+  fsyncSync,
+  linkSync,
+  openSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from "node:fs";
+import { basename, dirname, join } from "node:path";
+
+import { RepriseError } from "../../../core/errors.ts";
+
+export interface BackupTarget {
+  readonly database: string;
+  readonly target: string;
+  readonly overwrite: boolean;
+}
+
+/** What SQLite lays beside a database. */
+const SIDE_FILES = ["-wal", "-shm", "-journal"];
+
+/**
+ * Refuses a target that is the database itself or one of the files beside it, that is there
+ * already, or beside which another database's unfinished business stands: SQLite would take that
+ * for the copy's own.
+ *
+ * Error codes: `invalid_usage`, `file_unwritable`, `database_unavailable`.
+ */
+export function checkTarget({ database, target, overwrite }: BackupTarget): void {
+  if (statSync(database, { throwIfNoEntry: false })?.isFile() !== true) {
+    throw new RepriseError(
+      "database_unavailable",
+      "There is no database at this place, so there is nothing to back up; name one with --database.",
+    );
+  }
+  const place = placeOf(target);
+  const own = realpathSync(database);
+  const found = statSync(target, { throwIfNoEntry: false });
+  if ([own, ...SIDE_FILES.map((side) => own + side)].includes(place) || isSame(found, own)) {
+    throw usage("A backup cannot take the place of the database itself; name another file.");
+  }
+  if (found !== undefined && !found.isFile()) {
+    throw usage("The backup's place is a folder or a device; name a file.");
+  }
+  if (found !== undefined && !overwrite) {
+    throw usage(
+      "A file stands at the backup's place already; name another one, or replace it with --force.",
+    );
+  }
+  if (SIDE_FILES.some((side) => statSync(target + side, { throwIfNoEntry: false }) !== undefined)) {
+    throw usage(
+      "Files of a database that is in use or was not closed stand beside the backup's place; name another file.",
+    );
+  }
+}
+
+function usage(sentence: string): RepriseError {
+  return new RepriseError("invalid_usage", sentence);
+}
+
+/** The target with its folder's real path; a link under the last name is what would be replaced. */
+function placeOf(target: string): string {
+  try {
+    return join(realpathSync(dirname(target)), basename(target));
+  } catch (error) {
+    throw unwritable(error);
+  }
+}
+
+function isSame(found: { dev: number; ino: number } | undefined, database: string): boolean {
+  const { dev, ino } = statSync(database);
+  return found?.dev === dev && found.ino === ino;
+}
+
+/** Makes the empty file that SQLite fills: nobody but this user may ever read it. */
+export function makePartial(partial: string): void {
+  try {
+    closeSync(openSync(partial, "wx", 0o600));
+  } catch (error) {
+    throw unwritable(error);
+  }
+}
+
+/**
+ * Syncs the copy and gives it its name. Returns its size in bytes.
+ *
+ * Error codes: `invalid_usage` where a file has appeared there since, `file_unwritable`.
+ */
+export function putInPlace(partial: string, { target, overwrite }: BackupTarget): number {
+  try {
+    sync(partial, "r+");
+    const { size } = statSync(partial);
+    if (overwrite || !linked(partial, target)) {
+      renameSync(partial, target);
+    }
+    sync(dirname(target), "r");
+    return size;
+  } catch (error) {
+    throw unwritable(error);
+  }
+}
+
+/** Unlike a rename, a link never replaces what appeared there since. False where there are none. */
+function linked(partial: string, target: string): boolean {
+  try {
+    linkSync(partial, target);
+  } catch (error) {
+    if (codeOf(error) === "EEXIST" || statSync(target, { throwIfNoEntry: false }) !== undefined) {
+      throw error;
+    }
+    return false;
+  }
+  rmSync(partial);
+  return true;
+}
+
+function sync(path: string, flags: string): void {
+  const descriptor = openSync(path, flags);
+  try {
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+function unwritable(error: unknown): unknown {
+  switch (codeOf(error)) {
+    case "EEXIST":
+      return usage("A file has appeared at the backup's place meanwhile; name another one.");
+    case "ENOSPC":
+    case "EDQUOT":
+      return new RepriseError(
+        "database_full",
+        "The disk is full, so no backup was kept; free some space and try again.",
+        { cause: error },
+      );
+    case undefined:
+      return error;
+    default:
+      return new RepriseError(
+        "file_unwritable",
+        "The backup cannot be written there; name a file in a folder that is there and that you may write.",
+        { cause: error },
+      );
+  }
+}
+
+function codeOf(error: unknown): unknown {
+  return error instanceof Error && "code" in error && !(error instanceof RepriseError)
+    ? error.code
+    : undefined;
+}

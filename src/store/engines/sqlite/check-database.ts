@@ -1,0 +1,125 @@
+import { DatabaseSync } from "node:sqlite";
+
+import { RepriseError } from "../../../core/errors.ts";
+import { migrations } from "../migrations/history.ts";
+import { sqliteFailure } from "./failure.ts";
+import { APPLICATION_ID } from "./migrate.ts";
+import type { Check } from "../../verify/check.ts";
+
+export interface DatabaseChecks {
+  readonly checks: readonly Check[];
+  /** True where the store can be opened without changing the file's version. */
+  readonly isCurrent: boolean;
+}
+
+/** How long to wait for another process's lock, in milliseconds. */
+const TIMEOUT_MS = 5000;
+
+/**
+ * Looks into a database file without changing it, whatever it is: damaged, of another program, of
+ * another version. On a connection of its own that only reads, closed again when this returns; this
+ * process must not have the file open otherwise, because closing drops SQLite's locks.
+ *
+ * `quick` leaves out the comparison of tables with their indexes, which takes most of the time.
+ */
+export function checkDatabase(path: string, quick: boolean): DatabaseChecks {
+  const checks: Check[] = [];
+  let isCurrent = false;
+  try {
+    const raw = new DatabaseSync(path, { readOnly: true, timeout: TIMEOUT_MS });
+    try {
+      checks.push(checkSqlite(raw), checkIntegrity(raw, quick));
+      const version = checkVersion(raw);
+      checks.push(version.check);
+      isCurrent = version.isCurrent && checks.every(({ status }) => status !== "failed");
+      if (isCurrent) {
+        checks.push(checkReferences(raw));
+      }
+    } finally {
+      raw.close();
+    }
+  } catch (error) {
+    checks.push(unreadable(error));
+    isCurrent = false;
+  }
+  return { checks, isCurrent };
+}
+
+function checkSqlite(raw: DatabaseSync): Check {
+  const version = String(first(raw, "SELECT sqlite_version()"));
+  return { name: "sqlite", status: "ok", sentence: `SQLite ${version}, from Node.js.` };
+}
+
+/** Faults that are named; one is enough to know. */
+const FAULTS = 3;
+
+function checkIntegrity(raw: DatabaseSync, quick: boolean): Check {
+  const pragma = quick ? "quick_check" : "integrity_check";
+  const faults = raw
+    .prepare(`PRAGMA ${pragma}(${FAULTS})`)
+    .all()
+    .map((row) => String(row[pragma]));
+  if (faults.length === 1 && faults[0] === "ok") {
+    return { name: "integrity", status: "ok", sentence: `SQLite's ${pragma} found no fault.` };
+  }
+  return {
+    name: "integrity",
+    status: "failed",
+    sentence: `SQLite's ${pragma} found the file damaged (${faults.join("; ")}); keep it as it is and restore a backup.`,
+  };
+}
+
+function checkVersion(raw: DatabaseSync): { check: Check; isCurrent: boolean } {
+  const latest = migrations.at(-1)?.version ?? 0;
+  const version = Number(first(raw, "PRAGMA user_version"));
+  const isOurs = first(raw, "PRAGMA application_id") === APPLICATION_ID;
+  const check = (
+    status: Check["status"],
+    sentence: string,
+  ): { check: Check; isCurrent: boolean } => ({
+    check: { name: "version", status, sentence },
+    isCurrent: isOurs && version === latest,
+  });
+  if (!isOurs) {
+    return check(
+      "failed",
+      "The file is a SQLite database of another program, or an empty one; name another file with --database.",
+    );
+  }
+  if (version > latest) {
+    return check(
+      "failed",
+      `A newer Reprise wrote the database (version ${version} of the tables; this program knows ${latest}); update Reprise.`,
+    );
+  }
+  return version < latest
+    ? check(
+        "warning",
+        `An older Reprise wrote the database (version ${version} of the tables); the next command that opens it makes a copy of it and brings it to ${latest}; \`reprise upgrade --dry-run\` shows what would happen.`,
+      )
+    : check("ok", `The tables are of version ${version}, which this program writes.`);
+}
+
+function checkReferences(raw: DatabaseSync): Check {
+  const broken = raw.prepare("PRAGMA foreign_key_check").all();
+  const tables = new Set(broken.map((row) => String(row["table"])));
+  return broken.length === 0
+    ? { name: "references", status: "ok", sentence: "Every row that refers to another finds it." }
+    : {
+        name: "references",
+        status: "failed",
+        sentence: `${broken.length} rows of ${[...tables].join(", ")} refer to rows that are not there; another program has changed the file. Restore a backup, or see \`reprise sessions verify\`.`,
+      };
+}
+
+function first(raw: DatabaseSync, query: string): unknown {
+  return Object.values(raw.prepare(query).get() ?? {})[0];
+}
+
+function unreadable(error: unknown): Check {
+  const failure = sqliteFailure(error);
+  if (failure instanceof RepriseError) {
+    return { name: "integrity", status: "failed", sentence: failure.message };
+  }
+  throw failure;
+}

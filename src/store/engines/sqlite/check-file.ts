@@ -1,0 +1,75 @@
+import { existsSync, type Stats, statfsSync, statSync } from "node:fs";
+import { dirname } from "node:path";
+
+import type { Check } from "../../verify/check.ts";
+
+/** Files that SQLite lays beside a database, and the database itself. */
+export const SUFFIXES = ["", "-wal", "-shm"] as const;
+
+/**
+ * The file and its folder as the system sees them: who may read them, and how much room there is.
+ * Opens nothing.
+ */
+export function checkFiles(path: string): Check[] {
+  return [checkModes(path), checkDisk(path)];
+}
+
+/** What others than its user may do with it, in octal: 0o077. */
+const OTHERS = 0o077;
+
+function checkModes(path: string): Check {
+  const places = [dirname(path), ...SUFFIXES.map((suffix) => path + suffix)];
+  const open = places
+    .flatMap((place) => ({ place, found: statOf(place) }))
+    .filter(({ found }) => found !== null && (found.mode & OTHERS) !== 0);
+  const [first] = open;
+  if (first?.found === undefined || first.found === null) {
+    return {
+      name: "modes",
+      status: "ok",
+      sentence: "Only its user may read the database and its folder.",
+    };
+  }
+  const mode = (first.found.mode & 0o777).toString(8);
+  return {
+    name: "modes",
+    status: "warning",
+    sentence: first.found.isDirectory()
+      ? `Other users may look into the database's folder (mode ${mode}); keep it in one of its own, or close this one with chmod 700.`
+      : `Other users may read the database or a file beside it (mode ${mode}); close it with chmod 600.`,
+  };
+}
+
+const GIB = 1024 ** 3;
+
+function checkDisk(path: string): Check {
+  const { bavail, bsize } = statfsSync(nearest(path), { bigint: true });
+  const free = Number(bavail * bsize);
+  const size = SUFFIXES.reduce((sum, suffix) => sum + (statOf(path + suffix)?.size ?? 0), 0);
+  const isShort = free < Math.max(GIB, size);
+  const room = `${gibibytes(free)} GiB are free; the database has ${gibibytes(size)} GiB`;
+  return {
+    name: "disk",
+    status: isShort ? "warning" : "ok",
+    sentence: isShort
+      ? `${room}. Free some space: a backup needs as much room as the database, and a full disk stores nothing.`
+      : `${room}.`,
+  };
+}
+
+/** The folder that is there, on the way up from a file that may not be. */
+function nearest(path: string): string {
+  let place = path;
+  while (!existsSync(place) && dirname(place) !== place) {
+    place = dirname(place);
+  }
+  return place;
+}
+
+function gibibytes(bytes: number): string {
+  return (bytes / GIB).toFixed(1);
+}
+
+function statOf(path: string): Stats | null {
+  return statSync(path, { throwIfNoEntry: false }) ?? null;
+}

@@ -1,0 +1,74 @@
+import { existsSync, readdirSync, readlinkSync, realpathSync } from "node:fs";
+
+import { isRepriseError } from "../../../core/errors.ts";
+import { refuseForeignWal } from "./foreign-wal.ts";
+import type { Check } from "../../verify/check.ts";
+import { SUFFIXES } from "./check-file.ts";
+
+/**
+ * Whether the write-ahead log is the database's own, and whether a process works on with a file
+ * that was deleted under it: what that process stores is gone once it ends. The second can be told
+ * on Linux only, and of this user's processes. Must be called before this process opens the file.
+ */
+export function checkLog(path: string): Check {
+  try {
+    refuseForeignWal(path);
+  } catch (error) {
+    if (isRepriseError(error)) {
+      return { name: "log", status: "failed", sentence: error.message };
+    }
+    throw error;
+  }
+  const holders = processesWithDeletedFiles(existsSync(path) ? realpathSync(path) : path);
+  if (holders === null) {
+    return {
+      name: "log",
+      status: "ok",
+      sentence:
+        "The write-ahead log is the database's own; whether a process has a deleted one open cannot be told on this system.",
+    };
+  }
+  return holders.length === 0
+    ? {
+        name: "log",
+        status: "ok",
+        sentence:
+          "The write-ahead log is the database's own, and no process of this user works with a deleted one.",
+      }
+    : {
+        name: "log",
+        status: "failed",
+        sentence: `A file of the database was deleted while process ${holders.join(", ")} had it open; what that process stores is lost when it ends. Copy what it shows, stop it, then run \`reprise doctor\` again.`,
+      };
+}
+
+/** Null where the system does not tell. */
+function processesWithDeletedFiles(path: string): number[] | null {
+  const deleted = new Set(SUFFIXES.map((suffix) => `${path}${suffix} (deleted)`));
+  let names: string[];
+  try {
+    names = readdirSync("/proc");
+  } catch {
+    return null;
+  }
+  const pids = names.filter((name) => /^\d+$/.test(name));
+  if (!pids.includes(String(process.pid))) {
+    return null;
+  }
+  return pids.filter((pid) => openFiles(pid).some((file) => deleted.has(file))).map(Number);
+}
+
+/** None for a process that has ended since, or is another user's. */
+function openFiles(pid: string): string[] {
+  try {
+    return readdirSync(`/proc/${pid}/fd`).flatMap((descriptor) => {
+      try {
+        return readlinkSync(`/proc/${pid}/fd/${descriptor}`);
+      } catch {
+        return [];
+      }
+    });
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,207 @@
+import { DatabaseSync, type StatementSync } from "node:sqlite";
+
+import {
+  type CompiledQuery,
+  type DatabaseConnection,
+  type Driver,
+  Kysely,
+  type QueryResult,
+  SqliteAdapter,
+  SqliteIntrospector,
+  SqliteQueryCompiler,
+} from "kysely";
+
+import { createPreparedQueries, type PreparedQuery } from "../prepared.ts";
+import type { Database } from "../../schema.ts";
+import type { Tx } from "../../store.ts";
+import { sqliteDialect } from "./dialect.ts";
+
+/** One connection to the file: kysely for the queries, `exec` for BEGIN, COMMIT and pragmas. */
+export interface SqliteConnection {
+  readonly db: Kysely<Database>;
+  readonly rows: Tx["rows"];
+  readonly raw: DatabaseSync;
+  close(): void;
+}
+
+/** Prepared statements kept a connection, those used last: every query of the program fits. */
+const STATEMENTS_KEPT = 300;
+/** Longer ones hold lists of ids, of any length: kept, they would take megabytes and never fit again. */
+const LONGEST_KEPT = 4000;
+
+/**
+ * - FULL: a commit is on the disk before it is acknowledged.
+ * - A log that grew behind a long read (a backup, say) is cut to this size once it begins anew.
+ * - Functions in a file's own schema must be harmless, and pages are checked as they are read,
+ *   because the file may come from anywhere.
+ */
+const SETTINGS = `
+  PRAGMA synchronous = FULL;
+  PRAGMA journal_size_limit = ${16 * 1024 * 1024};
+  PRAGMA temp_store = MEMORY;
+  PRAGMA trusted_schema = OFF;
+  PRAGMA cell_size_check = ON;`;
+
+/**
+ * Opens one connection and changes nothing in the file: it may be another program's.
+ * `busyTimeoutMs` is how long a statement waits, in this thread, for another process's lock.
+ * Throws SQLite's own errors: the caller turns them into sentences.
+ */
+export function openConnection(
+  path: string,
+  busyTimeoutMs: number,
+  { readOnly = false } = {},
+): SqliteConnection {
+  const raw = new DatabaseSync(path, {
+    readOnly,
+    timeout: busyTimeoutMs,
+    enableForeignKeyConstraints: true,
+  });
+  try {
+    raw.exec(SETTINGS);
+    raw.enableDefensive(true);
+  } catch (error) {
+    raw.close();
+    throw error;
+  }
+  const statements = statementCache(raw);
+  const connection = kyselyConnection(statements);
+  const db = new Kysely<Database>({
+    dialect: {
+      createAdapter: () => new SqliteAdapter(),
+      createDriver: () => singleConnectionDriver(connection),
+      createIntrospector: (db) => new SqliteIntrospector(db),
+      createQueryCompiler: () => new SqliteQueryCompiler(),
+    },
+  });
+  return { db, rows: preparedRows(db, statements), raw, close: () => raw.close() };
+}
+
+/** The whole driver: one connection, always free, because the store queues in front of it. */
+function singleConnectionDriver(connection: DatabaseConnection): Driver {
+  const unsupported = () => Promise.reject(new Error("the store opens and closes transactions"));
+  return {
+    init: () => Promise.resolve(),
+    acquireConnection: () => Promise.resolve(connection),
+    beginTransaction: unsupported,
+    commitTransaction: unsupported,
+    rollbackTransaction: unsupported,
+    releaseConnection: () => Promise.resolve(),
+    destroy: () => Promise.resolve(),
+  };
+}
+
+function kyselyConnection(statements: StatementCache): DatabaseConnection {
+  return {
+    executeQuery: <R>(query: CompiledQuery): Promise<QueryResult<R>> => {
+      try {
+        return Promise.resolve(statements(query.sql)(query.parameters));
+      } catch (error) {
+        return Promise.reject(error);
+      }
+    },
+    streamQuery: () => {
+      throw new Error("queries of the store are bounded; none is streamed");
+    },
+  };
+}
+
+function preparedRows(db: Kysely<Database>, statements: StatementCache): Tx["rows"] {
+  const ready = createPreparedQueries({ db, dialect: sqliteDialect }, statements);
+  return async <Values, Row>(query: PreparedQuery<Values, Row>, values: Values) => {
+    const { statement, parameters } = ready(query, values);
+    return statement<Row>(parameters).rows;
+  };
+}
+
+type CachedStatement = <R>(parameters: readonly unknown[]) => QueryResult<R>;
+type StatementCache = (sql: string) => CachedStatement;
+
+function statementCache(raw: DatabaseSync): StatementCache {
+  const cache = new Map<string, CachedStatement>();
+  return (sql) => {
+    const known = cache.get(sql);
+    if (known !== undefined) {
+      // behind all others: the first one is then the one not used for the longest time
+      cache.delete(sql);
+      cache.set(sql, known);
+      return known;
+    }
+    const statement = cachedStatement(raw, sql);
+    if (sql.length <= LONGEST_KEPT) {
+      const [oldest] = cache.size < STATEMENTS_KEPT ? [] : cache.keys();
+      cache.delete(oldest ?? "");
+      cache.set(sql, statement);
+    }
+    return statement;
+  };
+}
+
+/**
+ * A statement that has columns is read; any other is carried out and says how much it changed.
+ *
+ * Refuses to be carried out outside a transaction. SQLite ends one by itself in some failures; an
+ * operation that went on regardless would commit the rest of its work statement by statement.
+ */
+function cachedStatement(raw: DatabaseSync, sql: string): CachedStatement {
+  const statement = raw.prepare(sql);
+  const names = statement.columns().map(({ name }) => name);
+  const shape = Object.fromEntries(names.map((name) => [name, null]));
+  statement.setReturnArrays(true);
+  return <R>(parameters: readonly unknown[]): QueryResult<R> => {
+    if (!raw.isTransaction) {
+      throw new Error("the operation's transaction is over");
+    }
+    const values = parameters.map(sqliteValue);
+    if (names.length > 0) {
+      return { rows: rowsOf<R>(statement, { names, shape, values }) };
+    }
+    const { changes, lastInsertRowid } = statement.run(...values);
+    return { rows: [], numAffectedRows: BigInt(changes), insertId: BigInt(lastInsertRowid) };
+  };
+}
+
+interface RowShape {
+  readonly names: readonly string[];
+  readonly shape: Readonly<Record<string, null>>;
+}
+
+/**
+ * Rows as plain objects of one shape. Those that `node:sqlite` makes itself are dictionaries without
+ * a prototype: to copy or to serialise one takes three times as long.
+ */
+function rowsOf<R>(
+  statement: StatementSync,
+  { names, shape, values }: RowShape & { readonly values: readonly SqliteValue[] },
+): R[] {
+  const read: unknown = statement.all(...values);
+  return (read as unknown[][]).map((cells) => {
+    // the shape is there from the beginning: growing an object by one name after another is slower
+    const row: Record<string, unknown> = { ...shape };
+    for (let index = 0; index < names.length; index += 1) {
+      row[names[index] ?? ""] = cells[index];
+    }
+    return row as R;
+  });
+}
+
+type SqliteValue = string | number | bigint | null | Uint8Array;
+
+function sqliteValue(value: unknown): SqliteValue {
+  switch (typeof value) {
+    case "string":
+    case "number":
+    case "bigint":
+      return value;
+    case "boolean":
+      return value ? 1 : 0;
+    default:
+      if (value === null || value === undefined) {
+        return null;
+      }
+      if (value instanceof Uint8Array) {
+        return value;
+      }
+      throw new TypeError("a query parameter is of a type that SQLite does not store");
+  }
+}

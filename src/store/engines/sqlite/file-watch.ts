@@ -1,0 +1,87 @@
+import { closeSync, fstatSync, openSync, readSync } from "node:fs";
+
+import { isOpenHere } from "./foreign-wal.ts";
+
+/** What is compared of `fs.stat` with `bigint`. */
+interface FileState {
+  readonly size: bigint;
+  readonly mtimeNs: bigint;
+}
+
+export interface FileWatch extends Disposable {
+  /** False from the moment on that another program than SQLite is seen to have changed the file. */
+  isIntact(found: FileState): boolean;
+}
+
+/** Parts of the header (https://sqlite.org/fileformat.html, 1.3). */
+interface Header {
+  /** False for a file without a write-ahead log, as a backup is. */
+  readonly isLogged: boolean;
+  /** Never goes back. */
+  readonly changes: number;
+  /** Never goes back; VACUUM raises it. */
+  readonly schema: number;
+  /** The size of the file after a whole checkpoint. */
+  readonly bytes: bigint;
+}
+
+interface Seen {
+  readonly file: FileState;
+  readonly header: Header;
+}
+
+/**
+ * Notices that another program cut or overwrote a database file in place. SQLite changes it at
+ * checkpoints only, so its size and time say when to read its header. What cannot be noticed is
+ * listed in docs/operations.md.
+ *
+ * The descriptor is open for as long as any connection of this process is: closing one drops
+ * SQLite's locks. If something else still has the file open at the end, it is left open.
+ */
+export function createFileWatch(path: string): FileWatch {
+  const descriptor = openSync(path, "r");
+  const look = (file: FileState): Seen => ({ file, header: readHeader(descriptor) });
+  let seen = look(fstatSync(descriptor, { bigint: true }));
+  let intact = true;
+  return {
+    isIntact: (file) => {
+      if (intact && (seen.file.mtimeNs !== file.mtimeNs || seen.file.size !== file.size)) {
+        const found = look(file);
+        intact = follows(seen, found);
+        seen = found;
+      }
+      return intact;
+    },
+    [Symbol.dispose]: () => {
+      if (!isOpenHere(fstatSync(descriptor), { except: descriptor })) {
+        closeSync(descriptor);
+      }
+    },
+  };
+}
+
+/** True where SQLite can have made the second state out of the first one. */
+function follows(before: Seen, now: Seen): boolean {
+  const isVacuumed = now.header.schema > before.header.schema && now.header.bytes === now.file.size;
+  return (
+    now.header.isLogged &&
+    now.header.changes >= before.header.changes &&
+    now.header.schema >= before.header.schema &&
+    (now.file.size >= before.file.size || isVacuumed)
+  );
+}
+
+const HEADER_BYTES = 100;
+
+function readHeader(descriptor: number): Header {
+  const header = Buffer.alloc(HEADER_BYTES);
+  readSync(descriptor, header, 0, HEADER_BYTES, 0);
+  // 1 means 65,536
+  const pageSize = header.readUInt16BE(16) === 1 ? 65_536 : header.readUInt16BE(16);
+  return {
+    isLogged: header.toString("latin1", 0, 16) === "SQLite format 3\0" && header[19] === 2,
+    changes: header.readUInt32BE(24),
+    schema: header.readUInt32BE(40),
+    bytes: BigInt(pageSize) * BigInt(header.readUInt32BE(28)),
+  };
+}

@@ -1,0 +1,215 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+
+import { RepriseError } from "../../../core/errors.ts";
+import type { CommitListener, Operation, Tx } from "../../store.ts";
+import type { SqliteConnection } from "./connection.ts";
+import { sqliteDialect } from "./dialect.ts";
+import { sqliteFailure } from "./failure.ts";
+import type { WaitingLine } from "./waiting-line.ts";
+import { beginImmediate } from "./write-lock.ts";
+
+export interface GroupCommit {
+  write<Input, Output>(operation: Operation<Input, Output>, input: Input): Promise<Output>;
+  /** Operations that wait, and whether a group of them is being carried out. */
+  load(): ConnectionLoad;
+  /** Waits for what is queued; later writes are refused. */
+  close(): Promise<void>;
+}
+
+export interface ConnectionLoad {
+  readonly busy: boolean;
+  readonly waiting: number;
+}
+
+export interface GroupCommitParts {
+  readonly connection: SqliteConnection;
+  readonly onCommit: CommitListener;
+  /** See `write-lock.ts`. */
+  readonly busyTimeoutMs: number;
+  readonly line: WaitingLine;
+  /** Throws where the file is no longer the one that was opened. */
+  readonly requirePlace: () => void;
+}
+
+/** Tells a waiting writer how its operation ended; called once the commit is durable. */
+type Answer = () => void;
+
+interface Waiting {
+  carryOut(tx: Tx): Promise<Answer>;
+  reject(error: unknown): void;
+}
+
+/** Operations in one transaction at most, so that a flood of writers still gets answers. */
+const GROUP_SIZE = 256;
+
+/**
+ * The one writer of this process. Operations queue; once a turn of the event loop everything that
+ * waits goes into ONE transaction and one fsync, each operation under its own savepoint unless it is
+ * alone, and all are answered after the commit.
+ *
+ *     write() ─> queue ─(next turn)─> BEGIN IMMEDIATE
+ *                                       SAVEPOINT, operation, RELEASE  (or ROLLBACK TO: only
+ *                                       …                              that one is refused)
+ *                                     COMMIT ─> answer all, tell `onCommit`
+ */
+export function createGroupCommit(parts: GroupCommitParts): GroupCommit {
+  const queue: Waiting[] = [];
+  let closed = false;
+  let draining: Promise<void> | null = null;
+
+  const drain = async (): Promise<void> => {
+    while (queue.length > 0) {
+      // a whole turn, also between groups: writers that write again as soon as they are answered
+      // would otherwise keep timers and sockets from ever being served
+      await nextTurn();
+      await commitNext(parts, queue);
+    }
+    draining = null;
+  };
+
+  return {
+    write: (operation, input) =>
+      new Promise((resolve, reject) => {
+        if (closed) {
+          reject(new RepriseError("shutting_down", "Reprise is shutting down; try again later."));
+          return;
+        }
+        queue.push({
+          carryOut: async (tx) => {
+            const output = await operation(tx, input);
+            return () => resolve(output);
+          },
+          reject,
+        });
+        draining ??= drain();
+      }),
+    load: () => ({ busy: draining !== null, waiting: queue.length }),
+    close: async () => {
+      closed = true;
+      await draining;
+    },
+  };
+}
+
+/** Takes the lock, then everything that waits by then: who came while it was held goes along. */
+async function commitNext(parts: GroupCommitParts, queue: Waiting[]): Promise<void> {
+  const cameBefore = queue.length;
+  try {
+    await begin(parts);
+  } catch (error) {
+    refuse(queue.splice(0, cameBefore), error);
+    return;
+  }
+  await commitGroup(parts, queue.splice(0, GROUP_SIZE));
+}
+
+/** Carries a group out in the transaction that is open, commits and answers. Never rejects. */
+async function commitGroup(parts: GroupCommitParts, group: readonly Waiting[]): Promise<void> {
+  const { connection, onCommit } = parts;
+  const touched = new Set<string>();
+  let answers: readonly Answer[];
+  try {
+    answers = await carryOutAll(connection, group, touched);
+    connection.raw.exec("COMMIT");
+  } catch (error) {
+    await undo(parts, group, error);
+    return;
+  }
+  for (const answer of answers) {
+    answer();
+  }
+  if (touched.size > 0) {
+    onCommit(touched);
+  }
+}
+
+/**
+ * The whole group is lost: COMMIT failed, or SQLite rolled everything back by itself, as it does
+ * when the disk fills up. One operation may be the cause of it (it was too large, say), so each is
+ * carried out again in a transaction of its own.
+ */
+async function undo(
+  parts: GroupCommitParts,
+  group: readonly Waiting[],
+  error: unknown,
+): Promise<void> {
+  try {
+    rollBack(parts.connection);
+    if (group.length === 1) {
+      refuse(group, error);
+      return;
+    }
+  } catch (failure) {
+    refuse(group, failure);
+    return;
+  }
+  for (const waiting of group) {
+    try {
+      await begin(parts);
+    } catch (failure) {
+      refuse([waiting], failure);
+      continue;
+    }
+    await commitGroup(parts, [waiting]);
+  }
+}
+
+function refuse(group: readonly Waiting[], error: unknown): void {
+  const failure = sqliteFailure(error);
+  for (const waiting of group) {
+    waiting.reject(failure);
+  }
+}
+
+async function begin(parts: GroupCommitParts): Promise<void> {
+  parts.requirePlace();
+  await beginImmediate(parts);
+}
+
+async function carryOutAll(
+  connection: SqliteConnection,
+  group: readonly Waiting[],
+  touched: Set<string>,
+): Promise<readonly Answer[]> {
+  const answers: Answer[] = [];
+  const isAlone = group.length === 1;
+  for (const waiting of group) {
+    const mine = new Set<string>();
+    const tx: Tx = {
+      db: connection.db,
+      rows: connection.rows,
+      dialect: sqliteDialect,
+      touch: (id) => {
+        mine.add(id);
+      },
+    };
+    if (!isAlone) {
+      connection.raw.exec("SAVEPOINT operation");
+    }
+    try {
+      const answer = await waiting.carryOut(tx);
+      if (!isAlone) {
+        connection.raw.exec("RELEASE operation");
+      }
+      answers.push(answer);
+    } catch (error) {
+      if (!connection.raw.isTransaction) {
+        throw error;
+      }
+      // what is left to commit of one that was alone is nothing
+      connection.raw.exec(isAlone ? "ROLLBACK; BEGIN" : "ROLLBACK TO operation; RELEASE operation");
+      answers.push(() => waiting.reject(sqliteFailure(error)));
+      continue;
+    }
+    for (const id of mine) {
+      touched.add(id);
+    }
+  }
+  return answers;
+}
+
+function rollBack(connection: SqliteConnection): void {
+  if (connection.raw.isTransaction) {
+    connection.raw.exec("ROLLBACK");
+  }
+}

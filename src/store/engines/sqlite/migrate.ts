@@ -1,0 +1,128 @@
+import { RepriseError } from "../../../core/errors.ts";
+import { latestVersion, migrations, requireCurrent } from "../migrations/history.ts";
+import type { SqliteConnection } from "./connection.ts";
+import { sqliteDialect } from "./dialect.ts";
+
+/** "RPRS" in the file's header (PRAGMA application_id): this file is a Reprise database. */
+export const APPLICATION_ID = 0x52505253;
+
+/**
+ * True for a database that needs nothing more than to be opened.
+ *
+ * Error codes: `database_newer`, `database_foreign`.
+ */
+export function isReady(connection: SqliteConnection): boolean {
+  return readVersion(connection) === latestVersion() && hasWriteAheadLog(connection);
+}
+
+/**
+ * The version of the tables, 0 where there are none. Changes nothing in the file.
+ *
+ * Error codes: `database_newer`, `database_foreign`.
+ */
+export function readVersion(connection: SqliteConnection): number {
+  return inTransaction(connection, "BEGIN", () => checkedVersion(connection));
+}
+
+/**
+ * Brings the database to this program's version in one transaction: one that is killed on the way
+ * is of the version before. Another process may have done so before: the version is read again
+ * under the write lock.
+ *
+ * Error codes: `database_newer`, `database_foreign`.
+ */
+export function applyMigrations(connection: SqliteConnection): void {
+  inTransaction(connection, "BEGIN IMMEDIATE", () => {
+    const version = checkedVersion(connection);
+    for (const migration of migrations.filter((step) => step.version > version)) {
+      for (const statement of migration.statements(sqliteDialect)) {
+        connection.raw.exec(statement);
+      }
+    }
+    connection.raw.exec(
+      `PRAGMA user_version = ${latestVersion()}; PRAGMA application_id = ${APPLICATION_ID}`,
+    );
+  });
+}
+
+/**
+ * Refuses a file that this program cannot read without changing it first.
+ *
+ * Error codes: `database_newer`, `database_foreign`, `database_unavailable` (an empty one),
+ * `database_unsupported` (an older one).
+ */
+export function requireTables(connection: SqliteConnection): void {
+  requireCurrent(readVersion(connection));
+}
+
+/**
+ * The journal mode is kept in the file, so only the first process ever changes it.
+ *
+ * Error codes: `database_unsupported`.
+ */
+export function useWriteAheadLog(connection: SqliteConnection): void {
+  if (hasWriteAheadLog(connection)) {
+    return;
+  }
+  const { journal_mode: mode } = connection.raw.prepare("PRAGMA journal_mode = WAL").get() ?? {};
+  if (mode !== "wal") {
+    throw new RepriseError(
+      "database_unsupported",
+      "SQLite cannot keep a write-ahead log at this place; name a file on a local disk with --database.",
+    );
+  }
+}
+
+function hasWriteAheadLog({ raw }: SqliteConnection): boolean {
+  return raw.prepare("PRAGMA journal_mode").get()?.["journal_mode"] === "wal";
+}
+
+/** Belongs into a transaction: another process may be making the database at this moment. */
+function checkedVersion(connection: SqliteConnection): number {
+  const version = pragma(connection, "user_version");
+  const applicationId = pragma(connection, "application_id");
+  const blank = applicationId === 0 && version === 0 && isEmpty(connection);
+  if (applicationId !== APPLICATION_ID && !blank) {
+    throw new RepriseError(
+      "database_foreign",
+      "The file is a SQLite database of another program; name another file with --database.",
+    );
+  }
+  if (version > latestVersion()) {
+    throw new RepriseError(
+      "database_newer",
+      `The database was written by a newer Reprise (version ${version} of the tables; this program knows ${latestVersion()}); update Reprise, or name another file with --database.`,
+    );
+  }
+  return version;
+}
+
+function inTransaction<Output>(
+  { raw }: SqliteConnection,
+  begin: "BEGIN" | "BEGIN IMMEDIATE",
+  work: () => Output,
+): Output {
+  raw.exec(begin);
+  try {
+    const output = work();
+    raw.exec("COMMIT");
+    return output;
+  } catch (error) {
+    if (raw.isTransaction) {
+      raw.exec("ROLLBACK");
+    }
+    throw error;
+  }
+}
+
+function isEmpty(connection: SqliteConnection): boolean {
+  return connection.raw.prepare("SELECT 1 FROM sqlite_schema LIMIT 1").get() === undefined;
+}
+
+function pragma(connection: SqliteConnection, name: string): number {
+  const value = connection.raw.prepare(`PRAGMA ${name}`).get()?.[name];
+  if (typeof value !== "number") {
+    throw new TypeError(`PRAGMA ${name} gave no number`);
+  }
+  return value;
+}

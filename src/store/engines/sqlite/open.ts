@@ -1,0 +1,111 @@
+import { realpathSync } from "node:fs";
+import { resolve } from "node:path";
+
+import { createListeners } from "../listeners.ts";
+import type { Store } from "../../store.ts";
+import { openConnection, type SqliteConnection } from "./connection.ts";
+import { corruptFile, isSqliteError, sqliteFailure } from "./failure.ts";
+import { createGroupCommit } from "./group-commit.ts";
+import { type InodeGuard, createInodeGuard } from "./inode-guard.ts";
+import { createReads } from "./reads.ts";
+import { openReady, warnOfLinks } from "./set-up.ts";
+import { createWaitingLine } from "./waiting-line.ts";
+
+export interface SqliteOptions {
+  readonly path: string;
+  /** Told what a person should know about the file, one sentence each. */
+  readonly notice?: (sentence: string) => void;
+  /**
+   * False leaves out the backup that is made beside the file, as `<path>.version-<n>.backup`, before
+   * the tables of an older version are upgraded.
+   */
+  readonly backup?: boolean;
+  /** How long a writer waits while no other process commits, in milliseconds: 5000. Tests wait less. */
+  readonly busyTimeoutMs?: number;
+}
+
+/**
+ * Opens (and where needed makes or upgrades) one SQLite file as the store: one connection that writes, one
+ * that reads. Several processes may have the same file open.
+ *
+ * Error codes: `database_*`.
+ */
+export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
+  const path = resolve(options.path);
+  const { notice = () => undefined, busyTimeoutMs = 5000, backup = true } = options;
+  const connections: SqliteConnection[] = [];
+  try {
+    const writer = await openReady({ path, busyTimeoutMs, backup, notice });
+    connections.push(writer);
+    warnOfLinks({ path, notice });
+    // the writer waits for locks without blocking the thread: see write-lock.ts
+    writer.raw.exec("PRAGMA busy_timeout = 0");
+    const reader = openConnection(path, busyTimeoutMs);
+    connections.push(reader);
+    reader.raw.exec("PRAGMA query_only = ON");
+    return createSqliteStore({
+      path,
+      writer,
+      reader,
+      busyTimeoutMs,
+      place: createInodeGuard(path),
+    });
+  } catch (error) {
+    for (const connection of connections) {
+      connection.close();
+    }
+    throw openingFailure(error);
+  }
+}
+
+/** Whatever else SQLite dislikes while a file is opened: its tables are not what its header says. */
+function openingFailure(error: unknown): unknown {
+  const failure = sqliteFailure(error);
+  return isSqliteError(failure) ? corruptFile({ cause: failure }) : failure;
+}
+
+function createSqliteStore(parts: {
+  path: string;
+  writer: SqliteConnection;
+  reader: SqliteConnection;
+  busyTimeoutMs: number;
+  place: InodeGuard;
+}): Store {
+  const { writer, reader, busyTimeoutMs, place } = parts;
+  const listeners = createListeners();
+  const commits = createGroupCommit({
+    connection: writer,
+    onCommit: listeners.tell,
+    busyTimeoutMs,
+    line: createWaitingLine(realpathSync(parts.path)),
+    requirePlace: place.require,
+  });
+  const reads = createReads(reader);
+  let closing: Promise<void> | null = null;
+
+  const close = async (): Promise<void> => {
+    await Promise.all([commits.close(), reads.close()]);
+    reader.close();
+    writer.close();
+    place[Symbol.dispose]();
+  };
+
+  return {
+    location: parts.path,
+    read: reads.read,
+    write: commits.write,
+    onCommit: listeners.add,
+    mayHaveChanged: reads.mayHaveChanged,
+    load: () => {
+      const [writing, reading] = [commits.load(), reads.load()];
+      return {
+        connections: 2,
+        idle: [writing, reading].filter(({ busy }) => !busy).length,
+        most: 2,
+        waiting: writing.waiting + reading.waiting,
+      };
+    },
+    close: () => (closing ??= close()),
+    [Symbol.asyncDispose]: () => (closing ??= close()),
+  };
+}

@@ -1,0 +1,47 @@
+import { statSync } from "node:fs";
+
+import { RepriseError } from "../../../core/errors.ts";
+import { latestVersion } from "../migrations/history.ts";
+import { planUpgrade, type UpgradePlan } from "../migrations/upgrade-plan.ts";
+import { backupPath, spaceForBackup } from "./backup-before-upgrade.ts";
+import { openConnection } from "./connection.ts";
+import { isSqliteError, corruptFile, sqliteFailure } from "./failure.ts";
+import { readVersion } from "./migrate.ts";
+import { refuseForeignWal } from "./foreign-wal.ts";
+
+/**
+ * What opening this file as the store would do to it. Changes nothing.
+ *
+ * Error codes: `database_*`.
+ */
+export function planSqliteUpgrade(path: string, { backup }: { backup: boolean }): UpgradePlan {
+  if (statSync(path, { throwIfNoEntry: false })?.isFile() !== true) {
+    throw new RepriseError(
+      "database_unavailable",
+      "There is no database at this place, so there is nothing to upgrade; name one with --database.",
+    );
+  }
+  refuseForeignWal(path);
+  try {
+    const version = versionOf(path);
+    const isOlder = version > 0 && version < latestVersion();
+    return planUpgrade(
+      version,
+      backup && isOlder
+        ? { path: backupPath({ database: path, version }), ...spaceForBackup(path) }
+        : null,
+    );
+  } catch (error) {
+    const failure = sqliteFailure(error);
+    throw isSqliteError(failure) ? corruptFile({ cause: failure }) : failure;
+  }
+}
+
+function versionOf(path: string): number {
+  const connection = openConnection(path, 5000, { readOnly: true });
+  try {
+    return readVersion(connection);
+  } finally {
+    connection.close();
+  }
+}

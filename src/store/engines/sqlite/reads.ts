@@ -1,0 +1,105 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+
+import { RepriseError } from "../../../core/errors.ts";
+import type { Operation, Store, Tx } from "../../store.ts";
+import type { SqliteConnection } from "./connection.ts";
+import { sqliteDialect } from "./dialect.ts";
+import { sqliteFailure } from "./failure.ts";
+import type { ConnectionLoad } from "./group-commit.ts";
+
+export interface Reads extends Pick<Store, "read" | "mayHaveChanged" | "close"> {
+  load(): ConnectionLoad;
+}
+
+/** Reads in a row that nobody else gets a turn in between, in milliseconds. */
+const READING_MS = 10;
+
+/**
+ * Reads take turns on one connection, each in a transaction of its own, so that an operation of
+ * several queries sees one state. They only ever wait for SQLite, which answers in this thread.
+ */
+export function createReads(connection: SqliteConnection): Reads {
+  let last: Promise<unknown> = Promise.resolve();
+  let closed = false;
+  let lastVersion = -1;
+  /** When the first read of this turn of the event loop began; null before it. */
+  let firstInTurn: number | null = null;
+  let unanswered = 0;
+
+  // SQLite answers at once, so readers that follow on one another would keep timers and sockets
+  // from ever being served
+  const giveWay = async (): Promise<void> => {
+    if (firstInTurn === null) {
+      firstInTurn = performance.now();
+      setImmediate(() => {
+        firstInTurn = null;
+      });
+    } else if (performance.now() - firstInTurn > READING_MS) {
+      await nextTurn();
+    }
+  };
+
+  const inTurn = <Output>(work: () => Promise<Output>): Promise<Output> => {
+    if (closed) {
+      return Promise.reject(
+        new RepriseError("shutting_down", "Reprise is shutting down; try again later."),
+      );
+    }
+    unanswered += 1;
+    const answer = last
+      .then(giveWay)
+      .then(work)
+      .catch((error: unknown) => {
+        throw sqliteFailure(error);
+      })
+      .finally(() => {
+        unanswered -= 1;
+      });
+    last = answer.catch(() => undefined);
+    return answer;
+  };
+
+  return {
+    read: (operation, input) => inTurn(() => readOne(connection, operation, input)),
+    // in turn, because inside another read's transaction the version would be that snapshot's
+    mayHaveChanged: () =>
+      inTurn(async () => {
+        const version = dataVersion(connection);
+        const changed = version !== lastVersion;
+        lastVersion = version;
+        return changed;
+      }),
+    load: () => ({ busy: unanswered > 0, waiting: Math.max(0, unanswered - 1) }),
+    close: async () => {
+      closed = true;
+      await last;
+    },
+  };
+}
+
+async function readOne<Input, Output>(
+  connection: SqliteConnection,
+  operation: Operation<Input, Output>,
+  input: Input,
+): Promise<Output> {
+  const tx: Tx = {
+    db: connection.db,
+    rows: connection.rows,
+    dialect: sqliteDialect,
+    touch: () => {
+      throw new Error("an operation that only reads touches nothing");
+    },
+  };
+  connection.raw.exec("BEGIN");
+  try {
+    return await operation(tx, input);
+  } finally {
+    if (connection.raw.isTransaction) {
+      connection.raw.exec("ROLLBACK");
+    }
+  }
+}
+
+function dataVersion({ raw }: SqliteConnection): number {
+  return Number(raw.prepare("PRAGMA data_version").get()?.["data_version"]);
+}

@@ -1,0 +1,128 @@
+import { closeSync, openSync, realpathSync, rmSync, statSync, utimesSync } from "node:fs";
+import { DatabaseSync } from "node:sqlite";
+import { setTimeout as sleep } from "node:timers/promises";
+
+import { RepriseError } from "../../../core/errors.ts";
+import { isBusy } from "./failure.ts";
+
+export interface SetupLock {
+  /** True where a process that was making the database died, so an empty file was never a full one. */
+  readonly wasMaking: boolean;
+  /** Keeps in mind, beyond the end of this process, that the database is being made. */
+  markMaking(): void;
+}
+
+export interface SetupLockOptions {
+  /** The path of the database; its folder exists. */
+  readonly database: string;
+  /** Called once if another process has had the lock for a second. */
+  readonly onLongWait: () => void;
+  /** How long to wait for the lock; without it as long as it takes. */
+  readonly timeoutMs?: number;
+}
+
+const LONG_WAIT_MS = 1000;
+/** The modification time of a marked file: one that no clock gives. */
+const MARK = 0;
+
+/**
+ * Runs `work` in one process at a time for each database: whoever makes or upgrades the file holds
+ * the lock, the others wait for as long as that takes. It is SQLite's own lock on an empty file
+ * beside the database (`-setup`), so the system drops it with a process that dies.
+ *
+ * The file is removed afterwards, unless `work` fails after `markMaking`.
+ *
+ * Error codes: `database_locked` if `timeoutMs` is over.
+ */
+export async function withSetupLock<Output>(
+  options: SetupLockOptions,
+  work: (lock: SetupLock) => Promise<Output>,
+): Promise<Output> {
+  const path = `${realPathOf(options.database)}-setup`;
+  const raw = await acquire(path, options);
+  let marked = statSync(path).mtimeMs === MARK;
+  try {
+    const output = await work({
+      wasMaking: marked,
+      markMaking: () => {
+        utimesSync(path, MARK, MARK);
+        marked = true;
+      },
+    });
+    marked = false;
+    return output;
+  } finally {
+    if (!marked) {
+      rmSync(path, { force: true });
+    }
+    raw.close();
+  }
+}
+
+function realPathOf(database: string): string {
+  return statSync(database, { throwIfNoEntry: false }) === undefined
+    ? database
+    : realpathSync(database);
+}
+
+async function acquire(
+  path: string,
+  { onLongWait, timeoutMs = Infinity }: SetupLockOptions,
+): Promise<DatabaseSync> {
+  const start = performance.now();
+  let waitsLong = false;
+  for (;;) {
+    const raw = tryAcquire(path);
+    if (raw !== null) {
+      return raw;
+    }
+    if (performance.now() - start > timeoutMs) {
+      throw new RepriseError("database_locked", "Another process holds the lock; try again.");
+    }
+    if (!waitsLong && performance.now() - start > LONG_WAIT_MS) {
+      waitsLong = true;
+      onLongWait();
+    }
+    await sleep(5 + Math.random() * 20);
+  }
+}
+
+/** Null where another process has the lock. */
+function tryAcquire(path: string): DatabaseSync | null {
+  makeFile(path);
+  const before = inodeOf(path);
+  const raw = new DatabaseSync(path, { timeout: 0 });
+  try {
+    // no journal: it would be one more file beside the database
+    raw.exec("PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE");
+    // whoever had the lock may have removed the file meanwhile: then this is a lock on nothing
+    if (before !== null && inodeOf(path) === before) {
+      return raw;
+    }
+  } catch (error) {
+    if (!isBusy(error)) {
+      raw.close();
+      throw error;
+    }
+  }
+  raw.close();
+  return null;
+}
+
+/** Opens nothing that is there: closing a descriptor of it would drop the lock of this process. */
+function makeFile(path: string): void {
+  try {
+    closeSync(openSync(path, "wx", 0o600));
+  } catch (error) {
+    if (
+      inodeOf(path) === null &&
+      !(error instanceof Error && "code" in error && error.code === "EEXIST")
+    ) {
+      throw error;
+    }
+  }
+}
+
+function inodeOf(path: string): bigint | null {
+  return statSync(path, { bigint: true, throwIfNoEntry: false })?.ino ?? null;
+}

@@ -1,0 +1,180 @@
+import type { Fault } from "../../core/errors.ts";
+import type { PortableList, PortableThread, SessionTree } from "./export-schema.ts";
+import { mapMemberIds, mapWriteIds } from "./read-thread.ts";
+import { type IdMap, mapIds } from "./map-ids.ts";
+import { rowFaults } from "./row-faults.ts";
+
+/**
+ * The first place at which a tree of the right form could not be a session of ours; null where it
+ * could. Positions count without holes, ids stand once, each sub-agent is its parent's and one
+ * deeper, and whatever checkpoints refer to is there.
+ */
+export function inconsistencyOf(tree: SessionTree): Fault | null {
+  for (const fault of treeFaults(tree, { pointer: "", ids: new Set() })) {
+    return fault;
+  }
+  return null;
+}
+
+interface TreePlace {
+  readonly pointer: string;
+  /** Session ids met so far. */
+  readonly ids: Set<string>;
+}
+
+function* treeFaults(tree: SessionTree, { pointer, ids }: TreePlace): Generator<Fault> {
+  const { session } = tree;
+  if (ids.has(session.id)) {
+    yield fault(`${pointer}/session/id`, "Is the id of an earlier session of this file.");
+  }
+  ids.add(session.id);
+  yield* rowFaults(tree, pointer);
+  for (const [index, thread] of tree.threads.entries()) {
+    const place = `${pointer}/threads/${index}`;
+    if (
+      thread.suffix > session.thread_suffix ||
+      thread.suffix <= (tree.threads[index - 1]?.suffix ?? -1)
+    ) {
+      yield fault(
+        `${place}/suffix`,
+        "Must be above the suffix before it and no higher than thread_suffix.",
+      );
+    }
+    yield* threadFaults(thread, place);
+  }
+  for (const [index, child] of tree.children.entries()) {
+    const place = `${pointer}/children/${index}`;
+    if (
+      child.session.parent_session_id !== session.id ||
+      child.session.depth !== session.depth + 1
+    ) {
+      yield fault(
+        `${place}/session`,
+        "Must name the session above it as its parent, and be one deeper.",
+      );
+    }
+    yield* treeFaults(child, { pointer: place, ids });
+  }
+}
+
+function* threadFaults(thread: PortableThread, pointer: string): Generator<Fault> {
+  const seen = new Set<string>();
+  for (const [index, body] of thread.bodies.entries()) {
+    if (seen.has(body)) {
+      yield fault(`${pointer}/bodies/${index}`, "Stands in this thread already.");
+    }
+    seen.add(body);
+  }
+  for (const [index, list] of thread.lists.entries()) {
+    if (!isList(thread, list, index)) {
+      yield fault(
+        `${pointer}/lists/${index}`,
+        "Must begin with an earlier list, or with nothing, and hold bodies of this thread.",
+      );
+    }
+  }
+  for (const part of ["checkpoints", "bodies", "lists"] as const) {
+    if (thread.folded[part] > thread[part].length) {
+      yield fault(`${pointer}/folded/${part}`, "Must not be more than the thread has.");
+    }
+  }
+  const places = placesOf(thread);
+  yield* checkpointFaults(thread, { pointer: `${pointer}/checkpoints`, places });
+  yield* writesFaults(thread, { pointer: `${pointer}/writes`, places });
+}
+
+function isList(thread: PortableThread, list: PortableList, index: number): boolean {
+  const { base, base_length, items } = list;
+  const isBased =
+    base === null ? base_length === 0 : base < index && base_length <= lengthOf(thread, base);
+  return isBased && items.every((body) => body < thread.bodies.length);
+}
+
+function lengthOf(thread: PortableThread, place: number): number {
+  const list = thread.lists[place];
+  return list === undefined ? -1 : list.base_length + list.items.length;
+}
+
+/** The places of a document themselves: what is not there is refused. */
+function placesOf(thread: PortableThread): IdMap {
+  const known = (place: number, isThere: boolean): number => {
+    if (!isThere) {
+      throw new RangeError("a checkpoint refers to a place that its thread does not have");
+    }
+    return place;
+  };
+  return {
+    body: (place) => known(place, place < thread.bodies.length),
+    list: (place, length) => known(place, length <= lengthOf(thread, place)),
+  };
+}
+
+interface Checked {
+  readonly pointer: string;
+  readonly places: IdMap;
+}
+
+function* checkpointFaults(
+  { checkpoints }: PortableThread,
+  { pointer, places }: Checked,
+): Generator<Fault> {
+  const keys = new Set<string>();
+  for (const [index, checkpoint] of checkpoints.entries()) {
+    const key = JSON.stringify([checkpoint.ns, checkpoint.checkpoint_id]);
+    const resolves = resolved(() => {
+      places.body(checkpoint.shape);
+      mapMemberIds(checkpoint.channels, places);
+      mapIds(checkpoint.metadata, places);
+    });
+    if (keys.has(key) || !resolves || checkpoint.parent_id === checkpoint.checkpoint_id) {
+      yield fault(
+        `${pointer}/${index}`,
+        "Must stand once, not be its own parent, and refer to bodies and lists that its thread has.",
+      );
+    }
+    keys.add(key);
+  }
+}
+
+function* writesFaults({ writes }: PortableThread, { pointer, places }: Checked): Generator<Fault> {
+  const keys = new Set<string>();
+  for (const [index, { ns, checkpoint_id, task_id, writes: own }] of writes.entries()) {
+    const key = JSON.stringify([ns, checkpoint_id, task_id]);
+    const resolves = resolved(() => {
+      for (const [place, write] of own.entries()) {
+        const [position, channel] = mapWriteIds(write, places);
+        const [before] = own[place - 1] ?? [];
+        if (
+          !Number.isSafeInteger(position) ||
+          typeof channel !== "string" ||
+          Number(position) <= Number(before ?? Number.NEGATIVE_INFINITY)
+        ) {
+          throw new RangeError("this is no write of a task");
+        }
+      }
+    });
+    if (keys.has(key) || !resolves) {
+      yield fault(
+        `${pointer}/${index}`,
+        "Must stand once, ascending by index, and refer to bodies and lists that its thread has.",
+      );
+    }
+    keys.add(key);
+  }
+}
+
+function resolved(look: () => void): boolean {
+  try {
+    look();
+    return true;
+  } catch (error) {
+    if (error instanceof RangeError) {
+      return false;
+    }
+    throw error;
+  }
+}
+
+function fault(pointer: string, message: string): Fault {
+  return { pointer, message };
+}

@@ -1,0 +1,158 @@
+import { isRepriseError, RepriseError } from "../../core/errors.ts";
+import type { ReadOnlyStore, Store } from "../store.ts";
+import { type Counts, NOTHING, sumOf } from "./counts.ts";
+import { type Mark, readMarks } from "./read-watched-tree.ts";
+import { readTreeIds } from "../sessions/tree-ids.ts";
+import { readMissing, readRootIds, readSize, type StoreSize } from "./list-roots.ts";
+import { copySession } from "./copy-session.ts";
+
+export interface CopyStore {
+  readonly source: ReadOnlyStore;
+  readonly target: Store;
+  /** True to copy into a store that holds other sessions too. */
+  readonly intoExisting: boolean;
+  /** Called behind each session that is nobody's sub-agent. */
+  readonly onProgress: (progress: CopyProgress) => void;
+}
+
+export interface CopyProgress {
+  /** What the source had when the copy began. */
+  readonly all: StoreSize;
+  readonly done: Counts;
+}
+
+/** A session that was not copied, nor were its sub-agents. */
+export interface Refused {
+  readonly session_id: string;
+  readonly code: RepriseError["code"];
+  readonly detail: string;
+}
+
+export interface CopyReport {
+  readonly copied: Counts;
+  /** What was in the target already, the same to the last field. */
+  readonly present: Counts;
+  readonly refused: readonly Refused[];
+  /** Sessions of the source that somebody began or changed while it was copied. */
+  readonly changed: readonly string[];
+  /** Threads of checkpoints that no session owns: nobody can reach them, so they stay behind. */
+  readonly unowned_threads: number;
+}
+
+/** Ids that are read at a time. */
+const PAGE = 200;
+
+/**
+ * Takes every session of a store to another one with all that belongs to it, but for leases. Each
+ * goes with its sub-agents in one transaction of the target, which compares checksums before it
+ * commits: a copy that is broken off has whole sessions only, and copying again goes on behind
+ * them. What the target has is never changed. One such session at a time is held in memory.
+ *
+ * A session that cannot be copied holds up none of the others; the report names it with
+ * `session_exists`, `session_busy`, `database_corrupt` or `internal`.
+ *
+ * Error codes: `invalid_usage` where the target has sessions that the source has not and
+ * `intoExisting` is false; `database_*` of either store.
+ */
+export async function copyStore(input: CopyStore): Promise<CopyReport> {
+  const { source, target } = input;
+  if (!input.intoExisting) {
+    await refuseStrangers(source, target);
+  }
+  const all = await source.read(readSize, null);
+  const counts = { copied: NOTHING, present: NOTHING };
+  const refused: Refused[] = [];
+  const seen: Seen = new Map();
+  for await (const { id } of walk((page) => source.read(readRootIds, page))) {
+    try {
+      const { outcome, marks, ...session } = await copySession({ source, target, id });
+      counts[outcome] = sumOf(counts[outcome], session.counts);
+      for (const [each, mark] of marks) {
+        seen.set(each, mark);
+      }
+    } catch (error) {
+      refused.push(...refusalOf(id, error));
+      for (const each of await source.read(readTreeIds, { id })) {
+        seen.set(each, null);
+      }
+    }
+    input.onProgress({ all, done: sumOf(counts.copied, counts.present) });
+  }
+  const changed = await findChanged(source, seen);
+  const { threads } = sumOf(counts.copied, counts.present);
+  const isWhole = refused.length === 0 && changed.length === 0;
+  return {
+    ...counts,
+    refused,
+    changed,
+    unowned_threads: isWhole ? Math.max(0, all.threads - threads) : 0,
+  };
+}
+
+/** What each session was like when it was read; null for one that was refused. */
+type Seen = Map<string, Mark | null>;
+
+interface Page {
+  readonly after: string;
+  readonly limit: number;
+}
+
+/** Goes over sessions in ascending order of their ids, which new activity does not disturb. */
+async function* walk<Item extends { readonly id: string }>(
+  read: (page: Page) => Promise<readonly Item[]>,
+): AsyncGenerator<Item> {
+  let after = "";
+  for (;;) {
+    const items = await read({ after, limit: PAGE });
+    yield* items;
+    const last = items.at(-1);
+    if (last === undefined) {
+      return;
+    }
+    after = last.id;
+  }
+}
+
+/**
+ * A target that has nothing but sessions of the source is empty, or a copy that was broken off.
+ * Whether those sessions are the same shows when their turn comes.
+ */
+async function refuseStrangers(source: ReadOnlyStore, target: Store): Promise<void> {
+  for (let after: string | undefined = ""; after !== undefined;) {
+    const page: readonly { readonly id: string }[] = await target.read(readMarks, {
+      after,
+      limit: PAGE,
+    });
+    const ids = page.map(({ id }) => id);
+    if (ids.length > 0 && (await source.read(readMissing, ids)).length > 0) {
+      throw new RepriseError(
+        "invalid_usage",
+        "The target is not empty: it has sessions that the source does not have; name an empty database, or give --into-existing to copy beside them.",
+      );
+    }
+    after = ids.at(-1);
+  }
+}
+
+/** Failures that concern one session; the others concern all. None for one that was deleted since. */
+function refusalOf(id: string, error: unknown): Refused[] {
+  if (isRepriseError(error, "session_not_found")) {
+    return [];
+  }
+  if (isRepriseError(error, "session_exists", "session_busy", "database_corrupt", "internal")) {
+    return [{ session_id: id, code: error.code, detail: error.message }];
+  }
+  throw error;
+}
+
+/** Whoever moves needs to know what was said behind the copy's back. */
+async function findChanged(source: ReadOnlyStore, seen: Seen): Promise<string[]> {
+  const changed: string[] = [];
+  for await (const { id, mark } of walk((page) => source.read(readMarks, page))) {
+    const before = seen.get(id);
+    if (before !== null && before !== mark) {
+      changed.push(id);
+    }
+  }
+  return changed;
+}

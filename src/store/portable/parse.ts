@@ -1,0 +1,103 @@
+import { Ajv2020, type ErrorObject } from "ajv/dist/2020.js";
+
+import { type Fault, RepriseError } from "../../core/errors.ts";
+import { isStorableText } from "../../core/text.ts";
+import { checksumOf } from "./checksum.ts";
+import { FORMAT, SessionExport, type SessionTree, SessionTreeSchema } from "./export-schema.ts";
+import { inconsistencyOf } from "./consistency.ts";
+
+/**
+ * Reads an export that anybody may have written or cut off: form, checksum, and what must hold in
+ * every session. What comes back can be stored.
+ *
+ * Error codes: `malformed_json`; `export_invalid` with the first fault's place, a JSON pointer.
+ */
+export function parseExport(text: string): SessionTree {
+  const value = parseJson(text);
+  refuseDeep(value);
+  const document = checkedForm(value);
+  const tree = treeOf(document);
+  if (checksumOf(tree) !== document.sha256) {
+    throw invalid({ pointer: "/sha256", message: "Is not the checksum of what the file holds." });
+  }
+  const fault = inconsistencyOf(tree);
+  if (fault !== null) {
+    throw invalid(fault);
+  }
+  return tree;
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new RepriseError(
+      "malformed_json",
+      "The file is not JSON, or was cut off; export the session again.",
+      { cause: error },
+    );
+  }
+}
+
+/** Levels of objects and lists. What reads an export goes down into it, a call for each level. */
+const MAX_LEVELS = 1000;
+
+function refuseDeep(value: unknown): void {
+  let level: object[] = typeof value === "object" && value !== null ? [value] : [];
+  for (let depth = 0; level.length > 0; depth += 1) {
+    if (depth > MAX_LEVELS) {
+      throw invalid({ pointer: "", message: `Is nested more than ${MAX_LEVELS} levels deep.` });
+    }
+    level = level.flatMap(members);
+  }
+}
+
+/** What has members of its own; texts and numbers have no level below them. */
+function members(value: object): object[] {
+  return Object.values(value).filter((one) => typeof one === "object" && one !== null);
+}
+
+function checkedForm(value: unknown): SessionExport {
+  const format =
+    typeof value === "object" && value !== null && "format" in value ? value.format : undefined;
+  if (format !== FORMAT) {
+    throw new RepriseError(
+      "export_invalid",
+      `The file is no export that this program knows (${FORMAT}); update Reprise if a newer one wrote it.`,
+    );
+  }
+  const ajv = new Ajv2020({ strict: true, allowUnionTypes: true, ownProperties: true });
+  ajv.addFormat("storable-text", isStorableText);
+  ajv.addSchema(SessionTreeSchema);
+  const fits = ajv.compile<SessionExport>(SessionExport);
+  if (!fits(value)) {
+    throw invalid(formFault(fits.errors?.[0]));
+  }
+  return value;
+}
+
+function formFault(error: ErrorObject | undefined): Fault {
+  const pointer = error?.instancePath ?? "";
+  switch (error?.keyword) {
+    case "required":
+      return { pointer, message: "Lacks a field that every export has." };
+    case "additionalProperties":
+      return { pointer, message: "Holds a field that this program does not know." };
+    case "format":
+      return { pointer, message: "Holds NUL or a lone surrogate, which no store keeps." };
+    default:
+      return { pointer, message: "Is not of the form that the format asks for." };
+  }
+}
+
+function treeOf({ session, messages, threads, children }: SessionExport): SessionTree {
+  return { session, messages, threads, children };
+}
+
+function invalid(fault: Fault): RepriseError {
+  return new RepriseError(
+    "export_invalid",
+    "The export does not hold together at the place that is listed, so nothing was imported; export the session again.",
+    { faults: [fault] },
+  );
+}

@@ -1,0 +1,74 @@
+import type { Tx } from "../store.ts";
+import type { PortableThread } from "./export-schema.ts";
+
+/** What a thread's fold marks (`checkpoints/fold.ts`) count, and what stands in them: ids. */
+const TABLES = {
+  checkpoints: "checkpoints",
+  bodies: "checkpoint_bodies",
+  lists: "checkpoint_lists",
+} as const;
+
+type Part = keyof typeof TABLES;
+
+/** How much of a thread stands up to its marks: the same number in every database. */
+export async function readPruneMarks(tx: Tx, thread: number): Promise<PortableThread["folded"]> {
+  const marks = await tx.db
+    .selectFrom("checkpoint_threads")
+    .select(["folded_checkpoint", "folded_body", "folded_list"])
+    .where("id", "=", thread)
+    .executeTakeFirstOrThrow();
+  return {
+    checkpoints: await countUpTo(tx, { part: "checkpoints", thread, id: marks.folded_checkpoint }),
+    bodies: await countUpTo(tx, { part: "bodies", thread, id: marks.folded_body }),
+    lists: await countUpTo(tx, { part: "lists", thread, id: marks.folded_list }),
+  };
+}
+
+async function countUpTo(
+  tx: Tx,
+  { part, thread, id }: { part: Part; thread: number; id: number },
+): Promise<number> {
+  const { rows } = await tx.db
+    .selectFrom(TABLES[part])
+    .select(({ fn }) => fn.countAll<number>().as("rows"))
+    .where("thread", "=", thread)
+    .where("id", "<=", id)
+    .executeTakeFirstOrThrow();
+  return rows;
+}
+
+/** Sets the marks of a thread whose rows were stored in their order. */
+export async function writePruneMarks(
+  tx: Tx,
+  thread: number,
+  folded: PortableThread["folded"],
+): Promise<void> {
+  await tx.db
+    .updateTable("checkpoint_threads")
+    .set({
+      folded_checkpoint: await idAt(tx, { part: "checkpoints", thread, count: folded.checkpoints }),
+      folded_body: await idAt(tx, { part: "bodies", thread, count: folded.bodies }),
+      folded_list: await idAt(tx, { part: "lists", thread, count: folded.lists }),
+    })
+    .where("id", "=", thread)
+    .execute();
+}
+
+/** The id of the last of the first `count` rows; 0 stands before all. */
+async function idAt(
+  tx: Tx,
+  { part, thread, count }: { part: Part; thread: number; count: number },
+): Promise<number> {
+  if (count === 0) {
+    return 0;
+  }
+  const { id } = await tx.db
+    .selectFrom(TABLES[part])
+    .select("id")
+    .where("thread", "=", thread)
+    .orderBy("id")
+    .limit(1)
+    .offset(count - 1)
+    .executeTakeFirstOrThrow();
+  return id;
+}

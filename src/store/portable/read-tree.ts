@@ -1,0 +1,149 @@
+import type { ToolCall } from "../../core/sessions.ts";
+import { RepriseError } from "../../core/errors.ts";
+import { FAILURE_COLUMNS, failureOf } from "../sessions/failures.ts";
+import type { Operation, Tx } from "../store.ts";
+import type {
+  PortableChange,
+  PortableMessage,
+  PortableSession,
+  SessionTree,
+} from "./export-schema.ts";
+import { portableOrigin } from "./portable-origin.ts";
+import { readThreads } from "./read-thread.ts";
+import { childIdsOf } from "../sessions/tree-ids.ts";
+
+/**
+ * A session and everything that belongs to it, its sub-agents among it, of one moment.
+ *
+ * Error codes: `session_not_found`; `database_corrupt` where its rows are damaged or refer to rows
+ * that are not there.
+ */
+export const readSessionTree: Operation<{ readonly id: string }, SessionTree> = async (
+  tx,
+  { id },
+) => {
+  try {
+    return await readTree(tx, id);
+  } catch (error) {
+    if (error instanceof RangeError || error instanceof SyntaxError) {
+      throw new RepriseError(
+        "database_corrupt",
+        "Rows of this session are damaged or refer to others that the database does not have, so it cannot be read whole; restore a backup.",
+        { cause: error },
+      );
+    }
+    throw error;
+  }
+};
+
+async function readTree(tx: Tx, id: string): Promise<SessionTree> {
+  const session = await readPortableSession(tx, id);
+  const messages = await readPortableMessages(tx, id);
+  const threads = await readThreads(tx, id);
+  const children: SessionTree[] = [];
+  for (const child of await childIdsOf(tx, id)) {
+    children.push(await readTree(tx, child));
+  }
+  return { session, messages, threads, children };
+}
+
+async function readPortableSession(tx: Tx, id: string): Promise<PortableSession> {
+  const row = await tx.db
+    .selectFrom("sessions")
+    .select([
+      "id",
+      "state",
+      "persona_name",
+      "model",
+      "repo_path",
+      "project_key",
+      "title",
+      "plan_mode",
+      "parent_session_id",
+      "parent_call_id",
+      "depth",
+      "total_input_tokens",
+      "total_output_tokens",
+      "thread_suffix",
+      "last_seq",
+      "cleared_seq",
+      "created_at",
+      "last_message_at",
+      "ended_at",
+      "origin",
+      "authenticated",
+      "accepted_at",
+      "chosen",
+      "create_key",
+      "create_request",
+      "input_tokens_ahead",
+      ...FAILURE_COLUMNS,
+    ])
+    .where("id", "=", id)
+    .executeTakeFirst();
+  if (row === undefined) {
+    throw new RepriseError(
+      "session_not_found",
+      "No session has this id; list the sessions to see their ids.",
+    );
+  }
+  const { origin, authenticated, accepted_at, chosen, ...others } = row;
+  const { create_key, create_request, input_tokens_ahead, ...rest } = others;
+  const { lease_epoch, failure_code, failure_sentence, failure_epoch, ...columns } = rest;
+  const failure = failureOf(row);
+  const changes = await readChanges(tx, id);
+  return {
+    ...columns,
+    plan_mode: row.plan_mode === 1,
+    exchange_open: row.exchange_open === 1,
+    ...portableOrigin({ origin, authenticated, accepted_at }),
+    ...(chosen === null ? {} : { chosen }),
+    ...(create_key === null ? {} : { create_key }),
+    ...(create_request === null ? {} : { create_request }),
+    ...(input_tokens_ahead === 0 ? {} : { input_tokens_ahead }),
+    ...(failure === null ? {} : { failure }),
+    ...(changes.length === 0 ? {} : { changes }),
+  };
+}
+
+async function readChanges(tx: Tx, sessionId: string): Promise<PortableChange[]> {
+  const rows = await tx.db
+    .selectFrom("session_changes")
+    .select(["field", "value", "ts", "origin", "authenticated", "accepted_at"])
+    .where("session_id", "=", sessionId)
+    .orderBy("number")
+    .execute();
+  return rows.map(({ field, value, ts, ...row }) => ({ field, value, ts, ...portableOrigin(row) }));
+}
+
+async function readPortableMessages(tx: Tx, sessionId: string): Promise<PortableMessage[]> {
+  const rows = await tx.db
+    .selectFrom("messages")
+    .select([
+      "seq",
+      "message_id",
+      "role",
+      "content",
+      "tool_calls",
+      "token_count",
+      "is_summary",
+      "archived",
+      "ts",
+      "checkpointed",
+      "idempotency_key",
+      "origin",
+      "authenticated",
+      "accepted_at",
+    ])
+    .where("session_id", "=", sessionId)
+    .orderBy("seq")
+    .execute();
+  return rows.map(({ origin, authenticated, accepted_at, ...row }) => ({
+    ...row,
+    ...portableOrigin({ origin, authenticated, accepted_at }),
+    tool_calls: row.tool_calls === null ? null : (JSON.parse(row.tool_calls) as ToolCall[]),
+    is_summary: row.is_summary === 1,
+    archived: row.archived === 1,
+    checkpointed: row.checkpointed === 1,
+  }));
+}

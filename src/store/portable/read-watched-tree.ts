@@ -1,0 +1,89 @@
+import { batches } from "../checkpoints/bodies.ts";
+import type { LeaseOwner } from "../leases/lease.ts";
+import type { Operation, Tx } from "../store.ts";
+import { type SessionTree, sessionsOf } from "./export-schema.ts";
+import { readSessionTree } from "./read-tree.ts";
+
+export interface WatchedTree {
+  readonly tree: SessionTree;
+  /** Who holds one of its sessions by the database's clock; the tree is then of amid an exchange. */
+  readonly owners: readonly LeaseOwner[];
+  /** What each of its sessions was like, by id; see `Mark`. */
+  readonly marks: ReadonlyMap<string, Mark>;
+}
+
+/** A text that is another one once anybody has written to the session. */
+export type Mark = string;
+
+/**
+ * A session and all below it, of one moment, and whether somebody is at work in it.
+ *
+ * Error codes: as `readSessionTree`.
+ */
+export const readWatchedTree: Operation<{ readonly id: string }, WatchedTree> = async (
+  tx,
+  input,
+) => {
+  const tree = await readSessionTree(tx, input);
+  const ids = [...sessionsOf(tree)].map(({ session }) => session.id);
+  const owners: LeaseOwner[] = [];
+  const marks = new Map<string, Mark>();
+  for (const batch of batches(ids)) {
+    const held = await tx.db
+      .selectFrom("sessions")
+      .select("lease_owner")
+      .where("id", "in", batch)
+      .where("lease_expires_at", ">", tx.dialect.now())
+      .execute();
+    owners.push(
+      ...held.flatMap(({ lease_owner }) =>
+        lease_owner === null ? [] : [JSON.parse(lease_owner) as LeaseOwner],
+      ),
+    );
+    for (const { id, mark } of await selectMarks(tx, (query) => query.where("id", "in", batch))) {
+      marks.set(id, mark);
+    }
+  }
+  return { tree, owners, marks };
+};
+
+export interface MarksPage {
+  /** Only ids behind this one. */
+  readonly after: string;
+  readonly limit: number;
+}
+
+/** The marks of sessions in ascending order of their ids. */
+export const readMarks: Operation<
+  MarksPage,
+  readonly { readonly id: string; readonly mark: Mark }[]
+> = (tx, input) =>
+  selectMarks(tx, (query) => query.where("id", ">", input.after).orderBy("id").limit(input.limit));
+
+type MarkQuery = ReturnType<typeof markQuery>;
+
+function markQuery(tx: Tx) {
+  return tx.db.selectFrom("sessions").select([
+    "id",
+    "state",
+    "persona_name",
+    "model",
+    "plan_mode",
+    "thread_suffix",
+    "last_seq",
+    "cleared_seq",
+    // every exchange and every repair takes the lease
+    "lease_epoch",
+    "exchange_open",
+    // a lease that ran out may be given back later
+    "failure_code",
+  ]);
+}
+
+async function selectMarks(
+  tx: Tx,
+  narrow: (query: MarkQuery) => MarkQuery,
+): Promise<{ id: string; mark: Mark }[]> {
+  const rows = await narrow(markQuery(tx)).execute();
+  return rows.map(({ id, ...row }) => ({ id, mark: JSON.stringify(Object.values(row)) }));
+}

@@ -1,0 +1,114 @@
+import { hash } from "node:crypto";
+
+import { RepriseError } from "../../core/errors.ts";
+import { threadId } from "../../core/threads.ts";
+import { batches, keepBodies } from "../checkpoints/bodies.ts";
+import { findThread, keepThread } from "../checkpoints/threads.ts";
+import { markLatest } from "../checkpoints/mark-latest.ts";
+import { at } from "../checkpoints/value.ts";
+import type { Tx } from "../store.ts";
+import type { PortableThread } from "./export-schema.ts";
+import { writePruneMarks } from "./prune-marks.ts";
+import { mapMemberIds, mapWriteIds } from "./read-thread.ts";
+import { type IdMap, mapIds } from "./map-ids.ts";
+
+/** Stores a thread of a new session. Error codes: `session_exists` where it is there already. */
+export async function writeThread(
+  tx: Tx,
+  sessionId: string,
+  portable: PortableThread,
+): Promise<void> {
+  const id = threadId(sessionId, portable.suffix);
+  if ((await findThread(tx, id)) !== null) {
+    throw new RepriseError(
+      "session_exists",
+      "The database holds checkpoints of a session with this id; import it with --new-ids.",
+    );
+  }
+  const thread = await keepThread(tx, id);
+  const bodies = await keepBodies(tx, {
+    thread,
+    bodies: portable.bodies.map((text) => ({ hash: bodyHash(text), text })),
+    found: new Map(),
+  });
+  const lists = await writeLists(tx, { thread, portable, bodies });
+  const places: IdMap = { body: (place) => at(bodies, place), list: (place) => at(lists, place) };
+  await writeCheckpoints(tx, { thread, portable, places });
+  await writeWrites(tx, { thread, portable, places });
+  await writePruneMarks(tx, thread, portable.folded);
+  // of numbers that this database gave out, so it is made anew
+  await markLatest(tx, { thread, thread_id: id });
+}
+
+/** As the agent names its bodies (`agent/checkpoints/body.ts`): it must find these again. */
+function bodyHash(text: string): string {
+  return hash("sha256", text, "base64url").slice(0, 22);
+}
+
+interface ThreadParts {
+  readonly thread: number;
+  readonly portable: PortableThread;
+}
+
+async function writeLists(
+  tx: Tx,
+  { thread, portable, bodies }: ThreadParts & { readonly bodies: readonly number[] },
+): Promise<number[]> {
+  const lists: { readonly id: number; readonly depth: number }[] = [];
+  for (const { base, base_length, items } of portable.lists) {
+    const below = base === null ? null : at(lists, base);
+    const depth = below === null ? 0 : below.depth + 1;
+    const { id } = await tx.db
+      .insertInto("checkpoint_lists")
+      .values({
+        thread,
+        base: below?.id ?? null,
+        base_length,
+        length: base_length + items.length,
+        depth,
+      })
+      .returning("id")
+      .executeTakeFirstOrThrow();
+    const rows = items.map((body, index) => ({
+      list: id,
+      position: base_length + index,
+      body: at(bodies, body),
+    }));
+    for (const batch of batches(rows)) {
+      await tx.db.insertInto("checkpoint_list_items").values(batch).execute();
+    }
+    lists.push({ id, depth });
+  }
+  return lists.map(({ id }) => id);
+}
+
+/** In their order, because the latest is the one that was stored last. */
+async function writeCheckpoints(
+  tx: Tx,
+  { thread, portable, places }: ThreadParts & { readonly places: IdMap },
+): Promise<void> {
+  for (const batch of batches(portable.checkpoints)) {
+    const rows = batch.map((checkpoint) => ({
+      ...checkpoint,
+      thread,
+      shape: places.body(checkpoint.shape),
+      channels: JSON.stringify(mapMemberIds(checkpoint.channels, places)),
+      metadata: JSON.stringify(mapIds(checkpoint.metadata, places)),
+    }));
+    await tx.db.insertInto("checkpoints").values(rows).execute();
+  }
+}
+
+async function writeWrites(
+  tx: Tx,
+  { thread, portable, places }: ThreadParts & { readonly places: IdMap },
+): Promise<void> {
+  for (const batch of batches(portable.writes)) {
+    const rows = batch.map((row) => ({
+      ...row,
+      thread,
+      writes: JSON.stringify(row.writes.map((write) => mapWriteIds(write, places))),
+    }));
+    await tx.db.insertInto("checkpoint_writes").values(rows).execute();
+  }
+}

@@ -1,0 +1,149 @@
+import { RepriseError } from "../../core/errors.ts";
+import { batches } from "../checkpoints/bodies.ts";
+import { failureColumns, NO_FAILURE } from "../sessions/failures.ts";
+import { lockSession } from "../sessions/lock.ts";
+import type { Operation, Tx } from "../store.ts";
+import { type PortableChange, type SessionTree, sessionsOf } from "./export-schema.ts";
+import { originColumns } from "./portable-origin.ts";
+import { writeThread } from "./write-thread.ts";
+
+export interface WriteSessionTree {
+  /** One that `parseExport` or `readSessionTree` gave. */
+  readonly tree: SessionTree;
+}
+
+/**
+ * Stores a session with its messages, threads and sub-agents as they are in the tree, all or
+ * nothing. Returns their ids, each behind its parent's.
+ *
+ * Error codes: `session_exists`; `session_not_found` and `depth_exceeded` where it is a sub-agent
+ * whose parent is not there or not one less deep; `internal` where the counters do not fit.
+ */
+export const writeSessionTree: Operation<WriteSessionTree, readonly string[]> = async (
+  tx,
+  { tree },
+) => {
+  await refuseOrphan(tx, tree);
+  await writeTree(tx, tree);
+  const ids: string[] = [];
+  for (const one of sessionsOf(tree)) {
+    await checkCounters(tx, one);
+    ids.push(one.session.id);
+  }
+  return ids;
+};
+
+async function refuseOrphan(tx: Tx, { session }: SessionTree): Promise<void> {
+  if (session.parent_session_id === null) {
+    return;
+  }
+  await lockSession(tx, session.parent_session_id);
+  const parent = await tx.db
+    .selectFrom("sessions")
+    .select("depth")
+    .where("id", "=", session.parent_session_id)
+    .executeTakeFirst();
+  if (parent === undefined) {
+    throw new RepriseError(
+      "session_not_found",
+      "This is a sub-agent's session, and its parent is not in this database; import the export of the parent, which holds it too.",
+    );
+  }
+  if (parent.depth + 1 !== session.depth) {
+    throw new RepriseError(
+      "depth_exceeded",
+      "This is a sub-agent's session, and its parent in this database is not one less deep; import it where its parent is.",
+    );
+  }
+}
+
+/** Stores a tree whose parent, if it has one, is there. Error codes: `session_exists`. */
+export async function writeTree(tx: Tx, tree: SessionTree): Promise<void> {
+  const { id } = tree.session;
+  await writeSession(tx, tree);
+  await writeMessages(tx, tree);
+  for (const thread of tree.threads) {
+    await writeThread(tx, id, thread);
+  }
+  tx.touch(id);
+  for (const child of tree.children) {
+    await writeTree(tx, child);
+  }
+}
+
+/** The epoch of the lease of a session that nobody has held. */
+const FIRST_EPOCH = 0;
+
+async function writeSession(tx: Tx, tree: SessionTree): Promise<void> {
+  const { changes = [], failure, ...session } = tree.session;
+  const inserted = await tx.db
+    .insertInto("sessions")
+    .values({
+      ...session,
+      ...originColumns(session),
+      chosen: session.chosen ?? null,
+      create_key: session.create_key ?? null,
+      create_request: session.create_request ?? null,
+      input_tokens_ahead: session.input_tokens_ahead ?? 0,
+      plan_mode: session.plan_mode ? 1 : 0,
+      exchange_open: session.exchange_open ? 1 : 0,
+      ...(failure === undefined ? NO_FAILURE : failureColumns(failure, FIRST_EPOCH)),
+    })
+    // the sub-agent of a call stands once as well, whatever its id
+    .onConflict((conflict) => conflict.doNothing())
+    .returning("id")
+    .executeTakeFirst();
+  if (inserted === undefined) {
+    throw new RepriseError(
+      "session_exists",
+      "A session of this export is in the database already; import it as a copy with --new-ids.",
+    );
+  }
+  await writeChanges(tx, session.id, changes);
+}
+
+async function writeChanges(
+  tx: Tx,
+  session_id: string,
+  changes: readonly PortableChange[],
+): Promise<void> {
+  const rows = changes.map((change, index) => ({
+    ...change,
+    ...originColumns(change),
+    session_id,
+    number: index + 1,
+  }));
+  for (const batch of batches(rows)) {
+    await tx.db.insertInto("session_changes").values(batch).execute();
+  }
+}
+
+async function writeMessages(tx: Tx, { session, messages }: SessionTree): Promise<void> {
+  for (const batch of batches(messages)) {
+    const rows = batch.map((message) => ({
+      ...message,
+      ...originColumns(message),
+      session_id: session.id,
+      tool_calls: message.tool_calls === null ? null : JSON.stringify(message.tool_calls),
+      is_summary: message.is_summary ? 1 : 0,
+      archived: message.archived ? 1 : 0,
+      checkpointed: message.checkpointed ? 1 : 0,
+    }));
+    await tx.db.insertInto("messages").values(rows).execute();
+  }
+}
+
+/** What was stored is asked of the database: the next message continues from there. */
+async function checkCounters(tx: Tx, { session, messages }: SessionTree): Promise<void> {
+  const { count, last } = await tx.db
+    .selectFrom("messages")
+    .select(({ fn }) => [fn.countAll<number>().as("count"), fn.max("seq").as("last")])
+    .where("session_id", "=", session.id)
+    .executeTakeFirstOrThrow();
+  if (count !== messages.length || (last ?? 0) !== session.last_seq) {
+    throw new RepriseError(
+      "internal",
+      "The messages that were stored are not those of the export, so nothing was imported; report it.",
+    );
+  }
+}

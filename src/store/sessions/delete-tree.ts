@@ -1,0 +1,98 @@
+import { RepriseError } from "../../core/errors.ts";
+import type { Session } from "../../core/sessions.ts";
+import { lockSession } from "./lock.ts";
+import { readSession } from "./read.ts";
+import type { Operation, Tx } from "../store.ts";
+import { childIdsOf, threadRange, treeIdsOf } from "./tree-ids.ts";
+
+/** What a session's deletion takes away. */
+export interface DeletionPreview {
+  readonly session: Session;
+  readonly messages: number;
+  readonly threads: number;
+  readonly checkpoints: number;
+}
+
+/**
+ * The session and all below it, each behind its parent, with what belongs to it.
+ *
+ * Error codes: `session_not_found`.
+ */
+export const previewDeletion: Operation<
+  { readonly id: string },
+  readonly DeletionPreview[]
+> = async (tx, { id }) => {
+  const doomed: DeletionPreview[] = [];
+  for (const each of await treeIdsOf(tx, id)) {
+    doomed.push(await readOne(tx, each));
+  }
+  return doomed;
+};
+
+async function readOne(tx: Tx, id: string): Promise<DeletionPreview> {
+  const session = await readSession(tx, { id });
+  const { from, before } = threadRange(id);
+  const { messages } = await tx.db
+    .selectFrom("messages")
+    .select(({ fn }) => fn.countAll<number>().as("messages"))
+    .where("session_id", "=", id)
+    .executeTakeFirstOrThrow();
+  const { threads, checkpoints } = await tx.db
+    .selectFrom("checkpoint_threads")
+    .leftJoin("checkpoints", "checkpoints.thread", "checkpoint_threads.id")
+    .select(({ fn }) => [
+      fn.count<number>("checkpoint_threads.id").distinct().as("threads"),
+      fn.count<number>("checkpoints.id").as("checkpoints"),
+    ])
+    .where("thread_id", ">=", from)
+    .where("thread_id", "<", before)
+    .executeTakeFirstOrThrow();
+  return { session, messages, threads, checkpoints };
+}
+
+/**
+ * Deletes a session for good: its messages, its threads with all that was kept of them, and the
+ * sub-agents below it. All or nothing. Returns what went, each behind its parent.
+ *
+ * Error codes: `session_not_found`; `session_busy` while an exchange is at work in one of them.
+ */
+export const deleteSessionTree: Operation<
+  { readonly id: string },
+  readonly DeletionPreview[]
+> = async (tx, input) => {
+  await holdTree(tx, input.id);
+  const doomed = await previewDeletion(tx, input);
+  if (doomed.some(({ session }) => session.activity === "running")) {
+    throw new RepriseError(
+      "session_busy",
+      "An exchange is at work in this session or in a sub-agent of it; wait until it is done, or end the session first.",
+    );
+  }
+  // a row that is referred to cannot go before the one that refers to it
+  for (const { session } of doomed.toReversed()) {
+    await deleteOne(tx, session.id);
+  }
+  return doomed;
+};
+
+/**
+ * From here on no exchange can take one of them, and none gets a sub-agent: each is held before
+ * those below it are looked for.
+ */
+export async function holdTree(tx: Tx, id: string): Promise<void> {
+  await lockSession(tx, id);
+  for (const child of await childIdsOf(tx, id)) {
+    await holdTree(tx, child);
+  }
+}
+
+async function deleteOne(tx: Tx, id: string): Promise<void> {
+  const { from, before } = threadRange(id);
+  await tx.db
+    .deleteFrom("checkpoint_threads")
+    .where("thread_id", ">=", from)
+    .where("thread_id", "<", before)
+    .execute();
+  await tx.db.deleteFrom("sessions").where("id", "=", id).execute();
+  tx.touch(id);
+}

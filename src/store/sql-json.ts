@@ -1,0 +1,39 @@
+import { type RawBuilder, sql } from "kysely";
+
+import type { Dialect } from "./engines/dialect.ts";
+
+/**
+ * What a column holds: text, which may be null; a number; 0 or 1; or the text of a JSON value,
+ * which is taken as it stands.
+ */
+export type JsonColumn = "text" | "number" | "flag" | "json";
+
+/**
+ * The members of a JSON object, written by the database: `"id":"…","depth":0`, without the braces,
+ * under the names of the columns and in their order. The same bytes as `JSON.stringify` writes.
+ * To move each value into JavaScript and make it text again takes twice as long.
+ */
+export function jsonMembers(
+  dialect: Dialect,
+  columns: Readonly<Record<string, JsonColumn>>,
+): RawBuilder<string> {
+  const parts = Object.entries(columns).flatMap(([name, holds], index) => [
+    sql.lit(`${index === 0 ? "" : ","}"${name}":`),
+    valueOf(dialect, name, holds),
+  ]);
+  return sql`concat(${sql.join(parts)})`;
+}
+
+function valueOf(dialect: Dialect, name: string, holds: JsonColumn): RawBuilder<unknown> {
+  const column = sql.ref(name);
+  switch (holds) {
+    case "text":
+      return dialect.jsonText(column);
+    case "number":
+      return column;
+    case "flag":
+      return sql`case when ${column} = 1 then 'true' else 'false' end`;
+    case "json":
+      return sql`coalesce(${column}, 'null')`;
+  }
+}
