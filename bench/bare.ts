@@ -47,11 +47,15 @@ function commit(): void {
   db.exec("BEGIN IMMEDIATE");
   const answers = group.map(({ work }) => work());
   db.exec("COMMIT");
-  for (const [index, { response }] of group.entries()) send(response, String(answers[index]), 201);
+  for (const [index, { response }] of group.entries()) {
+    send(response, String(answers[index]), 201);
+  }
 }
 
 function write(response: ServerResponse, work: Work): void {
-  if (waiting.push({ work, response }) === 1) setImmediate(commit);
+  if (waiting.push({ work, response }) === 1) {
+    setImmediate(commit);
+  }
 }
 
 function append(id: string, { content }: { content: string }): unknown {

@@ -30,7 +30,9 @@ function tell(session_id: string, content: string): void {
     ts: new Date().toISOString(),
   };
   const event = `id: ${seq}\nevent: message\ndata: ${JSON.stringify(message)}\n\n`;
-  for (const response of followers.get(session_id) ?? []) response.write(Buffer.from(event));
+  for (const response of followers.get(session_id) ?? []) {
+    response.write(Buffer.from(event));
+  }
 }
 
 function answer(response: ServerResponse, body: object): void {
@@ -52,7 +54,9 @@ const server = createServer((request, response) => {
   request.on("data", (chunk: Buffer) => chunks.push(chunk));
   request.on("end", () => {
     const { content } = JSON.parse(Buffer.concat(chunks).toString());
-    if (id !== undefined) tell(id, content);
+    if (id !== undefined) {
+      tell(id, content);
+    }
     answer(response, { id: id ?? randomUUID(), state: "active", seq, title: "" });
   });
 });

@@ -224,14 +224,17 @@ function copyOf(
 
 /** PostgreSQL does not notice ids that were given; SQLite does. */
 const settleSequences: Operation<null, void> = async ({ db, dialect }) => {
-  if (dialect.writersQueue) return;
+  if (dialect.writersQueue) {
+    return;
+  }
   for (const table of [
     "checkpoint_threads",
     "checkpoint_bodies",
     "checkpoint_lists",
     "checkpoints",
-  ])
+  ]) {
     await sql`SELECT setval(pg_get_serial_sequence(${table}, 'id'), (SELECT max(id) FROM ${sql.ref(table)}))`.execute(
       db,
     );
+  }
 };

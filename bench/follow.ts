@@ -43,7 +43,9 @@ export async function followAll(options: {
   return {
     sockets,
     [Symbol.dispose]: () => {
-      for (const socket of sockets) socket.destroy();
+      for (const socket of sockets) {
+        socket.destroy();
+      }
     },
   };
 }

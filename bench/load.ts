@@ -32,7 +32,9 @@ export async function load(options: LoadOptions): Promise<LoadResult> {
   try {
     await Promise.all(sockets.map((socket) => keepBusy(socket, { ...options, until, latencies })));
   } finally {
-    for (const socket of sockets) socket.destroy();
+    for (const socket of sockets) {
+      socket.destroy();
+    }
   }
   const seconds = (performance.now() - begun) / 1000;
   const { user, system } = process.cpuUsage(before);
@@ -88,8 +90,11 @@ function keepBusy(
       onAnswer: () => {
         const now = performance.now();
         latencies.push(now - sent);
-        if (now < until) send();
-        else resolve();
+        if (now < until) {
+          send();
+        } else {
+          resolve();
+        }
       },
       onFailure: reject,
     });
@@ -111,9 +116,13 @@ function readAnswers(socket: Socket, { onAnswer, onFailure }: Reader): void {
   socket.on("data", (chunk: Buffer) => {
     // only a whole answer is looked at: most come in one piece, a large one in many
     kept = kept.length === 0 ? chunk : Buffer.concat([kept, chunk]);
-    if (kept.length < missing) return;
+    if (kept.length < missing) {
+      return;
+    }
     const head = kept.indexOf("\r\n\r\n");
-    if (head < 0) return;
+    if (head < 0) {
+      return;
+    }
     const text = kept.toString("latin1", 0, head);
     if (!text.startsWith("HTTP/1.1 20")) {
       onFailure(new Error(`the server answered ${text.slice(0, 60)}`));
@@ -121,7 +130,9 @@ function readAnswers(socket: Socket, { onAnswer, onFailure }: Reader): void {
     }
     const length = Number(/content-length: (\d+)/i.exec(text)?.[1]);
     missing = head + 4 + length;
-    if (kept.length < missing) return;
+    if (kept.length < missing) {
+      return;
+    }
     const body = kept.subarray(head + 4, missing);
     kept = kept.subarray(missing);
     missing = 0;

@@ -29,12 +29,18 @@ function main(): number {
   const { names, scale, json } = order;
   const benches = names.map((name) => {
     const report = runBench(name, scale);
-    if (!json) console.log(tableLines(report));
+    if (!json) {
+      console.log(tableLines(report));
+    }
     return report;
   });
   const report = makeReport({ scale, benches });
-  if (json) console.log(JSON.stringify(report));
-  if (order.save) save(report);
+  if (json) {
+    console.log(JSON.stringify(report));
+  }
+  if (order.save) {
+    save(report);
+  }
   return 0;
 }
 
@@ -68,7 +74,9 @@ function runBench(bench: string, scale: number): BenchReport {
     encoding: "utf8",
     maxBuffer: 2 ** 24,
   });
-  if (status !== 0) throw new Error(`the bench ${bench} failed`);
+  if (status !== 0) {
+    throw new Error(`the bench ${bench} failed`);
+  }
   const measurements: Measurement[] = JSON.parse(stdout);
   return { bench, seconds: (performance.now() - start) / 1000, measurements };
 }

@@ -31,7 +31,9 @@ export function judged({ ours, floor }: Measurement): number {
 /** Whether the line reaches what it has to; null where it has to reach nothing. */
 export function reached(measurement: Measurement): boolean | null {
   const { reach } = measurement;
-  if (reach === null) return null;
+  if (reach === null) {
+    return null;
+  }
   const value = judged(measurement);
   return "at_least" in reach ? value >= reach.at_least : value <= reach.at_most;
 }

@@ -101,7 +101,9 @@ async function takeTurns(
     ] as const) {
       const begun = performance.now();
       await work(filled, Math.random);
-      if (sample >= 0) times.push(performance.now() - begun);
+      if (sample >= 0) {
+        times.push(performance.now() - begun);
+      }
     }
   }
   return took;

@@ -59,14 +59,18 @@ async function deliver({ from, to, messages }: Delivery): Promise<number[]> {
     let last = 0;
     for await (const { seq, content } of to.followSession(id)) {
       took.push(performance.now() - (sent.get(content) ?? Number.NaN));
-      if (seq !== last + 1) throw new Error(`message ${seq} came after ${last}`);
+      if (seq !== last + 1) {
+        throw new Error(`message ${seq} came after ${last}`);
+      }
       last = seq;
     }
     return last;
   });
   // a message of before, so that each stream is open
   await Promise.all(ids.map((id) => from.postMessage(id, "first")));
-  while (took.length < SESSIONS) await sleep(20);
+  while (took.length < SESSIONS) {
+    await sleep(20);
+  }
   took.length = 0;
   const posts: Promise<unknown>[] = [];
   for (let index = 0; index < messages; index += 1) {
@@ -78,6 +82,8 @@ async function deliver({ from, to, messages }: Delivery): Promise<number[]> {
   await Promise.all(posts);
   await Promise.all(ids.map((id) => from.endSession(id)));
   const read = (await Promise.all(reading)).reduce((sum, last) => sum + last, 0);
-  if (read !== messages + SESSIONS) throw new Error(`${read} messages came`);
+  if (read !== messages + SESSIONS) {
+    throw new Error(`${read} messages came`);
+  }
   return took;
 }

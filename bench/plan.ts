@@ -52,7 +52,9 @@ export const bench: Bench = {
       results.push(measure(phases, { schemaText, smallest: results[0] }));
     }
     const [smallest] = results;
-    if (smallest === undefined) return Promise.resolve([]);
+    if (smallest === undefined) {
+      return Promise.resolve([]);
+    }
     return Promise.resolve(results.flatMap((result) => measurements(result, smallest)));
   },
 };
@@ -70,7 +72,9 @@ function measurements(result: PlanResult, smallest: PlanResult): Measurement[] {
     line("layered", layer_ms),
     line("validated with all places, as where something is wrong", explain_ms),
   ];
-  if (result === smallest) return own;
+  if (result === smallest) {
+    return own;
+  }
   const than = `time of a phase, of that at ${smallest.phases}`;
   return [
     ...own,
@@ -129,7 +133,9 @@ function lookUp({ phases }: PhasePlan): number {
   const positions = new Map(phases.map(({ key }, index) => [key, index]));
   let sum = 0;
   for (const { depends_on = [] } of phases) {
-    for (const name of depends_on) sum += positions.get(name) ?? 0;
+    for (const name of depends_on) {
+      sum += positions.get(name) ?? 0;
+    }
   }
   return sum;
 }

@@ -14,7 +14,9 @@ export async function startPostgres(): Promise<BenchPostgres> {
   const databases: string[] = [];
   return {
     settle: async () => {
-      for (const url of databases) await admin(url, "VACUUM ANALYZE");
+      for (const url of databases) {
+        await admin(url, "VACUUM ANALYZE");
+      }
     },
     makeDatabase: async (name) => {
       await admin(server.url, `CREATE DATABASE ${name} ENCODING 'UTF8' TEMPLATE template0`);

@@ -75,6 +75,8 @@ function line(bench: string, measurement: Measurement): string {
 }
 
 function figure(value: number): string {
-  if (Math.abs(value) >= 1000) return Math.round(value).toLocaleString("en-US");
+  if (Math.abs(value) >= 1000) {
+    return Math.round(value).toLocaleString("en-US");
+  }
   return value.toFixed(Math.abs(value) >= 10 ? 1 : 2);
 }

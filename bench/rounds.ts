@@ -37,10 +37,14 @@ export async function inRounds<Name extends string>(
     // who comes first changes, because the one before leaves the machine as it does
     for (const name of round % 2 === 0 ? names : names.toReversed()) {
       const result = await load({ ...contenders[name], connections, seconds });
-      if (round >= 0) results[name].push(result);
+      if (round >= 0) {
+        results[name].push(result);
+      }
     }
   }
-  if (process.env["REPRISE_BENCH_CLIENT"] !== undefined) showClient(results);
+  if (process.env["REPRISE_BENCH_CLIENT"] !== undefined) {
+    showClient(results);
+  }
   return results;
 }
 

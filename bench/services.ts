@@ -69,7 +69,9 @@ async function portOf(child: ChildProcess): Promise<number> {
     child.stdout!.on("data", (chunk: Buffer) => {
       output += chunk.toString();
       const port = /listening on http:\/\/127\.0\.0\.1:(\d+)/.exec(output)?.[1];
-      if (port !== undefined) resolve(Number(port));
+      if (port !== undefined) {
+        resolve(Number(port));
+      }
     });
   });
   return Promise.race([listening, gone]);

@@ -58,7 +58,9 @@ function subjects(
   const env = { HOME: folder, PATH: process.env["PATH"], REPRISE_DATABASE: database };
   const node = (...args: string[]) => {
     const { status, stderr } = spawnSync(process.execPath, args, { cwd: folder, env });
-    if (status !== 0) throw new Error(`a program failed: ${stderr.toString()}`);
+    if (status !== 0) {
+      throw new Error(`a program failed: ${stderr.toString()}`);
+    }
   };
   const empty = (): void => node("-e", "0");
   const untilPrompt = async (prompt: string) => {
@@ -68,10 +70,14 @@ function subjects(
     const output = child.stdout.setEncoding("utf8").iterator({ destroyOnReturn: false });
     for await (const text of output) {
       screen += String(text);
-      if (screen.includes(prompt)) break;
+      if (screen.includes(prompt)) {
+        break;
+      }
     }
     child.stdout.resume();
-    if (!screen.includes(prompt)) throw new Error(`no prompt came: ${screen}`);
+    if (!screen.includes(prompt)) {
+      throw new Error(`no prompt came: ${screen}`);
+    }
     return async () => {
       const gone = once(child, "exit");
       child.stdin.end(END_OF_INPUT);

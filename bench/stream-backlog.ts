@@ -42,7 +42,9 @@ export async function measureBacklog(scale: number): Promise<Measurement[]> {
     await sleep(5);
   }
   const seconds = (performance.now() - begun) / 1000;
-  for (const socket of sockets) socket.destroy();
+  for (const socket of sockets) {
+    socket.destroy();
+  }
   return [
     {
       what: `${READERS} streams with a backlog of ${messages}: the longest wait of others`,

@@ -41,7 +41,9 @@ export async function measureDelivery(scale: number): Promise<Measurement[]> {
   for (let round = -1; round < rounds; round += 1) {
     for (const followed of contenders) {
       const delays = await appendSteadily(followed, ROUND_SECONDS * scale);
-      if (round >= 0) results.get(followed)!.push(delays);
+      if (round >= 0) {
+        results.get(followed)!.push(delays);
+      }
     }
   }
   const delay = (followed: Followed, part: number): number =>

@@ -1,13 +1,16 @@
-import { MAX_FINDINGS, toReport } from "./finding.ts";
-import type { ArtifactReport, Finding, FindingCode } from "./finding.ts";
-import { createLineIndex } from "./line-index.ts";
-import type { LineIndex } from "./line-index.ts";
+import {
+  MAX_FINDINGS,
+  toReport,
+  type ArtifactReport,
+  type Finding,
+  type FindingCode,
+} from "./finding.ts";
+import { createLineIndex, type LineIndex } from "./line-index.ts";
 import { readSource } from "./read-source.ts";
 import type { ArtifactSchema } from "./project/project-schema.ts";
 import type { ArtifactText } from "./read-artifact.ts";
 import { SPECIFICATION } from "./registry.ts";
-import { withoutMark } from "./source.ts";
-import type { SourceNode } from "./source.ts";
+import { withoutMark, type SourceNode } from "./source.ts";
 import { isUuid } from "./uuid.ts";
 
 export interface CheckedArtifact extends ArtifactReport {
@@ -29,13 +32,17 @@ export async function checkArtifact(
   const text = withoutMark(marked);
   const lines = createLineIndex(text);
   const { root, findings } = readSource(text, { syntax, lines, limits });
-  if (root === null) return { ...toReport(findings), runId: null };
+  if (root === null) {
+    return { ...toReport(findings), runId: null };
+  }
   const faults =
     schema === null
       ? [unpublished(id, root, lines)]
       : await schema.check(root, lines, MAX_FINDINGS + 1);
   const all = [...findings, ...faults];
-  if (id !== SPECIFICATION) return { ...toReport(all), runId: null };
+  if (id !== SPECIFICATION) {
+    return { ...toReport(all), runId: null };
+  }
   const { runId, fault } = runIdOf(root, lines);
   const isTold = all.some(({ code, pointer }) => {
     return code === fault?.code && pointer === fault.pointer;

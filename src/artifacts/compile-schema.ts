@@ -2,13 +2,11 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import type { Options, ValidateFunction } from "ajv";
 import addFormats from "ajv-formats";
 
-import { MAX_FINDINGS } from "./finding.ts";
-import type { Finding } from "./finding.ts";
+import { MAX_FINDINGS, type Finding } from "./finding.ts";
 import type { LineIndex } from "./line-index.ts";
 import type { SchemaFile } from "./schema-files.ts";
 import { describeFault, toPositionedFinding } from "./schema-fault.ts";
-import { toValue } from "./source.ts";
-import type { SourceNode } from "./source.ts";
+import { toValue, type SourceNode } from "./source.ts";
 import { isUuid } from "./uuid.ts";
 
 export interface CompiledSchema {
@@ -41,7 +39,9 @@ export function compileSchema({ id, schema }: Pick<SchemaFile, "id" | "schema">)
 function compiled(ajv: Ajv2020, { id, schema }: Pick<SchemaFile, "id" | "schema">) {
   ajv.addSchema(schema);
   const validate = ajv.getSchema(id);
-  if (validate === undefined) throw new TypeError("a schema that was added has its id");
+  if (validate === undefined) {
+    throw new TypeError("a schema that was added has its id");
+  }
   return validate;
 }
 
@@ -66,7 +66,9 @@ function createAjv(options: Options): Ajv2020 {
  */
 function stopAtLimit(code: string): string {
   const name = /\bfunction (validate\d+)\(data\b/.exec(code)?.[1];
-  if (name === undefined) throw new TypeError("the validator has another form than expected");
+  if (name === undefined) {
+    throw new TypeError("the validator has another form than expected");
+  }
   const stop = `if (errors > ${MAX_FINDINGS}) { ${name}.errors = vErrors; return false; }`;
   return code.replaceAll(
     /errors\+\+;|errors = vErrors\.length;/g,
@@ -79,7 +81,9 @@ function toChecks(accepts: ValidateFunction, explain: () => ValidateFunction): C
     accepts: (value) => accepts(value),
     check: (root, lines, limit) => {
       const value = toValue(root);
-      if (accepts(value)) return [];
+      if (accepts(value)) {
+        return [];
+      }
       const validate = explain();
       validate(value);
       const errors = validate.errors ?? [];

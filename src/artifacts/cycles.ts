@@ -28,7 +28,9 @@ export function findCycles(
   for (const cycle of cyclesOf(successors)) {
     // the first one is told however long it is
     const full = cycles.length > 0 && steps + cycle.path.length > limits.steps;
-    if (full || cycles.length === limits.cycles) return { cycles, next: cycle };
+    if (full || cycles.length === limits.cycles) {
+      return { cycles, next: cycle };
+    }
     cycles.push(cycle);
     steps += cycle.path.length;
   }
@@ -38,7 +40,9 @@ export function findCycles(
 function* cyclesOf(successors: readonly (readonly number[])[]): Generator<Cycle> {
   const visited = new Set<number>();
   for (const root of successors.keys()) {
-    if (visited.has(root)) continue;
+    if (visited.has(root)) {
+      continue;
+    }
     visited.add(root);
     // The path from the root: each node with the index of the edge to follow next.
     const path = [{ node: root, edge: 0 }];

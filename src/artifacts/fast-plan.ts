@@ -1,6 +1,5 @@
 import type { CompiledSchema } from "./compile-schema.ts";
-import { layerPhases } from "./layers.ts";
-import type { Adjacency } from "./layers.ts";
+import { layerPhases, type Adjacency } from "./layers.ts";
 import type { PhasePlan } from "./phase-plan.ts";
 import type { KnownNames } from "./plan-names.ts";
 import { comparedPath, pathFault } from "./plan-warnings.ts";
@@ -18,11 +17,17 @@ interface PlanReading {
  */
 export function readPlanFast(text: string, { schema, known, most }: PlanReading): PhasePlan | null {
   const plan = parse(text);
-  if (!isPhasePlan(plan, schema)) return null;
+  if (!isPhasePlan(plan, schema)) {
+    return null;
+  }
   const { members, values } = sizeOf(plan);
   // JSON.parse keeps one of two properties with one name; nesting too deep does not fit the schema
-  if (values > most || members !== countMembers(text)) return null;
-  if (!knowsNames(plan, known) || mayWarnOfPaths(plan)) return null;
+  if (values > most || members !== countMembers(text)) {
+    return null;
+  }
+  if (!knowsNames(plan, known) || mayWarnOfPaths(plan)) {
+    return null;
+  }
   const layers = layerPhases(plan.phases);
   return layers === null || repeats(layers.dependents) ? null : plan;
 }
@@ -45,7 +50,9 @@ function sizeOf(plan: PhasePlan): { members: number; values: number } {
   let items = plan.phases.length;
   for (const phase of plan.phases) {
     members += Object.keys(phase).length;
-    if (phase.expected_artifact !== undefined) members += 2;
+    if (phase.expected_artifact !== undefined) {
+      members += 2;
+    }
     items += phase.depends_on?.length ?? 0;
   }
   return { members, values: 1 + members + items };
@@ -60,7 +67,9 @@ function countMembers(text: string): number {
   let members = 0;
   for (let colon = text.indexOf(":"); colon !== -1; colon = text.indexOf(":", colon + 1)) {
     let before = colon - 1;
-    while (isSpace(text.charCodeAt(before))) before -= 1;
+    while (isSpace(text.charCodeAt(before))) {
+      before -= 1;
+    }
     const ends = text.charCodeAt(before) === QUOTE && text.charCodeAt(before - 1) !== BACKSLASH;
     members += ends ? 1 : 0;
   }
@@ -79,8 +88,12 @@ function mayWarnOfPaths({ phases }: PhasePlan): boolean {
   const paths = new Set<string>();
   let artifacts = 0;
   for (const { expected_artifact: artifact } of phases) {
-    if (artifact === undefined) continue;
-    if (pathFault(artifact.path) !== null) return true;
+    if (artifact === undefined) {
+      continue;
+    }
+    if (pathFault(artifact.path) !== null) {
+      return true;
+    }
     artifacts += 1;
     paths.add(comparedPath(artifact.path));
   }
@@ -92,7 +105,9 @@ function repeats({ starts, targets }: Adjacency): boolean {
   for (let node = 0; node + 1 < starts.length; node += 1) {
     const end = starts[node + 1] ?? 0;
     for (let at = (starts[node] ?? 0) + 1; at < end; at += 1) {
-      if (targets[at] === targets[at - 1]) return true;
+      if (targets[at] === targets[at - 1]) {
+        return true;
+      }
     }
   }
   return false;
@@ -100,7 +115,9 @@ function repeats({ starts, targets }: Adjacency): boolean {
 
 function knowsNames(plan: PhasePlan, known: KnownNames): boolean {
   const { roles, readers, schemas, runId } = known;
-  if (runId !== undefined && runId.toLowerCase() !== plan.runId.toLowerCase()) return false;
+  if (runId !== undefined && runId.toLowerCase() !== plan.runId.toLowerCase()) {
+    return false;
+  }
   return plan.phases.every(
     ({ role, expected_artifact: artifact }) =>
       (roles?.has(role) ?? true) &&

@@ -98,14 +98,18 @@ function byPlace(a: Finding, b: Finding): number {
 }
 
 function compare(a: string, b: string): number {
-  if (a === b) return 0;
+  if (a === b) {
+    return 0;
+  }
   return a < b ? -1 : 1;
 }
 
 function atMost(ordered: readonly Finding[]): readonly Finding[] {
   const byWeight = [...withSeverity(ordered, "error"), ...withSeverity(ordered, "warning")];
   const count = tellable(byWeight);
-  if (count === ordered.length) return ordered;
+  if (count === ordered.length) {
+    return ordered;
+  }
   const kept = byWeight.slice(0, count).sort(byPlace);
   const { severity = "error", line = 1, column = 1 } = kept.at(-1) ?? byWeight[0] ?? {};
   const message = `only ${count.toLocaleString("en")} findings are listed, errors first; mend these and validate again`;

@@ -1,7 +1,5 @@
-import { MAX_FINDINGS } from "./finding.ts";
-import type { Finding } from "./finding.ts";
-import { malformed, nextToken } from "./json-token.ts";
-import type { Token } from "./json-token.ts";
+import { MAX_FINDINGS, type Finding } from "./finding.ts";
+import { malformed, nextToken, type Token } from "./json-token.ts";
 import type { LineIndex } from "./line-index.ts";
 import {
   duplicateProperty,
@@ -11,8 +9,11 @@ import {
   stopAtFault,
   tooDeep,
   tooManyValues,
+  type ArrayNode,
+  type ObjectNode,
+  type ParsedSource,
+  type SourceNode,
 } from "./source.ts";
-import type { ArrayNode, ObjectNode, ParsedSource, SourceNode } from "./source.ts";
 
 /**
  * Reads strict JSON (RFC 8259) with the place of every value. The first fault of syntax is the
@@ -47,7 +48,9 @@ class JsonReader {
 
   read(): ParsedSource {
     const first = this.#next();
-    if (first.kind === "end") throw malformed(0, "the file is empty; write a JSON document in it");
+    if (first.kind === "end") {
+      throw malformed(0, "the file is empty; write a JSON document in it");
+    }
     const root = this.#value(first, () => "");
     for (let frame = this.#open.at(-1); frame !== undefined; frame = this.#open.at(-1)) {
       this.#step(frame);
@@ -62,23 +65,34 @@ class JsonReader {
   /** Takes what comes next in an open object or array: its end, or one more part. */
   #step({ node, pointer }: Frame): void {
     const token = this.#part(node.kind === "object" ? "}" : "]");
-    if (token === null) this.#open.pop();
-    else if (node.kind === "object") this.#member(node, pointer, token);
-    else node.items.push(this.#value(token, () => pointerTo(pointer, node.items.length)));
+    if (token === null) {
+      this.#open.pop();
+    } else if (node.kind === "object") {
+      this.#member(node, pointer, token);
+    } else {
+      node.items.push(this.#value(token, () => pointerTo(pointer, node.items.length)));
+    }
   }
 
   /** The token that begins the next part, past the comma; null at the closing bracket. */
   #part(close: "}" | "]"): Token | null {
     const frame = this.#open.at(-1);
     const token = this.#next();
-    if (token.kind === close) return null;
+    if (token.kind === close) {
+      return null;
+    }
     if (frame?.started !== true) {
-      if (frame !== undefined) frame.started = true;
+      if (frame !== undefined) {
+        frame.started = true;
+      }
       return token;
     }
-    if (token.kind === "end") throw unclosed(token, close);
-    if (token.kind !== ",")
+    if (token.kind === "end") {
+      throw unclosed(token, close);
+    }
+    if (token.kind !== ",") {
       throw malformed(token.start, `a comma or ${close} must stand before this`);
+    }
     const next = this.#next();
     if (next.kind === close) {
       throw malformed(token.start, `JSON allows no comma right before ${close}; remove it`);
@@ -88,7 +102,9 @@ class JsonReader {
 
   #member(node: ObjectNode, parent: string, token: Token): void {
     const name = token.value;
-    if (token.kind === "end") throw unclosed(token, "}");
+    if (token.kind === "end") {
+      throw unclosed(token, "}");
+    }
     if (token.kind !== "scalar" || typeof name !== "string") {
       throw malformed(token.start, 'a property name in double quotes (") must stand here');
     }
@@ -110,11 +126,18 @@ class JsonReader {
   #value(token: Token, pointer: () => string): SourceNode {
     const start = token.start;
     this.#values += 1;
-    if (this.#values > this.#most) throw tooManyValues(start, this.#most);
-    if (token.kind === "scalar") return { kind: "scalar", start, value: token.value };
-    if (token.kind === "{")
+    if (this.#values > this.#most) {
+      throw tooManyValues(start, this.#most);
+    }
+    if (token.kind === "scalar") {
+      return { kind: "scalar", start, value: token.value };
+    }
+    if (token.kind === "{") {
       return this.#opened({ kind: "object", start, members: new Map() }, pointer);
-    if (token.kind === "[") return this.#opened({ kind: "array", start, items: [] }, pointer);
+    }
+    if (token.kind === "[") {
+      return this.#opened({ kind: "array", start, items: [] }, pointer);
+    }
     throw malformed(
       start,
       token.kind === "end" ? "the file ends too early" : "a value must stand here",
@@ -122,7 +145,9 @@ class JsonReader {
   }
 
   #opened<Node extends ObjectNode | ArrayNode>(node: Node, pointer: () => string): Node {
-    if (this.#open.length === MAX_SOURCE_DEPTH) throw tooDeep(node.start);
+    if (this.#open.length === MAX_SOURCE_DEPTH) {
+      throw tooDeep(node.start);
+    }
     this.#open.push({ node, pointer: pointer(), started: false });
     return node;
   }

@@ -40,7 +40,9 @@ export function nextToken(text: string, from: number): Token {
 
 function skipSpace(text: string, from: number): number {
   let at = from;
-  while (at < text.length && isSpace(text.charCodeAt(at))) at += 1;
+  while (at < text.length && isSpace(text.charCodeAt(at))) {
+    at += 1;
+  }
   return at;
 }
 
@@ -62,7 +64,9 @@ function stringToken(text: string, start: number): Token {
     if (unit === BACKSLASH) {
       escaped = true;
       at += escapeLength(text, at);
-    } else at += 1;
+    } else {
+      at += 1;
+    }
   }
   const inner = text.slice(start + 1, at);
   const value = escaped ? String(JSON.parse(`"${inner}"`)) : inner;
@@ -71,8 +75,12 @@ function stringToken(text: string, start: number): Token {
 
 function escapeLength(text: string, at: number): number {
   const letter = text.charAt(at + 1);
-  if (letter === "u" && HEX.test(text.slice(at + 2, at + 6))) return 6;
-  if (letter !== "" && '"\\/bfnrt'.includes(letter)) return 2;
+  if (letter === "u" && HEX.test(text.slice(at + 2, at + 6))) {
+    return 6;
+  }
+  if (letter !== "" && '"\\/bfnrt'.includes(letter)) {
+    return 2;
+  }
   throw malformed(
     at,
     'a \\ in a string must begin one of \\" \\\\ \\/ \\b \\f \\n \\r \\t \\uXXXX',
@@ -83,8 +91,12 @@ function wordToken(text: string, start: number): Token {
   const end = wordEnd(text, start);
   const word = text.slice(start, end);
   const literal = LITERALS.get(word);
-  if (literal !== undefined) return { kind: "scalar", start, end, value: literal };
-  if (isNumber(word)) return { kind: "scalar", start, end, value: Number(word) };
+  if (literal !== undefined) {
+    return { kind: "scalar", start, end, value: literal };
+  }
+  if (isNumber(word)) {
+    return { kind: "scalar", start, end, value: Number(word) };
+  }
   throw malformed(start, wordFault(word));
 }
 
@@ -104,17 +116,23 @@ function wordEnd(text: string, start: number): number {
 function isNumber(word: string): boolean {
   let at = word.startsWith("-") ? 1 : 0;
   const whole = digitsEnd(word, at);
-  if (whole === at || (word.charAt(at) === "0" && whole > at + 1)) return false;
+  if (whole === at || (word.charAt(at) === "0" && whole > at + 1)) {
+    return false;
+  }
   at = whole;
   if (word.charAt(at) === ".") {
     const fraction = digitsEnd(word, at + 1);
-    if (fraction === at + 1) return false;
+    if (fraction === at + 1) {
+      return false;
+    }
     at = fraction;
   }
   if (word.charAt(at) === "e" || word.charAt(at) === "E") {
     const sign = word.charAt(at + 1) === "+" || word.charAt(at + 1) === "-" ? 2 : 1;
     const exponent = digitsEnd(word, at + sign);
-    if (exponent === at + sign) return false;
+    if (exponent === at + sign) {
+      return false;
+    }
     at = exponent;
   }
   return at === word.length;
@@ -122,16 +140,22 @@ function isNumber(word: string): boolean {
 
 function digitsEnd(word: string, from: number): number {
   let at = from;
-  while (word.charCodeAt(at) >= 0x30 && word.charCodeAt(at) <= 0x39) at += 1;
+  while (word.charCodeAt(at) >= 0x30 && word.charCodeAt(at) <= 0x39) {
+    at += 1;
+  }
   return at;
 }
 
 function wordFault(word: string): string {
-  if (word.startsWith("'")) return 'JSON strings stand in double quotes ("), not in single ones';
+  if (word.startsWith("'")) {
+    return 'JSON strings stand in double quotes ("), not in single ones';
+  }
   if (word.startsWith("//") || word.startsWith("/*") || word.startsWith("#")) {
     return "JSON has no comments; remove this one";
   }
-  if (/^[-+.\d]/.test(word)) return "this is not a JSON number; write it like 12, -0.5 or 1e3";
+  if (/^[-+.\d]/.test(word)) {
+    return "this is not a JSON number; write it like 12, -0.5 or 1e3";
+  }
   return 'this is neither a JSON value nor a name in double quotes (")';
 }
 

@@ -32,7 +32,9 @@ export interface Layers {
  */
 export function layerPhases(phases: readonly Dependent[]): Layers | null {
   const positions = new Map<string, number>();
-  for (const [index, { key }] of phases.entries()) positions.set(key, index);
+  for (const [index, { key }] of phases.entries()) {
+    positions.set(key, index);
+  }
   return positions.size < phases.length ? null : layerPositioned(phases, positions);
 }
 
@@ -56,7 +58,9 @@ function resolve(
   for (const [index, { depends_on = [] }] of phases.entries()) {
     for (const name of depends_on) {
       const target = positions.get(name);
-      if (target === undefined) return null;
+      if (target === undefined) {
+        return null;
+      }
       targets[at] = target;
       at += 1;
     }
@@ -76,7 +80,9 @@ function layered(dependencies: Adjacency): Layers | null {
   let count = 0;
   for (let node = 0; node < size; node += 1) {
     waitsFor[node] = (starts[node + 1] ?? 0) - (starts[node] ?? 0);
-    if (waitsFor[node] === 0) ready[count++] = node;
+    if (waitsFor[node] === 0) {
+      ready[count++] = node;
+    }
   }
   for (let next = 0; next < count; next += 1) {
     const node = ready[next] ?? 0;
@@ -87,7 +93,9 @@ function layered(dependencies: Adjacency): Layers | null {
       layerOf[dependent] = Math.max(layerOf[dependent] ?? 0, layer);
       const left = (waitsFor[dependent] ?? 0) - 1;
       waitsFor[dependent] = left;
-      if (left === 0) ready[count++] = dependent;
+      if (left === 0) {
+        ready[count++] = dependent;
+      }
     }
   }
   return count === size ? { layerOf, dependencies, dependents } : null;
@@ -96,8 +104,12 @@ function layered(dependencies: Adjacency): Layers | null {
 /** The same graph, seen from the other ends. */
 function reversed({ starts, targets }: Adjacency): Adjacency {
   const ends = new Uint32Array(starts.length);
-  for (const target of targets) ends[target + 1] = (ends[target + 1] ?? 0) + 1;
-  for (let at = 1; at < ends.length; at += 1) ends[at] = (ends[at] ?? 0) + (ends[at - 1] ?? 0);
+  for (const target of targets) {
+    ends[target + 1] = (ends[target + 1] ?? 0) + 1;
+  }
+  for (let at = 1; at < ends.length; at += 1) {
+    ends[at] = (ends[at] ?? 0) + (ends[at - 1] ?? 0);
+  }
   const free = ends.slice();
   const sources = new Uint32Array(targets.length);
   for (let node = 0; node + 1 < starts.length; node += 1) {

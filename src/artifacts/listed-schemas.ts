@@ -18,7 +18,9 @@ export async function listedSchemas(registry: SchemaRegistry): Promise<ListedSch
   const rest = new Set(broken);
   const known = registry.entries.map((entry) => {
     const fault = broken.find(({ id, owns }) => owns && id === entry.id);
-    if (fault === undefined) return entry;
+    if (fault === undefined) {
+      return entry;
+    }
     rest.delete(fault);
     return { ...entry, error: fault.fault.message };
   });

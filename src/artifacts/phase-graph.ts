@@ -1,6 +1,5 @@
 import { RepriseError } from "../core/errors.ts";
-import { layerPositioned } from "./layers.ts";
-import type { Dependent, Layers } from "./layers.ts";
+import { layerPositioned, type Dependent, type Layers } from "./layers.ts";
 
 /** The order that a plan's dependencies leave; it does not depend on the order of its phases. */
 export interface PhaseGraph {
@@ -45,16 +44,24 @@ export function phaseGraph({ phases }: { readonly phases: readonly Dependent[] }
  */
 function layerByRank(phases: readonly Dependent[], keys: readonly string[]): Layers | null {
   const ranks = new Map<string, number>();
-  for (const [rank, key] of keys.entries()) ranks.set(key, rank);
-  if (ranks.size < phases.length) return null;
+  for (const [rank, key] of keys.entries()) {
+    ranks.set(key, rank);
+  }
+  if (ranks.size < phases.length) {
+    return null;
+  }
   const ranked = phases.slice();
-  for (const phase of phases) ranked[ranks.get(phase.key) ?? 0] = phase;
+  for (const phase of phases) {
+    ranked[ranks.get(phase.key) ?? 0] = phase;
+  }
   return layerPositioned(ranked, ranks);
 }
 
 function wavesOf(keys: readonly string[], { layerOf }: Layers): string[][] {
   const waves: string[][] = [];
-  for (const [rank, key] of keys.entries()) (waves[layerOf[rank] ?? 0] ??= []).push(key);
+  for (const [rank, key] of keys.entries()) {
+    (waves[layerOf[rank] ?? 0] ??= []).push(key);
+  }
   return waves;
 }
 
@@ -75,7 +82,9 @@ function longestChain(keys: readonly string[], { layerOf, dependencies }: Layers
 function firstIn(layer: number, among: Uint32Array, layerOf: Uint32Array): number {
   let first = -1;
   for (const rank of among) {
-    if (layerOf[rank] === layer && (first === -1 || rank < first)) first = rank;
+    if (layerOf[rank] === layer && (first === -1 || rank < first)) {
+      first = rank;
+    }
   }
   return first;
 }
@@ -89,7 +98,9 @@ function edgesOf(keys: readonly string[], { dependents: { starts, targets } }: L
     for (let at = starts[rank] ?? 0; at < end; at += 1) {
       const target = targets[at] ?? 0;
       // one that is named twice stands here twice
-      if (target !== last) edges.push({ from, to: keys[target] ?? "" });
+      if (target !== last) {
+        edges.push({ from, to: keys[target] ?? "" });
+      }
       last = target;
     }
   }

@@ -1,5 +1,4 @@
-import { findCycles } from "./cycles.ts";
-import type { Cycle } from "./cycles.ts";
+import { findCycles, type Cycle } from "./cycles.ts";
 import type { Finding } from "./finding.ts";
 import type { LineIndex } from "./line-index.ts";
 import { createNearestName } from "../core/nearest-name.ts";
@@ -31,7 +30,9 @@ export function checkPlanGraph(phases: readonly OutlinedPhase[], lines: LineInde
 function firstByKey(phases: readonly OutlinedPhase[]): Map<string, number> {
   const first = new Map<string, number>();
   for (const [index, { key }] of phases.entries()) {
-    if (key !== null && !first.has(key.text)) first.set(key.text, index);
+    if (key !== null && !first.has(key.text)) {
+      first.set(key.text, index);
+    }
   }
   return first;
 }
@@ -42,9 +43,13 @@ function duplicateKeys(
   lines: LineIndex,
 ): Finding[] {
   return phases.flatMap(({ key }, index) => {
-    if (key === null) return [];
+    if (key === null) {
+      return [];
+    }
     const owner = first.get(key.text) ?? index;
-    if (owner === index) return [];
+    if (owner === index) {
+      return [];
+    }
     const line = lines(phases[owner]?.key?.offset ?? 0).line;
     return {
       code: "duplicate_key",
@@ -65,9 +70,13 @@ function wrongDependencies(
   const nearest = createNearestName(first.keys());
   return phases.flatMap(({ key, dependsOn }, index) =>
     dependsOn.flatMap((name, entry) => {
-      if (name === null) return [];
+      if (name === null) {
+        return [];
+      }
       const at = { pointer: dependencyPointer(index, entry), ...lines(name.offset) };
-      if (name.text === key?.text) return selfDependency(name, at);
+      if (name.text === key?.text) {
+        return selfDependency(name, at);
+      }
       return first.has(name.text) ? [] : unknownDependency(name, nearest(name.text), at);
     }),
   );
@@ -107,7 +116,9 @@ function circles(
   const limits = { cycles: MAX_CYCLES, steps: MAX_CYCLE_STEPS };
   const { cycles, next } = findCycles(successors, limits);
   const found = cycles.map((cycle) => circularDependency(ranked, cycle, lines));
-  if (next === null) return found;
+  if (next === null) {
+    return found;
+  }
   const message = `this closes a circle too, and there may be more; only ${cycles.length} are listed`;
   return [
     ...found,
@@ -161,7 +172,9 @@ function circularDependency(
 }
 
 function spell(path: readonly string[]): string {
-  if (path.length <= NAMED_STEPS) return path.map(quote).join(" -> ");
+  if (path.length <= NAMED_STEPS) {
+    return path.map(quote).join(" -> ");
+  }
   const head = path.slice(0, NAMED_STEPS - 2).map(quote);
   const skipped = path.length - NAMED_STEPS;
   return [...head, `(${skipped} more)`, ...path.slice(-2).map(quote)].join(" -> ");

@@ -43,7 +43,9 @@ function cannotWrite(
   readers: ReadonlySet<string> | undefined,
   { pointer, lines }: { readonly pointer: string; readonly lines: LineIndex },
 ): Finding[] {
-  if (role === null || artifactPath === null || readers?.has(role.text) !== true) return [];
+  if (role === null || artifactPath === null || readers?.has(role.text) !== true) {
+    return [];
+  }
   const message = `the persona ${quote(role.text)} has no tool that writes files, so it cannot produce the artifact; choose another role, or remove expected_artifact`;
   return [
     { code: "role_cannot_write", severity: "warning", pointer, ...lines(role.offset), message },
@@ -57,10 +59,14 @@ function unknownName(
   known: ReadonlySet<string> | undefined,
   words: (quoted: string) => { readonly unknown: string; readonly advice: string },
 ): NameCheck {
-  if (known === undefined) return () => [];
+  if (known === undefined) {
+    return () => [];
+  }
   const nearest = createNearestName(known);
   return (name, pointer, lines) => {
-    if (name === null || known.has(name.text)) return [];
+    if (name === null || known.has(name.text)) {
+      return [];
+    }
     const suggestion = nearest(name.text);
     const { unknown, advice } = words(quote(name.text));
     const message = `${unknown}; ${suggestion === undefined ? advice : `did you mean ${quote(suggestion)}?`}`;
@@ -74,9 +80,13 @@ function runIdMismatch(
   expected: string | undefined,
   lines: LineIndex,
 ): Finding[] {
-  if (found === null || expected === undefined) return [];
+  if (found === null || expected === undefined) {
+    return [];
+  }
   // a UUID says the same in capitals
-  if (found.text.toLowerCase() === expected.toLowerCase()) return [];
+  if (found.text.toLowerCase() === expected.toLowerCase()) {
+    return [];
+  }
   return [
     {
       code: "run_id_mismatch",

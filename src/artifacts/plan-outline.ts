@@ -50,6 +50,8 @@ function items(node: SourceNode | undefined): readonly SourceNode[] {
 }
 
 function string(node: SourceNode | undefined): PositionedString | null {
-  if (node?.kind !== "scalar" || typeof node.value !== "string") return null;
+  if (node?.kind !== "scalar" || typeof node.value !== "string") {
+    return null;
+  }
   return { text: node.value, offset: node.start };
 }

@@ -33,7 +33,9 @@ export function pathFault(path: string): readonly [FindingCode, string] | null {
     ];
   }
   const control = controlFileIn(normal.split("/"));
-  if (control === null) return null;
+  if (control === null) {
+    return null;
+  }
   const message = `the artifact's path is protected (${control.name}: ${control.reason}); choose another`;
   return ["artifact_path_protected", message];
 }
@@ -67,7 +69,9 @@ export function checkWarnings(phases: readonly OutlinedPhase[], lines: LineIndex
 
 function pathWarning({ artifactPath }: OutlinedPhase, index: number, lines: LineIndex): Finding[] {
   const fault = artifactPath === null ? null : pathFault(artifactPath.text);
-  if (artifactPath === null || fault === null) return [];
+  if (artifactPath === null || fault === null) {
+    return [];
+  }
   const [code, message] = fault;
   return [warning(code, { pointer: pathPointer(index), at: artifactPath, message, lines })];
 }
@@ -84,7 +88,9 @@ function repeatedDependencies(
   const seen = new Set<string>();
   return dependsOn.flatMap((name, entry) => {
     if (name === null || !seen.has(name.text)) {
-      if (name !== null) seen.add(name.text);
+      if (name !== null) {
+        seen.add(name.text);
+      }
       return [];
     }
     const pointer = `/phases/${index}/depends_on/${entry}`;
@@ -101,13 +107,17 @@ function sharedPathWarnings(phases: readonly OutlinedPhase[], lines: LineIndex):
       depends_on: dependsOn.flatMap((name) => (name === null ? [] : [name.text])),
     })),
   );
-  if (layers === null) return [];
+  if (layers === null) {
+    return [];
+  }
   const paths = phases.map(({ artifactPath }) => {
     return artifactPath === null ? null : comparedPath(artifactPath.text);
   });
   return sharedPaths(paths, layers).flatMap(({ phase, other }) => {
     const at = phases[phase]?.artifactPath ?? null;
-    if (at === null) return [];
+    if (at === null) {
+      return [];
+    }
     const name = quote(phases[other]?.key?.text ?? "");
     const message = `the phase ${name} writes this artifact too and can run side by side; choose another path, or let one depend on the other`;
     return [warning("artifact_path_shared", { pointer: pathPointer(phase), at, message, lines })];

@@ -28,8 +28,9 @@ export async function readArtifactFile(path: string): Promise<ArtifactText | Fin
       const pipe = openPipe(path);
       return pipe === null ? unreadable(NO_WRITER) : await readArtifactStream(pipe);
     }
-    if (kind.isSocket() || kind.isCharacterDevice() || kind.isBlockDevice())
+    if (kind.isSocket() || kind.isCharacterDevice() || kind.isBlockDevice()) {
       return unreadable(NO_FILE);
+    }
     const text = await readText(createReadStream(path));
     const syntax = /\.ya?ml$/i.test(path) ? "yaml" : "json";
     return typeof text === "string" ? { text, syntax } : text;
@@ -42,7 +43,9 @@ export async function readArtifactFile(path: string): Promise<ArtifactText | Fin
 export async function readArtifactStream(stream: Readable): Promise<ArtifactText | Finding> {
   try {
     const text = await readText(stream);
-    if (typeof text !== "string") return text;
+    if (typeof text !== "string") {
+      return text;
+    }
     return { text, syntax: /^\s*(?:[{[]|$)/.test(text) ? "json" : "yaml" };
   } catch (error) {
     return unreadable(reasonOf(error));
@@ -61,7 +64,9 @@ function openPipe(path: string): Readable | null {
     return null;
   }
   const stream = new Socket({ fd, readable: true, writable: false });
-  if (first !== null) stream.unshift(first);
+  if (first !== null) {
+    stream.unshift(first);
+  }
   return stream;
 }
 
@@ -71,7 +76,9 @@ function readAtOnce(fd: number): Buffer | null {
   try {
     return bytes.subarray(0, readSync(fd, bytes));
   } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "EAGAIN") return null;
+    if (error instanceof Error && "code" in error && error.code === "EAGAIN") {
+      return null;
+    }
     closeSync(fd);
     throw error;
   }

@@ -16,7 +16,9 @@ export async function readText(stream: Readable): Promise<string | Finding> {
     const bytes = Buffer.from(chunk);
     chunks.push(bytes);
     size += bytes.length;
-    if (size > MAX_BYTES) return tooLarge();
+    if (size > MAX_BYTES) {
+      return tooLarge();
+    }
   }
   return decode(Buffer.concat(chunks));
 }
@@ -53,8 +55,11 @@ function decodable(bytes: Buffer): string {
   let bad = bytes.length + 1;
   while (bad - good > 1) {
     const middle = Math.floor((good + bad) / 2);
-    if (beginning(bytes, middle) === null) bad = middle;
-    else good = middle;
+    if (beginning(bytes, middle) === null) {
+      bad = middle;
+    } else {
+      good = middle;
+    }
   }
   return beginning(bytes, good) ?? "";
 }

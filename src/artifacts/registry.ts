@@ -7,8 +7,12 @@ import { packageFile } from "../core/package-file.ts";
 import type { CompiledSchema } from "./compile-schema.ts";
 import type { ArtifactSchema, ProjectSchemas } from "./project/project-schema.ts";
 import type { SchemaSet, WorkerPool } from "./project/worker-pool.ts";
-import { invalidFile, readSchemaFiles } from "./schema-files.ts";
-import type { BrokenSchema, SchemaFile } from "./schema-files.ts";
+import {
+  invalidFile,
+  readSchemaFiles,
+  type BrokenSchema,
+  type SchemaFile,
+} from "./schema-files.ts";
 
 /** A schema known by its id. */
 export interface SchemaEntry {
@@ -109,7 +113,9 @@ function sortOut(
     }
   }
   for (const file of files.values()) {
-    if (hasKnownDialect(file, files)) continue;
+    if (hasKnownDialect(file, files)) {
+      continue;
+    }
     files.delete(file.id);
     const fault = invalidFile(
       file.shown,
@@ -125,8 +131,12 @@ function hasKnownDialect(
   { schema: { $schema: dialect } }: SchemaFile,
   files: ReadonlyMap<string, SchemaFile>,
 ): boolean {
-  if (dialect === undefined || dialect === "") return true;
-  if (typeof dialect !== "string") return false;
+  if (dialect === undefined || dialect === "") {
+    return true;
+  }
+  if (typeof dialect !== "string") {
+    return false;
+  }
   return DIALECT.test(dialect) || files.get(dialect)?.schema["$vocabulary"] !== undefined;
 }
 
@@ -147,21 +157,31 @@ function createRegistry({ files, broken }: Found, pool: WorkerPool): SchemaRegis
     isSound: () => sound,
     read: (id) => {
       const file = files.get(id);
-      if (file === undefined) throw brokenFault(id, broken) ?? refusal(id, entries);
+      if (file === undefined) {
+        throw brokenFault(id, broken) ?? refusal(id, entries);
+      }
       return file.bytes;
     },
     phasePlan,
     async schema(id) {
       const file = files.get(id);
       const fault = file === undefined ? brokenFault(id, broken) : null;
-      if (fault !== null) throw fault;
-      if (!ids.has(id)) throw refusal(id, entries);
-      if (file === undefined) return null;
+      if (fault !== null) {
+        throw fault;
+      }
+      if (!ids.has(id)) {
+        throw refusal(id, entries);
+      }
+      if (file === undefined) {
+        return null;
+      }
       return file.source === "built-in" ? phasePlan() : (await projectSchemas()).schema(file);
     },
     async broken() {
       const own = [...files.values()].filter(({ source }) => source === "project");
-      if (own.length === 0) return broken;
+      if (own.length === 0) {
+        return broken;
+      }
       return [...broken, ...(await (await projectSchemas()).broken(own))];
     },
   };
@@ -188,7 +208,9 @@ function setOf(files: ReadonlyMap<string, FoundFile>): SchemaSet {
 async function compilePlan(files: ReadonlyMap<string, SchemaFile>): Promise<CompiledSchema> {
   const { compileSchema } = await import("./compile-schema.ts");
   const file = files.get(PHASE_PLAN);
-  if (file === undefined) throw new TypeError("the schema of phase plans comes with Reprise");
+  if (file === undefined) {
+    throw new TypeError("the schema of phase plans comes with Reprise");
+  }
   return compileSchema(file);
 }
 

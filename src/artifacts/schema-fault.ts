@@ -1,10 +1,8 @@
-import type { FindingCode } from "./finding.ts";
-import type { Finding } from "./finding.ts";
+import type { FindingCode, Finding } from "./finding.ts";
 import type { LineIndex } from "./line-index.ts";
 import { createNearestName } from "../core/nearest-name.ts";
 import { escaped, quote } from "./quote.ts";
-import { findPosition, pointerTo } from "./source.ts";
-import type { SourceNode } from "./source.ts";
+import { findPosition, pointerTo, type SourceNode } from "./source.ts";
 
 export interface SchemaFault {
   readonly code: FindingCode;
@@ -29,7 +27,9 @@ export interface RuleFault {
 export function describeFault(error: RuleFault): SchemaFault {
   const unknown: unknown =
     error.params["additionalProperty"] ?? error.params["unevaluatedProperty"];
-  if (typeof unknown === "string") return unknownProperty(error, unknown);
+  if (typeof unknown === "string") {
+    return unknownProperty(error, unknown);
+  }
   const pointer = error.instancePath;
   const [code, message] = sentence(error, nameOf(pointer));
   return { code, pointer, message, atName: false };
@@ -132,8 +132,12 @@ function wrongType(name: string, error: RuleFault): string {
 }
 
 function kindOf(value: unknown): string {
-  if (value === null) return "null";
-  if (Array.isArray(value)) return "an array";
+  if (value === null) {
+    return "null";
+  }
+  if (Array.isArray(value)) {
+    return "an array";
+  }
   if (typeof value === "number" && !Number.isFinite(value)) {
     return "beyond the largest number there is, 1.8e308";
   }
@@ -141,14 +145,18 @@ function kindOf(value: unknown): string {
 }
 
 function withArticle(type: string): string {
-  if (type === "null") return type;
+  if (type === "null") {
+    return type;
+  }
   return /^[aeiou]/.test(type) ? `an ${type}` : `a ${type}`;
 }
 
 function tooShort(name: string, error: RuleFault): string {
   const limit = Number(error.params["limit"]);
   const length = Array.from(String(error.data)).length;
-  if (length === 0 && limit === 1) return `${name} must not be empty`;
+  if (length === 0 && limit === 1) {
+    return `${name} must not be empty`;
+  }
   return `${name} must have at least ${limit} characters but has ${length}`;
 }
 
@@ -172,7 +180,9 @@ function formatName(error: RuleFault): string {
 function nameOf(pointer: string): string {
   const steps = pointer.split("/").slice(1);
   const last = steps.findLastIndex((step) => !/^\d+$/.test(step));
-  if (last === -1) return "the document";
+  if (last === -1) {
+    return "the document";
+  }
   const positions = steps.slice(last + 1).map((step) => `[${step}]`);
   const name = (steps[last] ?? "").replaceAll("~1", "/").replaceAll("~0", "~");
   // a schema that is open lets a document name its properties as it likes

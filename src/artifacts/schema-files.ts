@@ -6,8 +6,7 @@ import { findSchemaFiles, type UnlistedReason } from "./find-schema-files.ts";
 import { readJson } from "./json-source.ts";
 import { createLineIndex } from "./line-index.ts";
 import { escaped } from "./quote.ts";
-import { toValue, withoutMark } from "./source.ts";
-import type { JsonObject, JsonValue } from "./source.ts";
+import { toValue, withoutMark, type JsonObject, type JsonValue } from "./source.ts";
 
 /** A file that holds a JSON Schema with an id. */
 export interface SchemaFile {
@@ -69,7 +68,9 @@ export async function readSchemaFiles(
       try {
         return parse(await bytesOf(path, shown), shown);
       } catch (fault) {
-        if (fault instanceof RepriseError) return { id: null, owns: false, fault };
+        if (fault instanceof RepriseError) {
+          return { id: null, owns: false, fault };
+        }
         throw fault;
       }
     }),
@@ -94,7 +95,9 @@ async function bytesOf(path: string, shown: string): Promise<Buffer> {
       const message = `The schema file ${shown} cannot be read; check its permissions.`;
       throw new RepriseError("file_unreadable", message, { cause });
     });
-  if (bytes === null) throw invalidFile(shown, "is larger than 1 MiB");
+  if (bytes === null) {
+    throw invalidFile(shown, "is larger than 1 MiB");
+  }
   return bytes;
 }
 
@@ -106,7 +109,9 @@ function parse(bytes: Buffer, shown: string): SchemaFile {
     throw invalidFile(`${shown}:${fault?.line ?? 1}`, `is not valid: ${fault?.message ?? ""}`);
   }
   const schema = toValue(root);
-  if (!isObject(schema)) throw invalidFile(shown, "holds no object");
+  if (!isObject(schema)) {
+    throw invalidFile(shown, "holds no object");
+  }
   const { $id: id, title } = schema;
   if (typeof id !== "string" || id === "" || id.includes("#")) {
     throw invalidFile(shown, 'has no "$id", which has to be an id like dev/review@1');

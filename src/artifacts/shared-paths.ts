@@ -22,8 +22,12 @@ export function sharedPaths(paths: readonly (string | null)[], layers: Layers): 
     const ordered = group.sort((a, b) => (layerOf[a] ?? 0) - (layerOf[b] ?? 0) || a - b);
     for (const [index, phase] of ordered.entries()) {
       const other = ordered[index - 1];
-      if (other === undefined || waits({ phase, other, layers, left })) continue;
-      if (left.steps < 0) return found;
+      if (other === undefined || waits({ phase, other, layers, left })) {
+        continue;
+      }
+      if (left.steps < 0) {
+        return found;
+      }
       found.push({ phase, other });
     }
   }
@@ -33,10 +37,15 @@ export function sharedPaths(paths: readonly (string | null)[], layers: Layers): 
 function groups(paths: readonly (string | null)[]): number[][] {
   const byPath = new Map<string, number[]>();
   for (const [index, path] of paths.entries()) {
-    if (path === null) continue;
+    if (path === null) {
+      continue;
+    }
     const group = byPath.get(path);
-    if (group === undefined) byPath.set(path, [index]);
-    else group.push(index);
+    if (group === undefined) {
+      byPath.set(path, [index]);
+    } else {
+      group.push(index);
+    }
   }
   return [...byPath.values()].filter((group) => group.length > 1);
 }
@@ -56,9 +65,15 @@ function waits({ phase, other, layers: { layerOf, dependencies }, left }: Pair):
   for (const next of seen) {
     for (const target of targets.subarray(starts[next], starts[next + 1])) {
       left.steps -= 1;
-      if (target === other) return true;
-      if (left.steps < 0) return false;
-      if ((layerOf[target] ?? 0) > first) seen.add(target);
+      if (target === other) {
+        return true;
+      }
+      if (left.steps < 0) {
+        return false;
+      }
+      if ((layerOf[target] ?? 0) > first) {
+        seen.add(target);
+      }
     }
   }
   return false;

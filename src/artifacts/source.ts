@@ -75,7 +75,9 @@ export function stopAtFault(lines: LineIndex, read: () => ParsedSource): ParsedS
   try {
     return read();
   } catch (error) {
-    if (!(error instanceof SourceFault)) throw error;
+    if (!(error instanceof SourceFault)) {
+      throw error;
+    }
     const { code, message, offset } = error;
     return {
       root: null,
@@ -123,8 +125,12 @@ export type JsonObject = { [name: string]: JsonValue };
 
 /** The plain value of a tree. A property named `__proto__` stays an ordinary property. */
 export function toValue(node: SourceNode): JsonValue {
-  if (node.kind === "scalar") return node.value;
-  if (node.kind === "array") return node.items.map(toValue);
+  if (node.kind === "scalar") {
+    return node.value;
+  }
+  if (node.kind === "array") {
+    return node.items.map(toValue);
+  }
   return Object.fromEntries(
     Array.from(node.members, ([name, { value }]) => [name, toValue(value)]),
   );
@@ -141,7 +147,9 @@ export function findPosition(
   let found = { node: root, keyStart: root.start };
   for (const step of pointer.split("/").slice(1)) {
     const next = child(found.node, step.replaceAll("~1", "/").replaceAll("~0", "~"));
-    if (next === null) return null;
+    if (next === null) {
+      return null;
+    }
     found = next;
   }
   return found;

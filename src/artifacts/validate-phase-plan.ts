@@ -5,8 +5,7 @@ import { compileSchema } from "./compile-schema.ts";
 import type { KnownNames } from "./plan-names.ts";
 import type { Syntax } from "./read-source.ts";
 import { PHASE_PLAN } from "./registry.ts";
-import { validatePlan } from "./validate-plan.ts";
-import type { PlanReport } from "./validate-plan.ts";
+import { validatePlan, type PlanReport } from "./validate-plan.ts";
 
 const file = packageFile("schemas/dev/phase-plan@1.json");
 

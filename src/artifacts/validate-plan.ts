@@ -1,18 +1,14 @@
 import type { CompiledSchema } from "./compile-schema.ts";
-import { MAX_FINDINGS, toReport } from "./finding.ts";
-import type { ArtifactReport } from "./finding.ts";
+import { MAX_FINDINGS, toReport, type ArtifactReport } from "./finding.ts";
 import { createLineIndex } from "./line-index.ts";
 import type { PhasePlan } from "./phase-plan.ts";
 import { checkPlanGraph } from "./plan-graph.ts";
-import { checkNames } from "./plan-names.ts";
-import type { KnownNames } from "./plan-names.ts";
+import { checkNames, type KnownNames } from "./plan-names.ts";
 import { outlinePlan } from "./plan-outline.ts";
 import { checkWarnings } from "./plan-warnings.ts";
 import { isPhasePlan, readPlanFast } from "./fast-plan.ts";
-import { readSource } from "./read-source.ts";
-import type { Syntax } from "./read-source.ts";
-import { FILE_LIMITS, toValue, withoutMark } from "./source.ts";
-import type { SizeLimits } from "./source.ts";
+import { readSource, type Syntax } from "./read-source.ts";
+import { FILE_LIMITS, toValue, withoutMark, type SizeLimits } from "./source.ts";
 
 export interface PlanReport extends ArtifactReport {
   /** Phases in the plan; 0 where there are none to count. */
@@ -36,7 +32,9 @@ export function validatePlan(text: string, checks: PlanChecks): PlanReport {
   const most = limits.values;
   const unmarked = withoutMark(text);
   const good = syntax === "json" ? readPlanFast(unmarked, { schema, known, most }) : null;
-  if (good === null) return explainPlan(unmarked, checks);
+  if (good === null) {
+    return explainPlan(unmarked, checks);
+  }
   return { valid: true, findings: [], phases: good.phases.length, plan: good };
 }
 
@@ -45,7 +43,9 @@ export function explainPlan(text: string, checks: PlanChecks): PlanReport {
   const { syntax, schema, known = {}, limits } = checks;
   const lines = createLineIndex(text);
   const { root, findings } = readSource(text, { syntax, lines, limits });
-  if (root === null) return { ...toReport(findings), phases: 0, plan: null };
+  if (root === null) {
+    return { ...toReport(findings), phases: 0, plan: null };
+  }
   const outline = outlinePlan(root);
   // One more than is told, so that cutting them off is noticed.
   const faults = schema.check(root, lines, MAX_FINDINGS + 1);

@@ -1,8 +1,7 @@
 import { checkArtifact } from "./check-artifact.ts";
 import type { ArtifactReport } from "./finding.ts";
 import type { ArtifactText } from "./read-artifact.ts";
-import { PHASE_PLAN } from "./registry.ts";
-import type { SchemaRegistry } from "./registry.ts";
+import { PHASE_PLAN, type SchemaRegistry } from "./registry.ts";
 import { validatePlan } from "./validate-plan.ts";
 
 /**

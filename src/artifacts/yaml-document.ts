@@ -1,5 +1,4 @@
-import { Composer, CST, Lexer, Parser } from "yaml";
-import type { Document, ParsedNode } from "yaml";
+import { Composer, CST, Lexer, Parser, type Document, type ParsedNode } from "yaml";
 
 import { escaped } from "./quote.ts";
 import { MAX_SOURCE_DEPTH, SourceFault, tooDeep } from "./source.ts";
@@ -12,11 +11,17 @@ export function composeYaml(text: string, maxLexemes: number): ParsedNode {
   const composer = strictComposer();
   let document: Document.Parsed | undefined;
   for (const token of tokensOf(text, maxLexemes)) {
-    for (const composed of composer.next(token)) document ??= composed;
+    for (const composed of composer.next(token)) {
+      document ??= composed;
+    }
   }
-  for (const composed of composer.end()) document ??= composed;
+  for (const composed of composer.end()) {
+    document ??= composed;
+  }
   const contents = document?.contents ?? null;
-  if (contents === null) throw malformedYaml(0, "the file is empty; write a YAML document in it");
+  if (contents === null) {
+    throw malformedYaml(0, "the file is empty; write a YAML document in it");
+  }
   return contents;
 }
 
@@ -36,7 +41,9 @@ function strictComposer(): Composer {
 type ErrorSource = number | readonly [number, ...number[]] | { readonly offset: number };
 
 function offsetOf(source: ErrorSource): number {
-  if (typeof source === "number") return source;
+  if (typeof source === "number") {
+    return source;
+  }
   return "offset" in source ? source.offset : source[0];
 }
 
@@ -48,8 +55,12 @@ function* tokensOf(text: string, most: number): Generator<CST.Token> {
   let isText = false;
   for (const lexeme of new Lexer().lex(text)) {
     lexemes += 1;
-    if (lexemes > most) throw tooManyLexemes(parser.offset, most);
-    if (!isText) refuseReference(lexeme, parser.offset);
+    if (lexemes > most) {
+      throw tooManyLexemes(parser.offset, most);
+    }
+    if (!isText) {
+      refuseReference(lexeme, parser.offset);
+    }
     isText = lexeme === CST.SCALAR;
     for (const token of parser.next(lexeme)) {
       refuseError(token);
@@ -79,7 +90,9 @@ function refuseReference(lexeme: string, offset: number): void {
 }
 
 function refuseError(token: CST.Token): void {
-  if (token.type !== "error") return;
+  if (token.type !== "error") {
+    return;
+  }
   const source = token.source === "" ? "" : `: ${JSON.stringify(token.source)}`;
   throw malformedYaml(token.offset, unreadable(`${token.message}${source}`));
 }
@@ -95,9 +108,13 @@ function tooManyLexemes(offset: number, most: number): SourceFault {
 
 /** The composer recurses, so the depth is bounded on the tokens that are still open. */
 function refuseDepth(open: readonly CST.Token[]): void {
-  if (open.length <= MAX_SOURCE_DEPTH) return;
+  if (open.length <= MAX_SOURCE_DEPTH) {
+    return;
+  }
   const beyond = open.filter((token) => "items" in token)[MAX_SOURCE_DEPTH];
-  if (beyond !== undefined) throw tooDeep(beyond.offset);
+  if (beyond !== undefined) {
+    throw tooDeep(beyond.offset);
+  }
 }
 
 function unreadable(message: string): string {

@@ -1,8 +1,6 @@
-import { isAlias, isMap, isScalar, isSeq } from "yaml";
-import type { ParsedNode, Scalar, YAMLMap } from "yaml";
+import { isAlias, isMap, isScalar, isSeq, type ParsedNode, type Scalar, type YAMLMap } from "yaml";
 
-import { MAX_FINDINGS } from "./finding.ts";
-import type { Finding } from "./finding.ts";
+import { MAX_FINDINGS, type Finding } from "./finding.ts";
 import type { LineIndex } from "./line-index.ts";
 import {
   duplicateProperty,
@@ -12,8 +10,10 @@ import {
   stopAtFault,
   tooDeep,
   tooManyValues,
+  type Member,
+  type ParsedSource,
+  type SourceNode,
 } from "./source.ts";
-import type { Member, ParsedSource, SourceNode } from "./source.ts";
 import { composeYaml, malformedYaml } from "./yaml-document.ts";
 
 /**
@@ -49,10 +49,18 @@ interface Place {
 function convert(node: ParsedNode, place: Place): SourceNode {
   const start = node.range[0];
   place.count.values += 1;
-  if (place.count.values > place.most) throw tooManyValues(start, place.most);
-  if (place.depth === MAX_SOURCE_DEPTH && !isScalar(node)) throw tooDeep(start);
-  if (isAlias(node)) throw malformedYaml(start, "aliases are not taken here; write the value out");
-  if (isMap(node)) return { kind: "object", start, members: members(node, place) };
+  if (place.count.values > place.most) {
+    throw tooManyValues(start, place.most);
+  }
+  if (place.depth === MAX_SOURCE_DEPTH && !isScalar(node)) {
+    throw tooDeep(start);
+  }
+  if (isAlias(node)) {
+    throw malformedYaml(start, "aliases are not taken here; write the value out");
+  }
+  if (isMap(node)) {
+    return { kind: "object", start, members: members(node, place) };
+  }
   if (isSeq(node)) {
     const item = (value: ParsedNode, index: number): SourceNode =>
       convert(value, inside(place, index));
@@ -69,7 +77,9 @@ function scalarValue(
   { value, source = "" }: Scalar,
   start: number,
 ): string | number | boolean | null {
-  if (value === null || typeof value === "string" || typeof value === "boolean") return value;
+  if (value === null || typeof value === "string" || typeof value === "boolean") {
+    return value;
+  }
   if (typeof value === "number") {
     if (/^[-+]?\.(?:inf|nan)$/i.test(source)) {
       throw malformedYaml(start, `JSON has no number ${source}; write another value`);
@@ -104,6 +114,8 @@ function members(map: YAMLMap.Parsed, place: Place): Map<string, Member> {
 
 /** Numbers and the like as they are written; null where there is no name. */
 function nameOf(key: ParsedNode): string | null {
-  if (!isScalar(key) || key.value === null) return null;
+  if (!isScalar(key) || key.value === null) {
+    return null;
+  }
   return typeof key.value === "string" ? key.value : (key.source ?? null);
 }

@@ -1,10 +1,8 @@
 import { Command } from "commander";
 
 import type { FileReport } from "./plan/findings.ts";
-import { listedSchemas } from "../artifacts/listed-schemas.ts";
-import type { ListedSchema } from "../artifacts/listed-schemas.ts";
-import { printJson, printLine } from "./context.ts";
-import type { CliContext } from "./context.ts";
+import { listedSchemas, type ListedSchema } from "../artifacts/listed-schemas.ts";
+import { printJson, printLine, type CliContext } from "./context.ts";
 import { loadFolderSchemas, readArtifact, refuseTwice } from "./plan/checks.ts";
 
 /**
@@ -18,8 +16,11 @@ export function schemaCommand(cli: CliContext): Command {
     .description("list the artifacts' JSON Schemas, print one, or check files against one")
     .argument("[id]", "id of the schema, like dev/phase-plan@1")
     .action(async (id: string | undefined) => {
-      if (id === undefined) await list(cli, {});
-      else await show(cli, id);
+      if (id === undefined) {
+        await list(cli, {});
+      } else {
+        await show(cli, id);
+      }
     });
   schema
     .command("list")
@@ -43,8 +44,13 @@ export function schemaCommand(cli: CliContext): Command {
 
 async function list(cli: CliContext, { json }: { json?: true }): Promise<void> {
   const entries = await listedSchemas(await loadFolderSchemas(cli));
-  if (json === true) printJson(cli, entries);
-  else for (const entry of entries) printLine(cli, entryLine(entry));
+  if (json === true) {
+    printJson(cli, entries);
+  } else {
+    for (const entry of entries) {
+      printLine(cli, entryLine(entry));
+    }
+  }
 }
 
 async function show(cli: CliContext, id: string): Promise<void> {
@@ -53,8 +59,12 @@ async function show(cli: CliContext, id: string): Promise<void> {
 }
 
 function entryLine({ id, published, source, error }: ListedSchema): string {
-  if (error !== undefined) return `${id ?? "(no id)"} (broken: ${error})`;
-  if (!published) return `${id} (known by id only, no schema was published)`;
+  if (error !== undefined) {
+    return `${id ?? "(no id)"} (broken: ${error})`;
+  }
+  if (!published) {
+    return `${id} (known by id only, no schema was published)`;
+  }
   return source === "project" ? `${id} (of this project)` : String(id);
 }
 
@@ -80,8 +90,15 @@ async function validate(
     reports.push({ file, ...report });
   }
   const valid = reports.every((report) => report.valid);
-  if (!valid) cli.exitCode = 1;
+  if (!valid) {
+    cli.exitCode = 1;
+  }
   const { findingLines } = await import("./plan/findings.ts");
-  if (json === true) printJson(cli, { schema: id, valid, files: reports }, 2);
-  else for (const line of reports.flatMap(findingLines)) printLine(cli, line);
+  if (json === true) {
+    printJson(cli, { schema: id, valid, files: reports }, 2);
+  } else {
+    for (const line of reports.flatMap(findingLines)) {
+      printLine(cli, line);
+    }
+  }
 }

@@ -12,16 +12,22 @@ export function createNearestName(
   const names = new Set(known);
   let left = effort;
   return (wrong) => {
-    if (wrong.length > LONGEST || names.size > left) return undefined;
+    if (wrong.length > LONGEST || names.size > left) {
+      return undefined;
+    }
     left -= names.size;
     let nearest: string | undefined;
     let least = Math.max(1, Math.floor(wrong.length / 3)) + 1;
     for (const name of names) {
-      if (Math.abs(name.length - wrong.length) >= least) continue;
+      if (Math.abs(name.length - wrong.length) >= least) {
+        continue;
+      }
       const distance = editDistance(wrong, name);
       // names of one letter are all near each other, and mean nothing by it
       const shared = distance < Math.max(wrong.length, name.length);
-      if (shared && distance < least) [nearest, least] = [name, distance];
+      if (shared && distance < least) {
+        [nearest, least] = [name, distance];
+      }
     }
     return nearest;
   };
@@ -41,7 +47,9 @@ function editDistance(a: string, b: string): number {
         (above[column - 1] ?? 0) + (same ? 0 : 1),
       );
       const swapped = row > 1 && a[row - 1] === b[column - 2] && a[row - 2] === b[column - 1];
-      if (swapped) cost = Math.min(cost, (before[column - 2] ?? 0) + 1);
+      if (swapped) {
+        cost = Math.min(cost, (before[column - 2] ?? 0) + 1);
+      }
       current.push(cost);
     }
     [before, above] = [above, current];

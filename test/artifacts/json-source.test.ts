@@ -2,8 +2,7 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { readJson } from "../../src/artifacts/json-source.ts";
 import { createLineIndex } from "../../src/artifacts/line-index.ts";
-import { findPosition, toValue } from "../../src/artifacts/source.ts";
-import type { ParsedSource } from "../../src/artifacts/source.ts";
+import { findPosition, toValue, type ParsedSource } from "../../src/artifacts/source.ts";
 
 function read(text: string): ParsedSource {
   return readJson(text, createLineIndex(text));
@@ -46,7 +45,9 @@ describe("readJson", () => {
         const { root, findings } = read(text);
         const expected = reference(text);
         expect(root === null ? undefined : toValue(root)).toEqual(expected);
-        if (expected === undefined) expect(findings).toHaveLength(1);
+        if (expected === undefined) {
+          expect(findings).toHaveLength(1);
+        }
       }),
       { numRuns: 3000 },
     );

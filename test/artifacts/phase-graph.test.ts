@@ -1,10 +1,8 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 
-import { phaseGraph } from "../../src/artifacts/phase-graph.ts";
-import type { PhaseGraph } from "../../src/artifacts/phase-graph.ts";
-import { acyclic } from "../helpers/artifacts/graphs.ts";
-import type { Edges } from "../helpers/artifacts/graphs.ts";
+import { phaseGraph, type PhaseGraph } from "../../src/artifacts/phase-graph.ts";
+import { acyclic, type Edges } from "../helpers/artifacts/graphs.ts";
 
 function graphOf(edges: Edges, order: readonly number[] = [...edges.keys()]): PhaseGraph {
   return phaseGraph({

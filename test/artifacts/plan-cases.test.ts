@@ -42,7 +42,9 @@ describe("the cases of test/fixtures/plans", () => {
       const { root } = readSource(text, { syntax, lines });
       for (const finding of validatePlan(text, { syntax, schema, known: KNOWN }).findings) {
         expect(finding.message).toMatch(/^[^\n\r]{10,400}$/);
-        if (root === null) continue;
+        if (root === null) {
+          continue;
+        }
         const place = findPosition(root, finding.pointer)!;
         // the tree keeps the last of two properties with the same name
         const offsets = [place.node.start, place.keyStart];

@@ -3,10 +3,8 @@ import { describe, expect, it } from "vitest";
 
 import { findCycles } from "../../src/artifacts/cycles.ts";
 import type { Finding } from "../../src/artifacts/finding.ts";
-import { explainPlan, validatePlan } from "../../src/artifacts/validate-plan.ts";
-import type { PlanReport } from "../../src/artifacts/validate-plan.ts";
-import { acyclic, anyGraph, planText, shuffled } from "../helpers/artifacts/graphs.ts";
-import type { Edges } from "../helpers/artifacts/graphs.ts";
+import { explainPlan, validatePlan, type PlanReport } from "../../src/artifacts/validate-plan.ts";
+import { acyclic, anyGraph, planText, shuffled, type Edges } from "../helpers/artifacts/graphs.ts";
 import { phase, planSchema } from "../helpers/artifacts/plans.ts";
 
 const schema = planSchema();

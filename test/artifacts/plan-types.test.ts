@@ -1,8 +1,7 @@
 import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
 
-import type { PhasePlan } from "../../src/index.ts";
-import { phaseGraph, validatePhasePlan } from "../../src/index.ts";
+import { type PhasePlan, phaseGraph, validatePhasePlan } from "../../src/index.ts";
 import { SCHEMA_FILE, TYPES_FILE, typesOf } from "../helpers/artifacts/plan-types.ts";
 import { plan } from "../helpers/artifacts/plans.ts";
 

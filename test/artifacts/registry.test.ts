@@ -3,8 +3,7 @@ import { dirname, join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 
 import { createWorkerPool } from "../../src/artifacts/project/worker-pool.ts";
-import { loadSchemas, PHASE_PLAN } from "../../src/artifacts/registry.ts";
-import type { SchemaRegistry } from "../../src/artifacts/registry.ts";
+import { loadSchemas, PHASE_PLAN, type SchemaRegistry } from "../../src/artifacts/registry.ts";
 import { validateWith } from "../../src/artifacts/validate-with.ts";
 import { temporaryFolder } from "../helpers/temp.ts";
 import { project } from "../helpers/artifacts/projects.ts";

@@ -8,7 +8,9 @@ import { readYaml } from "../../src/artifacts/yaml-source.ts";
 /** What the text says as JSON, or its findings. */
 function read(text: string): string {
   const { root, findings } = readYaml(text, createLineIndex(text));
-  if (root !== null && findings.length === 0) return JSON.stringify(toValue(root));
+  if (root !== null && findings.length === 0) {
+    return JSON.stringify(toValue(root));
+  }
   return findings.map(({ line, column, message }) => `${line}:${column} ${message}`).join("\n");
 }
 

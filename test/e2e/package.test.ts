@@ -102,8 +102,12 @@ describe("the package", () => {
     "[PACK-3] leaves nothing of root's in another user's home %s a cache (needs root)",
     async (cache) => {
       const home = temporaryFolder();
-      if (cache === "with") mkdirSync(join(home, ".cache"));
-      for (const name of ["", ...readdirSync(home)]) chownSync(join(home, name), 65_534, 65_534);
+      if (cache === "with") {
+        mkdirSync(join(home, ".cache"));
+      }
+      for (const name of ["", ...readdirSync(home)]) {
+        chownSync(join(home, name), 65_534, 65_534);
+      }
       expect(await version({ HOME: home })).toMatchObject({ code: 0, stdout: `${VERSION}\n` });
       expect(readdirSync(home, { recursive: true })).toEqual(cache === "with" ? [".cache"] : []);
     },

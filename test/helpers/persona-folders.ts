@@ -7,7 +7,9 @@ import { TRUSTED } from "./trust.ts";
 /** A folder with `repo`, `user` and `builtin` in it, filled from paths like `user/x.md`. */
 export function personaFolders(files: Readonly<Record<string, string | Uint8Array>>) {
   const root = temporaryFolder();
-  for (const folder of ["repo", "user", "builtin"]) mkdirSync(join(root, folder));
+  for (const folder of ["repo", "user", "builtin"]) {
+    mkdirSync(join(root, folder));
+  }
   for (const [path, content] of Object.entries(files)) {
     mkdirSync(dirname(join(root, path)), { recursive: true });
     writeFileSync(join(root, path), content);

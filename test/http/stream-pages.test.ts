@@ -17,7 +17,9 @@ it("[HTTP-28] streams at one position share a read until it begins, and none aft
     store.read((tx, given: typeof input) => {
       const output = operation(tx, given);
       // the read is at work: who hears of a message now must not be given what it has seen
-      if (meanwhile.length === 0) meanwhile.push(readPage(position));
+      if (meanwhile.length === 0) {
+        meanwhile.push(readPage(position));
+      }
       return output;
     }, input);
   const readPage = createPageReader({ ...store, read: whileReading }, 1_000_000);

@@ -180,7 +180,9 @@ async function insert(store: Store, id: string, fields: Fields, rows: readonly R
 }
 
 async function insertMessages(store: Store, session_id: string, rows: readonly Row[]) {
-  if (rows.length === 0) return;
+  if (rows.length === 0) {
+    return;
+  }
   await store.write(async (tx) => {
     await tx.db
       .insertInto("messages")

@@ -56,9 +56,13 @@ const LEAST_TOKENS = 1000;
  */
 export function windowOf(input: { readonly name: string; readonly config: ModelConfig }): number {
   const { contextTokens } = input.config;
-  if (contextTokens === null) return contextWindow(input.name);
+  if (contextTokens === null) {
+    return contextWindow(input.name);
+  }
   const tokens = Number(contextTokens);
-  if (Number.isSafeInteger(tokens) && tokens >= LEAST_TOKENS) return tokens;
+  if (Number.isSafeInteger(tokens) && tokens >= LEAST_TOKENS) {
+    return tokens;
+  }
   throw new RepriseError(
     "config_invalid",
     `REPRISE_CONTEXT_TOKENS must be a whole number of ${LEAST_TOKENS} or more; correct or unset it`,
@@ -71,7 +75,11 @@ export function windowOf(input: { readonly name: string; readonly config: ModelC
  */
 export function contextWindow(name: string): number {
   const { provider, model } = parseModelName(name);
-  if (provider === "demo") return DEMO_TOKENS;
-  if (provider === "ollama") return OLLAMA_CONTEXT_TOKENS;
+  if (provider === "demo") {
+    return DEMO_TOKENS;
+  }
+  if (provider === "ollama") {
+    return OLLAMA_CONTEXT_TOKENS;
+  }
   return FAMILIES.find(([start]) => model.startsWith(start))?.[1] ?? UNKNOWN_TOKENS;
 }

@@ -19,7 +19,9 @@ export function demoAnswer(input: {
   readonly first: boolean;
 }): string {
   const reply = replyTo(input.said);
-  if (!input.first) return `${DEMO_LABEL} ${reply}`;
+  if (!input.first) {
+    return `${DEMO_LABEL} ${reply}`;
+  }
   return (
     `${DEMO_LABEL} Hello! I am the offline demo model: nothing leaves this machine and no key is ` +
     `needed. I cannot think, but I show what a session remembers. ${reply}\n\n` +
@@ -30,12 +32,16 @@ export function demoAnswer(input: {
 
 function replyTo(said: readonly string[]): string {
   const last = said.at(-1);
-  if (last === undefined) return "You have not written anything here yet.";
+  if (last === undefined) {
+    return "You have not written anything here yet.";
+  }
   const earlier = said.slice(0, -1);
   if (/\bwhat(?:'s|’s| is| was) my name\b|\bwho am i\b|\bmy name\s*\?/iu.test(last)) {
     return nameReply(earlier);
   }
-  if (isRecall(last)) return listReply(earlier);
+  if (isRecall(last)) {
+    return listReply(earlier);
+  }
   const name = nameIn(last);
   if (name !== undefined) {
     return `Nice to meet you, ${name}. ${countReply(said)} I will still know your name after a restart.`;
@@ -52,8 +58,9 @@ function isRecall(text: string): boolean {
 function nameReply(earlier: readonly string[]): string {
   const at = earlier.findLastIndex((text) => nameIn(text) !== undefined);
   const name = nameIn(earlier[at] ?? "");
-  if (name === undefined)
+  if (name === undefined) {
     return "You have not told me your name in this thread. Write “My name is …”.";
+  }
   return `Your name is ${name}. You told me in message ${at + 1} of this thread.`;
 }
 
@@ -63,7 +70,9 @@ function nameIn(text: string): string | undefined {
 }
 
 function listReply(earlier: readonly string[]): string {
-  if (earlier.length === 0) return "Nothing yet: this is your first message in this thread.";
+  if (earlier.length === 0) {
+    return "Nothing yet: this is your first message in this thread.";
+  }
   const from = Math.max(0, earlier.length - LISTED);
   const lines = earlier.slice(from).map((text, index) => `${from + index + 1}. ${quote(text)}`);
   const left = from === 0 ? "" : `\n(and ${from} before these)`;
@@ -72,7 +81,9 @@ function listReply(earlier: readonly string[]): string {
 
 function countReply(said: readonly string[]): string {
   const [first = "", second] = said;
-  if (second === undefined) return `This is your first message here: ${quote(first)}.`;
+  if (second === undefined) {
+    return `This is your first message here: ${quote(first)}.`;
+  }
   const before = said.length > 2 ? ` The one before this was: ${quote(said.at(-2) ?? "")}.` : "";
   return `You have sent ${messages(said.length)} here. The first was: ${quote(first)}.${before}`;
 }

@@ -17,7 +17,9 @@ export function demoSummary(material: string): string {
 /** What the user wrote by the demo's own summary in a text; null where there is none. */
 export function quotesIn(text: string): string[] | null {
   const start = text.indexOf(TITLE);
-  if (start === -1) return null;
+  if (start === -1) {
+    return null;
+  }
   const end = text.indexOf("\n</summary", start);
   const summary = text.slice(start, end === -1 ? undefined : end);
   return [...summary.matchAll(QUOTE)].map(([, quote = ""]) => quote);
@@ -25,7 +27,9 @@ export function quotesIn(text: string): string[] | null {
 
 /** Nothing for a line that is no message of the user. */
 function userText(line: string): string[] {
-  if (!line.startsWith('{"role":"user"')) return [];
+  if (!line.startsWith('{"role":"user"')) {
+    return [];
+  }
   const { text } = JSON.parse(line) as { readonly text: string };
   return [
     oneLine(

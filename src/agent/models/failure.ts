@@ -1,9 +1,7 @@
-import { isRepriseError, RepriseError } from "../../core/errors.ts";
-import type { ErrorCode } from "../../core/errors.ts";
+import { isRepriseError, RepriseError, type ErrorCode } from "../../core/errors.ts";
 import type { Keyless } from "../../exchange/models/keyless.ts";
 import { parseModelName, PROVIDER_LABELS } from "../../exchange/models/name.ts";
-import { readProviderError } from "./provider-error.ts";
-import type { ProviderError } from "./provider-error.ts";
+import { readProviderError, type ProviderError } from "./provider-error.ts";
 
 /** Each cause in the order in which it is looked for, with its code and what to do about it. */
 interface Cause {
@@ -79,7 +77,9 @@ export function modelFailure(
   name: string,
   keyless: Keyless | null = null,
 ): RepriseError {
-  if (isRepriseError(error)) return error;
+  if (isRepriseError(error)) {
+    return error;
+  }
   const found = readProviderError(error);
   const cause = CAUSES.find(({ applies }) => applies(found));
   const label = labelOf(name);

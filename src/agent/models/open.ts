@@ -93,8 +93,12 @@ async function openOllama({ model, config, window }: Opening): Promise<BaseChatM
 }
 
 function keyOf({ apiKey, baseUrl }: ProviderConfig, variable: string): string {
-  if (apiKey !== null) return apiKey;
-  if (baseUrl !== null) return PLACEHOLDER_KEY;
+  if (apiKey !== null) {
+    return apiKey;
+  }
+  if (baseUrl !== null) {
+    return PLACEHOLDER_KEY;
+  }
   throw new RepriseError(
     "model_key_missing",
     `this model needs a key: set ${variable}, or take the offline model with --model demo`,
@@ -102,7 +106,9 @@ function keyOf({ apiKey, baseUrl }: ProviderConfig, variable: string): string {
 }
 
 function checkUrl(text: string, variable: string): string {
-  if (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)) return text;
+  if (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)) {
+    return text;
+  }
   throw new RepriseError(
     "config_invalid",
     `${variable} is no address; write it with its scheme, like http://127.0.0.1:8080/v1`,

@@ -45,7 +45,9 @@ function causes(error: unknown): object[] {
   const waiting: unknown[] = [error];
   while (waiting.length > 0 && found.length < DEEPEST) {
     const link = waiting.shift();
-    if (typeof link !== "object" || link === null || found.includes(link)) continue;
+    if (typeof link !== "object" || link === null || found.includes(link)) {
+      continue;
+    }
     found.push(link);
     waiting.push(Reflect.get(link, "cause"), Reflect.get(link, "error"));
   }
@@ -60,7 +62,9 @@ function strings(link: object, key: string): string[] {
 function statusOf(link: object): number | null {
   for (const key of ["status", "statusCode", "status_code"]) {
     const value: unknown = Reflect.get(link, key);
-    if (typeof value === "number" && value >= 400 && value <= 599) return value;
+    if (typeof value === "number" && value >= 400 && value <= 599) {
+      return value;
+    }
   }
   return null;
 }
@@ -75,7 +79,9 @@ function isTimeout(name: string): boolean {
 
 /** A stream that breaks in the middle, and old clients, name no code. */
 function connectionByName(names: readonly string[], text: readonly string[]): string | null {
-  if (names.includes("APIConnectionError")) return "connection failed";
+  if (names.includes("APIConnectionError")) {
+    return "connection failed";
+  }
   const broken = text.some((line) =>
     /^(?:fetch failed|terminated|connection error\.?)$/i.test(line),
   );

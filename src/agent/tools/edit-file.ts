@@ -1,7 +1,5 @@
-import type { Sandbox } from "./sandbox.ts";
-import { resolveSandbox } from "./sandbox.ts";
-import type { ResolvedPath } from "./resolve-path.ts";
-import { resolvePath } from "./resolve-path.ts";
+import { type Sandbox, resolveSandbox } from "./sandbox.ts";
+import { type ResolvedPath, resolvePath } from "./resolve-path.ts";
 import { refusal } from "./refusal.ts";
 import { openFile } from "./open-file.ts";
 import { replaceFile } from "./write-file.ts";
@@ -29,8 +27,9 @@ export async function editTextFile(boundary: Sandbox, input: Edit): Promise<stri
   }
   const parts = content.split(oldText);
   const count = parts.length - 1;
-  if (count === 0)
+  if (count === 0) {
     throw refusal("old_text is not in the file; read it again and copy the text exactly");
+  }
   if (count > 1 && !input.replaceAll) {
     throw refusal(`old_text occurs ${count} times; add lines around it, or set replace_all`);
   }
@@ -46,7 +45,9 @@ async function textOf(place: ResolvedPath): Promise<string> {
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(await file.readFile());
   } catch (cause) {
-    if (!(cause instanceof TypeError)) throw cause;
+    if (!(cause instanceof TypeError)) {
+      throw cause;
+    }
     throw refusal("the file is not UTF-8 text and is left as it is; ask the user to convert it");
   }
 }
@@ -54,7 +55,9 @@ async function textOf(place: ResolvedPath): Promise<string> {
 /** Models write LF; in a file of CR LF the same lines are meant. */
 function withLineEnds(content: string, edit: Edit): Pick<Edit, "oldText" | "newText"> {
   const { oldText, newText } = edit;
-  if (content.includes(oldText) || !content.includes("\r\n")) return { oldText, newText };
+  if (content.includes(oldText) || !content.includes("\r\n")) {
+    return { oldText, newText };
+  }
   const convert = (text: string) => text.replace(/\r?\n/g, "\r\n");
   return { oldText: convert(oldText), newText: convert(newText) };
 }

@@ -1,7 +1,6 @@
 import { matchesGlob } from "node:path";
 
-import type { Sandbox } from "./sandbox.ts";
-import { resolveSandbox } from "./sandbox.ts";
+import { type Sandbox, resolveSandbox } from "./sandbox.ts";
 import { resolvePath } from "./resolve-path.ts";
 import { refusal } from "./refusal.ts";
 import { resolveWalked, MAX_WALKED, walkFiles } from "./walk.ts";
@@ -19,11 +18,15 @@ export async function findFiles(
   const matches = globMatcher(input.pattern);
   const bounds = await resolveSandbox(boundary);
   const top = await resolvePath(bounds, input.path, "read");
-  if (top.stat === null) throw refusal("there is no such folder; list the repository's top first");
+  if (top.stat === null) {
+    throw refusal("there is no such folder; list the repository's top first");
+  }
   const found: string[] = [];
   let cut = false;
   for await (const file of walkFiles(top, () => (cut = true))) {
-    if (!matches(file.shown) || (await resolveWalked(bounds, file)) === null) continue;
+    if (!matches(file.shown) || (await resolveWalked(bounds, file)) === null) {
+      continue;
+    }
     if (found.length === MAX_FOUND) {
       return `${found.join("\n")}\n(more than ${MAX_FOUND} files match; narrow the pattern or the path)`;
     }
@@ -49,7 +52,9 @@ export function globMatcher(pattern: string): (shown: string) => boolean {
     throw refusal("this pattern is too complicated; use something like src/**/*.ts");
   }
   // ranges like {1..99999999} expand to as many patterns
-  if (pattern.includes("..")) throw refusal("a pattern must not contain ..; narrow it with path");
+  if (pattern.includes("..")) {
+    throw refusal("a pattern must not contain ..; narrow it with path");
+  }
   const relative = pattern.replace(/^(?:\.?\/)+/, "");
   const wanted = relative.includes("/") ? relative : `**/${relative}`;
   return (shown) => matchesGlob(shown, wanted);

@@ -1,6 +1,5 @@
 import { constants, type Dirent } from "node:fs";
-import { lstat, mkdir, open, readdir, readlink, realpath } from "node:fs/promises";
-import type { FileHandle } from "node:fs/promises";
+import { lstat, mkdir, open, readdir, readlink, realpath, type FileHandle } from "node:fs/promises";
 import { join, relative, sep } from "node:path";
 
 import { refusal } from "./refusal.ts";

@@ -1,5 +1,4 @@
-import type { Sandbox } from "./sandbox.ts";
-import { resolveSandbox } from "./sandbox.ts";
+import { type Sandbox, resolveSandbox } from "./sandbox.ts";
 import { isGit } from "../../core/control-files.ts";
 import { entriesIn } from "./held-folder.ts";
 import { resolvePath } from "./resolve-path.ts";
@@ -13,15 +12,20 @@ const MAX_LISTED = 1000;
  */
 export async function listFolder(boundary: Sandbox, path: string): Promise<string> {
   const place = await resolvePath(await resolveSandbox(boundary), path, "read");
-  if (place.stat === null)
+  if (place.stat === null) {
     throw refusal("there is no such folder; list the repository's top first");
-  if (!place.stat.isDirectory()) throw refusal("this is no folder; read_file shows a file");
+  }
+  if (!place.stat.isDirectory()) {
+    throw refusal("this is no folder; read_file shows a file");
+  }
   const entries = await entriesIn(place.root, place.path);
   const names = entries
     .filter(({ name }) => !isGit([name]))
     .map((entry) => entry.name + (entry.isDirectory() ? "/" : entry.isSymbolicLink() ? "@" : ""))
     .sort();
-  if (names.length === 0) return "(the folder is empty)";
+  if (names.length === 0) {
+    return "(the folder is empty)";
+  }
   const left = names.length - MAX_LISTED;
   return names.slice(0, MAX_LISTED).join("\n") + (left > 0 ? `\n(and ${left} more)` : "");
 }

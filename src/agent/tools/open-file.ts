@@ -1,6 +1,5 @@
 import { constants } from "node:fs";
-import { open } from "node:fs/promises";
-import type { FileHandle } from "node:fs/promises";
+import { open, type FileHandle } from "node:fs/promises";
 
 import { checkPath } from "./held-folder.ts";
 import type { ResolvedPath } from "./resolve-path.ts";
@@ -15,10 +14,15 @@ const SNIFFED_BYTES = 8000;
  * that was swapped for a link.
  */
 export async function openFile(place: ResolvedPath): Promise<FileHandle> {
-  if (place.stat === null)
+  if (place.stat === null) {
     throw refusal("there is no such file; list_files or find_files shows what there is");
-  if (place.stat.isDirectory()) throw refusal("this is a folder; list_files shows what is in it");
-  if (!place.stat.isFile()) throw refusal("this is neither a file nor a folder; choose another");
+  }
+  if (place.stat.isDirectory()) {
+    throw refusal("this is a folder; list_files shows what is in it");
+  }
+  if (!place.stat.isFile()) {
+    throw refusal("this is neither a file nor a folder; choose another");
+  }
   const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
   const file = await open(place.path, flags);
   const opened = await file.stat({ bigint: true });

@@ -1,8 +1,7 @@
 import { StringDecoder } from "node:string_decoder";
 import type { FileHandle } from "node:fs/promises";
 
-import type { Sandbox } from "./sandbox.ts";
-import { resolveSandbox } from "./sandbox.ts";
+import { type Sandbox, resolveSandbox } from "./sandbox.ts";
 import { resolvePath } from "./resolve-path.ts";
 import { refusal } from "./refusal.ts";
 import { isBinary, openFile } from "./open-file.ts";
@@ -29,15 +28,21 @@ export async function readTextFile(
 ): Promise<string> {
   const place = await resolvePath(await resolveSandbox(boundary), input.path, "read");
   await using file = await openFile(place);
-  if (await isBinary(file)) return `(a binary file of ${place.stat?.size ?? 0} bytes; not shown)`;
+  if (await isBinary(file)) {
+    return `(a binary file of ${place.stat?.size ?? 0} bytes; not shown)`;
+  }
   const { shown, next } = await readWindow(file, input);
-  if (shown.length === 0) return emptyWindow(input.offset);
+  if (shown.length === 0) {
+    return emptyWindow(input.offset);
+  }
   const more = next === null ? "" : `\n(more lines follow; read on with offset ${next})`;
   return shown.join("\n") + more;
 }
 
 function emptyWindow(offset: number): string {
-  if (offset === 1) return "(the file is empty)";
+  if (offset === 1) {
+    return "(the file is empty)";
+  }
   throw refusal("the file has fewer lines than that; begin with a smaller offset");
 }
 
@@ -53,10 +58,14 @@ async function readWindow(file: FileHandle, { offset, limit }: Window): Promise<
   let number = 0;
   for await (const line of linesOf(file)) {
     number += 1;
-    if (number < offset) continue;
+    if (number < offset) {
+      continue;
+    }
     const text = `${number}\t${line}`;
     bytes += Buffer.byteLength(text) + 1;
-    if (shown.length === limit || bytes > MAX_OUTPUT_BYTES) return { shown, next: number };
+    if (shown.length === limit || bytes > MAX_OUTPUT_BYTES) {
+      return { shown, next: number };
+    }
     shown.push(text);
   }
   return { shown, next: null };
@@ -77,13 +86,17 @@ async function* linesOf(file: FileHandle): AsyncGenerator<string> {
   for await (const chunk of file.createReadStream({ start: 0, autoClose: false })) {
     const parts = decoder.write(Buffer.from(chunk)).split("\n");
     for (const [index, part] of parts.entries()) {
-      if (index > 0) yield finish();
+      if (index > 0) {
+        yield finish();
+      }
       line += part.slice(0, MAX_LINE_LENGTH + 1 - line.length);
       dropped ||= line.length > MAX_LINE_LENGTH;
     }
   }
   line += decoder.end();
-  if (line !== "") yield finish();
+  if (line !== "") {
+    yield finish();
+  }
 }
 
 /** To the length of a line, never through a surrogate pair. */

@@ -10,9 +10,13 @@ export async function realPath(path: string): Promise<string | null> {
   try {
     return await realpath(path);
   } catch (error) {
-    if (codeOf(error) !== "ENOENT") throw error;
+    if (codeOf(error) !== "ENOENT") {
+      throw error;
+    }
   }
-  if (await isLink(path)) return null;
+  if (await isLink(path)) {
+    return null;
+  }
   const parent = await realPath(dirname(path));
   return parent === null ? null : join(parent, basename(path));
 }
@@ -26,7 +30,9 @@ export async function statOrNull(path: string): Promise<BigIntStats | null> {
   try {
     return await stat(path, { bigint: true });
   } catch (error) {
-    if (codeOf(error) === "ENOENT") return null;
+    if (codeOf(error) === "ENOENT") {
+      return null;
+    }
     throw error;
   }
 }

@@ -2,8 +2,7 @@ import type { BigIntStats } from "node:fs";
 import { isAbsolute, join, relative, sep } from "node:path";
 
 import { MAX_PATH_LENGTH } from "../../core/limits.ts";
-import { isGuarded } from "./sandbox.ts";
-import type { SandboxInput } from "./sandbox.ts";
+import { isGuarded, type SandboxInput } from "./sandbox.ts";
 import { type ControlFile, controlFileIn, isGit } from "../../core/control-files.ts";
 import { refusal } from "./refusal.ts";
 import { isInside, realPath, statOrNull } from "./real-path.ts";
@@ -45,7 +44,9 @@ export async function resolvePath(
   }
   const shown = relative(survey.root, real).split(sep).join("/") || ".";
   refuseReserved(real.split(sep), purpose);
-  if (purpose === "write") refuseControl(await survey.linked(survey.root, real));
+  if (purpose === "write") {
+    refuseControl(await survey.linked(survey.root, real));
+  }
   const place = { root: survey.root, path: real, shown, stat: await statOrNull(real) };
   if (isGuarded(survey, place)) {
     throw refusal("this file belongs to Reprise itself and is off limits; choose another");
@@ -68,7 +69,9 @@ function segments(survey: SandboxInput, path: string): string[] {
 /** Cut as text, so that `..` is still seen: resolving first would hide a way through a link. */
 function belowTop({ named, root }: SandboxInput, path: string): string {
   const top = [root, named].find((top) => isInside(top, path));
-  if (top !== undefined) return path.slice(top.length);
+  if (top !== undefined) {
+    return path.slice(top.length);
+  }
   throw refusal(
     "this absolute path is outside the repository; write it relative to its top, like src/main.ts",
   );
@@ -79,7 +82,9 @@ function refuseReserved(names: readonly string[], purpose: Purpose): void {
   if (isGit(names)) {
     throw refusal("git's own folder is off limits; work on the files of the repository");
   }
-  if (purpose === "write") refuseControl(controlFileIn(names));
+  if (purpose === "write") {
+    refuseControl(controlFileIn(names));
+  }
 }
 
 function refuseControl(control: ControlFile | null): void {

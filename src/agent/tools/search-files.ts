@@ -1,7 +1,5 @@
-import type { Sandbox } from "./sandbox.ts";
-import { resolveSandbox } from "./sandbox.ts";
-import type { ResolvedPath } from "./resolve-path.ts";
-import { resolvePath } from "./resolve-path.ts";
+import { type Sandbox, resolveSandbox } from "./sandbox.ts";
+import { type ResolvedPath, resolvePath } from "./resolve-path.ts";
 import { refusal } from "./refusal.ts";
 import { globMatcher } from "./find-files.ts";
 import { isBinary, openFile } from "./open-file.ts";
@@ -31,16 +29,27 @@ export async function searchFiles(boundary: Sandbox, input: Search): Promise<str
   const matches = globMatcher(input.files);
   const bounds = await resolveSandbox(boundary);
   const top = await resolvePath(bounds, input.path, "read");
-  if (top.stat === null) throw refusal("there is no such path; list the repository's top first");
+  if (top.stat === null) {
+    throw refusal("there is no such path; list the repository's top first");
+  }
   const found: string[] = [];
   const left = { cut: false, large: 0 };
   for await (const file of walkFiles(top, () => (left.cut = true))) {
-    if (!matches(file.shown)) continue;
+    if (!matches(file.shown)) {
+      continue;
+    }
     const place = await resolveWalked(bounds, file);
-    if (place === null) continue;
-    if ((place.stat?.size ?? 0n) > MAX_FILE_BYTES) left.large += 1;
-    else found.push(...(await matchingLines(place, input)));
-    if (found.length > MAX_MATCHES) break;
+    if (place === null) {
+      continue;
+    }
+    if ((place.stat?.size ?? 0n) > MAX_FILE_BYTES) {
+      left.large += 1;
+    } else {
+      found.push(...(await matchingLines(place, input)));
+    }
+    if (found.length > MAX_MATCHES) {
+      break;
+    }
   }
   return report(found, left);
 }
@@ -49,9 +58,13 @@ async function matchingLines(place: ResolvedPath, { text, ignoreCase }: Search):
   const content = await textOf(place);
   const fold = (line: string) => (ignoreCase ? line.toLowerCase() : line);
   const wanted = fold(text);
-  if (!fold(content).includes(wanted)) return [];
+  if (!fold(content).includes(wanted)) {
+    return [];
+  }
   return content.split("\n").flatMap((line, index) => {
-    if (!fold(line).includes(wanted)) return [];
+    if (!fold(line).includes(wanted)) {
+      return [];
+    }
     const shown = line.length > MAX_SHOWN ? `${line.slice(0, MAX_SHOWN)}…` : line.trimEnd();
     return [`${place.shown}:${index + 1}: ${shown}`];
   });

@@ -1,10 +1,8 @@
-import { tool } from "@langchain/core/tools";
-import type { StructuredToolInterface } from "@langchain/core/tools";
+import { tool, type StructuredToolInterface } from "@langchain/core/tools";
 import { z } from "zod";
 
 import type { Sandbox } from "./sandbox.ts";
-import { SESSION_TOOLS } from "../../exchange/tool-catalogue.ts";
-import type { SessionToolName } from "../../exchange/tool-catalogue.ts";
+import { SESSION_TOOLS, type SessionToolName } from "../../exchange/tool-catalogue.ts";
 import { createLinkSearch } from "./control-links.ts";
 import { editTextFile } from "./edit-file.ts";
 import { findFiles } from "./find-files.ts";
@@ -32,7 +30,9 @@ export function sessionTools(input: {
   readonly protectedPaths: readonly string[];
 }): StructuredToolInterface[] {
   const { repoPath, allowed, protectedPaths } = input;
-  if (repoPath === null) return [];
+  if (repoPath === null) {
+    return [];
+  }
   const boundary = { repoPath, protectedPaths, linked: createLinkSearch() };
   const tools = [...readingTools(boundary), ...writingTools(boundary)];
   return tools.filter(({ name }) => allowed === null || allowed.includes(name));

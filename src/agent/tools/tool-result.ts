@@ -69,7 +69,9 @@ export function createQueue(): <Output>(act: () => Promise<Output>) => Promise<O
 }
 
 function messageOf(error: unknown): string {
-  if (isRepriseError(error)) return error.message;
+  if (isRepriseError(error)) {
+    return error.message;
+  }
   const code = codeOf(error) ?? "unknown";
   return SYSTEM_FAULTS[code] ?? `the tool failed (${code}); try another way or ask the user`;
 }

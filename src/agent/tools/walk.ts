@@ -3,8 +3,7 @@ import { join } from "node:path";
 
 import type { SandboxInput } from "./sandbox.ts";
 import { entriesIn } from "./held-folder.ts";
-import type { ResolvedPath } from "./resolve-path.ts";
-import { resolvePath } from "./resolve-path.ts";
+import { type ResolvedPath, resolvePath } from "./resolve-path.ts";
 
 /** Entries that one walk looks at; a larger tree wants a narrower path. */
 export const MAX_WALKED = 50_000;
@@ -32,10 +31,13 @@ export async function* walkFiles(top: ResolvedPath, full: () => void): AsyncGene
     const below: typeof waiting = [];
     for (const entry of await entriesOf(top.root, folder.path)) {
       walked += 1;
-      if (walked > MAX_WALKED) return full();
+      if (walked > MAX_WALKED) {
+        return full();
+      }
       const shown = folder.shown + entry.name;
-      if (entry.isFile()) yield { shown };
-      else if (entry.isDirectory() && !SKIPPED.has(entry.name)) {
+      if (entry.isFile()) {
+        yield { shown };
+      } else if (entry.isDirectory() && !SKIPPED.has(entry.name)) {
         below.push({ path: join(folder.path, entry.name), shown: `${shown}/` });
       }
     }

@@ -2,11 +2,9 @@ import { randomUUID } from "node:crypto";
 import { open, rename, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 
-import type { Sandbox } from "./sandbox.ts";
-import { resolveSandbox } from "./sandbox.ts";
+import { type Sandbox, resolveSandbox } from "./sandbox.ts";
 import { holdFolder } from "./held-folder.ts";
-import type { ResolvedPath } from "./resolve-path.ts";
-import { resolvePath } from "./resolve-path.ts";
+import { type ResolvedPath, resolvePath } from "./resolve-path.ts";
 import { refusal } from "./refusal.ts";
 
 const NEW_FILE_MODE = 0o644;
@@ -37,7 +35,9 @@ export async function replaceFile(place: ResolvedPath, content: string): Promise
   try {
     await using file = await open(temporary, "wx", NEW_FILE_MODE);
     await file.writeFile(content);
-    if (place.stat !== null) await file.chmod(Number(place.stat.mode & 0o7777n));
+    if (place.stat !== null) {
+      await file.chmod(Number(place.stat.mode & 0o7777n));
+    }
     await file.sync();
     await held.check();
     await rename(temporary, join(held.at, basename(place.path)));

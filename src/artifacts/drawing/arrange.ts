@@ -29,12 +29,13 @@ export function arrange({ columns, items, links }: Columns): number[] {
   const places = items.map(() => 0);
   const ordered = columns.map((column) => [...column]);
   const heightOf = (item: number): number => items[item]?.height ?? 0;
-  for (const column of ordered)
+  for (const column of ordered) {
     stack(
       column,
       column.map(() => 0),
       { places, heightOf },
     );
+  }
   for (let sweep = 0; sweep < SWEEPS; sweep += 1) {
     const forth = sweep % 2 === 0;
     for (const column of forth ? ordered : ordered.toReversed()) {
@@ -46,7 +47,9 @@ export function arrange({ columns, items, links }: Columns): number[] {
       };
       const wishes = new Map(column.map((item) => [item, wish(item)]));
       // the last sweeps keep the order, so that nothing jumps once it is near its place
-      if (sweep < SWEEPS - 2) column.sort((a, b) => (wishes.get(a) ?? 0) - (wishes.get(b) ?? 0));
+      if (sweep < SWEEPS - 2) {
+        column.sort((a, b) => (wishes.get(a) ?? 0) - (wishes.get(b) ?? 0));
+      }
       stack(
         column,
         column.map((item) => wishes.get(item) ?? 0),
@@ -77,7 +80,9 @@ function stack(column: readonly number[], wishes: readonly number[], room: Room)
     offsets.push((offsets.at(-1) ?? 0) + step);
     let pool = { sum: (wishes[index] ?? 0) - (offsets[index] ?? 0), count: 1 };
     for (let last = pools.at(-1); last !== undefined; last = pools.at(-1)) {
-      if (last.sum / last.count < pool.sum / pool.count) break;
+      if (last.sum / last.count < pool.sum / pool.count) {
+        break;
+      }
       pool = { sum: last.sum + pool.sum, count: last.count + pool.count };
       pools.pop();
     }

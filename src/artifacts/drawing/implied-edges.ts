@@ -15,7 +15,9 @@ export function withoutImplied({
 }: Pick<PhaseGraph, "waves" | "edges">): readonly Edge[] {
   const keys = waves.flat();
   const words = Math.ceil(keys.length / 32);
-  if (words * edges.length > MAX_STEPS) return edges;
+  if (words * edges.length > MAX_STEPS) {
+    return edges;
+  }
   const numbers = new Map(keys.map((key, at) => [key, at]));
   const sourcesOf: number[][] = keys.map(() => []);
   for (const { from, to } of edges) {
@@ -35,8 +37,9 @@ function ancestors(sourcesOf: readonly (readonly number[])[], words: number): Ui
   for (const sources of sourcesOf) {
     const bits = new Uint32Array(words);
     for (const source of sources) {
-      for (const [word, value] of (above[source] ?? []).entries())
+      for (const [word, value] of (above[source] ?? []).entries()) {
         bits[word] = (bits[word] ?? 0) | value;
+      }
       bits[source >>> 5] = (bits[source >>> 5] ?? 0) | (1 << (source & 31));
     }
     above.push(bits);

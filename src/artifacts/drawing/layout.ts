@@ -1,10 +1,8 @@
 import type { PhaseGraph } from "../phase-graph.ts";
 import { withoutImplied } from "./implied-edges.ts";
-import { layOutRow } from "./row-layout.ts";
-import type { RowLayout, RowEdge } from "./row-layout.ts";
+import { layOutRow, type RowLayout, type RowEdge } from "./row-layout.ts";
 import { splitRows } from "./rows.ts";
-import { BOX_HEIGHT, COLUMN_GAP, GAP } from "./sizes.ts";
-import type { Box, Point } from "./sizes.ts";
+import { BOX_HEIGHT, COLUMN_GAP, GAP, type Box, type Point } from "./sizes.ts";
 
 export interface Line {
   readonly from: string;
@@ -210,7 +208,9 @@ interface Lanes {
 function assignLanes(edges: readonly Crossing[]): Lanes {
   const ends = new Map<string, Crossing>();
   for (const edge of edges) {
-    if (edge.from === edge.to) continue;
+    if (edge.from === edge.to) {
+      continue;
+    }
     const known = ends.get(edge.source);
     ends.set(edge.source, { ...edge, to: Math.max(edge.to, known?.to ?? 0) });
   }

@@ -1,7 +1,5 @@
-import { arrange } from "./arrange.ts";
-import type { Item } from "./arrange.ts";
-import { BOX_HEIGHT, COLUMN_GAP } from "./sizes.ts";
-import type { Box, Point } from "./sizes.ts";
+import { arrange, type Item } from "./arrange.ts";
+import { BOX_HEIGHT, COLUMN_GAP, type Box, type Point } from "./sizes.ts";
 
 export interface RowEdge {
   readonly from: string;
@@ -93,7 +91,9 @@ function tracksOf(
   for (const { from, to } of edges) {
     const start = columnOf.get(from);
     const end = columnOf.get(to);
-    if (start === undefined && end === undefined) continue;
+    if (start === undefined && end === undefined) {
+      continue;
+    }
     const track =
       start === undefined
         ? { name: ` ${from} ${to}`, from: null, to, start: -1, end: end ?? 0 }

@@ -21,7 +21,9 @@ export function splitRows(columns: readonly ColumnSize[], gaps: RowGaps): number
   const total = widthOf(columns, gaps);
   for (let rows = 1; rows < columns.length; rows += 1) {
     const counts = split(columns, { most: total / rows, gaps });
-    if (aspectOf(columns, { counts, gaps }) <= MAX_ASPECT) return counts;
+    if (aspectOf(columns, { counts, gaps }) <= MAX_ASPECT) {
+      return counts;
+    }
   }
   return columns.map(() => 1);
 }

@@ -1,11 +1,8 @@
-import { phaseGraph } from "../phase-graph.ts";
-import type { PhaseGraph } from "../phase-graph.ts";
+import { phaseGraph, type PhaseGraph } from "../phase-graph.ts";
 import type { Phase, PhasePlan } from "../phase-plan.ts";
 import { escaped } from "../quote.ts";
-import { HEAD, layOut } from "./layout.ts";
-import type { Layout, Line } from "./layout.ts";
-import { BOX_HEIGHT } from "./sizes.ts";
-import type { Box, Point } from "./sizes.ts";
+import { HEAD, layOut, type Layout, type Line } from "./layout.ts";
+import { BOX_HEIGHT, type Box, type Point } from "./sizes.ts";
 import { fitted, onTwoLines, widthOf, xml } from "./text.ts";
 
 const MARGIN = 24;
@@ -147,7 +144,9 @@ function edge({ from, to, points, turn, arrival }: Line, strong: boolean): strin
 function bends(points: readonly Point[], level = 0): string[] {
   return points.slice(1).map(({ x, y }, index) => {
     const before = points[index];
-    if (before === undefined || index % 2 !== level) return `H${round(x)}`;
+    if (before === undefined || index % 2 !== level) {
+      return `H${round(x)}`;
+    }
     const middle = round((before.x + x) / 2);
     return `C${middle} ${round(before.y)} ${middle} ${round(y)} ${round(x)} ${round(y)}`;
   });

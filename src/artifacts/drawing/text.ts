@@ -21,12 +21,16 @@ export function widthOf(text: string): number {
 
 /** The beginning of a text that is at most so wide, with … where something was left out. */
 export function fitted(text: string, width: number): string {
-  if (text.length < 1000 && widthOf(text) <= width) return text;
+  if (text.length < 1000 && widthOf(text) <= width) {
+    return text;
+  }
   let kept = "";
   let left = width - charWidth("…");
   for (const char of text) {
     left -= charWidth(char);
-    if (left < 0) break;
+    if (left < 0) {
+      break;
+    }
     kept += char;
   }
   return `${kept.trimEnd()}…`;
@@ -39,7 +43,9 @@ export function onTwoLines(
 ): readonly [string] | readonly [string, string] {
   // a title of a megabyte is cut anyway
   const words = text.slice(0, 500).split(" ");
-  if (words.length === 1 || widthOf(text.slice(0, 500)) <= width) return [text];
+  if (words.length === 1 || widthOf(text.slice(0, 500)) <= width) {
+    return [text];
+  }
   const lines = words.slice(1).map((_, at): [string, string] => {
     return [words.slice(0, at + 1).join(" "), words.slice(at + 1).join(" ")];
   });
@@ -49,6 +55,8 @@ export function onTwoLines(
 }
 
 function charWidth(char: string): number {
-  if (WIDE.test(char)) return 1.8;
+  if (WIDE.test(char)) {
+    return 1.8;
+  }
   return /[A-ZmwMW@…]/.test(char) ? 1.25 : 1;
 }

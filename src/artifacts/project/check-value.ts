@@ -1,18 +1,20 @@
 import "@hyperjump/json-schema/draft-2020-12";
 import type { Document } from "@hyperjump/browser";
 import { InvalidSchemaError } from "@hyperjump/json-schema";
-import { compile, getSchema, interpret } from "@hyperjump/json-schema/experimental";
-import type { CompiledSchema } from "@hyperjump/json-schema/experimental";
+import {
+  compile,
+  getSchema,
+  interpret,
+  type CompiledSchema,
+} from "@hyperjump/json-schema/experimental";
 import { fromJs } from "@hyperjump/json-schema/instance/experimental";
 
 import { MAX_FINDINGS } from "../finding.ts";
 import type { SchemaFault } from "../schema-fault.ts";
 import type { JsonValue } from "../source.ts";
 import { createFaultPlugin } from "./fault-plugin.ts";
-import { describeRules } from "./rule-fault.ts";
-import type { ReadSchema } from "./rule-fault.ts";
-import { addSchemas, DIALECT, uriOf } from "./schema-set.ts";
-import type { SetSchema } from "./schema-set.ts";
+import { describeRules, type ReadSchema } from "./rule-fault.ts";
+import { addSchemas, DIALECT, uriOf, type SetSchema } from "./schema-set.ts";
 import { reasonOf } from "./unusable.ts";
 
 /** What came of checking one value: its faults, or why the schema cannot be used. */
@@ -62,12 +64,16 @@ function createCompiler(
 ): (id: string) => Promise<CompiledSchema> {
   const compiled = new Map<string, Promise<CompiledSchema>>();
   const compileFresh = async (id: string): Promise<CompiledSchema> => {
-    if (failed.has(id)) throw failed.get(id);
+    if (failed.has(id)) {
+      throw failed.get(id);
+    }
     try {
       return await compile(await getSchema(uriOf(id)));
     } catch (error) {
       // the library marks a schema as valid before it checks it, so the next to refer to it would pass
-      for (const document of await documents()) Object.assign(document, { validated: false });
+      for (const document of await documents()) {
+        Object.assign(document, { validated: false });
+      }
       throw error;
     }
   };
@@ -98,7 +104,9 @@ async function faultsOf(
   documents: () => Promise<readonly Document[]>,
 ): Promise<SchemaFault[]> {
   const instance = fromJs(value);
-  if (interpret(schema, instance, "FLAG").valid) return [];
+  if (interpret(schema, instance, "FLAG").valid) {
+    return [];
+  }
   const plugin = createFaultPlugin(MAX_FINDINGS + 1);
   interpret(schema, instance, { outputFormat: "FLAG", plugins: [plugin] });
   const faults = describeRules(plugin.broken(), readerOf(await documents()));
@@ -109,7 +117,9 @@ function readerOf(documents: readonly Document[]): ReadSchema {
   const byUri = new Map(documents.map((document) => [document.baseUri, document]));
   const known = new Map<string, unknown>();
   return (location) => {
-    if (!known.has(location)) known.set(location, valueAt(location, byUri));
+    if (!known.has(location)) {
+      known.set(location, valueAt(location, byUri));
+    }
     return known.get(location);
   };
 }

@@ -33,19 +33,29 @@ export function createFaultPlugin(limit: number): EvaluationPlugin<FaultContext>
   const add = (context: FaultContext, rules: readonly BrokenRule[]): void => {
     const list = (context.broken ??= []);
     for (const rule of rules) {
-      if (list.length === limit) return;
+      if (list.length === limit) {
+        return;
+      }
       list.push(rule);
     }
   };
   return {
     broken: () => broken,
     afterKeyword([, location]: RuleNode, instance, context, valid, schemaContext, keyword) {
-      if (valid) return;
-      if (!OPAQUE.test(location)) add(schemaContext, context.broken ?? []);
-      if (isRule(keyword)) add(schemaContext, [{ location, instance }]);
+      if (valid) {
+        return;
+      }
+      if (!OPAQUE.test(location)) {
+        add(schemaContext, context.broken ?? []);
+      }
+      if (isRule(keyword)) {
+        add(schemaContext, [{ location, instance }]);
+      }
     },
     afterSchema(url, instance, context, valid) {
-      if (!valid && context.ast[url] === false) add(context, [{ location: url, instance }]);
+      if (!valid && context.ast[url] === false) {
+        add(context, [{ location: url, instance }]);
+      }
       broken = context.broken ?? [];
     },
   };

@@ -4,8 +4,7 @@ import type { LineIndex } from "../line-index.ts";
 import { quote } from "../quote.ts";
 import { invalidFile, type BrokenSchema, type SchemaFile } from "../schema-files.ts";
 import { toPositionedFinding } from "../schema-fault.ts";
-import { toValue } from "../source.ts";
-import type { SourceNode } from "../source.ts";
+import { toValue, type SourceNode } from "../source.ts";
 import type { SchemaSet, Stopped, WorkerPool } from "./worker-pool.ts";
 
 /** A schema that artifacts are checked against. */
@@ -47,8 +46,12 @@ export function createProjectSchemas({ set, pool, onBroken }: ProjectOptions): P
     async check(root, lines, limit) {
       const order = { id: file.id, document: { value: toValue(root) } };
       const verdict = await pool.run(set, order);
-      if (verdict.kind === "unusable") throw refused(file, verdict.reason);
-      if (verdict.kind === "stopped") return [stopped(file, verdict, lines(root.start))];
+      if (verdict.kind === "unusable") {
+        throw refused(file, verdict.reason);
+      }
+      if (verdict.kind === "stopped") {
+        return [stopped(file, verdict, lines(root.start))];
+      }
       return verdict.faults.slice(0, limit).map((fault) => toPositionedFinding(fault, root, lines));
     },
   });
@@ -56,7 +59,9 @@ export function createProjectSchemas({ set, pool, onBroken }: ProjectOptions): P
     const broken: BrokenSchema[] = [];
     for (const file of files) {
       const verdict = await pool.run(set, { id: file.id });
-      if (verdict.kind === "checked") continue;
+      if (verdict.kind === "checked") {
+        continue;
+      }
       const reason = verdict.kind === "unusable" ? verdict.reason : `checking it ${verdict.reason}`;
       broken.push({ id: file.id, owns: true, fault: refused(file, reason) });
     }

@@ -1,7 +1,6 @@
 import { value as instanceValue } from "@hyperjump/json-schema/instance/experimental";
 
-import { describeFault } from "../schema-fault.ts";
-import type { RuleFault, SchemaFault } from "../schema-fault.ts";
+import { describeFault, type RuleFault, type SchemaFault } from "../schema-fault.ts";
 import type { BrokenRule } from "./fault-plugin.ts";
 
 /** The value at a place in a schema, by its URI; undefined if there is none. */
@@ -33,7 +32,9 @@ function faultsOf(rule: BrokenRule, schema: RuleSchema): RuleFault[] {
   const fault = (name: string, params: Readonly<Record<string, unknown>>): RuleFault => {
     return { keyword: name, instancePath: rule.instance.pointer, params, data, parentSchema };
   };
-  if (rulesValue === false) return [forbidden(keyword, fault)];
+  if (rulesValue === false) {
+    return [forbidden(keyword, fault)];
+  }
   switch (keyword) {
     case "required":
       return missingFrom(data, rulesValue).map((name) => {

@@ -29,9 +29,13 @@ export function addSchemas(schemas: readonly SetSchema[]): ReadonlyMap<string, u
   let waiting = schemas;
   for (;;) {
     const failed = new Map<string, unknown>();
-    for (const each of waiting) add(each, failed);
+    for (const each of waiting) {
+      add(each, failed);
+    }
     // a schema may come before the dialect that it is written in
-    if (failed.size === 0 || failed.size === waiting.length) return failed;
+    if (failed.size === 0 || failed.size === waiting.length) {
+      return failed;
+    }
     waiting = waiting.filter(({ id }) => failed.has(id));
   }
 }
@@ -41,7 +45,9 @@ function add(each: SetSchema, failed: Map<string, unknown>): void {
     const document = documentOf(each);
     const uris = new Set([uriOf(each.id), baseOf(each.id)]);
     // the base comes last: it may be registered once only
-    for (const uri of uris) registerSchema(document, uri, DIALECT);
+    for (const uri of uris) {
+      registerSchema(document, uri, DIALECT);
+    }
   } catch (error) {
     failed.set(each.id, error);
   }
@@ -88,14 +94,18 @@ function retrieveNothingBut(schemas: readonly SetSchema[]): void {
   const retrieve = async (uri: string, baseUri?: string): Promise<Response> => {
     const absolute = uri.replace(/#.*$/s, "");
     const meant = relative.find(({ id }) => URL.parse(encodeURI(id), baseUri)?.href === absolute);
-    if (meant === undefined) throw new UnknownReference(absolute);
+    if (meant === undefined) {
+      throw new UnknownReference(absolute);
+    }
     const response = Response.json(documentOf(meant), {
       headers: { "content-type": `application/schema+json; schema="${DIALECT}"` },
     });
     Object.defineProperty(response, "url", { value: absolute });
     return response;
   };
-  for (const scheme of SCHEMES) addUriSchemePlugin(scheme, { retrieve });
+  for (const scheme of SCHEMES) {
+    addUriSchemePlugin(scheme, { retrieve });
+  }
 }
 
 function assertingDialect() {

@@ -1,8 +1,7 @@
 import { parentPort, workerData } from "node:worker_threads";
 
-import { createCheckValue } from "./check-value.ts";
+import { createCheckValue, type CheckValue, type Verdict } from "./check-value.ts";
 import type { JsonValue } from "../source.ts";
-import type { CheckValue, Verdict } from "./check-value.ts";
 import type { SetSchema } from "./schema-set.ts";
 
 /** One thing to do; the thread answers it before it takes the next. */

@@ -18,8 +18,12 @@ export function reasonOf(error: unknown, faults: readonly SchemaFault[]): string
   if (reference !== undefined) {
     return `its reference ${quote(idOf(reference.uri))} leads to no known schema`;
   }
-  if (error instanceof RangeError) return "its references lead round in a circle";
-  if (error instanceof SyntaxError) return cut(`a pattern in it is wrong: ${messageOf(error)}`);
+  if (error instanceof RangeError) {
+    return "its references lead round in a circle";
+  }
+  if (error instanceof SyntaxError) {
+    return cut(`a pattern in it is wrong: ${messageOf(error)}`);
+  }
   if (error instanceof Error && error.constructor.name === "InvalidSchemaError") {
     return "a schema that it refers to is not valid";
   }
@@ -28,7 +32,9 @@ export function reasonOf(error: unknown, faults: readonly SchemaFault[]): string
 
 function causes(error: unknown): unknown[] {
   const found: unknown[] = [];
-  for (let next = error; next instanceof Error; next = next.cause) found.push(next);
+  for (let next = error; next instanceof Error; next = next.cause) {
+    found.push(next);
+  }
   return found;
 }
 

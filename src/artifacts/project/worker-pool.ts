@@ -39,16 +39,25 @@ export function createWorkerPool(): WorkerPool {
   let closed = false;
   const running = new Set<Thread>();
   const take = (set: SchemaSet): Thread => {
-    if (closed) throw new RepriseError("shutting_down", SHUTTING_DOWN);
-    if (running.size >= SCHEMA_CHECKS) throw busy();
+    if (closed) {
+      throw new RepriseError("shutting_down", SHUTTING_DOWN);
+    }
+    if (running.size >= SCHEMA_CHECKS) {
+      throw busy();
+    }
     const fits = kept?.digest === set.digest ? kept : null;
-    if (fits === null) void kept?.worker.terminate();
+    if (fits === null) {
+      void kept?.worker.terminate();
+    }
     kept = null;
     return fits ?? start(set);
   };
   const giveBack = (thread: Thread, set: SchemaSet): void => {
-    if (closed || kept !== null) void thread.worker.terminate();
-    else kept = thread.usable ? thread : start(set);
+    if (closed || kept !== null) {
+      void thread.worker.terminate();
+    } else {
+      kept = thread.usable ? thread : start(set);
+    }
     kept?.worker.unref();
   };
   return {
@@ -103,12 +112,16 @@ async function answerOf(thread: Thread, order: CheckOrder): Promise<Verdict | St
   worker.ref();
   thread.usable = false;
   const loaded = await ready;
-  if (loaded.kind === "stopped") return loaded;
+  if (loaded.kind === "stopped") {
+    return loaded;
+  }
   const answer = nextAnswer(worker);
   const timer = setTimeout(() => void worker.terminate(), SCHEMA_CHECK_MS);
   worker.postMessage(order);
   const verdict = await answer.finally(() => clearTimeout(timer));
-  if (verdict.kind === "ready") throw new TypeError("the thread answered before it was asked");
+  if (verdict.kind === "ready") {
+    throw new TypeError("the thread answered before it was asked");
+  }
   thread.usable = verdict.kind !== "stopped";
   return verdict;
 }
@@ -126,8 +139,11 @@ function nextAnswer(worker: Worker): Promise<WorkerAnswer | Stopped> {
     const failed = (error: unknown): void => {
       settle();
       const tooLarge = error instanceof Error && "code" in error && error.code === OUT_OF_MEMORY;
-      if (tooLarge) resolve({ kind: "stopped", reason: `needed more than ${MAX_MEMORY} MiB` });
-      else reject(error);
+      if (tooLarge) {
+        resolve({ kind: "stopped", reason: `needed more than ${MAX_MEMORY} MiB` });
+      } else {
+        reject(error);
+      }
     };
     const ended = (): void => {
       settle();

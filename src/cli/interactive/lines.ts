@@ -1,6 +1,5 @@
 import type { Live } from "../../exchange/exchanger.ts";
-import type { CliContext } from "../context.ts";
-import { noticeLine, printLine } from "../context.ts";
+import { type CliContext, noticeLine, printLine } from "../context.ts";
 import { notUtf8 } from "../utf8.ts";
 import type { Answering } from "../who-answers.ts";
 import type { Conversation } from "./conversation.ts";

@@ -33,7 +33,9 @@ export async function createPlanChecker(cli: CliContext): Promise<PlanChecker> {
     registry,
     async check(file, expected = {}) {
       const artifact = await readArtifact(cli, file);
-      if ("code" in artifact) return { ...toReport([artifact]), phases: 0, plan: null };
+      if ("code" in artifact) {
+        return { ...toReport([artifact]), phases: 0, plan: null };
+      }
       const known = { ...names, schemas: registry.ids, ...expected };
       return validatePlan(artifact.text, { syntax: artifact.syntax, schema, known });
     },

@@ -29,7 +29,11 @@ function summary({ valid, phases, findings }: FileReport): string {
     return `${valid ? "valid, " : ""}${findings.length - 1} findings and more`;
   }
   const parts = valid ? ["valid"] : [plural(errors, "error")];
-  if (valid && phases !== undefined) parts.push(plural(phases, "phase"));
-  if (warnings > 0) parts.push(plural(warnings, "warning"));
+  if (valid && phases !== undefined) {
+    parts.push(plural(phases, "phase"));
+  }
+  if (warnings > 0) {
+    parts.push(plural(warnings, "warning"));
+  }
   return parts.join(", ");
 }

@@ -1,8 +1,7 @@
 import { Command, Option } from "commander";
 
 import type { PhasePlan } from "../../artifacts/phase-plan.ts";
-import { noticeLine, printLine } from "../context.ts";
-import type { CliContext } from "../context.ts";
+import { noticeLine, printLine, type CliContext } from "../context.ts";
 import { readPlan } from "./read-plan.ts";
 
 const FORMATS = ["mermaid", "dot", "svg"] as const;
@@ -21,7 +20,9 @@ export function graphCommand(cli: CliContext): Command {
     )
     .action(async (file: string, options: { format: Format }) => {
       const plan = await readPlan(cli, file);
-      if (options.format === "mermaid") await warnOfEdges(cli, plan);
+      if (options.format === "mermaid") {
+        await warnOfEdges(cli, plan);
+      }
       printLine(cli, await draw(plan, options.format));
     });
 }
@@ -32,7 +33,9 @@ const MAX_MERMAID_EDGES = 500;
 async function warnOfEdges(cli: CliContext, plan: PhasePlan): Promise<void> {
   const { phaseGraph } = await import("../../artifacts/phase-graph.ts");
   const { edges } = phaseGraph(plan);
-  if (edges.length <= MAX_MERMAID_EDGES) return;
+  if (edges.length <= MAX_MERMAID_EDGES) {
+    return;
+  }
   const message = `warning: the text has ${edges.length} edges, and Mermaid draws ${MAX_MERMAID_EDGES} at most; raise its maxEdges, or use --format svg [too_many_edges]`;
   noticeLine(cli, message);
 }

@@ -2,8 +2,7 @@ import { Command } from "commander";
 
 import type { PhasePlan } from "../../artifacts/phase-plan.ts";
 import { newId } from "../../core/ids.ts";
-import { printJson } from "../context.ts";
-import type { CliContext } from "../context.ts";
+import { printJson, type CliContext } from "../context.ts";
 
 /** `plan new`: prints a plan to begin with, valid and with the `runId` of a new run. */
 export function newCommand(cli: CliContext): Command {

@@ -1,8 +1,7 @@
 import type { PhasePlan } from "../../artifacts/phase-plan.ts";
 import { RepriseError } from "../../core/errors.ts";
 import { MAX_FAULTS } from "../../core/limits.ts";
-import { noticeLine } from "../context.ts";
-import type { CliContext } from "../context.ts";
+import { noticeLine, type CliContext } from "../context.ts";
 import { createPlanChecker } from "./checks.ts";
 
 /**
@@ -22,6 +21,8 @@ export async function readPlan(cli: CliContext, file: string): Promise<PhasePlan
     const message = "This is no valid phase plan; `reprise plan validate` lists all that is wrong.";
     throw new RepriseError("plan_invalid", message, { faults });
   }
-  for (const finding of findings) noticeLine(cli, findingLine(finding));
+  for (const finding of findings) {
+    noticeLine(cli, findingLine(finding));
+  }
   return plan;
 }

@@ -41,8 +41,12 @@ function resultOf(file: string, finding: Finding): object {
 }
 
 function uriOf(file: string): string {
-  if (file === "-") return "stdin";
-  if (isAbsolute(file)) return pathToFileURL(file).href;
+  if (file === "-") {
+    return "stdin";
+  }
+  if (isAbsolute(file)) {
+    return pathToFileURL(file).href;
+  }
   return file
     .split(/[\\/]/)
     .map((step) => encodeURIComponent(step))

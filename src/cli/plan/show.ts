@@ -2,8 +2,7 @@ import { Command } from "commander";
 
 import type { PhaseGraph } from "../../artifacts/phase-graph.ts";
 import type { Phase, PhasePlan } from "../../artifacts/phase-plan.ts";
-import { printJson, printLine } from "../context.ts";
-import type { CliContext } from "../context.ts";
+import { printJson, printLine, type CliContext } from "../context.ts";
 import { plural } from "../plural.ts";
 import { readPlan } from "./read-plan.ts";
 
@@ -23,8 +22,13 @@ export function showCommand(cli: CliContext): Command {
       const plan = await readPlan(cli, file);
       const { phaseGraph } = await import("../../artifacts/phase-graph.ts");
       const graph = phaseGraph(plan);
-      if (options.json === true) printJson(cli, documentOf(plan, graph), 2);
-      else for (const line of await planLines(plan, graph)) printLine(cli, line);
+      if (options.json === true) {
+        printJson(cli, documentOf(plan, graph), 2);
+      } else {
+        for (const line of await planLines(plan, graph)) {
+          printLine(cli, line);
+        }
+      }
     });
 }
 
@@ -72,7 +76,9 @@ function waveLines(waves: readonly (readonly (readonly string[])[])[]): string[]
 }
 
 function chainLines(chain: readonly string[]): string[] {
-  if (chain.length < 2) return [];
+  if (chain.length < 2) {
+    return [];
+  }
   return ["", `Longest chain, ${plural(chain.length, "phase")}`, `  ${chain.join(" -> ")}`];
 }
 

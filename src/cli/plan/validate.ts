@@ -1,10 +1,8 @@
 import { Command, Option } from "commander";
 
 import { RepriseError } from "../../core/errors.ts";
-import { printJson, printLine } from "../context.ts";
-import type { CliContext } from "../context.ts";
-import { createPlanChecker, readArtifact, refuseTwice } from "./checks.ts";
-import type { PlanChecker } from "./checks.ts";
+import { printJson, printLine, type CliContext } from "../context.ts";
+import { createPlanChecker, readArtifact, refuseTwice, type PlanChecker } from "./checks.ts";
 import type { FileReport } from "./findings.ts";
 
 const FORMATS = ["text", "json", "github", "sarif"] as const;
@@ -65,7 +63,9 @@ async function checkSpec(
     import("../../artifacts/finding.ts"),
   ]);
   const artifact = await readArtifact(cli, file);
-  if ("code" in artifact) return { file, runId: null, ...toReport([artifact]) };
+  if ("code" in artifact) {
+    return { file, runId: null, ...toReport([artifact]) };
+  }
   return { file, ...(await checkArtifact(artifact, { id, schema: await registry.schema(id) })) };
 }
 
@@ -101,12 +101,16 @@ async function print(cli: CliContext, { format, spec, reports }: Outcome): Promi
     }
     case "github": {
       const { githubLines } = await import("./github.ts");
-      for (const line of githubLines(all)) printLine(cli, line);
+      for (const line of githubLines(all)) {
+        printLine(cli, line);
+      }
       break;
     }
     case "text": {
       const { findingLines } = await import("./findings.ts");
-      for (const line of all.flatMap(findingLines)) printLine(cli, line);
+      for (const line of all.flatMap(findingLines)) {
+        printLine(cli, line);
+      }
       break;
     }
   }
@@ -115,7 +119,9 @@ async function print(cli: CliContext, { format, spec, reports }: Outcome): Promi
 function documentOf(spec: SpecReport | null, reports: readonly FileReport[]): object {
   const valid = reports.every((report) => report.valid) && spec?.valid !== false;
   const files = reports.map(({ file, valid, findings }) => ({ file, valid, findings }));
-  if (spec === null) return { valid, files };
+  if (spec === null) {
+    return { valid, files };
+  }
   const { file, valid: good, runId: run_id, findings } = spec;
   return { valid, spec: { file, valid: good, run_id, findings }, files };
 }

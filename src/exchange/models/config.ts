@@ -57,9 +57,15 @@ export function modelConfig(env: Readonly<Record<string, string | undefined>>): 
  * key is set (Anthropic first), else the offline demo.
  */
 export function defaultModel(config: ModelConfig): string {
-  if (config.model !== null) return config.model;
-  if (config.anthropic.apiKey !== null) return ANTHROPIC_DEFAULT;
-  if (config.openai.apiKey !== null) return OPENAI_DEFAULT;
+  if (config.model !== null) {
+    return config.model;
+  }
+  if (config.anthropic.apiKey !== null) {
+    return ANTHROPIC_DEFAULT;
+  }
+  if (config.openai.apiKey !== null) {
+    return OPENAI_DEFAULT;
+  }
   return DEMO_MODEL;
 }
 
@@ -70,12 +76,22 @@ function setting(value: string | undefined): string | null {
 
 /** OLLAMA_HOST is `host`, `host:port` or a URL, and often the address that the server binds. */
 function ollamaUrl(host: string | null): string | null {
-  if (host === null) return null;
+  if (host === null) {
+    return null;
+  }
   const text = host.includes("://") ? host : `http://${host}`;
-  if (!URL.canParse(text)) return text;
+  if (!URL.canParse(text)) {
+    return text;
+  }
   const url = new URL(text);
-  if (url.hostname === "0.0.0.0") url.hostname = "127.0.0.1";
-  if (url.hostname === "[::]") url.hostname = "[::1]";
-  if (url.port === "" && !host.includes("://")) url.port = "11434";
+  if (url.hostname === "0.0.0.0") {
+    url.hostname = "127.0.0.1";
+  }
+  if (url.hostname === "[::]") {
+    url.hostname = "[::1]";
+  }
+  if (url.port === "" && !host.includes("://")) {
+    url.port = "11434";
+  }
   return url.href.replace(/\/$/, "");
 }

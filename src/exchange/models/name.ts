@@ -29,8 +29,12 @@ export function parseModelName(name: string): ModelName {
   const written = colon === -1 ? name : name.slice(0, colon);
   const model = colon === -1 ? "" : name.slice(colon + 1).trim();
   const provider = PROVIDERS.find((known) => known === written);
-  if (provider === "demo") return { provider, model: model === "" ? "echo" : model };
-  if (provider === undefined || model === "") throw unknownName();
+  if (provider === "demo") {
+    return { provider, model: model === "" ? "echo" : model };
+  }
+  if (provider === undefined || model === "") {
+    throw unknownName();
+  }
   return { provider, model };
 }
 

@@ -1,9 +1,7 @@
 import { PROVIDERS } from "../models/name.ts";
 import { AGENT_TOOLS } from "../tool-catalogue.ts";
-import { parseFields } from "./front-matter.ts";
-import type { Fields } from "./front-matter.ts";
-import { toolNames } from "./own-fields.ts";
-import type { PersonaFields } from "./own-fields.ts";
+import { parseFields, type Fields } from "./front-matter.ts";
+import { toolNames, type PersonaFields } from "./own-fields.ts";
 import { PersonaFault } from "./persona-fault.ts";
 import { allowedTools, DENYING, folded } from "./foreign-denials.ts";
 import { foreignTool } from "./foreign-tools.ts";
@@ -40,14 +38,18 @@ function lenientFields(yaml: string): Fields {
   try {
     return parseFields(yaml);
   } catch (error) {
-    if (!(error instanceof PersonaFault)) throw error;
+    if (!(error instanceof PersonaFault)) {
+      throw error;
+    }
     const lines = yaml.split("\n").flatMap((text, index) => {
       const match = /^([a-zA-Z][\w-]*):\s+(\S.*)$/.exec(text);
       return match === null
         ? []
         : [{ key: match[1] ?? "", value: match[2] ?? "", line: index + 2 }];
     });
-    if (!lines.some(({ key }) => key === "name") || losesLimit(yaml, lines)) throw error;
+    if (!lines.some(({ key }) => key === "name") || losesLimit(yaml, lines)) {
+      throw error;
+    }
     return new Map(lines.map(({ key, value, line }) => [key, { value: unquoted(value), line }]));
   }
 }
@@ -76,7 +78,9 @@ function textOf(fields: Fields, name: string): string | null {
 
 /** None named means all, as there; named ones that we do not have never become all. */
 function foreignTools(value: unknown): Read<string[] | null> {
-  if (value === undefined || value === null || value === "*") return { value: null, notes: [] };
+  if (value === undefined || value === null || value === "*") {
+    return { value: null, notes: [] };
+  }
   const names = toolNames(value) ?? [];
   const known = names.flatMap((name) => foreignTool(name) ?? []);
   const unknown = names.filter((name) => foreignTool(name) === null);
@@ -102,8 +106,12 @@ function leftOut(fields: Fields): string[] {
 }
 
 function foreignModel(name: string | null): Read<string | null> {
-  if (name === null || name === "inherit") return { value: null, notes: [] };
+  if (name === null || name === "inherit") {
+    return { value: null, notes: [] };
+  }
   const provider = PROVIDERS.find((known) => name.startsWith(`${known}:`));
-  if (provider !== undefined) return { value: name, notes: [] };
+  if (provider !== undefined) {
+    return { value: name, notes: [] };
+  }
   return { value: null, notes: ["its model is another program's; the session's is used"] };
 }

@@ -1,5 +1,4 @@
-import { isMap, isScalar, LineCounter, parseDocument } from "yaml";
-import type { Document } from "yaml";
+import { isMap, isScalar, LineCounter, parseDocument, type Document } from "yaml";
 
 import { PersonaFault } from "./persona-fault.ts";
 
@@ -25,7 +24,9 @@ export function splitFrontMatter(text: string): FrontMatter {
     throw new PersonaFault("the file must begin with a line ---, then name and description", 1);
   }
   const end = lines.findIndex((line, index) => index > 0 && line.trimEnd() === "---");
-  if (end === -1) throw new PersonaFault("the front matter is not closed; add a line ---", 1);
+  if (end === -1) {
+    throw new PersonaFault("the front matter is not closed; add a line ---", 1);
+  }
   return {
     yaml: lines.slice(1, end).join("\n"),
     body: lines
@@ -47,11 +48,17 @@ export function parseFields(yaml: string): Fields {
     );
   }
   const root = document.contents;
-  if (root === null) return new Map();
-  if (!isMap(root)) throw new PersonaFault("the front matter must be lines of name: value", 2);
+  if (root === null) {
+    return new Map();
+  }
+  if (!isMap(root)) {
+    throw new PersonaFault("the front matter must be lines of name: value", 2);
+  }
   return new Map(
     root.items.map(({ key, value }) => {
-      if (!isScalar(key)) throw new PersonaFault("a name in the front matter must be a word", 2);
+      if (!isScalar(key)) {
+        throw new PersonaFault("a name in the front matter must be a word", 2);
+      }
       const line = lineOf(lineCounter, key.range?.[0] ?? 0);
       return [String(key.value), { value: plain(value, document, line), line }];
     }),
@@ -68,7 +75,9 @@ function parse(yaml: string, lineCounter: LineCounter): Document {
 }
 
 function plain(value: unknown, document: Document, line: number): unknown {
-  if (typeof value !== "object" || value === null || !("toJS" in value)) return value;
+  if (typeof value !== "object" || value === null || !("toJS" in value)) {
+    return value;
+  }
   try {
     return typeof value.toJS === "function" ? value.toJS(document, { maxAliasCount: 0 }) : null;
   } catch {

@@ -1,10 +1,8 @@
 import { readdir } from "node:fs/promises";
 
 import { isTrusted } from "../trust/trust.ts";
-import { isBroken } from "./persona.ts";
-import type { PersonaEntry } from "./persona.ts";
-import type { PersonaFolder, PersonaFolders } from "./folders.ts";
-import { personaFolders } from "./folders.ts";
+import { isBroken, type PersonaEntry } from "./persona.ts";
+import { type PersonaFolder, type PersonaFolders, personaFolders } from "./folders.ts";
 import { PersonaFault } from "./persona-fault.ts";
 import { readPersona } from "./read.ts";
 
@@ -33,7 +31,9 @@ export async function surveyPersonas(input: SurveyInput): Promise<PersonaSurvey>
     for (const entry of await entriesOf(folder)) {
       const isUsed = within === null || (trusted ??= await isTrusted(input.trust, within));
       const byName = isUsed ? used : withheld;
-      if (!byName.has(entry.name)) byName.set(entry.name, entry);
+      if (!byName.has(entry.name)) {
+        byName.set(entry.name, entry);
+      }
     }
   }
   return { entries: sorted(used), withheld: sorted(withheld) };
@@ -67,7 +67,9 @@ async function entryOf(folder: PersonaFolder, file: string): Promise<PersonaEntr
   try {
     return await readPersona(folder, file);
   } catch (error) {
-    if (!(error instanceof PersonaFault)) throw error;
+    if (!(error instanceof PersonaFault)) {
+      throw error;
+    }
     const name = file.slice(0, -".md".length);
     return { name, source: folder.source, path: `${folder.shown}/${file}`, fault: error.message };
   }

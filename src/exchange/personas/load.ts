@@ -1,7 +1,6 @@
 import { RepriseError } from "../../core/errors.ts";
 import { surveyPersonas } from "./list.ts";
-import { isBroken } from "./persona.ts";
-import type { Persona, PersonaEntry } from "./persona.ts";
+import { isBroken, type Persona, type PersonaEntry } from "./persona.ts";
 import type { PersonaFolders } from "./folders.ts";
 
 /**
@@ -23,7 +22,9 @@ export async function loadPersona(
   if (found === undefined) {
     throw withheld.some(({ name }) => name === input.name) ? notTrusted() : notFound(entries);
   }
-  if (!isBroken(found)) return found;
+  if (!isBroken(found)) {
+    return found;
+  }
   throw new RepriseError("persona_invalid", `the persona in ${found.path}: ${found.fault}`);
 }
 

@@ -1,8 +1,7 @@
 import { isRepriseError } from "../../core/errors.ts";
 import { parseModelName } from "../models/name.ts";
 import { AGENT_TOOLS } from "../tool-catalogue.ts";
-import { parseFields } from "./front-matter.ts";
-import type { Field } from "./front-matter.ts";
+import { parseFields, type Field } from "./front-matter.ts";
 import { quotedName } from "./unknown-tool.ts";
 import { PersonaFault } from "./persona-fault.ts";
 
@@ -39,25 +38,35 @@ export function ownFields(yaml: string): PersonaFields {
 }
 
 function text(field: Field | undefined, name: string): string | null {
-  if (field === undefined) return null;
-  if (typeof field.value === "string") return field.value.trim();
+  if (field === undefined) {
+    return null;
+  }
+  if (typeof field.value === "string") {
+    return field.value.trim();
+  }
   throw new PersonaFault(`${name} must be text; put it in quotes`, field.line);
 }
 
 function model(field: Field | undefined): string | null {
   const name = text(field, "model");
-  if (field === undefined || name === null) return null;
+  if (field === undefined || name === null) {
+    return null;
+  }
   try {
     parseModelName(name);
     return name;
   } catch (error) {
-    if (!isRepriseError(error)) throw error;
+    if (!isRepriseError(error)) {
+      throw error;
+    }
     throw new PersonaFault(error.message, field.line);
   }
 }
 
 function tools(field: Field | undefined): string[] | null {
-  if (field === undefined) return null;
+  if (field === undefined) {
+    return null;
+  }
   const names = toolNames(field.value);
   if (names === null) {
     const message = "tools must be a list; write [] for none, or leave tools out for all";
@@ -74,8 +83,12 @@ function tools(field: Field | undefined): string[] | null {
 /** A list, or names with commas between them; null for anything else, nothing at all too. */
 export function toolNames(value: unknown): string[] | null {
   const names: unknown = typeof value === "string" ? value.split(",") : value;
-  if (!Array.isArray(names) || (typeof value === "string" && value.trim() === "")) return null;
+  if (!Array.isArray(names) || (typeof value === "string" && value.trim() === "")) {
+    return null;
+  }
   const texts = names.filter((name): name is string => typeof name === "string");
-  if (texts.length < names.length) return null;
+  if (texts.length < names.length) {
+    return null;
+  }
   return [...new Set(texts.map((name) => name.trim()))].filter((name) => name !== "");
 }

@@ -8,8 +8,7 @@ import { ownFields } from "./own-fields.ts";
 import { PersonaFault } from "./persona-fault.ts";
 import type { Persona } from "./persona.ts";
 import type { PersonaFolder } from "./folders.ts";
-import { readStart } from "./text-file.ts";
-import type { Unusable } from "./text-file.ts";
+import { readStart, type Unusable } from "./text-file.ts";
 
 const MAX_BYTES = 256 * 1024;
 const NAME = /^[a-zA-Z0-9][a-zA-Z0-9_-]{0,63}$/;
@@ -33,7 +32,9 @@ export async function readPersona(folder: PersonaFolder, file: string): Promise<
   if (!NAME.test(name)) {
     throw new PersonaFault("a name is up to 64 letters, digits, - and _, without spaces");
   }
-  if (body === "") throw new PersonaFault("the prompt is empty; write it below the front matter");
+  if (body === "") {
+    throw new PersonaFault("the prompt is empty; write it below the front matter");
+  }
   return {
     name,
     description: oneLine(fields.description),
@@ -48,21 +49,31 @@ export async function readPersona(folder: PersonaFolder, file: string): Promise<
 
 async function readText({ path, within }: PersonaFolder, file: string): Promise<string> {
   const start = await readStart({ path: join(path, file), within, maxBytes: MAX_BYTES });
-  if (typeof start === "string") throw new PersonaFault(UNUSABLE[start]);
-  if (start.cut) throw new PersonaFault("the file is over 256 KB; make it shorter");
+  if (typeof start === "string") {
+    throw new PersonaFault(UNUSABLE[start]);
+  }
+  if (start.cut) {
+    throw new PersonaFault("the file is over 256 KB; make it shorter");
+  }
   const text = decode(start.bytes);
-  if (!isStorableText(text)) throw new PersonaFault("the file holds a NUL character; remove it");
+  if (!isStorableText(text)) {
+    throw new PersonaFault("the file holds a NUL character; remove it");
+  }
   return text;
 }
 
 /** Line by line where it is not UTF-8, to say where. */
 function decode(bytes: Buffer): string {
-  if (isUtf8(bytes)) return new TextDecoder().decode(bytes);
+  if (isUtf8(bytes)) {
+    return new TextDecoder().decode(bytes);
+  }
   let line = 1;
   for (let at = 0; at < bytes.length; line += 1) {
     const end = bytes.indexOf("\n", at);
     const next = end === -1 ? bytes.length : end + 1;
-    if (!isUtf8(bytes.subarray(at, next))) break;
+    if (!isUtf8(bytes.subarray(at, next))) {
+      break;
+    }
     at = next;
   }
   throw new PersonaFault("this is not UTF-8; save the file in that encoding", line);

@@ -20,10 +20,14 @@ export async function repoInstructions(
 ): Promise<string | null> {
   const path = join(repoPath, INSTRUCTIONS_FILE);
   const start = await readStart({ path, within: repoPath, maxBytes: MAX_BYTES });
-  if (typeof start === "string" || !(await isTrusted(trust, repoPath))) return null;
+  if (typeof start === "string" || !(await isTrusted(trust, repoPath))) {
+    return null;
+  }
   // a decoder that is never ended holds back a character that the cut went through
   const text = new StringDecoder("utf8").write(start.bytes).replace(/^\u{FEFF}/u, "");
   const clean = text.replaceAll("\0", "\u{FFFD}").trim();
-  if (clean === "") return null;
+  if (clean === "") {
+    return null;
+  }
   return start.cut ? `${clean}\n\n(AGENTS.md goes on; only its first 64 KB are given)` : clean;
 }

@@ -1,6 +1,5 @@
 import { constants } from "node:fs";
-import { open, realpath } from "node:fs/promises";
-import type { FileHandle } from "node:fs/promises";
+import { open, realpath, type FileHandle } from "node:fs/promises";
 import { sep } from "node:path";
 
 /** Why a file of the repository cannot be used, for a sentence about it. */
@@ -25,13 +24,17 @@ export async function readStart(input: {
   const { path, within, maxBytes } = input;
   try {
     const real = await realpath(path);
-    if (within !== null && !real.startsWith((await realpath(within)) + sep)) return "outside";
+    if (within !== null && !real.startsWith((await realpath(within)) + sep)) {
+      return "outside";
+    }
     // a pipe would hold up the open for ever
     await using file = await open(
       real,
       constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK,
     );
-    if (!(await file.stat()).isFile()) return "not_a_file";
+    if (!(await file.stat()).isFile()) {
+      return "not_a_file";
+    }
     return await readBytes(file, maxBytes);
   } catch (error) {
     return error instanceof Error && "code" in error && error.code === "ENOENT"
@@ -45,7 +48,9 @@ async function readBytes(file: FileHandle, maxBytes: number): Promise<FileStart>
   let length = 0;
   while (length < buffer.length) {
     const { bytesRead } = await file.read(buffer, length, buffer.length - length, length);
-    if (bytesRead === 0) break;
+    if (bytesRead === 0) {
+      break;
+    }
     length += bytesRead;
   }
   return { bytes: buffer.subarray(0, Math.min(length, maxBytes)), cut: length > maxBytes };

@@ -62,7 +62,9 @@ function readOnce(project: string | null): ReadSchemas {
     const next = read();
     reading = next;
     next.catch(() => {
-      if (reading === next) reading = undefined;
+      if (reading === next) {
+        reading = undefined;
+      }
     });
     return next;
   };

@@ -1,5 +1,4 @@
-import type { ReadPosition } from "../../store/messages/read.ts";
-import { readProgress } from "../../store/messages/read.ts";
+import { type ReadPosition, readProgress } from "../../store/messages/read.ts";
 import type { Store } from "../../store/store.ts";
 
 export interface SessionWatcher {

@@ -17,16 +17,22 @@ function* sessionFaults({
   session,
   messages,
 }: SessionTree): Generator<[keyof PortableSession, string]> {
-  if (session.last_seq !== messages.length) yield ["last_seq", "Must be the number of messages."];
+  if (session.last_seq !== messages.length) {
+    yield ["last_seq", "Must be the number of messages."];
+  }
   if (session.cleared_seq > session.last_seq) {
     yield ["cleared_seq", "Must be the position of a message."];
   }
   for (const name of ["created_at", "last_message_at", "ended_at", "accepted_at"] as const) {
     const time = session[name] ?? null;
-    if (time !== null && !isTime(time)) yield [name, NO_TIME];
+    if (time !== null && !isTime(time)) {
+      yield [name, NO_TIME];
+    }
   }
   for (const { ts, accepted_at = ts } of session.changes ?? []) {
-    if (!isTime(ts) || !isTime(accepted_at)) yield ["changes", NO_TIME];
+    if (!isTime(ts) || !isTime(accepted_at)) {
+      yield ["changes", NO_TIME];
+    }
   }
   if ((session.state === "ended") !== (session.ended_at !== null)) {
     yield ["ended_at", "Must be there in an ended session, and in no other."];
@@ -55,7 +61,9 @@ function* messageFaults({ messages }: SessionTree, pointer: string): Generator<F
       pointer: `${pointer}/${index}/${name}`,
       message,
     });
-    if (seq !== index + 1) yield at("seq", "Must count from 1 without holes.");
+    if (seq !== index + 1) {
+      yield at("seq", "Must count from 1 without holes.");
+    }
     if (ids.has(message_id)) {
       yield at("message_id", "Is the id of an earlier message of this session.");
     }
@@ -64,8 +72,12 @@ function* messageFaults({ messages }: SessionTree, pointer: string): Generator<F
       yield at("idempotency_key", "Is the key of an earlier message of this session.");
     }
     keys.add(idempotency_key ?? "");
-    if (!isTime(ts)) yield at("ts", NO_TIME);
-    if (!isTime(accepted_at)) yield at("accepted_at", NO_TIME);
+    if (!isTime(ts)) {
+      yield at("ts", NO_TIME);
+    }
+    if (!isTime(accepted_at)) {
+      yield at("accepted_at", NO_TIME);
+    }
   }
 }
 

@@ -1,6 +1,5 @@
 import { AIMessage, type BaseMessage, HumanMessage } from "@langchain/core/messages";
-import type { Checkpoint } from "@langchain/langgraph-checkpoint";
-import { uuid6 } from "@langchain/langgraph-checkpoint";
+import { type Checkpoint, uuid6 } from "@langchain/langgraph-checkpoint";
 import { describe, expect, it } from "vitest";
 
 import { createCheckpointSaver } from "../../../src/langgraph/saver.ts";

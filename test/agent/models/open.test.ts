@@ -70,7 +70,9 @@ describe("openModel", () => {
   it.each(["openai:x", "anthropic:x", "ollama:x"])(
     "sends nothing of the environment that its configuration does not name: %s",
     async (name) => {
-      for (const [variable, value] of Object.entries(TRAPS)) vi.stubEnv(variable, value);
+      for (const [variable, value] of Object.entries(TRAPS)) {
+        vi.stubEnv(variable, value);
+      }
       await using provider = await startProvider({ status: 400, body: {} });
       const model = await openModel({ name, config: configFor(provider.url) });
       await expect(model.invoke("hello")).rejects.toThrow("400");
@@ -103,7 +105,9 @@ describe("openModel", () => {
   });
 
   it.each(["anthropic:x", "openai:x"])("wants a key for %s before any call", async (name) => {
-    for (const [variable, value] of Object.entries(TRAPS)) vi.stubEnv(variable, value);
+    for (const [variable, value] of Object.entries(TRAPS)) {
+      vi.stubEnv(variable, value);
+    }
     await expect(openModel({ name, config: modelConfig({}) })).rejects.toMatchObject({
       code: "model_key_missing",
       message: expect.stringMatching(/_API_KEY/),

@@ -82,7 +82,9 @@ describe("a folder that is swapped for a link between check and use", () => {
     const top = await at("d", "read");
     swap();
     const walked = [];
-    for await (const { shown } of walkFiles(top, () => {})) walked.push(shown);
+    for await (const { shown } of walkFiles(top, () => {})) {
+      walked.push(shown);
+    }
     expect(walked).toEqual([]);
   });
 

@@ -4,8 +4,7 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 
 import { createWorkerPool } from "../../../src/artifacts/project/worker-pool.ts";
-import { loadSchemas } from "../../../src/artifacts/registry.ts";
-import type { SchemaRegistry } from "../../../src/artifacts/registry.ts";
+import { loadSchemas, type SchemaRegistry } from "../../../src/artifacts/registry.ts";
 import { validateWith } from "../../../src/artifacts/validate-with.ts";
 import { isRepriseError } from "../../../src/core/errors.ts";
 import { project } from "../../helpers/artifacts/projects.ts";
@@ -42,7 +41,9 @@ it.skipIf(SUITE === "")(
       const files = [...remotes, ...batch.map(({ schema }) => schema)];
       const folder = project(Object.fromEntries(files.map((file, at) => [`${at}.json`, file])));
       const registry = await loadSchemas(folder, pool);
-      for (const each of batch) await judge(each, registry, found);
+      for (const each of batch) {
+        await judge(each, registry, found);
+      }
     }
     console.log(
       `${found.right} right, ${found.wrong.length} wrong, ${found.refused.length} refused`,
@@ -68,7 +69,9 @@ async function judge(each: Case, registry: SchemaRegistry, found: Found): Promis
       }
     } catch (error) {
       // a schema whose id names a file is a broken file, so its id is not known
-      if (!isRepriseError(error, "schema_unknown", "schema_invalid")) throw error;
+      if (!isRepriseError(error, "schema_unknown", "schema_invalid")) {
+        throw error;
+      }
       found.refused.push(name);
     }
   }
@@ -110,8 +113,11 @@ function batches(cases: readonly Case[]): Case[][] {
     const free = batch.find(
       (others) => others.length < FILES_PER_PROJECT && others.every(({ id }) => id !== each.id),
     );
-    if (free === undefined) batch.push([each]);
-    else free.push(each);
+    if (free === undefined) {
+      batch.push([each]);
+    } else {
+      free.push(each);
+    }
   }
   return batch;
 }

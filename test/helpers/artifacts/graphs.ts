@@ -26,7 +26,9 @@ export const acyclic = fc
     const edges: number[][] = wishes.map(() => []);
     for (const [rank, node] of order.entries()) {
       // only what comes earlier in the order may be depended on
-      if (rank > 0) edges[node] = wishes[node]!.map((wish) => order[wish % rank]!);
+      if (rank > 0) {
+        edges[node] = wishes[node]!.map((wish) => order[wish % rank]!);
+      }
     }
     return { edges, order };
   });

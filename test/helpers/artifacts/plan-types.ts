@@ -33,10 +33,15 @@ export function typesOf(schema: Schema & { readonly $id: string }): string {
   }
 
   function typeOf(property: string, { type, items, ...schema }: Schema): string {
-    if (type === "array") return `readonly ${typeOf(property.replace(/s$/, ""), items!)}[]`;
-    if (type !== "object") return type;
-    if (schema.additionalProperties !== false)
+    if (type === "array") {
+      return `readonly ${typeOf(property.replace(/s$/, ""), items!)}[]`;
+    }
+    if (type !== "object") {
+      return type;
+    }
+    if (schema.additionalProperties !== false) {
       throw new TypeError("only closed objects have types");
+    }
     const name = property.replace(/(?:^|_)(.)/g, (_, letter: string) => letter.toUpperCase());
     describe(name, { type, ...schema });
     return name;

@@ -1,7 +1,6 @@
 import { readFileSync } from "node:fs";
 
-import { compileSchema } from "../../../src/artifacts/compile-schema.ts";
-import type { CompiledSchema } from "../../../src/artifacts/compile-schema.ts";
+import { compileSchema, type CompiledSchema } from "../../../src/artifacts/compile-schema.ts";
 import { SCHEMA_FILE } from "./plan-types.ts";
 
 type Fields = Record<string, unknown>;

@@ -9,7 +9,9 @@ export function xmlFault(xml: string): string | null {
   let at = 0;
   for (const match of xml.matchAll(token)) {
     const [whole, close, name = "", , alone, text] = match;
-    if (match.index !== at || whole === "&") return `at ${at}: ${xml.slice(at, at + 60)}`;
+    if (match.index !== at || whole === "&") {
+      return `at ${at}: ${xml.slice(at, at + 60)}`;
+    }
     at += whole.length;
     if (
       text !== undefined &&
@@ -17,9 +19,15 @@ export function xmlFault(xml: string): string | null {
     ) {
       return `a character that XML does not allow in ${JSON.stringify(text)}`;
     }
-    if (name === "") continue;
-    if (close === "/" && open.pop() !== name) return `</${name}> closes another element`;
-    if (close === "" && alone === "") open.push(name);
+    if (name === "") {
+      continue;
+    }
+    if (close === "/" && open.pop() !== name) {
+      return `</${name}> closes another element`;
+    }
+    if (close === "" && alone === "") {
+      open.push(name);
+    }
   }
   return at === xml.length && open.length === 0 ? null : `ends at ${at} inside ${open.join()}`;
 }

@@ -49,8 +49,12 @@ function callsOf(trace: string): string[] {
   return readFileSync(trace, "utf8")
     .split("\n")
     .flatMap((line) => {
-      if (/\bpwrite64\(\d+<[^>]*-wal>/.test(line)) return "w";
-      if (/\bf(data)?sync\(\d+<[^>]*-wal>\)\s*= 0/.test(line)) return "s";
+      if (/\bpwrite64\(\d+<[^>]*-wal>/.test(line)) {
+        return "w";
+      }
+      if (/\bf(data)?sync\(\d+<[^>]*-wal>\)\s*= 0/.test(line)) {
+        return "s";
+      }
       return /\bwrite\(1<[^>]*>, "acknowledged/.test(line) ? "a" : [];
     });
 }

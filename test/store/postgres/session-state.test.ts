@@ -113,7 +113,9 @@ async function useHints(url: string): Promise<void> {
   const heard = Promise.withResolvers<void>();
   const { id } = await writing.write(createSession, {});
   listening.onCommit((ids) => {
-    if (ids.has(id)) heard.resolve();
+    if (ids.has(id)) {
+      heard.resolve();
+    }
   });
   // a hint that is sent before the other node listens is lost
   const writes = { stopped: false };
