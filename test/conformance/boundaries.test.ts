@@ -225,7 +225,7 @@ const layers: Readonly<Record<string, readonly string[]>> = {
   store: ["core"],
   artifacts: ["core"],
   exchange: ["core", "store", "artifacts", "agent"],
-  langgraph: ["core", "store"],
+  langgraph: ["core", "store", "agent"],
   agent: ["core", "store", "artifacts", "exchange", "langgraph"],
   http: ["core", "store", "artifacts"],
   client: ["core"],
