@@ -1,7 +1,7 @@
 import { badAnswer, ClientError, errorOf } from "./client-error.ts";
 
 export interface ClientOptions {
-  /** Where the service listens, such as `http://127.0.0.1:4680`. */
+  /** Where the service listens, such as `http://127.0.0.1:8787`. */
   readonly baseUrl: string;
   readonly token?: string | undefined;
   /** The platform's own `fetch` where none is given. */

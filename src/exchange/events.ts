@@ -27,6 +27,6 @@ export interface ExchangeResult {
   readonly answer: string;
   /** True when it was stopped on the way; the text that had arrived is kept. */
   readonly stopped: boolean;
-  /** The rows that the exchange stored, in order of `seq`; 200 at most, the last ones. */
+  /** The rows that the exchange stored, in order of `seq`: the first 1,000. */
   readonly messages: readonly Message[];
 }

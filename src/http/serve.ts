@@ -20,7 +20,7 @@ export interface ServerOptions extends Omit<AppOptions, "hosts"> {
 }
 
 export interface RunningServer {
-  /** Where it listens, with the port it got: `http://127.0.0.1:4680`. */
+  /** Where it listens, with the port it got: `http://127.0.0.1:8787`. */
   readonly url: string;
   readonly app: App;
   /** Lets `/readyz` say no and everything else go on, so that a load balancer goes elsewhere. */

@@ -501,6 +501,16 @@ describe("plan show", () => {
   });
 });
 
+describe("a plan that cannot be read", () => {
+  it.each(["show", "graph"])("[PLAN-53] is refused by plan %s with the reason", async (command) => {
+    const { code, stdout, stderr } = await run(["plan", command, "nowhere.json"]);
+    expect([code, stdout]).toEqual([1, ""]);
+    expect(stderr).toBe(
+      "reprise: The plan cannot be read: there is no such file; check the path. [file_unreadable]\n",
+    );
+  });
+});
+
 describe("plan graph", () => {
   it("[PLAN-13] draws for Mermaid, for Graphviz and as a picture", async () => {
     const first = async (...args: string[]): Promise<string> => {

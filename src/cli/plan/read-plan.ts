@@ -14,6 +14,10 @@ export async function readPlan(cli: CliContext, file: string): Promise<PhasePlan
   const { plan, findings } = await (await createPlanChecker(cli)).check(file);
   const { findingLine } = await import("./findings.ts");
   if (plan === null) {
+    const unreadable = findings.find(({ code }) => code === "file_unreadable");
+    if (unreadable) {
+      throw new RepriseError("file_unreadable", `The plan cannot be read: ${unreadable.message}.`);
+    }
     const faults = findings
       .filter(({ severity }) => severity === "error")
       .slice(0, MAX_FAULTS)

@@ -20,7 +20,7 @@ const COMMANDS: CommandTable = {
 /** `reprise sessions …`. */
 export async function sessionsCommand(cli: CliContext): Promise<Command> {
   const sessions = new Command("sessions").description(
-    "list, show, resume, end, export, import, delete, verify and repair sessions",
+    "list, show, resume, end, export, import, delete, prune, verify and repair sessions",
   );
   for (const command of await groupCommands(cli, COMMANDS)) {
     sessions.addCommand(command);
