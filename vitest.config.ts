@@ -2,11 +2,17 @@ import { defineConfig } from "vitest/config";
 
 import { closingLine } from "./test/helpers/closing-line.ts";
 import { LongestFirst } from "./test/helpers/longest-first.ts";
+import { memoryFolder } from "./test/helpers/memory-folder.ts";
+
+// for this process, the tests' and those that they start; no test needs what survives a power cut
+process.env["TMPDIR"] ??= memoryFolder() ?? undefined;
 
 export default defineConfig({
   test: {
     globalSetup: ["test/helpers/postgres-server.ts", "test/helpers/program-setup.ts"],
     pool: "forks",
+    // no file changes what a module holds, and loading LangChain costs more than most files do
+    isolate: false,
     // files wait for processes and sockets more than they compute
     maxWorkers: 3,
     sequence: { sequencer: LongestFirst },

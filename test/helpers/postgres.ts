@@ -1,7 +1,9 @@
 import { randomUUID } from "node:crypto";
 
+import { Pool } from "pg";
+
 import { ask } from "./on-first-ask.ts";
-import { admin, databaseUrl, type PostgresServer, STARTER_VARIABLE } from "./postgres-server.ts";
+import { databaseUrl, type PostgresServer, STARTER_VARIABLE } from "./postgres-server.ts";
 
 export interface TestPostgres extends AsyncDisposable {
   readonly url: string;
@@ -9,16 +11,36 @@ export interface TestPostgres extends AsyncDisposable {
   readonly server: PostgresServer;
 }
 
+interface Administrator {
+  readonly server: PostgresServer;
+  readonly pool: Pool;
+}
+
+/** One for all tests of a process: a connection costs the server more than a database. */
+let administrator: Promise<Administrator> | null = null;
+
 /** A database of its own with empty tables; without any where `tables` is false. */
 export async function createPostgres({ tables = true } = {}): Promise<TestPostgres> {
-  const server = await ask<PostgresServer>(STARTER_VARIABLE);
+  administrator ??= connect();
+  const { server, pool } = await administrator;
   const name = `reprise_test_${randomUUID().replaceAll("-", "")}`;
   const template = tables ? server.template : "template0";
-  await admin(server.url, `CREATE DATABASE ${name} TEMPLATE ${template}`);
+  // by default every page is also written to the log, at ten times the cost
+  await pool.query(`CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY file_copy`);
   return {
     url: databaseUrl(server.url, name),
     name,
     server,
-    [Symbol.asyncDispose]: () => admin(server.url, `DROP DATABASE ${name} WITH (FORCE)`),
+    [Symbol.asyncDispose]: async () => {
+      await pool.query(`DROP DATABASE ${name} WITH (FORCE)`);
+    },
   };
+}
+
+async function connect(): Promise<Administrator> {
+  const server = await ask<PostgresServer>(STARTER_VARIABLE);
+  const pool = new Pool({ connectionString: server.url, max: 2, allowExitOnIdle: true });
+  // the server may end before this process does
+  pool.on("error", () => undefined);
+  return { server, pool };
 }
