@@ -34,8 +34,10 @@ async function main(): Promise<void> {
     const node = process.execPath;
     await tryCommands({ bin, node, version, ...places });
     console.log("every command works");
-    tryLibrary(folder, { node, typescript: join(root, "node_modules/typescript/bin/tsc") });
-    console.log("the library works, and its types with nodenext, node16 and bundler");
+    tryLibrary(folder, { root, node, typescript: join(root, "node_modules/typescript/bin/tsc") });
+    console.log(
+      "the programs of docs/library.md work, with the types of nodenext, node16 and bundler",
+    );
     await lint(installed);
     run([node, join(root, "node_modules/.bin/attw"), tarball, "--profile", "esm-only"], {
       cwd: work,

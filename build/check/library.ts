@@ -1,56 +1,25 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
+import { readLibraryPage } from "./documented.ts";
 import { run } from "./run.ts";
 
-/** A program that uses the public API as a user would: types in, values out. */
-const PROGRAM = `import {
-  type Client,
-  createApp,
-  createClient,
-  openSqliteStore,
-  phaseGraph,
-  RepriseError,
-  type SessionSummary,
-  startServer,
-  type Store,
-  validateArtifact,
-  validatePhasePlan,
-} from "reprise";
-
-const store: Store = await openSqliteStore({ path: "library.db" });
-const server = await startServer({ store, version: "1", host: "127.0.0.1", port: 0 });
-const client: Client = createClient({ baseUrl: server.url });
-const created: SessionSummary = await client.createSession({});
-await client.postMessage(created.id, "Hello");
-const sessions: readonly SessionSummary[] = (await client.listSessions()).sessions;
-const app = await createApp({ store, version: "1", hosts: { bound: "127.0.0.1", extra: ["test"] } });
-const live: number = (await app.fastify.inject({ url: "/livez", headers: { host: "test" } })).statusCode;
-await app.fastify.close();
-await server.close();
-await store.close();
-const { plan, findings } = validatePhasePlan('{"phases": []}');
-const waves: number = plan === null ? 0 : phaseGraph(plan).waves.length;
-const title: string | null = sessions[0]?.title ?? null;
-const notes = await validateArtifact("{}", { schema: "team/note@1", project: import.meta.dirname });
-const [note] = notes.findings;
-const error = typeof RepriseError;
-console.log(JSON.stringify({ live, title, waves, findings: findings.length, note: note?.code, error }));
-`;
-
-const NOTE = '{ "$id": "team/note@1", "type": "object", "required": ["text"] }';
-
-/** Compiles the program with both ways of finding modules that a user may have, and runs it. */
+/**
+ * Compiles the programs of `docs/library.md` with each way of finding modules that a user may have,
+ * and runs them in a folder that the package is installed in.
+ */
 export function tryLibrary(
   folder: string,
-  { node, typescript }: { node: string; typescript: string },
+  { root, node, typescript }: { root: string; node: string; typescript: string },
 ): void {
+  const { programs, schema } = readLibraryPage(root);
   const options = { cwd: folder, env: { HOME: folder, PATH: "/nowhere" } };
-  mkdirSync(folder, { recursive: true });
-  writeFileSync(join(folder, "package.json"), '{ "type": "module" }');
-  writeFileSync(join(folder, "program.ts"), PROGRAM);
   mkdirSync(join(folder, ".reprise/schemas"), { recursive: true });
-  writeFileSync(join(folder, ".reprise/schemas/note.json"), NOTE);
+  writeFileSync(join(folder, "package.json"), '{ "type": "module" }');
+  writeFileSync(join(folder, ".reprise/schemas/note.json"), schema);
+  for (const [index, { code }] of programs.entries()) {
+    writeFileSync(join(folder, `program-${index}.ts`), code);
+  }
   for (const [module, moduleResolution] of [
     ["nodenext", "nodenext"],
     ["node20", "node16"],
@@ -59,11 +28,11 @@ export function tryLibrary(
     writeFileSync(join(folder, "tsconfig.json"), settings({ module, moduleResolution }));
     run([node, typescript, "--project", "tsconfig.json"], options);
   }
-  const { stdout } = run([node, "program.js"], options);
-  const expected =
-    '{"live":200,"title":"Hello","waves":0,"findings":2,"note":"missing_property","error":"function"}\n';
-  if (stdout !== expected) {
-    throw new Error(`the library answered ${stdout}`);
+  for (const [index, { output }] of programs.entries()) {
+    const { stdout } = run([node, `program-${index}.js`], options);
+    if (stdout !== output) {
+      throw new Error(`program ${index} of docs/library.md printed ${stdout}`);
+    }
   }
 }
 
@@ -75,5 +44,5 @@ function settings(options: Readonly<Record<string, string | undefined>>): string
     types: ["node"],
     strict: true,
   };
-  return JSON.stringify({ compilerOptions, files: ["program.ts"] });
+  return JSON.stringify({ compilerOptions, include: ["program-*.ts"] });
 }

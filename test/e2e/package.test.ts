@@ -18,6 +18,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 import { buildLibrary, installProgram } from "../../build/build.ts";
 import { tryCommands } from "../../build/check/commands.ts";
+import { readLibraryPage } from "../../build/check/documented.ts";
 import { startProcess } from "../helpers/process.ts";
 import { makeFolder, temporaryFolder } from "../helpers/temp.ts";
 
@@ -152,6 +153,33 @@ describe("the library", () => {
       expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
       expect(JSON.parse(stdout)).toEqual(api);
     }
+  });
+
+  it("[DOC-6] runs the programs of docs/library.md, which print what the page says", async () => {
+    const { programs, schema } = readLibraryPage(ROOT);
+    expect(programs).toHaveLength(3);
+    mkdirSync(join(installed.path, ".reprise/schemas"), { recursive: true });
+    writeFileSync(join(installed.path, ".reprise/schemas/note.json"), schema);
+    for (const [index, { code: program, output }] of programs.entries()) {
+      const file = join(installed.path, `program-${index}.ts`);
+      writeFileSync(file, program);
+      const { code, stdout } = await startProcess(process.execPath, [file], {
+        cwd: installed.path,
+      }).finished;
+      expect({ code, stdout }).toEqual({ code: 0, stdout: output });
+    }
+  });
+
+  it("[DOC-7] has every export described in docs/library.md", () => {
+    const page = readFileSync(join(ROOT, "docs/library.md"), "utf8");
+    const index = readFileSync(join(ROOT, "src/index.ts"), "utf8");
+    const names = [...index.matchAll(/\{([^}]*)\}/g)]
+      .flatMap(([, list = ""]) => list.split(","))
+      .map((name) => name.trim().replace(/^type /, ""))
+      .filter((name) => name !== "");
+    const described = new Set(page.match(/^\|.*\|$/gm)?.flatMap((row) => row.match(/\w+/g) ?? []));
+    expect(names.length).toBeGreaterThan(30);
+    expect(names.filter((name) => !described.has(name))).toEqual([]);
   });
 
   const older = olderNode();

@@ -1,0 +1,166 @@
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+import { describe, expect, it } from "vitest";
+
+import { startModelServer } from "../helpers/model-server.ts";
+import { startProcess } from "../helpers/process.ts";
+import { freshHome, type Home } from "../helpers/reprise.ts";
+import { CTRL_D, openTerminal } from "../helpers/terminal.ts";
+
+const ROOT = fileURLToPath(new URL("../..", import.meta.url));
+const readme = read("README.md");
+
+function read(file: string): string {
+  return readFileSync(join(ROOT, file), "utf8");
+}
+
+/** The first block of code of a language under a heading of the README, else of another page. */
+function blockUnder(heading: string, language: string, page = readme): string {
+  const section = page.slice(page.indexOf(`\n## ${heading}\n`));
+  return new RegExp(`\`\`\`${language}\n(.*?)\`\`\``, "s").exec(section)?.[1] ?? "";
+}
+
+it("[DOC-1] the README's curl lines do what they say, pasted as they are", async () => {
+  const home = freshHome();
+  const service = home.start(["serve", "--port", "0"]);
+  const [, url = ""] = await service.waitFor(/listening on (http:\S+)/);
+  const script = blockUnder("Over HTTP", "sh").replace("http://127.0.0.1:8787", url);
+  expect(script).toContain(url);
+  const { code, stdout, stderr } = await startProcess(
+    "bash",
+    ["--norc", "-euo", "pipefail", "-c", script],
+    {
+      input: "",
+    },
+  ).finished;
+  expect(stderr).toBe("");
+  expect(code).toBe(0);
+  expect(stdout).toContain('"content":"Hello from curl"');
+  expect(stdout).toContain('"state":"ended"');
+  expect(stdout).toMatch(/id: 1\nevent: message\n/);
+  expect(stdout).not.toContain('"code"');
+});
+
+it("[DOC-2] the README's terminal session looks as it is shown", async () => {
+  const home = freshHome();
+  const [first = "", second = ""] = [...readme.matchAll(/```console\n(.*?)```/gs)].map(
+    ([, text = ""]) => text,
+  );
+  const begun = openTerminal(home, "reprise");
+  await begun.shows(/\n> $/);
+  begun.type(`${typed(first)}\r`);
+  await begun.shows(/\[demo\][^\0]*\n> $/);
+  begun.type(CTRL_D);
+  expectShown(first, (await begun.finished).screen);
+
+  const resumed = openTerminal(home, "reprise --continue");
+  await resumed.shows(/\n> $/);
+  resumed.type(`${typed(second)}\r`);
+  await resumed.shows(/\[demo\][^\0]*\n> $/);
+  resumed.type("/exit\r");
+  expectShown(second, (await resumed.finished).screen);
+});
+
+/** What a person types first in a session that the README shows. */
+function typed(shown: string): string {
+  return /^> (.*)$/m.exec(shown)?.[1] ?? "nothing is typed";
+}
+
+/** Every shown line is on the screen; ids and folders are others, and `…` cuts a long answer. */
+function expectShown(shown: string, screen: string): void {
+  const lines = shown.split("\n").filter((line) => !/^(\$ .*|…|> \^D|)$/.test(line));
+  expect(lines.length).toBeGreaterThan(4);
+  for (const line of lines) {
+    const pattern = line
+      .replace(/ …$/, "")
+      .replaceAll(/[.*+?()[\]|\\^$]/g, "\\$&")
+      .replace(/[0-9a-f]{8}-(?:\w{4}-){3}\w{12}/, "[0-9a-f-]{36}")
+      .replace(/\/home\/.*/, "/.*");
+    expect(screen).toMatch(new RegExp(`^${pattern}`, "m"));
+  }
+}
+
+it("[DOC-3] every option and command in the README's table is one that the program has", async () => {
+  const home = freshHome();
+  const table = readme.slice(readme.indexOf("| command |"), readme.indexOf("\nIn a session"));
+  const commands = [...table.matchAll(/^\| `reprise ([a-z ]+)/gm)].map(([, words = ""]) =>
+    words.trim().split(" "),
+  );
+  expect(commands.length).toBeGreaterThan(12);
+  const named = commands.map((words) => words.slice(0, isGroup(words[0]) ? 2 : 1));
+  const pages = await Promise.all(
+    [[], ["schema", "validate"], ...named].map((command) => helpOf(home, command)),
+  );
+  for (const [option] of table.matchAll(/--[a-z][a-z-]+/g)) {
+    expect(pages.join("\n"), option).toContain(option);
+  }
+});
+
+function isGroup(command = ""): boolean {
+  return ["sessions", "personas", "trust", "plan", "schema"].includes(command);
+}
+
+async function helpOf(home: Home, command: readonly string[]): Promise<string> {
+  const { code, stdout } = await home.run([...command, "--help"]);
+  expect({ command, code }).toEqual({ command, code: 0 });
+  expect(stdout).toContain(["Usage: reprise", ...command].join(" "));
+  return stdout;
+}
+
+it("[DOC-4] the README's commands for a real model ask that model, in one session", async () => {
+  const server = await startModelServer({ answer: () => ({ content: "In tax.ts." }) });
+  const home = freshHome(server.env("anthropic"));
+  const script = blockUnder("With a real model", "sh");
+  const { code, stdout, stderr } = await home.startShell(script.replace(/^export .*$/m, ""))
+    .finished;
+  expect({ code, stdout }).toEqual({ code: 0, stdout: "In tax.ts.\nIn tax.ts.\n" });
+  expect(stderr).toMatch(/^Resume with: reprise --session \S+$/m);
+  expect(server.requests().map((messages) => messages.length)).toEqual([1, 3]);
+});
+
+describe("[DOC-5] the documents", () => {
+  const pages = [
+    ...readdirSync(ROOT).filter((file) => file.endsWith(".md")),
+    ...readdirSync(join(ROOT, "docs")).map((file) => `docs/${file}`),
+  ];
+
+  it.each(pages)("%s links to files and headings that exist", (page) => {
+    const links = [...read(page).matchAll(/\]\((?!https?:)([^)#\s]*)(?:#([^)\s]*))?\)/g)];
+    const broken = links.filter(([, file = "", anchor]) => {
+      const target = file === "" ? page : join(dirname(page), file);
+      return (
+        !existsSync(join(ROOT, target)) ||
+        (anchor !== undefined && !anchorsOf(read(target)).includes(anchor))
+      );
+    });
+    expect(broken.map(([link]) => link)).toEqual([]);
+  });
+
+  it("docs/plans.md shows what the program prints", async () => {
+    const home = freshHome();
+    const page = read("docs/plans.md");
+    const plan = blockUnder("The format", "yaml", page);
+    for (const [heading, text] of [
+      ["Check a plan", plan],
+      ["Look at a plan", plan.replace("[store-tag]", "[store-tags]")],
+    ] as const) {
+      writeFileSync(join(home.project, "plan.yaml"), text);
+      const shown = blockUnder(heading, "console", page);
+      const [, command = "", output = ""] = /^\$ reprise (.*)\n([^]*)$/.exec(shown) ?? [];
+      const { stdout, stderr } = await home.run(command.split(" "));
+      expect(stderr + stdout).toBe(output);
+    }
+  });
+});
+
+/** Anchors of headings, as GitHub makes them. */
+function anchorsOf(page: string): string[] {
+  return [...page.matchAll(/^#+ (.*)$/gm)].map(([, heading = ""]) =>
+    heading
+      .toLowerCase()
+      .replace(/[^\w\- ]/g, "")
+      .replaceAll(" ", "-"),
+  );
+}
