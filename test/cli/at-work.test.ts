@@ -9,20 +9,20 @@ describe("while an exchange is at work", () => {
   it("[CLI-38] another one is refused and told who is at work; its message is not stored", async () => {
     const { home, server } = await slowThenFast();
     const running = await startAnswer(home);
-    const refused = await home.run(["--session", ID, "-p", "in between"]);
+    const refused = await home.call(["--session", ID, "-p", "in between"]);
     expect(refused).toMatchObject({ code: 6, stdout: "" });
     expect(refused.stderr).toContain(`process ${running.pid} on ${hostname()}`);
     expect(refused.stderr).toMatch(
       /since \d{4}-\S+Z[^\n]* \[session_busy\]\nWith --wait [^\n]* --take-over [^\n]*\n/,
     );
-    const cleared = await home.run(["--session", ID, "--json"], { input: "/clear\n" });
+    const cleared = await home.call(["--session", ID, "--json"], { input: "/clear\n" });
     expect(cleared).toMatchObject({ code: 6, stdout: "" });
     expect(JSON.parse(cleared.stderr)).toMatchObject({
       code: "session_busy",
       session_id: ID,
       detail: expect.stringContaining(`process ${running.pid}`),
     });
-    expect(await home.run(["sessions", "list"])).toMatchObject({
+    expect(await home.call(["sessions", "list"])).toMatchObject({
       stdout: expect.stringContaining("running"),
     });
     const detail = await detailOf(home, ID);
@@ -34,7 +34,7 @@ describe("while an exchange is at work", () => {
   it("[CLI-53] --wait goes on when it is done", async () => {
     const { home, server } = await slowThenFast(WORDS.slice(0, 100));
     const running = await startAnswer(home);
-    const next = home.run(["--session", ID, "-p", "the next", "--wait"]);
+    const next = home.call(["--session", ID, "-p", "the next", "--wait"]);
     expect(await running.finished).toMatchObject({ code: 0 });
     expect(await next).toMatchObject({ code: 0, stdout: "a short one\n" });
     expect(server.requests()[1]?.map(({ content }) => content)).toEqual([
@@ -47,7 +47,7 @@ describe("while an exchange is at work", () => {
   it("[CLI-53] --take-over takes the session: the other stores nothing more", async () => {
     const { home } = await slowThenFast(WORDS.slice(0, 200));
     const running = await startAnswer(home);
-    expect(await home.run(["--session", ID, "-p", "mine", "--take-over"])).toMatchObject({
+    expect(await home.call(["--session", ID, "-p", "mine", "--take-over"])).toMatchObject({
       code: 0,
       stdout: "a short one\n",
     });
@@ -65,7 +65,7 @@ describe("while an exchange is at work", () => {
     // noticed at the next checkpoint, at the latest when the lease is renewed
     const { home } = await slowThenFast(WORDS.slice(0, 150));
     const running = await startAnswer(home);
-    expect((await home.run(["sessions", "end", ID])).code).toBe(0);
+    expect((await home.call(["sessions", "end", ID])).code).toBe(0);
     const stopped = await running.finished;
     expect(stopped.code).toBe(5);
     expect(stopped.stderr).toMatch(/^reprise: The session was ended[^\n]* \[session_ended\]\n$/);

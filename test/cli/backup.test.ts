@@ -118,7 +118,7 @@ it("[MOVE-3] a backup takes no file's place unasked, and never the database's ow
   const before = readdirSync(folder).sort();
   for (const [target, code] of refusals) {
     const force = target === taken ? [] : ["--force"];
-    const { code: exit, stdout, stderr } = await home.run(["backup", target, ...force]);
+    const { code: exit, stdout, stderr } = await home.call(["backup", target, ...force]);
     expect({ target, exit, stdout }).toEqual({
       target,
       exit: code === "invalid_usage" ? 2 : 1,
@@ -126,12 +126,12 @@ it("[MOVE-3] a backup takes no file's place unasked, and never the database's ow
     });
     expect(stderr).toContain(`[${code}]`);
   }
-  expect((await home.run(["backup", taken])).stderr).toContain("replace it with --force");
+  expect((await home.call(["backup", taken])).stderr).toContain("replace it with --force");
   expect(readFileSync(taken, "utf8")).toBe("precious");
   expect(readdirSync(folder).sort()).toEqual(before);
   expect(await detailOf(home, "abcdef")).toMatchObject({ last_seq: 1 });
 
-  const forced = await home.run(["backup", taken, "--force"]);
+  const forced = await home.call(["backup", taken, "--force"]);
   expect(forced).toMatchObject({ code: 0, stderr: "" });
   expect(forced.stdout).toBe(`Backed up: ${taken}  1 session, ${statSync(taken).size} bytes\n`);
   expect(query(taken, "SELECT id FROM sessions")).toEqual([{ id: idLike("abcdef1") }]);
@@ -146,7 +146,7 @@ it("[MOVE-3] what is no database of Reprise is refused, and an older one is copi
   foreign.close();
   writeFileSync(path("text.db"), "no database at all ".repeat(100));
   const refused = async (database: string): Promise<string> =>
-    (await home.run(["backup", path("copy.db"), "--database", database])).stderr;
+    (await home.call(["backup", path("copy.db"), "--database", database])).stderr;
   expect(await refused(path("none.db"))).toContain("[database_unavailable]");
   expect(existsSync(path("none.db"))).toBe(false);
   expect(await refused(path("foreign.db"))).toContain("[database_foreign]");
@@ -158,7 +158,7 @@ it("[MOVE-3] what is no database of Reprise is refused, and an older one is copi
   const older = new DatabaseSync(home.database);
   older.exec("PRAGMA user_version = 1");
   older.close();
-  expect(await home.run(["backup", path("copy.db")])).toMatchObject({ code: 0 });
+  expect(await home.call(["backup", path("copy.db")])).toMatchObject({ code: 0 });
   for (const database of [home.database, path("copy.db")]) {
     expect(query(database, "PRAGMA user_version")).toEqual([{ user_version: 1 }]);
   }

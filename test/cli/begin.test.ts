@@ -24,7 +24,7 @@ describe("a new session", () => {
   it("[CLI-24] [CLI-30] records folder, project, persona, title and the model it talked with; the demo says what it is", async () => {
     const home = freshHome();
     const text = `${"é🎉".repeat(30)} and more`;
-    const { code, stdout, stderr } = await home.run(["-p", text, "--plan"]);
+    const { code, stdout, stderr } = await home.call(["-p", text, "--plan"]);
     expect(code).toBe(0);
     expect(stdout).toMatch(/^\[demo\] Hello! I am the offline demo model/);
     const [session] = await sessionsOf(home);
@@ -60,16 +60,16 @@ describe("a new session", () => {
       [["--session", idLike("abcdef1"), "--persona", "nobody"], 3, "persona_not_found"],
     ];
     for (const [args, code, name] of refusals) {
-      const refused = await home.run(args);
+      const refused = await home.call(args);
       expect(refused).toMatchObject({ code, stdout: "" });
       expect(refused.stderr).toMatch(new RegExp(`^reprise: .+ \\[${name}\\]\\n$`));
     }
-    expect(await home.run([], { input: "\n  \n/exit\n" })).toMatchObject({
+    expect(await home.call([], { input: "\n  \n/exit\n" })).toMatchObject({
       code: 0,
       stdout: "",
       stderr: "",
     });
-    expect(await home.run([], { input: "/end\n" })).toMatchObject({ code: 0, stdout: "" });
+    expect(await home.call([], { input: "/end\n" })).toMatchObject({ code: 0, stdout: "" });
     expect(await sessionsOf(home)).toEqual([]);
   });
 
@@ -79,7 +79,7 @@ describe("a new session", () => {
     symlinkSync(join(home.home, "real", "sub"), join(home.project, "link"));
     const repo_path = join(home.home, "real");
     for (const repo of ["link/..", join(home.project, "link") + "/.."]) {
-      expect((await home.run(["-p", "hi", "--repo", repo])).code).toBe(0);
+      expect((await home.call(["-p", "hi", "--repo", repo])).code).toBe(0);
     }
     const [first, second] = await sessionsOf(home);
     for (const session of [first, second]) {
@@ -87,14 +87,14 @@ describe("a new session", () => {
     }
     // a link alone keeps its name
     const link = join(home.project, "link");
-    expect((await home.run(["-p", "hi", "--repo", "link"])).code).toBe(0);
+    expect((await home.call(["-p", "hi", "--repo", "link"])).code).toBe(0);
     expect((await sessionsOf(home)).map((session) => session.repo_path)).toContain(link);
   });
 
   it("[CLI-26] begins at once with a full id that nobody has, and records persona and project_key", async () => {
     const home = freshHome();
     const id = "0b5e7a52-9d3c-4f6e-8a1b-2c3d4e5f6a7b";
-    const begun = await home.run(["--session", id.toUpperCase(), "--persona", "planner"]);
+    const begun = await home.call(["--session", id.toUpperCase(), "--persona", "planner"]);
     expect(begun).toMatchObject({ code: 0, stdout: "" });
     expect(begun.stderr).toBe(
       `note: No session has this id, so a new one begins with it.\nnote: This session works in ${home.project}.\nResume with: reprise --session ${id}\n`,
@@ -107,7 +107,7 @@ describe("a new session", () => {
       last_seq: 0,
     });
     // loaded, not made again
-    expect((await home.run(["--session", id])).stderr).not.toContain("No session has");
+    expect((await home.call(["--session", id])).stderr).not.toContain("No session has");
     expect(await detailOf(home, id)).toEqual(made);
   });
 
@@ -121,7 +121,7 @@ describe("a new session", () => {
       ["", 2],
       [" ", 2],
     ] as const) {
-      expect(await home.run(["--session", reference], { input: "hi\n" })).toMatchObject({
+      expect(await home.call(["--session", reference], { input: "hi\n" })).toMatchObject({
         code,
         stdout: "",
       });
@@ -144,23 +144,23 @@ describe("--continue", () => {
       { project_key: projectKey("/elsewhere"), messages: ["another project"] },
     );
     const [here, there] = await Promise.all([
-      home.run(["--continue"]),
-      home.run(["--continue", "--repo", link], { cwd: home.home }),
+      home.call(["--continue"]),
+      home.call(["--continue", "--repo", link], { cwd: home.home }),
     ]);
     expect(here.stderr).toBe(
       `note: This session works in ${home.project}.\nResume with: reprise --session ${second?.id}\n`,
     );
     expect(there.stderr).toBe(here.stderr);
-    await home.run(["sessions", "end", second?.id ?? ""]);
-    expect((await home.run(["--continue"])).stderr).toContain(first?.id);
+    await home.call(["sessions", "end", second?.id ?? ""]);
+    expect((await home.call(["--continue"])).stderr).toContain(first?.id);
   });
 
   it("[CLI-28] begins nothing where there is none, and does not go with --session", async () => {
     const home = freshHome();
-    const none = await home.run(["--continue", "-p", "hi"]);
+    const none = await home.call(["--continue", "-p", "hi"]);
     expect(none).toMatchObject({ code: 3, stdout: "" });
     expect(none.stderr).toMatch(/^reprise: This project has no session to continue.*\n$/);
-    expect(await home.run(["--continue", "--session", idLike("abcdef1")])).toMatchObject({
+    expect(await home.call(["--continue", "--session", idLike("abcdef1")])).toMatchObject({
       code: 2,
       stderr: "reprise: Use either --session or --continue, not both. [invalid_usage]\n",
     });
@@ -223,18 +223,26 @@ describe("options on a session that is there", () => {
       model: "demo:echo",
       repo_path: "/elsewhere",
     });
-    const before = await home.run(["sessions", "show", "abcdef"]);
+    const before = await home.call(["sessions", "show", "abcdef"]);
     for (const [option, value, code] of [
       ["--model", "openai:gpt-test", 1],
       ["--model", "nobody", 1],
       ["--persona", "nobody", 3],
       ["--repo", ".", 2],
     ] as const) {
-      const refused = await home.run(["--session", "abcdef", "--plan", option, value, "-p", "two"]);
+      const refused = await home.call([
+        "--session",
+        "abcdef",
+        "--plan",
+        option,
+        value,
+        "-p",
+        "two",
+      ]);
       expect(refused).toMatchObject({ code, stdout: "" });
       expect(refused.stderr.split("\n")).toHaveLength(2);
     }
-    expect(await home.run(["sessions", "show", "abcdef"])).toEqual(before);
+    expect(await home.call(["sessions", "show", "abcdef"])).toEqual(before);
   });
 });
 

@@ -31,11 +31,11 @@ describe("where the database is", () => {
     for (const [args, variables, file] of places) {
       expect(existsSync(file)).toBe(false);
       const options = { env: variables };
-      expect((await home.run(["sessions", "list", ...args], options)).code).toBe(0);
+      expect((await home.call(["sessions", "list", ...args], options)).code).toBe(0);
       expect(existsSync(file)).toBe(true);
       expect(statSync(file).mode & 0o777).toBe(0o600);
     }
-    const postgres = await home.run(["--database", "postgres://user:secret@127.0.0.1:1/db"]);
+    const postgres = await home.call(["--database", "postgres://user:secret@127.0.0.1:1/db"]);
     expect(postgres.code).toBe(1);
     expect(postgres.stderr).toMatch(/^reprise: [^\n]+ \[database_unavailable\]\n$/);
     expect(postgres.stderr).not.toContain("secret");
@@ -55,11 +55,11 @@ describe("where the database is", () => {
       const file = join(home.home, "address");
       writeFileSync(file, address);
       for (const run of [
-        home.run(["sessions", "list", "--database", address]),
-        home.run(["sessions", "list"], { env: { REPRISE_DATABASE: address } }),
-        home.run(["sessions", "list"], { env: { REPRISE_DATABASE_FILE: file } }),
-        home.run(["copy", "--to", address, "--from", "from.db"]),
-        home.run(["copy", "--to", "to.db", "--from", address]),
+        home.call(["sessions", "list", "--database", address]),
+        home.call(["sessions", "list"], { env: { REPRISE_DATABASE: address } }),
+        home.call(["sessions", "list"], { env: { REPRISE_DATABASE_FILE: file } }),
+        home.call(["copy", "--to", address, "--from", "from.db"]),
+        home.call(["copy", "--to", "to.db", "--from", address]),
       ]) {
         const refused = await run;
         expect(refused).toMatchObject({ code: 2, stdout: "" });
@@ -76,11 +76,11 @@ describe("where the database is", () => {
     const file = join(home.home, "address");
     writeFileSync(file, address);
     for (const run of [
-      home.run(["sessions", "list", "--database", address]),
-      home.run(["sessions", "list"], { env: { REPRISE_DATABASE: address } }),
-      home.run(["sessions", "list"], { env: { REPRISE_DATABASE_FILE: file } }),
-      home.run(["copy", "--to", address, "--from", "from.db"]),
-      home.run(["copy", "--to", "to.db", "--from", address]),
+      home.call(["sessions", "list", "--database", address]),
+      home.call(["sessions", "list"], { env: { REPRISE_DATABASE: address } }),
+      home.call(["sessions", "list"], { env: { REPRISE_DATABASE_FILE: file } }),
+      home.call(["copy", "--to", address, "--from", "from.db"]),
+      home.call(["copy", "--to", "to.db", "--from", address]),
     ]) {
       const { code, stderr } = await run;
       expect(code).toBe(1);
@@ -88,9 +88,9 @@ describe("where the database is", () => {
       expect(stderr).not.toContain("secret");
     }
     expect(readdirSync(home.project)).toEqual([]);
-    const empty = await home.run(["sessions", "list", "--database", " "]);
+    const empty = await home.call(["sessions", "list", "--database", " "]);
     expect(empty).toMatchObject({ code: 2, stdout: "" });
-    const spaced = await home.run(["sessions", "list", "--database", " my.db\t"]);
+    const spaced = await home.call(["sessions", "list", "--database", " my.db\t"]);
     expect(spaced.code).toBe(0);
     expect(existsSync(join(home.project, "my.db"))).toBe(true);
   });
@@ -98,10 +98,10 @@ describe("where the database is", () => {
   it("[CLI-8] without a home everything works with --database, and nothing without", async () => {
     const home = freshHome();
     const env = { HOME: undefined };
-    const refused = await home.run(["sessions", "list"], { env });
+    const refused = await home.call(["sessions", "list"], { env });
     expect(refused).toMatchObject({ code: 2, stdout: "" });
     expect(refused.stderr).toMatch(/^reprise: [^\n]*HOME[^\n]* \[config_invalid\]\n$/);
-    const talked = await home.run(["--database", "here.db", "-p", "hello"], { env });
+    const talked = await home.call(["--database", "here.db", "-p", "hello"], { env });
     expect(talked.code).toBe(0);
     expect(talked.stdout).toMatch(/^\[demo\]/);
   });
@@ -109,7 +109,7 @@ describe("where the database is", () => {
   it("[CLI-31] the way back names the database, as a shell can read it from anywhere", async () => {
     const home = freshHome();
     mkdirSync(join(home.project, "it's here"));
-    const begun = await home.run(["--database", "it's here/my.db", "-p", "My name is Ada"]);
+    const begun = await home.call(["--database", "it's here/my.db", "-p", "My name is Ada"]);
     const [, hint = ""] = /^Resume with: (.*)$/m.exec(begun.stderr) ?? [];
     expect(hint).toMatch(/^reprise --session \S+ --database '\/.+my\.db'$/);
     const resumed = await home.startShell(`${hint} -p 'What is my name?'`, { cwd: "/" }).finished;
@@ -118,7 +118,7 @@ describe("where the database is", () => {
     expect(resumed.stdout).toContain("Your name is Ada.");
     expect(existsSync(home.database)).toBe(false);
 
-    const plain = await home.run(["-p", "My name is Bo"]);
+    const plain = await home.call(["-p", "My name is Bo"]);
     const [, plainHint = ""] = /^Resume with: (.*)$/m.exec(plain.stderr) ?? [];
     expect(plainHint).toMatch(/^reprise --session \S+$/);
     const again = await home.startShell(plainHint, { cwd: "/", input: "What is my name?\n" })
@@ -153,7 +153,7 @@ describe("a database that cannot be used", () => {
         ["sessions", "list"],
         ["-p", "hello"],
       ]) {
-        const refused = await home.run(args);
+        const refused = await home.call(args);
         expect(refused).toMatchObject({ code: 1, stdout: "" });
         expect(refused.stderr).toMatch(new RegExp(`^reprise: [^\\n]+ \\[${code}\\]\\n$`));
       }
@@ -167,7 +167,7 @@ describe("a database that cannot be used", () => {
     const lock = startProgram("store-lock.ts", [home.database]);
     await lock.waitFor(/locked/);
     expect(await sessionsOf(home)).toMatchObject([{ title: "one" }]);
-    const refused = await home.run(["sessions", "end", "abcdef"]);
+    const refused = await home.call(["sessions", "end", "abcdef"]);
     expect(refused).toMatchObject({ code: 1, stdout: "" });
     expect(refused.stderr).toMatch(/^reprise: [^\n]+ \[database_locked\]\n$/);
     await lock.stop();

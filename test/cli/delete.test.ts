@@ -34,10 +34,10 @@ const WHAT_GOES = [
 describe("sessions delete", () => {
   it("[MOVE-10] [MOVE-11] deletes with --yes, and says what went with its sub-agents", async () => {
     const home = await seeded();
-    const deleted = await home.run(["sessions", "delete", "aaaaaa", "--yes"]);
+    const deleted = await home.call(["sessions", "delete", "aaaaaa", "--yes"]);
     expect(deleted).toMatchObject({ code: 0, stderr: "", stdout: `Deleted:\n${WHAT_GOES}\n` });
     expect(await idsOf(home)).toEqual([OTHER]);
-    expect(await home.run(["sessions", "delete", PARENT, "--yes"])).toMatchObject({ code: 3 });
+    expect(await home.call(["sessions", "delete", PARENT, "--yes"])).toMatchObject({ code: 3 });
     expect(await home.json(["sessions", "delete", OTHER, "--yes", "--json"])).toEqual([
       {
         id: OTHER,
@@ -53,8 +53,8 @@ describe("sessions delete", () => {
 
   it("[MOVE-10] takes the checkpoints too: the same id begins with nothing to remember", async () => {
     const home = freshHome();
-    await home.run(["--session", PARENT, "-p", "My name is Ada."]);
-    await home.run(["sessions", "delete", PARENT, "--yes"]);
+    await home.call(["--session", PARENT, "-p", "My name is Ada."]);
+    await home.call(["sessions", "delete", PARENT, "--yes"]);
     const { answer } = await home.json<{ answer: string }>([
       "--session",
       PARENT,
@@ -67,7 +67,7 @@ describe("sessions delete", () => {
 
   it("[MOVE-11] without a terminal it needs --yes, says what would go and deletes nothing", async () => {
     const home = await seeded();
-    const refused = await home.run(["sessions", "delete", "aaaaaa"], { input: "y\n" });
+    const refused = await home.call(["sessions", "delete", "aaaaaa"], { input: "y\n" });
     expect(refused).toMatchObject({ code: 2, stdout: "" });
     expect(refused.stderr).toBe(
       `This deletes for good:\n${WHAT_GOES}\nreprise: Nothing was deleted: without a terminal to ask on, this needs --yes. [invalid_usage]\n`,
@@ -79,12 +79,12 @@ describe("sessions delete", () => {
     const home = await seeded();
     await using store = await openSqliteStore({ path: home.database });
     await store.write(takeLease, { session_id: CHILD, owner, life_ms: 60_000 });
-    const refused = await home.run(["sessions", "delete", "aaaaaa", "--yes"]);
+    const refused = await home.call(["sessions", "delete", "aaaaaa", "--yes"]);
     expect(refused).toMatchObject({ code: 6, stdout: "" });
     expect(refused.stderr).toContain("[session_busy]");
     expect(await idsOf(home)).toEqual([PARENT, CHILD, OTHER]);
-    await home.run(["sessions", "end", "aaaaaa"]);
-    expect(await home.run(["sessions", "delete", "aaaaaa", "--yes"])).toMatchObject({ code: 0 });
+    await home.call(["sessions", "end", "aaaaaa"]);
+    expect(await home.call(["sessions", "delete", "aaaaaa", "--yes"])).toMatchObject({ code: 0 });
   });
 });
 

@@ -40,7 +40,7 @@ describe("doctor", () => {
     await seed(home, { messages: ["hello"] });
     const before = fingerprint(home.database);
     const [text, json, quick] = await Promise.all([
-      home.run(["doctor"]),
+      home.call(["doctor"]),
       doctor(home, 0),
       doctor(home, 0, ["--quick"]),
     ]);
@@ -121,7 +121,7 @@ describe("doctor", () => {
     expect(sentenceOf(document, name)).toMatch(said);
     // the rest is told all the same
     expect(statuses(document.checks)).toMatchObject({ disk: "ok", models: "ok" });
-    const text = await home.run(["doctor"]);
+    const text = await home.call(["doctor"]);
     expect(text).toMatchObject({ code: 1, stderr: "" });
     expect(text.stdout).toMatch(/1 failed, \d+ warnings?\n$/);
     expect(existsSync(home.database) ? fingerprint(home.database) : "").toBe(before);
@@ -239,7 +239,7 @@ async function doctor(
   options: readonly string[] = [],
   env: Readonly<Record<string, string | undefined>> = {},
 ): Promise<DoctorDocument> {
-  const finished = await home.run(["doctor", "--json", ...options], { env });
+  const finished = await home.call(["doctor", "--json", ...options], { env });
   expect(finished).toMatchObject({ code, stderr: "" });
   const document = JSON.parse(finished.stdout) as DoctorDocument;
   expect(document.ok).toBe(code === 0);

@@ -6,14 +6,14 @@ import { detailOf, idLike, seed } from "../helpers/sessions/seed.ts";
 it("[CLI-21] sessions end ends a session once; again it changes nothing, and its messages stay", async () => {
   const home = freshHome();
   await seed(home, { id: idLike("abcdef1"), messages: ["one"] });
-  const first = await home.run(["sessions", "end", "abcdef"]);
+  const first = await home.call(["sessions", "end", "abcdef"]);
   expect(first).toMatchObject({ code: 0, stderr: "" });
   expect(first.stdout).toBe(`Ended: ${idLike("abcdef1")}  one\n`);
   const ended = await detailOf(home, "abcdef");
   expect(ended).toMatchObject({ state: "ended", last_seq: 1 });
   expect(ended.messages).toHaveLength(1);
 
-  expect(await home.run(["sessions", "end", "abcdef"])).toEqual(first);
+  expect(await home.call(["sessions", "end", "abcdef"])).toEqual(first);
   expect(await detailOf(home, "abcdef")).toEqual(ended);
 });
 
@@ -22,10 +22,10 @@ it("[CLI-25] an ended session is refused by --session and resume, and stays as i
   await seed(home, { id: idLike("abcdef1"), messages: ["one"], ended: true });
   const before = await detailOf(home, "abcdef");
   const [load, prompt, resume, json] = await Promise.all([
-    home.run(["--session", "abcdef"]),
-    home.run(["--session", idLike("abcdef1"), "-p", "two", "--plan", "--model", "demo"]),
-    home.run(["sessions", "resume", "abcdef"], { input: "two\n/clear\n" }),
-    home.run(["sessions", "resume", "abcdef", "--json"]),
+    home.call(["--session", "abcdef"]),
+    home.call(["--session", idLike("abcdef1"), "-p", "two", "--plan", "--model", "demo"]),
+    home.call(["sessions", "resume", "abcdef"], { input: "two\n/clear\n" }),
+    home.call(["sessions", "resume", "abcdef", "--json"]),
   ]);
   for (const refused of [load, prompt, resume]) {
     expect(refused).toMatchObject({ code: 5, stdout: "" });

@@ -21,17 +21,17 @@ it("[CLI-93] [CLI-94] [CLI-95] a failed exchange is shown as failed, with its re
   await seed(home, { id: ID });
   const untouched = Object.keys(await detailOf(home, ID));
 
-  const failed = await home.run(["--session", ID, "-p", "the question"]);
+  const failed = await home.call(["--session", ID, "-p", "the question"]);
   expect(failed).toMatchObject({ code: 1, stdout: "" });
   expect(failed.stderr).toBe(
     `reprise: ${REASON}. The message is stored; --continue-exchange asks for its answer again. [model_unauthorized]\nResume with: reprise --session ${ID}\n`,
   );
 
-  const shown = await home.run(["sessions", "show", ID]);
+  const shown = await home.call(["sessions", "show", ID]);
   expect(shown.stdout).toContain(`${ID} (active, failed)`);
   expect(shown.stdout).toContain(`  failure   ${REASON} [model_unauthorized]\n`);
-  expect((await home.run(["sessions", "list"])).stdout).toMatch(/^abcdef10 +failed /m);
-  const doctor = await home.run(["doctor"]);
+  expect((await home.call(["sessions", "list"])).stdout).toMatch(/^abcdef10 +failed /m);
+  const doctor = await home.call(["doctor"]);
   expect(doctor.stdout).toContain(
     `failed in 1 session(s) (abcdef10: ${REASON} [model_unauthorized])`,
   );
@@ -48,10 +48,10 @@ it("[CLI-93] [CLI-94] [CLI-95] a failed exchange is shown as failed, with its re
   await terminal.shows(/the answer/);
   terminal.type(CTRL_D);
   expect((await terminal.finished).screen).not.toContain("interrupted");
-  const after = await home.run(["sessions", "show", ID]);
+  const after = await home.call(["sessions", "show", ID]);
   expect(after.stdout).toContain(`${ID} (active, idle)`);
   expect(after.stdout).not.toContain("failure");
-  expect((await home.run(["doctor"])).stdout).toContain("No exchange was cut short or failed.");
+  expect((await home.call(["doctor"])).stdout).toContain("No exchange was cut short or failed.");
   for (const file of [home.database, `${home.database}-wal`]) {
     expect(contentOf(file)).not.toContain(KEY);
   }

@@ -34,7 +34,7 @@ describe("a model that fails", () => {
     await seed(home, { id });
     // nobody listens on port 1
     const unreachable = { OPENAI_BASE_URL: "http://127.0.0.1:1/v1" };
-    const failed = await home.run(["--session", id, "-p", "the question"], { env: unreachable });
+    const failed = await home.call(["--session", id, "-p", "the question"], { env: unreachable });
     expect(failed).toMatchObject({ code: 1, stdout: "" });
     expect(failed.stderr).toMatch(
       /^reprise: the OpenAI service cannot be reached;[^\n]* \[model_unreachable\]\nResume with: reprise --session abcdef1\S+\n$/,
@@ -47,7 +47,7 @@ describe("a model that fails", () => {
     });
 
     const env = server.env("openai");
-    expect(await home.run(["--session", id, "-p", "once more"], { env })).toMatchObject({
+    expect(await home.call(["--session", id, "-p", "once more"], { env })).toMatchObject({
       code: 0,
       stdout: "the answer\n",
     });
@@ -75,7 +75,7 @@ describe("a model that fails", () => {
         OPENAI_API_KEY: KEY,
         OPENAI_BASE_URL: await refusingServer(status),
       });
-      const failed = await home.run(["-p", "the question", "--json"]);
+      const failed = await home.call(["-p", "the question", "--json"]);
       expect(failed).toMatchObject({ code: 1, stdout: "" });
       expect(failed.stderr.split("\n")).toHaveLength(2);
       const told = JSON.parse(failed.stderr);
@@ -92,7 +92,7 @@ describe("a model that fails", () => {
     const home = freshHome();
     const id = idLike("abcdef1");
     await seed(home, { id, model: "openai:test", messages: ["appended"] });
-    const failed = await home.run(["--session", id, "-p", "the question"]);
+    const failed = await home.call(["--session", id, "-p", "the question"]);
     expect(failed).toMatchObject({ code: 1, stdout: "" });
     expect(failed.stderr).toMatch(
       /^reprise: [^\n]*OPENAI_API_KEY[^\n]* \[model_key_missing\]\nResume/,

@@ -10,7 +10,7 @@ describe("lines on standard input", () => {
       answer: (messages) => ({ content: `to “${messages.at(-1)?.content}”` }),
     });
     const home = freshHome({ ...server.env("openai"), REPRISE_MODEL: "openai:test" });
-    const { code, stdout, stderr } = await home.run([], {
+    const { code, stdout, stderr } = await home.call([], {
       // the last line has no end, the blank ones are nobody's message
       input: "first\n\n  second \r\n//third\n/etc/hosts is a path\n   \n/Fourth",
     });
@@ -32,7 +32,7 @@ describe("lines on standard input", () => {
     const home = freshHome();
     await seed(home, { id: idLike("abcdef1"), persona_name: "planner" });
     const lines = async (args: string[]): Promise<Record<string, unknown>[]> => {
-      const { code, stdout, stderr } = await home.run(args, { input: "one\n/help\ntwo\n" });
+      const { code, stdout, stderr } = await home.call(args, { input: "one\n/help\ntwo\n" });
       expect(code).toBe(0);
       expect(stderr).toMatch(/\/model <provider:model>/);
       return stdout
@@ -55,20 +55,20 @@ describe("lines on standard input", () => {
   it("[CLI-22] resume goes on where the session stood, and needs an id without a terminal", async () => {
     const home = freshHome();
     await seed(home, { id: idLike("abcdef1"), messages: ["My name is Ada"] });
-    const resumed = await home.run(["sessions", "resume", "abcdef"], {
+    const resumed = await home.call(["sessions", "resume", "abcdef"], {
       input: "What is my name?\n",
     });
     expect(resumed.code).toBe(0);
     expect(resumed.stdout).toContain("Your name is Ada.");
     expect(resumed.stderr).toBe(`Resume with: reprise --session ${idLike("abcdef1")}\n`);
-    const without = await home.run(["sessions", "resume"]);
+    const without = await home.call(["sessions", "resume"]);
     expect(without).toMatchObject({ code: 2, stdout: "" });
     expect(without.stderr).toMatch(/^reprise: Name the session: .*\[invalid_usage\]\n$/);
   });
 
   it("[CLI-35] [CLI-45] end at the first that fails: the rest may depend on it", async () => {
     const home = freshHome();
-    const { code, stdout, stderr } = await home.run([], {
+    const { code, stdout, stderr } = await home.call([], {
       input: "one\n/nonsense\nnever sent\n",
     });
     const [session] = await sessionsOf(home);
@@ -136,15 +136,15 @@ describe("slash commands", () => {
       ["/model anthropic:x", 1],
       ["/agent nobody", 3],
     ] as const) {
-      expect(await home.run(["--session", id], { input: `${command}\n` })).toMatchObject({ code });
+      expect(await home.call(["--session", id], { input: `${command}\n` })).toMatchObject({ code });
     }
-    expect((await home.run(["sessions", "show", id])).stdout).toContain(`thread    ${id}:2`);
+    expect((await home.call(["sessions", "show", id])).stdout).toContain(`thread    ${id}:2`);
   });
 
   it("[CLI-43] /plan turns planning mode on and off; in it the agent has no tool that changes anything", async () => {
     const server = await startModelServer({ answer: () => ({ content: "answer" }) });
     const home = freshHome({ ...server.env("openai"), REPRISE_MODEL: "openai:test" });
-    const { code, stderr } = await home.run(["--json"], {
+    const { code, stderr } = await home.call(["--json"], {
       input: "one\n/plan on\ntwo\n/plan off\nthree\n/plan\nfour\n/plan maybe\n",
     });
     expect(code).toBe(2);
@@ -168,14 +168,14 @@ describe("slash commands", () => {
   it("[CLI-44] /exit leaves the session, /end ends it, /help shows them all", async () => {
     const home = freshHome();
     await seed(home, { id: idLike("abcdef1"), messages: ["one"] });
-    const left = await home.run(["--session", "abcdef"], { input: "/exit\nnever sent\n" });
+    const left = await home.call(["--session", "abcdef"], { input: "/exit\nnever sent\n" });
     expect(left).toMatchObject({ code: 0, stdout: "" });
     expect(left.stderr).toBe(
       `The rest of the input was not sent.\nResume with: reprise --session ${idLike("abcdef1")}\n`,
     );
     expect(await detailOf(home, "abcdef")).toMatchObject({ state: "active", last_seq: 1 });
 
-    const ended = await home.run(["--session", "abcdef"], { input: "/help\n/end\n" });
+    const ended = await home.call(["--session", "abcdef"], { input: "/help\n/end\n" });
     expect(ended).toMatchObject({ code: 0, stdout: "" });
     for (const command of ["help", "model", "agent", "clear", "plan", "continue", "end", "exit"]) {
       expect(ended.stderr).toMatch(new RegExp(`^  /${command} `, "m"));

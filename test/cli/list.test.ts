@@ -7,9 +7,9 @@ describe("sessions list", () => {
   it("[CLI-16] says on standard error that there are none, and prints an empty array with --json", async () => {
     const home = freshHome();
     const [plain, json, ended] = await Promise.all([
-      home.run(["sessions", "list"]),
-      home.run(["sessions", "list", "--json"]),
-      home.run(["sessions", "list", "--state", "ended"]),
+      home.call(["sessions", "list"]),
+      home.call(["sessions", "list", "--json"]),
+      home.call(["sessions", "list", "--state", "ended"]),
     ]);
     expect(plain).toMatchObject({ code: 0, stdout: "" });
     expect(plain.stderr).toBe("No sessions yet; begin one with `reprise`.\n");
@@ -25,7 +25,7 @@ describe("sessions list", () => {
       {},
       { messages: ["a title\nof two lines \u001b[31m", "more"], ended: true },
     );
-    const { code, stdout, stderr } = await home.run(["sessions", "list"]);
+    const { code, stdout, stderr } = await home.call(["sessions", "list"]);
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
     expect(stdout.split("\n").map((line) => line.split(/ {2,}/))).toEqual([
       ["ID", "STATE", "ACTIVE", "MESSAGES", "MODEL", "TITLE"],
@@ -39,7 +39,7 @@ describe("sessions list", () => {
   it("[CLI-56] shows as much of the ids as tells them apart", async () => {
     const home = freshHome();
     await seed(home, { id: idLike("aaaaaaaa-1") }, { id: idLike("aaaaaaaa-2") });
-    const { stdout } = await home.run(["sessions", "list"]);
+    const { stdout } = await home.call(["sessions", "list"]);
     expect(stdout.match(/^aaaaaaaa-.(?= )/gm)?.sort()).toEqual(["aaaaaaaa-1", "aaaaaaaa-2"]);
   });
 
@@ -54,8 +54,8 @@ describe("sessions list", () => {
     );
     const ids = made.map(({ id }) => id).toReversed();
     const [standard, two, all, active, ended] = await Promise.all([
-      home.run(["sessions", "list"]),
-      home.run(["sessions", "list", "--limit", "2"]),
+      home.call(["sessions", "list"]),
+      home.call(["sessions", "list", "--limit", "2"]),
       sessionsOf(home),
       home.json<{ id: string }[]>([
         "sessions",

@@ -22,7 +22,7 @@ async function refusingAddress(): Promise<{ host: string; url: string }> {
 it("[CLI-61] a refusal without a key names the variable and the host that was asked", async () => {
   const { host, url } = await refusingAddress();
   const home = freshHome({ OPENAI_BASE_URL: url, REPRISE_MODEL: "openai:test" });
-  const { code, stderr } = await home.run(["-p", "hello"]);
+  const { code, stderr } = await home.call(["-p", "hello"]);
   expect(code).toBe(1);
   expect(stderr).toContain(`set OPENAI_API_KEY. The address asked was ${host} (`);
   expect(stderr).not.toContain("secret");
@@ -31,22 +31,22 @@ it("[CLI-61] a refusal without a key names the variable and the host that was as
 it("[CLI-62] says that the address of a server is not used without a model", async () => {
   const home = freshHome({ OPENAI_BASE_URL: "http://127.0.0.1:1/v1" });
   const note = "OPENAI_BASE_URL is not used without --model openai:<name>";
-  const { code, stderr } = await home.run(["-p", "hello"]);
+  const { code, stderr } = await home.call(["-p", "hello"]);
   expect(code).toBe(0);
   expect(stderr).toContain(note);
-  const chosen = await home.run(["-p", "hello"], { env: { REPRISE_MODEL: "demo" } });
+  const chosen = await home.call(["-p", "hello"], { env: { REPRISE_MODEL: "demo" } });
   expect(chosen.stderr).not.toContain(note);
 });
 
 it("[CLI-63] a session cannot begin with an id that is no UUID of RFC 9562", async () => {
   const home = freshHome({ REPRISE_MODEL: "demo" });
   const wrong = "11111111-1111-1111-1111-111111111112";
-  expect(await home.run(["--session", wrong, "-p", "hello"])).toMatchObject({
+  expect(await home.call(["--session", wrong, "-p", "hello"])).toMatchObject({
     code: 2,
     stdout: "",
   });
   const id = idLike("abcdef1");
-  expect(await home.run(["--session", id, "-p", "hello"])).toMatchObject({ code: 0 });
+  expect(await home.call(["--session", id, "-p", "hello"])).toMatchObject({ code: 0 });
   expect(await detailOf(home, id)).toMatchObject({ last_seq: 2 });
 });
 

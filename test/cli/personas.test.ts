@@ -29,14 +29,14 @@ it("[PERSONA-5] what was left out of a persona is shown by -p, /agent and doctor
   const home = freshHome({ ...server.env("openai"), REPRISE_MODEL: "openai:test" });
   withForeignPersona(home);
   trustFolder(home.home, home.project);
-  const { code, stderr } = await home.run(["-p", "hi", "--persona", "x", "--json"]);
+  const { code, stderr } = await home.call(["-p", "hi", "--persona", "x", "--json"]);
   expect(code).toBe(0);
   expect(stderr).toBe(NOTES.map((note) => `note: persona x: ${note}\n`).join(""));
   expect(server.offeredTools()).toEqual([
     ["read_file", "list_files", "find_files", "search_files"],
   ]);
-  const changed = await home.run([], { input: "/agent x\n" });
-  const doctor = await home.run(["doctor"]);
+  const changed = await home.call([], { input: "/agent x\n" });
+  const doctor = await home.call(["doctor"]);
   for (const note of NOTES) {
     expect(changed.stderr).toContain(`note: persona x: ${note}\n`);
     expect(doctor.stdout).toContain(`.claude/agents/x.md: ${note}.`);
@@ -46,7 +46,7 @@ it("[PERSONA-5] what was left out of a persona is shown by -p, /agent and doctor
 it("[CLI-68] personas list and show name source, tools, notes and what cannot be used", async () => {
   const home = freshHome();
   withForeignPersona(home);
-  const before = await home.run(["personas", "list"]);
+  const before = await home.call(["personas", "list"]);
   expect(before.stdout.split("\n").map((line) => line.split(" ")[0])).toEqual([
     "assistant",
     "planner",
@@ -56,12 +56,12 @@ it("[CLI-68] personas list and show name source, tools, notes and what cannot be
   expect(before.stderr).toContain(
     ".claude/agents/x.md is not used, because the folder is not trusted",
   );
-  expect((await home.run(["personas", "show", "x"])).code).toBe(2);
+  expect((await home.call(["personas", "show", "x"])).code).toBe(2);
 
   trustFolder(home.home, home.project);
   const [list, show] = await Promise.all([
-    home.run(["personas", "list"]),
-    home.run(["personas", "show", "x"]),
+    home.call(["personas", "list"]),
+    home.call(["personas", "show", "x"]),
   ]);
   expect(list.stderr).toBe("");
   expect(list.stdout).toMatch(/^x +repository +Looks$/m);
@@ -79,5 +79,5 @@ it("[CLI-68] personas list and show name source, tools, notes and what cannot be
     prompt: "Look only.",
   });
   expect(await home.json<unknown[]>(["personas", "list", "--json"])).toHaveLength(5);
-  expect((await home.run(["personas", "show", "nobody"])).code).toBe(3);
+  expect((await home.call(["personas", "show", "nobody"])).code).toBe(3);
 });

@@ -28,7 +28,7 @@ describe("the program on PostgreSQL", () => {
   it("[CLI-16] [PROOF-12] [MOVE-3] [MOVE-5] lists, verifies, moves and looks at sessions, and leaves backups to pg_dump", async () => {
     const { home, url } = await openHome();
     const env = { REPRISE_DATABASE: url };
-    await home.run(["-p", "first"], { env });
+    await home.call(["-p", "first"], { env });
     const [session] = await home.json<{ id: string }[]>(["sessions", "list", "--json"], { env });
     const id = session?.id ?? "";
 
@@ -36,15 +36,15 @@ describe("the program on PostgreSQL", () => {
       ok: true,
       sessions: 1,
     });
-    expect((await home.run(["doctor"], { env })).code).toBe(0);
-    const backup = await home.run(["backup", "copy.db"], { env });
+    expect((await home.call(["doctor"], { env })).code).toBe(0);
+    const backup = await home.call(["backup", "copy.db"], { env });
     expect(backup.code).toBe(1);
     expect(backup.stderr).toMatch(/pg_dump.*\[database_unsupported\]/);
 
     // to a file and back: what one engine wrote, the other reads
-    const exported = await home.run(["sessions", "export", id], { env });
+    const exported = await home.call(["sessions", "export", id], { env });
     const there = { REPRISE_DATABASE: `${home.project}/there.db` };
-    const imported = await home.run(["sessions", "import", "-"], {
+    const imported = await home.call(["sessions", "import", "-"], {
       env: there,
       input: exported.stdout,
     });
@@ -52,11 +52,11 @@ describe("the program on PostgreSQL", () => {
       code: 0,
       stderr: `note: The agent's tools will read and write files in ${home.project}\n`,
     });
-    const back = await home.run(["sessions", "export", id], { env: there });
+    const back = await home.call(["sessions", "export", id], { env: there });
     expect(withoutMoment(back.stdout)).toBe(withoutMoment(exported.stdout));
-    expect((await home.run(["sessions", "delete", id, "--yes"], { env })).code).toBe(0);
-    await home.run(["sessions", "import", "-"], { env, input: back.stdout });
-    const again = await home.run(["--session", id, "-p", "second"], { env });
+    expect((await home.call(["sessions", "delete", id, "--yes"], { env })).code).toBe(0);
+    await home.call(["sessions", "import", "-"], { env, input: back.stdout });
+    const again = await home.call(["--session", id, "-p", "second"], { env });
     expect(again.code).toBe(0);
     expect(await home.json(["sessions", "verify", id, "--json"], { env })).toMatchObject({
       ok: true,
@@ -75,8 +75,8 @@ describe("the program on PostgreSQL", () => {
     const { id } = (await made.json()) as { id: string };
     const stream = await fetch(`${address}/api/sessions/${id}/stream`);
 
-    await home.run(["--session", id, "-p", "hello"], { env });
-    await home.run(["sessions", "end", id], { env });
+    await home.call(["--session", id, "-p", "hello"], { env });
+    await home.call(["sessions", "end", id], { env });
 
     expect(await stream.text()).toMatch(/^id: 1\n[^]*hello[^]*\nid: 2\n[^]*\[demo\]/);
     await server.stop("SIGTERM");

@@ -20,7 +20,7 @@ describe("-p", () => {
       },
     });
     const home = freshHome({ ...server.env("openai"), REPRISE_MODEL: "openai:test" });
-    expect(await home.run(["-p", "the question"])).toMatchObject({
+    expect(await home.call(["-p", "the question"])).toMatchObject({
       code: 0,
       stdout: "the answer\n",
     });
@@ -62,7 +62,7 @@ describe("-p", () => {
       "red \u001b[31m\r\nline",
     ]);
     // on a screen the same answer moves no cursor and changes no colour
-    const shown = await home.run(["--session", detail.id, "-p", "again"]);
+    const shown = await home.call(["--session", detail.id, "-p", "again"]);
     expect(shown.stdout).toBe("red ␛[31m\nline\n");
   });
 
@@ -75,7 +75,7 @@ describe("-p", () => {
           : { content: "done" },
     });
     const home = freshHome({ ...server.env("openai"), REPRISE_MODEL: "openai:test" });
-    const { stdout, stderr } = await home.run(["-p", "look"]);
+    const { stdout, stderr } = await home.call(["-p", "look"]);
     expect(stdout).toBe("done\n");
     expect(stderr.split("\n")[0]).toBe(`· ${"n".repeat(100)}… {}`);
     expect(stderr.length).toBeLessThan(1000);
@@ -100,7 +100,7 @@ describe("-p", () => {
     });
     const home = freshHome({ ...server.env("openai"), REPRISE_MODEL: "openai:test" });
     writeFileSync(join(home.project, "notes.txt"), "remember the milk\n");
-    const { code, stdout, stderr } = await home.run(["-p", "look"]);
+    const { code, stdout, stderr } = await home.call(["-p", "look"]);
     expect({ code, stdout }).toEqual({ code: 0, stdout: "done\n" });
     const [child, parent] = (await sessionsOf(home)).toSorted((a) =>
       a.parent_session_id === null ? 1 : -1,
@@ -140,7 +140,7 @@ describe("-p", () => {
       [1, "user", "Plan it"],
       [2, "assistant", "the plan"],
     ]);
-    const shown = await home.run(["sessions", "show", parent?.id ?? ""]);
+    const shown = await home.call(["sessions", "show", parent?.id ?? ""]);
     expect(shown.stdout).toMatch(/^ {2}child {5}[0-9a-f-]{36} \(active, idle\) planner$/m);
     expect(shown.stdout).toContain('\n· read_file {"path":"notes.txt"}\n');
   });
@@ -158,7 +158,7 @@ describe("-p", () => {
       [["-p", "-"], Buffer.from("caf\xe9", "latin1"), "invalid_request"],
       [[], Buffer.from("caf\xe9\n", "latin1"), "invalid_request"],
     ] as const) {
-      const refused = await home.run(args, { input });
+      const refused = await home.call(args, { input });
       expect(refused).toMatchObject({ code: 2, stdout: "" });
       expect(refused.stderr).toMatch(new RegExp(`^reprise: .+ \\[${name}\\]\\n$`));
     }
@@ -168,7 +168,7 @@ describe("-p", () => {
   it("[CLI-36] takes UTF-8 lines as they are, with separators that only Unicode knows", async () => {
     const home = freshHome();
     const content = "one\u2028line \u{1f469}\u200d\u{1f680}";
-    const { code } = await home.run([], { input: `${content}\n` });
+    const { code } = await home.call([], { input: `${content}\n` });
     expect(code).toBe(0);
     const [session] = await sessionsOf(home);
     expect(session).toMatchObject({ title: content, last_seq: 2 });

@@ -84,16 +84,16 @@ it("[MOVE-13] --state chooses others; hours and weeks count as well", async () =
 it("[MOVE-13] says what goes and asks; without a terminal it needs --yes", async () => {
   const home = await seeded();
   const all = await idsOf(home);
-  const refused = await home.run(["sessions", "prune", "--older-than", "90d"]);
+  const refused = await home.call(["sessions", "prune", "--older-than", "90d"]);
   expect(refused).toMatchObject({ code: 2, stdout: "" });
   expect(refused.stderr).toContain(`  ${OLD}  old  (ended; 1 message, 0 threads, 0 checkpoints)`);
-  const shown = await home.run(["sessions", "prune", "--older-than", "90d", "--dry-run"]);
+  const shown = await home.call(["sessions", "prune", "--older-than", "90d", "--dry-run"]);
   expect(shown.stdout).toMatch(/^Would delete 4 sessions:\n/);
   expect(await idsOf(home)).toEqual(all);
   for (const time of ["90", "0d", "-1d", "90y", "1.5d", "d", ""]) {
-    const usage = await home.run(["sessions", "prune", `--older-than=${time}`, "--yes"]);
+    const usage = await home.call(["sessions", "prune", `--older-than=${time}`, "--yes"]);
     expect(usage).toMatchObject({ code: 2, stdout: "" });
   }
-  expect(await home.run(["sessions", "prune", "--yes"])).toMatchObject({ code: 2 });
+  expect(await home.call(["sessions", "prune", "--yes"])).toMatchObject({ code: 2 });
   expect(await idsOf(home)).toEqual(all);
 });

@@ -38,7 +38,7 @@ it.each([
   async (_, step, env) => {
     await using provider = await startScriptedProvider("openai", () => [step]);
     const home = freshHome({ ...provider.env, ...env });
-    const { code, stderr } = await home.run(["-p", "hello"]);
+    const { code, stderr } = await home.call(["-p", "hello"]);
     expect(code).not.toBe(0);
     expect(stderr).toContain("--continue-exchange");
     expect(stderr).not.toMatch(/(^|[\s(])\/[a-z]+\b/);

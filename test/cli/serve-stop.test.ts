@@ -71,7 +71,7 @@ it("[OPS-8] with --drain it is not ready and serves on; a second signal ends it"
   expect((await fetch(`${url}/api/sessions`, { method: "POST" })).status).toBe(201);
   expect(await service.stop("SIGTERM")).toMatchObject({ signal: "SIGTERM", stderr: "" });
   for (const drain of ["301", "-1", "1.5", "soon"]) {
-    expect((await home.run(["serve", "--drain", drain])).code).toBe(2);
+    expect((await home.call(["serve", "--drain", drain])).code).toBe(2);
   }
 });
 
@@ -85,7 +85,7 @@ it("[OPS-9] takes the database's address from a file, so that neither command li
   const service = home.start(["serve", "--port", "0"], { env });
   await service.waitFor(/^database postgres:\/\/tester@/m);
   // what is named closer to the command wins
-  const own = await home.run(["sessions", "list", "--database", "own.db"], { env });
+  const own = await home.call(["sessions", "list", "--database", "own.db"], { env });
   expect(own.code).toBe(0);
   for (const [text, code] of [
     [null, "config_invalid"],
@@ -96,7 +96,9 @@ it("[OPS-9] takes the database's address from a file, so that neither command li
     if (text !== null) {
       writeFileSync(other, text);
     }
-    const refused = await home.run(["sessions", "list"], { env: { REPRISE_DATABASE_FILE: other } });
+    const refused = await home.call(["sessions", "list"], {
+      env: { REPRISE_DATABASE_FILE: other },
+    });
     expect(refused).toMatchObject({ code: 2, stdout: "" });
     expect(refused.stderr).toContain(`[${code}]`);
   }

@@ -17,7 +17,7 @@ it("[CLI-49] serve says where it listens, which database and version it is, and 
     );
     expect(service.stdout().split("\n").slice(1)).toEqual([
       `database ${home.database}`,
-      `version ${(await home.run(["--version"])).stdout.trim()}`,
+      `version ${(await home.call(["--version"])).stdout.trim()}`,
       "",
     ]);
     // an open stream holds up nobody
@@ -76,7 +76,7 @@ it("[CLI-50] serve refuses what would be unsafe or cannot work, in one sentence"
     [["--port", port], {}, 1, "address_unavailable"],
   ];
   for (const [args, env, code, name] of refusals) {
-    const refused = await home.run(["serve", "--port", "0", ...args], { env });
+    const refused = await home.call(["serve", "--port", "0", ...args], { env });
     expect({ args, code: refused.code, stdout: refused.stdout }).toEqual({
       args,
       code,
@@ -101,5 +101,5 @@ it("[CLI-66] serve takes a folder's schemas only with --project, never those of 
   };
   expect(await served([], home.project)).not.toContain("evil/x@1");
   expect(await served(["--project", home.project], home.home)).toContain("evil/x@1");
-  expect((await home.run(["serve", "--port", "0", "--project", "nowhere"])).code).toBe(2);
+  expect((await home.call(["serve", "--port", "0", "--project", "nowhere"])).code).toBe(2);
 });

@@ -13,8 +13,8 @@ describe("sessions show", () => {
       model: "demo:echo",
     });
     const [some, all] = await Promise.all([
-      home.run(["sessions", "show", "abcdef"]),
-      home.run(["sessions", "show", "ABCDEF1", "--all"]),
+      home.call(["sessions", "show", "abcdef"]),
+      home.call(["sessions", "show", "ABCDEF1", "--all"]),
     ]);
     expect(some).toMatchObject({ code: 0, stderr: "" });
     expect(some.stdout).toContain(`session   ${idLike("abcdef1")} (active, idle)`);
@@ -34,7 +34,7 @@ describe("sessions show", () => {
     const [last, before, text] = await Promise.all([
       home.json<Detail>(["sessions", "show", "abcdef1", "--json"]),
       home.json<Detail>(["sessions", "show", "abcdef1", "--before-seq", "4", "--json"]),
-      home.run(["sessions", "show", "abcdef1"]),
+      home.call(["sessions", "show", "abcdef1"]),
     ]);
     expect(last.has_earlier).toBe(true);
     expect(last.messages.map(({ content }) => content)).toEqual(messages.slice(3));
@@ -91,7 +91,7 @@ describe("an id on the command line", () => {
       { id: idLike("abcdee") },
     );
     for (const command of commands) {
-      const refused = await home.run([...command, "abcdef"]);
+      const refused = await home.call([...command, "abcdef"]);
       expect(refused).toMatchObject({ code: 4, stdout: "" });
       expect(refused.stderr.trimEnd().split("\n")).toEqual([
         "reprise: 2 sessions begin with this id; give more characters of it. [ambiguous_id]",
@@ -99,7 +99,7 @@ describe("an id on the command line", () => {
         expect.stringMatching(new RegExp(`^  ${idLike("abcdef1")}  \\S+Z  the older$`)),
       ]);
     }
-    const json = await home.run(["--session", "abcdef", "--json"]);
+    const json = await home.call(["--session", "abcdef", "--json"]);
     expect(json).toMatchObject({ code: 4, stdout: "" });
     expect(JSON.parse(json.stderr)).toMatchObject({
       code: "ambiguous_id",
@@ -119,15 +119,18 @@ describe("an id on the command line", () => {
     const home = freshHome();
     await seed(home, { id: idLike("abcdef1") });
     for (const command of commands) {
-      const unknown = await home.run([...command, "abcdea"]);
+      const unknown = await home.call([...command, "abcdea"]);
       expect(unknown).toMatchObject({ code: 3, stdout: "" });
       expect(unknown.stderr).toMatch(/^reprise: No session has this id.*\[session_not_found\]\n$/);
     }
-    const short = await home.run(["sessions", "show", "abcde"]);
+    const short = await home.call(["sessions", "show", "abcde"]);
     expect(short).toMatchObject({ code: 3, stdout: "" });
     expect(short.stderr).toMatch(/at least its first 6 characters.*\[session_not_found\]\n$/);
     for (const reference of ["abcde%", "abcde_", "", "abcdef1'--"]) {
-      expect(await home.run(["sessions", "end", reference])).toMatchObject({ code: 3, stdout: "" });
+      expect(await home.call(["sessions", "end", reference])).toMatchObject({
+        code: 3,
+        stdout: "",
+      });
     }
     expect(await sessionsOf(home)).toMatchObject([{ state: "active" }]);
   });

@@ -30,7 +30,7 @@ describe("an exchange that is stopped", () => {
       expect(WORDS.startsWith(partial)).toBe(true);
       expect(partial.length).toBeLessThan(WORDS.length);
 
-      expect((await home.run(["--session", ID, "-p", "go on"])).stdout).toBe("a short one\n");
+      expect((await home.call(["--session", ID, "-p", "go on"])).stdout).toBe("a short one\n");
       expect(server.requests()[1]?.map(({ role, content }) => [role, content.trimEnd()])).toEqual([
         ["user", "the question"],
         ["assistant", partial],
@@ -62,7 +62,7 @@ describe("an exchange that is stopped", () => {
     const detail = await detailOf(home, ID);
     expect(detail.activity).toBe("interrupted");
     expect(rowsOf(detail)).toEqual([[1, "user", "the question"]]);
-    expect(await home.run(["--session", ID, "-p", "go on"])).toMatchObject({
+    expect(await home.call(["--session", ID, "-p", "go on"])).toMatchObject({
       code: 0,
       stdout: "a short one\n",
     });
@@ -89,19 +89,19 @@ describe("an interrupted exchange", () => {
   it("[CLI-52] is told on resuming and costs nothing by itself; /continue goes on with it", async () => {
     const { home, server } = await slowThenFast();
     await (await startAnswer(home)).stop("SIGKILL");
-    const looked = await home.run(["sessions", "resume", ID]);
+    const looked = await home.call(["sessions", "resume", ID]);
     expect(looked).toMatchObject({ code: 0, stdout: "" });
     expect(looked.stderr).toMatch(/^note: The last exchange was interrupted; \/continue goes on/);
     expect(server.requests()).toHaveLength(1);
 
-    const continued = await home.run(["--session", ID], { input: "/continue\n" });
+    const continued = await home.call(["--session", ID], { input: "/continue\n" });
     expect(continued).toMatchObject({ code: 0, stdout: "a short one\n" });
     expect(server.requests()[1]?.map(({ content }) => content)).toEqual(["the question"]);
     expect(rowsOf(await detailOf(home, ID))).toEqual([
       [1, "user", "the question"],
       [2, "assistant", "a short one"],
     ]);
-    expect((await home.run(["--session", ID])).stderr).not.toContain("interrupted");
+    expect((await home.call(["--session", ID])).stderr).not.toContain("interrupted");
   });
 
   it("[CLI-52] --continue-exchange goes on with it or with what was appended, else it is refused", async () => {
@@ -111,20 +111,20 @@ describe("an interrupted exchange", () => {
     const document = await home.json<{ answer: string; last_seq: number }>([...go, "--json"]);
     expect(document).toMatchObject({ answer: "a short one", last_seq: 2 });
 
-    const nothing = await home.run(go);
+    const nothing = await home.call(go);
     expect(nothing).toMatchObject({ code: 1, stdout: "" });
     expect(nothing.stderr).toMatch(/^reprise: [^\n]+ \[nothing_to_continue\]\n/);
     expect(await detailOf(home, ID)).toMatchObject({ activity: "idle", last_seq: 2 });
 
     await append(home, ID, "appended");
-    expect(await home.run(go)).toMatchObject({ code: 0, stdout: "a short one\n" });
+    expect(await home.call(go)).toMatchObject({ code: 0, stdout: "a short one\n" });
     expect(server.requests().map((messages) => messages.map(({ content }) => content))).toEqual([
       ["the question"],
       ["the question"],
       ["the question", "a short one", "appended"],
     ]);
     for (const args of [["--continue-exchange"], [...go, "-p", "hi"]]) {
-      expect(await home.run(args)).toMatchObject({ code: 2, stdout: "" });
+      expect(await home.call(args)).toMatchObject({ code: 2, stdout: "" });
     }
   });
 });

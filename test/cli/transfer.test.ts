@@ -9,7 +9,7 @@ import { temporaryFolder } from "../helpers/temp.ts";
 import { append, detailOf, idLike, rowsOf, seed, sessionsOf } from "../helpers/sessions/seed.ts";
 
 async function exported(home: Home, id: string): Promise<string> {
-  const { code, stdout, stderr } = await home.run(["sessions", "export", id]);
+  const { code, stdout, stderr } = await home.call(["sessions", "export", id]);
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
   return stdout;
 }
@@ -71,11 +71,11 @@ it("[MOVE-5] after an import the provider is sent the whole history", async () =
 it("[MOVE-6] [MOVE-7] an import that is refused stores nothing; --new-ids stores a copy beside the session", async () => {
   const home = freshHome();
   const other = freshHome();
-  await home.run(["-p", "hello"]);
+  await home.call(["-p", "hello"]);
   const [{ id } = { id: "" }] = await sessionsOf(home);
   const text = await exported(home, id);
 
-  const again = await home.run(["sessions", "import", "-"], { input: text });
+  const again = await home.call(["sessions", "import", "-"], { input: text });
   expect(again).toMatchObject({ code: 1, stdout: "" });
   expect(again.stderr).toMatch(/--new-ids\. \[session_exists\]\n$/);
   for (const [input, code] of [
@@ -102,18 +102,18 @@ it("[MOVE-6] [MOVE-7] an import that is refused stores nothing; --new-ids stores
   );
   expect(rowsOf(await detailOf(home, copy.id))).toEqual(rowsOf(await detailOf(home, id)));
   expect(await exported(home, copy.id)).not.toContain(id);
-  expect(await home.run(["sessions", "verify", copy.id])).toMatchObject({ code: 0 });
+  expect(await home.call(["sessions", "verify", copy.id])).toMatchObject({ code: 0 });
 });
 
 it("[MOVE-6] an export that no import would take says so and exits with 1", async () => {
   const home = freshHome();
-  await home.run(["-p", "hello"]);
+  await home.call(["-p", "hello"]);
   const [{ id } = { id: "" }] = await sessionsOf(home);
   const { DatabaseSync } = await import("node:sqlite");
   const database = new DatabaseSync(home.database);
   database.exec("UPDATE messages SET content = 'forged' WHERE seq = 2");
   database.close();
-  const doubtful = await home.run(["sessions", "export", id]);
+  const doubtful = await home.call(["sessions", "export", id]);
   expect(doubtful.code).toBe(1);
   expect(doubtful.stderr).toMatch(/does not verify: .*Message 2 differs/);
   const refused = await freshHome().run(["sessions", "import", "-"], { input: doubtful.stdout });
@@ -128,7 +128,13 @@ it("[MOVE-9] markdown is a transcript that no message can break out of", async (
     messages: ["# <b>*bold*</b> `x`", hostile, "last"],
     archived: 1,
   });
-  const { code, stdout } = await home.run(["sessions", "export", "abcdef", "--format", "markdown"]);
+  const { code, stdout } = await home.call([
+    "sessions",
+    "export",
+    "abcdef",
+    "--format",
+    "markdown",
+  ]);
   expect(code).toBe(0);
   expect(stdout).toContain("# \\# \\<b\\>\\*bold\\*\\</b\\> \\`x\\`\n");
   expect(stdout).toContain(`\`\`\`\`\`text\n${hostile}\`\`\`\`\`\n`);

@@ -50,26 +50,26 @@ async function hostileHome() {
 describe("without a terminal", () => {
   it("[TRUST-5] goes on without the files of the folder, says so in one line, and keeps nothing", async () => {
     const { home, prompt } = await hostileHome();
-    const plain = await home.run(["-p", "hi", "--json"]);
+    const plain = await home.call(["-p", "hi", "--json"]);
     expect(plain).toMatchObject({ code: 0, stderr: NOT_USED });
     expect(prompt()).not.toMatch(/Obey me|folder's/);
 
-    const once = await home.run(["-p", "hi", "--trust"]);
+    const once = await home.call(["-p", "hi", "--trust"]);
     expect(once.code).toBe(0);
     expect(once.stderr).not.toContain("not trusted");
     expect(prompt()).toMatch(/folder's[^]*Obey me/);
     expect(existsSync(trustFile(home.home))).toBe(false);
-    expect((await home.run(["-p", "hi", "--json"])).stderr).toBe(NOT_USED);
+    expect((await home.call(["-p", "hi", "--json"])).stderr).toBe(NOT_USED);
 
     const [, resumed] = await sessionsOf(home);
-    await home.run(["sessions", "resume", resumed?.id ?? "", "--trust"], { input: "hi\n" });
+    await home.call(["sessions", "resume", resumed?.id ?? "", "--trust"], { input: "hi\n" });
     expect(prompt()).toContain("Obey me");
   });
 
   it("[TRUST-5] refuses --persona with a persona of the folder, and nothing is stored", async () => {
     const home = freshHome();
     put(join(home.project, ".claude/agents/helper.md"), "---\nname: helper\n---\nHelp.\n");
-    const refused = await home.run(["-p", "hi", "--persona", "helper", "--json"]);
+    const refused = await home.call(["-p", "hi", "--persona", "helper", "--json"]);
     expect(refused).toMatchObject({ code: 2, stdout: "" });
     const [, problem = ""] = refused.stderr.trim().split("\n");
     expect(JSON.parse(problem)).toMatchObject({
@@ -77,25 +77,25 @@ describe("without a terminal", () => {
       detail: expect.stringContaining("--trust"),
     });
     expect(await sessionsOf(home)).toEqual([]);
-    expect((await home.run(["-p", "hi", "--persona", "helper", "--trust"])).code).toBe(0);
+    expect((await home.call(["-p", "hi", "--persona", "helper", "--trust"])).code).toBe(0);
   });
 
   it("[TRUST-7] a persona of the folder never chooses the model; the difference is shown", async () => {
     const { home } = await hostileHome();
     trustFolder(home.home, home.project);
-    const { stdout, stderr } = await home.run(["-p", "hi", "--json"]);
+    const { stdout, stderr } = await home.call(["-p", "hi", "--json"]);
     expect(JSON.parse(stdout)).toMatchObject({ model: "openai:mine" });
     expect(stderr).toBe(
       "note: persona assistant of this folder names the model anthropic:theirs; openai:mine answers. Choose it with --model or /model.\n",
     );
-    const chosen = await home.run(["-p", "hi", "--json", "--model", "anthropic:theirs"]);
+    const chosen = await home.call(["-p", "hi", "--json", "--model", "anthropic:theirs"]);
     expect(chosen.stderr).toBe("");
     expect(JSON.parse(chosen.stdout)).toMatchObject({ model: "anthropic:theirs" });
   });
 
   it("[TRUST-6] says that the home folder gives no file tools, and stores the folder as always", async () => {
     const { home } = await hostileHome();
-    const { code, stderr } = await home.run(["-p", "hi", "--repo", home.home]);
+    const { code, stderr } = await home.call(["-p", "hi", "--repo", home.home]);
     expect(code).toBe(0);
     expect(stderr).toContain(
       `note: ${home.home} is too wide for file tools; the agent has none.\n`,
@@ -113,7 +113,7 @@ describe("without a terminal", () => {
     ] as const) {
       const path = join(home.project, folder);
       mkdirSync(path, { recursive: true });
-      const { code, stderr } = await home.run(["-p", "hi", "--repo", path]);
+      const { code, stderr } = await home.call(["-p", "hi", "--repo", path]);
       expect(code).toBe(0);
       expect(stderr).toContain(`note: ${path} ${note}`);
     }
@@ -150,7 +150,7 @@ describe("without a terminal", () => {
       ["schema", "list"],
       ["sessions", "list"],
     ]) {
-      expect((await home.run(args, { env })).code).toBe(0);
+      expect((await home.call(args, { env })).code).toBe(0);
     }
     expect(readFileSync(marker, "utf8")).toBe("");
   });
@@ -160,20 +160,20 @@ it("[CLI-65] trust add, list and remove change what the user decided, for the wh
   const { home, prompt } = await hostileHome();
   mkdirSync(join(home.project, ".git"));
   mkdirSync(join(home.project, "sub"));
-  expect(await home.run(["trust", "list"])).toMatchObject({ code: 0, stdout: "" });
-  const added = await home.run(["trust", "add", "sub"]);
+  expect(await home.call(["trust", "list"])).toMatchObject({ code: 0, stdout: "" });
+  const added = await home.call(["trust", "add", "sub"]);
   expect(added).toMatchObject({ code: 0, stdout: `trusted  ${home.project}\n` });
-  expect((await home.run(["trust", "list"])).stdout).toBe(added.stdout);
+  expect((await home.call(["trust", "list"])).stdout).toBe(added.stdout);
   expect(await home.json(["trust", "list", "--json"])).toMatchObject([
     { path: home.project, trusted: true },
   ]);
-  await home.run(["-p", "hi"]);
+  await home.call(["-p", "hi"]);
   expect(prompt()).toContain("Obey me");
-  await home.run(["trust", "remove"]);
+  await home.call(["trust", "remove"]);
   expect(await home.json(["trust", "list", "--json"])).toEqual([]);
-  await home.run(["-p", "hi"]);
+  await home.call(["-p", "hi"]);
   expect(prompt()).not.toContain("Obey me");
-  expect((await home.run(["trust", "add", "nowhere"])).code).toBe(2);
+  expect((await home.call(["trust", "add", "nowhere"])).code).toBe(2);
 });
 
 it("[TRUST-24] --trust counts for the folder that the person is in, not for that of the session", async () => {
@@ -183,13 +183,13 @@ it("[TRUST-24] --trust counts for the folder that the person is in, not for that
   const id = "abcdef11-0000-4000-8000-000000000000";
   await seed(home, { id, repo_path: home.project, messages: ["x"] });
   const inMine = { cwd: mine };
-  const other = await home.run(["-p", "hi", "--session", id, "--trust"], inMine);
+  const other = await home.call(["-p", "hi", "--session", id, "--trust"], inMine);
   expect(other.code).toBe(0);
   expect(other.stderr).toContain(
     `note: The folder is not trusted, so these are not used: AGENTS.md (8 bytes); persona assistant (replaces the built-in one). The session works in ${home.project}: use --trust or \`reprise trust add\` there.`,
   );
   expect(prompt()).not.toMatch(/Obey me|folder's/);
-  await home.run(["-p", "hi", "--session", id, "--trust"], { cwd: home.project });
+  await home.call(["-p", "hi", "--session", id, "--trust"], { cwd: home.project });
   expect(prompt()).toMatch(/folder's[^]*Obey me/);
 });
 
@@ -198,7 +198,7 @@ it("[TRUST-25] the note on what is not used names three files and counts the oth
   for (const at of Array.from({ length: 200 }, (_, at) => at)) {
     put(join(home.project, `.claude/agents/a${at}.md`), PERSONA);
   }
-  const { stderr } = await home.run(["-p", "hi"]);
+  const { stderr } = await home.call(["-p", "hi"]);
   expect(stderr).toContain(
     "AGENTS.md (8 bytes); persona assistant (replaces the built-in one); persona a0; and 199 more. ",
   );
@@ -212,9 +212,9 @@ it("[TRUST-23] a link of the folder to a large tree holds up no command", async 
   }
   mkdirSync(join(home.project, ".reprise"));
   symlinkSync(far, join(home.project, ".reprise/schemas"));
-  const said = await home.run(["-p", "hi"]);
+  const said = await home.call(["-p", "hi"]);
   expect(said.stderr).toContain(".reprise/schemas (leads out of the folder; not used)");
-  const listed = await home.run(["schema", "list"]);
+  const listed = await home.call(["schema", "list"]);
   expect(listed.code).toBe(0);
   expect(listed.stdout).toContain("leads out of the project through a link");
   expect(listed.stdout).not.toContain("x.json");
@@ -235,8 +235,8 @@ it("[TRUST-21] 16 processes that add and remove at once lose no decision and bri
     }),
   );
   const results = await Promise.all([
-    ...added.map((folder) => home.run(["trust", "add", folder])),
-    ...removed.map((folder) => home.run(["trust", "remove", folder])),
+    ...added.map((folder) => home.call(["trust", "add", folder])),
+    ...removed.map((folder) => home.call(["trust", "remove", folder])),
   ]);
   expect(results.map(({ code }) => code)).toEqual(folders.map(() => 0));
   const kept: unknown = await home.json(["trust", "list", "--json"]);
@@ -349,10 +349,10 @@ it("[CLI-67] every resume without a greeting names the session's folder, but not
     ["--continue", "-p", "hi"],
     ["sessions", "resume", "abcdef11"],
   ]) {
-    expect((await home.run(args)).stderr).toContain(line);
+    expect((await home.call(args)).stderr).toContain(line);
   }
-  const { stderr } = await home.run(["--session", "abcdef11", "-p", "hi"], { cwd: home.home });
+  const { stderr } = await home.call(["--session", "abcdef11", "-p", "hi"], { cwd: home.home });
   expect(stderr).toContain(line);
-  const json = await home.run(["--session", "abcdef11", "-p", "hi", "--json"]);
+  const json = await home.call(["--session", "abcdef11", "-p", "hi", "--json"]);
   expect(json).toMatchObject({ code: 0, stderr: "" });
 });

@@ -11,7 +11,7 @@ it("[UPGRADE-7] upgrade --dry-run shows what would happen and changes nothing", 
   const home = olderHome();
   const before = readFileSync(home.database);
 
-  const shown = await home.run(["upgrade", "--dry-run"]);
+  const shown = await home.call(["upgrade", "--dry-run"]);
   const plan = await home.json(["upgrade", "--dry-run", "--json"]);
 
   expect(shown).toMatchObject({ code: 0, stderr: "" });
@@ -34,8 +34,8 @@ it("[UPGRADE-7] upgrade --dry-run shows what would happen and changes nothing", 
 it("[UPGRADE-7] upgrade does it, once", async () => {
   const home = olderHome();
 
-  const done = await home.run(["upgrade"]);
-  const again = await home.run(["upgrade"]);
+  const done = await home.call(["upgrade"]);
+  const again = await home.call(["upgrade"]);
 
   expect(done).toMatchObject({ code: 0, stdout: expect.stringContaining("Upgraded") });
   expect(again).toMatchObject({
@@ -50,8 +50,8 @@ it("[UPGRADE-7] upgrade does it, once", async () => {
 it("[CLI-57] the first command reports the upgrade and its copy on standard error, the next one nothing", async () => {
   const home = olderHome();
 
-  const first = await home.run(["sessions", "list", "--json"]);
-  const second = await home.run(["sessions", "list", "--json"]);
+  const first = await home.call(["sessions", "list", "--json"]);
+  const second = await home.call(["sessions", "list", "--json"]);
 
   expect(JSON.parse(first.stdout)).toHaveLength(3);
   expect(first.stderr).toMatch(/^note: The database was upgraded[^\n]*\.backup\n$/);
@@ -66,7 +66,7 @@ it.each([
 ])("[CLI-58] no copy is made with %j", async (args) => {
   const home = olderHome();
 
-  const run = await home.run(args);
+  const run = await home.call(args);
 
   expect(run).toMatchObject({ code: 0, stderr: expect.stringContaining("No backup was made.") });
   expect(readTables(home.database)).toMatchObject({ version: latestVersion() });

@@ -39,7 +39,7 @@ describe("wrong usage", () => {
       [["serve", "--stream-poll-ms", "1"], /--stream-poll-ms takes a whole number/],
     ];
     for (const [args, sentence] of wrong) {
-      const { code, stdout, stderr } = await home.run(args);
+      const { code, stdout, stderr } = await home.call(args);
       expect({ args, code, stdout }).toEqual({ args, code: 2, stdout: "" });
       if (args[0] !== "--json") {
         expect(stderr).toMatch(/^reprise: [^\n]+\. \[invalid_usage\]\n$/);
@@ -56,7 +56,7 @@ describe("wrong usage", () => {
       ["--nonsense", "--json"],
       ["sessions", "list", "extra", "--json"],
     ]) {
-      const { code, stdout, stderr } = await home.run(args);
+      const { code, stdout, stderr } = await home.call(args);
       expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
       expect(JSON.parse(stderr)).toEqual({ code: "invalid_usage", detail: expect.any(String) });
     }
@@ -91,7 +91,7 @@ it("[CLI-2] the exit code says how it went, standard output holds results only",
     [["--session", busy], 6, "/clear\n"],
   ];
   for (const [args, code, input = ""] of commands) {
-    const outcome = await home.run(args, { input });
+    const outcome = await home.call(args, { input });
     expect({ args, code: outcome.code }).toEqual({ args, code });
     expect(outcome.stdout === "").toBe(code !== 0);
     expect(outcome.stderr === "").toBe(code === 0);
@@ -101,8 +101,8 @@ it("[CLI-2] the exit code says how it went, standard output holds results only",
 it("[CLI-4] --help and --version print to standard output", async () => {
   const home = freshHome();
   const [help, ofCommand, version, bare] = await Promise.all([
-    home.run(["--help"]),
-    home.run(["sessions", "show", "--help"]),
+    home.call(["--help"]),
+    home.call(["sessions", "show", "--help"]),
     home.run(["--version"]),
     home.run(["sessions"]),
   ]);

@@ -19,12 +19,11 @@ describe("sessions verify", () => {
     const home = freshHome();
     const id = await twoExchanges(home);
     const [text, json] = await Promise.all([
-      home.run(["sessions", "verify", id.slice(0, 8)]),
-      home.run(["sessions", "verify", id, "--json"]),
+      home.call(["sessions", "verify", id.slice(0, 8)]),
+      home.call(["sessions", "verify", id, "--json"]),
     ]);
     expect(text).toEqual({
       code: 0,
-      signal: null,
       stderr: "",
       stdout: `${id}  messages and checkpoints agree (4 messages, 1 thread)\n`,
     });
@@ -40,8 +39,8 @@ describe("sessions verify", () => {
     plant(home, "UPDATE messages SET content = 'a secret' WHERE seq = 2");
     plant(home, "DELETE FROM messages WHERE seq = 4");
     const [damaged, document] = await Promise.all([
-      home.run(["sessions", "verify", id]),
-      home.run(["sessions", "verify", id, "--json"]),
+      home.call(["sessions", "verify", id]),
+      home.call(["sessions", "verify", id, "--json"]),
     ]);
     expect(damaged).toMatchObject({
       code: 1,
@@ -64,16 +63,16 @@ ${id}  2 differences
   it("[PROOF-11] refuses an id that is none, or that several sessions have", async () => {
     const home = freshHome();
     await seed(home, { id: idLike("abcdef1") }, { id: idLike("abcdef2") });
-    const unknown = await home.run(["sessions", "verify", "abcdea"]);
+    const unknown = await home.call(["sessions", "verify", "abcdea"]);
     expect(unknown).toMatchObject({ code: 3, stdout: "" });
     expect(unknown.stderr).toMatch(/^reprise: .*\[session_not_found\]\n$/);
     for (const command of ["verify", "repair"]) {
-      expect(await home.run(["sessions", command, "abcdef"])).toMatchObject({
+      expect(await home.call(["sessions", command, "abcdef"])).toMatchObject({
         code: 4,
         stdout: "",
       });
     }
-    expect(await home.run(["sessions", "repair"])).toMatchObject({ code: 2, stdout: "" });
+    expect(await home.call(["sessions", "repair"])).toMatchObject({ code: 2, stdout: "" });
   });
 
   it("[PROOF-19] checks every session where some cannot be read, and names each that is damaged", async () => {
@@ -94,7 +93,7 @@ ${id}  2 differences
     plant(home, `UPDATE messages SET content = 'x' WHERE session_id = '${third}' AND seq = 2`);
     plant(home, `PRAGMA foreign_keys = OFF; DELETE FROM sessions WHERE id = '${gone}'`);
 
-    const { code, stdout, stderr } = await home.run(["sessions", "verify", "--json"]);
+    const { code, stdout, stderr } = await home.call(["sessions", "verify", "--json"]);
     expect({ code, stderr }).toEqual({ code: 1, stderr: "" });
     const lines = stdout
       .trimEnd()
@@ -127,13 +126,13 @@ ${id}  2 differences
       { id: idLike("abcdef2"), messages: ["ended", "twice"], ended: true },
       { id: idLike("abcdef3") },
     );
-    expect(await home.run(["sessions", "verify"])).toMatchObject({
+    expect(await home.call(["sessions", "verify"])).toMatchObject({
       code: 0,
       stdout: "4 sessions, 7 messages: messages and checkpoints agree\n",
       stderr: "",
     });
     plant(home, "DELETE FROM messages WHERE seq = 2");
-    const text = await home.run(["sessions", "verify"]);
+    const text = await home.call(["sessions", "verify"]);
     expect(text.code).toBe(1);
     expect(text.stdout.split("\n").sort()).toEqual(
       [
@@ -143,7 +142,7 @@ ${id}  2 differences
         "4 sessions, 5 messages: 2 sessions with differences",
       ].sort(),
     );
-    const json = await home.run(["sessions", "verify", "--json"]);
+    const json = await home.call(["sessions", "verify", "--json"]);
     expect(json).toMatchObject({ code: 1, stderr: "" });
     const lines = json.stdout
       .trimEnd()
@@ -169,7 +168,7 @@ describe("sessions repair", () => {
     plant(home, "UPDATE messages SET content = 'x', archived = 1 WHERE seq = 2");
     plant(home, "DELETE FROM messages WHERE seq = 4");
     plant(home, "UPDATE sessions SET total_input_tokens = 0");
-    expect(await home.run(["sessions", "repair", id.slice(0, 8)])).toMatchObject({
+    expect(await home.call(["sessions", "repair", id.slice(0, 8)])).toMatchObject({
       code: 0,
       stderr: "",
       stdout: `missing: 1 mended
@@ -182,9 +181,9 @@ ${id}  repaired: 1 row added, 1 changed, 0 removed, 0 at another position
     const after = await detailOf(home, id);
     expect(rowsOf(after)).toEqual(rowsOf(before));
     expect(after.total_input_tokens).toBe(before.total_input_tokens);
-    expect(await home.run(["sessions", "verify", id])).toMatchObject({ code: 0 });
+    expect(await home.call(["sessions", "verify", id])).toMatchObject({ code: 0 });
 
-    expect(await home.run(["sessions", "repair", id])).toMatchObject({
+    expect(await home.call(["sessions", "repair", id])).toMatchObject({
       code: 0,
       stdout: `${id}  nothing to repair: messages and checkpoints agree\n`,
     });
@@ -205,7 +204,7 @@ ${id}  repaired: 1 row added, 1 changed, 0 removed, 0 at another position
     const id = await twoExchanges(home);
     const before = await detailOf(home, id);
     plant(home, "UPDATE sessions SET total_input_tokens = 100000");
-    const repaired = await home.run(["sessions", "repair", id, "--json"]);
+    const repaired = await home.call(["sessions", "repair", id, "--json"]);
     expect(repaired).toMatchObject({
       code: 0,
       stderr: `note: total_input_tokens was lowered from 100000 to ${before.total_input_tokens}.\n`,
@@ -225,7 +224,7 @@ ${id}  repaired: 1 row added, 1 changed, 0 removed, 0 at another position
     plant(home, "DELETE FROM checkpoint_list_items WHERE position = 0");
     plant(home, "UPDATE messages SET archived = 1 WHERE seq = 2");
     const before = await detailOf(home, id);
-    const refused = await home.run(["sessions", "repair", id]);
+    const refused = await home.call(["sessions", "repair", id]);
     expect(refused).toMatchObject({ code: 1, stdout: "" });
     expect(refused.stderr).toMatch(
       /^reprise: The latest checkpoint of thread \S+:0 is damaged.*\n$/,

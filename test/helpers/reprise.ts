@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, symlinkSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
 
+import { type Called, type CallOptions, callProgram } from "./call-program.ts";
 import { ask } from "./on-first-ask.ts";
 import { type Finished, type ProcessOptions, type Running, startProcess } from "./process.ts";
 import { type Program, PROGRAM_VARIABLE } from "./program-setup.ts";
@@ -14,15 +15,17 @@ export interface Home {
   readonly home: string;
   readonly project: string;
   readonly database: string;
-  /** Carries out a command to its end. */
+  /** Runs a command to its end, in a process of its own. */
   run(args: readonly string[], options?: ProcessOptions): Promise<Finished>;
+  /** Runs a command to its end in this process, which costs a tenth. */
+  call(args: readonly string[], options?: Partial<CallOptions>): Promise<Called>;
   start(args: readonly string[], options?: ProcessOptions): Running;
   /** Starts what a person would type into a shell; `reprise` is on its path. */
   startShell(command: string, options?: ProcessOptions): Running;
   /** The environment of such a shell. */
   environment(): Record<string, string | undefined>;
-  /** Carries out a command that must end with 0 and prints JSON on its last line. */
-  json<T>(args: readonly string[], options?: ProcessOptions): Promise<T>;
+  /** Calls a command that must end with 0 and prints JSON on its last line. */
+  json<T>(args: readonly string[], options?: Partial<CallOptions>): Promise<T>;
 }
 
 /** A fresh home with an empty project folder as the working directory. */
@@ -44,6 +47,12 @@ export function freshHome(env: Readonly<Record<string, string>> = {}): Home {
     startProcess(process.execPath, [BIN, ...args], inHome(options));
   const run = (args: readonly string[], options: ProcessOptions = {}): Promise<Finished> =>
     start(args, { input: "", ...options }).finished;
+  const call = (args: readonly string[], options: Partial<CallOptions> = {}): Promise<Called> =>
+    callProgram(args, {
+      cwd: project,
+      ...options,
+      env: { ...process.env, ...inHome({ env: options.env ?? {} }).env },
+    });
   const environment = (): Record<string, string | undefined> => ({ PATH: pathWithReprise(home) });
   return {
     home,
@@ -58,8 +67,9 @@ export function freshHome(env: Readonly<Record<string, string>> = {}): Home {
       ),
     environment: () => ({ ...process.env, ...inHome({ env: environment() }).env }),
     run,
+    call,
     json: async (args, options) => {
-      const { code, stdout, stderr } = await run(args, options);
+      const { code, stdout, stderr } = await call(args, options);
       if (code !== 0) {
         throw new Error(`reprise ended with ${code}: ${stderr}`);
       }

@@ -125,7 +125,7 @@ it("[COPY-1] [COPY-2] [COPY-3] [COPY-7] every session and every column goes from
     // counts rows for each row
     await expectSameColumns([postgres.url, back]);
   }
-  expect((await home.run(["sessions", "verify", "--database", back])).code).toBe(0);
+  expect((await home.call(["sessions", "verify", "--database", back])).code).toBe(0);
   expect(hashOf(file)).toBe(bytes);
 });
 

@@ -26,7 +26,7 @@ it("[COPY-6] the same database is refused under every name", async () => {
   linkSync(home.database, hard);
   const before = await sessionsOf(home);
   for (const to of [home.database, link, hard, `${home.database}-wal`, `${home.database}-shm`]) {
-    const { code, stderr, stdout } = await home.run(["copy", "--to", to]);
+    const { code, stderr, stdout } = await home.call(["copy", "--to", to]);
     expect({ code, stdout }, to).toEqual({ code: 2, stdout: "" });
     expect(stderr).toMatch(/the same database.*\[invalid_usage\]\n$/);
   }
@@ -40,11 +40,11 @@ it("[COPY-6] [COPY-9] [PG-8] one PostgreSQL is known by every address, and no pa
   const { url } = database;
   const password = new URL(url).password;
   const elsewhere = url.replace("127.0.0.1", "localhost").replace(/^postgres:/, "postgresql:");
-  const same = await home.run(["copy", "--from", url, "--to", `${elsewhere}?pool_size=2`]);
+  const same = await home.call(["copy", "--from", url, "--to", `${elsewhere}?pool_size=2`]);
   expect(same).toMatchObject({ code: 2, stdout: "" });
   expect(same.stderr).toMatch(/the same database.*\[invalid_usage\]\n$/);
 
-  const copied = await home.run(["copy", "--to", url, "--json"]);
+  const copied = await home.call(["copy", "--to", url, "--json"]);
   expect(copied).toMatchObject({ code: 0, stderr: "" });
   const report = JSON.parse(copied.stdout) as { from: string; to: string };
   expect(report).toEqual({
@@ -57,7 +57,7 @@ it("[COPY-6] [COPY-9] [PG-8] one PostgreSQL is known by every address, and no pa
     changed: [],
     unowned_threads: 0,
   });
-  const refused = await home.run(["copy", "--from", url, "--to", url.replace(/:\d+\//, ":1/")]);
+  const refused = await home.call(["copy", "--from", url, "--to", url.replace(/:\d+\//, ":1/")]);
   expect(refused.stderr).toMatch(/^reprise: --to: .*\[database_unavailable\]\n$/);
   for (const { stdout, stderr } of [same, copied, refused]) {
     expect(stdout + stderr).not.toContain(password);
@@ -82,7 +82,7 @@ it("[COPY-7] a source that cannot be read as it is makes no target and stays as 
     ["text.db", "database_corrupt"],
     ["old.db", "database_unsupported"],
   ] as const) {
-    const refused = await home.run(["copy", "--from", from, "--to", target]);
+    const refused = await home.call(["copy", "--from", from, "--to", target]);
     expect(refused).toMatchObject({ code: 1, stdout: "" });
     expect(refused.stderr).toMatch(new RegExp(`^reprise: --from: .*\\[${code}\\]\\n$`));
   }
@@ -94,7 +94,7 @@ it("[COPY-9] [COPY-10] a damaged session is named with the database in which it 
   const database = new DatabaseSync(home.database);
   database.exec("UPDATE messages SET tool_calls = '{' WHERE content = 'three'");
   database.close();
-  const { code, stdout, stderr } = await home.run(["copy", "--to", join(home.project, "b.db")]);
+  const { code, stdout, stderr } = await home.call(["copy", "--to", join(home.project, "b.db")]);
   expect({ code, stdout }).toEqual({
     code: 1,
     stdout: "Copied: 1 session, 2 messages, 0 threads, 0 checkpoints\n",
@@ -108,19 +108,18 @@ it("[COPY-5] [COPY-9] [CLI-3] what was copied and what was not is said, and the 
   const home = await homeWithSessions();
   const to = join(home.project, "b.db");
   const copy = ["copy", "--to", to];
-  expect(await home.run(copy)).toEqual({
+  expect(await home.call(copy)).toEqual({
     code: 0,
-    signal: null,
     stdout: "Copied: 2 sessions, 3 messages, 0 threads, 0 checkpoints\n",
     stderr: "",
   });
   await seed({ ...home, database: to }, { id: idLike("cccccc1") });
-  const stranger = await home.run(copy);
+  const stranger = await home.call(copy);
   expect(stranger).toMatchObject({ code: 2, stdout: "" });
   expect(stranger.stderr).toMatch(/not empty.*--into-existing.*\[invalid_usage\]\n$/);
 
-  await home.run(["sessions", "end", "aaaaaa"]);
-  const different = await home.run([...copy, "--into-existing"]);
+  await home.call(["sessions", "end", "aaaaaa"]);
+  const different = await home.call([...copy, "--into-existing"]);
   expect(different).toMatchObject({
     code: 1,
     stdout:
@@ -130,7 +129,7 @@ it("[COPY-5] [COPY-9] [CLI-3] what was copied and what was not is said, and the 
     new RegExp(`^Not copied: ${idLike("aaaaaa1")} {2}.*\\[session_exists\\]\\n$`),
   );
   for (const args of [["copy"], ["copy", "--to", ""], ["--database", to, ...copy, "--from", to]]) {
-    expect(await home.run(args)).toMatchObject({ code: 2, stdout: "" });
+    expect(await home.call(args)).toMatchObject({ code: 2, stdout: "" });
   }
   expect(existsSync(join(home.project, "copy"))).toBe(false);
 });

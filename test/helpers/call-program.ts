@@ -1,0 +1,88 @@
+import { EventEmitter } from "node:events";
+import { readFileSync } from "node:fs";
+import { Readable, Writable } from "node:stream";
+
+import type { CliContext } from "../../src/cli/context.ts";
+import { Drawing, type Output } from "../../src/cli/output.ts";
+import { createProgram } from "../../src/cli/program.ts";
+import { showError } from "../../src/cli/show-error.ts";
+
+const PACKAGE = new URL("../../package.json", import.meta.url);
+const { version } = JSON.parse(readFileSync(PACKAGE, "utf8")) as { version: string };
+
+export interface Called {
+  /** The exit code. */
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface CallOptions {
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly input?: string | Uint8Array;
+}
+
+/**
+ * Runs a command in this process, as `main.ts` does in its own: no start of Node.js is paid for.
+ * For tests whose subject is what a command does, not the process, its signals or its streams.
+ */
+export async function callProgram(args: readonly string[], options: CallOptions): Promise<Called> {
+  const stdout = collector();
+  const stderr = collector();
+  const cli: CliContext = {
+    version,
+    args,
+    cwd: options.cwd,
+    env: options.env,
+    stdin: Readable.from(pieces(Buffer.from(options.input ?? ""))),
+    stdout,
+    stderr,
+    signals: new EventEmitter(),
+    pid: process.pid,
+    parentPid: () => process.ppid,
+    exit: (code) => {
+      throw new Error(`the command asked for process.exit(${code}); start a process for this test`);
+    },
+    consent: { forThisRun: "none", named: null },
+    exitCode: 0,
+  };
+  try {
+    const program = await createProgram(cli);
+    await program.parseAsync(args, { from: "user" });
+  } catch (error) {
+    cli.exitCode = showError(cli, error, args.includes("--json"));
+  }
+  return { code: cli.exitCode, stdout: stdout.text(), stderr: stderr.text() };
+}
+
+/** As a pipe hands it over: in pieces, which may end within a character. */
+function* pieces(bytes: Buffer): Generator<Buffer> {
+  for (let at = 0; at < bytes.length; at += 65_535) {
+    yield bytes.subarray(at, at + 65_535);
+  }
+}
+
+/** An output that is a pipe: nothing is cleaned. */
+function collector(): Output & { text(): string } {
+  let all = "";
+  const add = (text: string | Uint8Array): void => {
+    all += typeof text === "string" ? text : Buffer.from(text).toString();
+  };
+  return {
+    text: () => all,
+    isTTY: false,
+    print: add,
+    printJson: add,
+    sink: () =>
+      new Writable({
+        decodeStrings: false,
+        write: (piece: string, _, done) => {
+          add(piece);
+          done();
+        },
+      }),
+    drawing: () => new Drawing(process.stdout),
+    markPastes: () => undefined,
+  };
+}
