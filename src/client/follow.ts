@@ -1,7 +1,8 @@
+import { createParser } from "eventsource-parser";
+
 import type { MessageInfo } from "../core/schemas.ts";
 import { badAnswer, ClientError, errorOf } from "./client-error.ts";
 import type { Connection } from "./connection.ts";
-import { createEventStreamReader } from "./event-stream.ts";
 
 export interface FollowOptions {
   /** Begins behind this position; from the first message where it is not given. */
@@ -98,15 +99,21 @@ async function* readOnce(
     }
     const source = await bodyOf(answer);
     const decoder = new TextDecoder();
-    const read = createEventStreamReader();
+    const received: string[] = [];
+    const parser = createParser({
+      onEvent: ({ event, data }) => {
+        if ((event ?? "message") === "message") {
+          received.push(data);
+        }
+      },
+    });
     const next = () => source.read().catch(lostConnection);
     for (let piece = await next(); !piece.done; piece = await next()) {
       // the reader's own time between two messages is no silence of the service
       clearTimeout(timer);
-      for (const { event, data } of read(decoder.decode(piece.value, { stream: true }))) {
-        if (event === "message") {
-          yield messageOf(data);
-        }
+      parser.feed(decoder.decode(piece.value, { stream: true }));
+      for (const data of received.splice(0)) {
+        yield messageOf(data);
       }
       timer = listen();
     }

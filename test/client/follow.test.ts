@@ -155,6 +155,67 @@ describe("following a session", () => {
   });
 });
 
+describe("what a stream may look like", () => {
+  const first = { seq: 1, content: "a\u2028b" };
+  const second = { seq: 2, content: "x".repeat(100_000) };
+  const stream = [
+    ": a comment",
+    "retry: 5",
+    `data: ${JSON.stringify(first)}`,
+    "id: 1",
+    "",
+    "event: other",
+    "data: not JSON",
+    "",
+    "event: unfinished",
+    "",
+    // one message in several data lines
+    ...JSON.stringify(second)
+      .split(/(?<=,)/)
+      .map((line) => `data:${line}`),
+    "",
+    "data: cut off",
+  ];
+
+  it.each([
+    ["LF", "\n"],
+    ["CR", "\r"],
+    ["CRLF", "\r\n"],
+  ])("[HTTP-49] %s, cut after every byte, with a byte order mark", async (_, end) => {
+    const bytes = new TextEncoder().encode(`\uFEFF${stream.join(end)}`);
+    let connections = 0;
+    const client = createClient({
+      baseUrl: "http://127.0.0.1",
+      fetch: () => {
+        connections += 1;
+        return Promise.resolve(
+          connections === 1
+            ? new Response(inPieces(bytes), { headers: { "content-type": "text/event-stream" } })
+            : new Response(null, { status: 204 }),
+        );
+      },
+    });
+    const received = [];
+    for await (const message of client.followSession("x", { pauseMs })) {
+      received.push(message);
+    }
+    expect(received).toEqual([first, second]);
+  });
+});
+
+/** The first thousand bytes one by one, then the rest. */
+function inPieces(bytes: Uint8Array): ReadableStream<Uint8Array> {
+  return new ReadableStream({
+    start(controller) {
+      for (let at = 0; at < 1000; at += 1) {
+        controller.enqueue(bytes.slice(at, at + 1));
+      }
+      controller.enqueue(bytes.slice(1000));
+      controller.close();
+    },
+  });
+}
+
 async function gone(streams: { readonly open: number }): Promise<void> {
   while (streams.open > 0) {
     await new Promise((resolve) => {
