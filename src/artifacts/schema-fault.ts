@@ -1,6 +1,7 @@
 import type { FindingCode, Finding } from "./finding.ts";
 import type { LineIndex } from "./line-index.ts";
 import { createNearestName } from "../core/nearest-name.ts";
+import { knownNames, requirementOf, type SchemaError, withArticle } from "../core/schema-errors.ts";
 import { escaped, quote } from "./quote.ts";
 import { findPosition, pointerTo, type SourceNode } from "./source.ts";
 
@@ -13,18 +14,8 @@ export interface SchemaFault {
   readonly atName: boolean;
 }
 
-/** A rule of a schema that a document does not keep, as ajv reports one. */
-export interface RuleFault {
-  readonly keyword: string;
-  /** JSON pointer to the value. */
-  readonly instancePath: string;
-  readonly params: Readonly<Record<string, unknown>>;
-  readonly data?: unknown;
-  readonly parentSchema?: object | undefined;
-}
-
 /** Says one fault of a document against its schema as a sentence a person can act on. */
-export function describeFault(error: RuleFault): SchemaFault {
+export function describeFault(error: SchemaError): SchemaFault {
   const unknown: unknown =
     error.params["additionalProperty"] ?? error.params["unevaluatedProperty"];
   if (typeof unknown === "string") {
@@ -46,8 +37,7 @@ export function toPositionedFinding(
   return { severity: "error", ...lines(offset), ...fault };
 }
 
-function sentence(error: RuleFault, name: string): [FindingCode, string] {
-  const limit = String(error.params["limit"]);
+function sentence(error: SchemaError, name: string): [FindingCode, string] {
   switch (error.keyword) {
     case "required":
     case "dependentRequired":
@@ -61,43 +51,31 @@ function sentence(error: RuleFault, name: string): [FindingCode, string] {
     case "format":
       return ["format_mismatch", `${name} must be a ${formatName(error)}`];
     case "minimum":
-      return ["below_minimum", `${name} must be ${limit} or more`];
+      return ["below_minimum", `${name} must ${requirementOf(error)}`];
     default:
-      return ["schema_mismatch", otherSentence(error, name, limit)];
+      return ["schema_mismatch", otherSentence(error, name)];
   }
 }
 
 /** Rules that no schema of ours has; a project's may. */
-function otherSentence(error: RuleFault, name: string, limit: string): string {
+function otherSentence(error: SchemaError, name: string): string {
   const allowed: unknown = error.params["allowedValues"];
   switch (error.keyword) {
     case "enum":
       return `${name} must be one of ${[allowed].flat().map(spell).join(", ")}`;
     case "const":
       return `${name} must be ${spell(error.params["allowedValue"])}`;
-    case "maximum":
-      return `${name} must be ${limit} or less`;
-    case "exclusiveMinimum":
-      return `${name} must be more than ${limit}`;
-    case "exclusiveMaximum":
-      return `${name} must be less than ${limit}`;
-    case "multipleOf":
-      return `${name} must be a multiple of ${String(error.params["multipleOf"])}`;
-    case "maxLength":
-      return `${name} must have at most ${limit} characters`;
-    case "minItems":
-      return `${name} must have at least ${limit} items`;
-    case "maxItems":
-      return `${name} must have at most ${limit} items`;
-    case "uniqueItems":
-      return `${name} must not hold an item twice`;
     case "false schema":
-      return `${name} must not stand here`;
+      return `${name} is not allowed here`;
     case "anyOf":
     case "oneOf":
       return `${name} fits none or too many of the forms that the schema allows`;
-    default:
-      return `${name} does not fit the schema's rule ${quote(error.keyword)}`;
+    default: {
+      const required = requirementOf(error);
+      return required === null
+        ? `${name} does not follow the schema's rule ${quote(error.keyword)}`
+        : `${name} must ${required}`;
+    }
   }
 }
 
@@ -105,13 +83,13 @@ function spell(value: unknown): string {
   return typeof value === "string" ? quote(value) : escaped(JSON.stringify(value)).slice(0, 60);
 }
 
-function unknownProperty(error: RuleFault, property: string): SchemaFault {
-  const known = Object.keys(Object(Reflect.get(error.parentSchema ?? {}, "properties")));
+function unknownProperty(error: SchemaError, property: string): SchemaFault {
+  const known = knownNames(error);
   const suggestion = createNearestName(known)(property);
   const allowed = known.length === 0 ? "nothing" : `only ${known.join(", ")}`;
   const advice =
     suggestion === undefined
-      ? `remove it, as ${allowed} may stand here`
+      ? `remove it, as ${allowed} is allowed here`
       : `did you mean ${quote(suggestion)}?`;
   return {
     code: "unknown_property",
@@ -126,9 +104,8 @@ function missing(name: string, property: string): string {
   return `${name} lacks the required property ${quote(property)}; add it`;
 }
 
-function wrongType(name: string, error: RuleFault): string {
-  const wanted = [error.params["type"]].flat().map(String).map(withArticle).join(" or ");
-  return `${name} must be ${wanted} but is ${kindOf(error.data)}`;
+function wrongType(name: string, error: SchemaError): string {
+  return `${name} must ${requirementOf(error)} but is ${kindOf(error.data)}`;
 }
 
 function kindOf(value: unknown): string {
@@ -144,14 +121,7 @@ function kindOf(value: unknown): string {
   return withArticle(typeof value);
 }
 
-function withArticle(type: string): string {
-  if (type === "null") {
-    return type;
-  }
-  return /^[aeiou]/.test(type) ? `an ${type}` : `a ${type}`;
-}
-
-function tooShort(name: string, error: RuleFault): string {
+function tooShort(name: string, error: SchemaError): string {
   const limit = Number(error.params["limit"]);
   const length = Array.from(String(error.data)).length;
   if (length === 0 && limit === 1) {
@@ -171,7 +141,7 @@ function mismatch(name: string, pattern: string): string {
   return `${name} ${PATTERNS.get(pattern) ?? `must match the pattern ${pattern}`}`;
 }
 
-function formatName(error: RuleFault): string {
+function formatName(error: SchemaError): string {
   const format = String(error.params["format"]);
   return format === "uuid" ? "UUID, like 123e4567-e89b-42d3-a456-426614174000" : format;
 }

@@ -72,10 +72,10 @@ describe("a schema", () => {
     [
       { type: "object", minProperties: 1 },
       {},
-      `the document does not fit the schema's rule "minProperties"`,
+      `the document does not follow the schema's rule "minProperties"`,
     ],
     [{ type: ["string", "null"] }, 1, "the document must be a string or null but is a number"],
-    [{ not: {} }, 1, `the document does not fit the schema's rule "not"`],
+    [{ not: {} }, 1, `the document does not follow the schema's rule "not"`],
     [{ type: "string", format: "date" }, "x", "the document must be a date"],
   ])("[PLAN-3] %j says of %j what is wrong", (schema, document, sentence) => {
     expect(faults(schema, document).map(([, , message]) => message)).toEqual([sentence]);
@@ -87,7 +87,7 @@ describe("a schema", () => {
       [
         "unknown_property",
         "/a",
-        'the property "a" is unknown; remove it, as nothing may stand here',
+        'the property "a" is unknown; remove it, as nothing is allowed here',
       ],
     ]);
   });

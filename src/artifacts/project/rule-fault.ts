@@ -1,6 +1,7 @@
 import { value as instanceValue } from "@hyperjump/json-schema/instance/experimental";
 
-import { describeFault, type RuleFault, type SchemaFault } from "../schema-fault.ts";
+import type { SchemaError } from "../../core/schema-errors.ts";
+import { describeFault, type SchemaFault } from "../schema-fault.ts";
 import type { BrokenRule } from "./fault-plugin.ts";
 
 /** The value at a place in a schema, by its URI; undefined if there is none. */
@@ -25,11 +26,11 @@ interface RuleSchema {
   readonly parentSchema: object;
 }
 
-function faultsOf(rule: BrokenRule, schema: RuleSchema): RuleFault[] {
+function faultsOf(rule: BrokenRule, schema: RuleSchema): SchemaError[] {
   const keyword = rule.location.slice(rule.location.lastIndexOf("/") + 1);
   const { rulesValue, parentSchema } = schema;
   const data: unknown = instanceValue(rule.instance);
-  const fault = (name: string, params: Readonly<Record<string, unknown>>): RuleFault => {
+  const fault = (name: string, params: Readonly<Record<string, unknown>>): SchemaError => {
     return { keyword: name, instancePath: rule.instance.pointer, params, data, parentSchema };
   };
   if (rulesValue === false) {
@@ -60,8 +61,8 @@ function missingFrom(data: unknown, names: unknown): string[] {
 /** A schema `false` as the value of a keyword for properties, or anywhere else. */
 function forbidden(
   keyword: string,
-  fault: (name: string, params: Readonly<Record<string, unknown>>) => RuleFault,
-): RuleFault {
+  fault: (name: string, params: Readonly<Record<string, unknown>>) => SchemaError,
+): SchemaError {
   if (keyword !== "additionalProperties" && keyword !== "unevaluatedProperties") {
     return fault("false schema", {});
   }

@@ -5,9 +5,9 @@ import type { FastifySchemaCompiler } from "fastify";
 import type { TSchema } from "typebox";
 
 import { type Fault, RepriseError } from "../../core/errors.ts";
+import { faultsOf } from "../../core/schema-errors.ts";
 import { CreateSessionRequest, EndSessionRequest, PostMessageRequest } from "../../core/schemas.ts";
 import { isStorableText } from "../../core/text.ts";
-import { faultsOf } from "./faults.ts";
 import { type ParameterTypes, parameterTypes, type QueryText, readQuery } from "../routes/query.ts";
 
 /**

@@ -1,6 +1,7 @@
-import { Ajv2020, type ErrorObject } from "ajv/dist/2020.js";
+import { Ajv2020 } from "ajv/dist/2020.js";
 
 import { type Fault, RepriseError } from "../../core/errors.ts";
+import { faultsOf } from "../../core/schema-errors.ts";
 import { isStorableText } from "../../core/text.ts";
 import { checksumOf } from "./checksum.ts";
 import { FORMAT, SessionExport, type SessionTree, SessionTreeSchema } from "./export-schema.ts";
@@ -66,38 +67,29 @@ function checkedForm(value: unknown): SessionExport {
       `The file is no export that this program knows (${FORMAT}); update Reprise if a newer one wrote it.`,
     );
   }
-  const ajv = new Ajv2020({ strict: true, allowUnionTypes: true, ownProperties: true });
+  const ajv = new Ajv2020({
+    strict: true,
+    allowUnionTypes: true,
+    ownProperties: true,
+    verbose: true,
+  });
   ajv.addFormat("storable-text", isStorableText);
   ajv.addSchema(SessionTreeSchema);
   const fits = ajv.compile<SessionExport>(SessionExport);
   if (!fits(value)) {
-    throw invalid(formFault(fits.errors?.[0]));
+    throw invalid(...faultsOf(fits.errors ?? [], "field"));
   }
   return value;
-}
-
-function formFault(error: ErrorObject | undefined): Fault {
-  const pointer = error?.instancePath ?? "";
-  switch (error?.keyword) {
-    case "required":
-      return { pointer, message: "Lacks a field that every export has." };
-    case "additionalProperties":
-      return { pointer, message: "Holds a field that this program does not know." };
-    case "format":
-      return { pointer, message: "Holds NUL or a lone surrogate, which no store keeps." };
-    default:
-      return { pointer, message: "Is not of the form that the format asks for." };
-  }
 }
 
 function treeOf({ session, messages, threads, children }: SessionExport): SessionTree {
   return { session, messages, threads, children };
 }
 
-function invalid(fault: Fault): RepriseError {
+function invalid(...faults: readonly Fault[]): RepriseError {
   return new RepriseError(
     "export_invalid",
-    "The export does not hold together at the place that is listed, so nothing was imported; export the session again.",
-    { faults: [fault] },
+    "The export is inconsistent at the listed position, so nothing was imported. Export the session again.",
+    { faults },
   );
 }

@@ -32,9 +32,9 @@ describe("a project's schema", () => {
       [{ required: ["a"] }, {}, 'the document lacks the required property "a"; add it'],
       [{ dependentRequired: { a: ["b"] } }, { a: 1 }, "the document lacks the required property"],
       [{ properties: { key: true }, additionalProperties: false }, { kay: 1 }, 'mean "key"?'],
-      [{ unevaluatedProperties: false }, { a: 1 }, "remove it, as nothing may stand here"],
-      [{ not: { type: "string" } }, "a", `the document does not fit the schema's rule "not"`],
-      [{ properties: { a: false } }, { a: 1 }, "a must not stand here"],
+      [{ unevaluatedProperties: false }, { a: 1 }, "remove it, as nothing is allowed here"],
+      [{ not: { type: "string" } }, "a", `the document does not follow the schema's rule "not"`],
+      [{ properties: { a: false } }, { a: 1 }, "a is not allowed here"],
       [
         { $defs: { a: { $id: "part@1", maximum: 1 } }, $ref: "part@1" },
         2,
