@@ -13,7 +13,7 @@ import {
 } from "@langchain/langgraph";
 import type { BaseCheckpointSaver } from "@langchain/langgraph-checkpoint";
 
-import { appendMessages } from "./append-messages.ts";
+import { appendMessages } from "../langgraph/append-messages.ts";
 import { droppedAnswer } from "./dropped-answer.ts";
 import { sendable } from "./sendable.ts";
 import { sanitizeAnswer } from "./sanitize-answer.ts";

@@ -20,7 +20,7 @@ import { exchangeFailure } from "../exchange/exchange-failure.ts";
 import { createExchangeTree } from "../exchange/exchange-tree.ts";
 import { type HeldSession, holdLease } from "../exchange/lease-holder.ts";
 import { chosenModel } from "../exchange/models/choose.ts";
-import { windowOf } from "./models/context-window.ts";
+import { windowOf } from "../exchange/models/context-window.ts";
 import { keylessOf } from "../exchange/models/keyless.ts";
 import { openModel } from "./models/open.ts";
 import { loadPersona } from "../exchange/personas/load.ts";

@@ -7,7 +7,7 @@ import type { ChatOptions } from "./chat-options.ts";
 import { checkModel, checkPersona } from "./preflight.ts";
 import type { SelectedSession } from "./select-session.ts";
 import type { CliContext } from "./context.ts";
-import { beginThread } from "./start-thread.ts";
+import { beginThread } from "../exchange/start-thread.ts";
 import { callerOf, projectOf } from "./new-session.ts";
 
 interface ChangeInput {

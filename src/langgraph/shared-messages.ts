@@ -1,6 +1,6 @@
 import type { BaseMessage } from "@langchain/core/messages";
 
-import { noteIds } from "../agent/append-messages.ts";
+import { noteIds } from "./append-messages.ts";
 import { rememberFingerprint, fingerprintOf } from "./message-hash.ts";
 import {
   type KnownBody,

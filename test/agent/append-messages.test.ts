@@ -9,7 +9,7 @@ import { messagesStateReducer, REMOVE_ALL_MESSAGES } from "@langchain/langgraph"
 import fc from "fast-check";
 import { expect, it } from "vitest";
 
-import { appendMessages, noteIds } from "../../src/agent/append-messages.ts";
+import { appendMessages, noteIds } from "../../src/langgraph/append-messages.ts";
 
 type Right = Parameters<typeof messagesStateReducer>[1];
 

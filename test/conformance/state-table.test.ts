@@ -9,7 +9,7 @@ import { modelConfig } from "../../src/exchange/models/config.ts";
 import { verifySession } from "../../src/agent/verify/verify-session.ts";
 import { repairSession } from "../../src/agent/verify/repair.ts";
 import { thisProcess } from "../../src/store/leases/this-process.ts";
-import { beginThread } from "../../src/cli/start-thread.ts";
+import { beginThread } from "../../src/exchange/start-thread.ts";
 import type { Message } from "../../src/core/sessions.ts";
 import { appendUserMessage } from "../../src/store/messages/append.ts";
 import { readMessagesAfter } from "../../src/store/messages/read.ts";

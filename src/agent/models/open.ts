@@ -2,7 +2,7 @@ import type { BaseChatModel } from "@langchain/core/language_models/chat_models"
 
 import { RepriseError } from "../../core/errors.ts";
 import type { ModelConfig, ProviderConfig } from "../../exchange/models/config.ts";
-import { windowOf } from "./context-window.ts";
+import { windowOf } from "../../exchange/models/context-window.ts";
 import { parseModelName } from "../../exchange/models/name.ts";
 
 /** Compatible servers often want no key, but the clients refuse to start without one. */

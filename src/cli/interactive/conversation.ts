@@ -15,7 +15,7 @@ import type { Store } from "../../store/store.ts";
 import { checkModel, checkNewSession, checkPersona } from "../preflight.ts";
 import type { SelectedSession } from "../select-session.ts";
 import type { CliContext } from "../context.ts";
-import { beginThread } from "../start-thread.ts";
+import { beginThread } from "../../exchange/start-thread.ts";
 import type { Ask, FromOutside } from "./from-outside.ts";
 
 /** One session as its screen uses it. Nothing is stored before the first message or command. */

@@ -10,7 +10,7 @@ import {
 import fc from "fast-check";
 import { expect, it } from "vitest";
 
-import { appendMessages } from "../../../src/agent/append-messages.ts";
+import { appendMessages } from "../../../src/langgraph/append-messages.ts";
 import { createCheckpointSaver } from "../../../src/langgraph/saver.ts";
 import { holdSession, openSaver } from "../../helpers/checkpoints/saver.ts";
 import { TwinSaver } from "../../helpers/checkpoints/twin-saver.ts";

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 
 import { createExchanger } from "../../../src/agent/exchange.ts";
-import { beginThread } from "../../../src/cli/start-thread.ts";
+import { beginThread } from "../../../src/exchange/start-thread.ts";
 import { RepriseError } from "../../../src/core/errors.ts";
 import { finishExchange } from "../../../src/store/leases/finish.ts";
 import { releaseLease, takeLease } from "../../../src/store/leases/lease.ts";

@@ -3,7 +3,7 @@ import { ChatOpenAI } from "@langchain/openai";
 import { describe, expect, it } from "vitest";
 
 import { defaultModel, modelConfig } from "../../../src/exchange/models/config.ts";
-import { contextWindow } from "../../../src/agent/models/context-window.ts";
+import { contextWindow } from "../../../src/exchange/models/context-window.ts";
 import { isDemo } from "../../../src/exchange/models/name.ts";
 
 describe("defaultModel", () => {

@@ -1,4 +1,4 @@
-import { holdLease } from "../exchange/lease-holder.ts";
+import { holdLease } from "./lease-holder.ts";
 import { isGone, thisProcess } from "../store/leases/this-process.ts";
 import { LEASE_MS } from "../core/limits.ts";
 import type { Session } from "../core/sessions.ts";

@@ -1,6 +1,6 @@
 import { RepriseError } from "../../core/errors.ts";
-import type { ModelConfig } from "../../exchange/models/config.ts";
-import { parseModelName } from "../../exchange/models/name.ts";
+import type { ModelConfig } from "./config.ts";
+import { parseModelName } from "./name.ts";
 
 /**
  * The context that Ollama is asked for. Its own default is a few thousand tokens, and past it the
