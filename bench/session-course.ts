@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 import { createExchanger } from "../src/agent/exchange.ts";
-import type { ExchangerParts } from "../src/exchange/exchanger.ts";
+import type { AgentOptions } from "../src/agent/exchange-context.ts";
 import { modelConfig } from "../src/exchange/models/config.ts";
 import { thisProcess } from "../src/store/leases/this-process.ts";
 import { createSession } from "../src/store/sessions/create.ts";
@@ -84,7 +84,7 @@ function exchangeIn(store: Store, input: { id: string; rounds: number }): Exchan
   return (text) => exchanger.exchange({ session_id: input.id, text }, live);
 }
 
-function partsOf(store: Store, rounds: number): ExchangerParts {
+function partsOf(store: Store, rounds: number): AgentOptions {
   return {
     store,
     // the model that Reprise takes with nothing but a key; it reads a million tokens

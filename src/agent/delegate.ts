@@ -12,22 +12,18 @@ import type { Fence } from "../store/leases/fence.ts";
 import type { Store } from "../store/store.ts";
 import { readDetail } from "../store/messages/read.ts";
 import { openChild } from "../store/sessions/open-child.ts";
-import type {
-  Exchanger,
-  ExchangeRequest,
-  ExchangerParts,
-  Live,
-  Prepared,
-} from "../exchange/exchanger.ts";
+import type { Exchanger, ExchangeRequest, Live } from "../exchange/exchanger.ts";
+import type { AgentOptions, Prepared } from "./exchange-context.ts";
 import type { ExchangeResult } from "../exchange/events.ts";
 import type { ChildReservation, ExchangeTree } from "../exchange/exchange-tree.ts";
 import { ownModel } from "../exchange/models/choose.ts";
 import { loadPersona } from "../exchange/personas/load.ts";
+import { DEFAULT_PERSONA } from "../exchange/personas/persona.ts";
 import { type CallConfig, failedResult } from "./tools/tool-result.ts";
 import { endsExchange } from "./tools-node.ts";
 
 interface DelegateParts {
-  readonly parts: ExchangerParts;
+  readonly parts: AgentOptions;
   /** The lease of the parent's exchange: a parent that lost it begins no sub-agent. */
   readonly fence: Fence;
   readonly prepared: Prepared;
@@ -79,7 +75,7 @@ export function delegateTool(
         description:
           "Give a task to a sub-agent with a context of its own and wait for its answer. It knows nothing of this conversation: say everything it needs. Personas: assistant, planner, reviewer, or one of the project's.",
         schema: z.object({
-          persona: z.string().default("assistant"),
+          persona: z.string().default(DEFAULT_PERSONA),
           task: z.string().min(1).describe("the whole task, with all that is needed for it"),
         }),
       },

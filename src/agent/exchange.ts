@@ -9,27 +9,22 @@ import { runExchange } from "./run-exchange.ts";
 import { createCheckpointSaver, type SessionSaver } from "../langgraph/saver.ts";
 import { compactThread } from "./compaction/compact-thread.ts";
 import { delegateTool } from "./delegate.ts";
-import type {
-  Compacted,
-  CompactRequest,
-  Exchanger,
-  ExchangerParts,
-  Prepared,
-} from "../exchange/exchanger.ts";
+import type { Compacted, CompactRequest, Exchanger } from "../exchange/exchanger.ts";
+import type { AgentOptions, Prepared } from "./exchange-context.ts";
 import { exchangeFailure } from "../exchange/exchange-failure.ts";
 import { createExchangeTree } from "../exchange/exchange-tree.ts";
 import { type HeldSession, holdLease } from "../exchange/lease-holder.ts";
 import { chosenModel } from "../exchange/models/choose.ts";
-import { windowOf } from "../exchange/models/context-window.ts";
-import { keylessOf } from "../exchange/models/keyless.ts";
+import { modelSettings } from "../exchange/models/settings.ts";
 import { openModel } from "./models/open.ts";
 import { loadPersona } from "../exchange/personas/load.ts";
+import { DEFAULT_PERSONA } from "../exchange/personas/persona.ts";
 import { repoInstructions } from "../exchange/personas/repo-instructions.ts";
 import { workFolder } from "../exchange/trust/wide-folder.ts";
 import { isGone } from "../store/leases/this-process.ts";
 
 /** Carries out exchanges, one at a time; the checkpoint store stays open between them. */
-export function createExchanger(parts: ExchangerParts): Exchanger {
+export function createExchanger(parts: AgentOptions): Exchanger {
   const known = createCheckpointSaver({ store: parts.store });
   const { unreturned = new Set<string>() } = parts;
 
@@ -123,7 +118,7 @@ interface Worked<Result> {
 }
 
 async function compactSession(input: {
-  parts: ExchangerParts;
+  parts: AgentOptions;
   prepared: Prepared;
   saver: SessionSaver;
   held: HeldSession;
@@ -143,23 +138,24 @@ async function compactSession(input: {
 }
 
 /** All that can be refused before anything is stored: so a message is not stored twice. */
-async function prepare(parts: ExchangerParts, request: CompactRequest): Promise<Prepared> {
+async function prepare(parts: AgentOptions, request: CompactRequest): Promise<Prepared> {
   const session = await parts.store.read(readSession, { id: request.session_id });
   refuseEnded(session);
   const persona = await loadPersona({
-    name: session.persona_name ?? "assistant",
+    name: session.persona_name ?? DEFAULT_PERSONA,
     repoPath: session.repo_path,
     ...parts.personas,
   });
   const modelName = chosenModel({ session: session.model, persona, config: parts.models });
+  const settings = modelSettings({ name: modelName, config: parts.models });
   const open = parts.openModel ?? openModel;
   const folder = await workFolder(session.repo_path, parts.personas.trust);
   return {
     persona,
     modelName,
     model: await open({ name: modelName, config: parts.models }),
-    keyless: keylessOf(modelName, parts.models),
-    window: windowOf({ name: modelName, config: parts.models }),
+    keyless: settings.keyless,
+    window: settings.window,
     folder: folder.path,
     readOnly: folder.readOnly,
     instructions:

@@ -11,14 +11,15 @@ import { readSession } from "../store/sessions/read.ts";
 import { type AgentThread, buildAgent } from "./agent.ts";
 import { MODEL_NODE, TOOLS_NODE } from "./agent-graph.ts";
 import { createCompaction } from "./compaction/compaction.ts";
-import type { ExchangeRequest, ExchangerParts, Live, Prepared } from "../exchange/exchanger.ts";
+import type { ExchangeRequest, Live } from "../exchange/exchanger.ts";
+import type { AgentOptions, Prepared } from "./exchange-context.ts";
 import type { ExchangeResult } from "../exchange/events.ts";
 import type { HeldSession } from "../exchange/lease-holder.ts";
 import { type GraphInput, streamAnswer } from "./stream-answer.ts";
 import { mayBeRepeated, readThread, withResults, type ThreadState } from "./thread-state.ts";
 
 export interface RunExchangeInput {
-  readonly parts: ExchangerParts;
+  readonly parts: AgentOptions;
   readonly request: ExchangeRequest;
   readonly live: Live;
   readonly held: HeldSession;

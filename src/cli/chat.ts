@@ -3,6 +3,7 @@ import { isAbsolute, resolve, sep } from "node:path";
 import type { Command } from "commander";
 
 import type { Exchanger } from "../exchange/exchanger.ts";
+import { modelConfig } from "../exchange/models/config.ts";
 import { workFolder } from "../exchange/trust/wide-folder.ts";
 import { RepriseError } from "../core/errors.ts";
 import { oneLine } from "../core/text.ts";
@@ -10,7 +11,7 @@ import { failureLine } from "../store/sessions/failures.ts";
 import { readSession } from "../store/sessions/read.ts";
 import type { Store } from "../store/store.ts";
 import { type ChatOptions, refuseBadOptions, whenBusy } from "./chat-options.ts";
-import { DEFAULT_PERSONA } from "./preflight.ts";
+import { DEFAULT_PERSONA } from "../exchange/personas/persona.ts";
 import { type SelectedSession, selectSession } from "./select-session.ts";
 import {
   databaseLocation,
@@ -22,7 +23,7 @@ import {
 import { type CliContext, type Consent, noticeLine } from "./context.ts";
 import { databaseOption, openStore } from "./database.ts";
 import { limitText } from "./folder-limit.ts";
-import { createConversation } from "./interactive/conversation.ts";
+import { createConversation } from "../exchange/conversation.ts";
 import { createFromOutside } from "./interactive/from-outside.ts";
 import { runLines } from "./interactive/lines.ts";
 import { sendOnce } from "./interactive/send.ts";
@@ -70,19 +71,21 @@ export async function chat(input: {
   if (chosen === null) {
     return;
   }
-  const conversation = createConversation({
+  const fromOutside = createFromOutside({
     cli,
     store,
-    chosen,
+    accept: options.acceptPending === true,
+    isOwn: (session, field) => isOwnChoice({ cli, options, session, field }),
+  });
+  const conversation = createConversation({
+    store,
+    models: modelConfig(cli.env),
+    personas: personaFolderPaths(cli),
+    start: chosen,
     openExchanger: (unreturned) => openExchanger({ cli, store, unreturned }),
     whenBusy: whenBusy(options),
     caller: callerOf(cli, options),
-    fromOutside: createFromOutside({
-      cli,
-      store,
-      accept: options.acceptPending === true,
-      isOwn: (session, field) => isOwnChoice({ cli, options, session, field }),
-    }),
+    confirmation: fromOutside,
   });
   if (chosen.kind === "existing" && !json) {
     await sayNotices({ cli, store, chosen, oneExchange, greets: ask });
@@ -96,7 +99,7 @@ export async function chat(input: {
   }
   try {
     await (!oneExchange
-      ? runLines({ cli, conversation, json, answering })
+      ? runLines({ cli, conversation, askWith: fromOutside.askWith, json, answering })
       : sendOnce({ cli, conversation, text, json }));
   } catch (error) {
     // the way back comes behind the error: a message that failed can be sent again

@@ -5,7 +5,7 @@ import { RepriseError } from "../core/errors.ts";
 import type { Caller } from "../core/origins.ts";
 import { projectKeyOf, realPathOf } from "../store/project-key.ts";
 import { type ChatOptions, chosenBy } from "./chat-options.ts";
-import { DEFAULT_PERSONA } from "./preflight.ts";
+import { DEFAULT_PERSONA } from "../exchange/personas/persona.ts";
 import type { CliContext } from "./context.ts";
 
 export interface Project {

@@ -4,7 +4,7 @@ import { projectKeyOf } from "../store/project-key.ts";
 import type { ChoiceField } from "../store/sessions/waiting.ts";
 import { isSameModel } from "./session-options.ts";
 import type { ChatOptions } from "./chat-options.ts";
-import { DEFAULT_PERSONA } from "./preflight.ts";
+import { DEFAULT_PERSONA } from "../exchange/personas/persona.ts";
 import type { CliContext } from "./context.ts";
 import { projectOf } from "./new-session.ts";
 

@@ -1,9 +1,14 @@
 import { Command } from "commander";
 
-import { type BrokenPersona, isBroken, type Persona } from "../exchange/personas/persona.ts";
+import {
+  type BrokenPersona,
+  DEFAULT_PERSONA,
+  isBroken,
+  type Persona,
+} from "../exchange/personas/persona.ts";
 import type { PersonaSurvey } from "../exchange/personas/list.ts";
 import { oneLine } from "../core/text.ts";
-import { checkPersona, DEFAULT_PERSONA } from "./preflight.ts";
+import { checkPersona } from "../exchange/preflight.ts";
 import { personaFolderPaths } from "./config.ts";
 import { type CliContext, noticeLine, printJson, printLine } from "./context.ts";
 
@@ -61,7 +66,7 @@ function about(entry: Persona | BrokenPersona): string {
 
 /** Error codes: `persona_not_found`, `persona_invalid`, `folder_not_trusted`. */
 async function show(cli: CliContext, name: string, { json }: { json?: true }): Promise<void> {
-  const persona = await checkPersona(cli, { name, repo_path: cli.cwd });
+  const persona = await checkPersona(personaFolderPaths(cli), { name, repo_path: cli.cwd });
   if (json === true) {
     printJson(cli, { ...document(persona), prompt: persona.prompt });
     return;

@@ -6,19 +6,19 @@ import { createSession, type NewSession } from "../store/sessions/create.ts";
 import { type Choice, isChosen, markChosen, readLatestChosen } from "../store/sessions/choose.ts";
 import { resolveSession } from "../store/sessions/read.ts";
 import type { Store } from "../store/store.ts";
+import type { ConversationStart } from "../exchange/conversation.ts";
+import { checkPersona } from "../exchange/preflight.ts";
+import { personaFolderPaths } from "./config.ts";
 import { applySessionOptions } from "./session-options.ts";
 import { type ChatOptions, chosenBy } from "./chat-options.ts";
-import { checkPersona } from "./preflight.ts";
 import type { CliContext } from "./context.ts";
 import { newSession, projectOf } from "./new-session.ts";
 
 /** Asked once the folder of the session is known, before any of its files is used; false leaves. */
 export type EnterFolder = (repo_path: string | null) => Promise<boolean>;
 
-/** A session that is there, or the columns of one that is made with its first message. */
-export type SelectedSession =
-  | { readonly kind: "existing"; readonly session: Session; readonly notices: readonly string[] }
-  | { readonly kind: "new"; readonly columns: NewSession & { readonly persona_name: string } };
+/** Where the conversation begins, with what a person should know about it. */
+export type SelectedSession = ConversationStart & { readonly notices: readonly string[] };
 
 /**
  * Finds the session that the options mean. A full id that nobody has begins a session with that
@@ -50,7 +50,7 @@ export async function selectSession(
     return null;
   }
   return options.session === undefined
-    ? { kind: "new", columns }
+    ? { kind: "new", columns, notices: [] }
     : beginWithId({ cli, store, id: options.session.toLowerCase(), columns });
 }
 
@@ -114,7 +114,10 @@ async function beginWithId(input: {
       "No session has this id, and a new one cannot begin with it: it is no UUID of RFC 9562. Take one from `uuidgen`, or leave --session out.",
     );
   }
-  await checkPersona(cli, { name: columns.persona_name, repo_path: columns.repo_path });
+  await checkPersona(personaFolderPaths(cli), {
+    name: columns.persona_name,
+    repo_path: columns.repo_path,
+  });
   return {
     kind: "existing",
     session: await store.write(createSession, { ...columns, id }),

@@ -4,7 +4,10 @@ import { setPlanMode } from "../store/sessions/plan-mode.ts";
 import { otherFolder, takeFolder } from "../store/sessions/take-folder.ts";
 import type { Store } from "../store/store.ts";
 import type { ChatOptions } from "./chat-options.ts";
-import { checkModel, checkPersona } from "./preflight.ts";
+import { modelConfig } from "../exchange/models/config.ts";
+import { modelSettings } from "../exchange/models/settings.ts";
+import { checkPersona } from "../exchange/preflight.ts";
+import { personaFolderPaths } from "./config.ts";
 import type { SelectedSession } from "./select-session.ts";
 import type { CliContext } from "./context.ts";
 import { beginThread } from "../exchange/start-thread.ts";
@@ -70,11 +73,14 @@ async function otherChoice(
 ): Promise<{ model?: string; persona_name?: string } | null> {
   const change: { model?: string; persona_name?: string } = {};
   if (options.model !== undefined && !isSameModel(options.model, session.model)) {
-    await checkModel(cli, options.model);
+    modelSettings({ name: options.model, config: modelConfig(cli.env) });
     change.model = options.model;
   }
   if (options.persona !== undefined && options.persona !== session.persona_name) {
-    await checkPersona(cli, { name: options.persona, repo_path: session.repo_path });
+    await checkPersona(personaFolderPaths(cli), {
+      name: options.persona,
+      repo_path: session.repo_path,
+    });
     change.persona_name = options.persona;
   }
   return Object.keys(change).length === 0 ? null : change;

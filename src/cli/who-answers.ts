@@ -2,11 +2,12 @@ import { readdir } from "node:fs/promises";
 
 import { defaultModel, type ModelConfig, modelConfig } from "../exchange/models/config.ts";
 import { isDemo } from "../exchange/models/name.ts";
+import { checkPersona } from "../exchange/preflight.ts";
+import { chosenModel } from "../exchange/models/choose.ts";
 import type { Persona } from "../exchange/personas/persona.ts";
 import { holdsAnything } from "../exchange/trust/holds-anything.ts";
 import { isRepriseError } from "../core/errors.ts";
 import { oneLine } from "../core/text.ts";
-import { checkPersona } from "./preflight.ts";
 import { personaFolderPaths } from "./config.ts";
 import type { CliContext } from "./context.ts";
 
@@ -34,8 +35,7 @@ export async function whoAnswers(
   }
   try {
     const { persona_name: name, repo_path } = session;
-    const persona = await checkPersona(cli, { name, repo_path });
-    const { chosenModel } = await import("../exchange/models/choose.ts");
+    const persona = await checkPersona(personaFolderPaths(cli), { name, repo_path });
     const model = chosenModel({ session: session.model, persona, config });
     return { model, notes: [...personaNotes(persona, model), ...addressNotes(config, model)] };
   } catch (error) {

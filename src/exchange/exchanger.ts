@@ -1,18 +1,14 @@
 import type { Caller } from "../core/origins.ts";
-import type { Session } from "../core/sessions.ts";
+import type { Session, ToolCall } from "../core/sessions.ts";
 import type { LeaseOwner } from "../store/leases/lease.ts";
 import type { Store } from "../store/store.ts";
 import type { ExchangeListener, ExchangeResult } from "./events.ts";
-import type { ChildReservation, ExchangeLimits, ExchangeTree } from "./exchange-tree.ts";
+import type { ExchangeLimits } from "./exchange-tree.ts";
 import type { WhenBusy } from "./lease-holder.ts";
 import type { ModelConfig } from "./models/config.ts";
-import type { Keyless } from "./models/keyless.ts";
-import type { openModel } from "../agent/models/open.ts";
-import type { Persona } from "./personas/persona.ts";
 import type { PersonaFolders } from "./personas/folders.ts";
-import type { OpenCall } from "../agent/thread-state.ts";
 
-export interface ExchangerParts {
+export interface ExchangerOptions {
   readonly store: Store;
   readonly models: ModelConfig;
   readonly personas: PersonaFolders;
@@ -25,10 +21,6 @@ export interface ExchangerParts {
   readonly unreturned?: Set<string>;
   /** What an exchange and its sub-agents may use; `EXCHANGE_LIMITS` if it is not given. */
   readonly limits?: ExchangeLimits;
-  /** The tree that the exchanges belong to and their place in it; each begins one without it. */
-  readonly within?: { readonly tree: ExchangeTree; readonly place: ChildReservation };
-  /** Opens the model that a name means; the providers' own clients where it is not given. */
-  readonly openModel?: typeof openModel;
 }
 
 export interface ExchangeRequest {
@@ -57,7 +49,7 @@ export interface Live {
    * Asked when continuing would carry out calls a second time that may have taken effect already.
    * Without it, or with a no, they are settled as "outcome unknown" instead.
    */
-  readonly mayRepeat?: (calls: readonly OpenCall[]) => Promise<boolean>;
+  readonly mayRepeat?: (calls: readonly ToolCall[]) => Promise<boolean>;
 }
 
 export interface Exchanger {
@@ -90,19 +82,4 @@ export interface Compacted {
   readonly session: Session;
   /** `nothing` where no exchange stands before the last one that no summary stands for. */
   readonly outcome: "compacted" | "nothing" | "stopped";
-}
-
-/** What an exchange needs before it begins. */
-export interface Prepared {
-  readonly model: Awaited<ReturnType<typeof openModel>>;
-  readonly modelName: string;
-  readonly keyless: Keyless | null;
-  /** Tokens that the model reads at most. */
-  readonly window: number;
-  readonly persona: Persona;
-  /** The folder whose files the tools use; null for none. */
-  readonly folder: string | null;
-  /** True if no tool may write in the folder. */
-  readonly readOnly: boolean;
-  readonly instructions: string | null;
 }

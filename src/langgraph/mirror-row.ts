@@ -3,8 +3,8 @@ import type { AIMessage, BaseMessage } from "@langchain/core/messages";
 import type { Role, ToolCall } from "../core/sessions.ts";
 import { estimateTokens } from "../core/text.ts";
 import type { MirrorMessage } from "../store/messages/mirror.ts";
-import { sentPlaces } from "../agent/compaction/view.ts";
 import { storableText, storableReplacer } from "./storable-text.ts";
+import { isMarkedSummary, sentPlaces } from "./summary.ts";
 
 /** Tokens of the message at a place: what was counted once need not be counted again. */
 export type TokensAt = (index: number) => number;
@@ -36,7 +36,7 @@ export function mirrorOf(
     content: textOf(message),
     tool_calls: toolCallsOf(message),
     token_count: tokensAt(index),
-    is_summary: message.additional_kwargs["lc_source"] === "summarization",
+    is_summary: isMarkedSummary(message),
     usage: isAnswer(message) ? usageOf(message, { messages, index, tokensAt }) : null,
   };
 }

@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { expect, it, onTestFinished } from "vitest";
 
 import { createExchanger } from "../../src/agent/exchange.ts";
-import type { ExchangerParts } from "../../src/exchange/exchanger.ts";
+import type { AgentOptions } from "../../src/agent/exchange-context.ts";
 import { modelConfig } from "../../src/exchange/models/config.ts";
 import { verifySession } from "../../src/agent/verify/verify-session.ts";
 import { repairSession } from "../../src/agent/verify/repair.ts";
@@ -29,7 +29,7 @@ const RUNS = Number(process.env["REPRISE_TEST_RUNS"] ?? 1000);
 
 interface Real {
   readonly store: Store;
-  readonly parts: ExchangerParts;
+  readonly parts: AgentOptions;
 }
 
 type Command = fc.AsyncCommand<StateModel, Real>;
@@ -189,7 +189,7 @@ async function refusedWhenEnded(
   follow();
 }
 
-function exchange(parts: ExchangerParts, session_id: string, text: string | null) {
+function exchange(parts: AgentOptions, session_id: string, text: string | null) {
   const live = { listener: () => undefined, signal: new AbortController().signal };
   return createExchanger(parts).exchange({ session_id, text }, live);
 }

@@ -4,7 +4,8 @@ import { onTestFinished } from "vitest";
 
 import { createExchanger } from "../../src/agent/exchange.ts";
 import type { ExchangeEvent, ExchangeResult } from "../../src/exchange/events.ts";
-import type { ExchangeRequest, ExchangerParts, Live } from "../../src/exchange/exchanger.ts";
+import type { ExchangeRequest, Live } from "../../src/exchange/exchanger.ts";
+import type { AgentOptions } from "../../src/agent/exchange-context.ts";
 import { modelConfig } from "../../src/exchange/models/config.ts";
 import { thisProcess } from "../../src/store/leases/this-process.ts";
 import type { Session } from "../../src/core/sessions.ts";
@@ -21,7 +22,7 @@ export interface Bench {
   readonly database: string;
   readonly repo: string;
   readonly session: Session;
-  readonly parts: ExchangerParts;
+  readonly parts: AgentOptions;
   /** Everything that the listener heard, over all exchanges. */
   readonly events: ExchangeEvent[];
   run(request?: Partial<ExchangeRequest>, live?: Partial<Live>): Promise<ExchangeResult>;
@@ -31,7 +32,7 @@ export interface Bench {
 export async function openBench(
   server: Pick<ModelServer, "env">,
   env: Readonly<Record<string, string>> = {},
-  changed: Partial<ExchangerParts> | ((store: Store) => Partial<ExchangerParts>) = {},
+  changed: Partial<AgentOptions> | ((store: Store) => Partial<AgentOptions>) = {},
 ): Promise<Bench> {
   const empty = await createDatabase();
   onTestFinished(() => empty[Symbol.asyncDispose]());
@@ -39,7 +40,7 @@ export async function openBench(
   const repo = temporaryFolder();
   const store = await openStoreAt(database);
   onTestFinished(() => store.close());
-  const parts: ExchangerParts = {
+  const parts: AgentOptions = {
     store,
     models: modelConfig({ ...server.env("openai"), REPRISE_MODEL: "openai:gpt-test", ...env }),
     personas: {

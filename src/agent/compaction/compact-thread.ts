@@ -2,7 +2,8 @@ import type { BaseCheckpointSaver } from "@langchain/langgraph-checkpoint";
 
 import { RepriseError } from "../../core/errors.ts";
 import type { AgentThread } from "../agent.ts";
-import type { Compacted, Prepared } from "../../exchange/exchanger.ts";
+import type { Compacted } from "../../exchange/exchanger.ts";
+import type { Prepared } from "../exchange-context.ts";
 import { modelFailure } from "../models/failure.ts";
 import { messagesOf, readThread } from "../thread-state.ts";
 import { addSummary } from "./add-summary.ts";

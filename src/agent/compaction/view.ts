@@ -1,6 +1,7 @@
 import { AIMessage, type BaseMessage, HumanMessage } from "@langchain/core/messages";
 
 import { newId } from "../../core/ids.ts";
+import { firstKept, isSummary, summaryMarks } from "../../langgraph/summary.ts";
 
 /**
  * A summary is a message of the thread like any other, so that it is stored, mirrored, verified
@@ -18,24 +19,15 @@ export interface Summary {
   readonly usage: { readonly input_tokens: number; readonly output_tokens: number };
 }
 
-/** The mark by which the mirror knows a summary too. */
-const SOURCE = "summarization";
-const KEPT_FROM = "reprise_kept_from";
-
 /** An assistant's message, because the model wrote it and was paid for it. */
 export function summaryMessage({ text, kept_from, usage }: Summary): AIMessage {
   const { input_tokens, output_tokens } = usage;
   return new AIMessage({
     id: newId(),
     content: text,
-    additional_kwargs: { lc_source: SOURCE, [KEPT_FROM]: kept_from },
+    additional_kwargs: summaryMarks(kept_from),
     usage_metadata: { input_tokens, output_tokens, total_tokens: input_tokens + output_tokens },
   });
-}
-
-/** True for a summary that Reprise has made. */
-export function isSummary(message: BaseMessage | undefined): boolean {
-  return message !== undefined && KEPT_FROM in message.additional_kwargs;
 }
 
 /** What the model is to see of a thread. */
@@ -68,34 +60,6 @@ function lastOfUser(messages: readonly BaseMessage[], before: number): BaseMessa
     at -= 1;
   }
   return messages[at];
-}
-
-/** Places of the messages that the model was sent before it gave the answer at a place. */
-export function sentPlaces(messages: readonly BaseMessage[], answer: number): number[] {
-  let at = answer - 1;
-  while (at >= 0 && !isSummary(messages[at])) {
-    at -= 1;
-  }
-  const places = at === -1 ? [] : [at];
-  for (let place = at === -1 ? 0 : firstKept(messages, at); place < answer; place += 1) {
-    if (!isSummary(messages[place])) {
-      places.push(place);
-    }
-  }
-  return places;
-}
-
-/** Place of the first message that the summary at a place leaves to stand for itself. */
-function firstKept(messages: readonly BaseMessage[], at: number): number {
-  const id: unknown = messages[at]?.additional_kwargs[KEPT_FROM];
-  // it stands not far in front of the summary, however long the thread is
-  for (let from = at - 1; from >= 0; from -= 1) {
-    if (messages[from]?.id === id) {
-      return from;
-    }
-  }
-  // the message was taken out of the thread since: what follows the summary is there for sure
-  return at + 1;
 }
 
 /** The messages that are sent to the model. */

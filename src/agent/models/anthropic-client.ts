@@ -3,7 +3,8 @@ import type { CallbackManagerForLLMRun } from "@langchain/core/callbacks/manager
 import type { ChatGenerationChunk } from "@langchain/core/outputs";
 import { ChatAnthropic } from "@langchain/anthropic";
 
-import { type IdleLimits, receiveStream } from "./receive-stream.ts";
+import type { IdleLimits } from "../../exchange/models/config.ts";
+import { receiveStream } from "./receive-stream.ts";
 
 type Fields = NonNullable<ConstructorParameters<typeof ChatAnthropic>[0]>;
 

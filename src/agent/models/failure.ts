@@ -1,5 +1,5 @@
 import { isRepriseError, RepriseError, type ErrorCode } from "../../core/errors.ts";
-import type { Keyless } from "../../exchange/models/keyless.ts";
+import type { Keyless } from "../../exchange/models/settings.ts";
 import { parseModelName, PROVIDER_LABELS } from "../../exchange/models/name.ts";
 import { readProviderError, type ProviderError } from "./provider-error.ts";
 

@@ -1,19 +1,7 @@
 import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
 
-import { RepriseError } from "../../core/errors.ts";
-import type { ModelConfig, ProviderConfig } from "../../exchange/models/config.ts";
-import { windowOf } from "../../exchange/models/context-window.ts";
-import { parseModelName } from "../../exchange/models/name.ts";
-
-/** Compatible servers often want no key, but the clients refuse to start without one. */
-const PLACEHOLDER_KEY = "none";
-
-interface Opening {
-  readonly model: string;
-  readonly config: ModelConfig;
-  /** Tokens that it reads at most. */
-  readonly window: number;
-}
+import type { ModelConfig } from "../../exchange/models/config.ts";
+import { type ModelSettings, modelSettings } from "../../exchange/models/settings.ts";
 
 /**
  * The chat model behind `provider:model`, loading only that provider's client. Nothing is sent yet.
@@ -21,16 +9,14 @@ interface Opening {
  * client downloads a tokenizer from the network after every answer.
  *
  * Keys, addresses and accounts come from `config` alone: what the clients would read from the
- * environment is set explicitly. A server of one's own (`baseUrl`) needs no key. Refuses with
- * `model_unknown`, `model_key_missing` or, for a variable that says nothing sensible, `config_invalid`.
+ * environment is set explicitly. Error codes: as `modelSettings`.
  */
 export async function openModel(input: {
   readonly name: string;
   readonly config: ModelConfig;
 }): Promise<BaseChatModel> {
-  const { provider, model } = parseModelName(input.name);
-  const opening = { model, config: input.config, window: windowOf(input) };
-  switch (provider) {
+  const opening = { ...modelSettings(input), config: input.config };
+  switch (opening.provider) {
     case "anthropic":
       return openAnthropic(opening);
     case "openai":
@@ -44,14 +30,17 @@ export async function openModel(input: {
   }
 }
 
-async function openAnthropic({ model, config }: Opening): Promise<BaseChatModel> {
-  const apiKey = keyOf(config.anthropic, "ANTHROPIC_API_KEY");
-  const baseUrl = config.anthropic.baseUrl ?? "https://api.anthropic.com";
+interface Opening extends ModelSettings {
+  readonly config: ModelConfig;
+}
+
+async function openAnthropic(opening: Opening): Promise<BaseChatModel> {
+  const { model, apiKey, baseUrl, config } = opening;
   const { AnthropicClient } = await import("./anthropic-client.ts");
   const fields = {
     model,
     apiKey,
-    anthropicApiUrl: checkUrl(baseUrl, "ANTHROPIC_BASE_URL"),
+    anthropicApiUrl: baseUrl,
     streamUsage: true,
     maxRetries: config.retries,
     clientOptions: { authToken: null, logLevel: "off", timeout: config.timeoutMs } as const,
@@ -59,9 +48,8 @@ async function openAnthropic({ model, config }: Opening): Promise<BaseChatModel>
   return new AnthropicClient(fields, config.idle);
 }
 
-async function openOpenAi({ model, config }: Opening): Promise<BaseChatModel> {
-  const apiKey = keyOf(config.openai, "OPENAI_API_KEY");
-  const baseUrl = config.openai.baseUrl ?? "https://api.openai.com/v1";
+async function openOpenAi(opening: Opening): Promise<BaseChatModel> {
+  const { model, apiKey, baseUrl, config } = opening;
   const { openAiClient } = await import("./openai-client.ts");
   const fields = {
     model,
@@ -70,7 +58,7 @@ async function openOpenAi({ model, config }: Opening): Promise<BaseChatModel> {
     maxRetries: config.retries,
     timeout: config.timeoutMs,
     configuration: {
-      baseURL: checkUrl(baseUrl, "OPENAI_BASE_URL"),
+      baseURL: baseUrl,
       organization: null,
       project: null,
       adminAPIKey: null,
@@ -80,37 +68,14 @@ async function openOpenAi({ model, config }: Opening): Promise<BaseChatModel> {
   return openAiClient(fields, config.idle);
 }
 
-async function openOllama({ model, config, window }: Opening): Promise<BaseChatModel> {
-  const baseUrl = config.ollama.baseUrl ?? "http://127.0.0.1:11434";
+async function openOllama(opening: Opening): Promise<BaseChatModel> {
+  const { model, baseUrl, config, window } = opening;
   const { OllamaClient } = await import("./ollama-client.ts");
   const fields = {
     model,
-    baseUrl: checkUrl(baseUrl, "OLLAMA_BASE_URL"),
+    baseUrl,
     numCtx: window,
     maxRetries: config.retries,
   };
   return new OllamaClient(fields, config.idle);
-}
-
-function keyOf({ apiKey, baseUrl }: ProviderConfig, variable: string): string {
-  if (apiKey !== null) {
-    return apiKey;
-  }
-  if (baseUrl !== null) {
-    return PLACEHOLDER_KEY;
-  }
-  throw new RepriseError(
-    "model_key_missing",
-    `this model needs a key: set ${variable}, or take the offline model with --model demo`,
-  );
-}
-
-function checkUrl(text: string, variable: string): string {
-  if (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)) {
-    return text;
-  }
-  throw new RepriseError(
-    "config_invalid",
-    `${variable} is no address; write it with its scheme, like http://127.0.0.1:8080/v1`,
-  );
 }

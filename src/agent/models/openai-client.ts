@@ -3,7 +3,8 @@ import type { CallbackManagerForLLMRun } from "@langchain/core/callbacks/manager
 import type { ChatGenerationChunk } from "@langchain/core/outputs";
 import { ChatOpenAI, ChatOpenAICompletions, type OpenAIClient } from "@langchain/openai";
 
-import { type IdleLimits, receiveStream } from "./receive-stream.ts";
+import type { IdleLimits } from "../../exchange/models/config.ts";
+import { receiveStream } from "./receive-stream.ts";
 
 type Fields = NonNullable<ConstructorParameters<typeof ChatOpenAICompletions>[0]>;
 

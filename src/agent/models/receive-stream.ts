@@ -2,15 +2,8 @@ import { AIMessageChunk } from "@langchain/core/messages";
 import type { ChatGenerationChunk } from "@langchain/core/outputs";
 
 import { RepriseError } from "../../core/errors.ts";
+import type { IdleLimits } from "../../exchange/models/config.ts";
 import { gatherArguments } from "./gather-arguments.ts";
-
-/** How long a provider may send nothing of an answer, in milliseconds. */
-export interface IdleLimits {
-  /** Before its first text or tool call, and while it reports that it reasons. */
-  readonly beforeTextMs: number;
-  /** After its first character of text or of a tool call. */
-  readonly afterTextMs: number;
-}
 
 export interface ReceiveInput {
   readonly limits: IdleLimits;

@@ -1,7 +1,7 @@
 import type { ModelConfig } from "../../exchange/models/config.ts";
+import { modelSettings } from "../../exchange/models/settings.ts";
 import { isRepriseError } from "../../core/errors.ts";
 import type { Check } from "../../store/verify/check.ts";
-import { checkModel } from "../preflight.ts";
 import type { CliContext } from "../context.ts";
 import { checkReachable } from "./online.ts";
 
@@ -13,13 +13,13 @@ export async function checkModels(cli: CliContext, online: boolean): Promise<Che
   const { defaultModel, modelConfig } = await import("../../exchange/models/config.ts");
   const config = modelConfig(cli.env);
   const name = defaultModel(config);
-  const checks = [await checkDefault(cli, name, config)];
+  const checks = [await checkDefault(name, config)];
   return online ? [...checks, ...(await checkReachable(config, name))] : checks;
 }
 
-async function checkDefault(cli: CliContext, name: string, config: ModelConfig): Promise<Check> {
+async function checkDefault(name: string, config: ModelConfig): Promise<Check> {
   try {
-    await checkModel(cli, name);
+    modelSettings({ name, config });
   } catch (error) {
     if (isRepriseError(error)) {
       return { name: "models", status: "failed", sentence: `The default model: ${error.message}` };

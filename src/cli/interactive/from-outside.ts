@@ -1,5 +1,6 @@
 import { RepriseError } from "../../core/errors.ts";
 import type { Session } from "../../core/sessions.ts";
+import type { Confirmation } from "../../exchange/conversation.ts";
 import {
   acceptChoices,
   acceptMessages,
@@ -29,13 +30,9 @@ export interface FromOutsideInput {
 }
 
 /** What came over HTTP is shown, and confirmed if its caller was not authenticated. */
-export interface FromOutside {
+export interface FromOutside extends Confirmation {
   /** Without anybody to ask, only `--accept-pending` confirms. */
   askWith(ask: Ask): void;
-  /** Before a session's model, persona or folder is used. Error codes: `not_confirmed`. */
-  confirmChoices(session: Session): Promise<void>;
-  /** Before an exchange hands messages over; those that are not confirmed stay pending. */
-  confirmMessages(session: Session): Promise<void>;
 }
 
 export function createFromOutside(input: FromOutsideInput): FromOutside {

@@ -2,12 +2,12 @@ import { oneLine } from "../../core/text.ts";
 import { threadId } from "../../core/threads.ts";
 import { isDemo } from "../../exchange/models/name.ts";
 import { workFolder } from "../../exchange/trust/wide-folder.ts";
-import { DEFAULT_PERSONA } from "../preflight.ts";
+import { DEFAULT_PERSONA } from "../../exchange/personas/persona.ts";
 import { trustSource } from "../config.ts";
 import type { CliContext } from "../context.ts";
 import { limitText } from "../folder-limit.ts";
 import type { Answering } from "../who-answers.ts";
-import type { Conversation } from "./conversation.ts";
+import type { Conversation } from "../../exchange/conversation.ts";
 
 /** What a terminal session begins with: who answers, in which folder, and how to get help. */
 export async function greeting(input: {

@@ -2,7 +2,8 @@ import type { Live } from "../../exchange/exchanger.ts";
 import { type CliContext, noticeLine, printLine } from "../context.ts";
 import { notUtf8 } from "../utf8.ts";
 import type { Answering } from "../who-answers.ts";
-import type { Conversation } from "./conversation.ts";
+import type { Conversation } from "../../exchange/conversation.ts";
+import type { FromOutside } from "./from-outside.ts";
 import { greeting } from "./greeting.ts";
 import { type InputEvent, type LineInput, openLineInput } from "./input.ts";
 import { send, toolCallLine } from "./send.ts";
@@ -15,6 +16,7 @@ type Outcome = "stay" | "leave" | "failed" | "stopped";
 export interface LinesInput {
   readonly cli: CliContext;
   readonly conversation: Conversation;
+  readonly askWith: FromOutside["askWith"];
   readonly json: boolean;
   readonly answering: Answering;
 }
@@ -29,7 +31,7 @@ export async function runLines(parts: LinesInput): Promise<void> {
   const input = openLineInput(cli);
   const terminal = cli.stdin.isTTY === true;
   if (terminal) {
-    parts.conversation.askWith(async (question) => isYes(await input.ask(question)));
+    parts.askWith(async (question) => isYes(await input.ask(question)));
   }
   try {
     if (terminal && !parts.json) {

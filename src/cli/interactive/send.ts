@@ -1,11 +1,12 @@
 import type { Live } from "../../exchange/exchanger.ts";
 import type { ExchangeEvent, ExchangeResult } from "../../exchange/events.ts";
+import { DEFAULT_PERSONA } from "../../exchange/personas/persona.ts";
 import { messageInfo } from "../../core/answers.ts";
 import type { ToolCall } from "../../core/sessions.ts";
 import { oneLine } from "../../core/text.ts";
 import { type CliContext, noticeLine, printJson } from "../context.ts";
 import { createAnswerText } from "./answer-text.ts";
-import type { Conversation } from "./conversation.ts";
+import type { Conversation } from "../../exchange/conversation.ts";
 
 export interface SendInput {
   readonly cli: CliContext;
@@ -109,7 +110,7 @@ function plainScreen(cli: CliContext): PlainScreen {
           answer.breakLine();
           noticeLine(
             cli,
-            `· ${oneLine(event.session.persona_name ?? "assistant")} works in session ${event.session.id}`,
+            `· ${oneLine(event.session.persona_name ?? DEFAULT_PERSONA)} works in session ${event.session.id}`,
           );
           break;
         case "waiting":

@@ -1,10 +1,10 @@
 import type { Compacted } from "../../exchange/exchanger.ts";
 import { RepriseError } from "../../core/errors.ts";
 import { oneLine } from "../../core/text.ts";
-import { DEFAULT_PERSONA } from "../preflight.ts";
+import { DEFAULT_PERSONA } from "../../exchange/personas/persona.ts";
 import { type CliContext, noticeLine } from "../context.ts";
 import { personaNotes, whoAnswers } from "../who-answers.ts";
-import type { Conversation } from "./conversation.ts";
+import type { Conversation } from "../../exchange/conversation.ts";
 
 /** What the screen does next. */
 export type SlashOutcome = "stay" | "leave" | "continue";
@@ -55,7 +55,7 @@ const COMMANDS: readonly SlashCommand[] = [
         noticeLine(parts.cli, `model: ${oneLine(now)}`);
         return "stay";
       }
-      await parts.conversation.checkModel(model);
+      parts.conversation.checkModel(model);
       return freshThread(parts, { archive: false, model });
     },
   },

@@ -1,5 +1,6 @@
 import { Command } from "commander";
 
+import { DEFAULT_PERSONA } from "../../exchange/personas/persona.ts";
 import { messageInfo, sessionSummary } from "../../core/answers.ts";
 import type { Message, Session } from "../../core/sessions.ts";
 import { failureLine } from "../../store/sessions/failures.ts";
@@ -105,7 +106,7 @@ function showDetail(
 const CHILDREN_SHOWN = 50;
 
 function childLine(child: Session, failures: Failures): string {
-  return `  child     ${child.id} (${stateOf(child, failures)}) ${oneLine(child.persona_name ?? "assistant")}`;
+  return `  child     ${child.id} (${stateOf(child, failures)}) ${oneLine(child.persona_name ?? DEFAULT_PERSONA)}`;
 }
 
 function stateOf(session: Session, failures: Failures): string {

@@ -23,12 +23,13 @@ export async function enterFolder({ cli, folder, from, ask }: EnterInput): Promi
   if (folder === null || !(await holdsAnything(folder))) {
     return true;
   }
-  const [{ holdingsOf }, { answerFor, isSameProject }] = await Promise.all([
+  const [{ holdingsOf }, { answerFor, isSameProject }, { findSchemaFiles }] = await Promise.all([
     import("../../exchange/trust/holdings.ts"),
     import("../../exchange/trust/trust.ts"),
+    import("../../artifacts/find-schema-files.ts"),
   ]);
   const places = personaFolderPaths(cli);
-  const holdings = await holdingsOf(places, folder);
+  const holdings = await holdingsOf(places, folder, findSchemaFiles);
   if (holdings.items.length === 0) {
     return true;
   }

@@ -1,5 +1,4 @@
 import { DEMO_MODEL } from "./name.ts";
-import type { IdleLimits } from "../../agent/models/receive-stream.ts";
 
 /** What the models need from the environment. Addresses and keys are null where none is set. */
 export interface ModelConfig {
@@ -16,6 +15,14 @@ export interface ModelConfig {
   readonly idle: IdleLimits;
   /** Tokens that every model is taken to read at most, as it was written; null where nobody says. */
   readonly contextTokens: string | null;
+}
+
+/** How long a provider may send nothing of an answer, in milliseconds. */
+export interface IdleLimits {
+  /** Before its first text or tool call, and while it reports that it reasons. */
+  readonly beforeTextMs: number;
+  /** After its first character of text or of a tool call. */
+  readonly afterTextMs: number;
 }
 
 export interface ProviderConfig {

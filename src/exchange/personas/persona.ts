@@ -1,3 +1,6 @@
+/** Who answers in sessions that name nobody. */
+export const DEFAULT_PERSONA = "assistant";
+
 /** Where a persona was found, in the order in which they are looked for. */
 export type PersonaSource = "repository" | "user" | "built-in";
 

@@ -2,13 +2,18 @@ import { createHash } from "node:crypto";
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
 
-import { findSchemaFiles } from "../../artifacts/find-schema-files.ts";
 import { INSTRUCTIONS_FILE } from "../personas/repo-instructions.ts";
 import { isBroken, type PersonaEntry } from "../personas/persona.ts";
 import type { PersonaFolders } from "../personas/folders.ts";
 import { surveyPersonas } from "../personas/list.ts";
 
 const SCHEMA_FOLDER = ".reprise/schemas";
+
+/** Lists the schema files in a folder that must lie within another one. */
+type FindSchemas = (
+  path: string,
+  within: string,
+) => Promise<readonly string[] | "outside" | "too_large">;
 
 /** What a folder holds that acts once the folder is trusted. */
 export interface Holdings {
@@ -19,11 +24,15 @@ export interface Holdings {
 }
 
 /** Lists the instructions, personas and schemas of a folder, trusted or not. Nothing of them acts. */
-export async function holdingsOf(places: PersonaFolders, folder: string): Promise<Holdings> {
+export async function holdingsOf(
+  places: PersonaFolders,
+  folder: string,
+  findSchemas: FindSchemas,
+): Promise<Holdings> {
   const [instructions, personas, schemas] = await Promise.all([
     sizeOf(join(folder, INSTRUCTIONS_FILE)),
     personasOf(places, folder),
-    schemasOf(folder),
+    findSchemas(join(folder, SCHEMA_FOLDER), folder).then(schemaItem, () => null),
   ]);
   const items = [
     ...(instructions === null ? [] : [`${INSTRUCTIONS_FILE} (${shownSize(instructions)})`]),
@@ -68,8 +77,7 @@ function itemOf(entry: PersonaEntry, replaced: PersonaEntry | undefined): string
   return `persona ${entry.name} (replaces ${replaced.source === "user" ? "yours" : "the built-in one"})`;
 }
 
-async function schemasOf(folder: string): Promise<string | null> {
-  const found = await findSchemaFiles(join(folder, SCHEMA_FOLDER), folder).catch(() => []);
+function schemaItem(found: Awaited<ReturnType<FindSchemas>>): string | null {
   if (typeof found === "string") {
     return `${SCHEMA_FOLDER} (${found === "outside" ? "leads out of the folder" : "too large"}; not used)`;
   }

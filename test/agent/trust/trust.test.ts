@@ -7,6 +7,7 @@ import { createExchanger } from "../../../src/agent/exchange.ts";
 import { listPersonas } from "../../../src/exchange/personas/list.ts";
 import { loadPersona } from "../../../src/exchange/personas/load.ts";
 import { repoInstructions } from "../../../src/exchange/personas/repo-instructions.ts";
+import { findSchemaFiles } from "../../../src/artifacts/find-schema-files.ts";
 import { holdingsOf } from "../../../src/exchange/trust/holdings.ts";
 import {
   answerFor,
@@ -167,7 +168,7 @@ describe("the answer", () => {
   it("[TRUST-4] no counts for the list that was shown, and for no other", async () => {
     const places = { ...hostileFolder(), trust: source() };
     const { repoPath, trust } = places;
-    const list = () => holdingsOf(places, repoPath);
+    const list = () => holdingsOf(places, repoPath, findSchemaFiles);
     const { items, fingerprint } = await list();
     expect(items).toEqual([
       "AGENTS.md (8 bytes)",

@@ -1,24 +1,35 @@
-import { isRepriseError, RepriseError } from "../../core/errors.ts";
-import type { Compacted, Exchanger, Live } from "../../exchange/exchanger.ts";
-import type { Persona } from "../../exchange/personas/persona.ts";
-import type { WhenBusy } from "../../exchange/lease-holder.ts";
-import type { ExchangeResult } from "../../exchange/events.ts";
-import { MAX_CONTENT_BYTES } from "../../core/limits.ts";
-import type { Caller } from "../../core/origins.ts";
-import type { Session } from "../../core/sessions.ts";
-import { isStorableText } from "../../core/text.ts";
-import { endSession } from "../../store/sessions/change.ts";
-import { createSession } from "../../store/sessions/create.ts";
-import { readFailures } from "../../store/sessions/failures.ts";
-import { setPlanMode } from "../../store/sessions/plan-mode.ts";
-import type { Store } from "../../store/store.ts";
-import { checkModel, checkNewSession, checkPersona } from "../preflight.ts";
-import type { SelectedSession } from "../select-session.ts";
-import type { CliContext } from "../context.ts";
-import { beginThread } from "../../exchange/start-thread.ts";
-import type { Ask, FromOutside } from "./from-outside.ts";
+import { isRepriseError, RepriseError } from "../core/errors.ts";
+import type { Compacted, Exchanger, ExchangerOptions, Live } from "./exchanger.ts";
+import type { Persona } from "./personas/persona.ts";
+import type { WhenBusy } from "./lease-holder.ts";
+import type { ExchangeResult } from "./events.ts";
+import { MAX_CONTENT_BYTES } from "../core/limits.ts";
+import type { Caller } from "../core/origins.ts";
+import type { Session } from "../core/sessions.ts";
+import { isStorableText } from "../core/text.ts";
+import { endSession } from "../store/sessions/change.ts";
+import { createSession, type NewSession } from "../store/sessions/create.ts";
+import { readFailures } from "../store/sessions/failures.ts";
+import { setPlanMode } from "../store/sessions/plan-mode.ts";
+import type { Store } from "../store/store.ts";
+import { modelSettings } from "./models/settings.ts";
+import { checkNewSession, checkPersona } from "./preflight.ts";
+import { beginThread } from "./start-thread.ts";
 
-/** One session as its screen uses it. Nothing is stored before the first message or command. */
+/** A session that is there, or the columns of one that is made with its first message. */
+export type ConversationStart =
+  | { readonly kind: "existing"; readonly session: Session }
+  | { readonly kind: "new"; readonly columns: NewSession & { readonly persona_name: string } };
+
+/** Called before an exchange uses what came over HTTP. */
+export interface Confirmation {
+  /** Before a session's model, persona or folder is used. Error codes: `not_confirmed`. */
+  confirmChoices(session: Session): Promise<void>;
+  /** Before an exchange hands messages over; those that are not confirmed stay pending. */
+  confirmMessages(session: Session): Promise<void>;
+}
+
+/** One session as a front end uses it. Nothing is stored before the first message or command. */
 export interface Conversation {
   /** The session as last seen; null while nothing has been stored. */
   current(): Session | null;
@@ -28,8 +39,6 @@ export interface Conversation {
     readonly persona_name: string | null;
     readonly repo_path: string | null;
   };
-  /** Lets a person confirm what came over HTTP. */
-  askWith(ask: Ask): void;
   /** Null continues: see `ExchangeRequest`. Error codes: as `exchange`, `not_confirmed`. */
   send(text: string | null, live: Live): Promise<ExchangeResult>;
   /** True if the last exchange failed and can be continued; false if that cannot be read. */
@@ -47,25 +56,24 @@ export interface Conversation {
   end(): Promise<Session | null>;
   /** Error codes: `persona_not_found`, `persona_invalid`, `folder_not_trusted`. */
   checkPersona(name: string): Promise<Persona>;
-  /** Error codes: `model_unknown`, `model_key_missing`, `config_invalid`. */
-  checkModel(name: string): Promise<void>;
+  /** Error codes: as `modelSettings`. */
+  checkModel(name: string): void;
 }
 
-export interface ConversationParts {
-  readonly cli: CliContext;
+export interface ConversationOptions extends Pick<ExchangerOptions, "models" | "personas"> {
   readonly store: Store;
-  readonly chosen: SelectedSession;
+  readonly start: ConversationStart;
   /** Given the leases that could not be given back; see `HoldInput`. */
   readonly openExchanger: (unreturned: Set<string>) => Promise<Exchanger>;
   readonly whenBusy: WhenBusy;
   readonly caller: Caller;
-  readonly fromOutside: FromOutside;
+  readonly confirmation: Confirmation;
 }
 
-export function createConversation(parts: ConversationParts): Conversation {
-  const { cli, store, chosen, caller, fromOutside } = parts;
-  const columns = chosen.kind === "new" ? chosen.columns : null;
-  let session = chosen.kind === "existing" ? chosen.session : null;
+export function createConversation(options: ConversationOptions): Conversation {
+  const { store, models, personas, start, whenBusy, caller, confirmation } = options;
+  const columns = start.kind === "new" ? start.columns : null;
+  let session = start.kind === "existing" ? start.session : null;
   let exchanger: Promise<Exchanger> | null = null;
   const unreturned = new Set<string>();
 
@@ -75,7 +83,6 @@ export function createConversation(parts: ConversationParts): Conversation {
 
   return {
     current: () => session,
-    askWith: fromOutside.askWith,
     planned: () => ({
       model: session?.model ?? columns?.model ?? null,
       persona_name: session?.persona_name ?? columns?.persona_name ?? null,
@@ -89,16 +96,16 @@ export function createConversation(parts: ConversationParts): Conversation {
       }
       if (session === null && columns !== null) {
         const { persona_name, model = null, repo_path = null } = columns;
-        await checkNewSession(cli, { persona_name, model, repo_path });
+        await checkNewSession(options, { persona_name, model, repo_path });
       }
       if (session !== null) {
-        await fromOutside.confirmChoices(session);
-        await fromOutside.confirmMessages(session);
+        await confirmation.confirmChoices(session);
+        await confirmation.confirmMessages(session);
       }
-      const open = await (exchanger ??= parts.openExchanger(unreturned));
+      const open = await (exchanger ??= options.openExchanger(unreturned));
       const { id } = await stored();
       const result = await open.exchange(
-        { session_id: id, text, when_busy: parts.whenBusy, caller },
+        { session_id: id, text, when_busy: whenBusy, caller },
         live,
       );
       keep(result.session);
@@ -109,9 +116,9 @@ export function createConversation(parts: ConversationParts): Conversation {
       if (session === null) {
         return null;
       }
-      await fromOutside.confirmChoices(session);
-      const open = await (exchanger ??= parts.openExchanger(unreturned));
-      const request = { session_id: session.id, when_busy: parts.whenBusy };
+      await confirmation.confirmChoices(session);
+      const open = await (exchanger ??= options.openExchanger(unreturned));
+      const request = { session_id: session.id, when_busy: whenBusy };
       const compacted = await open.compact(request, { signal });
       keep(compacted.session);
       return compacted;
@@ -123,8 +130,8 @@ export function createConversation(parts: ConversationParts): Conversation {
     end: async () =>
       session === null ? null : keep(await store.write(endSession, { id: session.id })),
     checkPersona: (name) =>
-      checkPersona(cli, { name, repo_path: session?.repo_path ?? columns?.repo_path ?? null }),
-    checkModel: (name) => checkModel(cli, name),
+      checkPersona(personas, { name, repo_path: session?.repo_path ?? columns?.repo_path ?? null }),
+    checkModel: (name) => void modelSettings({ name, config: models }),
   };
 }
 

@@ -1,0 +1,78 @@
+import { RepriseError } from "../../core/errors.ts";
+import type { ModelConfig } from "./config.ts";
+import { windowOf } from "./context-window.ts";
+import { parseModelName, type Provider } from "./name.ts";
+
+/** A provider that is asked without a key, at an address that the user set. */
+export interface Keyless {
+  /** The variable that would hold the key. */
+  readonly variable: string;
+  /** Host and port of the address: the rest of it may hold a secret. */
+  readonly host: string;
+}
+
+/** What a provider's client is made with. */
+export interface ModelSettings {
+  readonly provider: Provider;
+  readonly model: string;
+  /** Tokens that it reads at most. */
+  readonly window: number;
+  /** A placeholder if none is needed. */
+  readonly apiKey: string;
+  /** Empty for the demo model. */
+  readonly baseUrl: string;
+  /** Null if the provider has a key or needs none. */
+  readonly keyless: Keyless | null;
+}
+
+/** Compatible servers often want no key, but the clients refuse to start without one. */
+const PLACEHOLDER_KEY = "none";
+
+const BASE_URLS: Readonly<Record<Exclude<Provider, "demo">, string>> = {
+  anthropic: "https://api.anthropic.com",
+  openai: "https://api.openai.com/v1",
+  ollama: "http://127.0.0.1:11434",
+};
+
+/**
+ * The settings of the model `provider:model`: all that can be refused before anything is sent. A
+ * server of one's own (`baseUrl`) needs no key.
+ *
+ * Error codes: `model_unknown`, `model_key_missing`, `config_invalid` for an unusable variable.
+ */
+export function modelSettings(input: {
+  readonly name: string;
+  readonly config: ModelConfig;
+}): ModelSettings {
+  const { provider, model } = parseModelName(input.name);
+  const settings = { provider, model, window: windowOf(input) };
+  if (provider === "demo") {
+    return { ...settings, apiKey: PLACEHOLDER_KEY, baseUrl: "", keyless: null };
+  }
+  const { baseUrl } = input.config[provider];
+  const apiKey = provider === "ollama" ? PLACEHOLDER_KEY : input.config[provider].apiKey;
+  const variable = provider.toUpperCase();
+  if (apiKey === null && baseUrl === null) {
+    throw new RepriseError(
+      "model_key_missing",
+      `this model needs a key: set ${variable}_API_KEY, or take the offline model with --model demo`,
+    );
+  }
+  const url = checkUrl(baseUrl ?? BASE_URLS[provider], `${variable}_BASE_URL`);
+  return {
+    ...settings,
+    apiKey: apiKey ?? PLACEHOLDER_KEY,
+    baseUrl: url,
+    keyless: apiKey === null ? { variable: `${variable}_API_KEY`, host: new URL(url).host } : null,
+  };
+}
+
+function checkUrl(text: string, variable: string): string {
+  if (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)) {
+    return text;
+  }
+  throw new RepriseError(
+    "config_invalid",
+    `${variable} is no address; write it with its scheme, like http://127.0.0.1:8080/v1`,
+  );
+}

@@ -1,0 +1,48 @@
+import type { BaseMessage } from "@langchain/core/messages";
+
+/** LangChain's mark of a summary, by which the mirror knows one, and ours. */
+const SOURCE = "summarization";
+const KEPT_FROM = "reprise_kept_from";
+
+/** What makes a message the summary of all messages before the one with this id. */
+export function summaryMarks(kept_from: string): Record<string, unknown> {
+  return { lc_source: SOURCE, [KEPT_FROM]: kept_from };
+}
+
+/** True for every summary, LangChain's own included. */
+export function isMarkedSummary({ additional_kwargs }: BaseMessage): boolean {
+  return additional_kwargs["lc_source"] === SOURCE;
+}
+
+/** True for a summary that Reprise has made. */
+export function isSummary(message: BaseMessage | undefined): boolean {
+  return message !== undefined && KEPT_FROM in message.additional_kwargs;
+}
+
+/** Places of the messages that the model was sent before it gave the answer at a place. */
+export function sentPlaces(messages: readonly BaseMessage[], answer: number): number[] {
+  let at = answer - 1;
+  while (at >= 0 && !isSummary(messages[at])) {
+    at -= 1;
+  }
+  const places = at === -1 ? [] : [at];
+  for (let place = at === -1 ? 0 : firstKept(messages, at); place < answer; place += 1) {
+    if (!isSummary(messages[place])) {
+      places.push(place);
+    }
+  }
+  return places;
+}
+
+/** Place of the first message that the summary at a place leaves to stand for itself. */
+export function firstKept(messages: readonly BaseMessage[], at: number): number {
+  const id: unknown = messages[at]?.additional_kwargs[KEPT_FROM];
+  // it stands not far in front of the summary, however long the thread is
+  for (let from = at - 1; from >= 0; from -= 1) {
+    if (messages[from]?.id === id) {
+      return from;
+    }
+  }
+  // the message was taken out of the thread since: what follows the summary is there for sure
+  return at + 1;
+}
