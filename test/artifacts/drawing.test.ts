@@ -38,7 +38,7 @@ const three = planOf([
 const evil = planOf([{ key: "a", title: EVIL, role: EVIL }]);
 
 describe("the picture", () => {
-  it("[PLAN-13] is well-formed, says in words what it shows and loads nothing", () => {
+  it("[PLAN-13] [PLAN-71] is well-formed, says in words what it shows and loads nothing", () => {
     const svg = drawSvg({ ...three, estimated_duration_hours: 1.5 });
     expect(xmlFault(svg)).toBeNull();
     expect(svg).toContain('role="img" aria-labelledby="plan-title plan-desc"');
@@ -53,7 +53,7 @@ describe("the picture", () => {
     expect(svg).not.toMatch(/<script|<image|<foreignObject|href|url\((?!#)|@import/);
   });
 
-  it("[PLAN-13] lets nothing that a plan says become markup", () => {
+  it("[PLAN-13] [PLAN-72] lets nothing that a plan says become markup", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary", maxLength: 40 }), (text) => {
         expect(xmlFault(drawSvg(planOf([{ key: "a", title: text, role: text }])))).toBeNull();

@@ -46,7 +46,7 @@ describe("the waves", () => {
 });
 
 describe("the longest chain", () => {
-  it("[PLAN-6] is one of dependencies, as long as there are waves", () => {
+  it("[PLAN-6] [PLAN-60] is one of dependencies, as long as there are waves", () => {
     fc.assert(
       fc.property(acyclic, ({ edges }) => {
         const { longestChain, waves } = graphOf(edges);
@@ -72,7 +72,7 @@ it("[PLAN-6] a plan without phases has no wave", () => {
   expect(graphOf([])).toEqual({ waves: [], longestChain: [], edges: [] });
 });
 
-it("[PLAN-6] a chain of 100,000 phases needs no stack", () => {
+it("[PLAN-6] [PLAN-61] a chain of 100,000 phases needs no stack", () => {
   const chain = Array.from({ length: 100_000 }, (_, node) => (node > 0 ? [node - 1] : []));
   const { waves, longestChain } = graphOf(chain);
   expect([waves.length, longestChain.length, longestChain.at(-1)]).toEqual([

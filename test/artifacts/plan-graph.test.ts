@@ -34,7 +34,7 @@ describe("the plan's graph", () => {
     );
   });
 
-  it("[PLAN-4] finds the same, in whatever order the phases stand", () => {
+  it("[PLAN-4] [PLAN-57] finds the same, in whatever order the phases stand", () => {
     const said = ({ findings }: PlanReport): string[] =>
       findings.map(({ code, message, path = [] }) => `${code} ${message} ${path.join()}`).sort();
     fc.assert(
@@ -126,7 +126,7 @@ describe("the plan's graph", () => {
     expect(validate(chain).findings.map(({ path }) => path?.length)).toEqual([size + 1]);
   });
 
-  it("[PLAN-5] tells a hundred circles and that there are more", () => {
+  it("[PLAN-5] [PLAN-59] tells a hundred circles and that there are more", () => {
     const size = 300;
     const pairs = (count: number): number[][] =>
       Array.from({ length: size }, (_, node) => (node < 2 * count ? [node ^ 1] : []));
@@ -137,7 +137,7 @@ describe("the plan's graph", () => {
     ]);
   });
 
-  it("[PLAN-5] lists ten thousand findings and says that there are more", () => {
+  it("[PLAN-5] [PLAN-59] lists ten thousand findings and says that there are more", () => {
     const unknown = Array.from({ length: 10_001 }, (_, node) => node + 1);
     const all = validate([unknown.slice(1)]);
     expect(codes(all.findings)).toEqual(Array(10_000).fill("unknown_dependency"));

@@ -186,7 +186,7 @@ describe("the registry", () => {
     }
   });
 
-  it("[PLAN-7] follows no link out of the project", async () => {
+  it("[PLAN-7] [PLAN-62] follows no link out of the project", async () => {
     const folder = project({ "name.json": name });
     const outside = join(temporaryFolder(), "outside.json");
     writeFileSync(outside, JSON.stringify({ $id: "dev/outside@1" }));
@@ -244,7 +244,7 @@ describe("an artifact without a published schema", () => {
     });
   });
 
-  it("[PLAN-8] that is a specification needs its run's UUID", async () => {
+  it("[PLAN-8] [PLAN-63] that is a specification needs its run's UUID", async () => {
     const registry = await load(null);
     const found = (document: unknown) => codes(registry, "dev/spec@1", document);
     expect(await found({ runId: plan()["runId"], any: 1 })).toEqual(["schema_unpublished "]);

@@ -44,7 +44,7 @@ describe("while an exchange is at work", () => {
     ]);
   });
 
-  it("[CLI-53] --take-over takes the session: the other stores nothing more", async () => {
+  it("[CLI-53] [CLI-121] --take-over takes the session: the other stores nothing more", async () => {
     const { home } = await slowThenFast(WORDS.slice(0, 200));
     const running = await startAnswer(home);
     expect(await home.call(["--session", ID, "-p", "mine", "--take-over"])).toMatchObject({

@@ -137,7 +137,7 @@ it("[MOVE-3] a backup takes no file's place unasked, and never the database's ow
   expect(query(taken, "SELECT id FROM sessions")).toEqual([{ id: idLike("abcdef1") }]);
 });
 
-it("[MOVE-3] what is no database of Reprise is refused, and an older one is copied as it is", async () => {
+it("[MOVE-3] [MOVE-16] what is no database of Reprise is refused, and an older one is copied as it is", async () => {
   const home = freshHome();
   const folder = temporaryFolder();
   const path = (name: string): string => join(folder, name);
@@ -165,7 +165,7 @@ it("[MOVE-3] what is no database of Reprise is refused, and an older one is copi
   expect(query(path("copy.db"), "PRAGMA application_id")).toEqual([{ application_id: 0x52505253 }]);
 });
 
-it("[MOVE-2] a backup that is stopped leaves nothing behind", async () => {
+it("[MOVE-2] [MOVE-15] a backup that is stopped leaves nothing behind", async () => {
   const home = freshHome();
   await seed(home, { id: idLike("abcdef1"), messages: ["one"] });
   const folder = temporaryFolder();

@@ -21,7 +21,7 @@ function projectKey(path: string): string {
 }
 
 describe("a new session", () => {
-  it("[CLI-24] [CLI-30] records folder, project, persona, title and the model it talked with; the demo says what it is", async () => {
+  it("[CLI-24] [CLI-30] [CLI-117] records folder, project, persona, title and the model it talked with; the demo says what it is", async () => {
     const home = freshHome();
     const text = `${"é🎉".repeat(30)} and more`;
     const { code, stdout, stderr } = await home.call(["-p", text, "--plan"]);
@@ -46,7 +46,7 @@ describe("a new session", () => {
     expect(stderr).toBe(`Resume with: reprise --session ${session?.id}\n`);
   });
 
-  it("[CLI-24] is not stored before its first message or command, nor when it could not answer", async () => {
+  it("[CLI-24] [CLI-114] is not stored before its first message or command, nor when it could not answer", async () => {
     const home = freshHome();
     mkdirSync(join(home.project, ".reprise/personas"), { recursive: true });
     writeFileSync(join(home.project, ".reprise/personas/broken.md"), "---\nname: [\n---\n");
@@ -155,7 +155,7 @@ describe("--continue", () => {
     expect((await home.call(["--continue"])).stderr).toContain(first?.id);
   });
 
-  it("[CLI-28] begins nothing where there is none, and does not go with --session", async () => {
+  it("[CLI-28] [CLI-115] begins nothing where there is none, and does not go with --session", async () => {
     const home = freshHome();
     const none = await home.call(["--continue", "-p", "hi"]);
     expect(none).toMatchObject({ code: 3, stdout: "" });
@@ -215,7 +215,7 @@ describe("options on a session that is there", () => {
     });
   });
 
-  it("[CLI-29] refused ones leave the session as it was", async () => {
+  it("[CLI-29] [CLI-116] refused ones leave the session as it was", async () => {
     const home = freshHome();
     await seed(home, {
       id: idLike("abcdef1"),

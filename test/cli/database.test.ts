@@ -41,7 +41,7 @@ describe("where the database is", () => {
     expect(postgres.stderr).not.toContain("secret");
   });
 
-  it("[CLI-7] an address with a typing error is refused and not made into a file", async () => {
+  it("[CLI-7] [CLI-110] an address with a typing error is refused and not made into a file", async () => {
     const home = freshHome();
     for (const address of [
       "postgress://user:secret@127.0.0.1/db",
@@ -161,7 +161,7 @@ describe("a database that cannot be used", () => {
     },
   );
 
-  it("[CLI-9] is read while another program holds its lock; what cannot be stored is refused", async () => {
+  it("[CLI-9] [CLI-111] is read while another program holds its lock; what cannot be stored is refused", async () => {
     const home = freshHome();
     await seed(home, { id: idLike("abcdef1"), messages: ["one"] });
     const lock = startProgram("store-lock.ts", [home.database]);

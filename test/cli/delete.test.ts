@@ -65,7 +65,7 @@ describe("sessions delete", () => {
     expect(answer).not.toContain("Ada");
   });
 
-  it("[MOVE-11] without a terminal it needs --yes, says what would go and deletes nothing", async () => {
+  it("[MOVE-11] [MOVE-25] without a terminal it needs --yes, says what would go and deletes nothing", async () => {
     const home = await seeded();
     const refused = await home.call(["sessions", "delete", "aaaaaa"], { input: "y\n" });
     expect(refused).toMatchObject({ code: 2, stdout: "" });

@@ -52,7 +52,7 @@ describe("lines on standard input", () => {
     expect(more).toEqual([]);
   });
 
-  it("[CLI-22] resume goes on where the session stood, and needs an id without a terminal", async () => {
+  it("[CLI-22] [CLI-113] resume goes on where the session stood, and needs an id without a terminal", async () => {
     const home = freshHome();
     await seed(home, { id: idLike("abcdef1"), messages: ["My name is Ada"] });
     const resumed = await home.call(["sessions", "resume", "abcdef"], {
@@ -66,7 +66,7 @@ describe("lines on standard input", () => {
     expect(without.stderr).toMatch(/^reprise: Name the session: .*\[invalid_usage\]\n$/);
   });
 
-  it("[CLI-35] [CLI-45] end at the first that fails: the rest may depend on it", async () => {
+  it("[CLI-35] [CLI-45] [CLI-119] end at the first that fails: the rest may depend on it", async () => {
     const home = freshHome();
     const { code, stdout, stderr } = await home.call([], {
       input: "one\n/nonsense\nnever sent\n",

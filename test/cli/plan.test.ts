@@ -98,7 +98,7 @@ describe("plan validate, for people", () => {
     expect(last[1]).toBe("many.json: 10000 findings and more");
   });
 
-  it("[PLAN-3] writes nothing that a terminal would act on", async () => {
+  it("[PLAN-3] [PLAN-56] writes nothing that a terminal would act on", async () => {
     const name = await save("esc.json", JSON.stringify(plan({ "\u001b[2J\u009b\u202e": 1 })));
     const { stdout } = await run(["plan", "validate", name], { cwd: directory });
     expect(stdout).toContain('"\\u001b[2J\\u009b\\u202e"');
@@ -106,7 +106,7 @@ describe("plan validate, for people", () => {
 });
 
 describe("plan validate, for programs", () => {
-  it("[PLAN-3] [PLAN-9] gives each finding its whole record", async () => {
+  it("[PLAN-3] [PLAN-9] [PLAN-55] [PLAN-67] gives each finding its whole record", async () => {
     const { files } = await validateJson(join(directory, "faulty.json"));
     const found = new Map(files[0]!.findings.map((finding) => [finding.code, finding]));
     expect(found.get("unknown_dependency")).toEqual({
@@ -131,7 +131,7 @@ describe("plan validate, for programs", () => {
     expect([valid, code]).toEqual([false, 1]);
   });
 
-  it("[PLAN-9] answers valid with exit code 0", async () => {
+  it("[PLAN-9] [PLAN-64] answers valid with exit code 0", async () => {
     const { code, ...answer } = await validateJson(join(directory, "valid.json"));
     expect(code).toBe(0);
     expect(answer).toEqual({
@@ -142,7 +142,7 @@ describe("plan validate, for programs", () => {
 });
 
 describe("plan validate, what it reads", () => {
-  it("[PLAN-9] reads - from standard input", async () => {
+  it("[PLAN-9] [PLAN-65] reads - from standard input", async () => {
     const good = await run(["plan", "validate", "-"], { stdin: JSON.stringify(plan()) });
     expect(good).toMatchObject({ code: 0, stdout: "-: valid, 1 phase\n" });
     const bad = await run(["plan", "validate", "-"], { stdin: "{" });
@@ -150,7 +150,7 @@ describe("plan validate, what it reads", () => {
     expect(bad.stdout).toContain("-:1:2 error the file ends before the closing }");
   });
 
-  it("[PLAN-9] reads YAML from standard input and JSON from a pipe that is named", async () => {
+  it("[PLAN-9] [PLAN-65] reads YAML from standard input and JSON from a pipe that is named", async () => {
     const stdin = "runId: x\nphaseKey: p\nphases: []\n";
     const yaml = await run(["plan", "validate", "-"], { stdin });
     expect(yaml.stdout).toContain("-:1:8 error runId must be a UUID");
@@ -163,7 +163,7 @@ describe("plan validate, what it reads", () => {
     expect(piped.stdout).toBe("named: valid, 1 phase\n");
   });
 
-  it("[PLAN-9] refuses a pipe that nobody writes to, a device and a socket", async () => {
+  it("[PLAN-9] [PLAN-66] refuses a pipe that nobody writes to, a device and a socket", async () => {
     execFileSync("mkfifo", [join(directory, "quiet")]);
     const server = createServer().listen(join(directory, "socket"));
     await once(server, "listening");
@@ -177,12 +177,12 @@ describe("plan validate, what it reads", () => {
     ]);
   });
 
-  it("[PLAN-9] refuses - twice and no file at all as wrong usage", async () => {
+  it("[PLAN-9] [PLAN-64] refuses - twice and no file at all as wrong usage", async () => {
     expect(await run(["plan", "validate", "-", "-"])).toMatchObject({ code: 2, stdout: "" });
     expect(await run(["plan", "validate"])).toMatchObject({ code: 2, stdout: "" });
   });
 
-  it("[PLAN-9] reports a missing file and a directory, and still every other", async () => {
+  it("[PLAN-9] [PLAN-64] reports a missing file and a directory, and still every other", async () => {
     const good = await save("good.json", JSON.stringify(plan()));
     const { code, files } = await validateJson("missing.json", ".", good);
     expect(code).toBe(1);
@@ -227,7 +227,7 @@ describe("plan validate, what it reads", () => {
     ]);
   });
 
-  it("[PLAN-2] holds YAML to what JSON can say", async () => {
+  it("[PLAN-2] [PLAN-54] holds YAML to what JSON can say", async () => {
     const texts = ["a: [1", "a: &x 1\nb: *x", "a: !t x", "a: 1\n---\nb: 2", "# only this"];
     expect(await placesIn(texts, "yaml")).toEqual([
       "malformed_yaml 1:6",
@@ -337,7 +337,7 @@ describe("plan validate --format", () => {
     );
   });
 
-  it("[PLAN-11] sarif: a log of one run with place, level and rule of each finding", async () => {
+  it("[PLAN-11] [PLAN-68] sarif: a log of one run with place, level and rule of each finding", async () => {
     const args = ["plan", "validate", "--format", "sarif", "faulty.json", "valid.json"];
     const { code, stdout } = await run(args, { cwd: directory });
     expect(code).toBe(1);
@@ -405,7 +405,7 @@ describe("the names in a plan", () => {
     expect(after).toEqual({ code: 0, stdout: "plan.json: valid, 1 phase\n", stderr: "" });
   });
 
-  it("[SCHEMA-2] a broken schema of the folder stops no plan that does not use it", async () => {
+  it("[SCHEMA-2] [SCHEMA-22] a broken schema of the folder stops no plan that does not use it", async () => {
     const folder = join(directory, "broken");
     await mkdir(join(folder, ".reprise/schemas"), { recursive: true });
     await writeFile(join(folder, ".reprise/schemas/a.json"), '{"$id": "a@1", "type": "text"}');
@@ -472,7 +472,7 @@ describe("plan show", () => {
     ]);
   });
 
-  it("[PLAN-12] gives programs the same as JSON", async () => {
+  it("[PLAN-12] [PLAN-69] gives programs the same as JSON", async () => {
     const { stdout } = await run(["plan", "show", "--json", "valid.json"], { cwd: directory });
     expect(JSON.parse(stdout)).toMatchObject({
       estimated_duration_hours: 12.5,
@@ -486,7 +486,7 @@ describe("plan show", () => {
     });
   });
 
-  it("[PLAN-12] [PLAN-13] a plan with faults is refused with them, its warnings are notices", async () => {
+  it("[PLAN-12] [PLAN-13] [PLAN-70] a plan with faults is refused with them, its warnings are notices", async () => {
     for (const command of ["show", "graph"]) {
       const refused = await run(["plan", command, "faulty.json"], { cwd: directory });
       expect([refused.code, refused.stdout]).toEqual([1, ""]);

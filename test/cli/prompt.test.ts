@@ -29,7 +29,7 @@ describe("-p", () => {
     expect(session).toMatchObject({ last_seq: 2, activity: "idle" });
   });
 
-  it("[CLI-33] [CLI-34] reads - from standard input as it is; --json prints one document and nothing else", async () => {
+  it("[CLI-33] [CLI-34] [CLI-118] reads - from standard input as it is; --json prints one document and nothing else", async () => {
     const content = "two\r\nlines\twith “quotes”, 🎉 and \u001b[31m\n";
     const server = await startModelServer({
       answer: () => ({

@@ -56,7 +56,7 @@ const idsOf = async (home: Home): Promise<string[]> =>
 const prune = (home: Home, ...more: string[]): Promise<{ id: string }[]> =>
   home.json<{ id: string }[]>(["sessions", "prune", "--older-than", "90d", "--json", ...more]);
 
-it("[MOVE-13] prunes ended sessions without activity for so long, sub-agents with their parent, oldest first", async () => {
+it("[MOVE-13] [MOVE-26] prunes ended sessions without activity for so long, sub-agents with their parent, oldest first", async () => {
   const home = await seeded();
   const all = await idsOf(home);
   const would = await prune(home, "--dry-run");

@@ -18,7 +18,7 @@ it.each([[["schema", "dev/phase-plan@1"]], [["schema", "show", "dev/phase-plan@1
   },
 );
 
-it("[PLAN-15] refuses an unknown id, naming the known ones and not the one asked for", async () => {
+it("[PLAN-15] [PLAN-73] refuses an unknown id, naming the known ones and not the one asked for", async () => {
   const { code, stdout, stderr } = await run(["schema", "dev/phase-plan@2"]);
   expect([code, stdout]).toEqual([3, ""]);
   for (const id of ["dev/phase-plan@1", "dev/spec@1", "common/final-report@1"]) {

@@ -86,7 +86,7 @@ describe.skipIf(!canMakeTerminal)("in a terminal (needs util-linux' script)", ()
     );
   });
 
-  it("[CLI-47] Ctrl-C at the prompt leaves the second time, and stops an answer without leaving", async () => {
+  it("[CLI-47] [CLI-123] Ctrl-C at the prompt leaves the second time, and stops an answer without leaving", async () => {
     const { home } = await slowThenFast();
     const terminal = openTerminal(home, "reprise --session abcdef");
     await terminal.shows(/Session abcdef1\S+:0 · 0 messages · no title yet\n> $/);

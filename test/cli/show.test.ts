@@ -115,7 +115,7 @@ describe("an id on the command line", () => {
     ]);
   });
 
-  it("[CLI-20] that no session begins with is refused, whatever it is", async () => {
+  it("[CLI-20] [CLI-112] that no session begins with is refused, whatever it is", async () => {
     const home = freshHome();
     await seed(home, { id: idLike("abcdef1") });
     for (const command of commands) {

@@ -104,7 +104,7 @@ describe("an interrupted exchange", () => {
     expect((await home.call(["--session", ID])).stderr).not.toContain("interrupted");
   });
 
-  it("[CLI-52] --continue-exchange goes on with it or with what was appended, else it is refused", async () => {
+  it("[CLI-52] [CLI-122] --continue-exchange goes on with it or with what was appended, else it is refused", async () => {
     const { home, server } = await slowThenFast();
     await (await startAnswer(home)).stop("SIGKILL");
     const go = ["--session", ID, "--continue-exchange"];

@@ -16,7 +16,7 @@ async function exported(home: Home, id: string): Promise<string> {
 
 const withoutTime = (text: string): string => text.replace(/^"exported_at":.*\n/m, "");
 
-it("[MOVE-4] [MOVE-5] a session moves to another home: the same export, verified, and it goes on with all it remembers", async () => {
+it("[MOVE-4] [MOVE-5] [MOVE-18] a session moves to another home: the same export, verified, and it goes on with all it remembers", async () => {
   const here = freshHome();
   const there = freshHome();
   const file = join(temporaryFolder(), "session.json");
@@ -105,7 +105,7 @@ it("[MOVE-6] [MOVE-7] an import that is refused stores nothing; --new-ids stores
   expect(await home.call(["sessions", "verify", copy.id])).toMatchObject({ code: 0 });
 });
 
-it("[MOVE-6] an export that no import would take says so and exits with 1", async () => {
+it("[MOVE-6] [MOVE-23] an export that no import would take says so and exits with 1", async () => {
   const home = freshHome();
   await home.call(["-p", "hello"]);
   const [{ id } = { id: "" }] = await sessionsOf(home);

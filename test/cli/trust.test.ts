@@ -66,7 +66,7 @@ describe("without a terminal", () => {
     expect(prompt()).toContain("Obey me");
   });
 
-  it("[TRUST-5] refuses --persona with a persona of the folder, and nothing is stored", async () => {
+  it("[TRUST-5] [TRUST-31] refuses --persona with a persona of the folder, and nothing is stored", async () => {
     const home = freshHome();
     put(join(home.project, ".claude/agents/helper.md"), "---\nname: helper\n---\nHelp.\n");
     const refused = await home.call(["-p", "hi", "--persona", "helper", "--json"]);
@@ -292,7 +292,7 @@ describe.skipIf(!canMakeTerminal)("in a terminal (needs util-linux' script)", ()
     ]);
   });
 
-  it("[TRUST-4] leaving stores nothing and begins nothing; an empty folder is not asked about", async () => {
+  it("[TRUST-4] [TRUST-29] leaving stores nothing and begins nothing; an empty folder is not asked about", async () => {
     const { home } = await hostileHome();
     const terminal = openTerminal(home);
     await terminal.shows(QUESTION);

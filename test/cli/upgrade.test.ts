@@ -31,7 +31,7 @@ it("[UPGRADE-7] upgrade --dry-run shows what would happen and changes nothing", 
   );
 });
 
-it("[UPGRADE-7] upgrade does it, once", async () => {
+it("[UPGRADE-7] [UPGRADE-10] upgrade does it, once", async () => {
   const home = olderHome();
 
   const done = await home.call(["upgrade"]);

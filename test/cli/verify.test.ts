@@ -199,7 +199,7 @@ ${id}  repaired: 1 row added, 1 changed, 0 removed, 0 at another position
     expect(answer).toContain("first");
   });
 
-  it("[STORE-55] says on standard error that it lowered the total of input tokens", async () => {
+  it("[STORE-55] [STORE-73] says on standard error that it lowered the total of input tokens", async () => {
     const home = freshHome();
     const id = await twoExchanges(home);
     const before = await detailOf(home, id);

@@ -100,7 +100,7 @@ describe("following a session", () => {
     await again.close();
   });
 
-  it("[HTTP-48] throws what another attempt would not mend", async () => {
+  it("[HTTP-48] [HTTP-117] throws what another attempt would not mend", async () => {
     await using t = await startTestServer({ token: "x" });
     const follow = (token: string | undefined, id: string) =>
       createClient({ baseUrl: t.url, token }).followSession(id, { pauseMs }).next();
@@ -108,7 +108,7 @@ describe("following a session", () => {
     await expect(follow(undefined, "ffffffff")).rejects.toMatchObject({ code: "unauthorized" });
   });
 
-  it("[HTTP-48] stops when its signal is aborted, while it reads and while it pauses", async () => {
+  it("[HTTP-48] [HTTP-118] stops when its signal is aborted, while it reads and while it pauses", async () => {
     await using t = await startTestServer();
     const id = await t.newSession();
     for (const baseUrl of [t.url, "http://127.0.0.1:1"]) {

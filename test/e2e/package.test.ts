@@ -82,7 +82,7 @@ describe("the package", () => {
   });
 
   it.skipIf(process.getuid?.() !== 0)(
-    "[PACK-3] leaves another user's folder alone, as with sudo (needs root)",
+    "[PACK-3] [PACK-6] leaves another user's folder alone, as with sudo (needs root)",
     async () => {
       const home = temporaryFolder();
       const folder = join(home, ".cache/reprise/compiled");
@@ -100,7 +100,7 @@ describe("the package", () => {
   );
 
   it.skipIf(process.getuid?.() !== 0).each([["with"], ["without"]])(
-    "[PACK-3] leaves nothing of root's in another user's home %s a cache (needs root)",
+    "[PACK-3] [PACK-6] leaves nothing of root's in another user's home %s a cache (needs root)",
     async (cache) => {
       const home = temporaryFolder();
       if (cache === "with") {

@@ -244,7 +244,7 @@ describe("token", () => {
 });
 
 describe("what is not a whole request", () => {
-  it("[HTTP-41] is 400, too many headers are 431", async () => {
+  it("[HTTP-41] [HTTP-106] is 400, too many headers are 431", async () => {
     const host = `Host: 127.0.0.1:${port}`;
     const answers = [
       ["NOT HTTP\r\n\r\n", 400, "malformed_request"],

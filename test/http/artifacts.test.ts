@@ -62,7 +62,7 @@ describe("the schemas", () => {
     expect((await t.call("HEAD", `${SCHEMAS}/dev/phase-plan@1`)).status).toBe(200);
   });
 
-  it("[PLAN-18] that nobody knows or published are 404, other methods 405", async () => {
+  it("[PLAN-18] [PLAN-75] that nobody knows or published are 404, other methods 405", async () => {
     for (const id of [
       "dev/spec@1",
       "dev%2Fspec%401",
@@ -116,7 +116,7 @@ describe("validating", () => {
     expect(found.get("duplicate_key")?.first_line).toBe(6);
   });
 
-  it("[PLAN-19] takes 1 MiB of JSON and 128 KiB of YAML, and not a byte more", async () => {
+  it("[PLAN-19] [PLAN-76] takes 1 MiB of JSON and 128 KiB of YAML, and not a byte more", async () => {
     const text = JSON.stringify(plan());
     const padded = (bytes: number): string => text.padEnd(bytes, " ");
     expect((await validate({ text: padded(1_048_576) })).json.valid).toBe(true);
@@ -158,7 +158,7 @@ describe("validating", () => {
   it.each([
     ["json", `[${"0,".repeat(99_998)}0]`, `[${"0,".repeat(99_999)}0]`],
     ["yaml", "- a\n".repeat(9_999), "- a\n".repeat(10_000)],
-  ])("[PLAN-19] takes so much %s and not a value more", async (syntax, most, more) => {
+  ])("[PLAN-19] [PLAN-77] takes so much %s and not a value more", async (syntax, most, more) => {
     const found = async (text: string) =>
       (await validate({ text, syntax })).json.findings.map(({ code }) => code);
     expect(await found(most)).toEqual(["wrong_type"]);
@@ -183,7 +183,7 @@ it("[PLAN-20] artifacts are behind the same gate as sessions", async () => {
   }
 });
 
-it("[PLAN-17] [SCHEMA-20] a folder's schemas are known too; a broken one stops no other and is named until it is mended", async () => {
+it("[PLAN-17] [SCHEMA-20] [PLAN-74] a folder's schemas are known too; a broken one stops no other and is named until it is mended", async () => {
   const project = temporaryFolder();
   const save = (name: string, content: string): void => {
     mkdirSync(join(project, ".reprise/schemas"), { recursive: true });

@@ -65,7 +65,7 @@ describe("pages of other origins", () => {
     expect(stream.headers.get("access-control-allow-origin")).toBe(PAGE);
   });
 
-  it("[HTTP-81] that were not allowed are refused, preflights included, and told no origin", async () => {
+  it("[HTTP-81] [HTTP-109] that were not allowed are refused, preflights included, and told no origin", async () => {
     for (const origin of [
       "http://evil.example",
       "http://localhost:5174",
@@ -116,7 +116,7 @@ describe("pages of other origins", () => {
     expect(answer.headers.get("access-control-allow-origin")).toBeNull();
   });
 
-  it("[HTTP-81] what is no origin, or a wildcard, is refused at the start", async () => {
+  it("[HTTP-81] [HTTP-110] what is no origin, or a wildcard, is refused at the start", async () => {
     for (const origin of ["*", "null", "localhost:5173", `${PAGE}/`, "ftp://x", "HTTP://X", ""]) {
       await expect(
         startServer({

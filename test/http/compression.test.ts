@@ -67,7 +67,7 @@ describe("large JSON answers", () => {
     }
   });
 
-  it("[HTTP-82] small answers and streams are sent as they are", async () => {
+  it("[HTTP-82] [HTTP-111] small answers and streams are sent as they are", async () => {
     await t.call("POST", `/api/sessions/${id}/end`);
     for (const path of ["/livez", `/api/sessions/${id}/stream`]) {
       const { status, headers } = await bytesOf(path, "gzip, br");
@@ -139,7 +139,7 @@ describe("paths behind a proxy", () => {
     expect(json.servers).toMatchObject([{ url: "/reprise" }]);
   });
 
-  it("[HTTP-84] or with that of a trusted proxy, if it is a plain path", async () => {
+  it("[HTTP-84] [HTTP-112] or with that of a trusted proxy, if it is a plain path", async () => {
     await using proxied = await startTestServer({ trustProxy: true });
     await created(proxied.url, null);
     const { headers } = await created(proxied.url, "/team/reprise");

@@ -33,7 +33,7 @@ describe("appending", () => {
     ]);
   });
 
-  it("[HTTP-9] concurrent messages get every place once", async () => {
+  it("[HTTP-9] [HTTP-94] concurrent messages get every place once", async () => {
     const id = await t.newSession();
     const acks = await Promise.all(Array.from({ length: 40 }, (_, index) => post(id, `m${index}`)));
     const places = acks.map(({ json }) => json.seq).sort((a, b) => a - b);
@@ -41,7 +41,7 @@ describe("appending", () => {
     expect((await detail(id)).messages).toHaveLength(40);
   });
 
-  it("[HTTP-9] gives any storable text back as it was sent", async () => {
+  it("[HTTP-9] [HTTP-93] gives any storable text back as it was sent", async () => {
     const id = await t.newSession();
     await fc.assert(
       fc.asyncProperty(
@@ -151,7 +151,7 @@ describe("Idempotency-Key", () => {
     expect((await detail(id)).messages).toHaveLength(2);
   });
 
-  it("[HTTP-14] with another message it is refused; another session has keys of its own", async () => {
+  it("[HTTP-14] [HTTP-95] with another message it is refused; another session has keys of its own", async () => {
     const id = await t.newSession();
     const key = { "idempotency-key": "k-2" };
     await post(id, "this", key);

@@ -145,7 +145,7 @@ describe("/metrics", () => {
     expect(value("reprise_exchanges", '{state="interrupted"}')).toBe(1);
   });
 
-  it("[OPS-5] answers while the database does not, without what only the database knows", async () => {
+  it("[OPS-5] [OPS-13] answers while the database does not, without what only the database knows", async () => {
     await using inner = await startTestServer();
     const never = Promise.withResolvers<never>();
     const store: Store = { ...inner.store, read: () => never.promise };

@@ -15,7 +15,7 @@ import { temporaryFolder } from "../helpers/temp.ts";
 const onPostgres = process.env["REPRISE_TEST_ENGINE"] === "postgres";
 
 describe("readiness", () => {
-  it("[HTTP-42] asks the store for a write, and a flood of questions for few", async () => {
+  it("[HTTP-42] [HTTP-107] asks the store for a write, and a flood of questions for few", async () => {
     await using inner = await startTestServer();
     let writes = 0;
     await using t = await startTestServer({
@@ -38,7 +38,7 @@ describe("readiness", () => {
     expect(left).toEqual([]);
   });
 
-  it("[HTTP-42] does not wait for a store that never answers, and asks it only once", async () => {
+  it("[HTTP-42] [HTTP-107] does not wait for a store that never answers, and asks it only once", async () => {
     await using inner = await startTestServer();
     const never = Promise.withResolvers<never>();
     let writes = 0;
@@ -60,7 +60,7 @@ describe("readiness", () => {
     expect(notReady).toMatchObject({ reason: expect.stringContaining("not answered") });
   });
 
-  it("[HTTP-42] says no once the service is to stop; everything else goes on", async () => {
+  it("[HTTP-42] [HTTP-108] says no once the service is to stop; everything else goes on", async () => {
     await using t = await startTestServer();
     expect((await t.call("GET", "/readyz")).status).toBe(200);
     t.server.retire();
@@ -74,7 +74,7 @@ describe("readiness", () => {
 });
 
 describe.skipIf(onPostgres)("a SQLite file that cannot be written", () => {
-  it("[HTTP-42] because another program keeps its lock: not ready until it lets go, told once", async () => {
+  it("[HTTP-42] [HTTP-115] because another program keeps its lock: not ready until it lets go, told once", async () => {
     const path = `${temporaryFolder()}/reprise.db`;
     await using store = await openSqliteStore({ path, busyTimeoutMs: 50 });
     await using t = await startTestServer({ store });

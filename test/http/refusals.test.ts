@@ -47,7 +47,7 @@ describe("problems", () => {
     }
   });
 
-  it("[HTTP-20] list every fault of a body with its JSON pointer", async () => {
+  it("[HTTP-20] [HTTP-99] list every fault of a body with its JSON pointer", async () => {
     const answer = await t.call<Refusal>("POST", "/api/sessions", {
       body: { persona_name: 5, model_override: "", repo_path: "relative", extra: 1, another: 2 },
     });
@@ -85,7 +85,7 @@ describe("problems", () => {
     expect(json.last_seq).toBe(0);
   });
 
-  it("[HTTP-20] a flood of faults is cut off at 20", async () => {
+  it("[HTTP-20] [HTTP-99] a flood of faults is cut off at 20", async () => {
     const query = Array.from({ length: 4 }, (_, index) => `limit=${index}&state=x`).join("&");
     const answer = await t.call<Refusal>("GET", `/api/sessions?${query}`);
     expect(answer.json.faults.map(({ pointer }) => pointer).sort()).toEqual(["/limit", "/state"]);
@@ -130,7 +130,7 @@ describe("bodies", () => {
     }
   });
 
-  it("[HTTP-22] of another Content-Type are 415", async () => {
+  it("[HTTP-22] [HTTP-100] of another Content-Type are 415", async () => {
     const path = `/api/sessions/${id}/messages`;
     const types = [
       "text/plain",
@@ -176,7 +176,7 @@ describe("paths and methods", () => {
     expect(withBody.json.code).toBe("method_not_allowed");
   });
 
-  it("[HTTP-23] every other path is 404", async () => {
+  it("[HTTP-23] [HTTP-101] every other path is 404", async () => {
     for (const path of [
       "/",
       "/api",
@@ -296,7 +296,7 @@ describe("failures of the service", () => {
     return { ...store, read: () => Promise.reject(error), write: () => Promise.reject(error) };
   }
 
-  it("[HTTP-27] [HTTP-57] a database out of reach is 503 with its code and Retry-After, and the log says why", async () => {
+  it("[HTTP-27] [HTTP-57] [HTTP-114] a database out of reach is 503 with its code and Retry-After, and the log says why", async () => {
     for (const code of [
       "database_locked",
       "database_full",
@@ -327,7 +327,7 @@ describe("failures of the service", () => {
     }
   });
 
-  it("[HTTP-27] anything else is 500 without details, and the log tells where", async () => {
+  it("[HTTP-27] [HTTP-102] anything else is 500 without details, and the log tells where", async () => {
     const error = new TypeError("secret of the database");
     await using broken = await startTestServer({ store: failing(t.store, error) });
     const answer = await broken.call<Refusal>("GET", "/api/sessions");

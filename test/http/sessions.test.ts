@@ -79,7 +79,7 @@ describe("creating", () => {
     expect(full.json).toMatchObject({ persona_name: "π😀", model: "openai:x", repo_path: "/" });
   });
 
-  it("[HTTP-3] the project key is that of the real path, as far as it exists", async () => {
+  it("[HTTP-3] [HTTP-90] the project key is that of the real path, as far as it exists", async () => {
     const folder = temporaryFolder();
     mkdirSync(join(folder, "real"));
     symlinkSync(join(folder, "real"), join(folder, "link"));
@@ -260,7 +260,7 @@ describe("listing", () => {
     expect(paged.sessions.map(({ id }) => id)).toEqual(seen);
   });
 
-  it("[HTTP-77] a cursor of one order is refused with the other", async () => {
+  it("[HTTP-77] [HTTP-92] a cursor of one order is refused with the other", async () => {
     for (const [order, other] of [
       ["created", "activity"],
       ["activity", "created"],
@@ -276,7 +276,7 @@ describe("listing", () => {
     expect((await t.call("GET", "/api/sessions?order=title")).status).toBe(422);
   });
 
-  it("[HTTP-6] a cursor of someone else's making is refused", async () => {
+  it("[HTTP-6] [HTTP-91] a cursor of someone else's making is refused", async () => {
     const cursors = [
       "x",
       "%00",
@@ -356,7 +356,7 @@ describe("ending", () => {
     expect(after.ended_at).not.toBeNull();
   });
 
-  it("[HTTP-16] takes no body but an empty object", async () => {
+  it("[HTTP-16] [HTTP-96] takes no body but an empty object", async () => {
     const id = await t.newSession();
     for (const body of [{ why: "x" }, [], "null", "1"]) {
       expect((await t.call("POST", `/api/sessions/${id}/end`, { body })).status).toBe(422);
@@ -395,7 +395,7 @@ describe("ids", () => {
     expect((await t.call("GET", `/api/sessions/${prefix}/stream?last_seq=2`)).status).toBe(204);
   });
 
-  it("[HTTP-18] an ambiguous prefix lists its candidates on every call and changes nothing", async () => {
+  it("[HTTP-18] [HTTP-97] an ambiguous prefix lists its candidates on every call and changes nothing", async () => {
     const ids = ["1", "2"].map((last) => `abcdef00-0000-4000-8000-00000000000${last}`);
     for (const id of ids) {
       await t.store.write(createSession, { id });
@@ -442,7 +442,7 @@ describe("ids", () => {
     expect(refused.json).toMatchObject({ faults: [{ pointer: "/idempotency-key" }] });
   });
 
-  it("[HTTP-18] short ids, wildcards and the empty id match nothing", async () => {
+  it("[HTTP-18] [HTTP-98] short ids, wildcards and the empty id match nothing", async () => {
     const id = await t.newSession();
     for (const text of [
       id.slice(0, 5),

@@ -18,7 +18,7 @@ function heldWork() {
   };
 }
 
-it("[HTTP-42] carries work out once for all who ask while it goes on, and while it is fresh", async () => {
+it("[HTTP-42] [HTTP-107] carries work out once for all who ask while it goes on, and while it is fresh", async () => {
   const { begun, work } = heldWork();
   const ask = singleFlight({ work, freshMs: HOUR, patienceMs: HOUR, late });
   const asked = Array.from({ length: 100 }, () => ask());

@@ -128,7 +128,7 @@ describe("a long backlog", () => {
 });
 
 describe("clients that go away", () => {
-  it("[HTTP-35] leave no stream, no watched session and no listener behind", async () => {
+  it("[HTTP-35] [HTTP-105] leave no stream, no watched session and no listener behind", async () => {
     await using t = await startTestServer();
     const id = await sessionWith(t.store, 3, "x");
     const warnings: Error[] = [];

@@ -103,7 +103,7 @@ describe("where it begins", () => {
     expect((await replay(id, "?last_seq=3", { "Last-Event-ID": "" })).seqs).toEqual([4, 5]);
   });
 
-  it("[HTTP-29] refuses a position that is no whole number", async () => {
+  it("[HTTP-29] [HTTP-103] refuses a position that is no whole number", async () => {
     const id = await sessionWith(1);
     for (const query of ["-1", "1.5", "x", "", "1e3", "%201", "99999999999999999999"]) {
       const answer = await t.call("GET", `/api/sessions/${id}/stream?last_seq=${query}`);
@@ -137,7 +137,7 @@ describe("how it ends", () => {
     expect(await replay(id, "?last_seq=9")).toEqual({ status: 204, seqs: [] });
   });
 
-  it("[HTTP-32] an ended session without messages is 204 at once, archived ones counted out", async () => {
+  it("[HTTP-32] [HTTP-104] an ended session without messages is 204 at once, archived ones counted out", async () => {
     const id = await t.newSession();
     await end(id);
     expect((await replay(id)).status).toBe(204);
@@ -227,7 +227,7 @@ describe("one look for all", () => {
     expect(looks).toBeLessThanOrEqual(idle + 1);
   });
 
-  it("[HTTP-35] a look that fails is made up for by the next one", async () => {
+  it("[HTTP-35] [HTTP-116] a look that fails is made up for by the next one", async () => {
     let failures = 2;
     const failOnce = (operation: unknown): boolean =>
       (operation as { name: string }).name === "readProgress" && failures-- > 0;

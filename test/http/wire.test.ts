@@ -52,7 +52,7 @@ describe("the host", () => {
     }
   });
 
-  it("[HTTP-51] of a target in the absolute form must be the service's too", async () => {
+  it("[HTTP-51] [HTTP-113] of a target in the absolute form must be the service's too", async () => {
     const { host: own } = new URL(t.url);
     const get = (target: string) => answersTo(`GET ${target} HTTP/1.1\r\n${host}\r\n`);
     expect(await get(`http://${own}/livez`)).toEqual([[200, ""]]);

@@ -58,7 +58,7 @@ async function expectProven(bench: Bench): Promise<void> {
   expect((await verifySession(bench.store, bench.session.id)).findings).toEqual([]);
 }
 
-it("[LONG-3][LONG-4] summarises older messages for the model and keeps every row", async () => {
+it("[LONG-3][LONG-4] [LONG-14] summarises older messages for the model and keeps every row", async () => {
   const server = await summarising();
   const bench = await openSmall(server);
   for (let index = 0; index < 9; index += 1) {
@@ -98,7 +98,7 @@ it("[LONG-3][LONG-4] summarises older messages for the model and keeps every row
   await expectProven(bench);
 });
 
-it("[LONG-4] counts what the summaries cost", async () => {
+it("[LONG-4] [LONG-15] counts what the summaries cost", async () => {
   const server = await summarising();
   const bench = await openSmall(server);
   for (let index = 0; index < 6; index += 1) {

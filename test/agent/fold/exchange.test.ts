@@ -63,7 +63,7 @@ it("[LONG-1] keeps one checkpoint of each finished exchange, each following the 
   await expectProven(bench);
 });
 
-it("[LONG-1] goes on from a folded thread, in the same process and in another one", async () => {
+it("[LONG-1] [LONG-13] goes on from a folded thread, in the same process and in another one", async () => {
   const server = await startModelServer({ answer: withTools });
   const bench = await openBench(server);
   writeFileSync(`${bench.repo}/note.txt`, "a note");

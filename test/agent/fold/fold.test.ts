@@ -89,7 +89,7 @@ it("[LONG-1] reads as MemorySaver's latest after any exchanges, edits and folds"
   );
 });
 
-it("[LONG-1] folds sub-graphs, their writes and long values away, in constant space", async () => {
+it("[LONG-1] [LONG-12] folds sub-graphs, their writes and long values away, in constant space", async () => {
   await using opened = await openSaver();
   const sizes = [];
   for (let index = 0; index < 8; index += 1) {

@@ -23,7 +23,7 @@ describe("repair", () => {
     expect(await bench.dump()).toEqual(before);
   });
 
-  it("[PROOF-5] leaves right rows where they are, and counts what it did", async () => {
+  it("[PROOF-5] [PROOF-28] leaves right rows where they are, and counts what it did", async () => {
     const bench = await usualSession();
     const before = await bench.dump();
     await bench.plant("DELETE FROM messages WHERE session_id = :id AND seq IN (2, 5)");
@@ -38,7 +38,7 @@ describe("repair", () => {
     );
   });
 
-  it("[PROOF-5] moves rows, and the clear mark with them, where one is missing in between", async () => {
+  it("[PROOF-5] [PROOF-28] moves rows, and the clear mark with them, where one is missing in between", async () => {
     const bench = await openBench();
     await bench.append("one");
     await bench.handOver();
@@ -165,7 +165,7 @@ describe("repair", () => {
     });
   });
 
-  it("[PROOF-10] repairs an ended session, which stays ended", async () => {
+  it("[PROOF-10] [PROOF-29] repairs an ended session, which stays ended", async () => {
     const bench = await usualSession();
     const before = await bench.dump();
     await bench.store.write(endSession, { id: bench.id });

@@ -135,7 +135,7 @@ describe("files that other programs execute or obey", () => {
     }
   });
 
-  it("[TOOL-2] leaves names that only look alike", async () => {
+  it("[TOOL-2] [TOOL-23] leaves names that only look alike", async () => {
     const box = toolBox();
     for (const path of [
       ".gitignore",

@@ -42,7 +42,7 @@ describe("the folder that a decision counts for", () => {
     expect(await projectTop(join(root, "not/there"), null)).toBe(join(root, "not/there"));
   });
 
-  it("[TRUST-2] is the main checkout of a worktree if both point at each other, as git makes them", async () => {
+  it("[TRUST-2] [TRUST-26] is the main checkout of a worktree if both point at each other, as git makes them", async () => {
     const { main, worktree } = checkouts();
     expect(await projectTop(folder(worktree, "src"), null)).toBe(main);
 
@@ -74,7 +74,7 @@ describe("the folder that a decision counts for", () => {
     expect(await projectTop(worktree, null)).toBe(worktree);
   });
 
-  it("[TRUST-2] is never the home folder or one above it, though they are git repositories", async () => {
+  it("[TRUST-2] [TRUST-27] is never the home folder or one above it, though they are git repositories", async () => {
     const root = temporaryFolder();
     const home = folder(root, "home/ada");
     for (const at of [root, join(root, "home"), home]) {

@@ -150,7 +150,7 @@ describe("the answer", () => {
     expect((await listDecisions(trust)).map(({ path }) => path)).toEqual([other]);
   });
 
-  it("[TRUST-3] is not believed from a file that is damaged or that others may write", async () => {
+  it("[TRUST-3] [TRUST-28] is not believed from a file that is damaged or that others may write", async () => {
     const trust = source();
     const folder = temporaryFolder();
     await keepAnswer(trust, folder, "trusted");
@@ -165,7 +165,7 @@ describe("the answer", () => {
     }
   });
 
-  it("[TRUST-4] no counts for the list that was shown, and for no other", async () => {
+  it("[TRUST-4] [TRUST-30] no counts for the list that was shown, and for no other", async () => {
     const places = { ...hostileFolder(), trust: source() };
     const { repoPath, trust } = places;
     const list = () => holdingsOf(places, repoPath, findSchemaFiles);

@@ -49,7 +49,7 @@ describe("a project's schema", () => {
     }
   });
 
-  it("[SCHEMA-1] takes format as an annotation, and a dialect of the folder that checks it", async () => {
+  it("[SCHEMA-1] [SCHEMA-21] takes format as an annotation, and a dialect of the folder that checks it", async () => {
     const vocabulary = "https://json-schema.org/draft/2020-12/vocab";
     const folder = project({
       "note.json": { ...rule, format: "uuid" },

@@ -33,7 +33,7 @@ it("[COPY-6] the same database is refused under every name", async () => {
   expect(await sessionsOf(home)).toEqual(before);
 });
 
-it("[COPY-6] [COPY-9] [PG-8] one PostgreSQL is known by every address, and no password is shown", async () => {
+it("[COPY-6] [COPY-9] [PG-8] [COPY-13] one PostgreSQL is known by every address, and no password is shown", async () => {
   const home = await homeWithSessions();
   const database = await createPostgres();
   onTestFinished(() => database[Symbol.asyncDispose]());
@@ -104,7 +104,7 @@ it("[COPY-9] [COPY-10] a damaged session is named with the database in which it 
   );
 });
 
-it("[COPY-5] [COPY-9] [CLI-3] what was copied and what was not is said, and the exit code tells", async () => {
+it("[COPY-5] [COPY-9] [CLI-3] [COPY-12] what was copied and what was not is said, and the exit code tells", async () => {
   const home = await homeWithSessions();
   const to = join(home.project, "b.db");
   const copy = ["copy", "--to", to];

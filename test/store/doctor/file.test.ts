@@ -6,7 +6,7 @@ import { expect, it } from "vitest";
 import { checkFiles } from "../../../src/store/engines/sqlite/check-file.ts";
 import { temporaryFolder } from "../../helpers/temp.ts";
 
-it("[DOCTOR-5] warns where less is free than the database needs once more", () => {
+it("[DOCTOR-5] [DOCTOR-10] warns where less is free than the database needs once more", () => {
   const path = join(temporaryFolder(), "reprise.db");
   writeFileSync(path, "", { mode: 0o600 });
   const statusOf = (): unknown => checkFiles(path).find(({ name }) => name === "disk")?.status;

@@ -106,19 +106,22 @@ describeEngines("leases", (engine) => {
   it.each([
     [true, "idle"],
     [false, "interrupted"],
-  ])("[STORE-14] given back with finished %s leaves the session %s", async (finished, activity) => {
-    const store = await openFresh(engine);
-    const { id: session_id } = await newSession(store);
-    const fence = await store.write(takeLease, { session_id, owner, life_ms: 60_000 });
-    await store.write(beginExchange, { fence, ...begin });
+  ])(
+    "[STORE-14] [STORE-71] given back with finished %s leaves the session %s",
+    async (finished, activity) => {
+      const store = await openFresh(engine);
+      const { id: session_id } = await newSession(store);
+      const fence = await store.write(takeLease, { session_id, owner, life_ms: 60_000 });
+      await store.write(beginExchange, { fence, ...begin });
 
-    await store.write(releaseLease, { fence, finished });
+      await store.write(releaseLease, { fence, finished });
 
-    expect(await store.read(readSession, { id: session_id })).toMatchObject({ activity });
-    await expectRefused(store, fence, "lease_lost");
-    const next = await store.write(takeLease, { session_id, owner: other, life_ms: 60_000 });
-    expect(next).toEqual({ session_id, epoch: fence.epoch + 1, was_interrupted: !finished });
-  });
+      expect(await store.read(readSession, { id: session_id })).toMatchObject({ activity });
+      await expectRefused(store, fence, "lease_lost");
+      const next = await store.write(takeLease, { session_id, owner: other, life_ms: 60_000 });
+      expect(next).toEqual({ session_id, epoch: fence.epoch + 1, was_interrupted: !finished });
+    },
+  );
 
   it("[STORE-15] is taken away when the session ends, and cannot be had afterwards", async () => {
     const store = await openFresh(engine);

@@ -78,7 +78,7 @@ describeEngines("mirrorMessages", (engine) => {
     expect(await store.read(readPending, { session_id })).toEqual([pending.message]);
   });
 
-  it("[STORE-18] the total of input tokens never falls, and stays until the count has passed it", async () => {
+  it("[STORE-18] [STORE-72] the total of input tokens never falls, and stays until the count has passed it", async () => {
     const store = await openFresh(engine);
     const { id: session_id } = await newSession(store);
     const totals: number[] = [];

@@ -79,7 +79,7 @@ describe("a connection that the server ends", () => {
     expect({ id, attempts }).toEqual({ id: bench.id, attempts: 2 });
   });
 
-  it("[PG-5] again and again, is reported, and nothing is stored", async () => {
+  it("[PG-5] [PG-22] again and again, is reported, and nothing is stored", async () => {
     const bench = await openBench();
 
     await expect(
@@ -147,7 +147,7 @@ describe("a connection that the network loses", () => {
     },
   );
 
-  it("[PG-6] at COMMIT, with nobody left to ask, is reported as unknown", async () => {
+  it("[PG-6] [PG-23] at COMMIT, with nobody left to ask, is reported as unknown", async () => {
     const { store: direct, database, id } = await openBench();
     const proxy = await startCuttingProxy(database.url);
     const store = await open(proxy.url);

@@ -60,7 +60,7 @@ describe("writers on several nodes", () => {
     }
   });
 
-  it("[PG-9] that repeat one append side by side store it once", async () => {
+  it("[PG-9] [PG-25] that repeat one append side by side store it once", async () => {
     const { database, id } = await openBench();
     const stores = await Promise.all([1, 2, 3].map(() => open(database.url)));
 
@@ -75,7 +75,7 @@ describe("writers on several nodes", () => {
     expect(new Set(appended.map(({ message }) => message.message_id)).size).toBe(1);
   });
 
-  it("[PG-9] that hold each other up are untangled", async () => {
+  it("[PG-9] [PG-26] that hold each other up are untangled", async () => {
     const { database, store, id } = await openBench();
     const second = await open(database.url);
     const { id: otherId } = await store.write(createSession, {});
@@ -131,7 +131,7 @@ describe("an exchange on several nodes", () => {
 });
 
 describe("hints between nodes", () => {
-  it("[PG-11] let a stream of another node have a message long before it looks", async () => {
+  it("[PG-11] [PG-27] let a stream of another node have a message long before it looks", async () => {
     const { database, store, id } = await openBench();
     await using node = await startTestServer({
       store: await open(database.url),
@@ -147,7 +147,7 @@ describe("hints between nodes", () => {
     stream.cut();
   });
 
-  it("[PG-11] come back when their connection was lost, and only latency is lost with them", async () => {
+  it("[PG-11] [PG-28] come back when their connection was lost, and only latency is lost with them", async () => {
     const { database, store, id } = await openBench();
     await using node = await startTestServer({
       store: await open(database.url),

@@ -122,7 +122,7 @@ describe("the tables", () => {
 
 describe("a server that would lose or change what it is given", () => {
   it.each(["off", "local", "remote_write"])(
-    "[PG-4] is refused: synchronous_commit = %s",
+    "[PG-4] [PG-20] is refused: synchronous_commit = %s",
     async (value) => {
       const database = await empty();
       const url = `${database.url}?options=-c%20synchronous_commit%3D${value}`;
@@ -137,7 +137,7 @@ describe("a server that would lose or change what it is given", () => {
     },
   );
 
-  it("[PG-4] is found out on every connection, not only the first", async () => {
+  it("[PG-4] [PG-20] is found out on every connection, not only the first", async () => {
     const database = await withTables();
     const store = await open(database.url);
     await rows(database, `ALTER DATABASE ${database.name} SET synchronous_commit = off`);
@@ -186,7 +186,7 @@ describe("a server that would lose or change what it is given", () => {
     expect(server.asked.filter((statement) => statement !== "")).toEqual([]);
   });
 
-  it("[PG-4] is told of where it only reads", async () => {
+  it("[PG-4] [PG-21] is told of where it only reads", async () => {
     const onlyReads = "options=-c%20default_transaction_read_only%3Don";
     const blank = await empty();
     await expect(openPostgresStore({ url: `${blank.url}?${onlyReads}` })).rejects.toMatchObject({
@@ -245,7 +245,7 @@ describe("the address", () => {
     "postgres://user:hunter2@host/db?hints=on&hints=off",
     "postgres://user:hunter2%zz@host/db",
     "http://user:hunter2@host/db",
-  ])("[PG-7] [PG-8] is refused without a word of it: %s", async (url) => {
+  ])("[PG-7] [PG-8] [PG-24] is refused without a word of it: %s", async (url) => {
     const refused = await openPostgresStore({ url }).then(
       () => null,
       (error: unknown) => error,

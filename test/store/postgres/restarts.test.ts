@@ -20,7 +20,7 @@ const WRITERS_PER_NODE = 4;
 const LONG_MS = 2500;
 
 it(
-  "[PG-12] a server that crashes under load loses nothing, and all nodes and streams go on by themselves",
+  "[PG-12] [PG-29] a server that crashes under load loses nothing, and all nodes and streams go on by themselves",
   async () => {
     const random = seededRandom("restarts");
     const server = await startEmbedded();

@@ -90,7 +90,7 @@ describeEngines("startThread", (engine) => {
     expect(await store.read(readPending, { session_id: id })).toHaveLength(1);
   });
 
-  it("[STORE-13] the clear action archives every message so far, and only those", async () => {
+  it("[STORE-13] [STORE-70] the clear action archives every message so far, and only those", async () => {
     const store = await openFresh(engine);
     const { id } = await newSession(store);
     const other = await newSession(store);

@@ -121,7 +121,7 @@ describe("a lock that another process holds", () => {
     expect(commits).toEqual([2]);
   });
 
-  it("[STORE-29] is reported when it lasts too long, and the store works again afterwards", async () => {
+  it("[STORE-29] [STORE-74] is reported when it lasts too long, and the store works again afterwards", async () => {
     const path = join(temporaryFolder(), "reprise.db");
     const store = await openStore({ path, busyTimeoutMs: 50 });
     const { id } = await store.write(createSession, {});

@@ -130,7 +130,7 @@ describe("a new database", () => {
     }
   });
 
-  it("[STORE-40] is said to be an emptied one where nobody was making it", async () => {
+  it("[STORE-40] [STORE-76] is said to be an emptied one where nobody was making it", async () => {
     const path = join(temporaryFolder(), "reprise.db");
     writeFileSync(path, "");
     // left by a process that was killed while it upgraded

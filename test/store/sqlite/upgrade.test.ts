@@ -45,7 +45,7 @@ describe("a database of the version before", () => {
     expect(readTables(path)).toEqual(upgraded);
   });
 
-  it("[UPGRADE-2] keeps the copy of an earlier upgrade, and does not take it for its own", async () => {
+  it("[UPGRADE-2] [UPGRADE-9] keeps the copy of an earlier upgrade, and does not take it for its own", async () => {
     const path = join(temporaryFolder(), "reprise.db");
     makeOlderDatabase(path);
     writeFileSync(join(path, "..", BACKUP), "the copy of an earlier upgrade");

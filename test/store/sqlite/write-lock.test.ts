@@ -62,7 +62,7 @@ it("[STORE-39] the writer that has waited longest goes first", () => {
   expect(younger?.isMyTurn(now - 50)).toBe(true);
 });
 
-it("[STORE-39] a writer that is gone, and a clock that was set, hold up nobody", () => {
+it("[STORE-39] [STORE-75] a writer that is gone, and a clock that was set, hold up nobody", () => {
   let now = 1_000_000;
   const database = join(temporaryFolder(), "reprise.db");
   const [gone, waiting] = [1, 2].map(() => createWaitingLine(database, () => now));

@@ -166,7 +166,7 @@ it("[COPY-8] a session in which an exchange is at work stays behind and is named
   expect([...(await exportsOf(target)).keys()]).toEqual([dead, idle].toSorted());
 });
 
-it("[COPY-8] what was said, begun or ended behind the copy's back is named", async () => {
+it("[COPY-8] [COPY-11] what was said, begun or ended behind the copy's back is named", async () => {
   const [source, target] = [await openFile(), await openFile()];
   const ids = [await makeSession(source, PLAN), await makeSession(source, PLAN)].toSorted();
   const [first = ""] = ids;
@@ -192,7 +192,7 @@ it("[COPY-8] what was said, begun or ended behind the copy's back is named", asy
   expect(report.changed).toEqual([begun, first].toSorted());
 });
 
-it("[COPY-10] a session that cannot be read whole holds up none of the others; threads of no session stay", async () => {
+it("[COPY-10] [COPY-15] a session that cannot be read whole holds up none of the others; threads of no session stay", async () => {
   const [source, target] = [await openFile(), await openFile()];
   const [damaged, whole] = [await makeSession(source, PLAN), await makeSession(source, PLAN)];
   await execute(
@@ -213,7 +213,7 @@ it("[COPY-10] a session that cannot be read whole holds up none of the others; t
   expect(await copy(other, empty)).toMatchObject({ refused: [], unowned_threads: 1 });
 });
 
-it("[COPY-10] a mirror that has to be repaired, and a row with its key only, are copied as they are", async () => {
+it("[COPY-10] [COPY-14] a mirror that has to be repaired, and a row with its key only, are copied as they are", async () => {
   const [source, target] = [await openFile(), await openFile()];
   const id = await makeSession(source, PLAN);
   await execute(source, "UPDATE messages SET content = 'changed' WHERE session_id = ?", id);

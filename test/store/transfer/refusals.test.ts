@@ -168,7 +168,7 @@ const CASES: readonly [what: string, pointer: string, change: Change, fault?: st
 
 describe("an export that does not hold together", () => {
   it.each(CASES)(
-    "[MOVE-6] is refused with its place: %s",
+    "[MOVE-6] [MOVE-19] is refused with its place: %s",
     (_, pointer, change, fault = pointer) => {
       expect(refusalOf(documentOf(treeWith(pointer, change)))).toMatchObject({
         code: "export_invalid",
@@ -177,7 +177,7 @@ describe("an export that does not hold together", () => {
     },
   );
 
-  it("[MOVE-6] is refused where its values are nested without end", () => {
+  it("[MOVE-6] [MOVE-21] is refused where its values are nested without end", () => {
     const deep = `${"[".repeat(100_000)}${"]".repeat(100_000)}`;
     const call = `[{"id":"a","name":"b","args":${deep}}]`;
     expect(refusalOf(text.replace('"tool_calls":null', `"tool_calls":${call}`))).toMatchObject({
@@ -186,7 +186,7 @@ describe("an export that does not hold together", () => {
     });
   });
 
-  it("[MOVE-6] is refused where the checksum is not that of the rest", () => {
+  it("[MOVE-6] [MOVE-20] is refused where the checksum is not that of the rest", () => {
     expect(refusalOf(text.replace(SECRET, "zebra-4712"))).toMatchObject({
       code: "export_invalid",
       faults: [{ pointer: "/sha256" }],
@@ -198,7 +198,7 @@ describe("an export that does not hold together", () => {
     ["no format", (of: string) => of.replace('"format":"reprise/session@1",', "")],
     ["a list", () => "[]"],
     ["null", () => "null"],
-  ])("[MOVE-6] is refused as unknown: %s", (_, change) => {
+  ])("[MOVE-6] [MOVE-19] is refused as unknown: %s", (_, change) => {
     expect(refusalOf(change(text))).toMatchObject({ code: "export_invalid", faults: [] });
   });
 

@@ -206,7 +206,7 @@ describeEngines("moving sessions", (engine) => {
     expect(textOf(await there.read(readSessionTree, { id }))).toBe(textOf(tree));
   });
 
-  it("[MOVE-6] what does not verify is taken back whole", async () => {
+  it("[MOVE-6] [MOVE-22] what does not verify is taken back whole", async () => {
     const here = await openFresh(engine);
     const there = await openFresh(engine);
     const id = await makeSession(here, {
@@ -228,7 +228,7 @@ describeEngines("moving sessions", (engine) => {
     expect(await rowCounts(there)).toEqual(empty);
   });
 
-  it("[MOVE-7] a session that is there is refused, whole; a copy has ids of its own everywhere", async () => {
+  it("[MOVE-7] [MOVE-24] a session that is there is refused, whole; a copy has ids of its own everywhere", async () => {
     const store = await openFresh(engine);
     const id = await makeSession(store, RICH);
     const tree = await store.read(readSessionTree, { id });
