@@ -3,7 +3,7 @@ import type { Finding } from "./finding.ts";
 import type { LineIndex } from "./line-index.ts";
 import { createNearestName } from "../core/nearest-name.ts";
 import type { OutlinedPhase, PositionedString } from "./plan-outline.ts";
-import { quote } from "./quote.ts";
+import { quote } from "../core/terminal-text.ts";
 
 /** Cycles spelled out in one plan, and phases on their way together: each may be as long as it. */
 const MAX_CYCLES = 100;

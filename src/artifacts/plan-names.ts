@@ -2,7 +2,7 @@ import type { Finding } from "./finding.ts";
 import type { LineIndex } from "./line-index.ts";
 import { createNearestName } from "../core/nearest-name.ts";
 import type { OutlinedPhase, PositionedString, PlanOutline } from "./plan-outline.ts";
-import { quote } from "./quote.ts";
+import { quote } from "../core/terminal-text.ts";
 
 /** What a plan names and does not hold itself. What is not given is not checked. */
 export interface KnownNames {

@@ -5,7 +5,7 @@ import type { Finding, FindingCode } from "./finding.ts";
 import { layerPhases } from "./layers.ts";
 import type { LineIndex } from "./line-index.ts";
 import type { OutlinedPhase, PositionedString } from "./plan-outline.ts";
-import { quote } from "./quote.ts";
+import { quote } from "../core/terminal-text.ts";
 import { sharedPaths } from "./shared-paths.ts";
 
 /** What is wrong with the path of an artifact by itself, as a code and a sentence; null if nothing. */

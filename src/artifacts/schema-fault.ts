@@ -2,7 +2,7 @@ import type { FindingCode, Finding } from "./finding.ts";
 import type { LineIndex } from "./line-index.ts";
 import { createNearestName } from "../core/nearest-name.ts";
 import { knownNames, requirementOf, type SchemaError, withArticle } from "../core/schema-errors.ts";
-import { escaped, quote } from "./quote.ts";
+import { oneLine, quote } from "../core/terminal-text.ts";
 import { findPosition, pointerTo, type SourceNode } from "./source.ts";
 
 export interface SchemaFault {
@@ -80,7 +80,7 @@ function otherSentence(error: SchemaError, name: string): string {
 }
 
 function spell(value: unknown): string {
-  return typeof value === "string" ? quote(value) : escaped(JSON.stringify(value)).slice(0, 60);
+  return typeof value === "string" ? quote(value) : oneLine(JSON.stringify(value)).slice(0, 60);
 }
 
 function unknownProperty(error: SchemaError, property: string): SchemaFault {

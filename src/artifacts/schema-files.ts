@@ -5,7 +5,7 @@ import { RepriseError } from "../core/errors.ts";
 import { findSchemaFiles, type UnlistedReason } from "./find-schema-files.ts";
 import { readJson } from "./json-source.ts";
 import { createLineIndex } from "./line-index.ts";
-import { escaped } from "./quote.ts";
+import { oneLine } from "../core/terminal-text.ts";
 import { toValue, withoutMark, type JsonObject, type JsonValue } from "./source.ts";
 
 /** A file that holds a JSON Schema with an id. */
@@ -58,7 +58,7 @@ export async function readSchemaFiles(
   }
   const paths = found.map((path) => ({
     path,
-    shown: escaped(`${folder.shown}/${relative(folder.path, path).split(sep).join("/")}`),
+    shown: oneLine(`${folder.shown}/${relative(folder.path, path).split(sep).join("/")}`),
   }));
   if (paths.length > MAX_FILES) {
     throw invalid(`The folder ${folder.shown}`, `holds more than ${MAX_FILES} schemas`);

@@ -1,6 +1,6 @@
 import type { Finding, FindingCode } from "./finding.ts";
 import type { LineIndex } from "./line-index.ts";
-import { quote } from "./quote.ts";
+import { quote } from "../core/terminal-text.ts";
 
 /** A value in an artifact's text with its place; `start` is an offset in UTF-16 code units. */
 export type SourceNode = ObjectNode | ArrayNode | ScalarNode;

@@ -1,6 +1,6 @@
 import { Composer, CST, Lexer, Parser, type Document, type ParsedNode } from "yaml";
 
-import { escaped } from "./quote.ts";
+import { oneLine } from "../core/terminal-text.ts";
 import { MAX_SOURCE_DEPTH, SourceFault, tooDeep } from "./source.ts";
 
 /**
@@ -118,7 +118,7 @@ function refuseDepth(open: readonly CST.Token[]): void {
 }
 
 function unreadable(message: string): string {
-  return `this is not YAML that can be read: ${escaped(message)}`;
+  return `this is not YAML that can be read: ${oneLine(message)}`;
 }
 
 export function malformedYaml(offset: number, message: string): SourceFault {

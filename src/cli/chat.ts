@@ -6,7 +6,7 @@ import type { Exchanger } from "../exchange/exchanger.ts";
 import { modelConfig } from "../exchange/models/config.ts";
 import { workFolder } from "../exchange/trust/wide-folder.ts";
 import { RepriseError } from "../core/errors.ts";
-import { oneLine } from "../core/text.ts";
+import { oneLine } from "../core/terminal-text.ts";
 import { failureLine } from "../store/sessions/failures.ts";
 import { readSession } from "../store/sessions/read.ts";
 import type { Store } from "../store/store.ts";

@@ -1,6 +1,6 @@
 import { Command } from "commander";
 
-import { visible } from "../core/visible.ts";
+import { visible } from "../core/terminal-text.ts";
 import type { Check } from "../store/verify/check.ts";
 import { type CliContext, printJson, printLine } from "./context.ts";
 import { databaseOption, withDatabase } from "./database.ts";

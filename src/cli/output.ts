@@ -1,6 +1,6 @@
 import { Writable } from "node:stream";
 
-import { visible, visibleJson } from "../core/visible.ts";
+import { visible, visibleJson } from "../core/terminal-text.ts";
 
 /**
  * Standard output or standard error. On a terminal everything is cleaned; into a file or a pipe it
@@ -8,7 +8,7 @@ import { visible, visibleJson } from "../core/visible.ts";
  */
 export interface Output {
   readonly isTTY: boolean;
-  /** Text for a person. Controls but line feed and tab become visible: see core/visible.ts. */
+  /** Text for a person. Controls but line feed and tab become visible: see core/terminal-text.ts. */
   print(text: string): void;
   /** JSON text for a program. On a terminal, what it could obey is escaped; the value is equal. */
   printJson(json: string | Uint8Array): void;

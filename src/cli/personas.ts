@@ -7,7 +7,7 @@ import {
   type Persona,
 } from "../exchange/personas/persona.ts";
 import type { PersonaSurvey } from "../exchange/personas/list.ts";
-import { oneLine } from "../core/text.ts";
+import { oneLine } from "../core/terminal-text.ts";
 import { checkPersona } from "../exchange/preflight.ts";
 import { personaFolderPaths } from "./config.ts";
 import { type CliContext, noticeLine, printJson, printLine } from "./context.ts";

@@ -1,7 +1,7 @@
 import { CommanderError } from "commander";
 
 import { RepriseError } from "../core/errors.ts";
-import { oneLine } from "../core/text.ts";
+import { oneLine } from "../core/terminal-text.ts";
 import { type CliContext, noticeJson, noticeLine } from "./context.ts";
 import { exitCodeOf } from "./exit-code.ts";
 import { usageError } from "./usage-error.ts";

@@ -6,7 +6,7 @@ import { Command } from "commander";
 import { RepriseError } from "../core/errors.ts";
 import { trustSource } from "./config.ts";
 import { type CliContext, noticeLine, printJson, printLine } from "./context.ts";
-import { oneLine } from "../core/text.ts";
+import { oneLine } from "../core/terminal-text.ts";
 
 /** `trust list|add|remove`: the folders whose personas, instructions and schemas may act. */
 export function trustCommand(cli: CliContext): Command {

@@ -7,7 +7,7 @@ import { chosenModel } from "../exchange/models/choose.ts";
 import type { Persona } from "../exchange/personas/persona.ts";
 import { holdsAnything } from "../exchange/trust/holds-anything.ts";
 import { isRepriseError } from "../core/errors.ts";
-import { oneLine } from "../core/text.ts";
+import { oneLine } from "../core/terminal-text.ts";
 import { personaFolderPaths } from "./config.ts";
 import type { CliContext } from "./context.ts";
 

@@ -1,5 +1,4 @@
 import { TITLE_LENGTH } from "./limits.ts";
-import { visible } from "./visible.ts";
 
 /**
  * True for text that both engines give back unchanged. PostgreSQL refuses NUL, and both turn a
@@ -15,11 +14,6 @@ export function titleOf(content: string): string {
   return Array.from(content.slice(0, TITLE_LENGTH * 2))
     .slice(0, TITLE_LENGTH)
     .join("");
-}
-
-/** Text for one line of a terminal: white space folded, the rest as `visible` shows it. */
-export function oneLine(text: string): string {
-  return visible(text.replace(/\s+/gu, " ")).trim();
 }
 
 /**

@@ -124,7 +124,7 @@ describe("a schema", () => {
   it("[PLAN-3] names a property of an open document without letting it write on a terminal", () => {
     const schema = { type: "object", additionalProperties: { type: "string" } };
     expect(faults(schema, { "a/\u001b[2J": 1 })).toEqual([
-      ["wrong_type", "/a~1\u001b[2J", '"a/\\u001b[2J" must be a string but is a number'],
+      ["wrong_type", "/a~1\u001b[2J", '"a/␛[2J" must be a string but is a number'],
     ]);
   });
 });

@@ -101,7 +101,7 @@ describe("plan validate, for people", () => {
   it("[PLAN-3] [PLAN-56] writes nothing that a terminal would act on", async () => {
     const name = await save("esc.json", JSON.stringify(plan({ "\u001b[2J\u009b\u202e": 1 })));
     const { stdout } = await run(["plan", "validate", name], { cwd: directory });
-    expect(stdout).toContain('"\\u001b[2J\\u009b\\u202e"');
+    expect(stdout).toContain('"␛[2J<U+009B><U+202E>"');
   });
 });
 
@@ -467,7 +467,7 @@ describe("plan show", () => {
       "",
       "Wave 1, 2 side by side",
       "  a  assistant  Build",
-      "  b  assistant  \\u001b[2J",
+      "  b  assistant  ␛[2J",
       "",
     ]);
   });

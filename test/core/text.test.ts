@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 
-import { estimateTokens, isStorableText, oneLine, titleOf } from "../../src/core/text.ts";
+import { estimateTokens, isStorableText, titleOf } from "../../src/core/text.ts";
+import { oneLine } from "../../src/core/terminal-text.ts";
 
 const anyText = fc.string({ unit: "binary", maxLength: 300 });
 const wellFormed = anyText.filter((text) => text.isWellFormed());

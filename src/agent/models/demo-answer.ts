@@ -1,4 +1,4 @@
-import { oneLine } from "../../core/text.ts";
+import { oneLine } from "../../core/terminal-text.ts";
 
 /** Starts every answer, so that nobody takes the demo for a real model. */
 export const DEMO_LABEL = "[demo]";

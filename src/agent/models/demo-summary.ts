@@ -1,4 +1,4 @@
-import { oneLine } from "../../core/text.ts";
+import { oneLine } from "../../core/terminal-text.ts";
 import { DEMO_LABEL } from "./demo-answer.ts";
 
 const QUOTED = 80;

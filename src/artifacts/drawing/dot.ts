@@ -1,6 +1,6 @@
 import { phaseGraph } from "../phase-graph.ts";
 import type { PhasePlan } from "../phase-plan.ts";
-import { escaped } from "../quote.ts";
+import { oneLine } from "../../core/terminal-text.ts";
 
 /**
  * The plan as a graph for Graphviz (`dot`), a wave to a rank, without a line break at its end.
@@ -28,5 +28,5 @@ function name(key: string): string {
 }
 
 function escape(text: string): string {
-  return escaped(text).replace(/["\\]/g, "\\$&");
+  return oneLine(text).replace(/["\\]/g, "\\$&");
 }

@@ -1,6 +1,6 @@
 import { phaseGraph } from "../phase-graph.ts";
 import type { PhasePlan } from "../phase-plan.ts";
-import { escaped } from "../quote.ts";
+import { oneLine } from "../../core/terminal-text.ts";
 
 /**
  * The plan as a Mermaid flowchart, without a line break at its end.
@@ -24,5 +24,5 @@ export function drawMermaid(plan: PhasePlan): string {
 
 /** Everything that Mermaid, its Markdown or a browser could act on, as a character code. */
 function escape(text: string): string {
-  return escaped(text).replace(/[^\p{L}\p{N} .,()/-]/gu, (char) => `#${char.codePointAt(0) ?? 0};`);
+  return oneLine(text).replace(/[^\p{L}\p{N} .,()/-]/gu, (char) => `#${char.codePointAt(0) ?? 0};`);
 }

@@ -1,6 +1,6 @@
 import { phaseGraph, type PhaseGraph } from "../phase-graph.ts";
 import type { Phase, PhasePlan } from "../phase-plan.ts";
-import { escaped } from "../quote.ts";
+import { oneLine } from "../../core/terminal-text.ts";
 import { HEAD, layOut, type Layout, type Line } from "./layout.ts";
 import { BOX_HEIGHT, type Box, type Point } from "./sizes.ts";
 import { fitted, onTwoLines, widthOf, xml } from "./text.ts";
@@ -83,8 +83,8 @@ text { fill: #9198a1 }
 
 function boxWidth(phase: Phase | undefined): number {
   const { title = "", key = "", role = "" } = phase ?? {};
-  const small = SMALL_LETTER * widthOf(escaped(`${key}  ${role}`));
-  const lines = onTwoLines(escaped(title), TITLE_WIDTH);
+  const small = SMALL_LETTER * widthOf(oneLine(`${key}  ${role}`));
+  const lines = onTwoLines(oneLine(title), TITLE_WIDTH);
   const text = Math.max(...lines.map((line) => TITLE_LETTER * widthOf(line)), small);
   return Math.round(Math.min(WIDEST, Math.max(NARROWEST, text + 2 * PADDING)));
 }

@@ -1,8 +1,8 @@
-import { escaped } from "../quote.ts";
+import { oneLine } from "../../core/terminal-text.ts";
 
 /** Text for XML: escaped, and no character in it that XML does not allow. */
 export function xml(text: string): string {
-  return escaped(text)
+  return oneLine(text)
     .replaceAll("&", "&amp;")
     .replaceAll("<", "&lt;")
     .replaceAll(">", "&gt;")

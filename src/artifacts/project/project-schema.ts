@@ -1,7 +1,7 @@
 import type { RepriseError } from "../../core/errors.ts";
 import type { Finding } from "../finding.ts";
 import type { LineIndex } from "../line-index.ts";
-import { quote } from "../quote.ts";
+import { quote } from "../../core/terminal-text.ts";
 import { invalidFile, type BrokenSchema, type SchemaFile } from "../schema-files.ts";
 import { toPositionedFinding } from "../schema-fault.ts";
 import { toValue, type SourceNode } from "../source.ts";

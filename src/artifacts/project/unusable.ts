@@ -1,4 +1,4 @@
-import { escaped, quote } from "../quote.ts";
+import { oneLine, quote } from "../../core/terminal-text.ts";
 import type { SchemaFault } from "../schema-fault.ts";
 import { idOf, UnknownReference } from "./schema-set.ts";
 
@@ -12,7 +12,7 @@ export function reasonOf(error: unknown, faults: readonly SchemaFault[]): string
   const [first] = faults;
   if (first !== undefined) {
     const at = first.pointer === "" ? "" : `at ${first.pointer}, `;
-    return cut(escaped(`${at}${first.message}`));
+    return cut(oneLine(`${at}${first.message}`));
   }
   const reference = causes(error).find((cause) => cause instanceof UnknownReference);
   if (reference !== undefined) {
@@ -39,7 +39,7 @@ function causes(error: unknown): unknown[] {
 }
 
 function messageOf(error: unknown): string {
-  return error instanceof Error ? escaped(error.message) : "it cannot be compiled";
+  return error instanceof Error ? oneLine(error.message) : "it cannot be compiled";
 }
 
 function cut(text: string): string {

@@ -1,4 +1,4 @@
-import { visible } from "../../core/visible.ts";
+import { visible } from "../../core/terminal-text.ts";
 import type { Output } from "../output.ts";
 
 /** An answer as it arrives, in pieces. */

@@ -1,4 +1,4 @@
-import { visible } from "../../core/visible.ts";
+import { visible } from "../../core/terminal-text.ts";
 
 /** Lines of a message that a person is shown before it is sent, at its beginning and its end. */
 const SHOWN_FIRST = 500;

@@ -15,7 +15,7 @@ import type { Store } from "../../store/store.ts";
 import { type CliContext, noticeLine } from "../context.ts";
 import { plural } from "../plural.ts";
 import { SETTING_NAMES } from "../setting-names.ts";
-import { visible } from "../../core/visible.ts";
+import { visible } from "../../core/terminal-text.ts";
 
 /** Asks a person; true only for a yes. */
 export type Ask = (question: string) => Promise<boolean>;

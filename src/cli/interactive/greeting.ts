@@ -1,4 +1,4 @@
-import { oneLine } from "../../core/text.ts";
+import { oneLine } from "../../core/terminal-text.ts";
 import { threadId } from "../../core/threads.ts";
 import { isDemo } from "../../exchange/models/name.ts";
 import { workFolder } from "../../exchange/trust/wide-folder.ts";

@@ -3,7 +3,7 @@ import type { ExchangeEvent, ExchangeResult } from "../../exchange/events.ts";
 import { DEFAULT_PERSONA } from "../../exchange/personas/persona.ts";
 import { messageInfo } from "../../core/answers.ts";
 import type { ToolCall } from "../../core/sessions.ts";
-import { oneLine } from "../../core/text.ts";
+import { oneLine } from "../../core/terminal-text.ts";
 import { type CliContext, noticeLine, printJson } from "../context.ts";
 import { createAnswerText } from "./answer-text.ts";
 import type { Conversation } from "../../exchange/conversation.ts";

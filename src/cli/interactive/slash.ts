@@ -1,6 +1,6 @@
 import type { Compacted } from "../../exchange/exchanger.ts";
 import { RepriseError } from "../../core/errors.ts";
-import { oneLine } from "../../core/text.ts";
+import { oneLine } from "../../core/terminal-text.ts";
 import { DEFAULT_PERSONA } from "../../exchange/personas/persona.ts";
 import { type CliContext, noticeLine } from "../context.ts";
 import { personaNotes, whoAnswers } from "../who-answers.ts";

@@ -1,5 +1,5 @@
 import type { ArtifactReport, Finding } from "../../artifacts/finding.ts";
-import { escaped } from "../../artifacts/quote.ts";
+import { oneLine } from "../../core/terminal-text.ts";
 import { plural } from "../plural.ts";
 
 /** What was found in one file; `phases` where it is a plan. */
@@ -10,7 +10,7 @@ export interface FileReport extends ArtifactReport {
 
 /** A line for each finding, as compilers write them, and a last one that sums up. */
 export function findingLines(report: FileReport): string[] {
-  const file = escaped(report.file);
+  const file = oneLine(report.file);
   return [
     ...report.findings.map((finding) => `${file}:${findingLine(finding)}`),
     `${file}: ${summary(report)}`,

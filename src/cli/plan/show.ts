@@ -1,3 +1,4 @@
+import { oneLine } from "../../core/terminal-text.ts";
 import { Command } from "commander";
 
 import type { PhaseGraph } from "../../artifacts/phase-graph.ts";
@@ -25,7 +26,7 @@ export function showCommand(cli: CliContext): Command {
       if (options.json === true) {
         printJson(cli, documentOf(plan, graph), 2);
       } else {
-        for (const line of await planLines(plan, graph)) {
+        for (const line of planLines(plan, graph)) {
           printLine(cli, line);
         }
       }
@@ -50,17 +51,16 @@ function artifactsOf({ phases }: PhasePlan) {
   );
 }
 
-async function planLines(plan: PhasePlan, graph: PhaseGraph): Promise<string[]> {
-  const { escaped } = await import("../../artifacts/quote.ts");
-  const row = ({ key, role, title }: Phase): string[] => [key, role, title].map(escaped);
+function planLines(plan: PhasePlan, graph: PhaseGraph): string[] {
+  const row = ({ key, role, title }: Phase): string[] => [key, role, title].map(oneLine);
   const rows = new Map(plan.phases.map((phase) => [phase.key, row(phase)]));
   const waves = graph.waves.map((wave) => wave.map((key) => rows.get(key) ?? []));
   const artifacts = artifactsOf(plan).map((artifact) =>
-    [artifact.path, artifact.schema, artifact.phase].map(escaped),
+    [artifact.path, artifact.schema, artifact.phase].map(oneLine),
   );
   return [
     headline(plan, graph),
-    `run ${plan.runId}, ${escaped(plan.phaseKey)}`,
+    `run ${plan.runId}, ${oneLine(plan.phaseKey)}`,
     ...waveLines(waves),
     ...chainLines(graph.longestChain),
     ...(artifacts.length > 0 ? ["", "Artifacts", ...aligned(artifacts, artifacts)] : []),

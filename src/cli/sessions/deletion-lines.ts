@@ -1,4 +1,4 @@
-import { oneLine } from "../../core/text.ts";
+import { oneLine } from "../../core/terminal-text.ts";
 import type { DeletionPreview } from "../../store/sessions/delete-tree.ts";
 import { plural } from "../plural.ts";
 

@@ -1,7 +1,7 @@
 import { Command } from "commander";
 
 import { sessionAck } from "../../core/answers.ts";
-import { oneLine } from "../../core/text.ts";
+import { oneLine } from "../../core/terminal-text.ts";
 import { endSession } from "../../store/sessions/change.ts";
 import { resolveSession } from "../../store/sessions/read.ts";
 import { type CliContext, printJson, printLine } from "../context.ts";

@@ -5,7 +5,7 @@ import { buffer } from "node:stream/consumers";
 import { Command } from "commander";
 
 import { RepriseError } from "../../core/errors.ts";
-import { oneLine } from "../../core/text.ts";
+import { oneLine } from "../../core/terminal-text.ts";
 import { type SessionTree, sessionsOf } from "../../store/portable/export-schema.ts";
 import { withNewIds } from "../../store/portable/new-ids.ts";
 import { type CliContext, noticeLine, printJson, printLine } from "../context.ts";

@@ -1,5 +1,5 @@
 import type { ExchangeFailure, Session } from "../../core/sessions.ts";
-import { oneLine } from "../../core/text.ts";
+import { oneLine } from "../../core/terminal-text.ts";
 import { activityShown } from "../last-exchange.ts";
 
 /** Characters of an id that the table shows at least: enough to resume by, short enough to read. */

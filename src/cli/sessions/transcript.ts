@@ -1,5 +1,4 @@
-import { oneLine } from "../../core/text.ts";
-import { visible, visibleJson } from "../../core/visible.ts";
+import { oneLine, visible, visibleJson } from "../../core/terminal-text.ts";
 import type {
   PortableMessage,
   PortableSession,

@@ -1,7 +1,7 @@
 import type { Holdings } from "../../exchange/trust/holdings.ts";
 import { holdsAnything } from "../../exchange/trust/holds-anything.ts";
 import { isRepriseError } from "../../core/errors.ts";
-import { oneLine } from "../../core/text.ts";
+import { oneLine } from "../../core/terminal-text.ts";
 import { ask as askInTerminal } from "../ask.ts";
 import { personaFolderPaths } from "../config.ts";
 import { type CliContext, noticeLine } from "../context.ts";

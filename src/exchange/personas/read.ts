@@ -1,7 +1,8 @@
 import { isUtf8 } from "node:buffer";
 import { join } from "node:path";
 
-import { isStorableText, oneLine } from "../../core/text.ts";
+import { isStorableText } from "../../core/text.ts";
+import { oneLine } from "../../core/terminal-text.ts";
 import { foreignFields } from "./foreign-fields.ts";
 import { splitFrontMatter } from "./front-matter.ts";
 import { ownFields } from "./own-fields.ts";

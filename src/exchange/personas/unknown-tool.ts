@@ -1,5 +1,5 @@
 import { createNearestName } from "../../core/nearest-name.ts";
-import { oneLine } from "../../core/text.ts";
+import { oneLine } from "../../core/terminal-text.ts";
 
 const MAX_SHOWN = 64;
 

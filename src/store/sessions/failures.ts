@@ -1,5 +1,5 @@
 import type { ExchangeFailure } from "../../core/sessions.ts";
-import { oneLine } from "../../core/text.ts";
+import { oneLine } from "../../core/terminal-text.ts";
 import { batches } from "../checkpoints/bodies.ts";
 import type { Operation } from "../store.ts";
 

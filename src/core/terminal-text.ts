@@ -31,6 +31,20 @@ export function visibleJson(json: string): string {
   );
 }
 
+/** Text for one line of a terminal: white space folded, the rest as `visible` shows it. */
+export function oneLine(text: string): string {
+  return visible(text.replace(/\s+/gu, " ")).trim();
+}
+
+const MAX_QUOTED = 60;
+
+/** A name from outside, in quotes for a sentence, cut after 60 characters. */
+export function quote(name: string): string {
+  // one code point is two units at most, so a name of megabytes is never spread out
+  const start = Array.from(name.slice(0, 2 * MAX_QUOTED + 2));
+  return `"${oneLine(start.length > MAX_QUOTED ? `${start.slice(0, MAX_QUOTED).join("")}…` : name)}"`;
+}
+
 const DELETE = 0x7f;
 /** U+2400 is the sign for NUL, and the other controls follow in order. */
 const CONTROL_PICTURES = 0x2400;
