@@ -15,6 +15,7 @@ const outputs = processOutputs(leaveQuietly);
 const cli: CliContext = {
   version: packageVersion(),
   args: process.argv.slice(2),
+  program: { node: process.execPath, script: process.argv[1] ?? "" },
   cwd: process.cwd(),
   env: process.env,
   // a stream is made where it is first asked for, and most commands read and complain of nothing

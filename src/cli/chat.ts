@@ -13,15 +13,9 @@ import type { Store } from "../store/store.ts";
 import { type ChatOptions, refuseBadOptions, whenBusy } from "./chat-options.ts";
 import { DEFAULT_PERSONA } from "../exchange/personas/persona.ts";
 import { type SelectedSession, selectSession } from "./select-session.ts";
-import {
-  databaseLocation,
-  personaFolderPaths,
-  trustSource,
-  userFolders,
-  withoutPassword,
-} from "./config.ts";
+import { personaFolderPaths, trustSource, userFolders } from "./config.ts";
 import { type CliContext, type Consent, noticeLine } from "./context.ts";
-import { databaseOption, openStore } from "./database.ts";
+import { openStore } from "./database.ts";
 import { limitText } from "./folder-limit.ts";
 import { createConversation } from "../exchange/conversation.ts";
 import { createFromOutside } from "./interactive/from-outside.ts";
@@ -32,6 +26,7 @@ import { failuresOf } from "./last-exchange.ts";
 import { callerOf } from "./new-session.ts";
 import { isOwnChoice } from "./own-choice.ts";
 import { promptText } from "./prompt-text.ts";
+import { resumeCommand } from "./resume-command.ts";
 import { enterFolder } from "./trust/enter-folder.ts";
 import { whoAnswers } from "./who-answers.ts";
 
@@ -107,7 +102,7 @@ export async function chat(input: {
   }
   const session = conversation.current();
   if (session !== null && !json && (await isActive(store, session.id))) {
-    noticeLine(cli, `Resume with: ${resumeCommandLine(input, session.id)}`);
+    noticeLine(cli, `Resume with: ${resumeCommand(cli, input.command, session.id)}`);
   }
 }
 
@@ -178,19 +173,6 @@ async function isActive(store: Store, id: string): Promise<boolean> {
   return state === "active";
 }
 
-/**
- * What a shell can carry out anywhere to go on with the session. A password is left out: the
- * screen is no place for it, and PGPASSWORD or the user's own configuration has it.
- */
-function resumeCommandLine(input: { cli: CliContext; command: Command }, id: string): string {
-  const database = databaseOption(input.command);
-  const option =
-    database === undefined
-      ? ""
-      : ` --database ${quoted(withoutPassword(databaseLocation(input.cli, database)))}`;
-  return `reprise --session ${id}${option}`;
-}
-
 /** Loads the agent's libraries: only when the first message is sent. */
 async function openExchanger(input: {
   readonly cli: CliContext;
@@ -215,8 +197,4 @@ async function openExchanger(input: {
     limits: exchangeLimits(cli.env),
     unreturned,
   });
-}
-
-function quoted(word: string): string {
-  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }

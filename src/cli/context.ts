@@ -11,6 +11,8 @@ export interface CliContext {
   readonly version: string;
   /** What follows the program's name. */
   readonly args: readonly string[];
+  /** What runs: Node.js and the script that was given to it. */
+  readonly program: { readonly node: string; readonly script: string };
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly stdin: Readable & {

@@ -4,10 +4,11 @@ import {
   readdirSync,
   readFileSync,
   statSync,
+  symlinkSync,
   truncateSync,
   writeFileSync,
 } from "node:fs";
-import { join } from "node:path";
+import { delimiter, dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 
 import { describe, expect, it } from "vitest";
@@ -125,6 +126,29 @@ describe("where the database is", () => {
       .finished;
     expect(again.stdout).toContain("Your name is Bo.");
   });
+
+  it.each(["from any folder, with node and the script", "in the same folder, with npx"])(
+    "[CLI-150] the command to resume starts the program as it was started: %s",
+    async (way) => {
+      const home = freshHome();
+      const usesNpx = way.includes("npx");
+      mkdirSync(join(home.project, "node_modules/.bin"), { recursive: true });
+      const found = await home.startShell("realpath $(command -v reprise)").finished;
+      const bin = found.stdout.trim();
+      symlinkSync(bin, join(home.project, "node_modules/.bin/reprise"));
+      // no `reprise` on it
+      const env = { PATH: [dirname(process.execPath), process.env["PATH"]].join(delimiter) };
+      const start = usesNpx ? "npx reprise" : `node ${bin}`;
+      const begun = await home.startShell(`${start} -p 'My name is Ada'`, { env }).finished;
+      const [, hint = ""] = /^Resume with: (.*)$/m.exec(begun.stderr) ?? [];
+      expect(hint.startsWith(`${start} --session `), hint).toBe(true);
+      const resumed = await home.startShell(`${hint} -p 'What is my name?'`, {
+        env,
+        cwd: usesNpx ? home.project : "/",
+      }).finished;
+      expect(resumed.stdout).toContain("Your name is Ada.");
+    },
+  );
 });
 
 describe("a database that cannot be used", () => {

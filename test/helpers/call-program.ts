@@ -18,6 +18,8 @@ export interface Called {
 }
 
 export interface CallOptions {
+  /** The script that a process would have been started with. */
+  readonly script: string;
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly input?: string | Uint8Array;
@@ -33,6 +35,7 @@ export async function callProgram(args: readonly string[], options: CallOptions)
   const cli: CliContext = {
     version,
     args,
+    program: { node: process.execPath, script: options.script },
     cwd: options.cwd,
     env: options.env,
     stdin: Readable.from(pieces(Buffer.from(options.input ?? ""))),

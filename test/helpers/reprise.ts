@@ -39,6 +39,7 @@ export function freshHome(env: Readonly<Record<string, string>> = {}): Home {
       ...cleanEnvironment(),
       NODE_COMPILE_CACHE: COMPILED,
       HOME: home,
+      PATH: pathWithReprise(home),
       ...env,
       ...options.env,
     },
@@ -49,23 +50,19 @@ export function freshHome(env: Readonly<Record<string, string>> = {}): Home {
     start(args, { input: "", ...options }).finished;
   const call = (args: readonly string[], options: Partial<CallOptions> = {}): Promise<Called> =>
     callProgram(args, {
+      script: BIN,
       cwd: project,
       ...options,
       env: { ...process.env, ...inHome({ env: options.env ?? {} }).env },
     });
-  const environment = (): Record<string, string | undefined> => ({ PATH: pathWithReprise(home) });
   return {
     home,
     project,
     database: `${home}/.local/share/reprise/reprise.db`,
     start,
     startShell: (command, options = {}) =>
-      startProcess(
-        "/bin/sh",
-        ["-c", command],
-        inHome({ ...options, env: { ...environment(), ...options.env } }),
-      ),
-    environment: () => ({ ...process.env, ...inHome({ env: environment() }).env }),
+      startProcess("/bin/sh", ["-c", command], inHome(options)),
+    environment: () => ({ ...process.env, ...inHome({}).env }),
     run,
     call,
     json: async (args, options) => {
@@ -91,7 +88,9 @@ function pathWithReprise(home: string): string {
 /** Nothing of the developer's own settings may reach a test. */
 function cleanEnvironment(): Record<string, undefined> {
   const names = Object.keys(process.env).filter((name) =>
-    /^(REPRISE|XDG|OPENAI|ANTHROPIC|OLLAMA|LANG(CHAIN|SMITH|GRAPH)|HTTP|HTTPS)_/.test(name),
+    /^((REPRISE|XDG|OPENAI|ANTHROPIC|OLLAMA|LANG(CHAIN|SMITH|GRAPH)|HTTP|HTTPS)_|npm_(command|lifecycle))/.test(
+      name,
+    ),
   );
   return Object.fromEntries(names.map((name) => [name, undefined]));
 }

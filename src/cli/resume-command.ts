@@ -1,0 +1,55 @@
+import { realpathSync } from "node:fs";
+import { delimiter, isAbsolute, join, resolve } from "node:path";
+
+import type { Command } from "commander";
+
+import { databaseLocation, withoutPassword } from "./config.ts";
+import type { CliContext } from "./context.ts";
+import { databaseOption } from "./database.ts";
+
+/**
+ * The command that resumes a session, for a shell: it starts the program as it was started now, on
+ * the same database. A password is left out: the screen is no place for it, and PGPASSWORD or the
+ * user's own configuration has it.
+ */
+export function resumeCommand(cli: CliContext, command: Command, id: string): string {
+  const database = databaseOption(command);
+  const option =
+    database === undefined
+      ? ""
+      : ` --database ${quoted(withoutPassword(databaseLocation(cli, database)))}`;
+  return `${startOf(cli)} --session ${id}${option}`;
+}
+
+function startOf({ env, program }: CliContext): string {
+  // npm's variables, because npx puts a folder that nobody else has on the PATH
+  if (env["npm_command"] === "exec" && env["npm_lifecycle_event"] === "npx") {
+    return "npx reprise";
+  }
+  const script = resolve(program.script);
+  if (realPath(script) === onPath(env, "reprise")) {
+    return "reprise";
+  }
+  const node = realPath(program.node) === onPath(env, "node") ? "node" : program.node;
+  return `${quoted(node)} ${quoted(script)}`;
+}
+
+/** The real path of the program that a shell starts by this name, or null. */
+function onPath(env: CliContext["env"], name: string): string | null {
+  const folders = (env["PATH"] ?? "").split(delimiter).filter((folder) => isAbsolute(folder));
+  return (
+    folders.map((folder) => realPath(join(folder, name))).find((path) => path !== null) ?? null
+  );
+}
+
+function realPath(path: string): string | null {
+  try {
+    return realpathSync(path);
+  } catch {
+    return null;
+  }
+}
+
+function quoted(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
+}
