@@ -13,10 +13,13 @@ import {
 } from "@langchain/langgraph";
 import type { BaseCheckpointSaver } from "@langchain/langgraph-checkpoint";
 
+import { newId } from "../core/ids.ts";
 import { appendMessages } from "../langgraph/append-messages.ts";
+import type { AnswerProgress } from "./answer-progress.ts";
 import { droppedAnswer } from "./dropped-answer.ts";
 import { sendable } from "./sendable.ts";
 import { sanitizeAnswer } from "./sanitize-answer.ts";
+import { ANSWER_ID } from "./token-stream.ts";
 import { ExchangeToolNode } from "./tools-node.ts";
 
 export interface AgentGraphParts {
@@ -28,6 +31,8 @@ export interface AgentGraphParts {
   readonly countModelCall: () => void;
   /** What the model is shown of a thread. */
   readonly shown: (messages: readonly BaseMessage[]) => readonly BaseMessage[];
+  /** Called with each answer and each result, before it is stored. */
+  readonly onMessage: AnswerProgress["onMessage"];
 }
 
 /** The node that calls the model. */
@@ -52,7 +57,7 @@ export function agentGraph(parts: AgentGraphParts) {
     return model.addEdge(MODEL_NODE, END).compile({ checkpointer });
   }
   return model
-    .addNode(TOOLS_NODE, new ExchangeToolNode(tools))
+    .addNode(TOOLS_NODE, new ExchangeToolNode(tools, parts.onMessage))
     .addConditionalEdges(MODEL_NODE, calledTools, [TOOLS_NODE, MODEL_NODE, END])
     .addEdge(TOOLS_NODE, MODEL_NODE)
     .compile({ checkpointer });
@@ -69,7 +74,8 @@ interface State {
   readonly messages: readonly BaseMessage[];
 }
 
-function modelNode({ model, tools, systemPrompt, shown, countModelCall }: AgentGraphParts) {
+function modelNode(parts: AgentGraphParts) {
+  const { model, tools, systemPrompt } = parts;
   const asked = tools.length === 0 ? model : (model.bindTools?.([...tools]) ?? model);
   const names = tools.map(({ name }) => name);
   const prompt =
@@ -79,11 +85,18 @@ function modelNode({ model, tools, systemPrompt, shown, countModelCall }: AgentG
   return async ({ messages }: State, config: RunnableConfig) => {
     const dropped = droppedAnswer(messages);
     const history = dropped === null ? messages : messages.slice(0, -1);
-    const sent = [...prompt, ...sendable(shown(history))];
-    countModelCall();
+    const sent = [...prompt, ...sendable(parts.shown(history))];
+    parts.countModelCall();
+    const id = dropped?.id ?? newId();
+    const metadata = { ...config.metadata, [ANSWER_ID]: id };
     // a client that does not hear of the abort must not hold up the exchange
-    const answer = await raceWithSignal(asked.invoke(sent, config), config.signal);
-    return { messages: sanitizeAnswer(answer, { tools: names, history, id: dropped?.id }) };
+    const answer = await raceWithSignal(asked.invoke(sent, { ...config, metadata }), config.signal);
+    const given = sanitizeAnswer(answer, { tools: names, history, id });
+    for (const message of given) {
+      // the results are refusals of calls, for which nothing ran
+      parts.onMessage(message, 0);
+    }
+    return { messages: given };
   };
 }
 

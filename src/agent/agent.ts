@@ -3,6 +3,7 @@ import type { StructuredToolInterface } from "@langchain/core/tools";
 import type { BaseCheckpointSaver } from "@langchain/langgraph-checkpoint";
 
 import type { Session } from "../core/sessions.ts";
+import type { AnswerProgress } from "./answer-progress.ts";
 import { agentGraph } from "./agent-graph.ts";
 import type { Compaction } from "./compaction/compaction.ts";
 import type { Persona } from "../exchange/personas/persona.ts";
@@ -26,6 +27,8 @@ export interface AgentParts {
   readonly countModelCall?: () => void;
   /** Keeps the model's calls within its context; without it the model is sent every message. */
   readonly compaction?: Compaction;
+  /** Called with each answer and each result of a tool. */
+  readonly onMessage?: AnswerProgress["onMessage"];
 }
 
 /** Builds the agent of one exchange. Costs under a millisecond, so nothing is kept between two. */
@@ -44,6 +47,7 @@ export function buildAgent(parts: AgentParts) {
     systemPrompt: prompt,
     saver: parts.saver,
     countModelCall: () => parts.countModelCall?.(),
+    onMessage: (...message) => parts.onMessage?.(...message),
     shown: (messages) => parts.compaction?.shown(messages, prompt) ?? messages,
   });
 }

@@ -16,6 +16,7 @@ import type { Exchanger, ExchangeRequest, Live } from "../exchange/exchanger.ts"
 import type { AgentOptions, Prepared } from "./exchange-context.ts";
 import type { ExchangeResult } from "../exchange/events.ts";
 import type { ChildReservation, ExchangeTree } from "../exchange/exchange-tree.ts";
+import type { Report } from "../exchange/report-events.ts";
 import { ownModel } from "../exchange/models/choose.ts";
 import { loadPersona } from "../exchange/personas/load.ts";
 import { DEFAULT_PERSONA } from "../exchange/personas/persona.ts";
@@ -28,6 +29,7 @@ interface DelegateParts {
   readonly fence: Fence;
   readonly prepared: Prepared;
   readonly live: Live;
+  readonly report: Report;
   /** Makes what carries out the sub-agent's exchange. */
   readonly openExchanger: (place: ChildReservation) => Exchanger;
   readonly tree: ExchangeTree;
@@ -65,7 +67,7 @@ export function delegateTool(
         const answer = input.tree.runChild({
           parent: input.parts.within?.place ?? null,
           signal: live.signal,
-          onWait: (running) => live.listener({ kind: "waiting", running }),
+          onWait: (running) => input.report({ type: "child_waiting", call_id: callId, running }),
           run: (place) => answerOf(config, () => outsideTheGraph(runChild, { ...child, place })),
         });
         return answer === null ? failedResult(TOO_MANY, config) : unlessEnded(input.tree, answer);
@@ -107,7 +109,12 @@ async function runChild(input: ChildInput): Promise<Pick<ExchangeResult, "answer
     persona_name: persona.name,
     model: ownModel(persona) ?? input.prepared.modelName,
   });
-  live.listener({ kind: "child", session: child });
+  input.report({
+    type: "child",
+    call_id: input.callId,
+    child_session_id: child.id,
+    persona_name: persona.name,
+  });
   if (child.last_seq > 0 && child.activity === "idle") {
     // it had answered; only its parent did not come to hear it
     return { answer: await lastAnswer(parts.store, child), stopped: false };
@@ -123,14 +130,20 @@ async function runChild(input: ChildInput): Promise<Pick<ExchangeResult, "answer
   return input.openExchanger(input.place).exchange(request, {
     ...live,
     listener: (event) => {
-      if (SHOWN_OF_CHILDREN.has(event.kind)) {
+      if (SHOWN_OF_CHILDREN.has(event.type)) {
         live.listener(event);
       }
     },
   });
 }
 
-const SHOWN_OF_CHILDREN: ReadonlySet<string> = new Set(["child", "waiting", "tool_call"]);
+/** What a listener hears of sub-agents: what they do, not what they say. */
+const SHOWN_OF_CHILDREN: ReadonlySet<string> = new Set([
+  "child",
+  "child_waiting",
+  "tool_call",
+  "tool_result",
+]);
 
 async function lastAnswer(store: Store, child: Session): Promise<string> {
   const { messages } = await store.read(readDetail, { reference: child.id, all: true });

@@ -1,4 +1,5 @@
 import { isRepriseError } from "../core/errors.ts";
+import { newId } from "../core/ids.ts";
 import { LEASE_MS } from "../core/limits.ts";
 import type { ExchangeFailure } from "../core/sessions.ts";
 import { refuseEnded } from "../store/sessions/change.ts";
@@ -6,10 +7,18 @@ import { readSession } from "../store/sessions/read.ts";
 import { threadId } from "../core/threads.ts";
 import { buildAgent } from "./agent.ts";
 import { runExchange } from "./run-exchange.ts";
-import { createCheckpointSaver, type SessionSaver } from "../langgraph/saver.ts";
+import { createCheckpointSaver, type OnStored, type SessionSaver } from "../langgraph/saver.ts";
 import { compactThread } from "./compaction/compact-thread.ts";
 import { delegateTool } from "./delegate.ts";
-import type { Compacted, CompactRequest, Exchanger } from "../exchange/exchanger.ts";
+import type {
+  Compacted,
+  CompactRequest,
+  Exchanger,
+  ExchangeRequest,
+  Live,
+} from "../exchange/exchanger.ts";
+import type { ExchangeResult } from "../exchange/events.ts";
+import { createReport, type Report, reportEnd, reportStored } from "../exchange/report-events.ts";
 import type { AgentOptions, Prepared } from "./exchange-context.ts";
 import { exchangeFailure } from "../exchange/exchange-failure.ts";
 import { createExchangeTree } from "../exchange/exchange-tree.ts";
@@ -33,6 +42,7 @@ export function createExchanger(parts: AgentOptions): Exchanger {
     request: CompactRequest,
     signal: AbortSignal,
     work: (held: HeldSession, saver: SessionSaver, begun: () => void) => Promise<Worked<Result>>,
+    onStored?: OnStored,
   ): Promise<Result> => {
     const held = await holdLease({
       store: parts.store,
@@ -44,7 +54,7 @@ export function createExchanger(parts: AgentOptions): Exchanger {
       isGone,
       unreturned,
     });
-    const saver = known.holding(held.fence);
+    const saver = known.holding(held.fence, onStored);
     let finished = false;
     let finishedThread: string | null = null;
     let isBegun = false;
@@ -66,10 +76,16 @@ export function createExchanger(parts: AgentOptions): Exchanger {
     }
   };
 
-  return {
-    exchange: async (request, live) => {
-      const prepared = await prepare(parts, request);
-      return hold(request, live.signal, async (held, saver, begun) => {
+  const exchange = async (
+    request: ExchangeRequest,
+    live: Live,
+    report: Report,
+  ): Promise<ExchangeResult> => {
+    const prepared = await prepare(parts, request);
+    return hold(
+      request,
+      live.signal,
+      async (held, saver, begun) => {
         const tree = parts.within?.tree ?? createExchangeTree(parts.limits);
         const subAgents = delegateTool({
           parts,
@@ -77,6 +93,7 @@ export function createExchanger(parts: AgentOptions): Exchanger {
           fence: held.fence,
           prepared,
           live,
+          report,
           openExchanger: (place) => createExchanger({ ...parts, within: { tree, place } }),
         });
         const { result, finished } = await runExchange({
@@ -89,9 +106,19 @@ export function createExchanger(parts: AgentOptions): Exchanger {
           subAgents,
           countModelCall: () => tree.countModelCall(),
           begun,
+          report,
         });
         return { result, finishedThread: finished ? result.thread_id : null };
-      });
+      },
+      (messages) => reportStored(report, messages),
+    );
+  };
+
+  return {
+    exchange: async (request, live) => {
+      const { session_id } = request;
+      const report = createReport(live.listener, { exchange_id: newId(), session_id });
+      return reportEnd(report, () => exchange(request, live, report));
     },
     compact: async (request, { signal }) => {
       const prepared = await prepare(parts, request);

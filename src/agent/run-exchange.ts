@@ -10,10 +10,12 @@ import { readMessagesAfter } from "../store/messages/read.ts";
 import { readSession } from "../store/sessions/read.ts";
 import { type AgentThread, buildAgent } from "./agent.ts";
 import { MODEL_NODE, TOOLS_NODE } from "./agent-graph.ts";
+import { createAnswerProgress } from "./answer-progress.ts";
 import { createCompaction } from "./compaction/compaction.ts";
 import type { ExchangeRequest, Live } from "../exchange/exchanger.ts";
 import type { AgentOptions, Prepared } from "./exchange-context.ts";
 import type { ExchangeResult } from "../exchange/events.ts";
+import { type Report, reportStored } from "../exchange/report-events.ts";
 import type { HeldSession } from "../exchange/lease-holder.ts";
 import { type GraphInput, streamAnswer } from "./stream-answer.ts";
 import { mayBeRepeated, readThread, withResults, type ThreadState } from "./thread-state.ts";
@@ -28,6 +30,7 @@ export interface RunExchangeInput {
   /** The tool that delegates; null where sub-agents may go no deeper. */
   readonly subAgents: (session: Session) => StructuredToolInterface | null;
   readonly countModelCall: () => void;
+  readonly report: Report;
   /** Called once the exchange is stored as begun. */
   readonly begun: () => void;
 }
@@ -42,15 +45,22 @@ export interface ExchangeRun {
 const RESULT_ROWS = 1000;
 /** The exchange between taking the lease and giving it back. */
 export async function runExchange(input: RunExchangeInput): Promise<ExchangeRun> {
-  const { parts, request, held, prepared } = input;
+  const { parts, request, held, prepared, report } = input;
   const before = await parts.store.read(readSession, { id: request.session_id });
+  report({
+    type: "started",
+    thread_id: threadId(before.id, before.thread_suffix),
+    model: prepared.modelName,
+    persona_name: prepared.persona.name,
+  });
+  const progress = createAnswerProgress(report);
   const signal = AbortSignal.any([input.live.signal, held.lost]);
   const compaction = createCompaction({
     model: prepared.model,
     window: prepared.window,
     signal,
     countModelCall: input.countModelCall,
-    notify: (sentence) => input.live.listener({ kind: "notice", sentence }),
+    report,
   });
   const agent = buildAgent({
     ...prepared,
@@ -60,13 +70,14 @@ export async function runExchange(input: RunExchangeInput): Promise<ExchangeRun>
     protectedPaths: parts.protectedPaths,
     countModelCall: input.countModelCall,
     compaction,
+    onMessage: progress.onMessage,
   });
   const thread = { agent, id: threadId(before.id, before.thread_suffix) };
   const state = await readThread(input.saver, thread.id);
   if (request.text !== null) {
     await settle(thread, state);
   }
-  const { session, pending } = await parts.store.write(beginExchange, {
+  const { pending } = await parts.store.write(beginExchange, {
     fence: held.fence,
     content: request.text,
     model: prepared.modelName,
@@ -74,15 +85,15 @@ export async function runExchange(input: RunExchangeInput): Promise<ExchangeRun>
     caller: request.caller,
   });
   input.begun();
-  input.live.listener({ kind: "begun", session, model: prepared.modelName });
+  reportStored(report, pending);
   const next = await nextInput({ ...input, state, pending, thread });
-  const progress =
+  const answer =
     next === "done"
       ? { text: state.answer, stopped: false }
-      : await streamAnswer({ ...input, thread, graphInput: next, signal, compaction });
+      : await streamAnswer({ ...input, thread, graphInput: next, signal, compaction, progress });
   return {
-    finished: !progress.stopped || progress.text !== "",
-    result: await resultOf({ ...input, before, state, thread, progress }),
+    finished: !answer.stopped || answer.text !== "",
+    result: await resultOf({ ...input, before, state, thread, answer }),
   };
 }
 
@@ -144,7 +155,7 @@ async function resultOf(
     before: Session;
     state: ThreadState;
     thread: AgentThread;
-    progress: { text: string; stopped: boolean };
+    answer: { text: string; stopped: boolean };
   },
 ): Promise<ExchangeResult> {
   const { parts, before, state, request } = input;
@@ -154,8 +165,8 @@ async function resultOf(
     session: await parts.store.read(readSession, { id: before.id }),
     thread_id: input.thread.id,
     model: input.prepared.modelName,
-    answer: input.progress.text,
-    stopped: input.progress.stopped,
+    answer: input.answer.text,
+    stopped: input.answer.stopped,
     messages: await parts.store.read(readMessagesAfter, {
       session_id: before.id,
       after_seq: before.last_seq - (inPlace ? 1 : 0),

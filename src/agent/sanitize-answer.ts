@@ -14,15 +14,15 @@ export interface AnswerContext {
   readonly tools: readonly string[];
   /** The messages of the thread so far. */
   readonly history: readonly BaseMessage[];
-  /** The id that the answer is to get; a new one if it is not given. */
-  readonly id?: string | undefined;
+  /** The id that the answer is to get. */
+  readonly id: string;
 }
 
 /**
  * A model's answer as its thread keeps it, and behind it the result of each call that cannot be
  * carried out, so that no provider refuses the history later and the model can mend the call.
  *
- * - The answer gets the given id or a new one: some servers give an id twice, and in a thread the
+ * - The answer gets the given id: some servers give an id twice, and in a thread the
  *   second answer would take the place of the first.
  * - A call without an id gets one, and so does a call whose id another one in the thread has: some
  *   servers count the calls of each answer from 0, and others refuse a repeated id.
@@ -34,7 +34,7 @@ export function sanitizeAnswer(given: BaseMessage, context: AnswerContext): Base
   if (!AIMessage.isInstance(given)) {
     return [given];
   }
-  const { tools, history, id = newId() } = context;
+  const { tools, history, id } = context;
   const calls = withOwnIds(callsOf(given), history);
   const answer = calls.some(({ isChanged }) => isChanged) ? withCalls(given, calls) : given;
   answer.id = id;

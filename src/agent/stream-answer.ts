@@ -2,6 +2,7 @@ import { AIMessage, type AIMessageFields, type BaseMessage } from "@langchain/co
 import type { BaseCheckpointSaver } from "@langchain/langgraph-checkpoint";
 
 import type { AgentThread } from "./agent.ts";
+import type { AnswerProgress } from "./answer-progress.ts";
 import { MODEL_NODE } from "./agent-graph.ts";
 import { TokenStreamHandler } from "./token-stream.ts";
 import { addSummary } from "./compaction/add-summary.ts";
@@ -10,8 +11,7 @@ import type { ExchangeRequest, Live } from "../exchange/exchanger.ts";
 import type { Prepared } from "./exchange-context.ts";
 import type { HeldSession } from "../exchange/lease-holder.ts";
 import { modelFailure } from "./models/failure.ts";
-import { droppedAnswer, droppedFields, isDropped } from "./dropped-answer.ts";
-import { followStream, type AnswerProgress, showPiece } from "./stream-progress.ts";
+import { droppedFields, isDropped } from "./dropped-answer.ts";
 import { messagesOf } from "./thread-state.ts";
 import { endsExchange } from "./tools-node.ts";
 
@@ -31,6 +31,7 @@ export interface StreamInput {
   readonly graphInput: GraphInput;
   readonly signal: AbortSignal;
   readonly compaction: Compaction;
+  readonly progress: AnswerProgress;
 }
 
 /**
@@ -42,10 +43,9 @@ export interface StreamInput {
 export async function streamAnswer(
   input: StreamInput,
 ): Promise<{ text: string; stopped: boolean }> {
-  const { held, live, thread } = input;
+  const { held, live, thread, progress } = input;
   let { graphInput } = input;
   for (;;) {
-    const progress: AnswerProgress = { text: "", partial: "" };
     const stop = stopUntilAnswered(live.signal);
     try {
       const stream = await thread.agent.stream(graphInput, {
@@ -53,17 +53,18 @@ export async function streamAnswer(
         streamMode: "updates",
         callbacks: [
           new TokenStreamHandler({
-            node: MODEL_NODE,
             answered: () => stop.ignore(),
-            heard: (text) => showPiece({ listener: live.listener, progress }, text),
+            heard: progress.onText,
           }),
         ],
         durability: "sync",
         recursionLimit: RECURSION_LIMIT,
         signal: AbortSignal.any([stop.signal, held.lost]),
       });
-      await followStream({ stream, listener: live.listener, progress });
-      return { text: progress.text, stopped: false };
+      for await (const _ of stream) {
+        // what happens is reported by the nodes
+      }
+      return { text: progress.text(), stopped: false };
     } catch (error) {
       if (held.lost.aborted) {
         throw held.lost.reason;
@@ -73,11 +74,12 @@ export async function streamAnswer(
         if (answer !== null) {
           return { text: answer, stopped: false };
         }
-        const text = input.request.keep_partial === false ? "" : progress.partial;
-        await keepPartial(input, text, { response_metadata: { stopped: true } });
-        return { text, stopped: true };
+        return {
+          text: await keepPartial(input, { response_metadata: { stopped: true } }),
+          stopped: true,
+        };
       }
-      await makeRoom(input, oneOf(error), progress.partial);
+      await makeRoom(input, oneOf(error));
       graphInput = null;
     } finally {
       stop.ignore();
@@ -125,12 +127,12 @@ async function storedAnswer(
  * Compacts the thread where that is what the agent failed for. Throws what it failed for otherwise;
  * what a person saw of the answer is then kept.
  */
-async function makeRoom(input: StreamInput, error: unknown, partial: string): Promise<void> {
+async function makeRoom(input: StreamInput, error: unknown): Promise<void> {
   const { compaction, thread, saver, prepared } = input;
   const failure = modelFailure(error, prepared.modelName, prepared.keyless);
   const full = failure.code === "model_context_full";
   if (!full && !compaction.isDue()) {
-    await keepPartial(input, partial, droppedFields(failure.code));
+    await keepPartial(input, droppedFields(failure.code));
     throw failure;
   }
   const messages = messagesOf(await saver.getTuple({ configurable: { thread_id: thread.id } }));
@@ -144,20 +146,19 @@ async function makeRoom(input: StreamInput, error: unknown, partial: string): Pr
 }
 
 /**
- * The text that had arrived becomes the answer, in the place of what an earlier attempt left.
- * Sub-agents keep none: their parent would take it for an answer.
+ * The text that had arrived becomes the answer, in the place of what an earlier attempt left, and is
+ * returned. Sub-agents keep none: their parent would take it for an answer.
  */
 async function keepPartial(
-  { thread, saver, request }: StreamInput,
-  text: string,
+  { thread, progress, request }: StreamInput,
   fields: Pick<AIMessageFields, "response_metadata" | "usage_metadata">,
-): Promise<void> {
-  if (text === "" || request.keep_partial === false) {
-    return;
+): Promise<string> {
+  const { id, text } = progress.arrived();
+  if (id === null || request.keep_partial === false) {
+    return "";
   }
+  const message = new AIMessage({ ...fields, id, content: text });
   const config = { configurable: { thread_id: thread.id } };
-  const before = droppedAnswer(messagesOf(await saver.getTuple(config)));
-  const id = before?.id === undefined ? {} : { id: before.id };
-  const message = new AIMessage({ ...id, ...fields, content: text });
   await thread.agent.updateState(config, { messages: [message] }, MODEL_NODE);
+  return text;
 }

@@ -4,13 +4,17 @@ import { AIMessage, AIMessageChunk, type BaseMessage } from "@langchain/core/mes
 import type { LLMResult } from "@langchain/core/outputs";
 
 export interface TokenListener {
-  /** Only this node of the graph speaks to the user; tools may call models of their own. */
-  readonly node: string;
-  /** Called with each piece of text while the model still writes. */
-  readonly heard: (text: string) => void;
+  /** Called with each piece of text of the answer `id` while the model still writes. */
+  readonly heard: (id: string, text: string) => void;
   /** Called when the model has written an answer that calls no tool: nothing is left to do but to store it. */
   readonly answered: () => void;
 }
+
+/**
+ * In the metadata of a call whose text is an answer to the user: the answer's id. Tools may call
+ * models of their own.
+ */
+export const ANSWER_ID = "reprise_answer_id";
 
 /**
  * Hears a model's text as it arrives, and makes the model stream it. LangGraph's own stream of
@@ -25,7 +29,8 @@ export class TokenStreamHandler extends BaseCallbackHandler {
   override ignoreAgent = true;
   override ignoreRetriever = true;
   readonly #text: TokenListener;
-  readonly #speaking = new Set<string>();
+  /** Ids of answers by their runs. */
+  readonly #answers = new Map<string, string>();
 
   constructor(text: TokenListener) {
     super();
@@ -43,8 +48,9 @@ export class TokenStreamHandler extends BaseCallbackHandler {
       Record<string, unknown>?,
     ]
   ): void {
-    if (metadata?.["langgraph_node"] === this.#text.node) {
-      this.#speaking.add(runId);
+    const id = metadata?.[ANSWER_ID];
+    if (typeof id === "string") {
+      this.#answers.set(runId, id);
     }
   }
 
@@ -59,20 +65,21 @@ export class TokenStreamHandler extends BaseCallbackHandler {
     ]
   ): void {
     const text = textOf(fields?.chunk) ?? token;
-    if (text !== "" && this.#speaking.has(runId)) {
-      this.#text.heard(text);
+    const id = this.#answers.get(runId);
+    if (text !== "" && id !== undefined) {
+      this.#text.heard(id, text);
     }
   }
 
   override handleLLMEnd({ generations }: LLMResult, runId: string): void {
     const [generation] = generations[0] ?? [];
-    if (this.#speaking.delete(runId) && generation !== undefined && isLast(generation)) {
+    if (this.#answers.delete(runId) && generation !== undefined && isLast(generation)) {
       this.#text.answered();
     }
   }
 
   override handleLLMError(_error: unknown, runId: string): void {
-    this.#speaking.delete(runId);
+    this.#answers.delete(runId);
   }
 }
 

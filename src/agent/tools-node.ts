@@ -4,6 +4,9 @@ import { isGraphBubbleUp, type LangGraphRunnableConfig } from "@langchain/langgr
 import { ToolNode } from "@langchain/langgraph/prebuilt";
 
 import { type ErrorCode, isRepriseError } from "../core/errors.ts";
+import type { AnswerProgress } from "./answer-progress.ts";
+
+type OnMessage = AnswerProgress["onMessage"];
 
 /** They end the exchange in which they happen, and are no result of a tool. */
 const ENDINGS: readonly ErrorCode[] = ["lease_lost", "shutting_down", "call_limit_reached"];
@@ -18,8 +21,11 @@ export function endsExchange(error: unknown): boolean {
  * result and runs again when the exchange is continued. Calls beside it that finish keep theirs.
  */
 export class ExchangeToolNode extends ToolNode {
-  constructor(tools: readonly StructuredToolInterface[]) {
+  readonly #onMessage: OnMessage;
+
+  constructor(tools: readonly StructuredToolInterface[], onMessage: OnMessage) {
     super([...tools], { handleToolErrors: false });
+    this.#onMessage = onMessage;
   }
 
   protected override async runTool(
@@ -27,6 +33,15 @@ export class ExchangeToolNode extends ToolNode {
     config: LangGraphRunnableConfig,
     state: unknown,
   ) {
+    const start = performance.now();
+    const result = await this.#resultOf(call, config, state);
+    if (ToolMessage.isInstance(result)) {
+      this.#onMessage(result, performance.now() - start);
+    }
+    return result;
+  }
+
+  async #resultOf(call: ToolCall, config: LangGraphRunnableConfig, state: unknown) {
     try {
       return await super.runTool(call, config, state);
     } catch (error) {

@@ -1,20 +1,82 @@
-import type { Message, Session, ToolCall } from "../core/sessions.ts";
+import { type Static, type TProperties, Type } from "typebox";
 
-/** What an exchange tells its listener while it is at work. Showing it live only listens. */
-export type ExchangeEvent =
+import { ERROR_CODES } from "../core/errors.ts";
+import { type Message, ROLES, type Session } from "../core/sessions.ts";
+
+const text = () => Type.String();
+const count = () => Type.Integer({ minimum: 0 });
+const oneOf = <const Words extends readonly string[]>(words: Words) =>
+  Type.Unsafe<Words[number]>({ type: "string", enum: [...words] });
+
+/** Every event names its exchange and the session of that exchange. */
+const identity = {
+  exchange_id: Type.String({ format: "uuid" }),
+  session_id: Type.String({ format: "uuid" }),
+};
+
+function event<const Name extends string, const Fields extends TProperties>(
+  type: Name,
+  fields: Fields,
+) {
+  return Type.Object(
+    { type: Type.Literal(type), ...identity, ...fields },
+    { additionalProperties: false },
+  );
+}
+
+/** How the session is after an exchange; `message_id` is its last answer, if it has one. */
+const ending = {
+  message_id: Type.Union([text(), Type.Null()]),
+  last_seq: count(),
+  total_input_tokens: count(),
+  total_output_tokens: count(),
+};
+
+/**
+ * What an exchange reports while it runs, as docs/PROTOCOL.md describes it ("Events of an exchange").
+ * The last event is `done`, `stopped`, `waiting` or `failed`. A listener only listens.
+ */
+export const ExchangeEvent = Type.Union([
   /** The lease is held and the user's message is stored. */
-  | { readonly kind: "begun"; readonly session: Session; readonly model: string }
-  /** A piece of the answer, as the provider sent it. */
-  | { readonly kind: "text"; readonly text: string }
-  | { readonly kind: "tool_call"; readonly call: ToolCall }
-  /** `failure` is the reason for which the call failed, as the model reads it, else null. */
-  | { readonly kind: "tool_result"; readonly name: string; readonly failure: string | null }
-  /** A sub-agent is at work. */
-  | { readonly kind: "child"; readonly session: Session }
-  /** A sub-agent waits, because as many run as may at once. */
-  | { readonly kind: "waiting"; readonly running: number }
+  event("started", { thread_id: text(), model: text(), persona_name: text() }),
+  /** A message is stored. */
+  event("message", {
+    message_id: text(),
+    seq: Type.Integer({ minimum: 1 }),
+    role: oneOf(ROLES),
+    is_summary: Type.Boolean(),
+  }),
+  /** A piece of an answer, as the provider sent it. */
+  event("text", { message_id: text(), text: text() }),
+  /** The answer `message_id` calls a tool. */
+  event("tool_call", {
+    message_id: text(),
+    call_id: text(),
+    name: text(),
+    args: Type.Unknown(),
+  }),
+  /** `content` is cut; `content_bytes` is the length of all of it in UTF-8. */
+  event("tool_result", {
+    call_id: text(),
+    name: text(),
+    status: oneOf(["success", "error"]),
+    content: text(),
+    content_bytes: count(),
+    duration_ms: count(),
+  }),
+  /** The tokens of one answer or summary, as the provider counted them. */
+  event("usage", { message_id: text(), input_tokens: count(), output_tokens: count() }),
+  /** A sub-agent runs for the call `call_id`. */
+  event("child", { call_id: text(), child_session_id: text(), persona_name: text() }),
+  /** A sub-agent waits until one of those that run has finished. */
+  event("child_waiting", { call_id: text(), running: count() }),
   /** Something that a person should know, in one sentence. */
-  | { readonly kind: "notice"; readonly sentence: string };
+  event("notice", { sentence: text() }),
+  event("done", ending),
+  event("stopped", ending),
+  event("failed", { code: oneOf(ERROR_CODES), detail: text() }),
+]);
+export type ExchangeEvent = Static<typeof ExchangeEvent>;
 
 export type ExchangeListener = (event: ExchangeEvent) => void;
 
@@ -27,6 +89,6 @@ export interface ExchangeResult {
   readonly answer: string;
   /** True when it was stopped on the way; the text that had arrived is kept. */
   readonly stopped: boolean;
-  /** The rows that the exchange stored, in order of `seq`: the first 1,000. */
+  /** The rows that the exchange stored, in order of `seq`; the first 1,000. */
   readonly messages: readonly Message[];
 }

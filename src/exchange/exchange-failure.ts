@@ -11,10 +11,15 @@ const NO_FAILURES: readonly ErrorCode[] = [
 
 /** What is stored of an error that ended an exchange; null if the exchange was cut, not failed. */
 export function exchangeFailure(error: unknown): ExchangeFailure | null {
+  return isRepriseError(error, ...NO_FAILURES) ? null : failureOf(error);
+}
+
+/** What may be shown of an error that ended an exchange. */
+export function failureOf(error: unknown): ExchangeFailure & { readonly code: ErrorCode } {
   if (!isRepriseError(error)) {
     // its text may hold anything
     return { code: "internal", sentence: "Something went wrong inside Reprise" };
   }
   const sentence = error.message.toWellFormed().replaceAll("\0", "\u{FFFD}");
-  return NO_FAILURES.includes(error.code) ? null : { code: error.code, sentence };
+  return { code: error.code, sentence };
 }

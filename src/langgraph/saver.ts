@@ -20,6 +20,7 @@ import { readCheckpoints, type ReadCheckpoints } from "../store/checkpoints/read
 import { deleteThread } from "../store/checkpoints/threads.ts";
 import type { StoredIds } from "../store/checkpoints/value.ts";
 import type { Fence } from "../store/leases/fence.ts";
+import type { StoredMessage } from "../store/messages/mirror.ts";
 import type { Operation, Store } from "../store/store.ts";
 import { encodeJson } from "./encode.ts";
 import { createWriteBatch } from "./write-batch.ts";
@@ -40,7 +41,10 @@ export interface SaverParts {
   readonly store: Store;
   /** The lease of the exchange at work; null where nobody needs one. Asked at every write. */
   readonly fence?: () => Fence | null;
+  readonly onStored?: OnStored | undefined;
 }
+
+export type OnStored = (messages: readonly StoredMessage[]) => void;
 
 /** A saver that remembers what its threads have. */
 export interface SessionSaver extends BaseCheckpointSaver {
@@ -51,8 +55,10 @@ export interface SessionSaver extends BaseCheckpointSaver {
    * Messages that it reads are frozen and others have them too, so that reading a thread and
    * storing it again takes no longer for each message that it has: only arrays and what stands
    * around the messages belong to the reader.
+   *
+   * `onStored` is called after each checkpoint with the messages that it adds or changes.
    */
-  holding(fence: Fence): SessionSaver;
+  holding(fence: Fence, onStored?: OnStored): SessionSaver;
   /** To be told what a fold took away, so that it is not thought to be stored any more. */
   forgetFolded(threadId: string, folded: PrunedIds): void;
 }
@@ -79,17 +85,19 @@ class CheckpointSaver extends BaseCheckpointSaver implements SessionSaver {
   readonly #fence: () => Fence | null;
   readonly #caches: ThreadCaches;
   readonly #shared: boolean;
+  readonly #onStored: OnStored | undefined;
 
-  constructor({ store, fence }: SaverParts, shared?: ThreadCaches) {
+  constructor({ store, fence, onStored }: SaverParts, shared?: ThreadCaches) {
     super();
+    this.#onStored = onStored;
     this.#store = store;
     this.#fence = fence ?? (() => null);
     this.#caches = shared ?? createThreadCaches();
     this.#shared = shared !== undefined;
   }
 
-  holding(fence: Fence): SessionSaver {
-    return new CheckpointSaver({ store: this.#store, fence: () => fence }, this.#caches);
+  holding(fence: Fence, onStored?: OnStored): SessionSaver {
+    return new CheckpointSaver({ store: this.#store, fence: () => fence, onStored }, this.#caches);
   }
 
   override async getTuple(config: RunnableConfig): Promise<CheckpointTuple | undefined> {
@@ -157,6 +165,7 @@ class CheckpointSaver extends BaseCheckpointSaver implements SessionSaver {
       const placed = await this.#write(putCheckpoint, { ...draft.input, fence }, place);
       if (placed !== "stale") {
         draft.learn(placed);
+        this.#onStored?.(placed.messages);
       }
       return placed;
     });

@@ -2,6 +2,8 @@ import type { BaseChatModel } from "@langchain/core/language_models/chat_models"
 import type { BaseMessage } from "@langchain/core/messages";
 
 import { RepriseError } from "../../core/errors.ts";
+import type { Report } from "../../exchange/report-events.ts";
+import { reportUsage } from "../answer-progress.ts";
 import { endsExchange } from "../tools-node.ts";
 import { cutToFit } from "./cut.ts";
 import { contextTokens } from "./context-tokens.ts";
@@ -15,8 +17,7 @@ export interface CompactionParts {
   readonly signal: AbortSignal;
   /** Called before each call of the model; throws if there may be no more. */
   readonly countModelCall: () => void;
-  /** Tells the user in one sentence. */
-  readonly notify: (sentence: string) => void;
+  readonly report: Report;
 }
 
 /** Of the window. Behind the first, older messages are summarised; the second is what is kept. */
@@ -41,7 +42,7 @@ export interface Compaction {
 }
 
 export function createCompaction(parts: CompactionParts): Compaction {
-  const { window, notify } = parts;
+  const { window, report } = parts;
   let due = false;
   let off = false;
   const isTooLong = (
@@ -72,7 +73,11 @@ export function createCompaction(parts: CompactionParts): Compaction {
       }
       try {
         const summary = await summariseUpTo({ ...parts, window: read, view, cut });
-        notify("Older messages were summarised for the model; all of them stay readable.");
+        report({
+          type: "notice",
+          sentence: "Older messages were summarised for the model; all of them stay readable.",
+        });
+        reportUsage(report, summary);
         return summary;
       } catch (error) {
         if (endsExchange(error)) {
@@ -86,7 +91,11 @@ export function createCompaction(parts: CompactionParts): Compaction {
         if (full) {
           return null;
         }
-        notify("The older messages could not be summarised now, so the model gets all of them.");
+        report({
+          type: "notice",
+          sentence:
+            "The older messages could not be summarised now, so the model gets all of them.",
+        });
         return "go_on";
       }
     },
@@ -101,7 +110,7 @@ function cutOf(messages: readonly BaseMessage[], view: View, keep: number): numb
 
 /** The summary of all that stands before a place in a view. */
 export async function summariseUpTo(
-  input: Omit<CompactionParts, "notify"> & { readonly view: View; readonly cut: number },
+  input: Omit<CompactionParts, "report"> & { readonly view: View; readonly cut: number },
 ): Promise<ReturnType<typeof summaryMessage>> {
   const { view, cut } = input;
   const kept_from = view.kept[cut]?.id ?? "";

@@ -49,15 +49,6 @@ export function failedResult(reason: string, { toolCall }: CallConfig): string |
     : new ToolMessage({ content, name, tool_call_id: id, status: "error" });
 }
 
-/** Why a call failed; null for the result of one that did not. */
-export function failureText(result: ToolMessage): string | null {
-  const { status, text } = result;
-  if (status !== "error") {
-    return null;
-  }
-  return text.startsWith(FAILURE) ? text.slice(FAILURE.length) : text;
-}
-
 /** Runs what it is given one after the other; a failure does not hold up the next. */
 export function createQueue(): <Output>(act: () => Promise<Output>) => Promise<Output> {
   let last: Promise<unknown> = Promise.resolve();

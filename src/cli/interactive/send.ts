@@ -1,6 +1,5 @@
 import type { Live } from "../../exchange/exchanger.ts";
 import type { ExchangeEvent, ExchangeResult } from "../../exchange/events.ts";
-import { DEFAULT_PERSONA } from "../../exchange/personas/persona.ts";
 import { messageInfo } from "../../core/answers.ts";
 import type { ToolCall } from "../../core/sessions.ts";
 import { oneLine } from "../../core/terminal-text.ts";
@@ -89,37 +88,41 @@ interface PlainScreen {
 /** Text to standard output as it arrives; tools and notices to standard error, a line each. */
 function plainScreen(cli: CliContext): PlainScreen {
   const answer = createAnswerText(cli.stdout);
+  let own: string | null = null;
   return {
     show: (event) => {
-      switch (event.kind) {
-        case "begun":
-          break;
+      own ??= event.exchange_id;
+      switch (event.type) {
         case "text":
           answer.show(event.text);
           break;
         case "tool_call":
           answer.breakLine();
-          noticeLine(cli, toolCallLine(event.call));
+          noticeLine(cli, toolCallLine(event));
           break;
         case "tool_result":
-          if (event.failure !== null) {
-            noticeLine(cli, `· ${shortened(event.name)} failed: ${shortened(event.failure)}`);
+          // a sub-agent's failed calls are its own concern
+          if (event.status === "error" && event.exchange_id === own) {
+            const reason = event.content.replace(/^Error: /, "");
+            noticeLine(cli, `· ${shortened(event.name)} failed: ${shortened(reason)}`);
           }
           break;
         case "child":
           answer.breakLine();
           noticeLine(
             cli,
-            `· ${oneLine(event.session.persona_name ?? DEFAULT_PERSONA)} works in session ${event.session.id}`,
+            `· ${oneLine(event.persona_name)} works in session ${event.child_session_id}`,
           );
           break;
-        case "waiting":
+        case "child_waiting":
           answer.breakLine();
           noticeLine(cli, `· a sub-agent waits: ${event.running} run already`);
           break;
         case "notice":
           answer.breakLine();
           noticeLine(cli, `note: ${event.sentence}`);
+          break;
+        default:
           break;
       }
     },

@@ -1,5 +1,5 @@
 import type { Fence } from "../leases/fence.ts";
-import { type MirrorInput, mirrorMessages } from "../messages/mirror.ts";
+import { type MirrorInput, mirrorMessages, type StoredMessage } from "../messages/mirror.ts";
 import type { Operation, Tx } from "../store.ts";
 import { findBodies, keepBodies } from "./bodies.ts";
 import { markHash, markHead, type MessageChain } from "./head-mark.ts";
@@ -54,7 +54,10 @@ export interface PutCheckpoint {
  *
  * Error codes: as `holdFence`.
  */
-export const putCheckpoint: Operation<PutCheckpoint, StoredIds | "stale"> = async (tx, input) => {
+export const putCheckpoint: Operation<PutCheckpoint, StoredCheckpoint | "stale"> = async (
+  tx,
+  input,
+) => {
   await holdThread(tx, input);
   const parent = await readParent(tx, input);
   const channels = parent?.channels ?? null;
@@ -66,11 +69,14 @@ export const putCheckpoint: Operation<PutCheckpoint, StoredIds | "stale"> = asyn
     return placed;
   }
   await keepCheckpoint(tx, { input, parent: channels, placed });
-  if (input.mirror !== null) {
-    await mirrorMessages(tx, input.mirror);
-  }
-  return placed;
+  const messages = input.mirror === null ? [] : await mirrorMessages(tx, input.mirror);
+  return { ...placed, messages };
 };
+
+export interface StoredCheckpoint extends StoredIds {
+  /** The messages that the checkpoint adds or changes, as the mirror has them. */
+  readonly messages: readonly StoredMessage[];
+}
 
 /** Stores the row and, for a root checkpoint, moves the thread's mark to it. */
 async function keepCheckpoint(

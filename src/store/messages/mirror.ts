@@ -19,6 +19,11 @@ export interface MirrorMessage {
   readonly usage: { readonly input_tokens: number; readonly output_tokens: number } | null;
 }
 
+/** A message of a checkpoint that has a row now. */
+export type StoredMessage = Pick<MirrorMessage, "message_id" | "role" | "is_summary"> & {
+  readonly seq: number;
+};
+
 export interface MirrorInput {
   readonly session_id: string;
   /** The messages that the checkpoint adds or changes, in the checkpoint's order. */
@@ -31,12 +36,15 @@ export interface MirrorInput {
  * and the provider counts it from here in place of its estimate); new ones are appended. An answer
  * in the place of one that was dropped is counted then. A summary that takes the id of the message
  * it replaces gets a separate row, and the
- * message keeps its row under a fresh id: the history stays readable. Carried out again, it changes
- * nothing. Does nothing for a session that does not exist.
+ * message keeps its row under a fresh id: the history stays readable. Run again, it changes
+ * nothing. Does nothing for a session that does not exist. The answer is where the messages are.
  */
-export const mirrorMessages: Operation<MirrorInput, void> = async (tx, input) => {
+export const mirrorMessages: Operation<MirrorInput, readonly StoredMessage[]> = async (
+  tx,
+  input,
+) => {
   if (input.messages.length === 0) {
-    return;
+    return [];
   }
   await lockSession(tx, input.session_id);
   const known = await knownRows(tx, input);
@@ -62,12 +70,19 @@ export const mirrorMessages: Operation<MirrorInput, void> = async (tx, input) =>
     estimates: estimatesOf(kept.flatMap(({ message }) => known.get(message.message_id) ?? [])),
   });
   if (counted === null) {
-    return;
+    return [];
   }
   const first = counted.last_seq - fresh.length + 1;
   const appended = fresh.map((message, index) => ({ seq: first + index, message }));
-  await keepRows(tx, { ...input, placed: [...kept, ...appended], ts: counted.last_activity_at });
+  const placed = [...kept, ...appended];
+  await keepRows(tx, { ...input, placed, ts: counted.last_activity_at });
   tx.touch(input.session_id);
+  return placed.map(({ seq, message: { message_id, role, is_summary } }) => ({
+    message_id,
+    seq,
+    role,
+    is_summary,
+  }));
 };
 
 interface PlacedMessage {

@@ -91,8 +91,8 @@ it("[LONG-3][LONG-4] [LONG-14] summarises older messages for the model and keeps
   expect(requests.filter(isSummaryCall)[1]?.at(-1)?.content).toContain(
     "<summary_so_far>\nSUMMARY 1\n",
   );
-  expect(bench.events.filter(({ kind }) => kind === "notice")).toHaveLength(2);
-  expect(bench.events.some((event) => event.kind === "text" && event.text.includes("SUMM"))).toBe(
+  expect(bench.events.filter(({ type }) => type === "notice")).toHaveLength(2);
+  expect(bench.events.some((event) => event.type === "text" && event.text.includes("SUMM"))).toBe(
     false,
   );
   await expectProven(bench);
@@ -197,7 +197,7 @@ it("[LONG-7] goes on with everything, and says so, where the summary fails", asy
   }
   expect(refusals).toBeGreaterThan(0);
   expect(server.requests().at(-1)).toHaveLength(9);
-  const notices = bench.events.filter(({ kind }) => kind === "notice");
+  const notices = bench.events.filter(({ type }) => type === "notice");
   expect(notices.length).toBe(refusals);
   expect((await rowsOf(bench)).filter(({ is_summary }) => is_summary)).toEqual([]);
   await expectProven(bench);
@@ -245,7 +245,7 @@ it("[LONG-7] stops while it summarises, and goes on with that when it is continu
     last = await bench.run({ text: question(index) }, { signal: stop.signal });
   }
   expect(last).toMatchObject({ stopped: true, answer: "" });
-  expect(bench.events.filter(({ kind }) => kind === "notice")).toEqual([]);
+  expect(bench.events.filter(({ type }) => type === "notice")).toEqual([]);
   expect((await rowsOf(bench)).filter(({ is_summary }) => is_summary)).toEqual([]);
   expect((await bench.run({ text: null })).answer).toBe("answer");
   expect(server.requests().at(-1)?.[0]?.content).toContain("SUMMARY");

@@ -86,6 +86,31 @@ describe("delegate", () => {
     );
   });
 
+  it("[EVENT-7] is reported with the ids of the sub-agent, without its text", async () => {
+    const server = await startModelServer({
+      answer: (messages) =>
+        messages.length === 1 && messages[0]?.content === TASK
+          ? { content: "I look", toolCalls: [{ name: "list_files", arguments: "{}" }] }
+          : delegating(messages),
+    });
+    const bench = await openBench(server);
+    await bench.run({ text: "how many files are there?" });
+    const [child] = await childrenOf(bench);
+    const own = bench.events.filter(({ session_id }) => session_id === bench.session.id);
+    const call = own.find(({ type }) => type === "tool_call");
+    expect(own).toContainEqual(
+      expect.objectContaining({
+        type: "child",
+        call_id: call?.type === "tool_call" ? call.call_id : "",
+        child_session_id: child?.id,
+      }),
+    );
+    const others = bench.events.filter((event) => !own.includes(event));
+    expect(new Set(others.map(({ session_id }) => session_id))).toEqual(new Set([child?.id]));
+    expect(new Set(others.map(({ exchange_id }) => exchange_id)).size).toBe(1);
+    expect(new Set(others.map(({ type }) => type))).toEqual(new Set(["tool_call", "tool_result"]));
+  });
+
   it("[AGENT-3] goes on with the sub-agent that a stopped call began", async () => {
     const server = await startModelServer({ answer: delegating, latencyMs: 40, chunkSize: 5 });
     const bench = await openBench(server);
@@ -95,7 +120,7 @@ describe("delegate", () => {
       {
         signal: stop.signal,
         listener: (event) => {
-          if (event.kind === "child") {
+          if (event.type === "child") {
             void sleep(200).then(() => stop.abort());
           }
         },

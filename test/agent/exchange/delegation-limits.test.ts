@@ -37,7 +37,9 @@ describe("delegation", () => {
     const { sessions } = await bench.store.read(listSessions, { limit: 100 });
     expect(sessions).toHaveLength(1 + LIMITS.children);
     expect(sessions.every(({ activity }) => activity === "idle")).toBe(true);
-    expect(bench.events).toContainEqual({ kind: "waiting", running: LIMITS.childrenAtOnce });
+    expect(bench.events).toContainEqual(
+      expect.objectContaining({ type: "child_waiting", running: LIMITS.childrenAtOnce }),
+    );
     const sent = JSON.stringify(server.requests());
     expect(sent).toContain("this exchange has begun as many sub-agents as it may");
   });

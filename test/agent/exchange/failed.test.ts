@@ -48,8 +48,8 @@ it("[EXCHANGE-30] [EXCHANGE-31] stores why an exchange failed, without a secret,
   expect(await activityOf(bench)).toBe("interrupted");
 
   const begun: Promise<unknown>[] = [];
-  const listener = ({ kind }: { kind: string }) => {
-    if (kind === "begun") {
+  const listener = ({ type }: { type: string }) => {
+    if (type === "text") {
       begun.push(failureIn(bench));
     }
   };
@@ -62,7 +62,7 @@ it("[EXCHANGE-30] [EXCHANGE-31] stores why an exchange failed, without a secret,
 it("[EXCHANGE-32] a stop leaves no failure, and neither does an exchange that was refused", async () => {
   const bench = await benchOf([]);
   const stop = new AbortController();
-  const listener = ({ kind }: { kind: string }) => kind === "begun" && stop.abort();
+  const listener = ({ type }: { type: string }) => type === "message" && stop.abort();
   const { stopped } = await bench.run({ text: "question" }, { listener, signal: stop.signal });
   expect(stopped).toBe(true);
   expect(await activityOf(bench)).toBe("interrupted");

@@ -21,7 +21,7 @@ it("[EXCHANGE-8] a stopped exchange keeps the text that had arrived, and the ses
     {
       signal: stop.signal,
       listener: (event) => {
-        if (event.kind === "text") {
+        if (event.type === "text") {
           void sleep(100).then(() => stop.abort());
         }
       },
@@ -58,7 +58,7 @@ it("[EXCHANGE-9] a second exchange is refused by name, waits with `wait`, and st
     { text: "first" },
     {
       listener: (event) => {
-        if (event.kind === "text") {
+        if (event.type === "text") {
           begun.resolve();
         }
       },
@@ -82,7 +82,7 @@ it("[EXCHANGE-9] a second exchange is refused by name, waits with `wait`, and st
     { text: "third" },
     {
       listener: (event) => {
-        if (event.kind === "text") {
+        if (event.type === "text") {
           again.resolve();
         }
       },

@@ -132,6 +132,7 @@ it("[ANSWER-5] a thread that holds a call that could not be read goes on", async
     saver,
     shown: (all) => all,
     countModelCall: () => undefined,
+    onMessage: () => undefined,
   });
   const raw = { name: "read_file", args: "}}{", id: "call_1", index: 0 };
   await older.updateState(
@@ -208,6 +209,7 @@ describe.each(["openai", "anthropic"] as const)("calls with one id, from %s", (p
       saver: createCheckpointSaver({ store: bench.store }),
       shown: (all) => all,
       countModelCall: () => undefined,
+      onMessage: () => undefined,
     });
     const call = { id: "same", name: "read_file", args: {}, type: "tool_call" as const };
     const result = (content: string) => new ToolMessage({ content, tool_call_id: call.id });

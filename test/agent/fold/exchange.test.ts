@@ -117,7 +117,7 @@ it("[LONG-2] leaves an interrupted exchange as it is, and folds it with the next
   const stop = new AbortController();
   const stopped = await bench.run(
     { text: "two", keep_partial: false },
-    { signal: stop.signal, listener: ({ kind }) => kind === "text" && stop.abort() },
+    { signal: stop.signal, listener: ({ type }) => type === "text" && stop.abort() },
   );
   expect(stopped.stopped).toBe(true);
   const during = await bench.store.read(readKept, null);

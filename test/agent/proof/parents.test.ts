@@ -31,8 +31,8 @@ it("[PROOF-27] says nothing of a child whose parent was cleared, compacted, or g
     { text: "delegate" },
     {
       listener: (event) => {
-        if (event.kind === "child") {
-          atBirth.push(verifySession(store, event.session.id));
+        if (event.type === "child") {
+          atBirth.push(verifySession(store, event.child_session_id));
         }
       },
     },

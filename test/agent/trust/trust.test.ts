@@ -22,6 +22,7 @@ import { createSession } from "../../../src/store/sessions/create.ts";
 import { openBench } from "../../helpers/exchanger.ts";
 import { startModelServer } from "../../helpers/model-server.ts";
 import { temporaryFolder } from "../../helpers/temp.ts";
+import { listSessions } from "../../../src/store/sessions/list.ts";
 import { TRUSTED, UNTRUSTED } from "../../helpers/trust.ts";
 import { personaFolders } from "../../helpers/persona-folders.ts";
 
@@ -105,14 +106,14 @@ describe("a trusted folder", () => {
         `---\nmodel: anthropic:theirs\n---\nI am the folder's ${name}.\n`,
       );
     }
-    const children: (string | null)[] = [];
-    const result = await bench.run(
-      { text: "hi" },
-      { listener: (event) => event.kind === "child" && children.push(event.session.model) },
-    );
+    const result = await bench.run({ text: "hi" });
     expect(result).toMatchObject({ model: "openai:gpt-test", answer: "done" });
     expect(server.systemPrompts()[1]).toContain("I am the folder's helper.");
-    expect(children).toEqual(["openai:gpt-test"]);
+    const { sessions } = await bench.store.read(listSessions, { limit: 10 });
+    expect(sessions.map(({ depth, model }) => [depth, model])).toContainEqual([
+      1,
+      "openai:gpt-test",
+    ]);
   });
 });
 

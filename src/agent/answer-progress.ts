@@ -1,0 +1,80 @@
+import { AIMessage, type BaseMessage, ToolMessage } from "@langchain/core/messages";
+
+import { EVENT_RESULT_BYTES } from "../core/limits.ts";
+import type { Report } from "../exchange/report-events.ts";
+
+/** Text that had arrived of an answer; the id is the answer's. */
+export interface ArrivedText {
+  readonly id: string | null;
+  readonly text: string;
+}
+
+/** Follows the answers of an exchange, and reports them as events. */
+export interface AnswerProgress {
+  /** Text of the last complete answer. */
+  text(): string;
+  /** Text of the answer that is arriving, or broke off. */
+  arrived(): ArrivedText;
+  /** Called with each piece of text of an answer. */
+  onText(id: string, piece: string): void;
+  /** Called with a complete answer, and with each result of a tool and how long it ran. */
+  onMessage(message: BaseMessage, durationMs: number): void;
+}
+
+const NOTHING: ArrivedText = { id: null, text: "" };
+
+export function createAnswerProgress(report: Report): AnswerProgress {
+  let text = "";
+  let arrived = NOTHING;
+  return {
+    text: () => text,
+    arrived: () => arrived,
+    onText: (id, piece) => {
+      arrived = { id, text: arrived.id === id ? arrived.text + piece : piece };
+      report({ type: "text", message_id: id, text: piece });
+    },
+    onMessage: (message, durationMs) => {
+      if (ToolMessage.isInstance(message)) {
+        reportResult(report, message, durationMs);
+      } else if (AIMessage.isInstance(message)) {
+        reportAnswer(report, message, arrived);
+        text = message.text;
+        arrived = NOTHING;
+      }
+    },
+  };
+}
+
+function reportAnswer(report: Report, answer: AIMessage, arrived: ArrivedText): void {
+  const { id: message_id = "", text } = answer;
+  if (text !== "" && arrived.id !== message_id) {
+    // a model that does not stream: its text comes whole
+    report({ type: "text", message_id, text });
+  }
+  reportUsage(report, answer);
+  for (const { id: call_id = "", name, args } of answer.tool_calls ?? []) {
+    report({ type: "tool_call", message_id, call_id, name, args });
+  }
+}
+
+/** Reports what the provider counted for an answer or a summary, if it did. */
+export function reportUsage(report: Report, { id = "", usage_metadata: usage }: AIMessage): void {
+  if (usage !== undefined) {
+    const { input_tokens, output_tokens } = usage;
+    report({ type: "usage", message_id: id, input_tokens, output_tokens });
+  }
+}
+
+function reportResult(report: Report, result: ToolMessage, durationMs: number): void {
+  const bytes = Buffer.from(result.text);
+  report({
+    type: "tool_result",
+    call_id: result.tool_call_id,
+    name: result.name ?? "",
+    status: result.status ?? "success",
+    // with `stream` half a character at the end is left out
+    content: new TextDecoder().decode(bytes.subarray(0, EVENT_RESULT_BYTES), { stream: true }),
+    content_bytes: bytes.length,
+    duration_ms: Math.round(durationMs),
+  });
+}

@@ -1,0 +1,69 @@
+import type { Message } from "../core/sessions.ts";
+import { failureOf } from "./exchange-failure.ts";
+import type { ExchangeEvent, ExchangeListener, ExchangeResult } from "./events.ts";
+
+type Identity = Pick<ExchangeEvent, "exchange_id" | "session_id">;
+type WithoutIdentity<Event> = Event extends unknown ? Omit<Event, keyof Identity> : never;
+
+/** Reports an event of one exchange; whoever reports need not know which exchange it is. */
+export type Report = (event: WithoutIdentity<ExchangeEvent>) => void;
+
+const ENDS: ReadonlySet<string> = new Set(["done", "stopped", "failed"]);
+
+/**
+ * Gives events their identity. A stored message is reported once; after the event that ends the
+ * exchange, nothing more is reported.
+ */
+export function createReport(listener: ExchangeListener, identity: Identity): Report {
+  const stored = new Set<string>();
+  let isOver = false;
+  return (event) => {
+    if (isOver || (event.type === "message" && stored.has(event.message_id))) {
+      return;
+    }
+    if (event.type === "message") {
+      stored.add(event.message_id);
+    }
+    isOver = ENDS.has(event.type);
+    // the type comes first for people who read the events as lines of JSON
+    const first = { type: event.type };
+    listener({ ...first, ...identity, ...event });
+  };
+}
+
+/** Runs an exchange and reports how it ended. */
+export async function reportEnd(
+  report: Report,
+  run: () => Promise<ExchangeResult>,
+): Promise<ExchangeResult> {
+  try {
+    const result = await run();
+    const { last_seq, total_input_tokens, total_output_tokens } = result.session;
+    report({
+      type: result.stopped ? "stopped" : "done",
+      message_id: lastAnswerOf(result)?.message_id ?? null,
+      last_seq,
+      total_input_tokens,
+      total_output_tokens,
+    });
+    return result;
+  } catch (error) {
+    const { code, sentence: detail } = failureOf(error);
+    report({ type: "failed", code, detail });
+    throw error;
+  }
+}
+
+function lastAnswerOf({ messages }: ExchangeResult): Message | undefined {
+  return messages.findLast(({ role, is_summary }) => role === "assistant" && !is_summary);
+}
+
+/** Reports messages that have a row now. */
+export function reportStored(
+  report: Report,
+  messages: readonly Pick<Message, "message_id" | "seq" | "role" | "is_summary">[],
+): void {
+  for (const { message_id, seq, role, is_summary } of messages) {
+    report({ type: "message", message_id, seq, role, is_summary });
+  }
+}
