@@ -52,4 +52,10 @@ describe("the cases of test/fixtures/plans", () => {
       }
     },
   );
+
+  it.each(["json", "yaml"] as const)("[PLAN-5] refuses 10,000 levels of %s", (syntax) => {
+    const text = "[".repeat(10_000) + "]".repeat(10_000);
+    const { findings } = validatePlan(text, { syntax, schema, known: KNOWN });
+    expect(findings.map(lineOf)).toEqual(["error too_deep 1:65"]);
+  });
 });

@@ -43,7 +43,7 @@ describe("readYaml", () => {
     ["a: 1\n...\n# the end\n", '{"a":1}'],
     ["\ufeffa: 1\r\nb: 2", '{"a":1,"b":2}'],
     ["__proto__: 1\nconstructor: 2", '{"__proto__":1,"constructor":2}'],
-  ])("[PLAN-2] %j", (text, said) => {
+  ])("[PLAN-2] [PLAN-54] reads or refuses %j as JSON would", (text, said) => {
     expect(read(text)).toBe(said);
   });
 

@@ -4,13 +4,13 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { project, SLOW_SCHEMA, SLOW_TEXT } from "../helpers/artifacts/projects.ts";
 import { temporaryFolder } from "../helpers/temp.ts";
-import { run } from "../helpers/plan-program.ts";
+import { call, run } from "../helpers/plan-program.ts";
 
 it.each([[["schema", "dev/phase-plan@1"]], [["schema", "show", "dev/phase-plan@1"]]])(
   "[PLAN-1] [PLAN-15] %j prints the schema byte for byte",
   async (args) => {
     const file = new URL("../../schemas/dev/phase-plan@1.json", import.meta.url);
-    expect(await run(args)).toEqual({
+    expect(await call(args)).toEqual({
       code: 0,
       stdout: await readFile(file, "utf8"),
       stderr: "",
@@ -19,7 +19,7 @@ it.each([[["schema", "dev/phase-plan@1"]], [["schema", "show", "dev/phase-plan@1
 );
 
 it("[PLAN-15] [PLAN-73] refuses an unknown id, naming the known ones and not the one asked for", async () => {
-  const { code, stdout, stderr } = await run(["schema", "dev/phase-plan@2"]);
+  const { code, stdout, stderr } = await call(["schema", "dev/phase-plan@2"]);
   expect([code, stdout]).toEqual([3, ""]);
   for (const id of ["dev/phase-plan@1", "dev/spec@1", "common/final-report@1"]) {
     expect(stderr).toContain(id);
@@ -30,14 +30,14 @@ it("[PLAN-15] [PLAN-73] refuses an unknown id, naming the known ones and not the
 it.each(["dev/spec@1", "dev/review-finding-batch@1", "common/final-report@1"])(
   "[PLAN-8] says of %s that it is known and was never published",
   async (id) => {
-    const { code, stdout, stderr } = await run(["schema", id]);
+    const { code, stdout, stderr } = await call(["schema", id]);
     expect([code, stdout]).toEqual([3, ""]);
     expect(stderr).toContain("This id is known, but its fields were never published");
   },
 );
 
 it.each([[["schema"]], [["schema", "list"]]])("[PLAN-15] %j lists the known ids", async (args) => {
-  const { code, stdout } = await run(args);
+  const { code, stdout } = await call(args);
   expect(code).toBe(0);
   expect(stdout.split("\n").map((line) => line.split(" ")[0])).toEqual([
     "dev/phase-plan@1",
@@ -53,17 +53,17 @@ it("[PLAN-15] lists and prints the schemas of this folder, for programs too", as
   const text = '{ "$id": "team/note@1", "title": "Note" }';
   mkdirSync(join(folder, ".reprise/schemas"), { recursive: true });
   writeFileSync(join(folder, ".reprise/schemas/note.json"), text);
-  const list = await run(["schema", "list", "--json"], { cwd: folder });
+  const list = await call(["schema", "list", "--json"], { cwd: folder });
   expect(JSON.parse(list.stdout).at(-1)).toEqual({
     id: "team/note@1",
     title: "Note",
     published: true,
     source: "project",
   });
-  expect((await run(["schema"], { cwd: folder })).stdout).toMatch(
+  expect((await call(["schema"], { cwd: folder })).stdout).toMatch(
     /^team\/note@1 \(of this project\)$/m,
   );
-  expect((await run(["schema", "show", "team/note@1"], { cwd: folder })).stdout).toBe(text);
+  expect((await call(["schema", "show", "team/note@1"], { cwd: folder })).stdout).toBe(text);
 });
 
 it("[SCHEMA-8] checks files against a schema of this folder, JSON and YAML", async () => {
@@ -71,7 +71,7 @@ it("[SCHEMA-8] checks files against a schema of this folder, JSON and YAML", asy
   writeFileSync(join(folder, "good.yaml"), "text: Hello\n");
   writeFileSync(join(folder, "bad.json"), "{}");
   const args = ["schema", "validate", "good.yaml", "bad.json", "--schema", "team/note@1"];
-  const { code, stdout } = await run(args, { cwd: folder });
+  const { code, stdout } = await call(args, { cwd: folder });
   expect([code, stdout.split("\n")]).toEqual([
     1,
     [
@@ -81,7 +81,7 @@ it("[SCHEMA-8] checks files against a schema of this folder, JSON and YAML", asy
       "",
     ],
   ]);
-  const { stdout: json } = await run([...args, "--json"], { cwd: folder });
+  const { stdout: json } = await call([...args, "--json"], { cwd: folder });
   expect(JSON.parse(json)).toMatchObject({
     schema: "team/note@1",
     valid: false,
@@ -91,12 +91,12 @@ it("[SCHEMA-8] checks files against a schema of this folder, JSON and YAML", asy
 
 it("[SCHEMA-8] checks a plan as `plan validate` does, and refuses an id that is not known", async () => {
   const args = ["schema", "validate", "-", "--schema"];
-  const plan = await run([...args, "dev/phase-plan@1"], { stdin: "{}" });
+  const plan = await call([...args, "dev/phase-plan@1"], { stdin: "{}" });
   expect([plan.code, plan.stdout]).toEqual([1, expect.stringContaining("[missing_property]")]);
-  expect((await run([...args, "dev/none@1"], { stdin: "{}" })).code).toBe(3);
-  expect((await run(["schema", "validate", "-"], { stdin: "{}" })).code).toBe(2);
+  expect((await call([...args, "dev/none@1"], { stdin: "{}" })).code).toBe(3);
+  expect((await call(["schema", "validate", "-"], { stdin: "{}" })).code).toBe(2);
   const twice = ["schema", "validate", "-", "-", "--schema", "dev/spec@1"];
-  expect((await run(twice, { stdin: "{}" })).code).toBe(2);
+  expect((await call(twice, { stdin: "{}" })).code).toBe(2);
 });
 
 it("[SCHEMA-4] stops a check that does not end", async () => {
