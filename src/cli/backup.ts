@@ -6,6 +6,7 @@ import { RepriseError } from "../core/errors.ts";
 import { databaseLocation, isPostgres } from "./config.ts";
 import { type CliContext, printJson, printLine } from "./context.ts";
 import { databaseOption, withDatabase } from "./database.ts";
+import { onSignals } from "./signals.ts";
 import { plural } from "./plural.ts";
 
 interface BackupCommandOptions {
@@ -54,21 +55,14 @@ async function whileWaiting<Output>(
   work: (signal: AbortSignal) => Promise<Output>,
 ): Promise<Output> {
   const aborting = new AbortController();
-  const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
-  const stops = signals.map((signal) => {
-    const stop = (): void => {
-      aborting.abort();
-      cli.signals.off(signal, stop);
-      process.kill(cli.pid, signal);
-    };
-    cli.signals.on(signal, stop);
-    return () => cli.signals.off(signal, stop);
+  const stopListening = onSignals(cli, (signal) => {
+    aborting.abort();
+    stopListening();
+    process.kill(cli.pid, signal);
   });
   try {
     return await work(aborting.signal);
   } finally {
-    for (const off of stops) {
-      off();
-    }
+    stopListening();
   }
 }

@@ -9,7 +9,7 @@ import { STREAM_POLL_MS } from "../core/limits.ts";
 import { type CliContext, printLine } from "./context.ts";
 import { openStore, withStore } from "./database.ts";
 import { createServiceLog } from "./service-log.ts";
-import { stopRequest } from "./stop-request.ts";
+import { stopRequest } from "./signals.ts";
 
 interface ServeOptions {
   readonly host: string;
@@ -57,12 +57,12 @@ export function serveCommand(cli: CliContext): Command {
 }
 
 async function serve(cli: CliContext, command: Command, options: ServeOptions): Promise<void> {
-  const port = numberOption("--port", options.port, { least: 0, most: 65_535 });
+  const port = numberOption("--port", options.port, { min: 0, max: 65_535 });
   const pollMs = numberOption("--stream-poll-ms", options.streamPollMs, {
-    least: 20,
-    most: 60_000,
+    min: 20,
+    max: 60_000,
   });
-  const drainS = numberOption("--drain", options.drain, { least: 0, most: 300 });
+  const drainS = numberOption("--drain", options.drain, { min: 0, max: 300 });
   const token = await readToken(cli, options.tokenFile);
   const metricsToken =
     options.metricsTokenFile === undefined
@@ -136,14 +136,11 @@ const STOP_MS = 9500;
 function numberOption(
   name: string,
   text: string,
-  { least, most }: { least: number; most: number },
+  { min, max }: { min: number; max: number },
 ): number {
   const value = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
-  if (!(value >= least && value <= most)) {
-    throw new RepriseError(
-      "invalid_usage",
-      `${name} takes a whole number from ${least} to ${most}.`,
-    );
+  if (!(value >= min && value <= max)) {
+    throw new RepriseError("invalid_usage", `${name} takes a whole number from ${min} to ${max}.`);
   }
   return value;
 }

@@ -1,3 +1,4 @@
+import { onSignals } from "../signals.ts";
 import type { CliContext } from "../context.ts";
 import { openPipeSource } from "./pipe-source.ts";
 import { openTerminalSource } from "./terminal-source.ts";
@@ -91,9 +92,8 @@ export function openLineInput(cli: CliContext): LineInput {
     lost: onLeave,
   });
   // in raw mode the terminal sends Ctrl-C as a key; a signal comes from elsewhere
-  cli.signals.on("SIGINT", onInterrupt);
-  cli.signals.on("SIGTERM", onLeave);
-  cli.signals.on("SIGHUP", onLeave);
+  const ignoreInterrupts = onSignals(cli, onInterrupt, ["SIGINT"]);
+  const ignoreStops = onSignals(cli, onLeave, ["SIGTERM", "SIGHUP"]);
 
   const next = async (prompt: string): Promise<InputEvent> => {
     if (queue.length === 0) {
@@ -136,10 +136,9 @@ export function openLineInput(cli: CliContext): LineInput {
       return event.kind === "line" && !event.pasted ? event.text : null;
     },
     close: async () => {
-      cli.signals.off("SIGINT", onInterrupt);
+      ignoreInterrupts();
       await source.close();
-      cli.signals.off("SIGTERM", onLeave);
-      cli.signals.off("SIGHUP", onLeave);
+      ignoreStops();
     },
   };
 }

@@ -1,3 +1,4 @@
+import { onSignals } from "../signals.ts";
 import type { Live } from "../../exchange/exchanger.ts";
 import type { ExchangeEvent, ExchangeResult } from "../../exchange/events.ts";
 import { messageInfo } from "../../core/answers.ts";
@@ -40,26 +41,17 @@ export async function send(input: SendInput): Promise<ExchangeResult> {
  */
 export async function sendOnce(input: Omit<SendInput, "signal">): Promise<void> {
   const stop = new AbortController();
-  const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
-  const onSignal = (): void => {
+  const stopListening = onSignals(input.cli, () => {
     stop.abort();
-    unhear();
-  };
-  const unhear = (): void => {
-    for (const signal of signals) {
-      input.cli.signals.off(signal, onSignal);
-    }
-  };
-  for (const signal of signals) {
-    input.cli.signals.on(signal, onSignal);
-  }
+    stopListening();
+  });
   try {
     const result = await send({ ...input, signal: stop.signal });
     if (result.stopped) {
       input.cli.exitCode = 1;
     }
   } finally {
-    unhear();
+    stopListening();
   }
 }
 

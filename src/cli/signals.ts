@@ -2,29 +2,46 @@ import type { CliContext } from "./context.ts";
 
 const STOP_SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
-export type StopRequest = (typeof STOP_SIGNALS)[number] | "parent_exited";
+type StopSignal = (typeof STOP_SIGNALS)[number];
 
 /**
- * Settles with the signal that asks the program to stop; a second signal ends it in the system's own
+ * Calls the listener at each of the signals until the returned function is called. From then on a
+ * signal ends the program in the system's own way.
+ */
+export function onSignals(
+  cli: CliContext,
+  listener: (signal: StopSignal) => void,
+  signals: readonly StopSignal[] = STOP_SIGNALS,
+): () => void {
+  const heard = signals.map((signal) => ({ signal, call: () => listener(signal) }));
+  for (const { signal, call } of heard) {
+    cli.signals.on(signal, call);
+  }
+  return () => {
+    for (const { signal, call } of heard) {
+      cli.signals.off(signal, call);
+    }
+  };
+}
+
+export type StopRequest = StopSignal | "parent_exited";
+
+/**
+ * Resolves with the signal that asks the program to stop; a second signal ends it in the system's own
  * way. npm passes a signal on to a shell, which exits without passing it on to the program: a program
  * that npm started (`npm start`, `npx`) is also asked to stop by the exit of its parent.
  */
 export function stopRequest(cli: CliContext): Promise<StopRequest> {
   const { promise, resolve } = Promise.withResolvers<StopRequest>();
-  const listeners = STOP_SIGNALS.map((signal) => ({ signal, stop: () => stopBy(signal) }));
+  const stopBy = (by: StopRequest): void => {
+    clearInterval(watch ?? undefined);
+    stopListening();
+    resolve(by);
+  };
+  const stopListening = onSignals(cli, stopBy);
   const watch = STARTED_BY_NPM.has(cli.env["npm_lifecycle_event"])
     ? watchParent(cli, () => stopBy("parent_exited"))
     : null;
-  const stopBy = (by: StopRequest): void => {
-    clearInterval(watch ?? undefined);
-    for (const { signal, stop } of listeners) {
-      cli.signals.off(signal, stop);
-    }
-    resolve(by);
-  };
-  for (const { signal, stop } of listeners) {
-    cli.signals.on(signal, stop);
-  }
   return promise;
 }
 
