@@ -1,9 +1,11 @@
 import { readFileSync } from "node:fs";
 import type { ConnectionOptions } from "node:tls";
 
+import { parse } from "pg-connection-string";
+
 import { RepriseError } from "../../../core/errors.ts";
 
-/** What a `postgres://` address says, parsed once. */
+/** What a `postgres://` URL says, parsed once. */
 export interface PostgresAddress {
   readonly host: string;
   readonly port: number;
@@ -15,20 +17,20 @@ export interface PostgresAddress {
   readonly options: string | undefined;
   /** Connections of one process for its operations. */
   readonly poolSize: number;
-  /** How long a statement may run, and a transaction stand idle, in milliseconds. */
+  /** How long a statement may run, and a transaction be idle, in milliseconds. */
   readonly statementTimeoutMs: number;
   /** How long a connection may take to be made, in milliseconds. */
   readonly connectTimeoutMs: number;
-  /** False where other nodes are to find news by their poll alone. */
+  /** False if other nodes find new messages by polling alone. */
   readonly hints: boolean;
   /** The address for people: without password and parameters. */
   readonly shown: string;
 }
 
-/** Two at least: a read may wait for what a write of the same process does. */
-const POOL_SIZE = { least: 2, most: 500, usual: 10 };
-const STATEMENT_TIMEOUT_MS = { least: 100, most: 3_600_000, usual: 30_000 };
-const CONNECT_TIMEOUT_S = { least: 1, most: 300, usual: 5 };
+/** At least two: a read may wait for a write of the same process. */
+const POOL_SIZE = { min: 2, max: 500, default: 10 };
+const STATEMENT_TIMEOUT_MS = { min: 100, max: 3_600_000, default: 30_000 };
+const CONNECT_TIMEOUT_S = { min: 1, max: 300, default: 5 };
 
 const PARAMETERS: ReadonlySet<string> = new Set([
   "sslmode",
@@ -44,8 +46,8 @@ const PARAMETERS: ReadonlySet<string> = new Set([
 
 /**
  * Reads an address of the form
- * `postgres://user:password@host:5432/database?sslmode=verify-full&pool_size=10`. A parameter that
- * nobody reads is refused: an option with a typing error would silently do nothing.
+ * `postgres://user:password@host:5432/database?sslmode=verify-full&pool_size=10`. An unknown
+ * parameter is refused: a misspelled option would silently do nothing.
  *
  * Error codes: `config_invalid`. No refusal holds any part of the address.
  */
@@ -55,24 +57,22 @@ export function parseAddress(text: string): PostgresAddress {
   for (const name of parameters.keys()) {
     if (!PARAMETERS.has(name) || parameters.getAll(name).length > 1) {
       throw invalid(
-        `The address of the database has a parameter that is unknown or there twice; it may have ${[...PARAMETERS].join(", ")}.`,
+        `The database URL has an unknown or repeated parameter. Allowed: ${[...PARAMETERS].join(", ")}.`,
       );
     }
   }
-  const host = decoded(url.hostname).replace(/^\[(.*)\]$/, "$1") || "localhost";
-  const database = decoded(url.pathname.slice(1));
-  const user = decoded(url.username) || undefined;
+  const { host, port, user, password, database } = partsOf(url);
   if (database === "") {
     throw invalid(
-      "The address of the database names none; write it as postgres://user@host:5432/name.",
+      "The database URL has no database name. Write it as postgres://user@host:5432/name.",
     );
   }
   return {
-    host,
-    port: url.port === "" ? 5432 : Number(url.port),
+    host: host || "localhost",
+    port: Number(port || 5432),
     database,
-    user,
-    password: decoded(url.password) || undefined,
+    user: user || undefined,
+    password: password || undefined,
     tls: tlsOf(parameters),
     options: parameters.get("options") ?? undefined,
     poolSize: numberOf(parameters, "pool_size", POOL_SIZE),
@@ -88,26 +88,31 @@ function parseUrl(text: string): URL {
   const url = URL.parse(text);
   if (url === null || !/^postgres(ql)?:$/.test(url.protocol)) {
     throw invalid(
-      "The address of the database cannot be read; write it as postgres://user:password@host:5432/name, and special characters of the password as %40 and the like.",
+      "The database URL is invalid. Write it as postgres://user:password@host:5432/name, with special characters of the password escaped, such as %40 for @.",
     );
   }
   return url;
 }
 
-function decoded(part: string): string {
+/** Host, port, user, password and database, as PostgreSQL's own clients read them. */
+function partsOf(url: URL) {
+  const address = new URL(url);
+  // parameters are ours: the library would read files that they name, and overwrite the host
+  address.search = "";
   try {
-    return decodeURIComponent(part);
+    // it would take a % without two digits for the character itself
+    decodeURIComponent(address.href);
+    // it leaves some escapes in the database's name as they are
+    return { ...parse(address.href), database: decodeURIComponent(url.pathname.slice(1)) };
   } catch {
-    throw invalid(
-      "The address of the database holds a % that stands for nothing; write % itself as %25.",
-    );
+    throw invalid("The database URL has an invalid % escape. Write a literal % as %25.");
   }
 }
 
 /**
- * TLS as `sslmode` says. Any mode that asks for TLS checks the certificate and the server's name,
- * as `verify-full` does; only `no-verify` does not. `prefer` would fall back to plain text where
- * somebody in between wishes so, and is refused.
+ * TLS as `sslmode` says. Every mode with TLS checks the certificate and the server's name, as
+ * `verify-full` does; only `no-verify` does not. `prefer` is refused: anybody in between could make it
+ * fall back to plain text.
  */
 function tlsOf(parameters: URLSearchParams): false | ConnectionOptions {
   const mode = parameters.get("sslmode");
@@ -125,7 +130,7 @@ function tlsOf(parameters: URLSearchParams): false | ConnectionOptions {
       return { ...certificates(parameters), rejectUnauthorized: false };
     default:
       throw invalid(
-        "sslmode in the address of the database takes disable, require, verify-ca, verify-full or no-verify.",
+        "sslmode in the database URL must be disable, require, verify-ca, verify-full or no-verify.",
       );
   }
 }
@@ -147,7 +152,7 @@ function readCertificate(path: string | null): string | undefined {
   } catch (error) {
     throw new RepriseError(
       "config_invalid",
-      "A certificate or key that the address of the database names cannot be read; check sslrootcert, sslcert and sslkey.",
+      "A certificate or key file of the database URL cannot be read. Check sslrootcert, sslcert and sslkey.",
       { cause: error },
     );
   }
@@ -156,16 +161,16 @@ function readCertificate(path: string | null): string | undefined {
 function numberOf(
   parameters: URLSearchParams,
   name: string,
-  { least, most, usual }: { least: number; most: number; usual: number },
+  range: { readonly min: number; readonly max: number; readonly default: number },
 ): number {
   const text = parameters.get(name);
   if (text === null) {
-    return usual;
+    return range.default;
   }
   const value = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
-  if (!(value >= least && value <= most)) {
+  if (!(value >= range.min && value <= range.max)) {
     throw invalid(
-      `${name} in the address of the database takes a whole number from ${least} to ${most}.`,
+      `${name} in the database URL must be a whole number from ${range.min} to ${range.max}.`,
     );
   }
   return value;
@@ -173,7 +178,7 @@ function numberOf(
 
 function isOn(text: string | null): boolean {
   if (text !== null && text !== "on" && text !== "off") {
-    throw invalid("hints in the address of the database takes on or off.");
+    throw invalid("hints in the database URL must be on or off.");
   }
   return text !== "off";
 }

@@ -1,7 +1,6 @@
 import {
   type CompiledQuery,
   type DatabaseConnection,
-  type Driver,
   Kysely,
   PostgresAdapter,
   PostgresIntrospector,
@@ -10,6 +9,7 @@ import {
 } from "kysely";
 import type { ClientBase } from "pg";
 
+import { parameterOf, singleConnectionDriver } from "../connection.ts";
 import { createPreparedQueries, type PreparedQuery } from "../prepared.ts";
 import type { Database } from "../../schema.ts";
 import type { Tx } from "../../store.ts";
@@ -103,43 +103,16 @@ function kyselyOf(connection: DatabaseConnection): Kysely<Database> {
   return new Kysely<Database>({
     dialect: {
       createAdapter: () => new PostgresAdapter(),
-      createDriver: () => oneConnectionDriver(connection),
+      createDriver: () => singleConnectionDriver(connection),
       createIntrospector: (db) => new PostgresIntrospector(db),
       createQueryCompiler: () => new PostgresQueryCompiler(),
     },
   });
 }
 
-/** The whole driver: one connection, always free, because the store opens the transactions. */
-function oneConnectionDriver(connection: DatabaseConnection): Driver {
-  const unsupported = () => Promise.reject(new Error("the store opens and closes transactions"));
-  return {
-    init: () => Promise.resolve(),
-    acquireConnection: () => Promise.resolve(connection),
-    beginTransaction: unsupported,
-    commitTransaction: unsupported,
-    rollbackTransaction: unsupported,
-    releaseConnection: () => Promise.resolve(),
-    destroy: () => Promise.resolve(),
-  };
-}
-
-/** As on SQLite: flags are numbers, nothing is turned into JSON or an array on the way. */
 function postgresValue(value: unknown): string | number | bigint | null | Buffer {
-  switch (typeof value) {
-    case "string":
-    case "number":
-    case "bigint":
-      return value;
-    case "boolean":
-      return value ? 1 : 0;
-    default:
-      if (value === null || value === undefined) {
-        return null;
-      }
-      if (value instanceof Uint8Array) {
-        return Buffer.from(value.buffer, value.byteOffset, value.byteLength);
-      }
-      throw new TypeError("a query parameter is of a type that the store does not keep");
-  }
+  const parameter = parameterOf(value);
+  return parameter instanceof Uint8Array
+    ? Buffer.from(parameter.buffer, parameter.byteOffset, parameter.byteLength)
+    : parameter;
 }

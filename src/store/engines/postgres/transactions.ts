@@ -1,7 +1,8 @@
 import { RepriseError } from "../../../core/errors.ts";
-import type { CommitListener, Operation, Store, Tx } from "../../store.ts";
+import type { CommitListener, Operation, Store } from "../../store.ts";
 import { type AttemptResult, attempt, retry } from "./retry.ts";
 import type { PostgresConnection } from "./connection.ts";
+import { createTx } from "../connection.ts";
 import { postgresDialect } from "./dialect.ts";
 import { requireDurable, SYNCHRONOUS_COMMIT } from "./durability.ts";
 import type { CheckedOutClient, PostgresPool } from "./pool.ts";
@@ -71,17 +72,7 @@ async function readOnce<Input, Output>(
   input: Input,
 ): Promise<AttemptResult<Output>> {
   await connection.run("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY");
-  const output = await operation(
-    {
-      db: connection.db,
-      rows: connection.rows,
-      dialect: postgresDialect,
-      touch: () => {
-        throw new Error("an operation that only reads touches nothing");
-      },
-    },
-    input,
-  );
+  const output = await operation(createTx(connection, postgresDialect, null), input);
   await connection.run("COMMIT");
   return { kind: "done", output };
 }
@@ -107,14 +98,7 @@ async function writeOnce<Input, Output>(
   const tried = await attempt(pool, async ({ connection }) => {
     seen.transaction = await beginWriting(connection);
     const touched = new Set<string>();
-    const tx: Tx = {
-      db: connection.db,
-      rows: connection.rows,
-      dialect: postgresDialect,
-      touch: (id) => {
-        touched.add(id);
-      },
-    };
+    const tx = createTx(connection, postgresDialect, touched);
     const written = { output: await operation(tx, input), touched };
     try {
       await commit(connection);

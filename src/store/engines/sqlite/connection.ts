@@ -3,7 +3,6 @@ import { DatabaseSync, type StatementSync } from "node:sqlite";
 import {
   type CompiledQuery,
   type DatabaseConnection,
-  type Driver,
   Kysely,
   type QueryResult,
   SqliteAdapter,
@@ -11,6 +10,7 @@ import {
   SqliteQueryCompiler,
 } from "kysely";
 
+import { parameterOf, singleConnectionDriver } from "../connection.ts";
 import { createPreparedQueries, type PreparedQuery } from "../prepared.ts";
 import type { Database } from "../../schema.ts";
 import type { Tx } from "../../store.ts";
@@ -77,20 +77,6 @@ export function openConnection(
   return { db, rows: preparedRows(db, statements), raw, close: () => raw.close() };
 }
 
-/** The whole driver: one connection, always free, because the store queues in front of it. */
-function singleConnectionDriver(connection: DatabaseConnection): Driver {
-  const unsupported = () => Promise.reject(new Error("the store opens and closes transactions"));
-  return {
-    init: () => Promise.resolve(),
-    acquireConnection: () => Promise.resolve(connection),
-    beginTransaction: unsupported,
-    commitTransaction: unsupported,
-    rollbackTransaction: unsupported,
-    releaseConnection: () => Promise.resolve(),
-    destroy: () => Promise.resolve(),
-  };
-}
-
 function kyselyConnection(statements: StatementCache): DatabaseConnection {
   return {
     executeQuery: <R>(query: CompiledQuery): Promise<QueryResult<R>> => {
@@ -152,7 +138,7 @@ function cachedStatement(raw: DatabaseSync, sql: string): CachedStatement {
     if (!raw.isTransaction) {
       throw new Error("the operation's transaction is over");
     }
-    const values = parameters.map(sqliteValue);
+    const values = parameters.map(parameterOf);
     if (names.length > 0) {
       return { rows: rowsOf<R>(statement, { names, shape, values }) };
     }
@@ -172,7 +158,11 @@ interface RowShape {
  */
 function rowsOf<R>(
   statement: StatementSync,
-  { names, shape, values }: RowShape & { readonly values: readonly SqliteValue[] },
+  {
+    names,
+    shape,
+    values,
+  }: RowShape & { readonly values: readonly ReturnType<typeof parameterOf>[] },
 ): R[] {
   const read: unknown = statement.all(...values);
   return (read as unknown[][]).map((cells) => {
@@ -183,25 +173,4 @@ function rowsOf<R>(
     }
     return row as R;
   });
-}
-
-type SqliteValue = string | number | bigint | null | Uint8Array;
-
-function sqliteValue(value: unknown): SqliteValue {
-  switch (typeof value) {
-    case "string":
-    case "number":
-    case "bigint":
-      return value;
-    case "boolean":
-      return value ? 1 : 0;
-    default:
-      if (value === null || value === undefined) {
-        return null;
-      }
-      if (value instanceof Uint8Array) {
-        return value;
-      }
-      throw new TypeError("a query parameter is of a type that SQLite does not store");
-  }
 }

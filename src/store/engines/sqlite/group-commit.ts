@@ -3,6 +3,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { RepriseError } from "../../../core/errors.ts";
 import type { CommitListener, Operation, Tx } from "../../store.ts";
 import type { SqliteConnection } from "./connection.ts";
+import { createTx } from "../connection.ts";
 import { sqliteDialect } from "./dialect.ts";
 import { sqliteFailure } from "./failure.ts";
 import type { WaitingLine } from "./waiting-line.ts";
@@ -175,14 +176,7 @@ async function carryOutAll(
   const isAlone = group.length === 1;
   for (const waiting of group) {
     const mine = new Set<string>();
-    const tx: Tx = {
-      db: connection.db,
-      rows: connection.rows,
-      dialect: sqliteDialect,
-      touch: (id) => {
-        mine.add(id);
-      },
-    };
+    const tx = createTx(connection, sqliteDialect, mine);
     if (!isAlone) {
       connection.raw.exec("SAVEPOINT operation");
     }

@@ -1,8 +1,9 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 
 import { RepriseError } from "../../../core/errors.ts";
-import type { Operation, Store, Tx } from "../../store.ts";
+import type { Operation, Store } from "../../store.ts";
 import type { SqliteConnection } from "./connection.ts";
+import { createTx } from "../connection.ts";
 import { sqliteDialect } from "./dialect.ts";
 import { sqliteFailure } from "./failure.ts";
 import type { ConnectionLoad } from "./group-commit.ts";
@@ -82,14 +83,7 @@ async function readOne<Input, Output>(
   operation: Operation<Input, Output>,
   input: Input,
 ): Promise<Output> {
-  const tx: Tx = {
-    db: connection.db,
-    rows: connection.rows,
-    dialect: sqliteDialect,
-    touch: () => {
-      throw new Error("an operation that only reads touches nothing");
-    },
-  };
+  const tx = createTx(connection, sqliteDialect, null);
   connection.raw.exec("BEGIN");
   try {
     return await operation(tx, input);
