@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 
 import type { CliContext } from "./cli/context.ts";
 import { processOutputs } from "./cli/output.ts";
+import { openExchanger, openStore } from "./compose.ts";
 import { packageFile } from "./core/package-file.ts";
 
 let nobodyReads = false;
@@ -30,6 +31,8 @@ const cli: CliContext = {
   pid: process.pid,
   parentPid: () => process.ppid,
   exit: (code) => process.exit(code),
+  openStore,
+  openExchanger,
   consent: { forThisRun: "none", named: null },
   exitCode: 0,
 };

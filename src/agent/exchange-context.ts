@@ -1,10 +1,25 @@
-import type { ExchangerOptions } from "../exchange/exchanger.ts";
-import type { ChildReservation, ExchangeTree } from "../exchange/exchange-tree.ts";
+import type { ChildReservation, ExchangeLimits, ExchangeTree } from "../exchange/exchange-tree.ts";
+import type { ModelConfig } from "../exchange/models/config.ts";
 import type { Keyless } from "../exchange/models/settings.ts";
+import type { PersonaFolders } from "../exchange/personas/folders.ts";
 import type { Persona } from "../exchange/personas/persona.ts";
+import type { LeaseOwner } from "../store/leases/lease.ts";
+import type { Store } from "../store/store.ts";
 import type { openModel } from "./models/open.ts";
 
-export interface AgentOptions extends ExchangerOptions {
+export interface AgentOptions {
+  readonly store: Store;
+  readonly models: ModelConfig;
+  readonly personas: PersonaFolders;
+  /** Paths that no tool may touch even inside the repo: the database, configuration, personas. */
+  readonly protectedPaths: readonly string[];
+  readonly owner: LeaseOwner;
+  /** Life of the lease in milliseconds; `LEASE_MS` where it is not given. */
+  readonly leaseMs?: number;
+  /** See `HoldInput`; shared with whatever else in this process holds sessions. */
+  readonly unreturned?: Set<string>;
+  /** What an exchange and its sub-agents may use; `EXCHANGE_LIMITS` if it is not given. */
+  readonly limits?: ExchangeLimits;
   /** The tree that the exchanges belong to and their place in it; each begins one without it. */
   readonly within?: { readonly tree: ExchangeTree; readonly place: ChildReservation };
   /** Opens the model that a name means; the providers' own clients where it is not given. */

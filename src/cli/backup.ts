@@ -3,7 +3,8 @@ import { resolve } from "node:path";
 import { Command } from "commander";
 
 import { RepriseError } from "../core/errors.ts";
-import { databaseLocation, isPostgres } from "./config.ts";
+import { isPostgres } from "../store/location.ts";
+import { databaseLocation } from "./config.ts";
 import { type CliContext, printJson, printLine } from "./context.ts";
 import { databaseOption, withDatabase } from "./database.ts";
 import { onSignals } from "./signals.ts";

@@ -2,8 +2,6 @@ import { isAbsolute, resolve, sep } from "node:path";
 
 import type { Command } from "commander";
 
-import type { Exchanger } from "../exchange/exchanger.ts";
-import { modelConfig } from "../exchange/models/config.ts";
 import { workFolder } from "../exchange/trust/wide-folder.ts";
 import { RepriseError } from "../core/errors.ts";
 import { oneLine } from "../core/terminal-text.ts";
@@ -13,7 +11,7 @@ import type { Store } from "../store/store.ts";
 import { type ChatOptions, refuseBadOptions, whenBusy } from "./chat-options.ts";
 import { DEFAULT_PERSONA } from "../exchange/personas/persona.ts";
 import { type SelectedSession, selectSession } from "./select-session.ts";
-import { personaFolderPaths, trustSource, userFolders } from "./config.ts";
+import { exchangerConfig, trustSource } from "./config.ts";
 import { type CliContext, type Consent, noticeLine } from "./context.ts";
 import { openStore } from "./database.ts";
 import { limitText } from "./folder-limit.ts";
@@ -73,11 +71,9 @@ export async function chat(input: {
     isOwn: (session, field) => isOwnChoice({ cli, options, session, field }),
   });
   const conversation = createConversation({
-    store,
-    models: modelConfig(cli.env),
-    personas: personaFolderPaths(cli),
+    config: exchangerConfig(cli, store),
+    openExchanger: cli.openExchanger,
     start: chosen,
-    openExchanger: (unreturned) => openExchanger({ cli, store, unreturned }),
     whenBusy: whenBusy(options),
     caller: callerOf(cli, options),
     confirmation: fromOutside,
@@ -171,30 +167,4 @@ async function sayNotices(input: {
 async function isActive(store: Store, id: string): Promise<boolean> {
   const { state } = await store.read(readSession, { id });
   return state === "active";
-}
-
-/** Loads the agent's libraries: only when the first message is sent. */
-async function openExchanger(input: {
-  readonly cli: CliContext;
-  readonly store: Store;
-  readonly unreturned: Set<string>;
-}): Promise<Exchanger> {
-  const { cli, store, unreturned } = input;
-  const [{ createExchanger }, { exchangeLimits }, { modelConfig }, { thisProcess }] =
-    await Promise.all([
-      import("../agent/exchange.ts"),
-      import("../exchange/exchange-limits.ts"),
-      import("../exchange/models/config.ts"),
-      import("../store/leases/this-process.ts"),
-    ]);
-  const { data, config, state } = userFolders(cli);
-  return createExchanger({
-    store,
-    models: modelConfig(cli.env),
-    personas: personaFolderPaths(cli),
-    protectedPaths: [store.location, data, config, state].filter((path) => path !== null),
-    owner: thisProcess("reprise"),
-    limits: exchangeLimits(cli.env),
-    unreturned,
-  });
 }

@@ -3,10 +3,13 @@ import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 
+import type { ExchangerConfig } from "../exchange/exchanger.ts";
 import type { PersonaFolders } from "../exchange/personas/folders.ts";
 import type { TrustSource } from "../exchange/trust/trust.ts";
 import { RepriseError } from "../core/errors.ts";
 import { packageFile } from "../core/package-file.ts";
+import type { Store } from "../store/store.ts";
+import { isPostgres } from "../store/location.ts";
 import type { CliContext } from "./context.ts";
 
 /**
@@ -48,6 +51,12 @@ export function personaFolderPaths(cli: CliContext): PersonaFolders {
     builtinDir: fileURLToPath(packageFile("personas")),
     trust: trustSource(cli),
   };
+}
+
+/** From what the exchanger is made; read after the person has answered about the folder. */
+export function exchangerConfig(cli: CliContext, store: Store): ExchangerConfig {
+  const protectedPaths = Object.values(userFolders(cli)).filter((path) => path !== null);
+  return { store, env: cli.env, personas: personaFolderPaths(cli), protectedPaths };
 }
 
 /** The user's decisions on folders: those that are kept, and those of this command line. */
@@ -142,8 +151,4 @@ export function withoutPassword(location: string): string {
   }
   address.password = "";
   return address.href;
-}
-
-export function isPostgres(location: string): boolean {
-  return /^postgres(ql)?:\/\//i.test(location);
 }

@@ -1,6 +1,8 @@
 import type { Readable } from "node:stream";
 
+import type { OpenExchanger } from "../exchange/exchanger.ts";
 import type { RunTrust } from "../exchange/trust/trust.ts";
+import type { Store, StoreOptions } from "../store/store.ts";
 import type { Output } from "./output.ts";
 
 /**
@@ -30,6 +32,9 @@ export interface CliContext {
   readonly exit: (code: number) => void;
   /** What the options of this run allow; set before anything of a folder is read. */
   consent: Consent;
+  /** The rest of the program: see `compose.ts`. */
+  readonly openStore: (options: StoreOptions) => Promise<Store>;
+  readonly openExchanger: OpenExchanger;
   /** Set by a command that is done but has to say no (`plan validate` with findings: 1). */
   exitCode: number;
 }

@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 
-import type { Store } from "../store/store.ts";
-import { databaseLocation, isPostgres } from "./config.ts";
+import type { Store, StoreOptions } from "../store/store.ts";
+import { databaseLocation } from "./config.ts";
 import { type CliContext, noticeLine } from "./context.ts";
 
 /** Every command that uses the store takes this option. */
@@ -36,36 +36,17 @@ export function databaseOption(command: Command): string | undefined {
   return database;
 }
 
-export interface OpenOptions {
-  /** False to upgrade a file of an older version without a copy. */
-  readonly backup: boolean;
-  /** Called with what a person should know about the database; by default a line of standard error. */
-  readonly notice?: (sentence: string) => void;
-}
-
-/**
- * Opens the store that a command is to use. The engine is loaded only here, so that commands
- * without a store start without it. Error codes: `database_*`, `config_invalid`.
- */
+/** Opens the store that a command is to use. Error codes: `database_*`, `config_invalid`. */
 export async function openStore(
   cli: CliContext,
   command: Command,
-  options: Omit<OpenOptions, "backup"> = {},
+  options: Pick<StoreOptions, "notice"> = {},
 ): Promise<Store> {
   const location = databaseLocation(cli, databaseOption(command));
-  return openStoreAt(cli, location, { backup: backupOption(command), ...options });
+  return openStoreAt(cli, { location, backup: backupOption(command), ...options });
 }
 
-/** The same for a location that is known. */
-export async function openStoreAt(
-  cli: CliContext,
-  location: string,
-  { backup, notice = (sentence) => noticeLine(cli, `note: ${sentence}`) }: OpenOptions,
-): Promise<Store> {
-  if (isPostgres(location)) {
-    const { openPostgresStore } = await import("../store/engines/postgres/open.ts");
-    return openPostgresStore({ url: location, notice });
-  }
-  const { openSqliteStore } = await import("../store/engines/sqlite/open.ts");
-  return openSqliteStore({ path: location, backup, notice });
+/** The same for a location that is known; by default a notice is a line of standard error. */
+export function openStoreAt(cli: CliContext, options: StoreOptions): Promise<Store> {
+  return cli.openStore({ notice: (sentence) => noticeLine(cli, `note: ${sentence}`), ...options });
 }

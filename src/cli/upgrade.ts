@@ -2,7 +2,8 @@ import { Command } from "commander";
 
 import { mebibytes } from "../core/text.ts";
 import type { UpgradePlan } from "../store/engines/migrations/upgrade-plan.ts";
-import { databaseLocation, isPostgres } from "./config.ts";
+import { isPostgres } from "../store/location.ts";
+import { databaseLocation } from "./config.ts";
 import { type CliContext, printJson, printLine } from "./context.ts";
 import { backupOption, databaseOption, openStore, withStore } from "./database.ts";
 

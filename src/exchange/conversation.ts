@@ -1,5 +1,5 @@
 import { isRepriseError, RepriseError } from "../core/errors.ts";
-import type { Compacted, Exchanger, ExchangerOptions, Live } from "./exchanger.ts";
+import type { Compacted, Exchanger, ExchangerConfig, Live, OpenExchanger } from "./exchanger.ts";
 import type { Persona } from "./personas/persona.ts";
 import type { WhenBusy } from "./lease-holder.ts";
 import type { ExchangeResult } from "./events.ts";
@@ -12,6 +12,7 @@ import { createSession, type NewSession } from "../store/sessions/create.ts";
 import { readFailures } from "../store/sessions/failures.ts";
 import { setPlanMode } from "../store/sessions/plan-mode.ts";
 import type { Store } from "../store/store.ts";
+import { modelConfig } from "./models/config.ts";
 import { modelSettings } from "./models/settings.ts";
 import { checkNewSession, checkPersona } from "./preflight.ts";
 import { beginThread } from "./start-thread.ts";
@@ -60,22 +61,26 @@ export interface Conversation {
   checkModel(name: string): void;
 }
 
-export interface ConversationOptions extends Pick<ExchangerOptions, "models" | "personas"> {
-  readonly store: Store;
+export interface ConversationOptions {
+  readonly config: Omit<ExchangerConfig, "unreturned">;
+  /** Called once, before the first exchange. */
+  readonly openExchanger: OpenExchanger;
   readonly start: ConversationStart;
-  /** Given the leases that could not be given back; see `HoldInput`. */
-  readonly openExchanger: (unreturned: Set<string>) => Promise<Exchanger>;
   readonly whenBusy: WhenBusy;
   readonly caller: Caller;
   readonly confirmation: Confirmation;
 }
 
 export function createConversation(options: ConversationOptions): Conversation {
-  const { store, models, personas, start, whenBusy, caller, confirmation } = options;
+  const { config, start, whenBusy, caller, confirmation } = options;
+  const { store, personas } = config;
+  const models = modelConfig(config.env);
   const columns = start.kind === "new" ? start.columns : null;
   let session = start.kind === "existing" ? start.session : null;
   let exchanger: Promise<Exchanger> | null = null;
   const unreturned = new Set<string>();
+  const opened = (): Promise<Exchanger> =>
+    (exchanger ??= options.openExchanger({ ...config, unreturned }));
 
   const stored = async (): Promise<Session> =>
     (session ??= await store.write(createSession, columns ?? {}));
@@ -96,13 +101,13 @@ export function createConversation(options: ConversationOptions): Conversation {
       }
       if (session === null && columns !== null) {
         const { persona_name, model = null, repo_path = null } = columns;
-        await checkNewSession(options, { persona_name, model, repo_path });
+        await checkNewSession({ models, personas }, { persona_name, model, repo_path });
       }
       if (session !== null) {
         await confirmation.confirmChoices(session);
         await confirmation.confirmMessages(session);
       }
-      const open = await (exchanger ??= options.openExchanger(unreturned));
+      const open = await opened();
       const { id } = await stored();
       const result = await open.exchange(
         { session_id: id, text, when_busy: whenBusy, caller },
@@ -117,7 +122,7 @@ export function createConversation(options: ConversationOptions): Conversation {
         return null;
       }
       await confirmation.confirmChoices(session);
-      const open = await (exchanger ??= options.openExchanger(unreturned));
+      const open = await opened();
       const request = { session_id: session.id, when_busy: whenBusy };
       const compacted = await open.compact(request, { signal });
       keep(compacted.session);

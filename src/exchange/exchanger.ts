@@ -1,27 +1,23 @@
 import type { Caller } from "../core/origins.ts";
 import type { Session, ToolCall } from "../core/sessions.ts";
-import type { LeaseOwner } from "../store/leases/lease.ts";
 import type { Store } from "../store/store.ts";
 import type { ExchangeListener, ExchangeResult } from "./events.ts";
-import type { ExchangeLimits } from "./exchange-tree.ts";
 import type { WhenBusy } from "./lease-holder.ts";
-import type { ModelConfig } from "./models/config.ts";
 import type { PersonaFolders } from "./personas/folders.ts";
 
-export interface ExchangerOptions {
+/** From what a program makes its exchanger. */
+export interface ExchangerConfig {
   readonly store: Store;
-  readonly models: ModelConfig;
+  readonly env: Readonly<Record<string, string | undefined>>;
   readonly personas: PersonaFolders;
-  /** Paths that no tool may touch even inside the repo: the database, configuration, personas. */
+  /** Paths that no tool may touch even inside the repo, besides the database. */
   readonly protectedPaths: readonly string[];
-  readonly owner: LeaseOwner;
-  /** Life of the lease in milliseconds; `LEASE_MS` where it is not given. */
-  readonly leaseMs?: number;
   /** See `HoldInput`; shared with whatever else in this process holds sessions. */
   readonly unreturned?: Set<string>;
-  /** What an exchange and its sub-agents may use; `EXCHANGE_LIMITS` if it is not given. */
-  readonly limits?: ExchangeLimits;
 }
+
+/** Loads the agent's libraries. Error codes: `config_invalid`. */
+export type OpenExchanger = (config: ExchangerConfig) => Promise<Exchanger>;
 
 export interface ExchangeRequest {
   readonly session_id: string;

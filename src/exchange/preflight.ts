@@ -1,5 +1,5 @@
-import type { ExchangerOptions } from "./exchanger.ts";
 import { chosenModel } from "./models/choose.ts";
+import type { ModelConfig } from "./models/config.ts";
 import { modelSettings } from "./models/settings.ts";
 import type { PersonaFolders } from "./personas/folders.ts";
 import type { Persona } from "./personas/persona.ts";
@@ -18,7 +18,7 @@ export async function checkPersona(
  * sake. Nothing is sent. Error codes: as `loadPersona` and `modelSettings`.
  */
 export async function checkNewSession(
-  { models, personas }: Pick<ExchangerOptions, "models" | "personas">,
+  { models, personas }: { readonly models: ModelConfig; readonly personas: PersonaFolders },
   session: {
     readonly persona_name: string;
     readonly model: string | null;

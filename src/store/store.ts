@@ -62,6 +62,15 @@ export interface Store extends AsyncDisposable {
   close(): Promise<void>;
 }
 
+export interface StoreOptions {
+  /** A file, or a postgres:// address. */
+  readonly location: string;
+  /** False to upgrade a SQLite file of an older version without a copy beside it. */
+  readonly backup?: boolean;
+  /** Called with what a person should know about the database. */
+  readonly notice?: (sentence: string) => void;
+}
+
 /** Connections of this process for its operations, and what waits for one. */
 export interface StoreLoad {
   /** Those that are open, and how many of them nobody uses. */

@@ -6,6 +6,7 @@ import type { CliContext } from "../../src/cli/context.ts";
 import { Drawing, type Output } from "../../src/cli/output.ts";
 import { createProgram } from "../../src/cli/program.ts";
 import { showError } from "../../src/cli/show-error.ts";
+import { openExchanger, openStore } from "../../src/compose.ts";
 
 const PACKAGE = new URL("../../package.json", import.meta.url);
 const { version } = JSON.parse(readFileSync(PACKAGE, "utf8")) as { version: string };
@@ -47,6 +48,8 @@ export async function callProgram(args: readonly string[], options: CallOptions)
     exit: (code) => {
       throw new Error(`the command asked for process.exit(${code}); start a process for this test`);
     },
+    openStore,
+    openExchanger,
     consent: { forThisRun: "none", named: null },
     exitCode: 0,
   };

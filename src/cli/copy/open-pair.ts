@@ -1,6 +1,6 @@
 import { isRepriseError, RepriseError } from "../../core/errors.ts";
 import type { ReadOnlyStore, Store } from "../../store/store.ts";
-import { isPostgres } from "../config.ts";
+import { isPostgres } from "../../store/location.ts";
 import type { CliContext } from "../context.ts";
 import { openStoreAt } from "../database.ts";
 
@@ -29,7 +29,9 @@ export async function openPair(cli: CliContext, places: CopyLocations): Promise<
   let target: Store | null = null;
   try {
     await refuseSameFile(places);
-    target = await named("--to", () => openStoreAt(cli, places.to, { backup: places.backup }));
+    target = await named("--to", () =>
+      openStoreAt(cli, { location: places.to, backup: places.backup }),
+    );
     await refuseSameTables(places, { source, target });
   } catch (error) {
     await target?.close();

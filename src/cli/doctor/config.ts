@@ -1,6 +1,7 @@
 import { isRepriseError } from "../../core/errors.ts";
 import type { Check } from "../../store/verify/check.ts";
-import { databaseLocation, isPostgres } from "../config.ts";
+import { isPostgres } from "../../store/location.ts";
+import { databaseLocation } from "../config.ts";
 import type { CliContext } from "../context.ts";
 
 /** Where the program keeps its files, as far as the environment tells. */

@@ -4,7 +4,8 @@ import type { Command } from "commander";
 
 import { isRepriseError } from "../../core/errors.ts";
 import type { Check } from "../../store/verify/check.ts";
-import { databaseLocation, isPostgres } from "../config.ts";
+import { isPostgres } from "../../store/location.ts";
+import { databaseLocation } from "../config.ts";
 import type { CliContext } from "../context.ts";
 import { databaseOption, openStore } from "../database.ts";
 
