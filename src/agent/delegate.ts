@@ -6,19 +6,14 @@ import { z } from "zod";
 
 import { isRepriseError } from "../core/errors.ts";
 import { MAX_DEPTH } from "../core/limits.ts";
-import { AGENT } from "../core/origins.ts";
 import type { Session } from "../core/sessions.ts";
 import type { Fence } from "../store/leases/fence.ts";
-import type { Store } from "../store/store.ts";
-import { readDetail } from "../store/messages/read.ts";
-import { openChild } from "../store/sessions/open-child.ts";
-import type { Exchanger, ExchangeRequest, Live } from "../exchange/exchanger.ts";
+import type { Exchanger, Live } from "../exchange/exchanger.ts";
 import type { AgentOptions, Prepared } from "./exchange-context.ts";
+import { runChildSession } from "../exchange/child-session.ts";
 import type { ExchangeResult } from "../exchange/events.ts";
 import type { ChildReservation, ExchangeTree } from "../exchange/exchange-tree.ts";
 import type { Report } from "../exchange/report-events.ts";
-import { ownModel } from "../exchange/models/choose.ts";
-import { loadPersona } from "../exchange/personas/load.ts";
 import { DEFAULT_PERSONA } from "../exchange/personas/persona.ts";
 import { type CallConfig, failedResult } from "./tools/tool-result.ts";
 import { endsExchange } from "./tools-node.ts";
@@ -63,12 +58,29 @@ export function delegateTool(
           );
         }
         const live = withSignal(input.live, config.signal);
-        const child = { ...input, live, parent, persona, task, callId };
+        const { parts, fence, prepared, report } = input;
+        const { store, personas } = parts;
+        const model = prepared.modelName;
+        const child = {
+          store,
+          personas,
+          fence,
+          parent,
+          callId,
+          persona,
+          task,
+          model,
+          live,
+          report,
+        };
         const answer = input.tree.runChild({
-          parent: input.parts.within?.place ?? null,
+          parent: parts.within?.place ?? null,
           signal: live.signal,
-          onWait: (running) => input.report({ type: "child_waiting", call_id: callId, running }),
-          run: (place) => answerOf(config, () => outsideTheGraph(runChild, { ...child, place })),
+          onWait: (running) => report({ type: "child_waiting", call_id: callId, running }),
+          run: (place) =>
+            answerOf(config, () =>
+              outsideTheGraph(runChildSession, { ...child, exchanger: input.openExchanger(place) }),
+            ),
         });
         return answer === null ? failedResult(TOO_MANY, config) : unlessEnded(input.tree, answer);
       },
@@ -87,70 +99,6 @@ export function delegateTool(
 
 const TOO_MANY =
   "this exchange has begun as many sub-agents as it may, so this one was not begun. Do the task without one, or tell the user what is left.";
-
-interface ChildInput extends DelegateParts {
-  readonly place: ChildReservation;
-  readonly parent: Session;
-  readonly persona: string;
-  readonly task: string;
-  readonly callId: string;
-}
-
-async function runChild(input: ChildInput): Promise<Pick<ExchangeResult, "answer" | "stopped">> {
-  const { parts, parent, live } = input;
-  const persona = await loadPersona({
-    name: input.persona,
-    repoPath: parent.repo_path,
-    ...parts.personas,
-  });
-  const child = await parts.store.write(openChild, {
-    fence: input.fence,
-    parent_call_id: input.callId,
-    persona_name: persona.name,
-    model: ownModel(persona) ?? input.prepared.modelName,
-  });
-  input.report({
-    type: "child",
-    call_id: input.callId,
-    child_session_id: child.id,
-    persona_name: persona.name,
-  });
-  if (child.last_seq > 0 && child.activity === "idle") {
-    // it had answered; only its parent did not come to hear it
-    return { answer: await lastAnswer(parts.store, child), stopped: false };
-  }
-  const request: ExchangeRequest = {
-    session_id: child.id,
-    text: child.last_seq === 0 ? input.task : null,
-    // whoever held it was this call's earlier process
-    when_busy: "take_over",
-    keep_partial: false,
-    caller: AGENT,
-  };
-  return input.openExchanger(input.place).exchange(request, {
-    ...live,
-    listener: (event) => {
-      if (SHOWN_OF_CHILDREN.has(event.type)) {
-        live.listener(event);
-      }
-    },
-  });
-}
-
-/** What a listener hears of sub-agents: what they do, not what they say. */
-const SHOWN_OF_CHILDREN: ReadonlySet<string> = new Set([
-  "child",
-  "child_waiting",
-  "tool_call",
-  "tool_result",
-]);
-
-async function lastAnswer(store: Store, child: Session): Promise<string> {
-  const { messages } = await store.read(readDetail, { reference: child.id, all: true });
-  return (
-    messages.findLast(({ role, is_summary }) => role === "assistant" && !is_summary)?.content ?? ""
-  );
-}
 
 /**
  * What a sub-agent answers. One that the end of the whole exchange has stopped answers nothing, so that

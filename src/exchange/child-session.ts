@@ -1,0 +1,93 @@
+import { AGENT } from "../core/origins.ts";
+import type { Session } from "../core/sessions.ts";
+import type { Fence } from "../store/leases/fence.ts";
+import { readDetail } from "../store/messages/read.ts";
+import { openChild } from "../store/sessions/open-child.ts";
+import type { Store } from "../store/store.ts";
+import type { ExchangeResult } from "./events.ts";
+import type { Exchanger, ExchangeRequest, Live } from "./exchanger.ts";
+import { ownModel } from "./models/choose.ts";
+import type { PersonaFolders } from "./personas/folders.ts";
+import { loadPersona } from "./personas/load.ts";
+import type { Report } from "./report-events.ts";
+
+export interface ChildSessionInput {
+  readonly store: Store;
+  readonly personas: PersonaFolders;
+  /** The lease of the parent's exchange: a parent that lost it begins no sub-agent. */
+  readonly fence: Fence;
+  readonly parent: Session;
+  /** The tool call whose result the child's answer is. One that runs again finds its child. */
+  readonly callId: string;
+  readonly persona: string;
+  readonly task: string;
+  /** Answers if the persona chooses no model. */
+  readonly model: string;
+  readonly exchanger: Exchanger;
+  /** The parent's: it hears what the child does, not what it says. */
+  readonly live: Live;
+  readonly report: Report;
+}
+
+/**
+ * Starts the sub-agent of a tool call, or continues it from where the program was stopped, and
+ * returns its last answer.
+ *
+ * Error codes: as `loadPersona` and `Exchanger.exchange`.
+ */
+export async function runChildSession(
+  input: ChildSessionInput,
+): Promise<Pick<ExchangeResult, "answer" | "stopped">> {
+  const { store, personas, parent, live } = input;
+  const persona = await loadPersona({
+    name: input.persona,
+    repoPath: parent.repo_path,
+    ...personas,
+  });
+  const child = await store.write(openChild, {
+    fence: input.fence,
+    parent_call_id: input.callId,
+    persona_name: persona.name,
+    model: ownModel(persona) ?? input.model,
+  });
+  input.report({
+    type: "child",
+    call_id: input.callId,
+    child_session_id: child.id,
+    persona_name: persona.name,
+  });
+  if (child.last_seq > 0 && child.activity === "idle") {
+    // it had answered; only its parent did not come to hear it
+    return { answer: await lastAnswer(store, child), stopped: false };
+  }
+  const request: ExchangeRequest = {
+    session_id: child.id,
+    text: child.last_seq === 0 ? input.task : null,
+    // whoever held it was this call's earlier process
+    when_busy: "take_over",
+    keep_partial: false,
+    caller: AGENT,
+  };
+  return input.exchanger.exchange(request, {
+    ...live,
+    listener: (event) => {
+      if (SHOWN_OF_CHILDREN.has(event.type)) {
+        live.listener(event);
+      }
+    },
+  });
+}
+
+const SHOWN_OF_CHILDREN: ReadonlySet<string> = new Set([
+  "child",
+  "child_waiting",
+  "tool_call",
+  "tool_result",
+]);
+
+async function lastAnswer(store: Store, child: Session): Promise<string> {
+  const { messages } = await store.read(readDetail, { reference: child.id, all: true });
+  return (
+    messages.findLast(({ role, is_summary }) => role === "assistant" && !is_summary)?.content ?? ""
+  );
+}
