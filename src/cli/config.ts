@@ -25,7 +25,7 @@ export interface UserFolders {
   readonly state: string | null;
 }
 
-export function userFolders(cli: CliContext): UserFolders {
+function userFolders(cli: CliContext): UserFolders {
   return {
     data: userFolder(cli, "XDG_DATA_HOME", ".local/share"),
     config: userFolder(cli, "XDG_CONFIG_HOME", ".config"),
