@@ -15,6 +15,7 @@ export const BENCHES: Readonly<Record<string, { load: () => Promise<Bench>; usua
   detail: { load: async () => (await import("./detail.ts")).bench, usual: true },
   stream: { load: async () => (await import("./stream.ts")).bench, usual: true },
   exchange: { load: async () => (await import("./exchange.ts")).bench, usual: true },
+  "exchange-cpu": { load: async () => (await import("./exchange-cpu.ts")).bench, usual: true },
   "streamed-arguments": {
     load: async () => (await import("./streamed-arguments.ts")).bench,
     usual: true,

@@ -1,13 +1,6 @@
-import { type BaseMessage, HumanMessage } from "@langchain/core/messages";
-import { tool } from "@langchain/core/tools";
-import { MemorySaver } from "@langchain/langgraph-checkpoint";
-import { createAgent } from "langchain";
-import { z } from "zod";
-
-import { newId } from "../src/core/ids.ts";
-import { InstantModel } from "./instant-model.ts";
 import { type Bench, type Measurement, median } from "./measurement.ts";
-import { answerOf, questionOf, RESULT_BYTES, TOOL_ROUNDS } from "./texts.ts";
+import { memoryThread } from "./memory-thread.ts";
+import { questionOf, RESULT_BYTES, TOOL_ROUNDS } from "./texts.ts";
 import { type Course, courseOf, processorTime } from "./session-course.ts";
 
 /** Exchanges whose median stands for a place in the session. */
@@ -92,18 +85,10 @@ async function measureMemory(exchanges: number): Promise<Measurement> {
 }
 
 async function memoryTimes(exchanges: number): Promise<number[]> {
-  const agent = createAgent({
-    model: new InstantModel((messages) => answerOf(messages, 0)),
-    tools: [unused],
-    checkpointer: new MemorySaver(),
-  });
-  const thread = { configurable: { thread_id: newId() }, durability: "sync" as const };
+  const ask = memoryThread();
   const times: number[] = [];
   for (let index = 0; index < exchanges; index += 1) {
-    const messages: BaseMessage[] = [new HumanMessage(questionOf(index))];
-    times.push(await processorTime(() => agent.invoke({ messages }, thread)));
+    times.push(await processorTime(() => ask(questionOf(index))));
   }
   return times;
 }
-
-const unused = tool(() => "", { name: "unused", description: "not called", schema: z.object({}) });

@@ -5,6 +5,7 @@ import { fileURLToPath } from "node:url";
 
 import { createExchanger } from "../src/agent/exchange.ts";
 import type { AgentOptions } from "../src/agent/exchange-context.ts";
+import type { Exchanger } from "../src/exchange/exchanger.ts";
 import { modelConfig } from "../src/exchange/models/config.ts";
 import { thisProcess } from "../src/store/leases/this-process.ts";
 import { createSession } from "../src/store/sessions/create.ts";
@@ -64,6 +65,24 @@ export async function courseOf(input: {
   }
 }
 
+/** Sessions on a SQLite file of their own: each call begins one and gives what asks in it. */
+export async function withSessions<Result>(
+  work: (begin: () => Promise<Exchange>) => Promise<Result>,
+): Promise<Result> {
+  const folder = mkdtempSync(join(tmpdir(), "reprise-bench-"));
+  try {
+    return await onStore(join(folder, "bench.db"), async (store) => {
+      const exchanger = createExchanger(partsOf(store, 0));
+      return work(async () => {
+        const { id } = await store.write(createSession, { repo_path: folder });
+        return exchangeWith(exchanger, id);
+      });
+    });
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
 async function onStore<Result>(
   path: string,
   work: (store: Store) => Promise<Result>,
@@ -79,9 +98,12 @@ async function onStore<Result>(
 type Exchange = (text: string) => Promise<unknown>;
 
 function exchangeIn(store: Store, input: { id: string; rounds: number }): Exchange {
-  const exchanger = createExchanger(partsOf(store, input.rounds));
+  return exchangeWith(createExchanger(partsOf(store, input.rounds)), input.id);
+}
+
+function exchangeWith(exchanger: Exchanger, session_id: string): Exchange {
   const live = { listener: () => undefined, signal: new AbortController().signal };
-  return (text) => exchanger.exchange({ session_id: input.id, text }, live);
+  return (text) => exchanger.exchange({ session_id, text }, live);
 }
 
 function partsOf(store: Store, rounds: number): AgentOptions {
