@@ -1,3 +1,4 @@
+import { type Parameter, prepared } from "../engines/prepared.ts";
 import type { Tx } from "../store.ts";
 import type { BodyInput } from "./value.ts";
 
@@ -10,60 +11,83 @@ export interface BodiesInput {
 }
 
 /**
- * The ids of the bodies that the thread has, by hash. Null if one is missing whose text the caller
- * did not send because it thought it stored.
+ * The ids of the bodies whose text the caller did not send because it thinks them stored, by hash.
+ * Null if one of them is missing.
  */
 export async function findBodies(
   tx: Tx,
-  { thread, bodies }: BodiesInput,
+  { thread, bodies }: { readonly thread: number | null; readonly bodies: readonly BodyInput[] },
 ): Promise<Map<string, number> | null> {
-  const found = new Map<string, number>();
-  for (const batch of batches(bodies)) {
-    const rows = await tx.db
-      .selectFrom("checkpoint_bodies")
-      .select(["hash", "id"])
-      .where("thread", "=", thread)
-      .where(
-        "hash",
-        "in",
-        batch.map((body) => body.hash),
-      )
-      .execute();
-    for (const row of rows) {
-      found.set(row.hash, row.id);
-    }
-  }
-  return bodies.some((body) => body.text === null && !found.has(body.hash)) ? null : found;
+  const known = bodies.filter(({ text }) => text === null);
+  const found = thread === null ? new Map() : await idsOf(tx, { thread, bodies: known });
+  return found.size < known.length ? null : found;
 }
 
 /** Stores the bodies that are not `found` and returns the ids of all, place by place. */
 export async function keepBodies(
   tx: Tx,
-  { thread, bodies, found }: BodiesInput & { readonly found: Map<string, number> },
+  { thread, bodies, found }: BodiesInput & { readonly found: ReadonlyMap<string, number> },
 ): Promise<number[]> {
-  const missing = bodies.filter((body) => !found.has(body.hash));
+  const ids = new Map(found);
+  const missing = bodies.flatMap(({ hash, text }) =>
+    text === null || ids.has(hash) ? [] : [{ hash, text }],
+  );
   for (const batch of batches(missing)) {
-    const rows = await tx.db
-      .insertInto("checkpoint_bodies")
-      .values(batch.map(({ hash, text }) => ({ thread, hash, body: text ?? "null" })))
-      // another writer may have stored the same body since: its row is as good, so touch nothing
-      .onConflict((conflict) =>
-        conflict
-          .columns(["thread", "hash"])
-          .doUpdateSet((eb) => ({ hash: eb.ref("excluded.hash") })),
-      )
-      .returning(["hash", "id"])
-      .execute();
-    for (const row of rows) {
-      found.set(row.hash, row.id);
+    for (const { hash, id } of await tx.rows(insertBodies, { thread, bodies: batch })) {
+      ids.set(hash, id);
     }
   }
-  const ids = bodies.flatMap((body) => found.get(body.hash) ?? []);
-  if (ids.length !== bodies.length) {
-    throw new Error("a body was stored without an id");
+  const stored = missing.filter(({ hash }) => !ids.has(hash));
+  for (const [hash, id] of await idsOf(tx, { thread, bodies: stored })) {
+    ids.set(hash, id);
+  }
+  return bodies.map(({ hash }) => {
+    const id = ids.get(hash);
+    if (id === undefined) {
+      throw new Error("a body was stored without an id");
+    }
+    return id;
+  });
+}
+
+interface NamedBodies<More = unknown> {
+  readonly thread: number;
+  readonly bodies: readonly (More & { readonly hash: string })[];
+}
+
+/** The ids of bodies that the thread has, by hash. */
+async function idsOf(tx: Tx, { thread, bodies }: NamedBodies): Promise<Map<string, number>> {
+  const ids = new Map<string, number>();
+  for (const batch of batches(bodies)) {
+    for (const { hash, id } of await tx.rows(bodiesByHash, { thread, bodies: batch })) {
+      ids.set(hash, id);
+    }
   }
   return ids;
 }
+
+const bodiesByHash = prepared(({ db }, given: Parameter<NamedBodies>) =>
+  db
+    .selectFrom("checkpoint_bodies")
+    .select(["hash", "id"])
+    .where("thread", "=", given("thread"))
+    .where("hash", "in", given.all("bodies", "hash")),
+);
+
+/** Returns those that the thread did not have: what is there stays untouched. */
+const insertBodies = prepared(({ db }, given: Parameter<NamedBodies<{ readonly text: string }>>) =>
+  db
+    .insertInto("checkpoint_bodies")
+    .values(
+      given.each("bodies").map((body) => ({
+        thread: given("thread"),
+        hash: body("hash"),
+        body: body("text"),
+      })),
+    )
+    .onConflict((conflict) => conflict.columns(["thread", "hash"]).doNothing())
+    .returning(["hash", "id"]),
+);
 
 export function* batches<T>(items: readonly T[]): Generator<readonly T[]> {
   for (let start = 0; start < items.length; start += BATCH) {

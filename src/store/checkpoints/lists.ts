@@ -1,3 +1,4 @@
+import { type Parameter, prepared } from "../engines/prepared.ts";
 import type { Tx } from "../store.ts";
 import { batches } from "./bodies.ts";
 import { damagedCheckpoint } from "./damage.ts";
@@ -17,32 +18,57 @@ interface ListRow {
   readonly depth: number;
 }
 
-/** True when every list that the caller knows is there and as long as it thinks. */
-export async function haveLists(
+export interface CheckLists {
+  readonly thread: number;
+  readonly sequences: readonly SequenceInput[];
+}
+
+/**
+ * `found` when every list that the caller knows is there and as long as it thinks, else `stale`.
+ * `grown` in the usual case, in which the only one ended where its caller knows it: it was made
+ * longer then, for `keepSequence` to fill.
+ */
+export async function checkLists(
   tx: Tx,
-  { thread, sequences }: { readonly thread: number; readonly sequences: readonly SequenceInput[] },
-): Promise<boolean> {
+  { thread, sequences }: CheckLists,
+): Promise<"found" | "grown" | "stale"> {
+  const [only] = sequences;
+  const { list, length } = only?.known ?? { list: 0, length: 0 };
+  if (only !== undefined && length > 0 && only.rest.length > 0 && sequences.length === 1) {
+    const grown = { thread, list, length, longer: length + only.rest.length };
+    if ((await tx.rows(growList, grown)).length > 0) {
+      return "grown";
+    }
+  }
   for (const { known } of sequences) {
     if (known !== null) {
-      const row = await tx.db
-        .selectFrom("checkpoint_lists")
-        .select("length")
-        .where("id", "=", known.list)
-        .where("thread", "=", thread)
-        .executeTakeFirst();
+      const row = await selectList(tx, known.list).where("thread", "=", thread).executeTakeFirst();
       if (row === undefined || row.length < known.length) {
-        return false;
+        return "stale";
       }
     }
   }
-  return true;
+  return "found";
 }
+
+const growList = prepared(
+  ({ db }, given: Parameter<ListVersion & { readonly thread: number; readonly longer: number }>) =>
+    db
+      .updateTable("checkpoint_lists")
+      .set({ length: given("longer") })
+      .where("id", "=", given("list"))
+      .where("thread", "=", given("thread"))
+      .where("length", "=", given("length"))
+      .returning("id"),
+);
 
 export interface KeepSequence {
   readonly thread: number;
   readonly sequence: SequenceInput;
   /** Ids of the parcel's bodies, place by place. */
   readonly bodies: readonly number[];
+  /** True where `checkLists` has made the list longer. */
+  readonly grown: boolean;
 }
 
 /**
@@ -56,6 +82,9 @@ export async function keepSequence(tx: Tx, input: KeepSequence): Promise<ListVer
   if (known === null || known.length === 0) {
     return openList(tx, { thread: input.thread, base: null, items: rest });
   }
+  if (input.grown) {
+    return addItems(tx, { list: known.list, from: known.length, items: rest });
+  }
   const owner = await ownerOf(tx, known);
   const shared = await sharedItems(tx, { owner, from: known.length, items: rest });
   const length = known.length + shared;
@@ -63,9 +92,12 @@ export async function keepSequence(tx: Tx, input: KeepSequence): Promise<ListVer
     return { list: owner.id, length };
   }
   const items = rest.slice(shared);
-  return owner.length === length
-    ? appendItems(tx, { list: owner.id, from: length, items })
-    : openList(tx, { thread: input.thread, base: { owner, length }, items });
+  if (owner.length !== length) {
+    return openList(tx, { thread: input.thread, base: { owner, length }, items });
+  }
+  const longer = length + items.length;
+  await tx.rows(growList, { thread: input.thread, list: owner.id, length, longer });
+  return addItems(tx, { list: owner.id, from: length, items });
 }
 
 /** The list in which the last item of a version stands: its own, or a base further down. */
@@ -129,33 +161,40 @@ async function openList(
       thread,
       base: base?.owner.id ?? null,
       base_length: from,
+      length: from + input.items.length,
       depth: base === null ? 0 : base.owner.depth + 1,
     })
     .returning("id")
     .executeTakeFirstOrThrow();
-  return appendItems(tx, { list: id, from, items: input.items });
+  return addItems(tx, { list: id, from, items: input.items });
 }
 
-async function appendItems(
+/** Fills the end of a list that is as long as it will be. */
+async function addItems(
   tx: Tx,
   { list, from, items }: { list: number; from: number; items: readonly number[] },
 ): Promise<ListVersion> {
-  let position = from;
-  for (const batch of batches(items)) {
-    const start = position;
-    await tx.db
-      .insertInto("checkpoint_list_items")
-      .values(batch.map((body, index) => ({ list, position: start + index, body })))
-      .execute();
-    position += batch.length;
+  const rows = items.map((body, index) => ({ position: from + index, body }));
+  for (const batch of batches(rows)) {
+    await tx.rows(insertItems, { list, items: batch });
   }
-  await tx.db
-    .updateTable("checkpoint_lists")
-    .set({ length: position })
-    .where("id", "=", list)
-    .execute();
-  return { list, length: position };
+  return { list, length: from + items.length };
 }
+
+interface ListItems {
+  readonly list: number;
+  readonly items: readonly { readonly position: number; readonly body: number }[];
+}
+
+const insertItems = prepared(({ db }, given: Parameter<ListItems>) =>
+  db.insertInto("checkpoint_list_items").values(
+    given.each("items").map((item) => ({
+      list: given("list"),
+      position: item("position"),
+      body: item("body"),
+    })),
+  ),
+);
 
 async function itemsOf(tx: Tx, version: ListVersion): Promise<number[]> {
   const { segments } = await segmentsOf(tx, version, new Map());

@@ -1,3 +1,4 @@
+import { type Parameter, prepared, type QueryParts } from "../engines/prepared.ts";
 import type { Tx } from "../store.ts";
 import { batches } from "./bodies.ts";
 import type { StoredValue, StoredWrite } from "./value.ts";
@@ -39,106 +40,116 @@ export interface PrunableRows {
 }
 
 /** Null for a thread without a checkpoint since it was last folded. */
-export async function readPrunableRows(tx: Tx, threadId: string): Promise<PrunableRows | null> {
-  const thread = await tx.db
-    .selectFrom("checkpoint_threads")
-    .select(["id", "folded_checkpoint", "folded_body", "folded_list"])
-    .where("thread_id", "=", threadId)
-    .executeTakeFirst();
-  if (thread === undefined) {
+export async function readPrunableRows(tx: Tx, thread_id: string): Promise<PrunableRows | null> {
+  const found = await tx.rows(prunableCheckpoints, { thread_id });
+  const { "": root = [], nested = [] } = Object.groupBy(found, ({ ns }) => ns && "nested");
+  const [head] = root;
+  if (head === undefined) {
     return null;
   }
-  const checkpoints = await readRoot(tx, thread.id, thread.folded_checkpoint);
-  if (checkpoints.length === 0) {
-    return null;
-  }
-  const nested = await readNested(tx, thread.id);
+  const { thread, folded_body } = head;
   const ids = new Set(
-    checkpoints.flatMap(({ checkpoint_id, parent_id }) =>
+    root.flatMap(({ checkpoint_id, parent_id }) =>
       parent_id === null ? [checkpoint_id] : [checkpoint_id, parent_id],
     ),
   );
-  const writes = [
-    ...(await readRootWrites(tx, thread.id, [...ids])),
-    ...(await readNestedWrites(tx, thread.id)),
-  ];
-  const lists = await tx.db
-    .selectFrom("checkpoint_lists")
-    .select(["id", "base"])
-    .where("thread", "=", thread.id)
-    .where("id", ">", thread.folded_list)
-    .execute();
-  return { thread: thread.id, folded_body: thread.folded_body, checkpoints, nested, writes, lists };
+  return {
+    thread,
+    folded_body,
+    checkpoints: root.map(checkpointOf),
+    nested: nested.map(checkpointOf),
+    writes: await readWrites(tx, thread, [...ids]),
+    lists: await tx.rows(prunableLists, head),
+  };
 }
 
-async function readRoot(tx: Tx, thread: number, after: number): Promise<PrunableCheckpoint[]> {
-  const rows = await selectCheckpoints(tx, thread)
-    .where("ns", "=", "")
-    .where("id", ">", after)
-    .orderBy("id", "desc")
-    .execute();
-  return rows.map(checkpointOf);
-}
-
-/** `node:task` names a graph's run inside one task; without a task it keeps a memory of its own. */
+/** `node:task` names a graph's run inside one task; without a task it keeps a separate memory. */
 const IN_A_TASK = "%:%";
 
-async function readNested(tx: Tx, thread: number): Promise<PrunableCheckpoint[]> {
-  const rows = await selectCheckpoints(tx, thread)
-    .where("ns", ">", "")
-    .where("ns", "like", IN_A_TASK)
-    .execute();
-  return rows.map(checkpointOf);
+/** Those of the root graph that are new, and all of graphs inside a task; latest first. */
+const prunableCheckpoints = prepared((parts, given: Parameter<{ readonly thread_id: string }>) =>
+  selectCheckpoints(parts, given)
+    .where("ns", "=", "")
+    .whereRef("checkpoints.id", ">", "folded_checkpoint")
+    .unionAll(selectCheckpoints(parts, given).where("ns", ">", "").where("ns", "like", IN_A_TASK))
+    .orderBy("row", "desc"),
+);
+
+function selectCheckpoints({ db }: QueryParts, given: Parameter<{ readonly thread_id: string }>) {
+  return db
+    .selectFrom("checkpoint_threads")
+    .innerJoin("checkpoints", "checkpoints.thread", "checkpoint_threads.id")
+    .select([
+      "checkpoints.id as row",
+      "thread",
+      "folded_body",
+      "folded_list",
+      "ns",
+      "checkpoint_id",
+      "parent_id",
+      "shape",
+      "channels",
+      "metadata",
+    ])
+    .where("thread_id", "=", given("thread_id"));
 }
 
-function selectCheckpoints(tx: Tx, thread: number) {
-  return tx.db
-    .selectFrom("checkpoints")
-    .select(["id as row", "ns", "checkpoint_id", "parent_id", "shape", "channels", "metadata"])
-    .where("thread", "=", thread);
+const prunableLists = prepared(
+  ({ db }, given: Parameter<{ readonly thread: number; readonly folded_list: number }>) =>
+    db
+      .selectFrom("checkpoint_lists")
+      .select(["id", "base"])
+      .where("thread", "=", given("thread"))
+      .where("id", ">", given("folded_list")),
+);
+
+function checkpointOf(
+  row: Omit<PrunableCheckpoint, "values"> & {
+    readonly channels: string;
+    readonly metadata: string;
+  },
+): PrunableCheckpoint {
+  const members = JSON.parse(row.channels) as Readonly<Record<string, StoredValue>>;
+  return {
+    row: row.row,
+    ns: row.ns,
+    checkpoint_id: row.checkpoint_id,
+    parent_id: row.parent_id,
+    shape: row.shape,
+    values: [JSON.parse(row.metadata) as StoredValue, ...Object.values(members)],
+  };
 }
 
-function checkpointOf({
-  channels,
-  metadata,
-  ...row
-}: Omit<PrunableCheckpoint, "values"> & {
-  readonly channels: string;
-  readonly metadata: string;
-}): PrunableCheckpoint {
-  const members = JSON.parse(channels) as Readonly<Record<string, StoredValue>>;
-  return { ...row, values: [JSON.parse(metadata) as StoredValue, ...Object.values(members)] };
-}
-
-async function readRootWrites(
+async function readWrites(
   tx: Tx,
   thread: number,
   checkpointIds: readonly string[],
 ): Promise<PrunableWrites[]> {
   const writes: PrunableWrites[] = [];
-  for (const batch of batches(checkpointIds)) {
-    const rows = await selectWrites(tx, thread)
-      .where("ns", "=", "")
-      .where("checkpoint_id", "in", batch)
-      .execute();
-    writes.push(...rows.map(writesOf));
+  for (const ids of batches(checkpointIds)) {
+    writes.push(...(await tx.rows(prunableWrites, { thread, ids })).map(writesOf));
   }
   return writes;
 }
 
-async function readNestedWrites(tx: Tx, thread: number): Promise<PrunableWrites[]> {
-  const rows = await selectWrites(tx, thread)
-    .where("ns", ">", "")
-    .where("ns", "like", IN_A_TASK)
-    .execute();
-  return rows.map(writesOf);
+interface WritesOf {
+  readonly thread: number;
+  readonly ids: readonly string[];
 }
 
-function selectWrites(tx: Tx, thread: number) {
-  return tx.db
+/** Those of root checkpoints, and all of graphs inside a task. */
+const prunableWrites = prepared((parts, given: Parameter<WritesOf>) =>
+  selectWrites(parts, given)
+    .where("ns", "=", "")
+    .where("checkpoint_id", "in", given.all("ids"))
+    .unionAll(selectWrites(parts, given).where("ns", ">", "").where("ns", "like", IN_A_TASK)),
+);
+
+function selectWrites({ db }: QueryParts, given: Parameter<WritesOf>) {
+  return db
     .selectFrom("checkpoint_writes")
     .select(["ns", "checkpoint_id", "task_id", "writes"])
-    .where("thread", "=", thread);
+    .where("thread", "=", given("thread"));
 }
 
 function writesOf({

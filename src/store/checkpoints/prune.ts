@@ -1,4 +1,5 @@
 import type { Fence } from "../leases/fence.ts";
+import { type Parameter, prepared, type QueryParts } from "../engines/prepared.ts";
 import type { Operation, Tx } from "../store.ts";
 import { batches } from "./bodies.ts";
 import { type PrunedIds, NOTHING_PRUNED, planPrune } from "./plan-prune.ts";
@@ -23,80 +24,94 @@ export interface PruneThread {
  */
 export const pruneThread: Operation<PruneThread, PrunedIds> = async (tx, input) => {
   await holdThread(tx, input);
-  const unfolded = await readPrunableRows(tx, input.thread_id);
+  return pruneHeldThread(tx, input.thread_id);
+};
+
+/** As `pruneThread`, in a transaction that keeps other writers from the thread. */
+async function pruneHeldThread(tx: Tx, threadId: string): Promise<PrunedIds> {
+  const unfolded = await readPrunableRows(tx, threadId);
   if (unfolded === null) {
     return NOTHING_PRUNED;
   }
+  const { thread } = unfolded;
   const { parents, gone } = planPrune(unfolded);
-  for (const { row, parent_id } of parents) {
-    await tx.db.updateTable("checkpoints").set({ parent_id }).where("id", "=", row).execute();
+  for (const parent of parents) {
+    await tx.rows(setParent, parent);
   }
-  await removeCheckpoints(tx, unfolded.thread, gone);
+  await removeCheckpoints(tx, thread, gone);
   await removeValues(tx, gone);
-  await markFolded(tx, unfolded.thread);
+  await tx.rows(markFolded, { thread });
   return gone;
-};
+}
+
+const setParent = prepared(
+  ({ db }, given: Parameter<{ readonly row: number; readonly parent_id: string | null }>) =>
+    db
+      .updateTable("checkpoints")
+      .set({ parent_id: given("parent_id") })
+      .where("id", "=", given("row")),
+);
 
 /**
  * Takes the thread as it stands for folded: what it has now, later folds leave alone. The marks
  * are the highest ids of all threads, which serve as well and cost nothing to find.
  */
-async function markFolded(tx: Tx, thread: number): Promise<void> {
-  await tx.db
+const markFolded = prepared(({ db }, given: Parameter<{ readonly thread: number }>) => {
+  const highest = (table: "checkpoints" | "checkpoint_bodies" | "checkpoint_lists") =>
+    db.selectFrom(table).select(({ fn, val }) => fn.coalesce(fn.max("id"), val(0)).as("id"));
+  return db
     .updateTable("checkpoint_threads")
     .set({
-      folded_checkpoint: await highest(tx, "checkpoints"),
-      folded_body: await highest(tx, "checkpoint_bodies"),
-      folded_list: await highest(tx, "checkpoint_lists"),
+      folded_checkpoint: highest("checkpoints"),
+      folded_body: highest("checkpoint_bodies"),
+      folded_list: highest("checkpoint_lists"),
     })
-    .where("id", "=", thread)
-    .execute();
-}
+    .where("id", "=", given("thread"));
+});
 
 async function removeCheckpoints(
   tx: Tx,
   thread: number,
   { checkpoints }: PrunedIds,
 ): Promise<void> {
-  for (const [ns, ids] of Map.groupBy(checkpoints, (one) => one.ns)) {
-    for (const batch of batches(ids.map(({ checkpoint_id }) => checkpoint_id))) {
-      for (const table of ["checkpoint_writes", "checkpoints"] as const) {
-        await tx.db
-          .deleteFrom(table)
-          .where("thread", "=", thread)
-          .where("ns", "=", ns)
-          .where("checkpoint_id", "in", batch)
-          .execute();
-      }
+  for (const [ns, gone] of Map.groupBy(checkpoints, (one) => one.ns)) {
+    for (const ids of batches(gone)) {
+      await tx.rows(deleteWrites, { thread, ns, ids });
+      await tx.rows(deleteCheckpoints, { thread, ns, ids });
     }
   }
+}
+
+const deleteWrites = prepared(deleteFrom("checkpoint_writes"));
+const deleteCheckpoints = prepared(deleteFrom("checkpoints"));
+
+interface Deleted {
+  readonly thread: number;
+  readonly ns: string;
+  readonly ids: PrunedIds["checkpoints"];
+}
+
+function deleteFrom(table: "checkpoint_writes" | "checkpoints") {
+  return ({ db }: QueryParts, given: Parameter<Deleted>) =>
+    db
+      .deleteFrom(table)
+      .where("thread", "=", given("thread"))
+      .where("ns", "=", given("ns"))
+      .where("checkpoint_id", "in", given.all("ids", "checkpoint_id"));
 }
 
 /** A message's body is a JSON array that begins with a text: one is never taken for a value. */
 const MESSAGE_TEXT = '["%';
 
 async function removeValues(tx: Tx, { lists, bodies }: PrunedIds): Promise<void> {
-  for (const batch of batches(lists)) {
-    await tx.db.deleteFrom("checkpoint_lists").where("id", "in", batch).execute();
+  for (const ids of batches(lists)) {
+    await tx.db.deleteFrom("checkpoint_lists").where("id", "in", ids).execute();
   }
-  for (const batch of batches(bodies)) {
+  for (const ids of batches(bodies)) {
     await tx.db
       .deleteFrom("checkpoint_bodies")
-      .where("id", "in", batch)
+      .where("id", "in", ids)
       .where("body", "not like", MESSAGE_TEXT)
       .execute();
   }
-}
-
-async function highest(
-  tx: Tx,
-  table: "checkpoints" | "checkpoint_bodies" | "checkpoint_lists",
-): Promise<number> {
-  const row = await tx.db
-    .selectFrom(table)
-    .select("id")
-    .orderBy("id", "desc")
-    .limit(1)
-    .executeTakeFirst();
-  return row?.id ?? 0;
 }

@@ -1,4 +1,5 @@
 import type { Fence } from "../leases/fence.ts";
+import { type Parameter, prepared } from "../engines/prepared.ts";
 import type { Operation, Tx } from "../store.ts";
 import { keepBatch } from "./put.ts";
 import { holdThread } from "./threads.ts";
@@ -34,8 +35,8 @@ export interface PutWrites {
  * Answers as `putCheckpoint`. Error codes: as `holdFence`.
  */
 export const putWrites: Operation<PutWrites, StoredIds | "stale"> = async (tx, input) => {
-  await holdThread(tx, input);
-  const placed = await keepBatch(tx, input);
+  const { id } = await holdThread(tx, { thread_id: input.thread_id, fence: input.fence });
+  const placed = await keepBatch(tx, { ...input, thread: id });
   if (placed === "stale") {
     return placed;
   }
@@ -45,15 +46,16 @@ export const putWrites: Operation<PutWrites, StoredIds | "stale"> = async (tx, i
     checkpoint_id: input.checkpoint_id,
     task_id: input.task_id,
   };
-  const present = await readWrites(tx, key);
-  const writes = writesText(present, { writes: input.writes, placed });
-  await tx.db
-    .insertInto("checkpoint_writes")
-    .values({ ...key, writes })
-    .onConflict((conflict) =>
-      conflict.columns(["thread", "ns", "checkpoint_id", "task_id"]).doUpdateSet({ writes }),
-    )
-    .execute();
+  const { writes } = input;
+  const first = await tx.rows(insertWrites, { ...key, writes: writesText([], { writes, placed }) });
+  if (first.length === 0) {
+    const present = await readWrites(tx, key);
+    await tx.db
+      .updateTable("checkpoint_writes")
+      .set({ writes: writesText(present, { writes, placed }) })
+      .where((eb) => eb.and(key))
+      .execute();
+  }
   return placed;
 };
 
@@ -64,17 +66,31 @@ interface WritesKey {
   readonly task_id: string;
 }
 
+/** Returns nothing where the task has written before. */
+const insertWrites = prepared(({ db }, given: Parameter<WritesKey & { readonly writes: string }>) =>
+  db
+    .insertInto("checkpoint_writes")
+    .values({
+      thread: given("thread"),
+      ns: given("ns"),
+      checkpoint_id: given("checkpoint_id"),
+      task_id: given("task_id"),
+      writes: given("writes"),
+    })
+    .onConflict((conflict) =>
+      conflict.columns(["thread", "ns", "checkpoint_id", "task_id"]).doNothing(),
+    )
+    .returning("task_id"),
+);
+
 async function readWrites(tx: Tx, key: WritesKey): Promise<readonly StoredWrite[]> {
-  const row = await tx.db
+  const { writes } = await tx.db
     .selectFrom("checkpoint_writes")
     .select("writes")
-    .where("thread", "=", key.thread)
-    .where("ns", "=", key.ns)
-    .where("checkpoint_id", "=", key.checkpoint_id)
-    .where("task_id", "=", key.task_id)
+    .where((eb) => eb.and(key))
     .modifyEnd(tx.dialect.forUpdate)
-    .executeTakeFirst();
-  return row === undefined ? [] : (JSON.parse(row.writes) as StoredWrite[]);
+    .executeTakeFirstOrThrow();
+  return JSON.parse(writes) as StoredWrite[];
 }
 
 function writesText(

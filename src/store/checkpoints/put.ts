@@ -1,10 +1,11 @@
 import type { Fence } from "../leases/fence.ts";
 import { type MirrorInput, mirrorMessages, type StoredMessage } from "../messages/mirror.ts";
+import { type Parameter, prepared } from "../engines/prepared.ts";
 import type { Operation, Tx } from "../store.ts";
 import { findBodies, keepBodies } from "./bodies.ts";
-import { markHash, markHead, type MessageChain } from "./head-mark.ts";
-import { haveLists, keepSequence } from "./lists.ts";
-import { findThread, holdThread, keepThread } from "./threads.ts";
+import { type FixedColumns, markHash, markHead, type MessageChain } from "./head-mark.ts";
+import { checkLists, keepSequence } from "./lists.ts";
+import { holdThread, keepThread } from "./threads.ts";
 import {
   at,
   type ListVersion,
@@ -21,7 +22,7 @@ export type ChannelInput =
   | { readonly name: string; readonly inherited: true };
 
 /** Mirror rows that follow from a checkpoint, given that its parent stands where the caller thinks. */
-export interface CheckpointMirror extends MirrorInput {
+export interface CheckpointMirror extends Omit<MirrorInput, "fence"> {
   readonly channel: string;
   /** The parent's version of the channel; null where it has none. */
   readonly parent: ListVersion | null;
@@ -58,18 +59,18 @@ export const putCheckpoint: Operation<PutCheckpoint, StoredCheckpoint | "stale">
   tx,
   input,
 ) => {
-  await holdThread(tx, input);
-  const parent = await readParent(tx, input);
-  const channels = parent?.channels ?? null;
-  if (!hasInherited(channels, input) || !standsAt(channels, input.mirror)) {
+  const { id: thread, parent_channels } = await holdThread(tx, input);
+  const parent = parent_channels === null ? null : (JSON.parse(parent_channels) as Channels);
+  if (!hasInherited(parent, input) || !standsAt(parent, input.mirror)) {
     return "stale";
   }
-  const placed = await keepBatch(tx, { ...input, thread: parent?.thread });
+  const placed = await keepBatch(tx, { ...input, thread });
   if (placed === "stale") {
     return placed;
   }
-  await keepCheckpoint(tx, { input, parent: channels, placed });
-  const messages = input.mirror === null ? [] : await mirrorMessages(tx, input.mirror);
+  await keepCheckpoint(tx, { input, parent, placed });
+  const { mirror, fence } = input;
+  const messages = mirror === null ? [] : await mirrorMessages(tx, { ...mirror, fence });
   return { ...placed, messages };
 };
 
@@ -85,48 +86,57 @@ async function keepCheckpoint(
 ): Promise<void> {
   const { thread } = placed;
   const { ns, checkpoint_id } = input;
-  const row = {
-    parent_id: input.parent_id,
+  const columns = {
+    checkpoint_id,
     ts: input.ts,
     shape: at(placed.bodies, input.shape),
     versions: input.versions,
     channels: channelsText(input.channels, { parent, placed }),
     metadata: storedText(input.metadata, placed),
   };
-  const { id } = await tx.db
-    .insertInto("checkpoints")
-    .values({ thread, ns, checkpoint_id, ...row })
-    .onConflict((conflict) => conflict.columns(["thread", "ns", "checkpoint_id"]).doUpdateSet(row))
-    .returning("id")
-    .executeTakeFirstOrThrow();
-  if (ns === "") {
+  const row = { thread, ns, parent_id: input.parent_id, ...columns };
+  const [stored] = await tx.rows(upsertCheckpoint, row);
+  if (ns === "" && stored !== undefined) {
     const { chain } = input;
-    const hash = markHash(input.thread_id, { chain, columns: { checkpoint_id, ...row } });
-    await markHead(tx, { thread, row: id, length: chain.length, hash });
+    const hash = markHash(input.thread_id, { chain, columns });
+    await markHead(tx, { thread, row: stored.id, length: chain.length, hash });
   }
 }
+
+interface CheckpointRow extends FixedColumns {
+  readonly thread: number;
+  readonly ns: string;
+  readonly parent_id: string | null;
+}
+
+const upsertCheckpoint = prepared(({ db }, given: Parameter<CheckpointRow>) =>
+  db
+    .insertInto("checkpoints")
+    .values({
+      thread: given("thread"),
+      ns: given("ns"),
+      checkpoint_id: given("checkpoint_id"),
+      parent_id: given("parent_id"),
+      ts: given("ts"),
+      shape: given("shape"),
+      versions: given("versions"),
+      channels: given("channels"),
+      metadata: given("metadata"),
+    })
+    .onConflict((conflict) =>
+      conflict.columns(["thread", "ns", "checkpoint_id"]).doUpdateSet(({ ref }) => ({
+        parent_id: ref("excluded.parent_id"),
+        ts: ref("excluded.ts"),
+        shape: ref("excluded.shape"),
+        versions: ref("excluded.versions"),
+        channels: ref("excluded.channels"),
+        metadata: ref("excluded.metadata"),
+      })),
+    )
+    .returning("id"),
+);
 
 type Channels = Readonly<Record<string, StoredValue>>;
-
-async function readParent(
-  tx: Tx,
-  input: Pick<PutCheckpoint, "thread_id" | "ns" | "parent_id">,
-): Promise<{ readonly thread: number; readonly channels: Channels } | null> {
-  if (input.parent_id === null) {
-    return null;
-  }
-  const row = await tx.db
-    .selectFrom("checkpoints")
-    .innerJoin("checkpoint_threads", "checkpoint_threads.id", "checkpoints.thread")
-    .select(["thread", "channels"])
-    .where("checkpoint_threads.thread_id", "=", input.thread_id)
-    .where("ns", "=", input.ns)
-    .where("checkpoint_id", "=", input.parent_id)
-    .executeTakeFirst();
-  return row === undefined
-    ? null
-    : { thread: row.thread, channels: JSON.parse(row.channels) as Channels };
-}
 
 function hasInherited(parent: Channels | null, input: PutCheckpoint): boolean {
   return input.channels.every(
@@ -148,32 +158,28 @@ function standsAt(parent: Channels | null, mirror: CheckpointMirror | null): boo
 
 interface KeepParcel {
   readonly thread_id: string;
-  /** The thread's number where the caller has read it. */
-  readonly thread?: number | undefined;
+  /** The thread's number; null for one that has none yet. */
+  readonly thread: number | null;
   readonly parcel: WriteBatch;
 }
 
 /** Stores what the values of a write refer to; `stale` before anything is changed. */
 export async function keepBatch(
   tx: Tx,
-  { thread_id, thread: given, parcel }: KeepParcel,
+  { thread_id, thread: known, parcel }: KeepParcel,
 ): Promise<StoredIds | "stale"> {
   const { bodies, sequences } = parcel;
-  const known = given ?? (await findThread(tx, thread_id));
-  const found =
-    known === null
-      ? bodies.some((body) => body.text === null)
-        ? null
-        : new Map<string, number>()
-      : await findBodies(tx, { thread: known, bodies });
-  if (found === null || !(await haveLists(tx, { thread: known ?? 0, sequences }))) {
+  const found = await findBodies(tx, { thread: known, bodies });
+  const lists = found && (await checkLists(tx, { thread: known ?? 0, sequences }));
+  if (found === null || lists === "stale") {
     return "stale";
   }
   const thread = known ?? (await keepThread(tx, thread_id));
   const ids = await keepBodies(tx, { thread, bodies, found });
   const versions: ListVersion[] = [];
   for (const sequence of sequences) {
-    versions.push(await keepSequence(tx, { thread, sequence, bodies: ids }));
+    const grown = lists === "grown";
+    versions.push(await keepSequence(tx, { thread, sequence, bodies: ids, grown }));
   }
   return { thread, bodies: ids, sequences: versions };
 }

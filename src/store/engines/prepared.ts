@@ -8,9 +8,23 @@ export type QueryParts = Pick<Tx, "db" | "dialect">;
 /** Names a value that is known only when the query is carried out. */
 export interface Parameter<Values> {
   <Name extends keyof Values & string>(name: Name): Expression<Exclude<Values[Name], undefined>>;
-  /** Whether one of the optional values is there: each choice of them is a query of its own. */
+  /** Whether one of the optional values is there: each choice of them is a separate query. */
   has(name: keyof Values & string): boolean;
+  /** The items of a list, each to name its fields by: each length of a list is a separate query. */
+  each<Name extends keyof Values & string>(
+    name: Name,
+  ): readonly (<Field extends keyof ItemOf<Values[Name]> & string>(
+    field: Field,
+  ) => Expression<ItemOf<Values[Name]>[Field]>)[];
+  /** The items of a list themselves, or one field of each. */
+  all<Name extends keyof Values & string>(name: Name): readonly Expression<ItemOf<Values[Name]>>[];
+  all<Name extends keyof Values & string, Field extends keyof ItemOf<Values[Name]> & string>(
+    name: Name,
+    field: Field,
+  ): readonly Expression<ItemOf<Values[Name]>[Field]>[];
 }
+
+type ItemOf<List> = List extends readonly (infer Item)[] ? Item : never;
 
 /** A query that is built once for each connection and carried out with other values each time. */
 export interface PreparedQuery<Values, Row> {
@@ -18,10 +32,13 @@ export interface PreparedQuery<Values, Row> {
   readonly optional: readonly (keyof Values & string)[];
 }
 
+/** Longer lists are rare, and each length that is kept takes memory. */
+const LONGEST_LIST_KEPT = 16;
+
 /**
- * Describes a query whose form does not depend on its values, but for which of the optional ones
- * are given; it is carried out by `tx.rows`. Building and compiling one anew costs several times
- * what SQLite takes to carry it out.
+ * Describes a query whose form does not depend on its values, except for which of the optional ones
+ * are given and how long its lists are; it is carried out by `tx.rows`. Building and compiling one
+ * anew costs several times what SQLite takes to carry it out.
  */
 export function prepared<Values, Row>(
   build: (parts: QueryParts, given: Parameter<Values>) => Compilable<Row>,
@@ -41,53 +58,81 @@ export function createPreparedQueries<Statement>(
   parts: QueryParts,
   prepare: (sql: string) => Statement,
 ): <Values, Row>(query: PreparedQuery<Values, Row>, values: Values) => CompiledQuery<Statement> {
-  const kept = new WeakMap<object, Map<number, CompiledQuery<Statement>>>();
+  const kept = new WeakMap<object, Map<string, CompiledQuery<Statement>>>();
   return (query, values) => {
-    const form = formOf(query, values);
+    const { form, isShort } = formOf(query, values);
     let compiled = kept.get(query)?.get(form);
     if (compiled === undefined) {
-      const { sql, parameters } = query.build(parts, givenIn(query, form)).compile();
+      const { sql, parameters } = query.build(parts, givenIn(values)).compile();
       compiled = { statement: prepare(sql), parameters };
-      kept.set(query, (kept.get(query) ?? new Map()).set(form, compiled));
+      if (isShort) {
+        kept.set(query, (kept.get(query) ?? new Map()).set(form, compiled));
+      }
     }
     return {
       statement: compiled.statement,
       parameters: compiled.parameters.map((parameter) =>
-        parameter instanceof Blank ? values[parameter.name as keyof typeof values] : parameter,
+        parameter instanceof Blank ? parameter.valueIn(values) : parameter,
       ),
     };
   };
 }
 
-/** Which of the optional values are given, a bit for each. */
-function formOf<Values>({ optional }: PreparedQuery<Values, unknown>, values: Values): number {
-  let form = 0;
+/** Which of the optional values are given, and how long the lists are. */
+function formOf<Values>(
+  { optional }: PreparedQuery<Values, unknown>,
+  values: Values,
+): { form: string; isShort: boolean } {
+  let form = "";
+  let isShort = true;
   for (const name of optional) {
-    form = form * 2 + (values[name] === undefined ? 0 : 1);
+    form += values[name] === undefined ? "-" : "+";
   }
-  return form;
+  for (const name in values) {
+    const value: unknown = values[name];
+    if (Array.isArray(value)) {
+      form += `${value.length},`;
+      isShort &&= value.length <= LONGEST_LIST_KEPT;
+    }
+  }
+  return { form, isShort };
 }
 
-function givenIn<Values>(
-  { optional }: PreparedQuery<Values, unknown>,
-  form: number,
-): Parameter<Values> {
-  const last = optional.length - 1;
+function givenIn<Values>(values: Values): Parameter<Values> {
+  const places = (name: keyof Values & string): number[] => [
+    ...(values[name] as readonly unknown[]).keys(),
+  ];
   return Object.assign(
     <Name extends keyof Values & string>(name: Name) =>
       new Blank<Exclude<Values[Name], undefined>>(name),
     {
-      has: (name: keyof Values & string) => ((form >> (last - optional.indexOf(name))) & 1) === 1,
+      has: (name: keyof Values & string) => values[name] !== undefined,
+      each: (name: keyof Values & string) =>
+        places(name).map(
+          (at) =>
+            <T>(field: string) =>
+              new Blank<T>(name, at, field),
+        ),
+      all: <T>(name: keyof Values & string, field?: string) =>
+        places(name).map((at) => new Blank<T>(name, at, field)),
     },
   );
 }
 
 /** The place of a value: kysely takes it for the value itself. */
 class Blank<T> implements Expression<T> {
-  readonly name: string;
+  readonly #path: readonly (string | number)[];
 
-  constructor(name: string) {
-    this.name = name;
+  constructor(...path: readonly (string | number | undefined)[]) {
+    this.#path = path.filter((step) => step !== undefined);
+  }
+
+  valueIn(values: unknown): unknown {
+    let value = values;
+    for (const step of this.#path) {
+      value = (value as Readonly<Record<string | number, unknown>>)[step];
+    }
+    return value;
   }
 
   get expressionType(): T | undefined {

@@ -1,4 +1,6 @@
 import { RepriseError } from "../../core/errors.ts";
+import type { SessionState } from "../../core/sessions.ts";
+import { type Parameter, prepared } from "../engines/prepared.ts";
 import type { Tx } from "../store.ts";
 
 /** What an exchange holds in its hand: the epoch its lease had when it was taken. */
@@ -6,6 +8,15 @@ export interface Fence {
   readonly session_id: string;
   readonly epoch: number;
 }
+
+/** What a fence is held against. */
+export interface FencedRow {
+  readonly lease_epoch: number;
+  readonly lease_owner: string | null;
+  readonly state: SessionState;
+}
+
+export const FENCED_COLUMNS = ["lease_epoch", "lease_owner", "state"] as const;
 
 /**
  * Refuses the transaction when the lease was given back, has changed hands or the session has
@@ -15,12 +26,20 @@ export interface Fence {
  * Error codes: `lease_lost`, `session_ended`.
  */
 export async function holdFence(tx: Tx, fence: Fence): Promise<void> {
-  const row = await tx.db
+  const [row] = await tx.rows(fencedSession, fence);
+  requireHeld(row, fence);
+}
+
+const fencedSession = prepared(({ db, dialect }, given: Parameter<Fence>) =>
+  db
     .selectFrom("sessions")
-    .select(["lease_epoch", "lease_owner", "state"])
-    .where("id", "=", fence.session_id)
-    .modifyEnd(tx.dialect.forUpdate)
-    .executeTakeFirst();
+    .select(FENCED_COLUMNS)
+    .where("id", "=", given("session_id"))
+    .modifyEnd(dialect.forUpdate),
+);
+
+/** As `holdFence`, for a row of the session that the transaction holds. */
+export function requireHeld(row: FencedRow | undefined, fence: Fence): void {
   if (row?.state === "ended") {
     throw new RepriseError(
       "session_ended",

@@ -1,9 +1,11 @@
-import { sql } from "kysely";
+import { type Expression, sql } from "kysely";
 
 import { newId } from "../../core/ids.ts";
 import type { Origin } from "../../core/origins.ts";
 import type { Role, ToolCall } from "../../core/sessions.ts";
 import { batches } from "../checkpoints/bodies.ts";
+import { type Parameter, prepared } from "../engines/prepared.ts";
+import type { Fence } from "../leases/fence.ts";
 import { lockSession } from "../sessions/lock.ts";
 import type { Operation, Tx } from "../store.ts";
 
@@ -28,6 +30,8 @@ export interface MirrorInput {
   readonly session_id: string;
   /** The messages that the checkpoint adds or changes, in the checkpoint's order. */
   readonly messages: readonly MirrorMessage[];
+  /** The lease that the transaction holds already; null for none. */
+  readonly fence?: Fence | null;
 }
 
 /**
@@ -46,7 +50,9 @@ export const mirrorMessages: Operation<MirrorInput, readonly StoredMessage[]> = 
   if (input.messages.length === 0) {
     return [];
   }
-  await lockSession(tx, input.session_id);
+  if (input.fence?.session_id !== input.session_id) {
+    await lockSession(tx, input.session_id);
+  }
   const known = await knownRows(tx, input);
   // a channel without a reducer can hold an id twice: the mirror shows the last
   const messages = new Map(input.messages.map((message) => [message.message_id, message]));
@@ -101,14 +107,19 @@ interface KnownRow {
   readonly uncounted: string;
 }
 
-/** Far below what either engine takes in one statement. */
-const IDS_PER_QUERY = 1000;
-
 async function knownRows(tx: Tx, input: MirrorInput): Promise<Map<string, KnownRow>> {
   const known = new Map<string, KnownRow>();
-  for (let start = 0; start < input.messages.length; start += IDS_PER_QUERY) {
-    const messages = input.messages.slice(start, start + IDS_PER_QUERY);
-    const rows = await tx.db
+  for (const messages of batches(input.messages)) {
+    for (const row of await tx.rows(rowsById, { session_id: input.session_id, messages })) {
+      known.set(row.message_id, row);
+    }
+  }
+  return known;
+}
+
+const rowsById = prepared(
+  ({ db }, given: Parameter<Pick<MirrorInput, "session_id" | "messages">>) =>
+    db
       .selectFrom("messages")
       .select((eb) => [
         "message_id",
@@ -125,19 +136,9 @@ async function knownRows(tx: Tx, input: MirrorInput): Promise<Map<string, KnownR
           .end()
           .as("uncounted"),
       ])
-      .where("session_id", "=", input.session_id)
-      .where(
-        "message_id",
-        "in",
-        messages.map((message) => message.message_id),
-      )
-      .execute();
-    for (const row of rows) {
-      known.set(row.message_id, row);
-    }
-  }
-  return known;
-}
+      .where("session_id", "=", given("session_id"))
+      .where("message_id", "in", given.all("messages", "message_id")),
+);
 
 async function renameRow(tx: Tx, sessionId: string, row: KnownRow): Promise<void> {
   await tx.db
@@ -175,30 +176,46 @@ async function countMessages(
   const counted = [...fresh, ...input.replaced];
   const spent = (count: (usage: NonNullable<MirrorMessage["usage"]>) => number): number =>
     counted.reduce((sum, { usage }) => sum + (usage === null ? 0 : count(usage)), 0);
-  const inputTokens = spent((usage) => usage.input_tokens) - input.estimates;
-  const session = await tx.db
-    .updateTable("sessions")
-    .set((eb) => ({
-      last_seq: eb("last_seq", "+", fresh.length),
-      ...(fresh.length === 0 ? {} : { last_message_at: tx.dialect.now() }),
-      ...raiseInputTokens(inputTokens),
-      total_output_tokens: eb(
-        "total_output_tokens",
-        "+",
-        spent((usage) => usage.output_tokens),
-      ),
-    }))
-    .where("id", "=", input.session_id)
-    .returning(["last_seq", "last_activity_at"])
-    .executeTakeFirst();
+  const [session] = await tx.rows(raiseCounters, {
+    session_id: input.session_id,
+    appended: fresh.length === 0 ? undefined : fresh.length,
+    input_tokens: spent((usage) => usage.input_tokens) - input.estimates,
+    output_tokens: spent((usage) => usage.output_tokens),
+  });
   return session ?? null;
 }
+
+interface Counted {
+  readonly session_id: string;
+  /** How many rows are new; undefined for none. */
+  readonly appended: number | undefined;
+  readonly input_tokens: number;
+  readonly output_tokens: number;
+}
+
+const raiseCounters = prepared(
+  ({ db, dialect }, given: Parameter<Counted>) =>
+    db
+      .updateTable("sessions")
+      .set((eb) => ({
+        ...(given.has("appended")
+          ? { last_seq: eb("last_seq", "+", given("appended")), last_message_at: dialect.now() }
+          : {}),
+        ...raiseInputTokens(given("input_tokens")),
+        total_output_tokens: eb("total_output_tokens", "+", given("output_tokens")),
+      }))
+      .where("id", "=", given("session_id"))
+      .returning(["last_seq", "last_activity_at"]),
+  ["appended"],
+);
 
 /**
  * The total stays where estimates were higher than what the provider counts in their place, until
  * the count has passed it. Both columns are read as they were before the statement.
  */
-function raiseInputTokens(counted: number) {
+function raiseInputTokens(given: Expression<number>) {
+  // the type is not known to the server where the value is only compared and added
+  const counted = sql<number>`cast(${given} as bigint)`;
   const passes = sql<boolean>`${counted} > input_tokens_ahead`;
   return {
     total_input_tokens: sql<number>`case when ${passes} then total_input_tokens + ${counted} - input_tokens_ahead else total_input_tokens end`,
@@ -217,34 +234,57 @@ async function keepRows(
   },
 ): Promise<void> {
   const { session_id, ts } = input;
-  for (const batch of batches(input.placed)) {
-    await tx.db
-      .insertInto("messages")
-      .values(
-        batch.map(({ seq, message }) => ({
-          session_id,
-          seq,
-          message_id: message.message_id,
-          ...columnsOf(message),
-          checkpointed: 1,
-          ts,
-          // a row that is there keeps its own
-          origin: originOf(message),
-        })),
-      )
-      .onConflict((conflict) =>
-        conflict.columns(["session_id", "seq"]).doUpdateSet((eb) => ({
-          role: eb.ref("excluded.role"),
-          content: eb.ref("excluded.content"),
-          tool_calls: eb.ref("excluded.tool_calls"),
-          token_count: eb.ref("excluded.token_count"),
-          is_summary: eb.ref("excluded.is_summary"),
-          checkpointed: 1,
-        })),
-      )
-      .execute();
+  const rows = input.placed.map(({ seq, message }) => ({
+    seq,
+    message_id: message.message_id,
+    ...columnsOf(message),
+    // a row that is there keeps its own
+    origin: originOf(message),
+  }));
+  for (const batch of batches(rows)) {
+    await tx.rows(upsertMessages, { session_id, ts, rows: batch });
   }
 }
+
+interface MirrorRows {
+  readonly session_id: string;
+  readonly ts: string;
+  readonly rows: readonly (ReturnType<typeof columnsOf> & {
+    readonly seq: number;
+    readonly message_id: string;
+    readonly origin: Origin | null;
+  })[];
+}
+
+const upsertMessages = prepared(({ db }, given: Parameter<MirrorRows>) =>
+  db
+    .insertInto("messages")
+    .values(
+      given.each("rows").map((row) => ({
+        session_id: given("session_id"),
+        seq: row("seq"),
+        message_id: row("message_id"),
+        role: row("role"),
+        content: row("content"),
+        tool_calls: row("tool_calls"),
+        token_count: row("token_count"),
+        is_summary: row("is_summary"),
+        checkpointed: 1,
+        ts: given("ts"),
+        origin: row("origin"),
+      })),
+    )
+    .onConflict((conflict) =>
+      conflict.columns(["session_id", "seq"]).doUpdateSet((eb) => ({
+        role: eb.ref("excluded.role"),
+        content: eb.ref("excluded.content"),
+        tool_calls: eb.ref("excluded.tool_calls"),
+        token_count: eb.ref("excluded.token_count"),
+        is_summary: eb.ref("excluded.is_summary"),
+        checkpointed: 1,
+      })),
+    ),
+);
 
 /** Of a row that a checkpoint makes: nobody knows who said a user's message that had none. */
 export function originOf({ role }: Pick<MirrorMessage, "role">): Origin | null {
