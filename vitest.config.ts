@@ -3,9 +3,30 @@ import { defineConfig } from "vitest/config";
 import { closingLine } from "./test/helpers/closing-line.ts";
 import { LongestFirst } from "./test/helpers/longest-first.ts";
 import { memoryFolder } from "./test/helpers/memory-folder.ts";
+import { testLevel } from "./test/helpers/size.ts";
 
 // for this process, the tests' and those that they start; no test needs what survives a power cut
 process.env["TMPDIR"] ??= memoryFolder() ?? undefined;
+
+/** What reaches the database in another way than the tests of the store, which run on both engines. */
+const SOME_ON_POSTGRES = [
+  "test/agent/checkpoints/{cache,mirror,random-threads,validation}.test.ts",
+  "test/agent/exchange/{interrupted,lost-database,stopped}.test.ts",
+  "test/agent/fold/fold.test.ts",
+  "test/agent/proof/{damages,repair,verify}.test.ts",
+  "test/client/follow.test.ts",
+  "test/conformance/state-table.test.ts",
+  "test/http/{messages,metrics,readiness,sessions,stream}.test.ts",
+];
+
+/** For `npm run torture -- postgres`. */
+const ALL_ON_POSTGRES = [
+  "test/agent/{checkpoints,exchange,fold,proof}/**/*.test.ts",
+  "test/agent/compaction/exchange.test.ts",
+  "test/client/**/*.test.ts",
+  "test/conformance/state-table.test.ts",
+  "test/http/**/*.test.ts",
+];
 
 export default defineConfig({
   test: {
@@ -31,20 +52,10 @@ export default defineConfig({
         extends: true,
         test: {
           name: "postgres",
-          include: [
-            "test/agent/{checkpoints,exchange,fold,proof}/**/*.test.ts",
-            "test/agent/compaction/exchange.test.ts",
-            "test/client/**/*.test.ts",
-            "test/conformance/state-table.test.ts",
-            "test/http/**/*.test.ts",
-          ],
+          include: testLevel() === "test" ? SOME_ON_POSTGRES : ALL_ON_POSTGRES,
           // these start programs with a SQLite file of their own, or never reach the store
           exclude: ["test/http/{hostile,broken-network,access,wire}.test.ts"],
-          env: {
-            REPRISE_TEST_ENGINE: "postgres",
-            // orders of actions that are tried, each of them many round trips
-            REPRISE_TEST_RUNS: process.env["REPRISE_TEST_RUNS"] ?? "250",
-          },
+          env: { REPRISE_TEST_ENGINE: "postgres" },
         },
       },
     ],

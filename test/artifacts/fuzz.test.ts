@@ -4,6 +4,7 @@ import { describe, expect, it } from "vitest";
 import { explainPlan, validatePlan, type PlanReport } from "../../src/artifacts/validate-plan.ts";
 import { documents } from "../helpers/artifacts/documents.ts";
 import { KNOWN, planSchema } from "../helpers/artifacts/plans.ts";
+import { testSize } from "../helpers/size.ts";
 
 const schema = planSchema();
 
@@ -58,7 +59,7 @@ function parses(text: string): boolean {
 }
 
 describe("damaged documents", () => {
-  it("[PLAN-5] 10,000 texts of JSON, cut and damaged: a finding each, or a valid plan", () => {
+  it("[PLAN-5] many texts of JSON, cut and damaged: a finding each, or a valid plan", () => {
     fc.assert(
       fc.property(damaged, (text) => {
         const checks = { syntax: "json", schema, known: KNOWN } as const;
@@ -69,16 +70,16 @@ describe("damaged documents", () => {
         // the quick way and the one that explains are of one mind
         expect(report).toEqual(explainPlan(text, checks));
       }),
-      { numRuns: 10_000 },
+      { numRuns: testSize("documents") },
     );
   });
 
-  it("[PLAN-5] 10,000 of the same texts read as YAML: a finding each, or a valid plan", () => {
+  it("[PLAN-5] the same texts read as YAML: a finding each, or a valid plan", () => {
     fc.assert(
       fc.property(damaged, (text) => {
         expectSound(text, validatePlan(text, { syntax: "yaml", schema, known: KNOWN }));
       }),
-      { numRuns: 10_000 },
+      { numRuns: testSize("documents") },
     );
   });
 

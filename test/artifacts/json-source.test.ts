@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { readJson } from "../../src/artifacts/json-source.ts";
 import { createLineIndex } from "../../src/artifacts/line-index.ts";
 import { findPosition, toValue, type ParsedSource } from "../../src/artifacts/source.ts";
+import { testSize } from "../helpers/size.ts";
 
 function read(text: string): ParsedSource {
   return readJson(text, createLineIndex(text));
@@ -49,7 +50,7 @@ describe("readJson", () => {
           expect(findings).toHaveLength(1);
         }
       }),
-      { numRuns: 3000 },
+      { numRuns: testSize("documents") },
     );
   });
 

@@ -4,31 +4,27 @@ import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
 
 import { BENCHES } from "../../bench/benches.ts";
+import { testSize } from "../helpers/size.ts";
 
 const run = promisify(execFile);
 const PROGRAM = new URL("../../bench/main.ts", import.meta.url).pathname;
 
-/** Each bench at a small size: that it still measures, not what. No time is judged here. */
-const PATIENCE_MS = 300_000;
-
+/** Each bench at a small scale: that it still measures, not what. No time is judged here. */
 describe("benches", () => {
   const usual = Object.keys(BENCHES).filter((name) => BENCHES[name]?.usual);
+  const some = usual.slice(0, testSize("benches"));
 
-  it.each(usual)(
-    "%s gives figures for each of its lines",
-    { timeout: PATIENCE_MS },
-    async (name) => {
-      const { stdout } = await run(process.execPath, [PROGRAM, name, "--json", "--scale", "0.02"]);
-      const { benches } = JSON.parse(stdout);
-      expect(benches).toMatchObject([{ bench: name }]);
-      expect(benches[0].measurements.length).toBeGreaterThan(0);
-      for (const { what, unit, ours, floor } of benches[0].measurements) {
-        expect({ what, unit }).toEqual({ what: expect.any(String), unit: expect.any(String) });
-        expect(ours, what).toSatisfy(Number.isFinite);
-        expect(floor ?? 1, what).toSatisfy(Number.isFinite);
-      }
-    },
-  );
+  it.each(some)("%s gives figures for each of its lines", async (name) => {
+    const { stdout } = await run(process.execPath, [PROGRAM, name, "--json", "--scale", "0.02"]);
+    const { benches } = JSON.parse(stdout);
+    expect(benches).toMatchObject([{ bench: name }]);
+    expect(benches[0].measurements.length).toBeGreaterThan(0);
+    for (const { what, unit, ours, floor } of benches[0].measurements) {
+      expect({ what, unit }).toEqual({ what: expect.any(String), unit: expect.any(String) });
+      expect(ours, what).toSatisfy(Number.isFinite);
+      expect(floor ?? 1, what).toSatisfy(Number.isFinite);
+    }
+  });
 
   it.each([["nothing"], ["--nothing"], ["--scale=0"]])(
     "names the benches where %s is asked for, which does not exist",

@@ -59,7 +59,7 @@ it("[MOVE-1] [MOVE-2] a backup finishes while a server writes, and holds all tha
     }),
   );
   await vi.waitFor(() => expect(Math.min(...stored.values())).toBeGreaterThan(50), {
-    timeout: 30_000,
+    timeout: 240_000,
   });
   const before = new Map(stored);
   const answer = await home.json<BackupAnswer>(["backup", target, "--json"]);
@@ -174,7 +174,7 @@ it("[MOVE-2] [MOVE-15] a backup that is stopped leaves nothing behind", async ()
   holder.exec("PRAGMA locking_mode = EXCLUSIVE; BEGIN IMMEDIATE; UPDATE sessions SET title = ''");
   const backup = home.start(["backup", join(folder, "copy.db")]);
   await vi.waitFor(() => expect(readdirSync(folder)).toHaveLength(1), {
-    timeout: 30_000,
+    timeout: 240_000,
     interval: 5,
   });
   const { code, signal } = await backup.stop("SIGINT");

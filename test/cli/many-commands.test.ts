@@ -5,7 +5,7 @@ import { testSize } from "../helpers/size.ts";
 import { seed, sessionsOf } from "../helpers/sessions/seed.ts";
 
 it("[STORE-38] command lines that are started at once on one file all succeed", async () => {
-  const count = testSize(15);
+  const count = testSize("many-commands");
   const home = freshHome();
   const conversations = Math.max(1, Math.floor(count / 5));
   const commands = count - conversations;

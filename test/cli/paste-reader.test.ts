@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 
 import { createPasteReader } from "../../src/cli/interactive/paste-reader.ts";
+import { testSize } from "../helpers/size.ts";
 
 const START = "\u001b[200~";
 const END = "\u001b[201~";
@@ -58,7 +59,7 @@ describe("what a terminal sends", () => {
           ["keys", "c\u001b[A"],
         ]);
       }),
-      { numRuns: 40 },
+      { numRuns: testSize("texts") },
     );
   });
 

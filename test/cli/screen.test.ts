@@ -37,7 +37,7 @@ function openTerminal(home: Home, command: string): Terminal {
           expect(match, `the screen shows: ${screen().slice(seen)}`).not.toBeNull();
           seen += (match?.index ?? 0) + (match?.[0].length ?? 0);
         },
-        { timeout: 30_000, interval: 20 },
+        { timeout: 240_000, interval: 20 },
       ),
     finished: running.finished.then(({ code }) => ({ code, screen: screen() })),
   };
@@ -82,7 +82,7 @@ describe.skipIf(!canMakeTerminal)("in a terminal (needs util-linux' script)", ()
           [2, "assistant", expect.stringMatching(/^w0 w1 w2 /)],
         ]);
       },
-      { timeout: 10_000, interval: 200 },
+      { timeout: 240_000, interval: 200 },
     );
   });
 

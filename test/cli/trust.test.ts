@@ -255,7 +255,7 @@ function openTerminal(home: Home, command = "reprise") {
   return {
     type: (keys: string) => running.child.stdin?.write(keys),
     shows: (text: string | RegExp) =>
-      vi.waitFor(() => expect(screen()).toMatch(text), { timeout: 30_000, interval: 20 }),
+      vi.waitFor(() => expect(screen()).toMatch(text), { timeout: 240_000, interval: 20 }),
     finished: running.finished.then(({ code }) => ({ code, screen: screen() })),
   };
 }

@@ -23,9 +23,10 @@ import { seededRandom } from "../helpers/random.ts";
 import { execute } from "../helpers/engines.ts";
 import { type ModelSession, StateModel } from "../helpers/state-model.ts";
 import { TRUSTED } from "../helpers/trust.ts";
+import { testSize } from "../helpers/size.ts";
 
-/** Orders that are tried; REPRISE_TEST_RUNS asks for more. */
-const RUNS = Number(process.env["REPRISE_TEST_RUNS"] ?? 1000);
+/** Orders that are tried; see `npm run torture`. */
+const RUNS = testSize("state-table");
 
 interface Real {
   readonly store: Store;
@@ -34,24 +35,20 @@ interface Real {
 
 type Command = fc.AsyncCommand<StateModel, Real>;
 
-it(
-  "[STATE-1] every order of the state table's actions leaves what the model says, and nothing drifts",
-  async () => {
-    const seed = Math.floor(seededRandom("state-table")() * 2 ** 31);
-    const real = await openReal();
-    await fc.assert(
-      fc.asyncProperty(fc.commands(commandArbitraries(), { maxCommands: 14 }), async (commands) => {
-        await fc.asyncModelRun(async () => {
-          const model = new StateModel();
-          model.create((await real.store.write(createSession, {})).id, null);
-          return { model, real };
-        }, commands);
-      }),
-      { numRuns: RUNS, seed },
-    );
-  },
-  15 * 60_000,
-);
+it("[STATE-1] every order of the state table's actions leaves what the model says, and nothing drifts", async () => {
+  const seed = Math.floor(seededRandom("state-table")() * 2 ** 31);
+  const real = await openReal();
+  await fc.assert(
+    fc.asyncProperty(fc.commands(commandArbitraries(), { maxCommands: 14 }), async (commands) => {
+      await fc.asyncModelRun(async () => {
+        const model = new StateModel();
+        model.create((await real.store.write(createSession, {})).id, null);
+        return { model, real };
+      }, commands);
+    }),
+    { numRuns: RUNS, seed },
+  );
+});
 
 async function openReal(): Promise<Real> {
   const database = await createDatabase();

@@ -5,8 +5,9 @@ import { expect, it } from "vitest";
 import { expectNoDrift } from "../helpers/compare.ts";
 import { seededRandom } from "../helpers/random.ts";
 import { freshHome } from "../helpers/reprise.ts";
+import { testSize } from "../helpers/size.ts";
 
-const ROUNDS = 25;
+const ROUNDS = testSize("kill-server");
 const WRITERS = 8;
 
 it("[CLI-14] a service that is killed at any moment has every message that it acknowledged", async () => {

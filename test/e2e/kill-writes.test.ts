@@ -14,41 +14,37 @@ import { seededRandom } from "../helpers/random.ts";
 import { freshHome, type Home } from "../helpers/reprise.ts";
 import { testSize } from "../helpers/size.ts";
 
-/** Kills; REPRISE_TEST_SIZE asks for more. */
-const ROUNDS = testSize(6);
+/** Kills; see `npm run torture`. */
+const ROUNDS = testSize("kill-writes");
 /** Files that one answer of the model writes. */
 const FILES = 8;
 
-it(
-  "[EXCHANGE-10] a command line that is killed among its writes overwrites nothing without a yes",
-  async () => {
-    const random = seededRandom("kill-writes");
-    const server = await startModelServer({ latencyMs: 5, answer: answerOf });
-    const home = freshHome({ ...server.env("openai"), REPRISE_MODEL: "openai:gpt-test" });
-    let killed = 0;
-    let overwritten = 0;
-    let twice = 0;
-    for (let round = 0; round < ROUNDS; round += 1) {
-      const id = randomUUID();
-      const files = filesOf(home, round);
-      killed += (await killAmongWrites({ home, id, round, files, random })) ? 1 : 0;
-      for (const file of files) {
-        writeFileSync(file, "mine");
-      }
-      const { code, stderr } = await home.run(["--session", id, "--continue-exchange", "--json"]);
-      expect(code === 0 || stderr.includes("nothing_to_continue"), stderr).toBe(true);
-      overwritten += files.filter((file) => readFileSync(file, "utf8") !== "mine").length;
-      twice += await callsWithTwoResults(home, id);
+it("[EXCHANGE-10] a command line that is killed among its writes overwrites nothing without a yes", async () => {
+  const random = seededRandom("kill-writes");
+  const server = await startModelServer({ latencyMs: 5, answer: answerOf });
+  const home = freshHome({ ...server.env("openai"), REPRISE_MODEL: "openai:gpt-test" });
+  let killed = 0;
+  let overwritten = 0;
+  let twice = 0;
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const id = randomUUID();
+    const files = filesOf(home, round);
+    killed += (await killAmongWrites({ home, id, round, files, random })) ? 1 : 0;
+    for (const file of files) {
+      writeFileSync(file, "mine");
     }
-    console.log(
-      `kill-writes: ${killed} of ${ROUNDS} killed, ${overwritten} files overwritten, ${twice} call ids with two results`,
-    );
-    expect({ overwritten, twice }).toEqual({ overwritten: 0, twice: 0 });
-    expect(killed).toBeGreaterThan(0);
-    expect(server.refused()).toEqual([]);
-  },
-  60_000 + ROUNDS * 20_000,
-);
+    const { code, stderr } = await home.run(["--session", id, "--continue-exchange", "--json"]);
+    expect(code === 0 || stderr.includes("nothing_to_continue"), stderr).toBe(true);
+    overwritten += files.filter((file) => readFileSync(file, "utf8") !== "mine").length;
+    twice += await callsWithTwoResults(home, id);
+  }
+  console.log(
+    `kill-writes: ${killed} of ${ROUNDS} killed, ${overwritten} files overwritten, ${twice} call ids with two results`,
+  );
+  expect({ overwritten, twice }).toEqual({ overwritten: 0, twice: 0 });
+  expect(killed).toBeGreaterThan(0);
+  expect(server.refused()).toEqual([]);
+});
 
 function filesOf(home: Home, round: number): string[] {
   return Array.from({ length: FILES }, (_, index) => `${home.project}/${round}-${index}.txt`);

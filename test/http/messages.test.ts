@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 import type { SessionAck, SessionDetail } from "../../src/core/schemas.ts";
 import { startTestServer, type TestServer } from "../helpers/server.ts";
+import { testSize } from "../helpers/size.ts";
 
 let t: TestServer;
 beforeAll(async () => {
@@ -53,7 +54,7 @@ describe("appending", () => {
           expect((await detail(id)).messages.at(-1)?.content).toBe(content);
         },
       ),
-      { numRuns: 60 },
+      { numRuns: testSize("texts") },
     );
   });
 

@@ -9,6 +9,9 @@ import { createSession } from "../../src/store/sessions/create.ts";
 import { appendUserMessage } from "../../src/store/messages/append.ts";
 import { exchangeBytes, startTestServer, type TestServer } from "../helpers/server.ts";
 import { createWire } from "../torture/wire.ts";
+import { testSize } from "../helpers/size.ts";
+
+const LARGE_MESSAGES = testSize("large-messages");
 
 let t: TestServer;
 let id: string;
@@ -186,7 +189,7 @@ describe("bodies", () => {
   it("[HTTP-56] of 64 MiB together are read at once; more wait for their turn, and none is lost", async () => {
     await using many = await startTestServer();
     const session = await many.newSession();
-    // six bytes in JSON for each byte of content: 40 bodies of 6 MiB
+    // six bytes in JSON for each byte of content: 16 bodies of 6 MiB
     const body = JSON.stringify({ content: "\u0001".repeat(1024 * 1024) });
     let reading = 0;
     let most = 0;
@@ -204,11 +207,11 @@ describe("bodies", () => {
     });
     const path = `/api/sessions/${session}/messages`;
     const answers = await Promise.all(
-      Array.from({ length: 40 }, () => many.call("POST", path, { body })),
+      Array.from({ length: 16 }, () => many.call("POST", path, { body })),
     );
-    expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 40 }, () => 201));
+    expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 16 }, () => 201));
     const { json } = await many.call<SessionDetail>("GET", `/api/sessions/${session}`);
-    expect(json.last_seq).toBe(40);
+    expect(json.last_seq).toBe(16);
     expect(most).toBeGreaterThan(1);
     expect(most).toBeLessThanOrEqual(11);
   });
@@ -245,18 +248,18 @@ describe("a session of very large messages", () => {
     const { id: session } = await t.store.write(createSession, {});
     // as JSON six times as long: in one answer longer than any string may be
     const content = "\u0001".repeat(1024 * 1024);
-    for (let index = 0; index < 100; index += 1) {
+    for (let index = 0; index < LARGE_MESSAGES; index += 1) {
       await t.store.write(appendUserMessage, { reference: session, content });
     }
     const seqs: number[] = [];
     let before = "";
     for (let more = true; more;) {
       const { json } = await t.call<SessionDetail>("GET", `/api/sessions/${session}${before}`);
-      expect(json.messages).toHaveLength(Math.min(16, 100 - seqs.length));
+      expect(json.messages).toHaveLength(Math.min(16, LARGE_MESSAGES - seqs.length));
       seqs.unshift(...json.messages.map(({ seq }) => seq));
       before = `?before_seq=${json.messages[0]?.seq}`;
       more = json.has_earlier;
     }
-    expect(seqs).toEqual(Array.from({ length: 100 }, (_, index) => index + 1));
+    expect(seqs).toEqual(Array.from({ length: LARGE_MESSAGES }, (_, index) => index + 1));
   });
 });

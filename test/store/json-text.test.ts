@@ -10,6 +10,7 @@ import { readDetail } from "../../src/store/messages/read.ts";
 import { listSessions, listSummaries } from "../../src/store/sessions/list.ts";
 import type { Store } from "../../src/store/store.ts";
 import { describeEngines, newSession, openFresh, owner } from "../helpers/engines.ts";
+import { testSize } from "../helpers/size.ts";
 
 const CONTROLS = Array.from({ length: 0x20 }, (_, code) => String.fromCharCode(code)).join("");
 const NASTY = `${CONTROLS.slice(1)}"\\/'\u007f\u0080\u2028\u2029\ufeff\ufffd\uffff🚀\u202e`;
@@ -100,7 +101,7 @@ describeEngines("JSON that the database writes", (engine) => {
           expect(summaries.next).toEqual(page.next);
         },
       ),
-      { numRuns: 60 },
+      { numRuns: testSize("texts") },
     );
   });
 

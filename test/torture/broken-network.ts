@@ -60,7 +60,8 @@ export async function followThroughBreaks(
   url = service.url;
   const direct = createClient({ baseUrl: url });
   const { id } = await direct.createSession();
-  const posts = Math.ceil(messages / 50);
+  // enough that answers are lost, however few messages there are
+  const posts = Math.max(30, Math.ceil(messages / 50));
   const reading = readers[options.reader]({ url: proxy.url, id, messages });
   reading.catch(() => undefined);
   const [, retries] = await Promise.all([

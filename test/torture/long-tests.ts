@@ -1,25 +1,49 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-const VITEST = fileURLToPath(new URL("../../node_modules/vitest/vitest.mjs", import.meta.url));
+import type { Level } from "../helpers/size.ts";
+import type { TortureOptions } from "./main.ts";
+
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 
-/** Carries out tests at another size than `npm test` does; throws where one of them failed. */
-export async function runLongTests(input: {
+export interface LongTests extends TortureOptions {
+  readonly level: Level;
+  /** All of them where it is empty. */
   readonly files: readonly string[];
-  readonly size: number;
-  readonly seed?: number;
-}): Promise<void> {
-  const child = spawn(process.execPath, [VITEST, "run", ...input.files, "--testTimeout=0"], {
-    cwd: ROOT,
-    stdio: "inherit",
-    env: {
-      ...process.env,
-      REPRISE_TEST_SIZE: `${input.size}`,
-      ...(input.seed === undefined ? {} : { REPRISE_TEST_SEED: `${input.seed}` }),
+  readonly project?: "sqlite" | "postgres";
+}
+
+/** Runs tests with more work than `npm test` gives them; throws if one of them failed. */
+export async function runLongTests({
+  level,
+  files,
+  project,
+  size,
+  seed,
+}: LongTests): Promise<void> {
+  const missing = files.filter((file) => !existsSync(join(ROOT, file)));
+  if (missing.length > 0) {
+    throw new Error(`sizes.ts names files that do not exist: ${missing.join(", ")}`);
+  }
+  const vitest = join(ROOT, "node_modules/vitest/vitest.mjs");
+  const options = project === undefined ? [] : [`--project=${project}`];
+  const child = spawn(
+    process.execPath,
+    [vitest, "run", ...files, ...options, "--testTimeout=0", "--hookTimeout=0"],
+    {
+      cwd: ROOT,
+      stdio: "inherit",
+      env: {
+        ...process.env,
+        REPRISE_TEST_LEVEL: level,
+        ...(size === undefined ? {} : { REPRISE_TEST_SIZE: `${size}` }),
+        ...(seed === undefined ? {} : { REPRISE_TEST_SEED: `${seed}` }),
+      },
     },
-  });
+  );
   const [code] = (await once(child, "close")) as [number | null];
   if (code !== 0) {
     throw new Error("a test failed; its seed, printed above, repeats it with --seed");

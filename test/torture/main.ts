@@ -1,6 +1,9 @@
 import { parseArgs } from "node:util";
 
-/** A torture: prints what it did and measured, and throws where a promise was broken. */
+import { runLongTests } from "./long-tests.ts";
+import { SIZED_TESTS, type SizedTest } from "./sizes.ts";
+
+/** A torture of its own: prints what it did and measured, and throws if a promise was broken. */
 export interface Torture {
   run(options: TortureOptions): Promise<void>;
 }
@@ -12,40 +15,51 @@ export interface TortureOptions {
   readonly seed?: number;
 }
 
-/** The tortures by name; each module is loaded only when its turn comes. */
-const TORTURES: Readonly<Record<string, () => Promise<Torture>>> = {
-  copy: () => import("./run-copy.ts"),
-  hostile: () => import("./run-hostile.ts"),
-  backlog: () => import("./run-backlog.ts"),
-  stalled: () => import("./run-stalled.ts"),
-  network: () => import("./run-network.ts"),
-  header: () => import("./run-header.ts"),
-  locked: () => import("./run-locked.ts"),
-  "many-commands": () => import("./run-many-commands.ts"),
-  "power-loss": () => import("./run-power-loss.ts"),
-  stopped: () => import("./run-stopped.ts"),
-  nodes: () => import("./run-nodes.ts"),
-  restarts: () => import("./run-restarts.ts"),
-  arguments: () => import("./run-arguments.ts"),
-  machines: () => import("./run-machines.ts"),
-  "kill-writes": () => import("./run-kill-writes.ts"),
-  damages: () => import("./run-damages.ts"),
-  pooler: () => import("./run-pooler.ts"),
+interface Program {
+  readonly what: string;
+  /** Its size with `--short`. */
+  readonly short: number;
+  readonly load: () => Promise<Torture>;
+}
+
+/** Programs that measure beside what they check; each is loaded only when its turn comes. */
+const PROGRAMS: Readonly<Record<string, Program>> = {
+  backlog: {
+    what: "A stream of a long session, and how long other requests take meanwhile: messages",
+    short: 20_000,
+    load: () => import("./run-backlog.ts"),
+  },
+  stalled: {
+    what: "Readers that do not read, and the memory that they cost",
+    short: 100,
+    load: () => import("./run-stalled.ts"),
+  },
 };
 
+const TESTS: Readonly<Record<string, SizedTest>> = SIZED_TESTS;
+
+/** Every test that has a PostgreSQL version; `npm test` runs some of them only. */
+const POSTGRES = "postgres";
+const NAMES = [...Object.keys(PROGRAMS), ...Object.keys(TESTS), POSTGRES];
+
 /**
- * `npm run torture -- <name…> [--size N] [--seed N]`: the long versions of what the tests do in
- * short, one after another. Without a name it lists them.
+ * `npm run torture -- <name…> [--short] [--size N] [--seed N]`: the long versions of what the tests
+ * do in short. `--short` without a name runs a part of each; without anything it lists them.
  */
 async function main(): Promise<number> {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
-    options: { size: { type: "string" }, seed: { type: "string" } },
+    options: {
+      short: { type: "boolean", default: false },
+      size: { type: "string" },
+      seed: { type: "string" },
+    },
   });
   const numbers = [values.size, values.seed].filter((text) => text !== undefined);
-  const unknown = positionals.filter((name) => !Object.hasOwn(TORTURES, name));
-  if (positionals.length === 0 || unknown.length > 0 || !numbers.every(isWholeNumber)) {
-    console.error(`Name one or more of: ${Object.keys(TORTURES).join(", ")}.`);
+  const unknown = positionals.filter((name) => !NAMES.includes(name));
+  const nothing = positionals.length === 0 && !values.short;
+  if (nothing || unknown.length > 0 || !numbers.every(isWholeNumber)) {
+    console.error(`Name one or more of these, or add --short for a part of each:\n${list()}`);
     console.error("--size and --seed take a whole number.");
     return 2;
   }
@@ -53,14 +67,38 @@ async function main(): Promise<number> {
     // what `seededRandom` reads
     process.env["REPRISE_TEST_SEED"] = values.seed;
   }
-  for (const name of positionals) {
-    const torture = await TORTURES[name]?.();
-    await torture?.run({
-      ...(values.size === undefined ? {} : { size: Number(values.size) }),
-      ...(values.seed === undefined ? {} : { seed: Number(values.seed) }),
-    });
-  }
+  await runAll(positionals.length === 0 ? NAMES : positionals, {
+    short: values.short,
+    ...(values.size === undefined ? {} : { size: Number(values.size) }),
+    ...(values.seed === undefined ? {} : { seed: Number(values.seed) }),
+  });
   return 0;
+}
+
+async function runAll(
+  names: readonly string[],
+  { short, ...options }: TortureOptions & { readonly short: boolean },
+): Promise<void> {
+  const level = short ? "short" : "long";
+  const files = names.flatMap((name) => TESTS[name]?.files ?? []);
+  if (files.length > 0) {
+    await runLongTests({ ...options, level, files: [...new Set(files)] });
+  }
+  if (names.includes(POSTGRES)) {
+    await runLongTests({ ...options, level, files: [], project: "postgres" });
+  }
+  for (const program of names.flatMap((name) => PROGRAMS[name] ?? [])) {
+    const torture = await program.load();
+    await torture.run({ ...(short ? { size: program.short } : {}), ...options });
+  }
+}
+
+function list(): string {
+  const described = [
+    ...Object.entries({ ...PROGRAMS, ...TESTS }).map(([name, { what }]) => [name, what] as const),
+    [POSTGRES, "All files that have a version on PostgreSQL"] as const,
+  ];
+  return described.map(([name, what]) => `  ${name.padEnd(16)} ${what}`).join("\n");
 }
 
 function isWholeNumber(text: string): boolean {

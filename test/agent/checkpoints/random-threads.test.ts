@@ -14,6 +14,7 @@ import { appendMessages } from "../../../src/langgraph/append-messages.ts";
 import { createCheckpointSaver } from "../../../src/langgraph/saver.ts";
 import { holdSession, openSaver } from "../../helpers/checkpoints/saver.ts";
 import { TwinSaver } from "../../helpers/checkpoints/twin-saver.ts";
+import { testSize } from "../../helpers/size.ts";
 
 /** What can happen to a thread; `at` picks a checkpoint or a message. */
 type Action =
@@ -124,8 +125,8 @@ function changed(message: BaseMessage, id: string, how: "edit" | "remove" | "tou
 }
 
 it.each([
-  { reader: "whoever reads for itself", lent: false, numRuns: 20 },
-  { reader: "an exchange, which is lent what others have too", lent: true, numRuns: 10 },
+  { reader: "whoever reads for itself", lent: false },
+  { reader: "an exchange, which is lent what others have too", lent: true },
 ])(
   "reads as MemorySaver's whatever is done to a thread, from every process: $reader",
   async (how) => {
@@ -145,7 +146,7 @@ it.each([
           await fresh.compareAll(thread.thread_id),
         );
       }),
-      { numRuns: how.numRuns },
+      { numRuns: testSize("threads") },
     );
   },
 );

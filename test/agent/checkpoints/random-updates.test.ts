@@ -15,8 +15,9 @@ import { createCheckpointSaver } from "../../../src/langgraph/saver.ts";
 import { randomOf } from "../../helpers/random.ts";
 import { openSaver } from "../../helpers/checkpoints/saver.ts";
 import { TwinSaver } from "../../helpers/checkpoints/twin-saver.ts";
+import { testSize } from "../../helpers/size.ts";
 
-const SEEDS = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12];
+const SEEDS = Array.from({ length: testSize("threads") }, (_, index) => index + 1);
 const ACTIONS = 8;
 const config = { configurable: { thread_id: "updated" }, durability: "sync" as const };
 

@@ -9,9 +9,10 @@ import { startModelServer } from "../../helpers/model-server.ts";
 import { seededRandom } from "../../helpers/random.ts";
 import { freshHome } from "../../helpers/reprise.ts";
 import { readKept } from "../../helpers/checkpoints/kept.ts";
+import { testSize } from "../../helpers/size.ts";
 
 const ID = "11111111-2222-4333-8444-555555555555";
-const ROUNDS = Number(process.env["REPRISE_TEST_ROUNDS"] ?? 10);
+const ROUNDS = testSize("kill-compaction");
 
 it("[LONG-2][LONG-4] a process that is killed while it answers, summarises or folds leaves all together", async () => {
   const random = seededRandom("kill-compaction");

@@ -13,6 +13,7 @@ import { startModelServer } from "../../helpers/model-server.ts";
 import { seededRandom } from "../../helpers/random.ts";
 import { temporaryFolder } from "../../helpers/temp.ts";
 import { TRUSTED } from "../../helpers/trust.ts";
+import { testSize } from "../../helpers/size.ts";
 
 it("whatever an exchange writes carries its lease, also what arrives after it was stopped", async () => {
   const random = seededRandom("late-writes");
@@ -57,7 +58,7 @@ it("whatever an exchange writes carries its lease, also what arrives after it wa
   });
   const repo_path = temporaryFolder();
 
-  for (let round = 0; round < 20; round += 1) {
+  for (let round = 0; round < 2 * testSize("stopped"); round += 1) {
     const { id } = await real.write(createSession, { repo_path });
     const stop = new AbortController();
     const stopping = sleep(20 + random() * 200).then(() => stop.abort());

@@ -11,6 +11,7 @@ import { takeLease } from "../../../src/store/leases/lease.ts";
 import { createSession } from "../../../src/store/sessions/create.ts";
 import { openSaver, type TestSaver } from "../../helpers/checkpoints/saver.ts";
 import { readKept } from "../../helpers/checkpoints/kept.ts";
+import { testSize } from "../../helpers/size.ts";
 
 const config = { configurable: { thread_id: "thread" }, durability: "sync" as const };
 
@@ -85,7 +86,7 @@ it("[LONG-1] reads as MemorySaver's latest after any exchanges, edits and folds"
         }
       },
     ),
-    { numRuns: 12 },
+    { numRuns: testSize("threads") },
   );
 });
 

@@ -9,33 +9,29 @@ import { testSize } from "../../helpers/size.ts";
 import { DAMAGES, type Damage, type Target } from "../../helpers/sessions/damages.ts";
 import { type Bench, type Dump, openBench } from "../../helpers/sessions/bench.ts";
 
-/** Damages planted; REPRISE_TEST_SIZE asks for more. */
-const SIZE = testSize(12);
+/** Damages planted; see `npm run torture`. */
+const SIZE = testSize("damages");
 /** From one kind to the next, so that a short run meets kinds of every group; see `damages.ts`. */
 const STRIDE = 7;
 
-it(
-  "[PROOF-3] [PROOF-14] [PROOF-24] finds what is planted but for what nothing tells, and repair changes nothing that is right",
-  async () => {
-    const random = seededRandom("damages");
-    const first = Math.floor(random() * DAMAGES.length);
-    const outcomes: Outcome[] = [];
-    for (let round = 0; round < SIZE; round += 1) {
-      const damage = DAMAGES[(first + round * STRIDE) % DAMAGES.length];
-      if (damage !== undefined) {
-        outcomes.push(await plantOne(damage, random));
-      }
+it("[PROOF-3] [PROOF-14] [PROOF-24] finds what is planted but for what nothing tells, and repair changes nothing that is right", async () => {
+  const random = seededRandom("damages");
+  const first = Math.floor(random() * DAMAGES.length);
+  const outcomes: Outcome[] = [];
+  for (let round = 0; round < SIZE; round += 1) {
+    const damage = DAMAGES[(first + round * STRIDE) % DAMAGES.length];
+    if (damage !== undefined) {
+      outcomes.push(await plantOne(damage, random));
     }
-    const count = (holds: (outcome: Outcome) => boolean): number => outcomes.filter(holds).length;
-    const missed = outcomes.filter(({ found, expected }) => !found && expected === "found");
-    const wrong = outcomes.flatMap(({ wrong }) => wrong);
-    console.log(
-      `damages: ${outcomes.length} planted, ${count(({ found }) => found)} found, ${count(({ waits }) => waits)} of them kept as PROOF-6 says, ${count(({ found, expected }) => !found && expected === "undecidable")} documented as undecidable, ${missed.length} missed, ${wrong.length} false; ${count(({ refused }) => refused)} repairs refused`,
-    );
-    expect({ missed: missed.map(({ name }) => name), wrong }).toEqual({ missed: [], wrong: [] });
-  },
-  120_000 + SIZE * 5000,
-);
+  }
+  const count = (holds: (outcome: Outcome) => boolean): number => outcomes.filter(holds).length;
+  const missed = outcomes.filter(({ found, expected }) => !found && expected === "found");
+  const wrong = outcomes.flatMap(({ wrong }) => wrong);
+  console.log(
+    `damages: ${outcomes.length} planted, ${count(({ found }) => found)} found, ${count(({ waits }) => waits)} of them kept as PROOF-6 says, ${count(({ found, expected }) => !found && expected === "undecidable")} documented as undecidable, ${missed.length} missed, ${wrong.length} false; ${count(({ refused }) => refused)} repairs refused`,
+  );
+  expect({ missed: missed.map(({ name }) => name), wrong }).toEqual({ missed: [], wrong: [] });
+});
 
 interface Outcome extends Pick<Damage, "name" | "expected"> {
   readonly found: boolean;

@@ -10,6 +10,7 @@ import { readPending } from "../../../src/store/messages/read.ts";
 import { endSession } from "../../../src/store/sessions/change.ts";
 import { readSession } from "../../../src/store/sessions/read.ts";
 import { answer, openBench, rightOnes, swap, usualSession } from "../../helpers/sessions/bench.ts";
+import { testSize } from "../../helpers/size.ts";
 
 describe("repair", () => {
   it("[PROOF-5] changes nothing where nothing is wrong, not even the lease's epoch", async () => {
@@ -64,37 +65,33 @@ describe("repair", () => {
     expect(rightOnes(await bench.dump())).toEqual(rightOnes(before));
   });
 
-  it(
-    "[PROOF-26] hides what was cleared and nothing else, in whatever order the rows were put",
-    async () => {
-      const bench = await openBench();
-      await bench.exchange("one");
-      await bench.exchange("two");
-      await bench.freshThread(true);
-      await bench.exchange("three");
-      const right = rightOnes(await bench.dump());
-      const order = fc.uniqueArray(fc.integer({ min: 1, max: 40 }), { minLength: 6, maxLength: 6 });
-      await fc.assert(
-        fc.asyncProperty(order, async (seqs) => {
-          fc.pre(!isOtherRightOrder(seqs));
-          await bench.plant("UPDATE messages SET seq = seq + 100 WHERE session_id = :id");
-          for (const [index, seq] of seqs.entries()) {
-            const change = "UPDATE messages SET seq = ? WHERE session_id = :id AND seq = ?";
-            await bench.plant(change, seq, 101 + index);
-          }
-          await bench.repair();
-          expect(rightOnes(await bench.dump())).toEqual(right);
-        }),
-        {
-          numRuns: 40,
-          // each run repairs what the one before left, so a shrunk order would prove nothing
-          endOnFailure: true,
-          examples: [[[99, 2, 3, 4, 5, 6]], [[1, 99, 3, 4, 5, 6]], [[1, 2, 3, 99, 5, 6]]],
-        },
-      );
-    },
-    10 * 60_000,
-  );
+  it("[PROOF-26] hides what was cleared and nothing else, in whatever order the rows were put", async () => {
+    const bench = await openBench();
+    await bench.exchange("one");
+    await bench.exchange("two");
+    await bench.freshThread(true);
+    await bench.exchange("three");
+    const right = rightOnes(await bench.dump());
+    const order = fc.uniqueArray(fc.integer({ min: 1, max: 40 }), { minLength: 6, maxLength: 6 });
+    await fc.assert(
+      fc.asyncProperty(order, async (seqs) => {
+        fc.pre(!isOtherRightOrder(seqs));
+        await bench.plant("UPDATE messages SET seq = seq + 100 WHERE session_id = :id");
+        for (const [index, seq] of seqs.entries()) {
+          const change = "UPDATE messages SET seq = ? WHERE session_id = :id AND seq = ?";
+          await bench.plant(change, seq, 101 + index);
+        }
+        await bench.repair();
+        expect(rightOnes(await bench.dump())).toEqual(right);
+      }),
+      {
+        numRuns: testSize("repair"),
+        // each run repairs what the one before left, so a shrunk order would prove nothing
+        endOnFailure: true,
+        examples: [[[99, 2, 3, 4, 5, 6]], [[1, 99, 3, 4, 5, 6]], [[1, 2, 3, 99, 5, 6]]],
+      },
+    );
+  });
 
   it("[PROOF-5] puts a message that was appended meanwhile back in front of the next one of the user's", async () => {
     const bench = await openBench();

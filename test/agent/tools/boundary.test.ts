@@ -14,6 +14,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 
 import { type ToolBox, toolBox } from "../../helpers/tool-box.ts";
+import { testSize } from "../../helpers/size.ts";
 
 const SECRET = "the secret outside";
 
@@ -174,7 +175,7 @@ describe("the repository's boundary", () => {
         }
         expectNothingOutside(box);
       }),
-      { numRuns: 60 },
+      { numRuns: testSize("texts") },
     );
   });
 

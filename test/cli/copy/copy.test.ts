@@ -11,7 +11,7 @@ import { createPostgres, type TestPostgres } from "../../helpers/postgres.ts";
 import { openStoreAt } from "../../helpers/open-store.ts";
 import type { Running } from "../../helpers/process.ts";
 import { freshHome, type Home } from "../../helpers/reprise.ts";
-import { testSize } from "../../helpers/size.ts";
+import { testLevel, testSize } from "../../helpers/size.ts";
 import { makeFolder, temporaryFolder } from "../../helpers/temp.ts";
 import { type Made, makeAllKinds } from "../../helpers/sessions/all-kinds.ts";
 import {
@@ -23,7 +23,7 @@ import {
   valuesOf,
 } from "../../helpers/sessions/stored.ts";
 
-const SESSIONS = testSize(24);
+const SESSIONS = testSize("copy");
 /** A torture of 1,000 sessions has 100,000 messages. */
 const MESSAGES = SESSIONS >= 1000 ? 100 : 22;
 
@@ -40,11 +40,11 @@ beforeAll(async () => {
   tell(`made ${made.sessions} sessions, ${made.messages} messages`, began);
   exported = await exportsOf(store);
   return () => folder[Symbol.dispose]();
-}, 3_600_000);
+});
 
 /** Figures of a torture; a test asserts no time. */
 function tell(what: string, began: number): void {
-  if (process.env["REPRISE_TEST_SIZE"] !== undefined) {
+  if (testLevel() !== "test") {
     console.log(`${what}: ${((performance.now() - began) / 1000).toFixed(1)} s`);
   }
 }

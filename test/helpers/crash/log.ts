@@ -58,7 +58,10 @@ export function damagedLog(
       copy[place] = (copy[place] ?? 0) ^ (1 << below(8));
       break;
     case "sector":
-      copy.fill(0, place - (place % SECTOR), place - (place % SECTOR) + SECTOR);
+      copy
+        .subarray(place - (place % SECTOR))
+        .subarray(0, SECTOR)
+        .fill(0);
       break;
     case "tail":
       copy.set(noise(copy.length - place, random), place);

@@ -24,7 +24,7 @@ describe("a database file in whose header one bit is wrong", () => {
     const outcomes = { opened: 0, refused: 0 };
 
     const bits = Array.from({ length: HEADER * 8 }, (_, bit) => bit);
-    for (const bit of bits.filter(() => random() * 8 < testSize(2))) {
+    for (const bit of bits.filter(() => random() * 8 < testSize("header"))) {
       const image = Buffer.from(whole);
       const byte = Math.floor(bit / 8);
       image[byte] = (image[byte] ?? 0) ^ (1 << (bit % 8));

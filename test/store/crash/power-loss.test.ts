@@ -5,8 +5,8 @@ import { testSize } from "../../helpers/size.ts";
 import { crashAfter } from "../../helpers/crash/history.ts";
 import { expectEachCommit, expectPrefixes } from "../../helpers/crash/images.ts";
 
-/** Damaged logs that are opened; REPRISE_TEST_SIZE asks for more. */
-const IMAGES = testSize(500);
+/** Damaged logs that are opened; see `npm run torture`. */
+const IMAGES = testSize("power-loss");
 
 describe("a database whose power was cut", () => {
   it.each([
@@ -23,7 +23,5 @@ describe("a database whose power was cut", () => {
       expect(prefixes.length).toBeGreaterThan(10);
       await expectPrefixes({ crash, prefixes, images: IMAGES, random });
     },
-    // each waits for the disk several times, and others may use it too
-    60_000 + IMAGES * 1000,
   );
 });

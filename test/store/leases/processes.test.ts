@@ -16,6 +16,10 @@ import { startProgram } from "../../helpers/process.ts";
 import { temporaryFolder } from "../../helpers/temp.ts";
 import { contentOf } from "../../helpers/content.ts";
 import { go, outcomeOf, startExchange, stopBetweenWrites } from "../../helpers/lease-processes.ts";
+import { testSize } from "../../helpers/size.ts";
+
+/** Messages of each of the processes that append. */
+const EACH = testSize("many-writers");
 
 /** Lines of a process whose answer has begun to come. */
 const FEW_PIECES = /(\{"kind":"text".*\n){3}/;
@@ -126,14 +130,14 @@ describe("two processes that begin an exchange at the same instant", () => {
   });
 });
 
-describe("20 processes that append 50 messages each", () => {
+describe("20 processes that append messages", () => {
   it("[STORE-3] lose nothing, leave no hole and are never told that the database is busy", async () => {
     const { database, store, id } = await openBench();
 
     const results = await Promise.all(
       Array.from(
         { length: 20 },
-        () => startProgram("store-append.ts", [database, id, "50"]).finished,
+        () => startProgram("store-append.ts", [database, id, `${EACH}`]).finished,
       ),
     );
 
@@ -145,11 +149,11 @@ describe("20 processes that append 50 messages each", () => {
       session_id: id,
       after_seq: 0,
       all: true,
-      limit: 2000,
+      limit: 20 * EACH + 1,
     });
-    expect(rows.map(({ seq }) => seq)).toEqual(Array.from({ length: 1000 }, (_, i) => i + 1));
+    expect(rows.map(({ seq }) => seq)).toEqual(Array.from({ length: 20 * EACH }, (_, i) => i + 1));
     expect(rows.map(({ seq, content }) => `${seq} ${content}`)).toEqual(acknowledged);
-    expect(await store.read(readSession, { id })).toMatchObject({ last_seq: 1000 });
+    expect(await store.read(readSession, { id })).toMatchObject({ last_seq: 20 * EACH });
   });
 });
 

@@ -27,7 +27,7 @@ it("[LEASE-1] a process that is stopped at any moment writes 0 rows once another
   });
   const outcomes: string[] = [];
 
-  for (let round = 0; round < testSize(3); round += 1) {
+  for (let round = 0; round < testSize("stopped"); round += 1) {
     const force = random() < 0.5;
     const [first, second] = await Promise.all([
       startExchange({

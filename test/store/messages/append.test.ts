@@ -8,6 +8,10 @@ import { endSession } from "../../../src/store/sessions/change.ts";
 import { readSession } from "../../../src/store/sessions/read.ts";
 import { describeEngines, execute, newSession, openFresh } from "../../helpers/engines.ts";
 import { startProgram } from "../../helpers/process.ts";
+import { testSize } from "../../helpers/size.ts";
+
+/** Messages of each of several processes. */
+const EACH = testSize("many-writers");
 
 const unknown = "00000000-0000-4000-8000-000000000000";
 const rocket = "\u{1F680}";
@@ -136,7 +140,7 @@ describeEngines("appendUserMessage", (engine) => {
     const store = await database.open();
     const { id } = await newSession(store);
     const programs = Array.from({ length: 4 }, () =>
-      startProgram("store-append.ts", [database.location, id, "100"]),
+      startProgram("store-append.ts", [database.location, id, `${EACH}`]),
     );
 
     const results = await Promise.all(programs.map(({ finished }) => finished));
@@ -150,11 +154,11 @@ describeEngines("appendUserMessage", (engine) => {
       session_id: id,
       after_seq: 0,
       all: true,
-      limit: 1000,
+      limit: 4 * EACH + 1,
     });
-    expect(stored.map(({ seq }) => seq)).toEqual(Array.from({ length: 400 }, (_, i) => i + 1));
+    expect(stored.map(({ seq }) => seq)).toEqual(Array.from({ length: 4 * EACH }, (_, i) => i + 1));
     expect(stored.map(({ seq, content }) => [`${seq}`, content])).toEqual(acknowledged);
-    expect(await store.read(readSession, { id })).toMatchObject({ last_seq: 400 });
+    expect(await store.read(readSession, { id })).toMatchObject({ last_seq: 4 * EACH });
   });
 
   it("[STORE-6] keeps what was acknowledged when the process is killed", async () => {
@@ -301,7 +305,7 @@ describeEngines("text", (engine) => {
           expect(stored?.content).toBe(content);
         },
       ),
-      { numRuns: 60 },
+      { numRuns: testSize("texts") },
     );
   });
 

@@ -17,7 +17,7 @@ import { testSize } from "../../helpers/size.ts";
 import { everything, leaseIsOver, stopBetweenWrites } from "../../helpers/postgres/stopped-node.ts";
 
 /** Rounds that wait the lease's 30 s; none: a lease is made to run out in the database. */
-const REAL_ROUNDS = testSize(0);
+const REAL_ROUNDS = testSize("machines");
 const LONG = "a long answer that is on its way, ".repeat(100);
 
 interface Bench {

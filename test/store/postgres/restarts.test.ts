@@ -14,107 +14,103 @@ import { testSize } from "../../helpers/size.ts";
 import { openStream } from "../../helpers/stream.ts";
 import { type Service, startService } from "../../torture/service.ts";
 
-const ROUNDS = testSize(2);
+const ROUNDS = testSize("restarts");
 const WRITERS_PER_NODE = 4;
 /** Longer than an operation tries again, so that clients are told. */
 const LONG_MS = 2500;
 
-it(
-  "[PG-12] [PG-29] a server that crashes under load loses nothing, and all nodes and streams go on by themselves",
-  async () => {
-    const random = seededRandom("restarts");
-    const server = await startEmbedded();
-    onTestFinished(() => server.stop());
-    const nodes = await startNodes(server);
-    const clients = nodes.map(({ url }) => createClient({ baseUrl: url }));
-    const [client] = clients as [Client];
-    const sessions = await Promise.all([client.createSession(), client.createSession()]);
-    const talk = await client.createSession();
-    const streams = await Promise.all(
-      [...sessions, talk].flatMap(({ id }) =>
-        nodes.map(async ({ url }) => ({
-          id,
-          stream: await openStream(url, `/api/sessions/${id}/stream`),
-        })),
-      ),
-    );
-    const talking = startProgram("store-exchange-loop.ts", [server.url, talk.id]);
-    // whoever starts while the server is away is told so
-    await talking.waitFor(/"done"/);
-    const load: Load = { stopped: false, acknowledged: new Map(), refused: 0, posted: 0 };
-    const writers = clients.flatMap((each, node) =>
-      Array.from({ length: WRITERS_PER_NODE }, (_, writer) =>
-        write({ load, client: each, id: sessions[writer % 2]!.id, name: `${node}.${writer}` }),
-      ),
-    );
+it("[PG-12] [PG-29] a server that crashes under load loses nothing, and all nodes and streams go on by themselves", async () => {
+  const random = seededRandom("restarts");
+  const server = await startEmbedded();
+  onTestFinished(() => server.stop());
+  const nodes = await startNodes(server);
+  const clients = nodes.map(({ url }) => createClient({ baseUrl: url }));
+  const [client] = clients as [Client];
+  const sessions = await Promise.all([client.createSession(), client.createSession()]);
+  const talk = await client.createSession();
+  const streams = await Promise.all(
+    [...sessions, talk].flatMap(({ id }) =>
+      nodes.map(async ({ url }) => ({
+        id,
+        stream: await openStream(url, `/api/sessions/${id}/stream`),
+      })),
+    ),
+  );
+  const talking = startProgram("store-exchange-loop.ts", [server.url, talk.id]);
+  // whoever starts while the server is away is told so
+  await talking.waitFor(/"done"/);
+  const load: Load = { stopped: false, acknowledged: new Map(), refused: 0, posted: 0 };
+  const writers = clients.flatMap((each, node) =>
+    Array.from({ length: WRITERS_PER_NODE }, (_, writer) =>
+      write({ load, client: each, id: sessions[writer % 2]!.id, name: `${node}.${writer}` }),
+    ),
+  );
 
-    // a writer or an exchange that meets another failure than it repeats ends the test at once
-    const writing = Promise.all(writers);
-    const ended = talking.finished.then(({ stderr }) => {
-      throw new Error(`the exchanges ended: ${stderr}`);
+  // a writer or an exchange that meets another failure than it repeats ends the test at once
+  const writing = Promise.all(writers);
+  const ended = talking.finished.then(({ stderr }) => {
+    throw new Error(`the exchanges ended: ${stderr}`);
+  });
+  for (const each of [writing, ended]) {
+    each.catch(() => undefined);
+  }
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const before = progressOf(load, talking);
+    await sleep(200 + random() * 500);
+    await server.crash();
+    await sleep(round % 4 === 1 ? LONG_MS : random() * 400);
+    await server.start();
+    await Promise.race([moved(() => progressOf(load, talking), before), writing, ended]);
+    console.log(`restarts: crash ${round + 1}: ${JSON.stringify(progressOf(load, talking))}`);
+  }
+
+  load.stopped = true;
+  await writing;
+  talking.child.stdin?.end();
+  const talked = await talking.finished;
+  expect([talked.code, talked.stderr]).toEqual([0, ""]);
+  for (const { id } of [...sessions, talk]) {
+    await client.endSession(id);
+  }
+  await using store = await openPostgresStore({ url: server.url });
+  for (const { id } of [...sessions, talk]) {
+    const rows = await store.read(readMessagesAfter, {
+      session_id: id,
+      after_seq: 0,
+      all: true,
+      limit: 1_000_000,
     });
-    for (const each of [writing, ended]) {
-      each.catch(() => undefined);
+    expect(rows.map(({ seq }) => seq)).toEqual(rows.map((_, index) => index + 1));
+    const told = rows.map(({ seq, content }) => `${seq} ${content}`);
+    if (id !== talk.id) {
+      // every message was repeated until it was acknowledged, so these are all there may be
+      expect(told).toEqual([...(load.acknowledged.get(id) ?? [])].toSorted(bySeq));
     }
-    for (let round = 0; round < ROUNDS; round += 1) {
-      const before = progressOf(load, talking);
-      await sleep(200 + random() * 500);
-      await server.crash();
-      await sleep(round % 4 === 1 ? LONG_MS : random() * 400);
-      await server.start();
-      await Promise.race([moved(() => progressOf(load, talking), before), writing, ended]);
-      console.log(`restarts: crash ${round + 1}: ${JSON.stringify(progressOf(load, talking))}`);
+    for (const { stream } of streams.filter((each) => each.id === id)) {
+      expect(await stream.ended).toBe(true);
+      expect(stream.messages().map(({ seq, content }) => `${seq} ${content}`)).toEqual(told);
     }
-
-    load.stopped = true;
-    await writing;
-    talking.child.stdin?.end();
-    const talked = await talking.finished;
-    expect([talked.code, talked.stderr]).toEqual([0, ""]);
-    for (const { id } of [...sessions, talk]) {
-      await client.endSession(id);
-    }
-    await using store = await openPostgresStore({ url: server.url });
-    for (const { id } of [...sessions, talk]) {
-      const rows = await store.read(readMessagesAfter, {
-        session_id: id,
-        after_seq: 0,
-        all: true,
-        limit: 1_000_000,
-      });
-      expect(rows.map(({ seq }) => seq)).toEqual(rows.map((_, index) => index + 1));
-      const told = rows.map(({ seq, content }) => `${seq} ${content}`);
-      if (id !== talk.id) {
-        // every message was repeated until it was acknowledged, so these are all there may be
-        expect(told).toEqual([...(load.acknowledged.get(id) ?? [])].toSorted(bySeq));
-      }
-      for (const { stream } of streams.filter((each) => each.id === id)) {
-        expect(await stream.ended).toBe(true);
-        expect(stream.messages().map(({ seq, content }) => `${seq} ${content}`)).toEqual(told);
-      }
-    }
-    const done = outcomesOf(talking).filter(({ kind }) => kind === "done");
-    const { findings } = await verifySession(store, talk.id);
-    expect(findings).toEqual([]);
-    const questions = await store.read(
-      (tx) =>
-        tx.db
-          .selectFrom("messages")
-          .select("content")
-          .where("session_id", "=", talk.id)
-          .where("role", "=", "user")
-          .execute(),
-      null,
-    );
-    const asked = questions.map(({ content }) => content);
-    expect(asked).toEqual([...new Set(asked)]);
-    expect(done.filter(({ text }) => !asked.includes(text))).toEqual([]);
-    console.log(
-      `restarts: ${ROUNDS} crashes, ${load.posted} messages acknowledged, ${load.refused} posts refused and repeated, ${done.length} exchanges done, ${outcomesOf(talking).length - done.length} failed`,
-    );
-  },
-  ROUNDS * 15_000 + 30_000,
-);
+  }
+  const done = outcomesOf(talking).filter(({ kind }) => kind === "done");
+  const { findings } = await verifySession(store, talk.id);
+  expect(findings).toEqual([]);
+  const questions = await store.read(
+    (tx) =>
+      tx.db
+        .selectFrom("messages")
+        .select("content")
+        .where("session_id", "=", talk.id)
+        .where("role", "=", "user")
+        .execute(),
+    null,
+  );
+  const asked = questions.map(({ content }) => content);
+  expect(asked).toEqual([...new Set(asked)]);
+  expect(done.filter(({ text }) => !asked.includes(text))).toEqual([]);
+  console.log(
+    `restarts: ${ROUNDS} crashes, ${load.posted} messages acknowledged, ${load.refused} posts refused and repeated, ${done.length} exchanges done, ${outcomesOf(talking).length - done.length} failed`,
+  );
+});
 
 interface Load {
   stopped: boolean;

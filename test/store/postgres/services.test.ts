@@ -17,7 +17,7 @@ describe.each([
     const clients = nodes.map(({ url }) => createClient({ baseUrl: url }));
     const { id } = await clients[0]!.createSession();
     const reading = clients.flatMap((client) => [1, 2].map(() => readAll(client, id)));
-    const each = testSize(2);
+    const each = testSize("nodes");
 
     const acknowledged = await Promise.all(
       Array.from({ length: WRITERS }, async (_, writer) => {

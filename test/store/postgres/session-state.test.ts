@@ -40,7 +40,7 @@ it("[PG-14] no statement of store, hints, migrations, service, exchange, doctor 
   for (const words of ["pg_notify", "LISTEN reprise", "checkpoints", "READ ONLY"]) {
     expect(proxy.statements).toContainEqual(expect.stringContaining(words));
   }
-}, 240_000);
+});
 
 it("[PG-14] the proxy of these tests sees each way to leave something on a connection", async () => {
   await using proxy = await behindProxy();

@@ -13,6 +13,7 @@ import {
 import type { Store } from "../../../src/store/store.ts";
 import { seededRandom } from "../../helpers/random.ts";
 import { describeEngines, execute, newSession, openFresh } from "../../helpers/engines.ts";
+import { testSize } from "../../helpers/size.ts";
 
 describeEngines("listSessions", (engine) => {
   it("is empty at first and has no next page", async () => {
@@ -87,7 +88,7 @@ describeEngines("listSessions", (engine) => {
           }
         },
       ),
-      { numRuns: 25 },
+      { numRuns: testSize("texts") },
     );
   });
 

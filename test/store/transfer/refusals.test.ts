@@ -7,9 +7,11 @@ import { parseExport } from "../../../src/store/portable/parse.ts";
 import { readSessionTree } from "../../../src/store/portable/read-tree.ts";
 import { exportText } from "../../../src/store/portable/serialize.ts";
 import { openSqliteStore } from "../../../src/store/engines/sqlite/open.ts";
+import { testSize } from "../../helpers/size.ts";
 import { makeFolder } from "../../helpers/temp.ts";
 import { makeSession } from "../../helpers/sessions/steps.ts";
 
+const RUNS = 20 * testSize("transfer");
 const SECRET = "zebra-4711";
 let tree: SessionTree;
 let text: string;
@@ -207,6 +209,7 @@ describe("an export that does not hold together", () => {
       fc.property(fc.nat({ max: text.length - 3 }), (length) => {
         expect(refusalOf(text.slice(0, length)).code).toBe("malformed_json");
       }),
+      { numRuns: RUNS },
     );
     fc.assert(
       fc.property(
@@ -224,7 +227,7 @@ describe("an export that does not hold together", () => {
           expect(read).toEqual(tree);
         },
       ),
-      { numRuns: 300 },
+      { numRuns: RUNS },
     );
   });
 });

@@ -26,6 +26,7 @@ import {
   type Step,
   TABLES,
 } from "../../helpers/sessions/steps.ts";
+import { testSize } from "../../helpers/size.ts";
 
 const NOW = "2026-01-01T00:00:00.000Z";
 const textOf = (tree: SessionTree): string => [...exportText(tree, NOW)].join("");
@@ -184,7 +185,7 @@ describeEngines("moving sessions", (engine) => {
         );
         expect(await rowCounts(here)).toEqual(before);
       }),
-      { numRuns: 12 },
+      { numRuns: testSize("transfer") },
     );
     expect(await here.read(readSessionTree, { id: bystander })).toEqual(bystanderTree);
   });

@@ -1,0 +1,222 @@
+/** A test whose amount of work can be chosen; `npm run torture` runs it with more of it. */
+export interface SizedTest {
+  /** What is done, and what its size counts. */
+  readonly what: string;
+  readonly files: readonly string[];
+  /** In `npm test`. */
+  readonly test: number;
+  /** In `npm run torture -- --short`, which `.ci/run` starts. */
+  readonly short: number;
+  /** In `npm run torture -- NAME`. */
+  readonly long: number;
+}
+
+export type SizedName = keyof typeof SIZED_TESTS;
+
+/** The sizes of all tests that have one, so that they can be compared. */
+export const SIZED_TESTS = {
+  arguments: {
+    what: "A tool call with long arguments in pieces of 4 characters, what of it is parsed, and the memory: characters",
+    files: ["test/agent/models/streamed-arguments.test.ts"],
+    test: 20_000,
+    short: 200_000,
+    long: 1_000_000,
+  },
+  benches: {
+    what: "Benches at a small scale, so that each still measures: benches",
+    files: ["test/bench/benches.test.ts"],
+    test: 2,
+    short: 100,
+    long: 100,
+  },
+  network: {
+    what: "A client and an EventSource over connections that break: messages",
+    files: ["test/http/broken-network.test.ts"],
+    test: 400,
+    short: 5000,
+    long: 100_000,
+  },
+  copy: {
+    what: "A file to PostgreSQL and back, each copy killed on the way: sessions, from 1,000 on with 100 messages each",
+    files: ["test/cli/copy/copy.test.ts"],
+    test: 24,
+    short: 24,
+    long: 1100,
+  },
+  damages: {
+    what: "Damages planted in sessions, their checkpoints and messages",
+    files: ["test/agent/proof/damages.test.ts"],
+    test: 6,
+    short: 40,
+    long: 400,
+  },
+  documents: {
+    what: "Texts that are nearly plans, read and checked by Reprise and by another validator",
+    files: [
+      "test/artifacts/agreement.test.ts",
+      "test/artifacts/fuzz.test.ts",
+      "test/artifacts/json-source.test.ts",
+    ],
+    test: 600,
+    short: 10_000,
+    long: 200_000,
+  },
+  header: {
+    what: "Wrong bits of a database's header: bits of each byte",
+    files: ["test/store/crash/header.test.ts"],
+    test: 1,
+    short: 2,
+    long: 8,
+  },
+  hostile: {
+    what: "Requests that no client sends, over real sockets",
+    files: ["test/http/hostile.test.ts"],
+    test: 1000,
+    short: 10_000,
+    long: 20_000,
+  },
+  "kill-compaction": {
+    what: "A command line that is killed while it summarises or prunes: kills",
+    files: ["test/agent/compaction/killed.test.ts"],
+    test: 5,
+    short: 10,
+    long: 100,
+  },
+  "kill-exchange": {
+    what: "A command line that is killed at any moment of an exchange: kills",
+    files: ["test/e2e/kill-exchange.test.ts"],
+    test: 6,
+    short: 25,
+    long: 200,
+  },
+  "kill-server": {
+    what: "A service that is killed while it is written to: kills",
+    files: ["test/e2e/kill-server.test.ts"],
+    test: 3,
+    short: 25,
+    long: 200,
+  },
+  "kill-writes": {
+    what: "Kills among parallel writes whose files then change",
+    files: ["test/e2e/kill-writes.test.ts"],
+    test: 2,
+    short: 6,
+    long: 200,
+  },
+  "large-messages": {
+    what: "A session of messages of 1 MiB, read in several answers: messages",
+    files: ["test/http/wire.test.ts"],
+    test: 20,
+    short: 100,
+    long: 300,
+  },
+  locked: {
+    what: "A lock that another program holds for longer than a write waits: milliseconds of that wait",
+    files: ["test/store/sqlite/faults.test.ts"],
+    test: 2000,
+    short: 2000,
+    long: 5000,
+  },
+  machines: {
+    what: "A command line that is killed or frozen during its answer, and another machine that waits for its lease to expire (30 s): rounds",
+    files: ["test/store/postgres/machines.test.ts"],
+    test: 0,
+    short: 0,
+    long: 3,
+  },
+  "many-commands": {
+    what: "Command lines that are started at once on one SQLite file, a fifth of them exchanges",
+    files: ["test/cli/many-commands.test.ts"],
+    test: 5,
+    short: 15,
+    long: 100,
+  },
+  "many-writers": {
+    what: "Processes that append to one session at once: messages of each",
+    files: ["test/store/leases/processes.test.ts", "test/store/messages/append.test.ts"],
+    test: 10,
+    short: 50,
+    long: 500,
+  },
+  nodes: {
+    what: "64 writers and 4 readers on two services and one PostgreSQL: messages of each writer",
+    files: ["test/store/postgres/services.test.ts"],
+    test: 2,
+    short: 10,
+    long: 200,
+  },
+  pooler: {
+    what: "PostgreSQL is stopped at once behind the real pgbouncer in transaction mode, three times from 1,000 on: acknowledged appends before",
+    files: ["test/store/postgres/pooler.test.ts"],
+    test: 50,
+    short: 100,
+    long: 1000,
+  },
+  "power-loss": {
+    what: "A killed process's files, damaged at random positions and opened again: images for each kind of history",
+    files: ["test/store/crash/power-loss.test.ts"],
+    test: 40,
+    short: 500,
+    long: 5000,
+  },
+  repair: {
+    what: "Random damage of a session's messages, found and repaired",
+    files: ["test/agent/proof/random.test.ts", "test/agent/proof/repair.test.ts"],
+    test: 12,
+    short: 100,
+    long: 1000,
+  },
+  restarts: {
+    what: "PostgreSQL crashes under load and is started again: crashes",
+    files: ["test/store/postgres/restarts.test.ts"],
+    test: 1,
+    short: 2,
+    long: 20,
+  },
+  "state-table": {
+    what: "Random orders of the state table's actions",
+    files: ["test/conformance/state-table.test.ts"],
+    test: 25,
+    short: 400,
+    long: 4000,
+  },
+  stopped: {
+    what: "Exchanges whose process is stopped at a random moment, replaced and continued",
+    files: ["test/store/leases/random-stops.test.ts", "test/agent/exchange/late-writes.test.ts"],
+    test: 2,
+    short: 8,
+    long: 60,
+  },
+  texts: {
+    what: "Random texts and lists that are stored and read back",
+    files: [
+      "test/agent/tools/boundary.test.ts",
+      "test/cli/paste-reader.test.ts",
+      "test/http/messages.test.ts",
+      "test/store/json-text.test.ts",
+      "test/store/messages/append.test.ts",
+      "test/store/sessions/list.test.ts",
+    ],
+    test: 8,
+    short: 60,
+    long: 1000,
+  },
+  threads: {
+    what: "Random threads, compared with LangGraph's MemorySaver at each step",
+    files: [
+      "test/agent/checkpoints/random-threads.test.ts",
+      "test/agent/checkpoints/random-updates.test.ts",
+      "test/agent/fold/fold.test.ts",
+    ],
+    test: 3,
+    short: 12,
+    long: 200,
+  },
+  transfer: {
+    what: "Random sessions that are exported and imported, and exports that are cut or changed",
+    files: ["test/store/transfer/refusals.test.ts", "test/store/transfer/round-trip.test.ts"],
+    test: 3,
+    short: 12,
+    long: 200,
+  },
+} as const satisfies Readonly<Record<string, SizedTest>>;
