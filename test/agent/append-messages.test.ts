@@ -39,7 +39,7 @@ const step = fc.record({
   after: fc.constantFrom("nothing", "nothing", "push in place", "copy"),
 });
 
-it("gives what LangGraph's own reducer gives, whatever comes in whichever order", () => {
+it("gives the same as LangGraph's own reducer, for any messages in any order", () => {
   let appended = 0;
   fc.assert(
     fc.property(fc.array(step, { maxLength: 12 }), fc.boolean(), (steps, noted) => {
@@ -71,7 +71,7 @@ it("gives what LangGraph's own reducer gives, whatever comes in whichever order"
   expect(appended).toBeGreaterThan(100);
 });
 
-it("gives a message without an id one, and keeps the list that it adds to as it was", () => {
+it("gives a message without an id one, and does not change the list that it adds to", () => {
   const left = [new HumanMessage({ id: "1", content: "one" })];
   const message = new AIMessage("two");
   const once = appendMessages(left, [message]);

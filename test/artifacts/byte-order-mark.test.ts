@@ -9,7 +9,7 @@ const MARK = "\ufeff";
 const JSON_PLAN = JSON.stringify(plan());
 const YAML_FAULT = "runId: 7";
 
-it("[PLAN-27] the library takes a byte order mark, which is no column", async () => {
+it("[PLAN-27] the library accepts a byte order mark, which takes no column", async () => {
   expect(validatePhasePlan(MARK + JSON_PLAN).plan).toEqual(plan());
   expect(validatePhasePlan(MARK + JSON_PLAN, { syntax: "yaml" }).valid).toBe(true);
   for (const [text, syntax] of [
@@ -28,7 +28,7 @@ it("[PLAN-27] the library takes a byte order mark, which is no column", async ()
   ).toBe(true);
 });
 
-it("[PLAN-27] so does the service, and a schema's file", async () => {
+it("[PLAN-27] the service and schema files accept a byte order mark too", async () => {
   const folder = project({ "note.json": `${MARK}{"$id": "team/note@1", "type": "object"}` });
   await using server = await startTestServer({ project: folder });
   const findings = async (body: object) => {

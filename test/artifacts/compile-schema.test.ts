@@ -7,7 +7,7 @@ import { SCHEMA_FILE } from "../helpers/artifacts/plan-types.ts";
 import { compileText } from "../helpers/artifacts/plans.ts";
 
 describe("the schema dev/phase-plan@1", () => {
-  it("[PLAN-1] has the dialect, id and title that are promised, and no vocabulary beyond", () => {
+  it("[PLAN-1] has the promised dialect, id and title, and no other vocabulary", () => {
     const text = readFileSync(SCHEMA_FILE, "utf8");
     expect(JSON.parse(text)).toMatchObject({
       $schema: "https://json-schema.org/draft/2020-12/schema",
@@ -77,11 +77,11 @@ describe("a schema", () => {
     [{ type: ["string", "null"] }, 1, "the document must be a string or null but is a number"],
     [{ not: {} }, 1, `the document does not follow the schema's rule "not"`],
     [{ type: "string", format: "date" }, "x", "the document must be a date"],
-  ])("[PLAN-3] %j says of %j what is wrong", (schema, document, sentence) => {
+  ])("[PLAN-3] %j says what is wrong with %j", (schema, document, sentence) => {
     expect(faults(schema, document).map(([, , message]) => message)).toEqual([sentence]);
   });
 
-  it("[PLAN-3] says which property must not stand there, also where none may", () => {
+  it("[PLAN-3] names the property that is not allowed, also if none is", () => {
     const schema = { type: "object", properties: {}, unevaluatedProperties: false };
     expect(faults(schema, { a: 1 })).toEqual([
       [
@@ -92,7 +92,7 @@ describe("a schema", () => {
     ]);
   });
 
-  it("[PLAN-3] takes no number that JavaScript cannot hold", () => {
+  it("[PLAN-3] refuses numbers that JavaScript cannot represent", () => {
     const { root } = readJson("1e999", createLineIndex("1e999"));
     const [fault] = compileText('{"type":"number"}').check(
       root!,
@@ -104,7 +104,7 @@ describe("a schema", () => {
     );
   });
 
-  it("[PLAN-5] lists no more faults than are told, and judges by none that were left out", () => {
+  it("[PLAN-5] lists a limited number of errors, and the ones left out do not change the result", () => {
     const lines = createLineIndex("");
     const { root } = readJson(JSON.stringify(Array(30_000).fill("x")), lines);
     const numbers = { type: "array", items: { type: "number" } };

@@ -38,7 +38,7 @@ const three = planOf([
 const evil = planOf([{ key: "a", title: EVIL, role: EVIL }]);
 
 describe("the picture", () => {
-  it("[PLAN-13] [PLAN-71] is well-formed, says in words what it shows and loads nothing", () => {
+  it("[PLAN-13] [PLAN-71] is well-formed, describes in words what it shows and loads nothing", () => {
     const svg = drawSvg({ ...three, estimated_duration_hours: 1.5 });
     expect(xmlFault(svg)).toBeNull();
     expect(svg).toContain('role="img" aria-labelledby="plan-title plan-desc"');
@@ -53,7 +53,7 @@ describe("the picture", () => {
     expect(svg).not.toMatch(/<script|<image|<foreignObject|href|url\((?!#)|@import/);
   });
 
-  it("[PLAN-13] [PLAN-72] lets nothing that a plan says become markup", () => {
+  it("[PLAN-13] [PLAN-72] lets nothing in a plan become markup", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary", maxLength: 40 }), (text) => {
         expect(xmlFault(drawSvg(planOf([{ key: "a", title: text, role: text }])))).toBeNull();
@@ -65,11 +65,11 @@ describe("the picture", () => {
     expect(svg).toContain("&lt;script&gt;");
   });
 
-  it("[PLAN-13] is the same however the phases stand", () => {
+  it("[PLAN-13] is the same for every order of the phases", () => {
     expect(drawSvg({ ...three, phases: three.phases.toReversed() })).toBe(drawSvg(three));
   });
 
-  it("[PLAN-13] of no phase and of a great many is a picture too", () => {
+  it("[PLAN-13] can be drawn of no phase and of very many", () => {
     expect(xmlFault(drawSvg(planOf([])))).toBeNull();
     const many = Array.from({ length: 2000 }, (_, index) => ({
       key: `p${index}`,
@@ -204,7 +204,7 @@ describe("the layout", () => {
 });
 
 describe("the text forms", () => {
-  it("[PLAN-13] Mermaid gets names of its own, so that no key is one of its words", () => {
+  it("[PLAN-13] Mermaid gets generated names, so that no key is one of its words", () => {
     expect(drawMermaid(three).split("\n")).toEqual([
       "flowchart LR",
       '  p1["<b>DESIGN</b><br>design<br>assistant"]',

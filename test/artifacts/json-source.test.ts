@@ -54,7 +54,7 @@ describe("readJson", () => {
     );
   });
 
-  it("knows where every value stands", () => {
+  it("knows the position of every value", () => {
     const text = '{\r\n  "a/b": [1,\n {"~": "x"}]}';
     const { root } = read(text);
     const lines = createLineIndex(text);
@@ -83,7 +83,7 @@ describe("readJson", () => {
     expect(Object.keys(Object(value))).toEqual(["__proto__"]);
   });
 
-  it("reads strings and numbers of megabytes", () => {
+  it("reads strings and numbers of a megabyte", () => {
     const string = JSON.stringify("\n".repeat(1_000_000));
     const number = "1".repeat(1_000_000);
     const { root } = read(`[${string}, ${number}]`);

@@ -17,11 +17,11 @@ it.each([
   ["", undefined],
   ["ab", "a"],
   ["x".repeat(65), undefined],
-])("%j means %j", (wrong, meant) => {
+])("%j is closest to %j", (wrong, meant) => {
   expect(createNearestName(known)(wrong)).toBe(meant);
 });
 
-it("stops when its effort is spent", () => {
+it("stops at its limit of work", () => {
   const nearest = createNearestName(known, 2 * known.length);
   expect([nearest("buidl"), nearest("buidl"), nearest("buidl")]).toEqual([
     "build",

@@ -17,8 +17,8 @@ function waveOf({ waves }: PhaseGraph): Map<string, number> {
   return new Map(waves.flatMap((wave, index) => wave.map((key) => [key, index])));
 }
 
-describe("the waves", () => {
-  it("[PLAN-6] hold every phase once, behind all it depends on and no later than needed", () => {
+describe("the waves of a plan", () => {
+  it("[PLAN-6] hold every phase once, after all that it depends on and no later than needed", () => {
     fc.assert(
       fc.property(acyclic, ({ edges }) => {
         const graph = graphOf(edges);
@@ -33,7 +33,7 @@ describe("the waves", () => {
     );
   });
 
-  it("[PLAN-6] and all else do not depend on the order of the phases", () => {
+  it("[PLAN-6] do not depend on the order of the phases, and neither does the rest", () => {
     const reordered = acyclic.chain(({ edges, order }) =>
       fc.shuffledSubarray(order, { minLength: order.length }).map((other) => ({ edges, other })),
     );
@@ -45,8 +45,8 @@ describe("the waves", () => {
   });
 });
 
-describe("the longest chain", () => {
-  it("[PLAN-6] [PLAN-60] is one of dependencies, as long as there are waves", () => {
+describe("the longest chain of a plan", () => {
+  it("[PLAN-6] [PLAN-60] is a chain of dependencies with one phase for each wave", () => {
     fc.assert(
       fc.property(acyclic, ({ edges }) => {
         const { longestChain, waves } = graphOf(edges);
@@ -60,7 +60,7 @@ describe("the longest chain", () => {
   });
 });
 
-it("[PLAN-6] each dependency is an edge once", () => {
+it("[PLAN-6] each dependency is one edge", () => {
   expect(graphOf([[1, 1, 2], [2], []]).edges).toEqual([
     { from: "p1", to: "p0" },
     { from: "p2", to: "p0" },
@@ -72,7 +72,7 @@ it("[PLAN-6] a plan without phases has no wave", () => {
   expect(graphOf([])).toEqual({ waves: [], longestChain: [], edges: [] });
 });
 
-it("[PLAN-6] [PLAN-61] a chain of 100,000 phases needs no stack", () => {
+it("[PLAN-6] [PLAN-61] a chain of 100,000 phases does not overflow the stack", () => {
   const chain = Array.from({ length: 100_000 }, (_, node) => (node > 0 ? [node - 1] : []));
   const { waves, longestChain } = graphOf(chain);
   expect([waves.length, longestChain.length, longestChain.at(-1)]).toEqual([

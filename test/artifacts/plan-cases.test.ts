@@ -11,7 +11,7 @@ const cases = readPlanCases();
 const schema = planSchema();
 
 describe("the cases of test/fixtures/plans", () => {
-  it("are many, valid plans among them, and each has a name for itself", () => {
+  it("are many, with valid plans among them, and each has its own name", () => {
     expect(cases.length).toBeGreaterThanOrEqual(140);
     expect(cases.filter(({ findings }) => findings.length === 0).length).toBeGreaterThan(30);
     expect(new Set(cases.map(({ file }) => file)).size).toBe(cases.length);

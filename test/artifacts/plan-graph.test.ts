@@ -24,7 +24,7 @@ function codes(findings: readonly Finding[]): string[] {
 }
 
 describe("the plan's graph", () => {
-  it("[PLAN-4] has nothing to say of a graph without a cycle", () => {
+  it("[PLAN-4] has no finding if it has no cycle", () => {
     fc.assert(
       fc.property(acyclic, ({ edges }) => {
         expect(validate(edges).findings).toEqual([]);
@@ -34,7 +34,7 @@ describe("the plan's graph", () => {
     );
   });
 
-  it("[PLAN-4] [PLAN-57] finds the same, in whatever order the phases stand", () => {
+  it("[PLAN-4] [PLAN-57] gives the same findings for every order of the phases", () => {
     const said = ({ findings }: PlanReport): string[] =>
       findings.map(({ code, message, path = [] }) => `${code} ${message} ${path.join()}`).sort();
     fc.assert(
@@ -44,7 +44,7 @@ describe("the plan's graph", () => {
     );
   });
 
-  it("[PLAN-4] finds a planted edge back, with a real cycle as its path", () => {
+  it("[PLAN-4] gives a finding for an added edge that closes a cycle, with the cycle as its path", () => {
     const planted = fc.tuple(acyclic, fc.nat(), fc.nat()).map(([{ edges, order }, a, b]) => {
       const late = 1 + (a % (order.length - 1));
       const early = b % late;
@@ -72,7 +72,7 @@ describe("the plan's graph", () => {
     );
   });
 
-  it("[PLAN-4] has no cycle left once every dependency it names is removed", () => {
+  it("[PLAN-4] has no cycle left once every reported dependency is removed", () => {
     fc.assert(
       fc.property(anyGraph, (edges) => {
         const closing = new Set(
@@ -90,7 +90,7 @@ describe("the plan's graph", () => {
     );
   });
 
-  it("[PLAN-4] says of each circle where it closes", () => {
+  it("[PLAN-4] names for each cycle the dependency that closes it", () => {
     expect(validate([[1], [2], [0], [3], [5], [4]]).findings).toMatchObject([
       {
         code: "circular_dependency",
@@ -102,7 +102,7 @@ describe("the plan's graph", () => {
     ]);
   });
 
-  it("checks the graph of what has the shape of a plan while other things are wrong", () => {
+  it("is checked in everything that has the shape of a plan, whatever else is wrong", () => {
     const phases = [
       7,
       phase({ key: 1, depends_on: [true, "b"] }),
@@ -112,13 +112,13 @@ describe("the plan's graph", () => {
     expect(codes(findings).filter((code) => code === "unknown_dependency")).toHaveLength(2);
   });
 
-  it("names the middle of a long circle only in its path", () => {
+  it("shows the middle of a long cycle only in the path of its finding", () => {
     const [finding] = validate(Array.from({ length: 40 }, (_, node) => [(node + 1) % 40])).findings;
     expect(finding?.path).toHaveLength(41);
     expect(finding?.message).toContain('"p9" -> (29 more) -> "p39" -> "p0"');
   });
 
-  it("[PLAN-5] takes a chain and a circle of 50,000 phases", () => {
+  it("[PLAN-5] may be a chain or a cycle of 50,000 phases", () => {
     const size = 50_000;
     const chain = Array.from({ length: size }, (_, node) => (node + 1 < size ? [node + 1] : []));
     expect(validate(chain)).toMatchObject({ valid: true, phases: size, findings: [] });
@@ -126,7 +126,7 @@ describe("the plan's graph", () => {
     expect(validate(chain).findings.map(({ path }) => path?.length)).toEqual([size + 1]);
   });
 
-  it("[PLAN-5] [PLAN-59] tells a hundred circles and that there are more", () => {
+  it("[PLAN-5] [PLAN-59] reports a hundred cycles and that there are more", () => {
     const size = 300;
     const pairs = (count: number): number[][] =>
       Array.from({ length: size }, (_, node) => (node < 2 * count ? [node ^ 1] : []));
@@ -137,7 +137,7 @@ describe("the plan's graph", () => {
     ]);
   });
 
-  it("[PLAN-5] [PLAN-59] lists ten thousand findings and says that there are more", () => {
+  it("[PLAN-5] [PLAN-59] gives at most ten thousand findings, and says that there are more", () => {
     const unknown = Array.from({ length: 10_001 }, (_, node) => node + 1);
     const all = validate([unknown.slice(1)]);
     expect(codes(all.findings)).toEqual(Array(10_000).fill("unknown_dependency"));
@@ -147,12 +147,12 @@ describe("the plan's graph", () => {
   });
 });
 
-it("findCycles passes over edges to the node itself and to nothing", () => {
+it("findCycles ignores edges to the node itself and to unknown nodes", () => {
   const limits = { cycles: 10, steps: 100 };
   expect(findCycles([[0, -1, 9], [1]], limits)).toEqual({ cycles: [], next: null });
 });
 
-it("findCycles tells one cycle at least, and no more than the steps allow", () => {
+it("findCycles reports at least one cycle, and no more than its limit of steps allows", () => {
   const pairs = [[1], [0], [3], [2], [5], [4]];
   const found = (steps: number): number => findCycles(pairs, { cycles: 10, steps }).cycles.length;
   expect([1, 2, 3, 4, 6].map(found)).toEqual([1, 1, 1, 2, 3]);

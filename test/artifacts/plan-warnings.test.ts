@@ -41,7 +41,7 @@ it.each([
   ]);
 });
 
-it("[PLAN-23] warns of each protected file, in any folder, and of no name that is only like it", () => {
+it("[PLAN-23] warns of each protected file, in any folder, and of no name that is only similar", () => {
   for (const { name } of CONTROL_FILES) {
     expect(pathFault(`a/${name}/b`)?.[0]).toBe("artifact_path_protected");
     expect(pathFault(`a/x${name}/b`)).toBeNull();
@@ -51,7 +51,7 @@ it("[PLAN-23] warns of each protected file, in any folder, and of no name that i
   }
 });
 
-it("[PLAN-24] warns of a path that phases share which can run side by side, and of no other", () => {
+it("[PLAN-24] warns of a path that phases share which can run in parallel, and of no other", () => {
   const key = (name: string, ...depends_on: string[]) => phase({ key: name, depends_on });
   const shared = [
     { ...key("a"), ...writes("x.json") },
@@ -85,7 +85,7 @@ it.each(["~/notes.json", "~root/notes.json", "~\\notes.json", "~"])(
 it.each([
   ["OUT.json", "out.json"],
   ["docs/\u00e9.json", "docs/e\u0301.json"],
-])("[PLAN-51] takes %j and %j for one path", (one, other) => {
+])("[PLAN-51] treats %j and %j as one path", (one, other) => {
   const phases = [
     { ...phase({ key: "a", depends_on: [] }), ...writes(one) },
     { ...phase({ key: "b", depends_on: [] }), ...writes(other) },
@@ -100,7 +100,7 @@ it("[PLAN-25] warns of a dependency that is named twice", () => {
   expect(spellings(found(phases))).toEqual(["warning duplicate_dependency /phases/1/depends_on/1"]);
 });
 
-it("[PLAN-26] warns of a role that has an artifact and no tool to write it", () => {
+it("[PLAN-26] warns of a role that has an artifact but no tool to write it", () => {
   const known = { ...KNOWN, readers: new Set(["reviewer"]) };
   const phases = [
     phase({ key: "a", role: "reviewer", ...writes("a.json") }),
@@ -110,7 +110,7 @@ it("[PLAN-26] warns of a role that has an artifact and no tool to write it", () 
   expect(spellings(found(phases, known))).toEqual(["warning role_cannot_write /phases/0/role"]);
 });
 
-it("[PLAN-24] looks for shared paths no longer than is reasonable", () => {
+it("[PLAN-24] limits the search for shared paths", () => {
   const phases = Array.from({ length: 3000 }, (_, at) => ({
     ...phase({ key: `k${at}`, depends_on: at === 0 ? [] : [`k${at - 1}`] }),
     ...writes("x.json"),

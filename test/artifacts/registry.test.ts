@@ -29,7 +29,7 @@ const name = {
 };
 
 describe("the registry", () => {
-  it("[PLAN-7] knows what comes with Reprise, and nothing of a project without schemas", async () => {
+  it("[PLAN-7] knows the schemas that come with Reprise, and no others in a project without schemas", async () => {
     const registry = await load(null);
     expect(registry.entries).toEqual([
       { id: PHASE_PLAN, title: "Dev Phase Plan", published: true, source: "built-in" },
@@ -48,7 +48,7 @@ describe("the registry", () => {
     expect(registry.read(PHASE_PLAN).equals(readFileSync(SCHEMA_FILE))).toBe(true);
   });
 
-  it("[PLAN-7] takes a project's schemas, in folders too, that refer to each other by id", async () => {
+  it("[PLAN-7] reads a project's schemas, in subfolders too, that refer to each other by id", async () => {
     const note = {
       $id: "team/deep/note@1",
       type: "object",
@@ -75,7 +75,7 @@ describe("the registry", () => {
     ]);
   });
 
-  it("[PLAN-7] compiles once", async () => {
+  it("[PLAN-7] compiles each schema once", async () => {
     const registry = await load(null);
     expect(await registry.phasePlan()).toBe(await registry.phasePlan());
   });
@@ -195,7 +195,7 @@ describe("the registry", () => {
     expect([...(await load(folder)).ids].slice(4)).toEqual(["dev/name@1"]);
   });
 
-  it("[TRUST-23] uses nothing of a folder of schemas that is a link out of the project or too large", async () => {
+  it("[TRUST-23] ignores a folder of schemas that is a link out of the project or too large", async () => {
     const theirs = project({ "name.json": name });
     const linked = temporaryFolder();
     mkdirSync(join(linked, ".reprise"));
@@ -217,7 +217,7 @@ describe("the registry", () => {
     }
   });
 
-  it("[PLAN-8] refuses an unknown and an unpublished id with one code, and does not repeat it", async () => {
+  it("[PLAN-8] refuses an unknown and an unpublished id with one code, without repeating it", async () => {
     const registry = await load(null);
     for (const id of ["dev/phase-plan@2", "dev/spec@1", "__proto__"]) {
       expect(() => registry.read(id)).toThrow(expect.objectContaining({ code: "schema_unknown" }));
@@ -244,7 +244,7 @@ describe("an artifact without a published schema", () => {
     });
   });
 
-  it("[PLAN-8] [PLAN-63] that is a specification needs its run's UUID", async () => {
+  it("[PLAN-8] [PLAN-63] must have its run's UUID if it is a specification", async () => {
     const registry = await load(null);
     const found = (document: unknown) => codes(registry, "dev/spec@1", document);
     expect(await found({ runId: plan()["runId"], any: 1 })).toEqual(["schema_unpublished "]);

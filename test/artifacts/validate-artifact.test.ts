@@ -4,7 +4,7 @@ import { validateArtifact } from "../../src/index.ts";
 import { project, SLOW_SCHEMA, SLOW_TEXT } from "../helpers/artifacts/projects.ts";
 import { plan } from "../helpers/artifacts/plans.ts";
 
-it("[SCHEMA-9] a program checks any artifact: a plan, one of the project, one that is known by its id", async () => {
+it("[SCHEMA-9] a program can check any artifact: a plan, one of the project, or one known by its id", async () => {
   const folder = project({ "slow.json": SLOW_SCHEMA });
   const text = JSON.stringify(plan());
   expect(await validateArtifact(text, { schema: "dev/phase-plan@1" })).toEqual({

@@ -61,12 +61,12 @@ describe("readYaml", () => {
     ["- '\n", "250000:4"],
     ['"\\q" ', "1:2500000"],
     ["& ", "1:1000000"],
-  ])("[PLAN-5] [PLAN-58] 10 MiB of nothing but %j end early with one finding", (part, place) => {
+  ])("[PLAN-5] [PLAN-58] 10 MiB of only %j are refused early with one finding", (part, place) => {
     const text = part.repeat((10 * 1024 * 1024) / part.length);
     expect(read(text)).toMatch(new RegExp(`^${place} [^\\n]+$`));
   });
 
-  it("[PLAN-2] takes a text that only looks like an alias or a tag", () => {
+  it("[PLAN-2] accepts a text that only looks like an alias or a tag", () => {
     expect(read("--- |\n*a\n!b")).toBe('"*a\\n!b\\n"');
     expect(read('a: "*a"\nb: x *a !b')).toBe('{"a":"*a","b":"x *a !b"}');
   });

@@ -27,7 +27,7 @@ describe("benches", () => {
   });
 
   it.each([["nothing"], ["--nothing"], ["--scale=0"]])(
-    "names the benches where %s is asked for, which does not exist",
+    "lists the benches if %s is asked for, which does not exist",
     async (argument) => {
       await expect(run(process.execPath, [PROGRAM, argument])).rejects.toMatchObject({
         code: 2,

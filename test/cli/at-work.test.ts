@@ -5,8 +5,8 @@ import { describe, expect, it } from "vitest";
 import { detailOf, rowsOf } from "../helpers/sessions/seed.ts";
 import { ID, slowThenFast, startAnswer, WORDS } from "../helpers/slow-answer.ts";
 
-describe("while an exchange is at work", () => {
-  it("[CLI-38] another one is refused and told who is at work; its message is not stored", async () => {
+describe("while an exchange is running", () => {
+  it("[CLI-38] another exchange is refused with the name of the running one; its message is not stored", async () => {
     const { home, server } = await slowThenFast();
     const running = await startAnswer(home);
     const refused = await home.call(["--session", ID, "-p", "in between"]);
@@ -31,7 +31,7 @@ describe("while an exchange is at work", () => {
     expect(server.requests()).toHaveLength(1);
   });
 
-  it("[CLI-53] --wait goes on when it is done", async () => {
+  it("[CLI-53] --wait starts after the running exchange is done", async () => {
     const { home, server } = await slowThenFast(WORDS.slice(0, 100));
     const running = await startAnswer(home);
     const next = home.call(["--session", ID, "-p", "the next", "--wait"]);
@@ -44,7 +44,7 @@ describe("while an exchange is at work", () => {
     ]);
   });
 
-  it("[CLI-53] [CLI-121] --take-over takes the session: the other stores nothing more", async () => {
+  it("[CLI-53] [CLI-121] --take-over takes the session: the other exchange stores nothing more", async () => {
     const { home } = await slowThenFast(WORDS.slice(0, 200));
     const running = await startAnswer(home);
     expect(await home.call(["--session", ID, "-p", "mine", "--take-over"])).toMatchObject({
@@ -61,7 +61,7 @@ describe("while an exchange is at work", () => {
     ]);
   });
 
-  it("[CLI-41] ending the session stops it: nothing more is stored", async () => {
+  it("[CLI-41] ending the session stops the exchange: it stores nothing more", async () => {
     // noticed at the next checkpoint, at the latest when the lease is renewed
     const { home } = await slowThenFast(WORDS.slice(0, 150));
     const running = await startAnswer(home);

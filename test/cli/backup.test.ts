@@ -31,7 +31,7 @@ function query<T>(path: string, statement: string): T[] {
   }
 }
 
-it("[MOVE-1] [MOVE-2] a backup finishes while a server writes, and holds all that was stored before it, of one moment", async () => {
+it("[MOVE-1] [MOVE-2] a backup finishes while a server writes, and holds one consistent state", async () => {
   const home = freshHome();
   const target = join(temporaryFolder(), "copy.db");
   const server = home.start(["serve", "--port", "0"]);
@@ -96,7 +96,7 @@ it("[MOVE-1] [MOVE-2] a backup finishes while a server writes, and holds all tha
   expect(detail.last_seq).toBe(rows.find(({ id }) => id === ids[0])?.last_seq);
 });
 
-it("[MOVE-3] a backup takes no file's place unasked, and never the database's own", async () => {
+it("[MOVE-3] a backup replaces no file without --force, and never the database itself", async () => {
   const home = freshHome();
   await seed(home, { id: idLike("abcdef1"), messages: ["one"] });
   const folder = temporaryFolder();
@@ -137,7 +137,7 @@ it("[MOVE-3] a backup takes no file's place unasked, and never the database's ow
   expect(query(taken, "SELECT id FROM sessions")).toEqual([{ id: idLike("abcdef1") }]);
 });
 
-it("[MOVE-3] [MOVE-16] what is no database of Reprise is refused, and an older one is copied as it is", async () => {
+it("[MOVE-3] [MOVE-16] a file that is no database of Reprise is refused, and an older one is copied unchanged", async () => {
   const home = freshHome();
   const folder = temporaryFolder();
   const path = (name: string): string => join(folder, name);

@@ -47,8 +47,8 @@ const ask = (content: string, id?: string) => ({
   messages: [new HumanMessage({ content, ...(id === undefined ? {} : { id }) })],
 });
 
-describe("every checkpoint reads as MemorySaver's", () => {
-  it("when exchanges are appended", async () => {
+describe("the saver, compared with MemorySaver", () => {
+  it("reads the same after exchanges were appended", async () => {
     await using opened = await openTwin();
     const graph = counting(opened.twin);
     for (const text of ["one", "two", "three"]) {
@@ -57,7 +57,7 @@ describe("every checkpoint reads as MemorySaver's", () => {
     expect(await opened.twin.compareAll(THREAD)).toBe(9);
   });
 
-  it("when a message is edited, removed, and all are", async () => {
+  it("reads the same after a message was edited or removed, and after all were removed", async () => {
     await using opened = await openTwin();
     const graph = counting(opened.twin);
     await graph.invoke(ask("one", "first"), config);
@@ -72,7 +72,7 @@ describe("every checkpoint reads as MemorySaver's", () => {
     await opened.twin.compareAll(THREAD);
   });
 
-  it("when the history is summarised, with a new id and with the first message's", async () => {
+  it("reads the same after a summary, with a new id and with the first message's id", async () => {
     await using opened = await openTwin();
     const graph = counting(opened.twin);
     for (const id of ["new", undefined]) {
@@ -91,7 +91,7 @@ describe("every checkpoint reads as MemorySaver's", () => {
     await opened.twin.compareAll(THREAD);
   });
 
-  it("when older checkpoints are forked and answers regenerated, again and again", async () => {
+  it("reads the same after older checkpoints were forked and answers regenerated, repeatedly", async () => {
     await using opened = await openTwin();
     const graph = counting(opened.twin);
     for (let index = 0; index < 6; index += 1) {
@@ -106,7 +106,7 @@ describe("every checkpoint reads as MemorySaver's", () => {
     await opened.twin.compareAll(THREAD);
   });
 
-  it("when a thread is forked deeper than lists stand on one another", async () => {
+  it("reads the same when a thread is forked deeper than lists may be nested", async () => {
     await using opened = await openTwin();
     const graph = counting(opened.twin);
     for (let index = 0; index < 20; index += 1) {
@@ -116,7 +116,7 @@ describe("every checkpoint reads as MemorySaver's", () => {
     await opened.twin.compareAll(THREAD);
   });
 
-  it("when tools run side by side, each sent the whole history", async () => {
+  it("reads the same when tools run in parallel and each is sent the whole history", async () => {
     await using opened = await openTwin();
     const add = tool(({ a, b }) => String(a + b), {
       name: "add",
@@ -142,7 +142,7 @@ describe("every checkpoint reads as MemorySaver's", () => {
     await opened.twin.compareAll(THREAD);
   });
 
-  it("when a graph is interrupted and resumed", async () => {
+  it("reads the same when a graph is interrupted and resumed", async () => {
     await using opened = await openTwin();
     const graph = new StateGraph(MessagesAnnotation)
       .addNode("ask", () => {
@@ -159,7 +159,7 @@ describe("every checkpoint reads as MemorySaver's", () => {
     await opened.twin.compareAll(THREAD);
   });
 
-  it("when subgraphs keep checkpoints of their own, nested", async () => {
+  it("reads the same when subgraphs keep their own checkpoints, nested", async () => {
     await using opened = await openTwin();
     const inner = new StateGraph(MessagesAnnotation)
       .addNode("deep", ({ messages }) => {
@@ -184,7 +184,7 @@ describe("every checkpoint reads as MemorySaver's", () => {
     await opened.twin.compareAll(THREAD);
   });
 
-  it("when the state holds maps, sets, errors, bytes, undefined, large values and odd keys", async () => {
+  it("reads the same when the state holds maps, sets, errors, bytes, undefined, large values and odd keys", async () => {
     await using opened = await openTwin();
     const State = Annotation.Root({
       ...MessagesAnnotation.spec,

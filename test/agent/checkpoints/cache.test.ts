@@ -28,8 +28,8 @@ function texts(checkpoint: Checkpoint | undefined): string[] {
   return messagesOf(checkpoint).map((message) => message.text);
 }
 
-describe("what is read belongs to the reader", () => {
-  it("so a change in place changes neither what another read nor what is stored", async () => {
+describe("a checkpoint that was read", () => {
+  it("can be changed in place without changing another read or the stored checkpoint", async () => {
     await using opened = await openSaver();
     const { saver } = opened;
     const first = [
@@ -52,7 +52,7 @@ describe("what is read belongs to the reader", () => {
     expect(JSON.stringify(messagesOf(await saver.get(thread)))).toBe(stored);
   });
 
-  it("and what was changed in place before it was put is stored as it is now", async () => {
+  it("is stored with the changes that were made in place before it was put", async () => {
     await using opened = await openSaver();
     const { saver } = opened;
     const config = await saver.put(
@@ -78,8 +78,8 @@ describe("what is read belongs to the reader", () => {
   });
 });
 
-describe("what an exchange reads is lent", () => {
-  it("so every read gives the same messages, which nobody can change, in a list of its own", async () => {
+describe("the shared messages of an exchange", () => {
+  it("are the same frozen objects in every read, each time in a separate list", async () => {
     await using opened = await openSaver();
     const saver = opened.saver.holding(await holdSession(opened.store));
     const first = [
@@ -108,8 +108,8 @@ describe("what an exchange reads is lent", () => {
   });
 });
 
-describe("what is remembered is never trusted for what may change", () => {
-  it("so the latest is another process's checkpoint, once it has put one", async () => {
+describe("the cache of threads", () => {
+  it("gives the checkpoint of another process as the latest, once that process has put one", async () => {
     await using opened = await openSaver();
     const other = createCheckpointSaver({ store: opened.store });
     let config = thread;
@@ -126,7 +126,7 @@ describe("what is remembered is never trusted for what may change", () => {
     }
   });
 
-  it("so a thread that another process deleted begins afresh, whole", async () => {
+  it("starts a thread empty that another process deleted", async () => {
     await using opened = await openSaver();
     const other = createCheckpointSaver({ store: opened.store });
     const messages = [
@@ -147,7 +147,7 @@ describe("what is remembered is never trusted for what may change", () => {
     expect(texts(await other.get(thread))).toEqual(["one", "two", "three"]);
   });
 
-  it("so a write that failed leaves nothing behind that a later one builds on", async () => {
+  it("keeps nothing of a write that failed, so that no later write depends on it", async () => {
     await using opened = await openSaver();
     const { saver, store } = opened;
     const one = new HumanMessage({ id: "1", content: "one" });
@@ -163,7 +163,7 @@ describe("what is remembered is never trusted for what may change", () => {
     expect(texts(await saver.get(thread))).toEqual(["one", "two", "three"]);
   });
 
-  it("so the latest is the one put last, even under the id of an earlier clock", async () => {
+  it("gives the checkpoint that was put last as the latest, even under the id of an earlier clock", async () => {
     await using opened = await openSaver();
     const { saver } = opened;
     const config = await saver.put(

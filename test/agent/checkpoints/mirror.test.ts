@@ -63,8 +63,8 @@ const rowCount: Operation<null, number> = async (tx) => {
   return rows.length + writes.length + bodies.length;
 };
 
-describe("the mirror follows the checkpoints", () => {
-  it("with every role, tool calls and the provider's count", async () => {
+describe("the mirror of the checkpoints", () => {
+  it("holds every role, the tool calls and the provider's token count", async () => {
     await using opened = await openSaver();
     const { store, saver } = opened;
     const { id, config } = await openSession(store);
@@ -105,7 +105,7 @@ describe("the mirror follows the checkpoints", () => {
     expect(total_output_tokens).toBe(3 + 2);
   });
 
-  it("takes up the row of a message that waited for the agent", async () => {
+  it("uses the existing row of a message that waited for the agent", async () => {
     await using opened = await openSaver();
     const { store, saver } = opened;
     const { id, config } = await openSession(store);
@@ -124,7 +124,7 @@ describe("the mirror follows the checkpoints", () => {
     expect(rows.map(rowOf)).toEqual(await rowsOfThread(saver, config));
   });
 
-  it("keeps what is removed, changes what is edited, and gives a summary a row of its own", async () => {
+  it("keeps what is removed, changes what is edited, and gives a summary its own row", async () => {
     await using opened = await openSaver();
     const { store, saver } = opened;
     const { id, config } = await openSession(store);
@@ -156,7 +156,7 @@ describe("the mirror follows the checkpoints", () => {
     expect(rows.slice(2).map(rowOf)).toEqual(await rowsOfThread(saver, config));
   });
 
-  it("without touching the rows of messages that only move", async () => {
+  it("does not touch the rows of messages that only move", async () => {
     await using opened = await openSaver();
     const { store, saver } = opened;
     const { id, config } = await openSession(store);
@@ -192,7 +192,7 @@ describe("the mirror follows the checkpoints", () => {
     });
   });
 
-  it("not for subgraphs, nor for a thread or a session that nobody has", async () => {
+  it("is not written for subgraphs, nor for an unknown thread or session", async () => {
     await using opened = await openSaver();
     const { store, saver } = opened;
     const { id } = await openSession(store);
@@ -221,7 +221,7 @@ describe("the mirror follows the checkpoints", () => {
   });
 });
 
-describe("one transaction", () => {
+describe("the transaction of checkpoint and mirror", () => {
   it("stores no checkpoint when the mirror cannot be written", async () => {
     await using opened = await openSaver();
     const { store, saver } = opened;
@@ -245,7 +245,7 @@ describe("one transaction", () => {
     );
   });
 
-  it("changes nothing once the lease is another's", async () => {
+  it("changes nothing after another process has taken the lease", async () => {
     await using opened = await openSaver();
     const { store } = opened;
     const { id, config } = await openSession(store);

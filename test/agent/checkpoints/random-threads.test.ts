@@ -128,7 +128,7 @@ it.each([
   { reader: "whoever reads for itself", lent: false },
   { reader: "an exchange, which is lent what others have too", lent: true },
 ])(
-  "reads as MemorySaver's whatever is done to a thread, from every process: $reader",
+  "reads the same as MemorySaver after random operations, from every process: $reader",
   async (how) => {
     await fc.assert(
       fc.asyncProperty(fc.array(action, { minLength: 2, maxLength: 14 }), async (actions) => {

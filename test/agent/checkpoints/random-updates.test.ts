@@ -83,7 +83,7 @@ async function act(graph: Graph, { random, step }: { random: () => number; step:
 }
 
 it.each(SEEDS)(
-  "reads as MemorySaver's where tasks side by side are interrupted and the state is updated: seed %i",
+  "reads the same as MemorySaver when parallel tasks are interrupted and the state is updated: seed %i",
   async (seed) => {
     await using opened = await openSaver();
     const both = [opened.saver, createCheckpointSaver({ store: opened.store })];
@@ -98,7 +98,7 @@ it.each(SEEDS)(
   },
 );
 
-it("runs no task that had finished beside an interrupted one once the state was updated", async () => {
+it("does not run a finished task again when the state is updated during an interrupt beside it", async () => {
   await using opened = await openSaver();
   const graph = openGraph(new TwinSaver([opened.saver]));
   const tasks = [

@@ -56,8 +56,8 @@ async function growth(store: Store, { saver, size }: { saver: BaseCheckpointSave
   return added;
 }
 
-describe("storage", () => {
-  it("grows by the same for every exchange, with tools that are each sent the whole history", async () => {
+describe("the storage of checkpoints", () => {
+  it("grows by the same amount for every exchange, with tools that are each sent the whole history", async () => {
     await using opened = await openSaver();
     const added = await growth(opened.store, { saver: opened.saver, size: 40 });
     const [early, late] = [added[3]!, added[39]!];
@@ -66,7 +66,7 @@ describe("storage", () => {
     expect(late.units / early.units).toBeLessThan(1.05);
   });
 
-  it("stands on few lists only, however often a thread is edited", async () => {
+  it("uses only a few nested lists, however often a thread is edited", async () => {
     await using opened = await openSaver();
     const graph = new StateGraph(MessagesAnnotation)
       .addNode("answer", () => ({ messages: [new AIMessage("answer")] }))

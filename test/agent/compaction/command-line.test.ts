@@ -9,7 +9,7 @@ interface Detail {
   readonly messages: readonly { role: string; content: string; is_summary: boolean }[];
 }
 
-describe("on the command line", () => {
+describe("compaction on the command line", () => {
   it("[LONG-9] /compact summarises, show marks the row, and the next process sees the view", async () => {
     const server = await startModelServer({
       answer: (messages, index) => ({

@@ -61,8 +61,8 @@ function expectWhole(messages: readonly BaseMessage[]): void {
   }
 }
 
-describe("[LONG-5] the cut", () => {
-  it("never stands between a call and its result, and always leaves the end", () => {
+describe("[LONG-5] [LONG-5] the cut of a compaction", () => {
+  it("never falls between a call and its result, and always keeps the end", () => {
     fc.assert(
       fc.property(thread, fc.integer({ min: 0, max: 1000 }), (messages, keep) => {
         for (const cut of [cutToFit(messages, keep), cutToLastExchange(messages)]) {
@@ -74,7 +74,7 @@ describe("[LONG-5] the cut", () => {
     );
   });
 
-  it("keeps no more than is asked for where it can, and whole exchanges where one is near", () => {
+  it("keeps at most the requested amount if possible, and whole exchanges if one is near", () => {
     fc.assert(
       fc.property(thread, fc.integer({ min: 0, max: 1000 }), (messages, keep) => {
         const cut = cutToFit(messages, keep);
@@ -91,7 +91,7 @@ describe("[LONG-5] the cut", () => {
     );
   });
 
-  it("cuts a view again and again, and what is sent stays whole and begins with the summary", () => {
+  it("can be made repeatedly, and what is sent stays complete and begins with the summary", () => {
     fc.assert(
       fc.property(thread, thread, fc.integer({ min: 0, max: 500 }), (first, second, keep) => {
         const all: BaseMessage[] = [];

@@ -58,7 +58,7 @@ async function expectProven(bench: Bench): Promise<void> {
   expect((await verifySession(bench.store, bench.session.id)).findings).toEqual([]);
 }
 
-it("[LONG-3][LONG-4] [LONG-14] summarises older messages for the model and keeps every row", async () => {
+it("[LONG-3] [LONG-4] [LONG-14] summarises older messages for the model and keeps every row", async () => {
   const server = await summarising();
   const bench = await openSmall(server);
   for (let index = 0; index < 9; index += 1) {
@@ -98,7 +98,7 @@ it("[LONG-3][LONG-4] [LONG-14] summarises older messages for the model and keeps
   await expectProven(bench);
 });
 
-it("[LONG-4] [LONG-15] counts what the summaries cost", async () => {
+it("[LONG-4] [LONG-15] counts the tokens of the summaries", async () => {
   const server = await summarising();
   const bench = await openSmall(server);
   for (let index = 0; index < 6; index += 1) {
@@ -115,7 +115,7 @@ it("[LONG-4] [LONG-15] counts what the summaries cost", async () => {
   expect(session.total_output_tokens).toBe(charged.length * 7);
 });
 
-it("[LONG-5] compacts amid an exchange with tools, and keeps calls with their results", async () => {
+it("[LONG-5] compacts during an exchange with tools, and keeps calls with their results", async () => {
   const server = await startModelServer({
     answer: (messages, index) => {
       if (isSummaryCall(messages)) {
@@ -180,7 +180,7 @@ it("[LONG-6] shows the same view in another process, and none of it in a new thr
   await expectProven(bench);
 });
 
-it("[LONG-7] goes on with everything, and says so, where the summary fails", async () => {
+it("[LONG-7] continues with the whole history, and says so, if the summary fails", async () => {
   let refusals = 0;
   const server = await startModelServer({
     answer: (messages) => {
@@ -203,7 +203,7 @@ it("[LONG-7] goes on with everything, and says so, where the summary fails", asy
   await expectProven(bench);
 });
 
-it("[LONG-8] compacts once and asks again where the provider says that the context is full", async () => {
+it("[LONG-8] compacts once and asks again if the provider reports that the context is full", async () => {
   const server = await startModelServer({
     answer: (messages) => {
       const tokens = messages.reduce((sum, { content }) => sum + estimateTokens(content), OVERHEAD);
@@ -227,7 +227,7 @@ it("[LONG-8] compacts once and asks again where the provider says that the conte
   await expectProven(bench);
 });
 
-it("[LONG-7] stops while it summarises, and goes on with that when it is continued", async () => {
+it("[LONG-7] can be stopped while it summarises, and summarises again when it is continued", async () => {
   const stop = new AbortController();
   const server = await startModelServer({
     answer: (messages) => {
@@ -252,7 +252,7 @@ it("[LONG-7] stops while it summarises, and goes on with that when it is continu
   await expectProven(bench);
 });
 
-it("[LONG-9] compacts on demand, all but the last exchange, and says where there is nothing", async () => {
+it("[LONG-9] compacts on demand all but the last exchange, and says if there is nothing to compact", async () => {
   const server = await summarising();
   const bench = await openBench(server);
   const exchanger = createExchanger(bench.parts);
@@ -277,7 +277,7 @@ it("[LONG-9] compacts on demand, all but the last exchange, and says where there
   await expectProven(bench);
 });
 
-it("[LONG-9] compacts a session whose model failed, which then goes on where it stood", async () => {
+it("[LONG-9] compacts a session whose model failed; the session then continues", async () => {
   let failing = false;
   const server = await startModelServer({
     answer: (messages) =>

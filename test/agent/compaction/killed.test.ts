@@ -14,7 +14,7 @@ import { testSize } from "../../helpers/size.ts";
 const ID = "11111111-2222-4333-8444-555555555555";
 const ROUNDS = testSize("kill-compaction");
 
-it("[LONG-2][LONG-4] a process that is killed while it answers, summarises or folds leaves all together", async () => {
+it("[LONG-2] [LONG-4] a process that is killed while it answers, summarises or prunes leaves a consistent state", async () => {
   const random = seededRandom("kill-compaction");
   let summaries = 0;
   const server = await startModelServer({

@@ -43,7 +43,7 @@ async function childrenOf(bench: Bench, id = bench.session.id): Promise<readonly
 }
 
 describe("delegate", () => {
-  it("[AGENT-1] begins a session of its own, one deeper, with its own rows and thread", async () => {
+  it("[AGENT-1] starts a separate session, one level deeper, with its own rows and thread", async () => {
     const server = await startModelServer({ answer: delegating });
     const bench = await openBench(server);
     const result = await bench.run({ text: "how many files are there?" });
@@ -111,7 +111,7 @@ describe("delegate", () => {
     expect(new Set(others.map(({ type }) => type))).toEqual(new Set(["tool_call", "tool_result"]));
   });
 
-  it("[AGENT-3] goes on with the sub-agent that a stopped call began", async () => {
+  it("[AGENT-3] continues the sub-agent that a stopped call started", async () => {
     const server = await startModelServer({ answer: delegating, latencyMs: 40, chunkSize: 5 });
     const bench = await openBench(server);
     const stop = new AbortController();

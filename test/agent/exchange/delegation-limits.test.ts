@@ -29,7 +29,7 @@ function delegatingAll(times: number) {
 const LIMITS = { childrenAtOnce: 2, children: 7, modelCalls: 600 };
 
 describe("delegation", () => {
-  it("[AGENT-5] [AGENT-6] sub-agents of sub-agents wait for each other, and those beyond the limit are refused", async () => {
+  it("[AGENT-5] [AGENT-6] sub-agents of sub-agents wait for each other, and those over the limit are refused", async () => {
     const server = await startModelServer({ answer: delegatingAll(5) });
     const bench = await openBench(server, {}, { limits: LIMITS });
     const result = await bench.run({ text: "begin" });
@@ -44,7 +44,7 @@ describe("delegation", () => {
     expect(sent).toContain("this exchange has begun as many sub-agents as it may");
   });
 
-  it("[AGENT-5] never runs more at once than it may, at whatever depth", async () => {
+  it("[AGENT-5] never runs more sub-agents at once than allowed, at whatever depth", async () => {
     const tree = createExchangeTree({ ...LIMITS, children: 1000 });
     const signal = new AbortController().signal;
     let running = 0;
@@ -76,7 +76,7 @@ describe("delegation", () => {
     expect(most).toBe(LIMITS.childrenAtOnce);
   });
 
-  it("[AGENT-5] gives up waiting when it is stopped", async () => {
+  it("[AGENT-5] stops waiting when the exchange is stopped", async () => {
     const tree = createExchangeTree({ ...LIMITS, childrenAtOnce: 1 });
     const stop = new AbortController();
     const end = Promise.withResolvers<void>();
@@ -90,7 +90,7 @@ describe("delegation", () => {
     await first;
   });
 
-  it("[AGENT-7] a root exchange stops after its calls of models, sub-agents counted, and can be continued", async () => {
+  it("[AGENT-7] a root exchange stops at its limit of model calls, sub-agents included, and can be continued", async () => {
     const server = await startModelServer({
       answer: (messages) => {
         const results = messages.filter(({ role }) => role === "tool").length;
@@ -107,7 +107,7 @@ describe("delegation", () => {
     expect((await bench.run({ text: null })).answer).toBe("done");
   });
 
-  it("[AGENT-16] where sub-agents meet the limit, their calls are continued, and nothing is asked twice", async () => {
+  it("[AGENT-16] calls of sub-agents that reach the limit are continued, and nothing is asked twice", async () => {
     const server = await startModelServer({
       answer: (messages) => {
         const isChild = messages[0]?.content === "again";
@@ -147,7 +147,7 @@ describe("delegation", () => {
     expect((await bench.run({ text: null })).stopped).toBe(false);
   });
 
-  it("[AGENT-18] /compact has the same limit for itself", async () => {
+  it("[AGENT-18] /compact has its own limit, the same number", async () => {
     const server = await startModelServer({ answer: () => ({ content: "in short" }) });
     const bench = await openBench(server);
     for (const text of ["question ".repeat(3000), "another"]) {

@@ -47,7 +47,7 @@ async function findings({ store, session }: Bench) {
   return findings.filter(({ kind }) => kind !== "project_key");
 }
 
-describe("an answer that the provider drops", () => {
+describe("an answer that the provider cuts off", () => {
   it("[EXCHANGE-15] [EXCHANGE-16] is kept and marked; the next attempt's answer takes its place", async () => {
     await using stack = new AsyncDisposableStack();
     const { bench, provider } = await benchOf([[HALF, { kind: "drop" }]]);
@@ -86,7 +86,7 @@ describe("an answer that the provider drops", () => {
 
 describe("a provider that stops sending", () => {
   it.each(["openai", "anthropic", "ollama"] as const)(
-    "[EXCHANGE-17] %s: is given up after its first text, comments and pings or not",
+    "[EXCHANGE-17] %s: is given up after its first text, with or without comments and pings",
     async (name) => {
       await using stack = new AsyncDisposableStack();
       const steps: Step[] = [HALF, { kind: "comment" }, { kind: "ping" }, { kind: "stall" }];
@@ -131,7 +131,7 @@ describe("a provider that stops sending", () => {
   });
 });
 
-it("[EXCHANGE-18] a stop after the answer was stored is no stop", async () => {
+it("[EXCHANGE-18] a stop after the answer was stored has no effect", async () => {
   const stop = new AbortController();
   await using provider = await startScriptedProvider("openai", () => WHOLE);
   const bench = await openBench({ env: () => provider.env }, provider.env, (store) => ({
@@ -153,7 +153,7 @@ it("[EXCHANGE-18] a stop after the answer was stored is no stop", async () => {
   expect(activity).toBe("idle");
 });
 
-it("[EXCHANGE-19] a tool that fails has the status of an error, with its reason", async () => {
+it("[EXCHANGE-19] a tool that fails gets status error, with its reason", async () => {
   const call: Step = { kind: "call", name: "read_file", args: '{"path":"none"}', size: 4 };
   await using provider = await startScriptedProvider("openai", (index) =>
     index === 0 ? [call] : WHOLE,

@@ -84,7 +84,7 @@ it("[EXCHANGE-32] a stop leaves no failure, and neither does an exchange that wa
   expect(await failureIn(bench)).toBeNull();
 });
 
-it("[EXCHANGE-33] who only takes the lease leaves the failure; a version that knows none makes it void", async () => {
+it("[EXCHANGE-33] a process that only takes the lease keeps the failure; a version without failures clears it", async () => {
   const bench = await benchOf([{ content: "one" }, { content: "two" }, REFUSAL, REFUSAL]);
   await bench.run({ text: "first" });
   await bench.run({ text: "second" });

@@ -88,8 +88,8 @@ async function cutWhileToolsRan(
   await store.write(releaseLease, { fence, finished: false });
 }
 
-describe("an exchange that was cut while its tools ran", () => {
-  it("[EXCHANGE-1] is shown as interrupted and spends nothing by itself", async () => {
+describe("an exchange that was interrupted while its tools ran", () => {
+  it("[EXCHANGE-1] is shown as interrupted and costs nothing until it is continued", async () => {
     const server = await answering();
     const bench = await openBench(server);
     await cutWhileToolsRan(bench, [WRITE]);
@@ -98,7 +98,7 @@ describe("an exchange that was cut while its tools ran", () => {
     expect(server.requests()).toEqual([]);
   });
 
-  it("[EXCHANGE-2] never repeats an unsafe call without a yes: the outcome is unknown", async () => {
+  it("[EXCHANGE-2] never repeats an unsafe call without consent: its outcome is unknown", async () => {
     const server = await answering();
     const bench = await openBench(server);
     await cutWhileToolsRan(bench, [WRITE]);
@@ -115,7 +115,7 @@ describe("an exchange that was cut while its tools ran", () => {
     await expectNoDrift(bench.database, bench.session.id);
   });
 
-  it("[EXCHANGE-3] repeats it with a yes, and asks about nothing else", async () => {
+  it("[EXCHANGE-3] repeats an unsafe call with consent, and asks about nothing else", async () => {
     const bench = await openBench(await answering());
     await cutWhileToolsRan(bench, [LIST, WRITE]);
     const asked: string[] = [];
@@ -132,7 +132,7 @@ describe("an exchange that was cut while its tools ran", () => {
     expect(readFileSync(`${bench.repo}/note.txt`, "utf8")).toBe("written");
   });
 
-  it("[EXCHANGE-4] continues without asking where only safe calls are open", async () => {
+  it("[EXCHANGE-4] continues without asking if only safe calls are open", async () => {
     const server = await answering();
     const bench = await openBench(server);
     await cutWhileToolsRan(bench, [LIST]);
@@ -181,7 +181,7 @@ describe("an exchange that was cut while its tools ran", () => {
     await expectNoDrift(bench.database, bench.session.id);
   });
 
-  it("[EXCHANGE-11] asks again where it was killed while it settled the calls", async () => {
+  it("[EXCHANGE-11] asks again if it was killed while it settled the calls", async () => {
     const bench = await openBench(await answering());
     await cutWhileToolsRan(bench, [WRITE]);
     const saver = createCheckpointSaver({ store: bench.store });
@@ -199,7 +199,7 @@ describe("an exchange that was cut while its tools ran", () => {
     await expectNoDrift(bench.database, bench.session.id);
   });
 
-  it("[EXCHANGE-6] is gone past by a new message, with every open call settled in front of it", async () => {
+  it("[EXCHANGE-6] is skipped by a new message, with a result for every open call before it", async () => {
     const server = await answering();
     const bench = await openBench(server);
     const done = new ToolMessage({
@@ -230,8 +230,8 @@ describe("an exchange that was cut while its tools ran", () => {
   });
 });
 
-describe("continuing", () => {
-  it("[EXCHANGE-7] hands over what waits where nothing was interrupted, and else says there is nothing", async () => {
+describe("continuing a session", () => {
+  it("[EXCHANGE-7] hands over the pending messages of a session without an interruption, else says there is nothing", async () => {
     const bench = await openBench(await answering());
     await expect(bench.run()).rejects.toMatchObject({ code: "nothing_to_continue" });
     const { activity } = await bench.store.read(readSession, { id: bench.session.id });

@@ -15,7 +15,7 @@ import { temporaryFolder } from "../../helpers/temp.ts";
 import { TRUSTED } from "../../helpers/trust.ts";
 import { testSize } from "../../helpers/size.ts";
 
-it("whatever an exchange writes carries its lease, also what arrives after it was stopped", async () => {
+it("everything that an exchange writes carries its lease, also what arrives after it was stopped", async () => {
   const random = seededRandom("late-writes");
   const server = await startModelServer({
     latencyMs: 3,

@@ -38,7 +38,7 @@ function losing(store: Store, state: { away: boolean; unnoticed: boolean }): Sto
 it.each([
   { what: "was taken unnoticed", unnoticed: true },
   { what: "could not be given back", unnoticed: false },
-])("[LEASE-4] a lease that $what holds up no later exchange of this process", async (how) => {
+])("[LEASE-4] a lease that $what does not block a later exchange of this process", async (how) => {
   const server = await startModelServer({ answer: (_, index) => ({ content: `answer ${index}` }) });
   const bench = await openBench(server);
   const state = { away: true, unnoticed: how.unnoticed };
@@ -59,7 +59,7 @@ it.each([
   expect(rows.map(({ content }) => content)).toEqual(["second", "answer 0"]);
 });
 
-it("[LEASE-4] nor does it hold up `/clear` in the same process", async () => {
+it("[LEASE-4] a lease that was lost does not block `/clear` in the same process", async () => {
   const server = await startModelServer({ answer: () => ({ content: "an answer" }) });
   const bench = await openBench(server);
   const state = { away: true, unnoticed: false };

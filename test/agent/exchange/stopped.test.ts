@@ -7,7 +7,7 @@ import { expectNoDrift } from "../../helpers/compare.ts";
 import { openBench } from "../../helpers/exchanger.ts";
 import { startModelServer } from "../../helpers/model-server.ts";
 
-it("[EXCHANGE-8] a stopped exchange keeps the text that had arrived, and the session goes on", async () => {
+it("[EXCHANGE-8] a stopped exchange keeps the text that had arrived, and the session continues", async () => {
   const words = Array.from({ length: 60 }, (_, index) => `word${index} `).join("");
   const server = await startModelServer({
     latencyMs: 20,

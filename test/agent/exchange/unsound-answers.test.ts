@@ -25,7 +25,7 @@ async function benchOf(...answers: readonly ModelAnswer[]) {
   return { server, bench, rows };
 }
 
-it("[ANSWER-1] answers with one id are messages of their own", async () => {
+it("[ANSWER-1] answers with the same id are separate messages", async () => {
   const { server, bench, rows } = await benchOf(
     { id: "chatcmpl-7", content: "one" },
     { id: "chatcmpl-7", content: "two" },
@@ -55,7 +55,7 @@ describe.each([
   ["no JSON", '}}{"path":'],
   ["a list", '["kept.txt"]'],
 ])("[ANSWER-2] a call whose arguments are %s", (_what, broken) => {
-  it("is not carried out, but told about; the one beside it is carried out", async () => {
+  it("is not run and gets a result with the reason; the call beside it runs", async () => {
     const { server, bench, rows } = await benchOf(
       {
         content: "I write.",
@@ -83,7 +83,7 @@ describe.each([
     expect(server.requests()).toHaveLength(3);
   });
 
-  it("is told about where it stands alone", async () => {
+  it("gets a result with the reason if it is the only call", async () => {
     const { server, bench } = await benchOf(
       { toolCalls: [{ id: "call_1", name: "write_file", arguments: broken }] },
       { content: "so be it" },
@@ -95,7 +95,7 @@ describe.each([
   });
 });
 
-it("[ANSWER-3] a call of a tool that there is not is told which there are", async () => {
+it("[ANSWER-3] a call of an unknown tool gets a result that lists the known ones", async () => {
   const { bench, rows } = await benchOf(
     { toolCalls: [{ id: "call_1", name: "frobnicate", arguments: "{}" }] },
     { content: "ah" },
@@ -121,7 +121,7 @@ it("[ANSWER-4] an empty answer is stored and not sent again", async () => {
   ]);
 });
 
-it("[ANSWER-5] a thread that holds a call that could not be read goes on", async () => {
+it("[ANSWER-5] a thread that holds an unreadable call continues", async () => {
   const { server, bench } = await benchOf({ content: "here" });
   const saver = createCheckpointSaver({ store: bench.store });
   const model = new DemoModel({});
@@ -168,10 +168,10 @@ const writeCall = (name: string) => ({
   arguments: JSON.stringify({ path: name, content: `of ${name}` }),
 });
 
-describe.each(["openai", "anthropic"] as const)("calls with one id, from %s", (provider) => {
+describe.each(["openai", "anthropic"] as const)("calls with the same id, from %s", (provider) => {
   const model = { REPRISE_MODEL: `${provider}:test` };
 
-  it("[ANSWER-20] get new ids, in one answer and over answers, each with its result", async () => {
+  it("[ANSWER-20] get new ids, within one answer and across answers, each with its result", async () => {
     const server = await startModelServer({
       answer: (messages, index) =>
         index % 2 === 0
@@ -199,7 +199,7 @@ describe.each(["openai", "anthropic"] as const)("calls with one id, from %s", (p
     ]);
   });
 
-  it("[ANSWER-21] in a thread of an older version are sent with ids that differ", async () => {
+  it("[ANSWER-21] of a thread of an older version are sent with different ids", async () => {
     const server = await startModelServer({ answer: () => ({ content: "here" }) });
     const bench = await openBench(server, { ...server.env(provider), ...model });
     const older = agentGraph({
@@ -250,7 +250,7 @@ describe.each(["openai", "anthropic"] as const)("calls with one id, from %s", (p
   });
 });
 
-it("[ANSWER-22] calls of delegate with one id begin a sub-agent each", async () => {
+it("[ANSWER-22] to delegate start one sub-agent each", async () => {
   const server = await startModelServer({
     answer: (messages) => {
       const last = messages.at(-1);

@@ -63,7 +63,7 @@ it("[LONG-1] keeps one checkpoint of each finished exchange, each following the 
   await expectProven(bench);
 });
 
-it("[LONG-1] [LONG-13] goes on from a folded thread, in the same process and in another one", async () => {
+it("[LONG-1] [LONG-13] continues from a pruned thread, in the same process and in another one", async () => {
   const server = await startModelServer({ answer: withTools });
   const bench = await openBench(server);
   writeFileSync(`${bench.repo}/note.txt`, "a note");
@@ -102,7 +102,7 @@ it("[LONG-1] reads each kept checkpoint as it was", async () => {
   expect(lengths).toEqual([6, 4, 2]);
 });
 
-it("[LONG-2] leaves an interrupted exchange as it is, and folds it with the next that is finished", async () => {
+it("[LONG-2] does not prune an interrupted exchange until the next one is finished", async () => {
   let broken = true;
   const server = await startModelServer({
     answer: (messages, index) => {
@@ -131,7 +131,7 @@ it("[LONG-2] leaves an interrupted exchange as it is, and folds it with the next
   await expectProven(bench);
 });
 
-it("[LONG-2] folds with the next exchange what a process left that was killed before it folded", async () => {
+it("[LONG-2] prunes with the next exchange what a process left that was killed before it pruned", async () => {
   const server = await startModelServer({ answer: withTools });
   const bench = await openBench(server);
   writeFileSync(`${bench.repo}/note.txt`, "a note");
@@ -159,7 +159,7 @@ it("[LONG-2] folds with the next exchange what a process left that was killed be
   await expectProven(bench);
 });
 
-it("[LONG-2] gives the lease back where the fold fails, and makes up for it later", async () => {
+it("[LONG-2] returns the lease if pruning fails, and prunes later", async () => {
   const server = await startModelServer({ answer: (_, index) => ({ content: `answer ${index}` }) });
   const bench = await openBench(server);
   const failing: Store = {

@@ -53,7 +53,7 @@ const ask = (id: string, edits: string | null = null) => ({
   messages: [new HumanMessage({ id: edits ?? id, content: `question ${id}` })],
 });
 
-it("[LONG-1] reads as MemorySaver's latest after any exchanges, edits and folds", async () => {
+it("[LONG-1] reads as MemorySaver's latest after any exchanges, edits and pruning", async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(
@@ -90,7 +90,7 @@ it("[LONG-1] reads as MemorySaver's latest after any exchanges, edits and folds"
   );
 });
 
-it("[LONG-1] [LONG-12] folds sub-graphs, their writes and long values away, in constant space", async () => {
+it("[LONG-1] [LONG-12] prunes sub-graphs, their writes and long values, in constant space", async () => {
   await using opened = await openSaver();
   const sizes = [];
   for (let index = 0; index < 8; index += 1) {
@@ -108,7 +108,7 @@ it("[LONG-1] [LONG-12] folds sub-graphs, their writes and long values away, in c
   expect(sizes[7]! - sizes[6]!).toBe(sizes[5]! - sizes[4]!);
 });
 
-it("[LONG-1] keeps what a branch begins from", async () => {
+it("[LONG-1] keeps the checkpoint that a branch begins from", async () => {
   await using opened = await openSaver();
   const { saver, store } = opened;
   await busyGraph(saver).invoke(ask("q0"), config);
@@ -134,7 +134,7 @@ it("[LONG-1] keeps what a branch begins from", async () => {
   }
 });
 
-it("[LONG-1] changes nothing when it is done again, and nothing without the lease", async () => {
+it("[LONG-1] changes nothing when it is repeated, and nothing without the lease", async () => {
   await using opened = await openSaver();
   const { saver, store } = opened;
   await busyGraph(saver).invoke(ask("q0"), config);

@@ -6,7 +6,7 @@ import { defaultModel, modelConfig } from "../../../src/exchange/models/config.t
 import { contextWindow } from "../../../src/exchange/models/context-window.ts";
 import { isDemo } from "../../../src/exchange/models/name.ts";
 
-describe("defaultModel", () => {
+describe("the default model", () => {
   it.each([
     [{}, "demo:echo"],
     [{ ANTHROPIC_API_KEY: " ", OPENAI_API_KEY: "" }, "demo:echo"],
@@ -53,7 +53,7 @@ describe("contextWindow", () => {
     "claude-opus-4-1",
     "claude-haiku-4-5",
     "claude-opus-5",
-  ])("never claims more for %s than its client does", (model) => {
+  ])("never claims a larger window for %s than its client does", (model) => {
     const profile = new ChatAnthropic({ model, apiKey: "k" }).profile;
     expect(contextWindow(`anthropic:${model}`)).toBeGreaterThan(100_000);
     expect(contextWindow(`anthropic:${model}`)).toBeLessThanOrEqual(profile.maxInputTokens ?? 0);
@@ -63,13 +63,13 @@ describe("contextWindow", () => {
     "gpt-5.5 gpt-5.4 gpt-5.4-pro gpt-5.3-codex-spark gpt-5.2-chat-latest gpt-5.1 gpt-5.1-chat-latest gpt-5 gpt-5-mini gpt-4.1-nano gpt-4o-mini gpt-4-turbo gpt-4 gpt-3.5-turbo o1 o1-mini o3-mini o4-mini".split(
       " ",
     ),
-  )("never claims more for %s than its client does", (model) => {
+  )("never claims a larger window for %s than its client does", (model) => {
     const profile = new ChatOpenAI({ model, apiKey: "k" }).profile;
     expect(contextWindow(`openai:${model}`)).toBeGreaterThan(8_000);
     expect(contextWindow(`openai:${model}`)).toBeLessThanOrEqual(profile.maxInputTokens ?? 1e9);
   });
 
-  it("is careful with models nobody knows, and refuses what is no name", () => {
+  it("assumes a small window for unknown models, and refuses what is no name", () => {
     expect(contextWindow("openai:some-local-thing")).toBe(32_768);
     expect(contextWindow("demo")).toBe(1_000_000);
     expect(() => contextWindow("nothing")).toThrow(/provider:model/);

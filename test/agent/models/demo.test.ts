@@ -7,13 +7,13 @@ import { DemoModel } from "../../../src/agent/models/demo.ts";
 const say = (...said: string[]) => demoAnswer({ said, first: said.length === 1 });
 
 describe("the demo's answer", () => {
-  it("says what it is, once, and labels every answer", () => {
+  it("names itself once, and labels every answer", () => {
     expect(say("hi")).toMatch(/^\[demo\] .*offline demo model/);
     expect(say("hi", "again")).toMatch(/^\[demo\] /);
     expect(say("hi", "again")).not.toContain("offline");
   });
 
-  it("counts and quotes what was said", () => {
+  it("counts and quotes the messages", () => {
     expect(say("apples", "pears", "plums")).toBe(
       "[demo] You have sent 3 messages here. The first was: “apples”. The one before this was: “pears”.",
     );
@@ -30,11 +30,11 @@ describe("the demo's answer", () => {
     );
   });
 
-  it("says so when it was told no name", () => {
+  it("says that it does not know the name if there was none", () => {
     expect(say("hello", "what's my name")).toContain("have not told me");
   });
 
-  it("lists what was said, the last ten of it, and how many more there were", () => {
+  it("lists the last ten messages, and how many more there were", () => {
     expect(say("one", "two", "what did I say?")).toBe(
       "[demo] Before this one you wrote 2 messages here:\n1. “one”\n2. “two”",
     );
@@ -45,7 +45,7 @@ describe("the demo's answer", () => {
     expect(answer).toContain("and 15 before these");
   });
 
-  it("quotes a megabyte, many lines and half a character within bounds", () => {
+  it("quotes a megabyte, many lines and half a character within limits", () => {
     const long = `${"😀".repeat(200_000)}\u001b[2J\n`;
     const answer = say(long, "hi");
     expect(answer.length).toBeLessThan(500);
@@ -62,7 +62,7 @@ describe("DemoModel", () => {
     new HumanMessage("pears"),
   ];
 
-  it("answers the same at once and word by word, and reports what it used", async () => {
+  it("gives the same answer whole and word by word, and reports its token usage", async () => {
     const model = new DemoModel({});
     const whole = await model.invoke(thread);
     const words: string[] = [];
@@ -81,7 +81,7 @@ describe("DemoModel", () => {
     });
   });
 
-  it("stops when it is told to", async () => {
+  it("stops when its signal aborts", async () => {
     const stop = new AbortController();
     const read = async () => {
       for await (const _ of await new DemoModel({}).stream(thread, { signal: stop.signal })) {

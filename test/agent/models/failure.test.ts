@@ -70,19 +70,19 @@ describe.each(["anthropic:some-model", "openai:some-model", "ollama:some-model"]
       },
     );
 
-    it("is model_unreachable where nothing listens", async () => {
+    it("is model_unreachable if nothing listens", async () => {
       expect((await failureOf(name, await refusedUrl())).code).toBe("model_unreachable");
     });
   },
 );
 
 describe("modelFailure", () => {
-  it("passes on what Reprise refused itself", () => {
+  it("passes on what Reprise itself refused", () => {
     const refused = new RepriseError("lease_lost", "gone");
     expect(modelFailure(refused, "demo")).toBe(refused);
   });
 
-  it("tells a time-out, a broken stream and a name that was never found", () => {
+  it("distinguishes a time-out, a broken stream and a name that was never found", () => {
     const timeout = Object.assign(new Error("Request timed out."), { name: "TimeoutError" });
     const cut = new TypeError("terminated", {
       cause: Object.assign(new Error("other side closed"), { code: "UND_ERR_SOCKET" }),
@@ -97,13 +97,13 @@ describe("modelFailure", () => {
     }
   });
 
-  it("ends on causes that go round in a circle", () => {
+  it("ends on causes that form a circle", () => {
     const error = new Error("odd");
     error.cause = error;
     expect(modelFailure(error, "not a model").code).toBe("model_failed");
   });
 
-  it.each([undefined, null, "text", 7])("takes %s, which is no error at all", (thrown) => {
+  it.each([undefined, null, "text", 7])("accepts %s, which is no error at all", (thrown) => {
     expect(modelFailure(thrown, "demo").code).toBe("model_failed");
   });
 });

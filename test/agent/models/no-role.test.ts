@@ -37,7 +37,7 @@ async function startServer(role: object): Promise<string> {
 }
 
 it.each([{}, { role: null }, { role: "" }])(
-  "[ANSWER-6] what a server streams with %j for its role is the assistant's",
+  "[ANSWER-6] text that a server streams with the role %j is the assistant's",
   async (role) => {
     const config = modelConfig({ OPENAI_BASE_URL: await startServer(role) });
     const model = await openModel({ name: "openai:local", config });

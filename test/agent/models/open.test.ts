@@ -38,7 +38,7 @@ describe("openModel", () => {
     ["openai:gpt-5.1", true],
     ["anthropic:claude-sonnet-5", true],
     ["ollama:llama3.2:3b", false],
-  ] as const)("streams from %s, usage told: %s", async (name, told) => {
+  ] as const)("streams from %s, with usage reported: %s", async (name, told) => {
     const mock = new LLMock({ port: 0 });
     mock.onMessage("hello", {
       content: "Hi there, friend!",
@@ -68,7 +68,7 @@ describe("openModel", () => {
   });
 
   it.each(["openai:x", "anthropic:x", "ollama:x"])(
-    "sends nothing of the environment that its configuration does not name: %s",
+    "sends nothing from the environment that its configuration does not name: %s",
     async (name) => {
       for (const [variable, value] of Object.entries(TRAPS)) {
         vi.stubEnv(variable, value);
@@ -95,7 +95,7 @@ describe("openModel", () => {
     });
   });
 
-  it("asks Ollama for the context that summaries reckon with", async () => {
+  it("asks Ollama for the context window that summaries assume", async () => {
     await using provider = await startProvider({ status: 400, body: {} });
     const model = await openModel({ name: "ollama:x", config: configFor(provider.url) });
     await expect(model.invoke("hello")).rejects.toThrow("400");
@@ -104,7 +104,7 @@ describe("openModel", () => {
     });
   });
 
-  it.each(["anthropic:x", "openai:x"])("wants a key for %s before any call", async (name) => {
+  it.each(["anthropic:x", "openai:x"])("requires a key for %s before any call", async (name) => {
     for (const [variable, value] of Object.entries(TRAPS)) {
       vi.stubEnv(variable, value);
     }

@@ -5,7 +5,7 @@ import { testSize } from "../../helpers/size.ts";
 import { PROVIDERS } from "../../helpers/scripted-provider.ts";
 
 it.each(PROVIDERS)(
-  "[ANSWER-7] %s: receiving a tool call's arguments costs time and memory in proportion to them",
+  "[ANSWER-7] %s: receiving a tool call's arguments takes time and memory in proportion to their size",
   async (provider) => {
     const characters = testSize("arguments");
     const { parsed, peak } = await exchangeCost({

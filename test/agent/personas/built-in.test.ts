@@ -37,7 +37,7 @@ describe("the built-in personas", () => {
 });
 
 describe("personas", () => {
-  it("load nothing of the agent's libraries", () => {
+  it("do not load the agent's libraries", () => {
     const program = `
       import { registerHooks } from "node:module";
       const seen = [];

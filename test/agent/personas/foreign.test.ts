@@ -31,7 +31,7 @@ describe("a persona written for another program", () => {
     expect((await foreign("tools: Read, Write, Edit", field)).tools).toEqual(["read_file"]);
   });
 
-  it("[PERSONA-1] without a denial has what it names, or all", async () => {
+  it("[PERSONA-1] has the tools that it names, or all, if it denies none", async () => {
     expect((await foreign()).tools).toBeNull();
     expect((await foreign("permissionMode: acceptEdits", "disallowedTools: []")).tools).toBeNull();
     expect((await foreign("disallowedTools: '*'")).tools).toEqual([]);
@@ -71,7 +71,7 @@ describe("a persona written for another program", () => {
     }
   });
 
-  it("[PERSONA-3] has a note for all that was left out, by name", async () => {
+  it("[PERSONA-3] has a note for everything that was left out, by name", async () => {
     const { notes } = await foreign(
       "tools: Read, Bash, read_fiel",
       "model: opus",

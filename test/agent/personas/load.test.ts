@@ -55,7 +55,7 @@ describe("loadPersona", () => {
     expect(await loadOne(persona("tools: []"))).toMatchObject({ tools: [] });
   });
 
-  it("looks in the repository first, then the user's folder, then the built-in ones", async () => {
+  it("searches the repository first, then the user's folder, then the built-in ones", async () => {
     const all = [
       `${OWN}/x.md`,
       "repo/.claude/agents/x.md",
@@ -70,7 +70,7 @@ describe("loadPersona", () => {
     }
   });
 
-  it("without a repository and a user's folder has the built-in ones", async () => {
+  it("finds the built-in ones without a repository and a user's folder", async () => {
     const { places } = personaFolders({
       "builtin/x.md": persona(""),
       [`${OWN}/y.md`]: persona(""),
@@ -125,7 +125,7 @@ describe("loadPersona", () => {
       Buffer.concat([Buffer.from("---\n---\nok\ncaf"), Buffer.from([0xe9, 0x0a])]),
       /line 4: this is not UTF-8/,
     ],
-  ])("says what is wrong with %s", async (_, content, fault) => {
+  ])("reports what is wrong with %s", async (_, content, fault) => {
     const found = await faultOf(content);
     expect(found).toMatch(/^the persona in \.reprise\/personas\/x\.md: /);
     expect(found).toMatch(fault);
@@ -133,7 +133,7 @@ describe("loadPersona", () => {
   });
 });
 
-describe("a file for another program", () => {
+describe("a persona file for another program", () => {
   const FOREIGN = "repo/.claude/agents/x.md";
 
   it("has its tools translated and the rest left out with a note", async () => {
@@ -161,7 +161,7 @@ describe("a file for another program", () => {
     expect(await loadOne(persona(fields), FOREIGN)).toMatchObject({ tools, model: null });
   });
 
-  it("is read line by line where it is not quite YAML", async () => {
+  it("is read line by line if it is not quite YAML", async () => {
     const fields =
       'name: x\ndescription: Use this when: a) it is late, b) "it" rains\ntools: "Read, Bash"';
     expect(await loadOne(persona(fields), FOREIGN)).toMatchObject({
@@ -180,7 +180,7 @@ describe("a file for another program", () => {
 });
 
 describe("listPersonas", () => {
-  it("lists broken files with their fault beside the good ones, and each name once", async () => {
+  it("lists broken files with their errors beside the good ones, and each name once", async () => {
     const { places } = personaFolders({
       [`${OWN}/bad.md`]: "nothing",
       [`${OWN}/good.md`]: persona("description: mine"),

@@ -15,7 +15,7 @@ function repoWith(content: string | Uint8Array): string {
 }
 
 describe("repoInstructions", () => {
-  it("gives AGENTS.md, and null where there is none", async () => {
+  it("gives AGENTS.md, or null if there is none", async () => {
     expect(await repoInstructions(repoWith("\u{FEFF}Use tabs.\n"), TRUSTED)).toBe("Use tabs.");
     expect(await repoInstructions(repoWith(" \n"), TRUSTED)).toBeNull();
     expect(await repoInstructions(temporaryFolder(), TRUSTED)).toBeNull();

@@ -14,7 +14,7 @@ const SIZE = testSize("damages");
 /** From one kind to the next, so that a short run meets kinds of every group; see `damages.ts`. */
 const STRIDE = 7;
 
-it("[PROOF-3] [PROOF-14] [PROOF-24] finds what is planted but for what nothing tells, and repair changes nothing that is right", async () => {
+it("[PROOF-3] [PROOF-14] [PROOF-24] finds planted damage if it can be known, and repair changes no correct row", async () => {
   const random = seededRandom("damages");
   const first = Math.floor(random() * DAMAGES.length);
   const outcomes: Outcome[] = [];

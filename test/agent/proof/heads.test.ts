@@ -65,7 +65,7 @@ describe("the latest checkpoint of a thread", () => {
       `INSERT INTO checkpoint_writes (thread, ns, checkpoint_id, task_id, writes) SELECT thread, ns, checkpoint_id, 'task', '[7]' FROM checkpoints WHERE id = ${HEAD}`,
     ],
   ])(
-    "[PROOF-14] [PROOF-15] [PROOF-16] %s is found, not repaired, and no exchange goes on from it",
+    "[PROOF-14] [PROOF-15] [PROOF-16] %s is found and not repaired, and no exchange continues from it",
     async (_, sql) => {
       const bench = await twoExchanges();
       expect(await bench.kinds()).toEqual([]);
@@ -76,17 +76,20 @@ describe("the latest checkpoint of a thread", () => {
     },
   );
 
-  it.each([1, 2, 3])("[PROOF-14] is found and not gone on from without its last %i", async (by) => {
-    const bench = await twoExchanges();
-    await shorten(bench, by);
-    await expectRefused(bench);
-    await expect(bench.exchange("third")).rejects.toMatchObject({ code: "database_corrupt" });
-  });
+  it.each([1, 2, 3])(
+    "[PROOF-14] without its last %i messages is found, and no exchange continues from it",
+    async (by) => {
+      const bench = await twoExchanges();
+      await shorten(bench, by);
+      await expectRefused(bench);
+      await expect(bench.exchange("third")).rejects.toMatchObject({ code: "database_corrupt" });
+    },
+  );
 
   it.each([
     ["names a message twice", 1, 0],
     ["names its messages in another order", 1, 2],
-  ])("[PROOF-14] that %s is found", async (_, position, other) => {
+  ])("[PROOF-14] is found if it %s", async (_, position, other) => {
     const bench = await twoExchanges();
     const bodyAt = `(SELECT body FROM checkpoint_list_items AS i WHERE i.list = ${LIST} AND i.position = ${other})`;
     await plant(
@@ -96,7 +99,7 @@ describe("the latest checkpoint of a thread", () => {
     await expectRefused(bench);
   });
 
-  it("[PROOF-14] moved to another session's thread is found in both", async () => {
+  it("[PROOF-14] is found in both sessions if it was moved to another session's thread", async () => {
     const bench = await twoExchanges();
     await bench.freshThread(false);
     await bench.exchange("in thread 1");
@@ -107,7 +110,7 @@ describe("the latest checkpoint of a thread", () => {
     await expectRefused(bench);
   });
 
-  it("[PROOF-14] exchanged with another thread's is found in both", async () => {
+  it("[PROOF-14] is found in both threads if it was exchanged with another thread's", async () => {
     const bench = await twoExchanges();
     await bench.freshThread(false);
     await bench.exchange("in thread 1");
@@ -124,7 +127,7 @@ describe("the latest checkpoint of a thread", () => {
     await expectRefused(bench);
   });
 
-  it("[PROOF-17] that an older program put after the marked one is no damage", async () => {
+  it("[PROOF-17] is not damaged if an older program put it after the marked one", async () => {
     const bench = await twoExchanges();
     const mark = "head_row, head_length, head_hash";
     await plant(bench, `CREATE TABLE kept AS SELECT id AS thread, ${mark} FROM checkpoint_threads`);
@@ -141,7 +144,7 @@ describe("the latest checkpoint of a thread", () => {
     expect(await bench.kinds()).toEqual([]);
   });
 
-  it("[PROOF-17] that no mark was ever set for is believed", async () => {
+  it("[PROOF-17] is accepted if no mark was ever set for it", async () => {
     const bench = await twoExchanges();
     await plant(
       bench,
@@ -154,7 +157,7 @@ describe("the latest checkpoint of a thread", () => {
     expect(await bench.kinds()).not.toContain("checkpoint_damaged");
   });
 
-  it("[PROOF-23] of another session is not taken for the session's own, without a mark either", async () => {
+  it("[PROOF-23] is never taken from another session, with or without a mark", async () => {
     const bench = await twoExchanges();
     const { store } = bench;
     await plant(bench, "UPDATE checkpoint_threads SET thread_id = 'other:0'");

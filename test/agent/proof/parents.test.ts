@@ -22,7 +22,7 @@ import {
 
 const live = { listener: () => undefined, signal: new AbortController().signal };
 
-it("[PROOF-27] says nothing of a child whose parent was cleared, compacted, or given another thread", async () => {
+it("[PROOF-27] reports nothing about a child whose parent was cleared, compacted, or given another thread", async () => {
   const server = await startDelegating();
   const bench = await openBench(server);
   const { store, session } = bench;
@@ -56,7 +56,7 @@ it("[PROOF-27] says nothing of a child whose parent was cleared, compacted, or g
   expect(await kindsOf(store, session.id)).toEqual(["parent"]);
 });
 
-it("[PROOF-27] says nothing of a child whose parent's process died at any of its writes", async () => {
+it("[PROOF-27] reports nothing about a child whose parent's process died at any of its writes", async () => {
   const server = await startDelegating();
   const bench = await openBench(server);
   const { store } = bench;

@@ -62,7 +62,7 @@ const damage: fc.Arbitrary<Damage> = fc.oneof(
   }),
 );
 
-it("[PROOF-4] [PROOF-5] [PROOF-6] finds random damage exactly where there is some; repair mends it once and loses nothing", async () => {
+it("[PROOF-4] [PROOF-5] [PROOF-6] finds random damage exactly, repairs it once and loses nothing", async () => {
   const bench = await severalThreads();
   const original = await bench.dump();
   // both of "meanwhile" were appended before the answer, and the checkpoint has them behind

@@ -13,7 +13,7 @@ import { answer, openBench, rightOnes, swap, usualSession } from "../../helpers/
 import { testSize } from "../../helpers/size.ts";
 
 describe("repair", () => {
-  it("[PROOF-5] changes nothing where nothing is wrong, not even the lease's epoch", async () => {
+  it("[PROOF-5] changes nothing if nothing is wrong, not even the lease's epoch", async () => {
     const bench = await usualSession();
     const before = await bench.dump();
     expect(await bench.repair()).toEqual({
@@ -24,7 +24,7 @@ describe("repair", () => {
     expect(await bench.dump()).toEqual(before);
   });
 
-  it("[PROOF-5] [PROOF-28] leaves right rows where they are, and counts what it did", async () => {
+  it("[PROOF-5] [PROOF-28] leaves correct rows in place, and counts what it did", async () => {
     const bench = await usualSession();
     const before = await bench.dump();
     await bench.plant("DELETE FROM messages WHERE session_id = :id AND seq IN (2, 5)");
@@ -39,7 +39,7 @@ describe("repair", () => {
     );
   });
 
-  it("[PROOF-5] [PROOF-28] moves rows, and the clear mark with them, where one is missing in between", async () => {
+  it("[PROOF-5] [PROOF-28] moves rows, and the clear mark with them, if a row is missing between them", async () => {
     const bench = await openBench();
     await bench.append("one");
     await bench.handOver();
@@ -93,7 +93,7 @@ describe("repair", () => {
     );
   });
 
-  it("[PROOF-5] puts a message that was appended meanwhile back in front of the next one of the user's", async () => {
+  it("[PROOF-5] puts a message that was appended meanwhile back before the user's next one", async () => {
     const bench = await openBench();
     await bench.append("question");
     await bench.handOver();
@@ -131,7 +131,7 @@ describe("repair", () => {
     expect(pending.map(({ content }) => content)).toEqual(["and this one waits", "and another"]);
   });
 
-  it("[PROOF-10] is refused while an exchange is at work, and changes nothing then", async () => {
+  it("[PROOF-10] is refused while an exchange is running, and then changes nothing", async () => {
     const bench = await usualSession();
     const owner = { ...thisProcess("reprise"), host: "elsewhere" };
     await bench.store.write(takeLease, { session_id: bench.id, owner, life_ms: 60_000 });
@@ -173,7 +173,7 @@ describe("repair", () => {
     expect(rightOnes(await bench.dump()).rows).toEqual(rightOnes(before).rows);
   });
 
-  it("[PROOF-5] changes nothing where the mirror has changed since it was compared", async () => {
+  it("[PROOF-5] changes nothing if the mirror has changed since it was compared", async () => {
     const bench = await usualSession();
     await bench.store.write(endSession, { id: bench.id });
     const { proof, desired } = await verifySession(bench.store, bench.id);
@@ -190,7 +190,7 @@ describe("repair", () => {
     expect(await bench.dump()).toEqual(before);
   });
 
-  it("[STORE-18] [STORE-55] knows what the total is ahead of the count, and lowers a wrong one", async () => {
+  it("[STORE-18] [STORE-55] knows by how much the total exceeds the count, and lowers a wrong total", async () => {
     const bench = await openBench();
     await bench.append("x".repeat(400));
     await bench.handOver();
@@ -211,7 +211,7 @@ describe("repair", () => {
     }
   });
 
-  it("[PROOF-6] loses no message that is appended while it works", async () => {
+  it("[PROOF-6] loses no message that is appended while it runs", async () => {
     const bench = await usualSession();
     await bench.plant("DELETE FROM messages WHERE session_id = :id AND seq = 2");
     const appended = Array.from({ length: 20 }, (_, index) => `meanwhile ${index}`);

@@ -51,7 +51,7 @@ describe("verify", () => {
     );
   });
 
-  it("[PROOF-2] lets a message that was appended while an exchange ran stand before the answer", async () => {
+  it("[PROOF-2] accepts that a message appended during an exchange comes before the answer", async () => {
     const bench = await openBench();
     await bench.append("question");
     await bench.handOver();
@@ -111,7 +111,7 @@ describe("verify", () => {
     [["last_message_at"], "UPDATE sessions SET last_message_at = NULL WHERE id = :id"],
     [["thread_suffix"], "UPDATE sessions SET thread_suffix = -1 WHERE id = :id"],
     [["last_seq", "totals"], "DELETE FROM messages WHERE session_id = :id AND seq = 7"],
-  ])("[PROOF-3] [PROOF-5] names %j after %s; repair mends it, once", async (kinds, sql) => {
+  ])("[PROOF-3] [PROOF-5] names %j after %s; repair fixes it in one run", async (kinds, sql) => {
     const bench = await usualSession();
     const before = await bench.dump();
     if (sql === "order") {
@@ -135,7 +135,7 @@ describe("verify", () => {
     expect(await bench.dump()).toEqual(mended);
   });
 
-  it("[PROOF-20] hides nothing because the clear mark alone says so", async () => {
+  it("[PROOF-20] hides nothing because of a clear mark alone", async () => {
     for (const mark of [1, 3, 7, 99]) {
       const bench = await usualSession();
       const before = await bench.dump();
@@ -147,7 +147,7 @@ describe("verify", () => {
     }
   });
 
-  it("[PROOF-20] shows nothing that was cleared because the clear mark alone says so", async () => {
+  it("[PROOF-20] shows nothing that was cleared because of a clear mark alone", async () => {
     const bench = await openBench();
     await bench.exchange("one");
     await bench.exchange("two");
@@ -166,7 +166,7 @@ describe("verify", () => {
     ["title", "title = 'another'"],
     ["last_message_at", "last_message_at = '2001-01-01T00:00:00.000Z'"],
     ["last_message_at", "last_message_at = 'yesterday'"],
-  ])("[PROOF-21] finds a wrong %s and sets it again: %s", async (kind, change) => {
+  ])("[PROOF-21] finds a wrong %s and corrects it: %s", async (kind, change) => {
     const bench = await usualSession();
     const before = await bench.dump();
     await bench.plant(`UPDATE sessions SET ${change} WHERE id = :id`);
@@ -213,19 +213,19 @@ describe("verify", () => {
     "UPDATE messages SET content = content || '.' WHERE session_id = :id AND seq = 7",
     "UPDATE sessions SET repo_path = '/a', project_key = '0123456789abcdef' WHERE id = :id",
     "UPDATE sessions SET state = 'ended', ended_at = '2026-01-01T00:00:00.000Z' WHERE id = :id",
-  ])("[PROOF-24] says nothing of what cannot be told: %s", async (sql) => {
+  ])("[PROOF-24] reports nothing that cannot be known: %s", async (sql) => {
     const bench = await usualSession();
     await bench.plant(sql);
     expect(await bench.kinds()).toEqual([]);
   });
 
-  it("[PROOF-25] says nothing of a folder without a project_key, as older rows have it", async () => {
+  it("[PROOF-25] reports nothing about a folder without a project_key, as older rows have it", async () => {
     const bench = await usualSession();
     await bench.plant("UPDATE sessions SET repo_path = '/a' WHERE id = :id");
     expect(await bench.kinds()).toEqual([]);
   });
 
-  it("[PROOF-3] says where, and nothing of what the messages say", async () => {
+  it("[PROOF-3] names the place of a difference, and nothing of what the messages say", async () => {
     const bench = await usualSession();
     await bench.plant(
       "UPDATE messages SET content = 'a secret' WHERE session_id = :id AND seq = 2",
@@ -242,8 +242,8 @@ describe("verify", () => {
   });
 });
 
-describe("what no checkpoint holds any more", () => {
-  it("[PROOF-9] keeps the rows of messages that the agent took out of the thread", async () => {
+describe("messages that no checkpoint holds any more", () => {
+  it("[PROOF-9] stay in their rows when the agent took them out of the thread", async () => {
     const bench = await openBench();
     await bench.append("forget this");
     await bench.handOver();
@@ -264,7 +264,7 @@ describe("what no checkpoint holds any more", () => {
     expect(rightOnes(await bench.dump())).toEqual(rightOnes(before));
   });
 
-  it("[PROOF-9] lets a summary that took the id of a message stand beside it", async () => {
+  it("[PROOF-9] stay beside a summary that took their id", async () => {
     const bench = await openBench();
     await bench.append("a long story");
     await bench.handOver();
@@ -285,7 +285,7 @@ describe("what no checkpoint holds any more", () => {
     expect(await bench.kinds()).toEqual([]);
   });
 
-  it("[PROOF-2] lets a summary stand where it was made, behind what it stands before in the thread", async () => {
+  it("[PROOF-2] may come before a summary that is stored later than it appears in the thread", async () => {
     const bench = await usualSession();
     const summary = new HumanMessage({
       id: "summary",
@@ -309,7 +309,7 @@ describe("what no checkpoint holds any more", () => {
     expect(before.rows.filter(({ message_id }) => !ids.has(message_id))).toEqual([before.rows[1]]);
   });
 
-  it("[PROOF-8] takes nothing for extra where the checkpoints of a thread are gone", async () => {
+  it("[PROOF-8] are not reported as extra if the checkpoints of a thread are missing", async () => {
     const bench = await usualSession();
     await bench.plant("DELETE FROM checkpoint_threads");
     const before = await bench.dump();
@@ -319,7 +319,7 @@ describe("what no checkpoint holds any more", () => {
     expect(await bench.kinds()).toContain("checkpoint_missing");
   });
 
-  it("[PROOF-7] says that a checkpoint is damaged, and repairs nothing then", async () => {
+  it("[PROOF-7] are not repaired if a checkpoint is damaged; verify reports the checkpoint", async () => {
     for (const damage of [
       "DELETE FROM checkpoint_bodies WHERE id = (SELECT min(body) FROM checkpoint_list_items)",
       "UPDATE checkpoint_bodies SET body = 'no JSON' WHERE id = (SELECT max(body) FROM checkpoint_list_items)",
@@ -343,7 +343,7 @@ describe("what no checkpoint holds any more", () => {
   });
 });
 
-it("[PROOF-4] reads one moment, however busy the session is", async () => {
+it("[PROOF-4] are read in one transaction, however busy the session is", async () => {
   const bench = await openBench();
   await bench.append("question");
   await bench.handOver();

@@ -81,7 +81,7 @@ function expectNothingOutside({ outside }: ToolBox): void {
   expect(readFileSync(join(outside, "repo-evil/secret.txt"), "utf8")).toBe(SECRET);
 }
 
-describe("the repository's boundary", () => {
+describe("the boundary of the repository", () => {
   it.each(WAYS_OUT)("refuses %j to every tool", async (path) => {
     const box = trappedBox();
     for (const [name, args] of calls(path)) {
@@ -90,7 +90,7 @@ describe("the repository's boundary", () => {
     expectNothingOutside(box);
   });
 
-  it("refuses absolute paths outside, a sibling with the same beginning too", async () => {
+  it("refuses absolute paths outside, and a sibling with the same beginning", async () => {
     const box = trappedBox();
     const { outside, repo } = box;
     const paths = [
@@ -146,7 +146,7 @@ describe("the repository's boundary", () => {
     }
   });
 
-  it("holds for any path whatever", async () => {
+  it("holds for any path", async () => {
     const box = trappedBox();
     const part = fc.constantFrom(
       "..",
@@ -187,7 +187,7 @@ describe("the repository's boundary", () => {
 });
 
 describe("protected paths", () => {
-  it("are refused under every name, with what belongs to them", async () => {
+  it("are refused under every name, with their companion files", async () => {
     const box = toolBox(
       {
         "data/reprise.db": "rows secret",

@@ -38,7 +38,7 @@ describe("files that other programs execute or obey", () => {
     },
   );
 
-  it("[TOOL-1] are the table's: what is never writable and what waits for a person, a reason each", () => {
+  it("[TOOL-1] are those of the table: what is never writable and what waits for a person, with a reason each", () => {
     const named = (rule: string): string[] =>
       CONTROL_FILES.filter((file) => file.rule === rule).map(({ name }) => name);
     expect(named("never")).toEqual([".git", ".reprise", ".claude", ".agents", ".codex"]);
@@ -135,7 +135,7 @@ describe("files that other programs execute or obey", () => {
     }
   });
 
-  it("[TOOL-2] [TOOL-23] leaves names that only look alike", async () => {
+  it("[TOOL-2] [TOOL-23] names that only look alike are not protected", async () => {
     const box = toolBox();
     for (const path of [
       ".gitignore",
@@ -151,7 +151,7 @@ describe("files that other programs execute or obey", () => {
     }
   });
 
-  it("[TOOL-2] reads no spelling of git's own folder", async () => {
+  it("[TOOL-2] a tool reads git's own folder under no spelling", async () => {
     const box = toolBox({ "sub/.git/config": "secret", "sub/.GIT./config": "secret" });
     for (const path of ["sub/.git/config", "sub/.GIT./config", "sub/.g\u200cit/config"]) {
       expect(await box.call("read_file", { path })).toMatch(/^Error: git's own folder/);

@@ -13,7 +13,7 @@ import { READING_TOOLS, sessionTools } from "../../../src/agent/tools/session-to
 import { toolBox } from "../../helpers/tool-box.ts";
 
 describe("sessionTools", () => {
-  it("gives none without a repository, all with one, or those that are allowed", () => {
+  it("gives no tools without a repository, all with one, or those that are allowed", () => {
     const names = (repoPath: string | null, allowed: string[] | null) =>
       sessionTools({ repoPath, allowed, protectedPaths: [] }).map(({ name }) => name);
     expect(names(null, null)).toEqual([]);
@@ -23,7 +23,7 @@ describe("sessionTools", () => {
     expect(READING_TOOLS).toEqual(["read_file", "list_files", "find_files", "search_files"]);
   });
 
-  it("serves an agent, whose wrong call is answered and not thrown", async () => {
+  it("gives an agent tools whose wrong calls are answered and do not throw", async () => {
     const box = toolBox({ "a.txt": "alpha" });
     const mock = new LLMock({ port: 0 });
     const call = (id: string, args: object) => ({
@@ -71,7 +71,7 @@ describe("read_file", () => {
     expect(await call("read_file", { path: "long.txt", offset: 6000 })).toMatch(/^Error: .*fewer/);
   });
 
-  it("bounds what it answers, and every line", async () => {
+  it("limits its answer, and every line", async () => {
     const { call } = toolBox({
       "wide.txt": `${"é".repeat(3_000_000)}\nshort`,
       "many.txt": `${"x".repeat(1999)}\n`.repeat(500),
@@ -86,7 +86,7 @@ describe("read_file", () => {
     expect((await call("read_file", { path: "pair.txt" })).isWellFormed()).toBe(true);
   });
 
-  it("tells binary and empty files, and answers only what can be stored", async () => {
+  it("recognises binary and empty files, and answers only what can be stored", async () => {
     const late = Buffer.concat([Buffer.from("x\n".repeat(6000)), Buffer.from([0, 0xff])]);
     const { call } = toolBox({
       "b.bin": Buffer.from([1, 0, 2]),
@@ -142,13 +142,13 @@ describe("list_files, find_files and search_files", () => {
     "{1..99999999}",
     "+(a|aa)b",
     "?(x)",
-  ])("refuse the pattern %j, which could take for ever", async (pattern) => {
+  ])("refuse the pattern %j, which could run forever", async (pattern) => {
     const { call } = toolBox(files);
     expect(await call("find_files", { pattern })).toMatch(/^Error: /);
     expect(await call("search_files", { text: "alpha", files: pattern })).toMatch(/^Error: /);
   });
 
-  it("search text, not patterns", async () => {
+  it("search for text, not for patterns", async () => {
     const { call } = toolBox({ ...files, "odd.txt": "a.pha (x" });
     expect(await call("search_files", { text: "alpha" })).toBe(
       "src/a.ts:1: const alpha = 1;\nsrc/deep/b.ts:1: alpha again",
@@ -163,7 +163,7 @@ describe("list_files, find_files and search_files", () => {
     expect(await call("search_files", { text: "" })).toMatch(/^Error: /);
   });
 
-  it("stop at a bound and say so", async () => {
+  it("stop at a limit and say so", async () => {
     const many = Object.fromEntries(
       Array.from({ length: 1005 }, (_, index) => [`f${index}`, "hit"]),
     );
@@ -175,7 +175,7 @@ describe("list_files, find_files and search_files", () => {
 });
 
 describe("write_file and edit_file", () => {
-  it("create, replace and leave nothing else behind", async () => {
+  it("create and replace files and leave nothing else behind", async () => {
     const { call, repo } = toolBox();
     expect(await call("write_file", { path: "new/a.sh", content: "é" })).toBe(
       "created new/a.sh (2 bytes)",
@@ -190,7 +190,7 @@ describe("write_file and edit_file", () => {
     expect(await call("write_file", { path: ".", content: "" })).toMatch(/^Error: only a file/);
   });
 
-  it("replace what occurs once, or everywhere when told", async () => {
+  it("replace a text that occurs once, or everywhere if asked", async () => {
     const { call, repo } = toolBox({ "a.txt": "one two one" });
     const edit = (args: object) => call("edit_file", { path: "a.txt", ...args });
     expect(await edit({ old_text: "one", new_text: "1" })).toMatch(
@@ -205,7 +205,7 @@ describe("write_file and edit_file", () => {
     expect(readFileSync(join(repo, "a.txt"), "utf8")).toBe("1 $& $1 1");
   });
 
-  it("keep line ends and a byte order mark, and touch no file that is not UTF-8", async () => {
+  it("keep line endings and a byte order mark, and change no file that is not UTF-8", async () => {
     const latin = Buffer.from([0x63, 0x61, 0x66, 0xe9]);
     const { call, repo } = toolBox({ "crlf.txt": "\u{FEFF}a\r\nb\r\nc\r\n", "latin.txt": latin });
     await call("edit_file", { path: "crlf.txt", old_text: "a\nb", new_text: "x\ny" });
@@ -216,7 +216,7 @@ describe("write_file and edit_file", () => {
     expect(readFileSync(join(repo, "latin.txt"))).toEqual(latin);
   });
 
-  it("lose no edit when many come at once", async () => {
+  it("lose no edit when many run at once", async () => {
     const { call, repo } = toolBox({ "a.txt": "0 1 2 3 4 5 6 7 8 9" });
     const edits = Array.from({ length: 10 }, (_, digit) =>
       call("edit_file", {

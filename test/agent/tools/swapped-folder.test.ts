@@ -52,8 +52,8 @@ function swappable() {
 
 const REFUSED = { code: "invalid_request", message: expect.stringContaining("try again") };
 
-describe("a folder that is swapped for a link between check and use", () => {
-  it("[TOOL-3] leads no read out, also if the file was looked at after the swap", async () => {
+describe("a folder that is replaced by a link between check and use", () => {
+  it("[TOOL-3] lets no read out, also if the file was checked after the replacement", async () => {
     const { at, swap, out } = swappable();
     const place = await at("d/f", "read");
     swap();
@@ -61,7 +61,7 @@ describe("a folder that is swapped for a link between check and use", () => {
     await expect(openFile({ ...place, stat })).rejects.toMatchObject(REFUSED);
   });
 
-  it("[TOOL-3] leads no write and no edit out, and nothing is made or cut there", async () => {
+  it("[TOOL-3] lets no write and no edit out, and nothing is created or truncated there", async () => {
     const { at, swap, out } = swappable();
     const places = [
       await at("d/f", "write"),
@@ -77,7 +77,7 @@ describe("a folder that is swapped for a link between check and use", () => {
     expect(statSync(join(out, "f")).size).toBe("outside".length);
   });
 
-  it("[TOOL-3] shows no names of the outside in a listing or a search", async () => {
+  it("[TOOL-3] shows no names from outside in a listing or a search", async () => {
     const { at, swap } = swappable();
     const top = await at("d", "read");
     swap();
@@ -89,7 +89,7 @@ describe("a folder that is swapped for a link between check and use", () => {
   });
 
   it.runIf(process.platform === "linux")(
-    "[TOOL-3] a folder that is held stays the same one, and moving it away is noticed",
+    "[TOOL-3] stays the same folder while it is held open, and moving it away is noticed",
     async () => {
       const { repo, out, swap } = swappable();
       await using held = await holdFolder(repo, join(repo, "d"));

@@ -31,7 +31,7 @@ function checkouts() {
   return { root, main, worktree, own };
 }
 
-describe("the folder that a decision counts for", () => {
+describe("the folder that a trust decision applies to", () => {
   it("[TRUST-2] is the git top level by its real path, else the folder itself", async () => {
     const { root, main } = checkouts();
     const below = folder(main, "src/deep");

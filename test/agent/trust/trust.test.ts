@@ -117,7 +117,7 @@ describe("a trusted folder", () => {
   });
 });
 
-describe("the answer", () => {
+describe("the answer about trust", () => {
   it("[TRUST-22] is not written if the file would become larger than what is read", async () => {
     const trust = source();
     const path = temporaryFolder();
@@ -151,7 +151,7 @@ describe("the answer", () => {
     expect((await listDecisions(trust)).map(({ path }) => path)).toEqual([other]);
   });
 
-  it("[TRUST-3] [TRUST-28] is not believed from a file that is damaged or that others may write", async () => {
+  it("[TRUST-3] [TRUST-28] is ignored if the file is damaged or others may write it", async () => {
     const trust = source();
     const folder = temporaryFolder();
     await keepAnswer(trust, folder, "trusted");
@@ -166,7 +166,7 @@ describe("the answer", () => {
     }
   });
 
-  it("[TRUST-4] [TRUST-30] no counts for the list that was shown, and for no other", async () => {
+  it("[TRUST-4] [TRUST-30] no applies to the list that was shown, and to no other", async () => {
     const places = { ...hostileFolder(), trust: source() };
     const { repoPath, trust } = places;
     const list = () => holdingsOf(places, repoPath, findSchemaFiles);
@@ -225,7 +225,7 @@ describe("the root, the home folder and those above it", () => {
     expect(await offeredIn("plain")).toContain("write_file");
   });
 
-  it("[TRUST-6] an agent there is offered none, and its prompt names no folder", async () => {
+  it("[TRUST-6] an agent there is offered no file tools, and its prompt names no folder", async () => {
     const server = await startModelServer({ answer: () => ({ content: "done" }) });
     const bench = await openBench(server);
     const run = async (home: string | null) => {

@@ -21,7 +21,7 @@ async function check(folder: string, id: string, text: string): Promise<readonly
 const rule = { $id: "dev/rule@1" };
 
 describe("a project's schema", () => {
-  it("[SCHEMA-1] says of each document what is wrong, and where", async () => {
+  it("[SCHEMA-1] reports for each document what is wrong, and where", async () => {
     const rules: [object, unknown, string][] = [
       [{ pattern: "^b$" }, "a", "the document must match the pattern ^b$"],
       [{ enum: ["a", 1] }, "b", 'the document must be one of "a", 1'],
@@ -49,7 +49,7 @@ describe("a project's schema", () => {
     }
   });
 
-  it("[SCHEMA-1] [SCHEMA-21] takes format as an annotation, and a dialect of the folder that checks it", async () => {
+  it("[SCHEMA-1] [SCHEMA-21] treats format as an annotation, unless a dialect of the folder checks it", async () => {
     const vocabulary = "https://json-schema.org/draft/2020-12/vocab";
     const folder = project({
       "note.json": { ...rule, format: "uuid" },
@@ -73,7 +73,7 @@ describe("a project's schema", () => {
     expect(await check(folder, "dev/strict@1", '"x"')).toMatchObject([{ code: "format_mismatch" }]);
   });
 
-  it("[SCHEMA-1] is meant by its id as it is, also in a schema whose id is an address", async () => {
+  it("[SCHEMA-1] is identified by its exact id, also if the id is an address", async () => {
     const folder = project({
       "name.json": { $id: "dev/name@1", type: "string" },
       "deep.json": { $id: "team/deep@1", $ref: "dev/name@1" },
@@ -155,7 +155,7 @@ describe("a check that does not end", () => {
     expect(await check(folder, SLOW_SCHEMA.$id, '"a b c"')).toEqual([]);
   });
 
-  it("[SCHEMA-5] lets one more run beside it, and refuses the third", async () => {
+  it("[SCHEMA-5] allows one more check in parallel, and refuses the third", async () => {
     const folder = project({ "slow.json": SLOW_SCHEMA });
     const registry = await loadSchemas(folder, pool);
     const order = { id: SLOW_SCHEMA.$id, registry };

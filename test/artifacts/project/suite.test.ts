@@ -31,7 +31,7 @@ interface Case {
 }
 
 it.skipIf(SUITE === "")(
-  "[SCHEMA-1] judges every required test of draft 2020-12 rightly, and refuses four by name",
+  "[SCHEMA-1] judges every required test of draft 2020-12 correctly, and refuses four by name",
   async () => {
     const cases = readCases();
     const remotes = readRemotes();
