@@ -1,7 +1,7 @@
 import { AIMessage, type BaseMessage, ToolMessage, type ToolCall } from "@langchain/core/messages";
 import type { BaseCheckpointSaver, CheckpointTuple } from "@langchain/langgraph-checkpoint";
 
-import { isSummary } from "../langgraph/summary.ts";
+import { isSummary } from "../store/messages/summary.ts";
 import { droppedAnswer } from "./dropped-answer.ts";
 import { AGENT_TOOLS } from "../exchange/tool-catalogue.ts";
 

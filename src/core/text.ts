@@ -8,6 +8,20 @@ export function isStorableText(text: string): boolean {
   return text.isWellFormed() && !text.includes("\0");
 }
 
+/**
+ * Text as both engines can keep it: without NUL, and with U+FFFD for each lone surrogate. A model may
+ * answer with either, and its answer must not be lost; what a client sends is refused instead.
+ */
+export function storableText(text: string): string {
+  const whole = text.isWellFormed() ? text : text.toWellFormed();
+  return whole.includes("\0") ? whole.replaceAll("\0", "") : whole;
+}
+
+/** For JSON.stringify: makes every text of a value storable. */
+export function storableReplacer(_key: string, value: unknown): unknown {
+  return typeof value === "string" ? storableText(value) : value;
+}
+
 /** The first 50 code points of the first user message: never half a surrogate pair. */
 export function titleOf(content: string): string {
   // 2 UTF-16 units a code point at most: a 1 MiB message is not spread into an array

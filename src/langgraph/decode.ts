@@ -2,8 +2,14 @@ import { load } from "@langchain/core/load";
 import type { BaseMessage } from "@langchain/core/messages";
 import { DeltaSnapshot } from "@langchain/langgraph-checkpoint";
 
-import { at, type StoredRef, type StoredValue } from "../store/checkpoints/value.ts";
-import { ESCAPED, LIST, MESSAGE } from "./encode.ts";
+import {
+  at,
+  ESCAPED,
+  LIST,
+  MESSAGE,
+  type StoredRef,
+  type StoredValue,
+} from "../store/checkpoints/value.ts";
 
 /** Makes messages of what a stored value refers to: new ones at every call. */
 export interface MessageReader {

@@ -1,20 +1,15 @@
 import { BaseMessage } from "@langchain/core/messages";
 import { DeltaSnapshot } from "@langchain/langgraph-checkpoint";
 
-import type { RefInput, ValueInput } from "../store/checkpoints/value.ts";
+import {
+  ESCAPED,
+  LIST,
+  MESSAGE,
+  type RefInput,
+  type ValueInput,
+} from "../store/checkpoints/value.ts";
 import { memberOf, type Replacer, stringify } from "./json.ts";
 import type { WriteBatchBuilder } from "./write-batch.ts";
-
-/**
- * The JSON of LangGraph's JsonPlusSerializer, but for messages, which stand as references:
- *
- *     {"$m":i}   the i-th ref, a message
- *     {"$l":i}   the i-th ref, a list of messages
- *     {"$e":[[key, value], …]}   an object that has one of these keys of its own
- */
-export const MESSAGE = "$m";
-export const LIST = "$l";
-export const ESCAPED = "$e";
 
 /**
  * Longer values are kept once in their thread. Shorter ones stand in every checkpoint that has

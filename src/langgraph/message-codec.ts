@@ -1,5 +1,3 @@
-import { hash } from "node:crypto";
-
 import { load } from "@langchain/core/load";
 import {
   AIMessage,
@@ -15,9 +13,9 @@ import {
 } from "@langchain/core/messages";
 
 import { newId } from "../core/ids.ts";
+import { storableReplacer } from "../core/text.ts";
 import { stringify } from "./json.ts";
 import { cloneJsonValue } from "./json-value.ts";
-import { storableReplacer } from "./storable-text.ts";
 
 /**
  * A message's body: `[class, fields]` as JSON, fields by name, what the class fills in by itself
@@ -34,11 +32,6 @@ export function bodyText(message: BaseMessage): string {
     .filter(([key, value]) => !isFilledIn(key, value, json.kwargs))
     .sort(([a], [b]) => (a < b ? -1 : 1));
   return stringify([classOf(json.id), Object.fromEntries(fields)], storableReplacer);
-}
-
-/** The name under which a text is kept once in its thread: 132 bits of its SHA-256. */
-export function hashOf(text: string): string {
-  return hash("sha256", text, "base64url").slice(0, 22);
 }
 
 /** Makes a message of a body, a new one at every call. */

@@ -1,6 +1,7 @@
 import type { BaseMessage } from "@langchain/core/messages";
 
-import { bodyText, hashOf } from "./message-codec.ts";
+import { textHash } from "../store/checkpoints/bodies.ts";
+import { bodyText } from "./message-codec.ts";
 import { cloneJsonValue, isJsonValue, sameJsonValue } from "./json-value.ts";
 
 /** What a message was when its hash was taken, part by part. */
@@ -28,7 +29,7 @@ export function messageHash(message: BaseMessage): string {
   if (print !== undefined && isUnchanged(message, print)) {
     return print.hash;
   }
-  const hash = hashOf(bodyText(message));
+  const hash = textHash(bodyText(message));
   const fresh = fingerprintOf(message, hash);
   if (fresh !== null) {
     writePrint(message, fresh);

@@ -1,15 +1,13 @@
 import type { BaseMessage } from "@langchain/core/messages";
 
 import { parseThreadId } from "../core/threads.ts";
+import { MESSAGES } from "../store/checkpoints/head-mark.ts";
 import type { CheckpointMirror } from "../store/checkpoints/put.ts";
 import type { ListVersion } from "../store/checkpoints/value.ts";
-import { mirrorOf, tokenCountOf } from "./mirror-row.ts";
+import { mirrorOf, tokenCountOf } from "../store/messages/mirror-row.ts";
 import type { AddedSequence } from "./write-batch.ts";
 import type { ThreadKey } from "./thread-key.ts";
 import type { ThreadCache } from "./thread-cache.ts";
-
-/** The channel that the mirror shows. */
-export const MESSAGES = "messages";
 
 /** The session whose mirror follows a checkpoint; null for subgraphs and threads of no session. */
 export function mirroredSession(place: ThreadKey): string | null {

@@ -9,10 +9,11 @@ import { chained, type MessageChain } from "../store/checkpoints/head-mark.ts";
 import type { ChannelInput, PutCheckpoint } from "../store/checkpoints/put.ts";
 import type { ListVersion, StoredIds } from "../store/checkpoints/value.ts";
 import { encodeJson, encodeValue } from "./encode.ts";
-import { MESSAGES, mirroredSession, mirrorRows } from "./mirror.ts";
+import { mirroredSession, mirrorRows } from "./mirror.ts";
+import { MESSAGES } from "../store/checkpoints/head-mark.ts";
 import { createWriteBatch, type WriteBatchBuilder } from "./write-batch.ts";
 import type { ThreadKey } from "./thread-key.ts";
-import { splitTemplate } from "./template.ts";
+import { splitTemplate } from "../store/checkpoints/template.ts";
 import { chainAt, headKey, keepHead, type ThreadCache } from "./thread-cache.ts";
 
 /** What LangGraph hands to `put`. */

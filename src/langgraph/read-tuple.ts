@@ -14,9 +14,9 @@ import type {
 } from "../store/checkpoints/read.ts";
 import { decodeValue, type MessageReader } from "./decode.ts";
 import { copyMessage, copyMessages, sharedMessage, sharedMessages } from "./shared-messages.ts";
-import { MESSAGES } from "./mirror.ts";
+import { MESSAGES } from "../store/checkpoints/head-mark.ts";
 import { configOf } from "./thread-key.ts";
-import { joinTemplate } from "./template.ts";
+import { joinTemplate } from "../store/checkpoints/template.ts";
 import {
   headKey,
   keepBody,

@@ -8,7 +8,8 @@ import {
   type StoredIds,
   type SequenceInput,
 } from "../store/checkpoints/value.ts";
-import { bodyText, hashOf } from "./message-codec.ts";
+import { textHash } from "../store/checkpoints/bodies.ts";
+import { bodyText } from "./message-codec.ts";
 import { messageHash } from "./message-hash.ts";
 import { extendList, keepBody, type ThreadCache } from "./thread-cache.ts";
 
@@ -55,7 +56,7 @@ export function createWriteBatch(cache: ThreadCache): WriteBatchBuilder {
   return {
     parcel: { bodies, sequences },
     addMessage,
-    addText: (text) => addBody(hashOf(text), () => text),
+    addText: (text) => addBody(textHash(text), () => text),
     addSequence: (values) => {
       const lent = lentLengths(cache, values);
       const from = Math.max(0, ...lent.values());

@@ -1,6 +1,6 @@
 import { expect } from "vitest";
 
-import { mirrorOf } from "../../src/langgraph/mirror-row.ts";
+import { mirrorOf } from "../../src/store/messages/mirror-row.ts";
 import { createCheckpointSaver } from "../../src/langgraph/saver.ts";
 import { messagesOf } from "../../src/agent/thread-state.ts";
 import type { Message } from "../../src/core/sessions.ts";

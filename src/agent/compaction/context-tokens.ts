@@ -1,7 +1,7 @@
 import { AIMessage, type BaseMessage } from "@langchain/core/messages";
 
 import { estimateTokens } from "../../core/text.ts";
-import { tokenCountOf } from "../../langgraph/mirror-row.ts";
+import { tokenCountOf } from "../../store/messages/mirror-row.ts";
 import type { View } from "./view.ts";
 
 /**

@@ -1,6 +1,6 @@
 import { AIMessage, type BaseMessage, ToolMessage } from "@langchain/core/messages";
 
-import { tokenCountOf } from "../../langgraph/mirror-row.ts";
+import { tokenCountOf } from "../../store/messages/mirror-row.ts";
 
 /**
  * Where to cut messages so that those from there on have `keep` tokens at most: in front of a

@@ -1,11 +1,11 @@
 import { AIMessage, type BaseMessage, HumanMessage } from "@langchain/core/messages";
 
 import { newId } from "../../core/ids.ts";
-import { firstKept, isSummary, summaryMarks } from "../../langgraph/summary.ts";
+import { firstKept, isSummary, summaryMarks } from "../../store/messages/summary.ts";
 
 /**
  * A summary is a message of the thread like any other, so that it is stored, mirrored, verified
- * and exported as they are. It says itself what it stands for:
+ * and exported as they are. It names the first message that it does not replace:
  *
  *     messages:   q1 a1 q2 a2 q3 [summary, kept from q2] a3 q4
  *     the model:  [summary] q2 a2 q3 a3 q4

@@ -1,11 +1,10 @@
-import { AIMessage, type BaseMessage } from "@langchain/core/messages";
-
-import type { MirrorMessage } from "../../store/messages/mirror.ts";
+import { textHash } from "../../store/checkpoints/bodies.ts";
 import type { BodyRow } from "../../store/checkpoints/read.ts";
+import { type MessageJson, readMessage } from "../../store/messages/message-json.ts";
+import type { MirrorMessage } from "../../store/messages/mirror.ts";
+import { isAnswer, mirrorOf, tokenCountOf } from "../../store/messages/mirror-row.ts";
 import type { HeadFault } from "../../store/verify/head.ts";
 import type { Verification, VerifiedThread } from "../../store/verify/read.ts";
-import { hashOf, reviverOf } from "../../langgraph/message-codec.ts";
-import { mirrorOf, tokenCountOf } from "../../langgraph/mirror-row.ts";
 import { isReadable } from "./readable.ts";
 
 /** A message of a thread's latest checkpoint, as its row has to be. */
@@ -35,17 +34,17 @@ export interface CheckpointMessages {
 }
 
 /** Makes the rows of a session's messages once more from its checkpoints. */
-export async function checkpointMessages({
+export function checkpointMessages({
   threads,
   lost,
-}: Pick<Verification, "threads" | "lost">): Promise<CheckpointMessages> {
+}: Pick<Verification, "threads" | "lost">): CheckpointMessages {
   const messages = new Map<string, CheckpointMessage>();
   const removed: MirrorMessage[] = [];
   const damaged = lost.map((thread_id): DamagedThread => ({ thread_id, fault: "lost" }));
   let estimated = false;
   for (const thread of threads) {
     const { thread_id } = thread;
-    const present = await messagesOf(thread);
+    const present = messagesOf(thread);
     if (present === null) {
       damaged.push({ thread_id, fault: thread.fault ?? "unreadable" });
       continue;
@@ -55,8 +54,8 @@ export async function checkpointMessages({
       const known = messages.get(message.message_id);
       messages.set(message.message_id, again(known, { message, thread }));
     }
-    const gone = await removedFrom(thread);
-    if (present.length === 0 && gone.some((message) => AIMessage.isInstance(message))) {
+    const gone = removedFrom(thread);
+    if (present.length === 0 && gone.some(isAnswer)) {
       // it answered, and its latest checkpoint holds nothing: that would resume blank
       damaged.push({ thread_id, fault: "changed" });
       continue;
@@ -77,25 +76,15 @@ function again(
     : { ...known, message: { ...message, usage: known.message.usage } };
 }
 
-async function messagesOf(thread: VerifiedThread): Promise<BaseMessage[] | null> {
-  if (thread.fault !== null || thread.head === null) {
+function messagesOf({ fault, head, messages }: VerifiedThread): readonly MessageJson[] | null {
+  if (fault !== null || head === null || !isReadable(head.page, head)) {
     return null;
   }
-  if (!(await isReadable(thread.head.page, thread.head))) {
-    return null;
-  }
-  const messages: BaseMessage[] = [];
-  for (const body of thread.messages) {
-    const message = await revive(body);
-    if (message === null) {
-      return null;
-    }
-    messages.push(message);
-  }
-  return messages;
+  const read = messages.flatMap((body) => unchangedMessage(body) ?? []);
+  return read.length === messages.length ? read : null;
 }
 
-function rowsOf(messages: readonly BaseMessage[]): MirrorMessage[] {
+function rowsOf(messages: readonly MessageJson[]): MirrorMessage[] {
   const tokens = messages.map(tokenCountOf);
   return messages.flatMap(
     (_, index) => mirrorOf(messages, index, (place) => tokens[place] ?? 0) ?? [],
@@ -103,43 +92,18 @@ function rowsOf(messages: readonly BaseMessage[]): MirrorMessage[] {
 }
 
 /** An answer whose provider did not say what it was sent. */
-function isUncounted(message: BaseMessage): boolean {
-  return AIMessage.isInstance(message) && message.usage_metadata === undefined;
+function isUncounted(message: MessageJson): boolean {
+  return isAnswer(message) && message.usage_metadata === undefined;
 }
 
-/** Null for a body that is no message any more, or no longer the one that was stored. */
-async function revive(body: BodyRow): Promise<BaseMessage | null> {
-  if (hashOf(body.body) !== body.hash) {
-    return null;
-  }
-  try {
-    return await reviverOf(body.body)();
-  } catch {
-    return null;
-  }
+/** Null for a body that is no message, or no longer the one that was stored. */
+export function unchangedMessage({ body, hash }: BodyRow): MessageJson | null {
+  return textHash(body) === hash ? readMessage(body) : null;
 }
 
-async function removedFrom({ others }: VerifiedThread): Promise<BaseMessage[]> {
-  const removed: BaseMessage[] = [];
-  for (const body of others) {
-    const message = isMessageText(body.body) ? await revive(body) : null;
-    if (message !== null) {
-      removed.push(message);
-    }
-  }
-  return removed;
-}
-
-/** `[class, fields with an id]`; see `checkpoints/body.ts`. */
-function isMessageText(text: string): boolean {
-  try {
-    const value: unknown = JSON.parse(text);
-    if (!Array.isArray(value) || value.length !== 2) {
-      return false;
-    }
-    const fields: unknown = value[1];
-    return typeof fields === "object" && fields !== null && "id" in fields;
-  } catch {
-    return false;
-  }
+/** Every message has an id; other texts of a thread are arrays, too. */
+function removedFrom({ others }: VerifiedThread): MessageJson[] {
+  return others
+    .flatMap((body) => unchangedMessage(body) ?? [])
+    .filter(({ id }) => id !== undefined);
 }

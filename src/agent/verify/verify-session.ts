@@ -35,7 +35,7 @@ async function prove(
   input: { readonly session_id: string; readonly removed: boolean },
 ): Promise<VerifiedSession> {
   const proof = await store.read(readVerification, input);
-  const truth = await checkpointMessages(proof);
+  const truth = checkpointMessages(proof);
   const match = matchRows(proof.rows, truth);
   const desired = expectedMirror(proof, match);
   const findings = compareMirror({ mirror: proof, truth, match, desired });

@@ -1,6 +1,13 @@
+import { hash } from "node:crypto";
+
 import { type Parameter, prepared } from "../engines/prepared.ts";
 import type { Tx } from "../store.ts";
 import type { BodyInput } from "./value.ts";
+
+/** The name under which a text is kept once in its thread: 132 bits of its SHA-256. */
+export function textHash(text: string): string {
+  return hash("sha256", text, "base64url").slice(0, 22);
+}
 
 /** Parameters of one statement, far below what either engine takes; few different statements. */
 const BATCH = 200;

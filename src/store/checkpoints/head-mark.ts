@@ -1,8 +1,7 @@
-import { hash } from "node:crypto";
-
 import { RepriseError } from "../../core/errors.ts";
 import { type Parameter, prepared } from "../engines/prepared.ts";
 import type { Tx } from "../store.ts";
+import { textHash } from "./bodies.ts";
 import type { ListVersion, StoredValue } from "./value.ts";
 
 /*
@@ -22,7 +21,7 @@ export const NO_MESSAGES: MessageChain = { length: 0, hash: "" };
 
 /** The chain with one more message, named by the hash of its body. */
 export function chained(before: string, bodyHash: string): string {
-  return shortHash(before + bodyHash);
+  return textHash(before + bodyHash);
 }
 
 export function chainOf(bodyHashes: readonly string[]): MessageChain {
@@ -46,12 +45,7 @@ export function markHash(
 ): string {
   const { checkpoint_id, ts, shape, versions, channels, metadata } = columns;
   const said = [chain.hash, checkpoint_id, ts, shape, versions, channels, metadata];
-  return shortHash(JSON.stringify([thread_id, ...said]));
-}
-
-/** 132 bits of the SHA-256. */
-function shortHash(text: string): string {
-  return hash("sha256", text, "base64url").slice(0, 22);
+  return textHash(JSON.stringify([thread_id, ...said]));
 }
 
 interface HeadMark {
@@ -74,8 +68,8 @@ const moveMark = prepared(({ db }, given: Parameter<HeadMark>) =>
     .where("head_row", "<=", given("row")),
 );
 
-/** The channel whose messages the mark keeps. */
-const MESSAGES = "messages";
+/** The channel whose messages the mirror shows and the mark keeps. */
+export const MESSAGES = "messages";
 
 /** The messages of a checkpoint; null where its channel holds no list of them. */
 export function messagesOf(channels: Readonly<Record<string, StoredValue>>): ListVersion | null {

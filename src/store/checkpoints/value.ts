@@ -1,8 +1,14 @@
 /**
- * How values travel to and from the checkpoint tables. Values are JSON in which messages stand as
- * references: `{"$m":i}` is the i-th of the value's refs, a body, and `{"$l":i}` a list of bodies.
- * What the JSON means is the agent's business (`agent/checkpoints/encode.ts`, `decode.ts`).
+ * How values travel to and from the checkpoint tables: the JSON of LangGraph's JsonPlusSerializer
+ * (`langgraph/encode.ts`, `decode.ts`), but for messages, which are references:
+ *
+ *     {"$m":i}   the i-th ref, a message
+ *     {"$l":i}   the i-th ref, a list of messages
+ *     {"$e":[[key, value], …]}   an object that has one of these keys itself
  */
+export const MESSAGE = "$m";
+export const LIST = "$l";
+export const ESCAPED = "$e";
 
 /** A text to be kept once in its thread. */
 export interface BodyInput {

@@ -1,8 +1,6 @@
-import { hash } from "node:crypto";
-
 import { RepriseError } from "../../core/errors.ts";
 import { threadId } from "../../core/threads.ts";
-import { batches, keepBodies } from "../checkpoints/bodies.ts";
+import { batches, keepBodies, textHash } from "../checkpoints/bodies.ts";
 import { findThread, keepThread } from "../checkpoints/threads.ts";
 import { markLatest } from "../checkpoints/mark-latest.ts";
 import { at } from "../checkpoints/value.ts";
@@ -28,7 +26,7 @@ export async function writeThread(
   const thread = await keepThread(tx, id);
   const bodies = await keepBodies(tx, {
     thread,
-    bodies: portable.bodies.map((text) => ({ hash: bodyHash(text), text })),
+    bodies: portable.bodies.map((text) => ({ hash: textHash(text), text })),
     found: new Map(),
   });
   const lists = await writeLists(tx, { thread, portable, bodies });
@@ -38,11 +36,6 @@ export async function writeThread(
   await writePruneMarks(tx, thread, portable.folded);
   // of numbers that this database gave out, so it is made anew
   await markLatest(tx, { thread, thread_id: id });
-}
-
-/** As the agent names its bodies (`agent/checkpoints/body.ts`): it must find these again. */
-function bodyHash(text: string): string {
-  return hash("sha256", text, "base64url").slice(0, 22);
 }
 
 interface ThreadParts {

@@ -9,7 +9,7 @@ import { MessagesAnnotation, REMOVE_ALL_MESSAGES, START, StateGraph } from "@lan
 import type { BaseCheckpointSaver } from "@langchain/langgraph-checkpoint";
 import { describe, expect, it } from "vitest";
 
-import { mirrorOf } from "../../../src/langgraph/mirror-row.ts";
+import { mirrorOf } from "../../../src/store/messages/mirror-row.ts";
 import { createCheckpointSaver } from "../../../src/langgraph/saver.ts";
 import type { Message } from "../../../src/core/sessions.ts";
 import { estimateTokens } from "../../../src/core/text.ts";

@@ -1,9 +1,7 @@
-import type { AIMessage, BaseMessage } from "@langchain/core/messages";
-
-import type { Role, ToolCall } from "../core/sessions.ts";
-import { estimateTokens } from "../core/text.ts";
-import type { MirrorMessage } from "../store/messages/mirror.ts";
-import { storableText, storableReplacer } from "./storable-text.ts";
+import type { Role, ToolCall } from "../../core/sessions.ts";
+import { estimateTokens, storableReplacer, storableText } from "../../core/text.ts";
+import type { MessageJson } from "./message-json.ts";
+import type { MirrorMessage } from "./mirror.ts";
 import { isMarkedSummary, sentPlaces } from "./summary.ts";
 
 /** Tokens of the message at a place: what was counted once need not be counted again. */
@@ -21,7 +19,7 @@ export type TokensAt = (index: number) => number;
  *   of the answer.
  */
 export function mirrorOf(
-  messages: readonly BaseMessage[],
+  messages: readonly MessageJson[],
   index: number,
   tokensAt: TokensAt = (place) => tokenCountOf(messages[place]),
 ): MirrorMessage | null {
@@ -42,7 +40,7 @@ export function mirrorOf(
 }
 
 /** Tokens of one message, by the provider's count where it is an answer that has one. */
-export function tokenCountOf(message: BaseMessage | undefined): number {
+export function tokenCountOf(message: MessageJson | undefined): number {
   if (message === undefined) {
     return 0;
   }
@@ -55,12 +53,12 @@ export function tokenCountOf(message: BaseMessage | undefined): number {
 }
 
 function usageOf(
-  answer: AIMessage,
+  answer: MessageJson,
   {
     messages,
     index,
     tokensAt,
-  }: { messages: readonly BaseMessage[]; index: number; tokensAt: TokensAt },
+  }: { messages: readonly MessageJson[]; index: number; tokensAt: TokensAt },
 ): MirrorMessage["usage"] {
   const output_tokens = tokensAt(index);
   const sent = countOf(answer.usage_metadata?.input_tokens);
@@ -78,7 +76,7 @@ function countOf(value: unknown): number | null {
   return Number.isSafeInteger(value) && Number(value) >= 0 ? Number(value) : null;
 }
 
-function roleOf(message: BaseMessage): Role | null {
+function roleOf(message: MessageJson): Role | null {
   switch (message.type) {
     case "human":
       return "user";
@@ -94,17 +92,16 @@ function roleOf(message: BaseMessage): Role | null {
   }
 }
 
-function isAnswer(message: BaseMessage): message is AIMessage {
+export function isAnswer(message: MessageJson): boolean {
   return message.type === "ai";
 }
 
-function textOf(message: BaseMessage): string {
+function textOf(message: MessageJson): string {
   const { content } = message;
   if (typeof content === "string") {
     return storableText(content);
   }
-  const texts = content.map((block: unknown) => textOfBlock(block));
-  return storableText(texts.join(""));
+  return storableText(content.map(textOfBlock).join(""));
 }
 
 function textOfBlock(block: unknown): string {
@@ -120,7 +117,7 @@ function textOfBlock(block: unknown): string {
   return isText && typeof block.text === "string" ? block.text : "";
 }
 
-function toolCallsOf(message: BaseMessage): ToolCall[] | null {
+function toolCallsOf(message: MessageJson): ToolCall[] | null {
   const calls = isAnswer(message) ? (message.tool_calls ?? []) : [];
   return calls.length === 0
     ? null

@@ -1,11 +1,15 @@
-import type { Checkpoint } from "@langchain/langgraph-checkpoint";
+type Versions = Record<string, number | string>;
 
 /**
  * What of a checkpoint a graph repeats at nearly every step: versions by channel, what each node
  * has seen of them, and the values of channels that nothing was ever written to.
  */
 export interface Repeated {
-  readonly versions: Pick<Checkpoint, "v" | "channel_versions" | "versions_seen">;
+  readonly versions: {
+    readonly v: number;
+    readonly channel_versions: Versions;
+    readonly versions_seen: Record<string, Versions>;
+  };
   /** Encoded JSON by channel; no messages in it. */
   readonly untouched: Readonly<Record<string, unknown>>;
 }
@@ -39,7 +43,7 @@ export function splitTemplate({ versions, untouched }: Repeated): Template {
   return { shape, numbers: numbers.join(",") };
 }
 
-/** What `splitShape` took apart. Throws a RangeError where the two do not fit together. */
+/** What `splitTemplate` took apart. Throws a RangeError where the two do not fit together. */
 export function joinTemplate({ shape, numbers }: Template): Repeated {
   const all = numbers === "" ? [] : numbers.split(",");
   const left = all.values();

@@ -1,4 +1,4 @@
-import type { BaseMessage } from "@langchain/core/messages";
+import type { MessageJson } from "./message-json.ts";
 
 /** LangChain's mark of a summary, by which the mirror knows one, and ours. */
 const SOURCE = "summarization";
@@ -10,17 +10,17 @@ export function summaryMarks(kept_from: string): Record<string, unknown> {
 }
 
 /** True for every summary, LangChain's own included. */
-export function isMarkedSummary({ additional_kwargs }: BaseMessage): boolean {
-  return additional_kwargs["lc_source"] === SOURCE;
+export function isMarkedSummary({ additional_kwargs }: MessageJson): boolean {
+  return "lc_source" in additional_kwargs && additional_kwargs.lc_source === SOURCE;
 }
 
 /** True for a summary that Reprise has made. */
-export function isSummary(message: BaseMessage | undefined): boolean {
+export function isSummary(message: MessageJson | undefined): boolean {
   return message !== undefined && KEPT_FROM in message.additional_kwargs;
 }
 
 /** Places of the messages that the model was sent before it gave the answer at a place. */
-export function sentPlaces(messages: readonly BaseMessage[], answer: number): number[] {
+export function sentPlaces(messages: readonly MessageJson[], answer: number): number[] {
   let at = answer - 1;
   while (at >= 0 && !isSummary(messages[at])) {
     at -= 1;
@@ -35,9 +35,9 @@ export function sentPlaces(messages: readonly BaseMessage[], answer: number): nu
 }
 
 /** Place of the first message that the summary at a place leaves to stand for itself. */
-export function firstKept(messages: readonly BaseMessage[], at: number): number {
-  const id: unknown = messages[at]?.additional_kwargs[KEPT_FROM];
-  // it stands not far in front of the summary, however long the thread is
+export function firstKept(messages: readonly MessageJson[], at: number): number {
+  const id: unknown = Reflect.get(messages[at]?.additional_kwargs ?? {}, KEPT_FROM);
+  // it is not far before the summary, however long the thread is
   for (let from = at - 1; from >= 0; from -= 1) {
     if (messages[from]?.id === id) {
       return from;

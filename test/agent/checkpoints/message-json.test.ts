@@ -1,0 +1,134 @@
+import {
+  AIMessage,
+  AIMessageChunk,
+  type BaseMessage,
+  ChatMessage,
+  FunctionMessage,
+  HumanMessage,
+  HumanMessageChunk,
+  RemoveMessage,
+  SystemMessage,
+  ToolMessage,
+  ToolMessageChunk,
+} from "@langchain/core/messages";
+import fc from "fast-check";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
+
+import { bodyText, reviverOf } from "../../../src/langgraph/message-codec.ts";
+import { type MessageJson, readMessage } from "../../../src/store/messages/message-json.ts";
+import { mirrorOf } from "../../../src/store/messages/mirror-row.ts";
+
+/*
+ * The agent reads messages with LangChain's classes, verify and import read the same bodies as JSON:
+ * both must come to the same rows.
+ */
+
+const text = fc.oneof(fc.string({ unit: "binary" }), fc.constantFrom("", "\0", "\ud800", "lc"));
+const json = fc
+  .jsonValue({ maxDepth: 3 })
+  .chain((value) =>
+    fc.constantFrom<unknown>(value, { lc: 1, id: value }, { __lc_escaped__: value }),
+  );
+const content = fc.oneof(
+  text,
+  fc.array(
+    fc.oneof(
+      fc.record({ type: fc.constant("text" as const), text }),
+      fc.record({ type: fc.constant("image_url" as const), image_url: text }),
+      fc.record({ type: fc.constant("text" as const), text, lc: fc.constant(1) }),
+    ),
+    { maxLength: 3 },
+  ),
+);
+const count = fc.oneof(fc.nat(), fc.constantFrom(-1, 0.5));
+const usage_metadata = fc.option(
+  fc.record({ input_tokens: count, output_tokens: count, total_tokens: count }),
+  { nil: undefined },
+);
+const tool_calls = fc.array(
+  fc.record({
+    id: fc.option(text, { nil: undefined }),
+    name: text,
+    args: fc.dictionary(fc.string(), json, { maxKeys: 3 }),
+  }),
+  { maxLength: 3 },
+);
+const fields = {
+  id: fc.uuid(),
+  content,
+  additional_kwargs: fc.constantFrom<Record<string, unknown>>(
+    {},
+    { lc_source: "summarization" },
+    { lc_source: "summarization", reprise_kept_from: "x" },
+    { tool_calls: [{ id: "1", type: "function", function: { name: "n", arguments: "{}" } }] },
+  ),
+  response_metadata: fc.constantFrom<Record<string, unknown>>({}, { output_version: "v1" }),
+};
+const said = fc.record(fields);
+const message: fc.Arbitrary<BaseMessage> = fc.oneof(
+  said.map((own) => new HumanMessage(own)),
+  said.map((own) => new HumanMessageChunk(own)),
+  said.map((own) => new SystemMessage(own)),
+  said.map((own) => new ToolMessage({ ...own, tool_call_id: "1", artifact: { lc: 1 } })),
+  said.map((own) => new ToolMessageChunk({ ...own, tool_call_id: "1" })),
+  said.map((own) => new FunctionMessage({ ...own, name: "f" })),
+  said.map((own) => new ChatMessage({ ...own, role: "r" })),
+  said.map(({ id }) => new RemoveMessage({ id })),
+  fc.record({ ...fields, usage_metadata, tool_calls }).map((own) => new AIMessage(own)),
+  fc.record({ ...fields, usage_metadata, tool_calls }).map((own) => new AIMessageChunk(own)),
+  said.map(
+    (own) =>
+      new AIMessageChunk({
+        ...own,
+        tool_call_chunks: [{ id: "1", index: 0, name: "n", args: '{"a":1}' }],
+      }),
+  ),
+);
+
+describe("the body of a message, read as JSON", () => {
+  it("[PROOF-1] gives the row that the message gave, and that LangChain's own class gives again", async () => {
+    // LangChain warns of the raw calls of older providers
+    const warn = vi.spyOn(console, "warn").mockReturnValue(undefined);
+    onTestFinished(() => warn.mockRestore());
+    await fc.assert(
+      fc.asyncProperty(fc.array(message, { minLength: 1, maxLength: 4 }), async (messages) => {
+        const bodies = messages.map(bodyText);
+        const again = await Promise.all(bodies.map((body) => reviverOf(body)()));
+        const read = bodies.flatMap((body) => readMessage(body) ?? []);
+        expect(rowsOf(read)).toEqual(rowsOf(again));
+        expect(rowsOf(read)).toEqual(rowsOf(messages));
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it.each([
+    ["no JSON", "x"],
+    ["an object", '{"id":"1"}'],
+    ["no class", '["Message",{"id":"1"}]'],
+    ["a class of somebody else", '[["else","messages","AIMessage"],{"id":"1"}]'],
+    ["no fields", '["HumanMessage",7]'],
+    ["content that is none", '["HumanMessage",{"id":"1","content":7}]'],
+    ["a call without a name", '["AIMessage",{"id":"1","content":"","tool_calls":[{"id":"1"}]}]'],
+    ["a list of calls that is none", '["AIMessage",{"id":"1","content":"","tool_calls":7}]'],
+    [
+      "a secret",
+      '["HumanMessage",{"id":"1","content":"","x":{"lc":1,"type":"secret","id":["A"]}}]',
+    ],
+    [
+      "a record that cannot be made again",
+      '["HumanMessage",{"id":"1","content":"","x":{"lc":1,"type":"not_implemented","id":["A"]}}]',
+    ],
+  ])("is no message if it has %s", (_, body) => {
+    expect(readMessage(body)).toBeNull();
+  });
+
+  it("is a message if its class is a path", () => {
+    const body = '[["langchain_core","messages","ai","AIMessage"],{"id":"1","content":"a"}]';
+    expect(readMessage(body)).toMatchObject({ type: "ai", content: "a" });
+  });
+});
+
+function rowsOf(messages: readonly MessageJson[]) {
+  return messages.map((_, index) => mirrorOf(messages, index));
+}
