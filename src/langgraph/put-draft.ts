@@ -5,12 +5,11 @@ import type {
   CheckpointMetadata,
 } from "@langchain/langgraph-checkpoint";
 
-import { chained, type MessageChain } from "../store/checkpoints/head-mark.ts";
+import { chained, MESSAGES, type MessageChain } from "../store/checkpoints/head-mark.ts";
 import type { ChannelInput, PutCheckpoint } from "../store/checkpoints/put.ts";
 import type { ListVersion, StoredIds } from "../store/checkpoints/value.ts";
 import { encodeJson, encodeValue } from "./encode.ts";
 import { mirroredSession, mirrorRows } from "./mirror.ts";
-import { MESSAGES } from "../store/checkpoints/head-mark.ts";
 import { createWriteBatch, type WriteBatchBuilder } from "./write-batch.ts";
 import type { ThreadKey } from "./thread-key.ts";
 import { splitTemplate } from "../store/checkpoints/template.ts";

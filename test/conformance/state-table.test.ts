@@ -6,8 +6,8 @@ import { expect, it, onTestFinished } from "vitest";
 import { createExchanger } from "../../src/agent/exchange.ts";
 import type { AgentOptions } from "../../src/agent/exchange-context.ts";
 import { modelConfig } from "../../src/exchange/models/config.ts";
-import { verifySession } from "../../src/agent/verify/verify-session.ts";
-import { repairSession } from "../../src/agent/verify/repair.ts";
+import { verifySession } from "../../src/store/verify/verify-session.ts";
+import { repair } from "../helpers/sessions/repair.ts";
 import { thisProcess } from "../../src/store/leases/this-process.ts";
 import { beginThread } from "../../src/exchange/start-thread.ts";
 import type { Message } from "../../src/core/sessions.ts";
@@ -269,8 +269,8 @@ async function damageAndRepair(real: Real, session: ModelSession, kind: number):
   const changes = await execute(real.store, DAMAGE[kind] ?? "", id);
   const damaged = (await verifySession(real.store, id)).findings;
   expect(damaged.length > 0).toBe(changes > 0);
-  await repairSession({ store: real.store, session_id: id, owner: real.parts.owner });
-  const again = await repairSession({ store: real.store, session_id: id, owner: real.parts.owner });
+  await repair(real.store, id, real.parts.owner);
+  const again = await repair(real.store, id, real.parts.owner);
   expect(again.findings).toEqual([]);
   expect(["idle", "interrupted", activity]).toContain(
     (await real.store.read(readSession, { id })).activity,

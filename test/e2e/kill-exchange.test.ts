@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 import { expect, it } from "vitest";
 
-import { verifySession } from "../../src/agent/verify/verify-session.ts";
+import { verifySession } from "../../src/store/verify/verify-session.ts";
 import { readMessagesAfter } from "../../src/store/messages/read.ts";
 import { listSessions } from "../../src/store/sessions/list.ts";
 import { openSqliteStore } from "../../src/store/engines/sqlite/open.ts";

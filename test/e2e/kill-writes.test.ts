@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 import { expect, it } from "vitest";
 
-import { verifySession } from "../../src/agent/verify/verify-session.ts";
+import { verifySession } from "../../src/store/verify/verify-session.ts";
 import { createCheckpointSaver } from "../../src/langgraph/saver.ts";
 import { messagesOf } from "../../src/agent/thread-state.ts";
 import { threadId } from "../../src/core/threads.ts";

@@ -9,6 +9,7 @@ import { sessionsOf, type SessionTree } from "../../store/portable/export-schema
 import { readSessionTree } from "../../store/portable/read-tree.ts";
 import { exportText } from "../../store/portable/serialize.ts";
 import { inconsistencyOf } from "../../store/portable/consistency.ts";
+import { firstDifference } from "../../store/verify/verify-session.ts";
 import { type CliContext, noticeLine } from "../context.ts";
 import { openStore, withStore } from "../database.ts";
 import { transcript } from "./transcript.ts";
@@ -48,7 +49,6 @@ async function doubtOf(store: Store, tree: SessionTree): Promise<string | null> 
   if (fault !== null) {
     return `${fault.pointer}: ${fault.message}`;
   }
-  const { firstDifference } = await import("../../agent/verify/import-tree.ts");
   for (const { session } of sessionsOf(tree)) {
     const difference = await firstDifference(store, session.id);
     if (difference !== null) {

@@ -7,7 +7,9 @@ import { Command } from "commander";
 import { RepriseError } from "../../core/errors.ts";
 import { oneLine } from "../../core/terminal-text.ts";
 import { type SessionTree, sessionsOf } from "../../store/portable/export-schema.ts";
+import { importTree } from "../../store/portable/import-tree.ts";
 import { withNewIds } from "../../store/portable/new-ids.ts";
+import { parseExport } from "../../store/portable/parse.ts";
 import { type CliContext, noticeLine, printJson, printLine } from "../context.ts";
 import { openStore, withStore } from "../database.ts";
 import { plural } from "../plural.ts";
@@ -27,12 +29,9 @@ export function importCommand(cli: CliContext): Command {
     .option("--new-ids", "store it as a copy, under ids of its own")
     .option("--json", "print a JSON object: the session's id and all ids")
     .action(async (file: string, options: ImportOptions) => {
-      const { parseExport } = await import("../../store/portable/parse.ts");
       const read = parseExport(await readText(cli, file));
       const tree = options.newIds === true ? withNewIds(read) : read;
       await using store = await openStore(cli, command);
-      // loads the agent's libraries, which read the checkpoints
-      const { importTree } = await import("../../agent/verify/import-tree.ts");
       const ids = await importTree(store, tree);
       if (options.json === true) {
         printJson(cli, { id: tree.session.id, ids });

@@ -1,7 +1,10 @@
 import { Command } from "commander";
 
-import type { Repair } from "../../agent/verify/repair.ts";
+import { LEASE_MS } from "../../core/limits.ts";
+import { holdLease } from "../../exchange/lease-holder.ts";
+import { isGone, thisProcess } from "../../store/leases/this-process.ts";
 import { readSession, resolveSession } from "../../store/sessions/read.ts";
+import { type Repair, repairSession } from "../../store/verify/repair.ts";
 import { type CliContext, noticeLine, printJson, printLine } from "../context.ts";
 import { openStore, withStore } from "../database.ts";
 import { plural } from "../plural.ts";
@@ -20,12 +23,17 @@ export function repairCommand(cli: CliContext): Command {
       await using store = await openStore(cli, command);
       const before = await store.read(resolveSession, { reference });
       const { id } = before;
-      const [{ repairSession }, { thisProcess }] = await Promise.all([
-        import("../../agent/verify/repair.ts"),
-        import("../../store/leases/this-process.ts"),
-      ]);
-      const owner = thisProcess("reprise sessions repair");
-      const repair = await repairSession({ store, session_id: id, owner });
+      const hold = () =>
+        holdLease({
+          store,
+          session_id: id,
+          owner: thisProcess("reprise sessions repair"),
+          life_ms: LEASE_MS,
+          when_busy: "refuse",
+          signal: new AbortController().signal,
+          isGone,
+        });
+      const repair = await repairSession({ store, session_id: id, hold });
       const after = await store.read(readSession, { id });
       if (after.total_input_tokens < before.total_input_tokens) {
         const fell = `from ${before.total_input_tokens} to ${after.total_input_tokens}`;

@@ -1,10 +1,13 @@
 import { Command } from "commander";
 
-import { about, BEYOND_REPAIR, type Difference } from "../../agent/verify/difference.ts";
-import type { VerifiedSession } from "../../agent/verify/verify-session.ts";
 import { isRepriseError } from "../../core/errors.ts";
+import { about, BEYOND_REPAIR, type Difference } from "../../store/verify/differences.ts";
 import { type Orphans, readOrphans } from "../../store/verify/record.ts";
-import { readSessionIds } from "../../store/verify/session-ids.ts";
+import {
+  readSessionIds,
+  type VerifiedSession,
+  verifySession,
+} from "../../store/verify/verify-session.ts";
 import { resolveSession } from "../../store/sessions/read.ts";
 import type { Store } from "../../store/store.ts";
 import { type CliContext, noticeLine, printJson, printLine } from "../context.ts";
@@ -43,7 +46,6 @@ async function verifyOne(input: {
 }): Promise<void> {
   const { cli, store } = input;
   const { id } = await store.read(resolveSession, { reference: input.reference });
-  const { verifySession } = await import("../../agent/verify/verify-session.ts");
   const proven = await verifySession(store, id);
   cli.exitCode = proven.findings.length === 0 ? 0 : 1;
   if (input.json) {
@@ -55,7 +57,6 @@ async function verifyOne(input: {
 
 /** Prints each session that differs as soon as it is known: there may be thousands. */
 async function verifyAll(cli: CliContext, store: Store, json: boolean): Promise<void> {
-  const { verifySession } = await import("../../agent/verify/verify-session.ts");
   const counts = { sessions: 0, messages: 0, different: 0, findings: 0 };
   const count = (document: VerifyDocument): void => {
     counts.messages += document.messages;

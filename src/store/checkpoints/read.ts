@@ -195,7 +195,7 @@ function readParentWrites(
 }
 
 /** Each list once, at the greatest length that is asked for, and each body once. */
-function wantedBy(checkpoints: readonly CheckpointRead[]) {
+export function wantedBy(checkpoints: readonly CheckpointRead[]) {
   const lists = new Map<number, number>();
   const bodies = new Set<number>();
   const values = checkpoints.flatMap(({ channels, metadata, writes, parent_writes }) => [

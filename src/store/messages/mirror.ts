@@ -237,7 +237,7 @@ async function keepRows(
   const rows = input.placed.map(({ seq, message }) => ({
     seq,
     message_id: message.message_id,
-    ...columnsOf(message),
+    ...mirrorColumns(message),
     // a row that is there keeps its own
     origin: originOf(message),
   }));
@@ -249,7 +249,7 @@ async function keepRows(
 interface MirrorRows {
   readonly session_id: string;
   readonly ts: string;
-  readonly rows: readonly (ReturnType<typeof columnsOf> & {
+  readonly rows: readonly (ReturnType<typeof mirrorColumns> & {
     readonly seq: number;
     readonly message_id: string;
     readonly origin: Origin | null;
@@ -291,7 +291,8 @@ export function originOf({ role }: Pick<MirrorMessage, "role">): Origin | null {
   return role === "user" ? null : "agent";
 }
 
-function columnsOf(message: MirrorMessage) {
+/** The columns of a row that follow from its message. */
+export function mirrorColumns(message: MirrorMessage) {
   return {
     role: message.role,
     content: message.content,

@@ -3,7 +3,13 @@ import { batches } from "../checkpoints/bodies.ts";
 import { failureColumns, NO_FAILURE } from "../sessions/failures.ts";
 import { lockSession } from "../sessions/lock.ts";
 import type { Operation, Tx } from "../store.ts";
-import { type PortableChange, type SessionTree, sessionsOf } from "./export-schema.ts";
+import type { MirrorRow } from "../verify/mirror.ts";
+import {
+  type PortableChange,
+  type PortableMessage,
+  type SessionTree,
+  sessionsOf,
+} from "./export-schema.ts";
 import { originColumns } from "./portable-origin.ts";
 import { writeThread } from "./write-thread.ts";
 
@@ -120,17 +126,22 @@ async function writeChanges(
 
 async function writeMessages(tx: Tx, { session, messages }: SessionTree): Promise<void> {
   for (const batch of batches(messages)) {
-    const rows = batch.map((message) => ({
-      ...message,
-      ...originColumns(message),
-      session_id: session.id,
-      tool_calls: message.tool_calls === null ? null : JSON.stringify(message.tool_calls),
-      is_summary: message.is_summary ? 1 : 0,
-      archived: message.archived ? 1 : 0,
-      checkpointed: message.checkpointed ? 1 : 0,
-    }));
+    const rows = batch.map((message) => messageRow(session.id, message));
     await tx.db.insertInto("messages").values(rows).execute();
   }
+}
+
+/** A message as its row has it. */
+export function messageRow(session_id: string, message: PortableMessage): MirrorRow {
+  return {
+    ...message,
+    ...originColumns(message),
+    session_id,
+    tool_calls: message.tool_calls === null ? null : JSON.stringify(message.tool_calls),
+    is_summary: message.is_summary ? 1 : 0,
+    archived: message.archived ? 1 : 0,
+    checkpointed: message.checkpointed ? 1 : 0,
+  };
 }
 
 /** What was stored is asked of the database: the next message continues from there. */

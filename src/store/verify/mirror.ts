@@ -25,37 +25,46 @@ export type MirrorCounters = Pick<
   | "last_message_at"
 >;
 
-/** The latest root checkpoint of a thread. */
-export interface ThreadHead {
+/** What a comparison asks of a thread's latest root checkpoint. */
+interface KnownHead {
   readonly thread_id: string;
   readonly suffix: number;
+  readonly ts: string;
+  /** The row of the thread's mark (`checkpoints/head-mark.ts`); 0 if it has none. */
+  readonly head_row: number;
+}
+
+/** The latest root checkpoint of a thread. */
+export interface ThreadHead extends KnownHead {
   /** The thread's number in the checkpoint tables. */
   readonly thread: number;
   /** The checkpoint's row. */
   readonly row: number;
   readonly checkpoint_id: string;
   readonly parent_id: string | null;
-  readonly ts: string;
   readonly shape: number;
   readonly versions: string;
   /** JSON as stored: it may be damaged. */
   readonly channels: string;
   readonly metadata: string;
-  /** The thread's mark: see `checkpoints/head-mark.ts`. */
-  readonly head_row: number;
   readonly head_length: number;
   readonly head_hash: string;
 }
 
-/** A session's mirror as it stands, and which checkpoints it has to agree with. */
-export interface Mirror {
+/** The mirror of a session, stored or in an export. */
+export interface MirrorState {
   readonly session_id: string;
-  readonly state: SessionState;
-  readonly activity: Activity;
   readonly counters: MirrorCounters;
   /** Ascending by `seq`. */
   readonly rows: readonly MirrorRow[];
   /** Ascending by suffix; threads without a checkpoint are not among them. */
+  readonly heads: readonly KnownHead[];
+}
+
+/** A session's mirror as stored, and which checkpoints it has to agree with. */
+export interface Mirror extends MirrorState {
+  readonly state: SessionState;
+  readonly activity: Activity;
   readonly heads: readonly ThreadHead[];
   /** Ids of threads that had a checkpoint and have none. */
   readonly lost: readonly string[];

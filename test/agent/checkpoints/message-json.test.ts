@@ -93,7 +93,7 @@ describe("the body of a message, read as JSON", () => {
     await fc.assert(
       fc.asyncProperty(fc.array(message, { minLength: 1, maxLength: 4 }), async (messages) => {
         const bodies = messages.map(bodyText);
-        const again = await Promise.all(bodies.map((body) => reviverOf(body)()));
+        const again = await Promise.all(bodies.map(async (body) => reviverOf(body)()));
         const read = bodies.flatMap((body) => readMessage(body) ?? []);
         expect(rowsOf(read)).toEqual(rowsOf(again));
         expect(rowsOf(read)).toEqual(rowsOf(messages));

@@ -3,7 +3,7 @@ import { writeFileSync } from "node:fs";
 import { expect, it } from "vitest";
 
 import { createExchanger } from "../../../src/agent/exchange.ts";
-import { verifySession } from "../../../src/agent/verify/verify-session.ts";
+import { verifySession } from "../../../src/store/verify/verify-session.ts";
 import { estimateTokens } from "../../../src/core/text.ts";
 import { readDetail } from "../../../src/store/messages/read.ts";
 import { startThread } from "../../../src/store/sessions/change.ts";

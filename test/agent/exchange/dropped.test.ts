@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 
 import { createCheckpointSaver } from "../../../src/langgraph/saver.ts";
 import { modelConfig } from "../../../src/exchange/models/config.ts";
-import { verifySession } from "../../../src/agent/verify/verify-session.ts";
+import { verifySession } from "../../../src/store/verify/verify-session.ts";
 import { messagesOf } from "../../../src/agent/thread-state.ts";
 import { threadId } from "../../../src/core/threads.ts";
 import { readSession } from "../../../src/store/sessions/read.ts";

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 
 import { isRepriseError } from "../../../src/core/errors.ts";
-import { verifySession } from "../../../src/agent/verify/verify-session.ts";
+import { verifySession } from "../../../src/store/verify/verify-session.ts";
 import { appendUserMessage } from "../../../src/store/messages/append.ts";
 import { createSession } from "../../../src/store/sessions/create.ts";
 import { seededRandom } from "../../helpers/random.ts";

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 
 import { createExchanger } from "../../../src/agent/exchange.ts";
-import { type VerifiedSession, verifySession } from "../../../src/agent/verify/verify-session.ts";
+import { type VerifiedSession, verifySession } from "../../../src/store/verify/verify-session.ts";
 import type { Session } from "../../../src/core/sessions.ts";
 import { startThread } from "../../../src/store/sessions/change.ts";
 import { createSession } from "../../../src/store/sessions/create.ts";

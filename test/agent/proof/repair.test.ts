@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 
-import { verifySession } from "../../../src/agent/verify/verify-session.ts";
+import { verifySession } from "../../../src/store/verify/verify-session.ts";
 import { thisProcess } from "../../../src/store/leases/this-process.ts";
-import { rewriteMirror } from "../../../src/store/verify/rewrite.ts";
+import { rewriteMirror } from "../../../src/store/verify/repair.ts";
 import { takeLease } from "../../../src/store/leases/lease.ts";
 import { beginExchange } from "../../../src/store/messages/begin-exchange.ts";
 import { readPending } from "../../../src/store/messages/read.ts";

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 
 import { HumanMessage } from "@langchain/core/messages";
 
-import { verifySession } from "../../../src/agent/verify/verify-session.ts";
+import { verifySession } from "../../../src/store/verify/verify-session.ts";
 import {
   answer,
   openBench,

@@ -6,8 +6,8 @@ import { createCheckpointSaver } from "../../../src/langgraph/saver.ts";
 import { createExchanger } from "../../../src/agent/exchange.ts";
 import { modelConfig } from "../../../src/exchange/models/config.ts";
 import { thisProcess } from "../../../src/store/leases/this-process.ts";
-import { type Repair, repairSession } from "../../../src/agent/verify/repair.ts";
-import { verifySession } from "../../../src/agent/verify/verify-session.ts";
+import type { Repair } from "../../../src/store/verify/repair.ts";
+import { verifySession } from "../../../src/store/verify/verify-session.ts";
 import { threadId } from "../../../src/core/threads.ts";
 import { appendUserMessage } from "../../../src/store/messages/append.ts";
 import { readPending } from "../../../src/store/messages/read.ts";
@@ -18,6 +18,7 @@ import { createDatabase } from "../database.ts";
 import { openStoreAt } from "../open-store.ts";
 import { execute } from "../engines.ts";
 import { TRUSTED } from "../trust.ts";
+import { repair } from "./repair.ts";
 
 /** A session in a database of its own, and a hand that plants damage in it. */
 export interface Bench {
@@ -86,7 +87,7 @@ export async function openBench(): Promise<Bench> {
       const { findings } = await verifySession(store, id);
       return [...new Set(findings.map(({ kind }) => kind))].sort();
     },
-    repair: () => repairSession({ store, session_id: id, owner: thisProcess("test") }),
+    repair: () => repair(store, id),
     dump: () => store.read(dump, { id }),
   };
 }

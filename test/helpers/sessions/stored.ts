@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 
 import type { ReadOnlyStore } from "../../../src/store/store.ts";
-import { readSessionIds } from "../../../src/store/verify/session-ids.ts";
+import { readSessionIds } from "../../../src/store/verify/verify-session.ts";
 import { readSessionTree } from "../../../src/store/portable/read-tree.ts";
 import { exportText } from "../../../src/store/portable/serialize.ts";
 

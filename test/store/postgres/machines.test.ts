@@ -2,7 +2,7 @@ import { hostname } from "node:os";
 
 import { describe, expect, it, onTestFinished } from "vitest";
 
-import { verifySession } from "../../../src/agent/verify/verify-session.ts";
+import { verifySession } from "../../../src/store/verify/verify-session.ts";
 import { readMessagesAfter } from "../../../src/store/messages/read.ts";
 import { openPostgresStore } from "../../../src/store/engines/postgres/open.ts";
 import { createSession } from "../../../src/store/sessions/create.ts";

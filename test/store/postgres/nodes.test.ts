@@ -3,7 +3,7 @@ import { kill } from "node:process";
 import { sql } from "kysely";
 import { describe, expect, it, onTestFinished } from "vitest";
 
-import { verifySession } from "../../../src/agent/verify/verify-session.ts";
+import { verifySession } from "../../../src/store/verify/verify-session.ts";
 import { appendUserMessage } from "../../../src/store/messages/append.ts";
 import { readMessagesAfter } from "../../../src/store/messages/read.ts";
 import { payloadsOf } from "../../../src/store/engines/postgres/notify.ts";

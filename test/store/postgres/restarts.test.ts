@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 import { expect, it, onTestFinished } from "vitest";
 
-import { verifySession } from "../../../src/agent/verify/verify-session.ts";
+import { verifySession } from "../../../src/store/verify/verify-session.ts";
 import { type Client, createClient } from "../../../src/client/client.ts";
 import { ClientError } from "../../../src/client/client-error.ts";
 import { readMessagesAfter } from "../../../src/store/messages/read.ts";

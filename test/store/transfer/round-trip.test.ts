@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
 
-import { importTree } from "../../../src/agent/verify/import-tree.ts";
+import { importTree } from "../../../src/store/portable/import-tree.ts";
 import { readSession } from "../../../src/store/sessions/read.ts";
 import { readWaiting } from "../../../src/store/sessions/waiting.ts";
 import { checksumOf } from "../../../src/store/portable/checksum.ts";

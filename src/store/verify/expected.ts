@@ -1,11 +1,9 @@
 import { titleOf } from "../../core/text.ts";
-import { originOf } from "../../store/messages/mirror.ts";
-import type { Mirror, MirrorCounters, MirrorRow } from "../../store/verify/mirror.ts";
 import { isTime } from "../../core/time.ts";
-import { clearMark } from "./clear-mark.ts";
-import { columnsOf, type Match, type MatchedMessage } from "./match.ts";
-import { movedMark } from "./moved-mark.ts";
-import { isFree, orderedMessages } from "./order.ts";
+import { mirrorColumns, originOf } from "../messages/mirror.ts";
+import { clearMark, movedMark } from "./clear-mark.ts";
+import { isFree, type Match, type MatchedMessage, orderedMessages } from "./match.ts";
+import type { MirrorCounters, MirrorRow, MirrorState } from "./mirror.ts";
 
 /** The mirror that the checkpoints ask for. */
 export interface ExpectedMirror {
@@ -21,7 +19,7 @@ export interface ExpectedMirror {
  * what is right keeps its position unless something has to be put in front of it, and a message
  * that no checkpoint holds stays between its neighbours, with all that it says.
  */
-export function expectedMirror(mirror: Mirror, match: Match): ExpectedMirror {
+export function expectedMirror(mirror: MirrorState, match: Match): ExpectedMirror {
   const places = placesOf(match);
   const moved = places.filter(({ row }, index) => row !== null && row.seq !== index + 1).length;
   const mark = clearMark(mirror, match);
@@ -47,7 +45,7 @@ export function expectedMirror(mirror: Mirror, match: Match): ExpectedMirror {
   };
 }
 
-function threadInUse({ counters, heads }: Mirror): number {
+function threadInUse({ counters, heads }: MirrorState): number {
   return Math.max(0, counters.thread_suffix, ...heads.map(({ suffix }) => suffix));
 }
 
@@ -86,7 +84,7 @@ function otherRows({ messages, pending, stray, removed }: Match) {
   const others = [
     ...[...pending, ...stray].map((row) => ({ row, checkpointed: 0 as const })),
     ...removed.map(({ row, message }) => ({
-      row: { ...row, ...columnsOf(message) },
+      row: { ...row, ...mirrorColumns(message) },
       checkpointed: 1 as const,
     })),
   ].sort((a, b) => a.row.seq - b.row.seq);
@@ -138,11 +136,15 @@ function rowAt(place: Place, session_id: string): MirrorRow {
     authenticated: 1,
     accepted_at: null,
   };
-  return { ...(row ?? { ...fresh, seq: 0, archived: 0 }), ...columnsOf(message), checkpointed: 1 };
+  return {
+    ...(row ?? { ...fresh, seq: 0, archived: 0 }),
+    ...mirrorColumns(message),
+    checkpointed: 1,
+  };
 }
 
 /** What providers counted, and the estimates of what waits; as it is where nobody can tell. */
-function totals(input: { mirror: Mirror; match: Match; rows: readonly MirrorRow[] }) {
+function totals(input: { mirror: MirrorState; match: Match; rows: readonly MirrorRow[] }) {
   const { messages, removed, inputIsKnown } = input.match;
   let total_input_tokens = 0;
   let total_output_tokens = 0;
@@ -181,7 +183,7 @@ function withTimes(rows: readonly MirrorRow[], lastTime: string | null): MirrorR
 
 /** The title is set once: it may also be that of an earlier text of the first user message. */
 function titleFor(input: {
-  readonly mirror: Mirror;
+  readonly mirror: MirrorState;
   readonly match: Match;
   readonly rows: readonly MirrorRow[];
 }): string | null {
@@ -199,7 +201,7 @@ function titleFor(input: {
  * The last row's time, as both are stored at once. As it is where that row is earlier than the one
  * before it, so that its own time may be the wrong one, or was made anew.
  */
-function lastMessageAt(mirror: Mirror, rows: readonly MirrorRow[]): string | null {
+function lastMessageAt(mirror: MirrorState, rows: readonly MirrorRow[]): string | null {
   const { last_message_at } = mirror.counters;
   const [before, last] = rows.length < 2 ? [undefined, rows[0]] : rows.slice(-2);
   if (last === undefined) {

@@ -1,17 +1,83 @@
 import { threadId } from "../../core/threads.ts";
 import { isTime } from "../../core/time.ts";
-import type { HeadFault } from "../../store/verify/head.ts";
-import type { Mirror, MirrorRow } from "../../store/verify/mirror.ts";
-import type { ExpectedMirror } from "./expected.ts";
-import { clearMark } from "./clear-mark.ts";
-import { compareRecord } from "./compare-record.ts";
-import { about, type Difference, type DifferenceKind } from "./difference.ts";
-import { COMPARED, columnsOf, type Match } from "./match.ts";
-import { misplacedRows } from "./order.ts";
+import { mirrorColumns } from "../messages/mirror.ts";
 import type { CheckpointMessages } from "./checkpoint-messages.ts";
+import { clearMark } from "./clear-mark.ts";
+import type { ExpectedMirror } from "./expected.ts";
+import { COMPARED, type Match, misplacedRows } from "./match.ts";
+import type { MirrorRow, MirrorState } from "./mirror.ts";
+import type { HeadFault } from "./read.ts";
+
+/** The ways in which a mirror can differ from its checkpoints. */
+export const DIFFERENCE_KINDS = [
+  /** A message of a checkpoint has no row. */
+  "missing",
+  /** A row that no checkpoint and no user accounts for. */
+  "extra",
+  /** A row says something else than its message. */
+  "different",
+  /** A row stands before one that it has to follow. */
+  "order",
+  /** Positions are not 1, 2, 3 … */
+  "seq",
+  /** A row is hidden or shown against the session's clear mark. */
+  "archived",
+  /** A row says that a checkpoint holds it and none does, or the other way round. */
+  "pending",
+  "last_seq",
+  "totals",
+  "title",
+  "last_message_at",
+  "thread_suffix",
+  /** A message's time is none. */
+  "ts",
+  /** The session's row has an impossible value, and nothing shows the right one. */
+  "parent",
+  "depth",
+  "project_key",
+  "ended_at",
+  /** Messages whose session has no row. */
+  "session_missing",
+  /** A checkpoint cannot be read whole. The mirror may be the only copy: nothing is repaired. */
+  "checkpoint_damaged",
+  /** A row that nothing accounts for, and a thread whose checkpoints might have. The same. */
+  "checkpoint_missing",
+] as const;
+
+export type DifferenceKind = (typeof DIFFERENCE_KINDS)[number];
+
+/** One difference between a mirror and its checkpoints. */
+export interface Difference {
+  readonly kind: DifferenceKind;
+  /** Position of the row, where there is one. */
+  readonly seq: number | null;
+  readonly message_id: string | null;
+  /** For a person; says nothing of what a message says. */
+  readonly sentence: string;
+}
+
+/** Kinds that a repair leaves as they are: what is right, no checkpoint says. */
+export const LEFT_ALONE: ReadonlySet<DifferenceKind> = new Set([
+  "parent",
+  "depth",
+  "project_key",
+  "ended_at",
+]);
+
+/** Kinds that forbid a repair. */
+export const BEYOND_REPAIR: ReadonlySet<DifferenceKind> = new Set([
+  "checkpoint_damaged",
+  "checkpoint_missing",
+  "session_missing",
+]);
+
+/** A finding of no one message. */
+export function about(kind: DifferenceKind, sentence: string): Difference {
+  return { kind, seq: null, message_id: null, sentence };
+}
 
 export interface Comparison {
-  readonly mirror: Mirror;
+  readonly mirror: MirrorState;
   readonly truth: CheckpointMessages;
   readonly match: Match;
   readonly desired: ExpectedMirror;
@@ -22,14 +88,13 @@ export function compareMirror(input: Comparison): Difference[] {
   const damaged = input.truth.damaged.map(({ thread_id, fault }) =>
     about("checkpoint_damaged", `The latest checkpoint of thread ${thread_id} ${FAULTS[fault]}`),
   );
-  const record = compareRecord(input.mirror.record);
   const unreadable = damaged.length > 0 ? damaged : strangers(input);
   if (unreadable.length > 0) {
     // without a thread's messages every row of it would look like an extra one
-    return [...unreadable, ...record];
+    return unreadable;
   }
   const rows = [...missing(input), ...unexplained(input), ...rowByRow(input), ...misplaced(input)];
-  return [...rows, ...positions(input, rows), ...counters(input), ...record];
+  return [...rows, ...positions(input, rows), ...counters(input)];
 }
 
 const FAULTS: Readonly<Record<HeadFault, string>> = {
@@ -88,7 +153,7 @@ function unexplained({ mirror, match }: Comparison): Difference[] {
 }
 
 /** The first thread that has not begun, or whose checkpoints are gone: nothing tells which. */
-function threadWithoutCheckpoint({ session_id, counters, heads }: Mirror): string | null {
+function threadWithoutCheckpoint({ session_id, counters, heads }: MirrorState): string | null {
   const begun = new Set(heads.map(({ suffix }) => suffix));
   for (let suffix = 0; suffix <= counters.thread_suffix; suffix += 1) {
     if (!begun.has(suffix)) {
@@ -104,7 +169,7 @@ function rowByRow({ mirror, match }: Comparison): Difference[] {
     if (row === null) {
       continue;
     }
-    const columns = columnsOf(message);
+    const columns = mirrorColumns(message);
     const differing = COMPARED.filter((column) => row[column] !== columns[column]);
     if (differing.length > 0) {
       const sentence = `Message ${row.seq} differs from its checkpoint in ${differing.join(", ")}.`;

@@ -1,19 +1,22 @@
 import { RepriseError } from "../../core/errors.ts";
-import { LEASE_MS } from "../../core/limits.ts";
-import type { Fence } from "../../store/leases/fence.ts";
-import type { LeaseOwner } from "../../store/leases/lease.ts";
-import { type MirrorRow, mirrorVersion } from "../../store/verify/mirror.ts";
-import { type RewriteMirror, rewriteMirror } from "../../store/verify/rewrite.ts";
-import type { Store } from "../../store/store.ts";
-import { holdLease } from "../../exchange/lease-holder.ts";
-import { isGone } from "../../store/leases/this-process.ts";
-import { BEYOND_REPAIR, type Difference, LEFT_ALONE } from "./difference.ts";
+import { batches } from "../checkpoints/bodies.ts";
+import { type Fence, holdFence } from "../leases/fence.ts";
+import { lockSession } from "../sessions/lock.ts";
+import type { Operation, Store, Tx } from "../store.ts";
+import { BEYOND_REPAIR, type Difference, LEFT_ALONE } from "./differences.ts";
+import { type MirrorCounters, type MirrorRow, mirrorVersion, readMirror } from "./mirror.ts";
 import { type VerifiedSession, verifySession } from "./verify-session.ts";
 
 export interface RepairInput {
   readonly store: Store;
   readonly session_id: string;
-  readonly owner: LeaseOwner;
+  /** Takes the session's lease and keeps it until it is released; not asked of an ended session. */
+  readonly hold: () => Promise<HeldLease>;
+}
+
+interface HeldLease {
+  readonly fence: Fence;
+  release(finished: boolean): Promise<void>;
 }
 
 export interface Repair {
@@ -48,15 +51,7 @@ export async function repairSession(input: RepairInput): Promise<Repair> {
   if (proof.state === "ended") {
     return mend(input, null);
   }
-  const held = await holdLease({
-    store,
-    session_id,
-    owner: input.owner,
-    life_ms: LEASE_MS,
-    when_busy: "refuse",
-    signal: new AbortController().signal,
-    isGone,
-  });
+  const held = await input.hold();
   try {
     return await mend(input, held.fence);
   } finally {
@@ -140,4 +135,59 @@ function sorted(findings: readonly Difference[]) {
 
 function nothing(left: readonly Difference[]): Repair {
   return { findings: [], left, rows: { removed: 0, added: 0, changed: 0, moved: 0 } };
+}
+
+export interface RewriteMirror {
+  readonly session_id: string;
+  /** The lease of whoever repairs; null for an ended session, which takes no exchange. */
+  readonly fence: Fence | null;
+  /** `stampOf` what the change was made of. */
+  readonly stamp: string;
+  /** Positions whose rows go, and the rows that come; a row that moves is among both. */
+  readonly remove: readonly number[];
+  readonly insert: readonly MirrorRow[];
+  readonly counters: MirrorCounters;
+}
+
+/**
+ * Brings a session's mirror into another state, all of it or nothing. The answer is `stale`, and
+ * nothing is changed, when the mirror or a checkpoint is no longer what the stamp says.
+ *
+ * Error codes: `session_not_found`, `session_busy`, `lease_lost`, `session_ended`.
+ */
+export const rewriteMirror: Operation<RewriteMirror, "rewritten" | "stale"> = async (tx, input) => {
+  await lockSession(tx, input.session_id);
+  const mirror = await readMirror(tx, input.session_id);
+  if (input.fence !== null) {
+    await holdFence(tx, input.fence);
+  } else if (mirror.state !== "ended") {
+    throw new RepriseError(
+      "session_busy",
+      "Only whoever holds the session may rewrite its messages; try again.",
+    );
+  }
+  if (mirrorVersion(mirror) !== input.stamp) {
+    return "stale";
+  }
+  await removeRows(tx, input);
+  for (const rows of batches(input.insert)) {
+    await tx.db.insertInto("messages").values(rows).execute();
+  }
+  await tx.db
+    .updateTable("sessions")
+    .set(input.counters)
+    .where("id", "=", input.session_id)
+    .execute();
+  tx.touch(input.session_id);
+  return "rewritten";
+};
+
+async function removeRows(tx: Tx, { session_id, remove }: RewriteMirror): Promise<void> {
+  for (const positions of batches(remove)) {
+    await tx.db
+      .deleteFrom("messages")
+      .where("session_id", "=", session_id)
+      .where("seq", "in", positions)
+      .execute();
+  }
 }

@@ -1,0 +1,143 @@
+import { RepriseError } from "../../core/errors.ts";
+import { threadId } from "../../core/threads.ts";
+import { textHash } from "../checkpoints/bodies.ts";
+import { messagesOf } from "../checkpoints/head-mark.ts";
+import { type BodyRow, type CheckpointRead, wantedBy } from "../checkpoints/read.ts";
+import { at, type ListVersion, type StoredValue, type StoredWrite } from "../checkpoints/value.ts";
+import type { Store } from "../store.ts";
+import type { Verification, VerifiedThread } from "../verify/read.ts";
+import { firstMirrorDifference } from "../verify/verify-session.ts";
+import {
+  type PortableCheckpoint,
+  type PortableThread,
+  type SessionTree,
+  sessionsOf,
+} from "./export-schema.ts";
+import { messageRow, writeSessionTree } from "./write-tree.ts";
+
+/**
+ * Stores what an export holds if `sessions verify` would find nothing in it: the messages have to be
+ * those of the checkpoints. They are compared before the transaction, so that other writers do not
+ * wait for it. Returns the ids of the sessions, each after its parent's.
+ *
+ * Error codes: as `writeSessionTree`; `export_invalid` with the first difference.
+ */
+export async function importTree(store: Store, tree: SessionTree): Promise<readonly string[]> {
+  verifyTree(tree);
+  return store.write(writeSessionTree, { tree });
+}
+
+/** Reads nothing but the tree, which `parseExport` has checked. Error codes: `export_invalid`. */
+function verifyTree(tree: SessionTree): void {
+  for (const one of sessionsOf(tree)) {
+    const difference = firstMirrorDifference((removed) => verificationOf(one, removed));
+    if (difference !== null) {
+      throw new RepriseError(
+        "export_invalid",
+        "The messages of this export are not those of its checkpoints, so nothing was imported; repair the session where it comes from (`reprise sessions repair`) and export it again.",
+        { faults: [{ pointer: one.session.id, message: difference }] },
+      );
+    }
+  }
+}
+
+/** What `readVerification` would read if the session were stored. */
+function verificationOf({ session, messages, threads }: SessionTree, removed: boolean) {
+  const verified = threads.flatMap((thread) => {
+    const head = thread.checkpoints.findLast(({ ns }) => ns === "");
+    return head === undefined
+      ? []
+      : [verifiedThread(thread, { head, session_id: session.id, removed })];
+  });
+  return {
+    session_id: session.id,
+    counters: { ...session, input_tokens_ahead: session.input_tokens_ahead ?? 0 },
+    rows: messages.map((message) => messageRow(session.id, message)),
+    // storing a thread marks its latest checkpoint, in whichever row that comes to be
+    heads: verified.map((thread) => ({ ...thread, head_row: 1 })),
+    lost: [],
+    threads: verified,
+  } satisfies Verification;
+}
+
+interface HeadOfThread {
+  readonly head: PortableCheckpoint;
+  readonly session_id: string;
+  readonly removed: boolean;
+}
+
+function verifiedThread(
+  thread: PortableThread,
+  { head, session_id, removed }: HeadOfThread,
+): VerifiedThread {
+  const body = (place: number): BodyRow => {
+    const text = at(thread.bodies, place);
+    return { id: place, hash: textHash(text), body: text };
+  };
+  const thread_id = threadId(session_id, thread.suffix);
+  const read = checkpointOf(thread, { head, thread_id });
+  const wanted = wantedBy([read]);
+  const lists = [...wanted.lists].map(([list, length]) => {
+    const items = itemsOf(thread, { list, length }).map(body);
+    return { list, length, start: null, items };
+  });
+  const version = messagesOf(read.channels);
+  const messages = lists.find(({ list }) => list === version?.list)?.items ?? [];
+  const present = messages.slice(0, version?.length ?? 0);
+  const known = new Set(present.map(({ id }) => id));
+  const shape = body(head.shape);
+  return {
+    thread_id,
+    suffix: thread.suffix,
+    ts: head.ts,
+    fault: null,
+    messages: present,
+    head: {
+      page: { checkpoints: [read], lists, bodies: [...wanted.bodies].map(body) },
+      shape_hash: shape.hash,
+    },
+    others: removed
+      ? thread.bodies.flatMap((_, place) => (known.has(place) ? [] : [body(place)]))
+      : [],
+  };
+}
+
+/** The checkpoint as read from the database, if places in the export were ids. */
+function checkpointOf(
+  { bodies, writes }: PortableThread,
+  { head, thread_id }: { readonly head: PortableCheckpoint; readonly thread_id: string },
+): CheckpointRead {
+  const writesOf = (checkpoint_id: string | null) =>
+    writes
+      .filter((one) => one.ns === head.ns && one.checkpoint_id === checkpoint_id)
+      .map(({ task_id, writes: own }) => ({
+        task_id,
+        writes: own as readonly unknown[] as readonly StoredWrite[],
+      }));
+  return {
+    ...head,
+    row: 1,
+    head_row: 1,
+    head_length: 0,
+    thread: 0,
+    thread_id,
+    shape: at(bodies, head.shape),
+    channels: head.channels as Readonly<Record<string, StoredValue>>,
+    metadata: head.metadata as StoredValue,
+    writes: writesOf(head.checkpoint_id),
+    parent_writes: writesOf(head.parent_id),
+  };
+}
+
+/** Places of the first bodies of a list, which may begin with those of earlier lists. */
+function itemsOf({ lists }: PortableThread, { list, length }: ListVersion): number[] {
+  const segments: (readonly number[])[] = [];
+  let end = length;
+  for (let place: number | null = list; place !== null && end > 0;) {
+    const { base, base_length, items }: PortableThread["lists"][number] = at(lists, place);
+    segments.push(items.slice(0, Math.max(0, end - base_length)));
+    end = Math.min(end, base_length);
+    place = base;
+  }
+  return segments.toReversed().flat();
+}

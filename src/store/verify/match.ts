@@ -1,0 +1,188 @@
+import { type MirrorMessage, mirrorColumns } from "../messages/mirror.ts";
+import type { CheckpointMessage, CheckpointMessages } from "./checkpoint-messages.ts";
+import type { MirrorRow } from "./mirror.ts";
+
+/** Which row of a mirror stands for what. Every row is in one of these, in order of `seq`. */
+export interface Match {
+  /** Every message of the checkpoints, in their order, with its row; null where it has none. */
+  readonly messages: readonly MatchedMessage[];
+  /** Rows of messages that the agent has taken out of a thread: the history stays readable. */
+  readonly removed: readonly { readonly row: MirrorRow; readonly message: MirrorMessage }[];
+  /** User messages that no checkpoint holds, by right. */
+  readonly pending: readonly MirrorRow[];
+  /** User messages that say a checkpoint holds them, and none does. */
+  readonly stray: readonly MirrorRow[];
+  /** Rows that nothing explains. */
+  readonly extra: readonly MirrorRow[];
+  /** What user messages said before the agent changed or removed them. */
+  readonly earlierTexts: readonly string[];
+  /**
+   * False where messages were removed and an answer's provider did not say what it was sent: what
+   * stood before the answer then can no longer be told.
+   */
+  readonly inputIsKnown: boolean;
+}
+
+export interface MatchedMessage extends CheckpointMessage {
+  readonly row: MirrorRow | null;
+}
+
+/** Joins the rows with the messages of the checkpoints, by id. */
+export function matchRows(rows: readonly MirrorRow[], truth: CheckpointMessages): Match {
+  const byId = new Map(rows.map((row) => [row.message_id, row]));
+  const messages = truth.messages.map((one) => ({
+    ...one,
+    row: byId.get(one.message.message_id) ?? null,
+  }));
+  const known = new Set(truth.messages.map(({ message }) => message.message_id));
+  const removedOnes = createRemoved(truth.removed);
+  const removed: Match["removed"][number][] = [];
+  const pending: MirrorRow[] = [];
+  const stray: MirrorRow[] = [];
+  const extra: MirrorRow[] = [];
+  for (const row of rows) {
+    if (known.has(row.message_id)) {
+      continue;
+    }
+    if (row.role === "user" && row.checkpointed === 0) {
+      pending.push(row);
+      continue;
+    }
+    const message = removedOnes.take(row);
+    if (message !== null) {
+      removed.push({ row, message });
+    } else {
+      (row.role === "user" ? stray : extra).push(row);
+    }
+  }
+  const inputIsKnown = removed.length === 0 || !truth.estimated;
+  const earlierTexts = truth.removed
+    .filter(({ role }) => role === "user")
+    .map(({ content }) => content);
+  return { messages, removed, pending, stray, extra, earlierTexts, inputIsKnown };
+}
+
+/** What a row has to share with its message. */
+export const COMPARED = ["role", "content", "tool_calls", "token_count", "is_summary"] as const;
+
+/**
+ * A message that was removed may have more than one body, one for each edit, and its row may have
+ * been given another id when a summary took its own. So a row is looked for by what it says first.
+ */
+function createRemoved(messages: readonly MirrorMessage[]) {
+  const bySaying = new Map<string, MirrorMessage[]>();
+  const byId = new Map<string, MirrorMessage>();
+  for (const message of messages) {
+    const saying = sayingOf(mirrorColumns(message));
+    bySaying.set(saying, [...(bySaying.get(saying) ?? []), message]);
+    byId.set(message.message_id, message);
+  }
+  return {
+    take: (row: MirrorRow): MirrorMessage | null => {
+      const same = bySaying.get(sayingOf(row)) ?? [];
+      const own = same.findIndex(({ message_id }) => message_id === row.message_id);
+      const [message] = same.splice(Math.max(own, 0), 1);
+      return message ?? byId.get(row.message_id) ?? null;
+    },
+  };
+}
+
+function sayingOf(columns: Pick<MirrorRow, (typeof COMPARED)[number]>): string {
+  return JSON.stringify(COMPARED.map((column) => columns[column]));
+}
+
+/*
+ * A user message may have been appended through the API while an exchange was at work: its row then
+ * stands before the answer's, and the checkpoint has it behind. So of two messages the rows may
+ * stand the other way round only where the first is none of the user's and the second is. A summary
+ * stands where it was made, whatever it takes the place of in the thread. A message that came without
+ * authentication is handed over once somebody has accepted it, however late that is.
+ */
+
+/** Rows that stand before one that they have to follow, ascending in the checkpoints' order. */
+export function misplacedRows(messages: readonly MatchedMessage[]): MirrorRow[] {
+  const misplaced: MirrorRow[] = [];
+  let lastUser = 0;
+  let last = 0;
+  for (const { row, message } of messages) {
+    if (row === null || isFree({ row, message })) {
+      continue;
+    }
+    const isUser = message.role === "user";
+    if (row.seq < (isUser ? lastUser : last)) {
+      misplaced.push(row);
+    }
+    last = Math.max(last, row.seq);
+    lastUser = isUser ? Math.max(lastUser, row.seq) : lastUser;
+  }
+  return misplaced;
+}
+
+/**
+ * The messages of the checkpoints in the order in which their rows have to stand: as the rows do
+ * where that is right, with the missing ones between them, else as the checkpoints have them.
+ */
+export function orderedMessages(messages: readonly MatchedMessage[]): MatchedMessage[] {
+  if (misplacedRows(messages).length > 0) {
+    return [...messages];
+  }
+  const present = messages.filter((one) => one.row !== null).sort((a, b) => seqOf(a) - seqOf(b));
+  const gaps = gapsOf(messages, new Map(present.map((one, index) => [one, index])));
+  const ordered: MatchedMessage[] = [...(gaps.get(-1) ?? [])];
+  for (const [index, one] of present.entries()) {
+    ordered.push(one, ...(gaps.get(index) ?? []));
+  }
+  return ordered;
+}
+
+/**
+ * The missing messages by the row that they follow, -1 for none. One of the user's goes in front of
+ * everything that has to follow it, any other behind everything that it has to follow.
+ */
+function gapsOf(
+  messages: readonly MatchedMessage[],
+  places: ReadonlyMap<MatchedMessage, number>,
+): Map<number, MatchedMessage[]> {
+  const nextPresent = earliestBehind(messages, places);
+  const gaps = new Map<number, MatchedMessage[]>();
+  let last = -1;
+  for (const [index, one] of messages.entries()) {
+    const place = places.get(one);
+    if (place !== undefined) {
+      last = isFree(one) ? last : Math.max(last, place);
+      continue;
+    }
+    const before = (nextPresent[index] ?? places.size) - 1;
+    const gap = one.message.role === "user" ? Math.min(last, before) : last;
+    const others = gaps.get(gap);
+    if (others === undefined) {
+      gaps.set(gap, [one]);
+    } else {
+      others.push(one);
+    }
+  }
+  return gaps;
+}
+
+/** For each message, the first place at which the row of a later one stands. */
+function earliestBehind(
+  messages: readonly MatchedMessage[],
+  places: ReadonlyMap<MatchedMessage, number>,
+): number[] {
+  const earliest: number[] = [];
+  let first = places.size;
+  for (const one of messages.toReversed()) {
+    earliest.push(first);
+    first = isFree(one) ? first : Math.min(first, places.get(one) ?? first);
+  }
+  return earliest.reverse();
+}
+
+/** Whether the row may be anywhere, whatever the thread's order is. */
+export function isFree({ row, message }: Pick<MatchedMessage, "row" | "message">): boolean {
+  return message.is_summary || row?.authenticated === 0;
+}
+
+function seqOf({ row }: MatchedMessage): number {
+  return row?.seq ?? 0;
+}

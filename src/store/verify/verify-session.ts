@@ -1,0 +1,89 @@
+import type { Operation, Store } from "../store.ts";
+import { checkpointMessages } from "./checkpoint-messages.ts";
+import { compareMirror, type Difference, LEFT_ALONE } from "./differences.ts";
+import { type ExpectedMirror, expectedMirror } from "./expected.ts";
+import { matchRows } from "./match.ts";
+import type { Mirror } from "./mirror.ts";
+import { readVerification, type Verification } from "./read.ts";
+import { compareRecord } from "./record.ts";
+
+/** What came out of comparing a session's mirror with its checkpoints. */
+export interface VerifiedSession extends ComparedMirror {
+  readonly proof: Mirror & Verification;
+}
+
+interface ComparedMirror {
+  readonly desired: ExpectedMirror;
+  readonly findings: readonly Difference[];
+  /** User messages that wait for the agent or were archived before it got them. */
+  readonly pending: number;
+}
+
+/**
+ * Compares a session's mirror with its checkpoints, both of one moment, even while an exchange is
+ * running. Linear in the session's messages. Error codes: `session_not_found`, `database_*`.
+ */
+export async function verifySession(store: Store, session_id: string): Promise<VerifiedSession> {
+  const verified = await verify(store, { session_id, removed: false });
+  // what the agent took out of a thread is looked up only if a row asks for it
+  return isExplained(verified) ? verified : verify(store, { session_id, removed: true });
+}
+
+async function verify(
+  store: Store,
+  input: { readonly session_id: string; readonly removed: boolean },
+): Promise<VerifiedSession> {
+  const proof = await store.read(readVerification, input);
+  const compared = compare(proof);
+  return { ...compared, proof, findings: [...compared.findings, ...compareRecord(proof.record)] };
+}
+
+/** The first thing for which a session is not stored as it is; null if there is none. */
+export async function firstDifference(store: Store, id: string): Promise<string | null> {
+  return firstSentence(await verifySession(store, id));
+}
+
+/** The same for a session that is not stored; `read` gives it with or without removed messages. */
+export function firstMirrorDifference(read: (removed: boolean) => Verification): string | null {
+  const compared = compare(read(false));
+  return firstSentence(isExplained(compared) ? compared : compare(read(true)));
+}
+
+function compare(state: Verification): ComparedMirror {
+  const truth = checkpointMessages(state);
+  const match = matchRows(state.rows, truth);
+  const desired = expectedMirror(state, match);
+  const findings = compareMirror({ mirror: state, truth, match, desired });
+  return { desired, findings, pending: match.pending.length };
+}
+
+function isExplained({ findings }: ComparedMirror): boolean {
+  return findings.every(
+    ({ kind, seq }) =>
+      kind !== "title" &&
+      (seq === null || !["extra", "pending", "checkpoint_missing"].includes(kind)),
+  );
+}
+
+/** A session of an older program may have values that nothing shows the right one of. */
+function firstSentence({ findings }: ComparedMirror): string | null {
+  return findings.find(({ kind }) => !LEFT_ALONE.has(kind))?.sentence ?? null;
+}
+
+export interface SessionIds {
+  /** Only ids after this one. */
+  readonly after: string;
+  readonly limit: number;
+}
+
+/** Ids of sessions in ascending order: a walk over all that new activity does not disturb. */
+export const readSessionIds: Operation<SessionIds, readonly string[]> = async (tx, input) => {
+  const rows = await tx.db
+    .selectFrom("sessions")
+    .select("id")
+    .where("id", ">", input.after)
+    .orderBy("id")
+    .limit(input.limit)
+    .execute();
+  return rows.map((row) => row.id);
+};
