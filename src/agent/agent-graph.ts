@@ -13,9 +13,9 @@ import {
 } from "@langchain/langgraph";
 import type { BaseCheckpointSaver } from "@langchain/langgraph-checkpoint";
 
-import { newId } from "../core/ids.ts";
 import { appendMessages } from "../langgraph/append-messages.ts";
 import type { AnswerProgress } from "./answer-progress.ts";
+import type { CallModel } from "./models/call-model.ts";
 import { droppedAnswer } from "./dropped-answer.ts";
 import { sendable } from "./sendable.ts";
 import { sanitizeAnswer } from "./sanitize-answer.ts";
@@ -27,8 +27,7 @@ export interface AgentGraphParts {
   readonly tools: readonly StructuredToolInterface[];
   readonly systemPrompt: string;
   readonly saver: BaseCheckpointSaver;
-  /** Called before each call of the model; throws if there may be no more. */
-  readonly countModelCall: () => void;
+  readonly callModel: CallModel;
   /** What the model is shown of a thread. */
   readonly shown: (messages: readonly BaseMessage[]) => readonly BaseMessage[];
   /** Called with each answer and each result, before it is stored. */
@@ -86,12 +85,17 @@ function modelNode(parts: AgentGraphParts) {
     const dropped = droppedAnswer(messages);
     const history = dropped === null ? messages : messages.slice(0, -1);
     const sent = [...prompt, ...sendable(parts.shown(history))];
-    parts.countModelCall();
-    const id = dropped?.id ?? newId();
-    const metadata = { ...config.metadata, [ANSWER_ID]: id };
-    // a client that does not hear of the abort must not hold up the exchange
-    const answer = await raceWithSignal(asked.invoke(sent, { ...config, metadata }), config.signal);
-    const given = sanitizeAnswer(answer, { tools: names, history, id });
+    const given = await parts.callModel({
+      id: dropped?.id,
+      signal: config.signal,
+      ask: async (id) => {
+        const metadata = { ...config.metadata, [ANSWER_ID]: id };
+        const asking = asked.invoke(sent, { ...config, metadata });
+        // a client that does not hear of the abort must not hold up the exchange
+        const answer = await raceWithSignal(asking, config.signal);
+        return sanitizeAnswer(answer, { tools: names, history, id });
+      },
+    });
     for (const message of given) {
       // the results are refusals of calls, for which nothing ran
       parts.onMessage(message, 0);

@@ -4,6 +4,8 @@ import type { BaseCheckpointSaver } from "@langchain/langgraph-checkpoint";
 
 import type { Session } from "../core/sessions.ts";
 import type { AnswerProgress } from "./answer-progress.ts";
+import { newId } from "../core/ids.ts";
+import type { CallModel } from "./models/call-model.ts";
 import { agentGraph } from "./agent-graph.ts";
 import type { Compaction } from "./compaction/compaction.ts";
 import type { Persona } from "../exchange/personas/persona.ts";
@@ -23,8 +25,8 @@ export interface AgentParts {
   /** The tool that begins sub-agents, or null. */
   readonly delegate: StructuredToolInterface | null;
   readonly protectedPaths: readonly string[];
-  /** See `ExchangeTree`; without it the model's calls are not counted. */
-  readonly countModelCall?: () => void;
+  /** Without it each call of the model is one attempt, and not counted. */
+  readonly callModel?: CallModel;
   /** Keeps the model's calls within its context; without it the model is sent every message. */
   readonly compaction?: Compaction;
   /** Called with each answer and each result of a tool. */
@@ -46,7 +48,7 @@ export function buildAgent(parts: AgentParts) {
     ],
     systemPrompt: prompt,
     saver: parts.saver,
-    countModelCall: () => parts.countModelCall?.(),
+    callModel: parts.callModel ?? (({ id = newId(), ask }) => ask(id)),
     onMessage: (...message) => parts.onMessage?.(...message),
     shown: (messages) => parts.compaction?.shown(messages, prompt) ?? messages,
   });

@@ -25,6 +25,7 @@ import { createExchangeTree } from "../exchange/exchange-tree.ts";
 import { type HeldSession, holdLease } from "../exchange/lease-holder.ts";
 import { chosenModel } from "../exchange/models/choose.ts";
 import { modelSettings } from "../exchange/models/settings.ts";
+import { createCallModel } from "./models/call-model.ts";
 import { openModel } from "./models/open.ts";
 import { loadPersona } from "../exchange/personas/load.ts";
 import { DEFAULT_PERSONA } from "../exchange/personas/persona.ts";
@@ -158,8 +159,12 @@ async function compactSession(input: {
   const thread = { agent, id: threadId(session.id, session.thread_suffix) };
   const signal = AbortSignal.any([input.signal, held.lost]);
   const tree = createExchangeTree(parts.limits);
-  const countModelCall = (): void => tree.countModelCall();
-  const outcome = await compactThread({ thread, saver, prepared, signal, countModelCall });
+  const callModel = createCallModel({
+    models: parts.models,
+    prepared,
+    count: () => tree.countModelCall(),
+  });
+  const outcome = await compactThread({ thread, saver, prepared, signal, callModel });
   held.lost.throwIfAborted();
   return { outcome, thread_id: thread.id };
 }

@@ -16,6 +16,7 @@ import type { ExchangeRequest, Live } from "../exchange/exchanger.ts";
 import type { AgentOptions, Prepared } from "./exchange-context.ts";
 import type { ExchangeResult } from "../exchange/events.ts";
 import { type Report, reportStored } from "../exchange/report-events.ts";
+import { createCallModel } from "./models/call-model.ts";
 import type { HeldSession } from "../exchange/lease-holder.ts";
 import { type GraphInput, streamAnswer } from "./stream-answer.ts";
 import { mayBeRepeated, readThread, withResults, type ThreadState } from "./thread-state.ts";
@@ -55,11 +56,18 @@ export async function runExchange(input: RunExchangeInput): Promise<ExchangeRun>
   });
   const progress = createAnswerProgress(report);
   const signal = AbortSignal.any([input.live.signal, held.lost]);
+  const callModel = createCallModel({
+    models: parts.models,
+    prepared,
+    count: input.countModelCall,
+    hasText: (id) => progress.arrived().id === id,
+    report,
+  });
   const compaction = createCompaction({
     model: prepared.model,
     window: prepared.window,
     signal,
-    countModelCall: input.countModelCall,
+    callModel,
     report,
   });
   const agent = buildAgent({
@@ -68,7 +76,7 @@ export async function runExchange(input: RunExchangeInput): Promise<ExchangeRun>
     saver: input.saver,
     delegate: input.subAgents(before),
     protectedPaths: parts.protectedPaths,
-    countModelCall: input.countModelCall,
+    callModel,
     compaction,
     onMessage: progress.onMessage,
   });

@@ -83,6 +83,7 @@ const SHOWN_OF_CHILDREN: ReadonlySet<string> = new Set([
   "child_waiting",
   "tool_call",
   "tool_result",
+  "retry",
 ]);
 
 async function lastAnswer(store: Store, child: Session): Promise<string> {

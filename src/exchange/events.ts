@@ -64,6 +64,17 @@ export const ExchangeEvent = Type.Union([
     content_bytes: count(),
     duration_ms: count(),
   }),
+  /**
+   * The answer `message_id` failed in passing: what was reported of it is void. The provider is asked
+   * again after `delay_ms`, for an answer with another id.
+   */
+  event("retry", {
+    message_id: text(),
+    attempt: Type.Integer({ minimum: 2 }),
+    code: oneOf(ERROR_CODES),
+    reason: text(),
+    delay_ms: count(),
+  }),
   /** The tokens of one answer or summary, as the provider counted them. */
   event("usage", { message_id: text(), input_tokens: count(), output_tokens: count() }),
   /** A sub-agent runs for the call `call_id`. */

@@ -45,6 +45,35 @@ it.each([
   },
 );
 
+it("[RETRY-8] a process that is killed while it waits for a provider leaves what can be continued", async () => {
+  await using provider = await startScriptedProvider("openai", (index) =>
+    index === 0
+      ? [{ kind: "status", status: 503, headers: { "retry-after": "60" } }]
+      : [{ kind: "text", text: "the answer" }],
+  );
+  const home = freshHome(provider.env);
+  const id = idLike("abcdef1");
+  const running = home.start(["--session", id, "-p", "the question"]);
+  await new Promise<void>((resolve) =>
+    running.child.stderr?.on("data", () => {
+      if (
+        /^note: the OpenAI service has an error or too much to do \(status 503.*\); asking again in 60 s\.$/m.test(
+          running.stderr(),
+        )
+      ) {
+        resolve();
+      }
+    }),
+  );
+  await running.stop();
+  const { stdout } = await home.call(["--session", id, "--continue-exchange"]);
+  expect(stdout).toContain("the answer");
+  expect(rowsOf(await detailOf(home, id))).toEqual([
+    [1, "user", "the question"],
+    [2, "assistant", "the answer"],
+  ]);
+});
+
 it("[CLI-96] the reason for which a tool failed is on the screen", async () => {
   await using provider = await startScriptedProvider("openai", (index) =>
     index === 0

@@ -19,7 +19,12 @@ export type Step =
   /** The connection stays open, and nothing more comes. */
   | { readonly kind: "stall" }
   /** In place of an answer. */
-  | { readonly kind: "status"; readonly status: number };
+  | {
+      readonly kind: "status";
+      readonly status: number;
+      readonly headers?: Readonly<Record<string, string>>;
+      readonly error?: Readonly<Record<string, string>>;
+    };
 
 export interface ScriptedProvider extends AsyncDisposable {
   /** The body of each request so far. */
@@ -74,8 +79,10 @@ async function play(response: ServerResponse, format: Format, steps: readonly St
   response.on("error", () => undefined);
   const [first] = steps;
   if (first?.kind === "status") {
-    response.writeHead(first.status, { "content-type": "application/json" });
-    response.end(JSON.stringify({ error: { message: "refused", type: "test_error" } }));
+    response.writeHead(first.status, { "content-type": "application/json", ...first.headers });
+    response.end(
+      JSON.stringify({ error: { message: "refused", type: "test_error", ...first.error } }),
+    );
     return;
   }
   response.writeHead(200, { "content-type": format.type });

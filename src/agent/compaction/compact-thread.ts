@@ -4,6 +4,7 @@ import { RepriseError } from "../../core/errors.ts";
 import type { AgentThread } from "../agent.ts";
 import type { Compacted } from "../../exchange/exchanger.ts";
 import type { Prepared } from "../exchange-context.ts";
+import type { CallModel } from "../models/call-model.ts";
 import { modelFailure } from "../models/failure.ts";
 import { messagesOf, readThread } from "../thread-state.ts";
 import { addSummary } from "./add-summary.ts";
@@ -21,9 +22,9 @@ export async function compactThread(input: {
   readonly saver: BaseCheckpointSaver;
   readonly prepared: Prepared;
   readonly signal: AbortSignal;
-  readonly countModelCall: () => void;
+  readonly callModel: CallModel;
 }): Promise<Compacted["outcome"]> {
-  const { thread, saver, prepared, signal, countModelCall } = input;
+  const { thread, saver, prepared, signal, callModel } = input;
   const { openCalls } = await readThread(saver, thread.id);
   if (openCalls.length > 0) {
     throw new RepriseError(
@@ -39,10 +40,7 @@ export async function compactThread(input: {
   }
   try {
     const { model, window } = prepared;
-    await addSummary(
-      thread,
-      await summariseUpTo({ model, window, signal, countModelCall, view, cut }),
-    );
+    await addSummary(thread, await summariseUpTo({ model, window, signal, callModel, view, cut }));
     return "compacted";
   } catch (error) {
     if (signal.aborted) {

@@ -4,6 +4,7 @@ import type { BaseMessage } from "@langchain/core/messages";
 import { RepriseError } from "../../core/errors.ts";
 import type { Report } from "../../exchange/report-events.ts";
 import { reportUsage } from "../answer-progress.ts";
+import type { CallModel } from "../models/call-model.ts";
 import { endsExchange } from "../tools-node.ts";
 import { cutToFit } from "./cut.ts";
 import { contextTokens } from "./context-tokens.ts";
@@ -15,8 +16,7 @@ export interface CompactionParts {
   /** Tokens that the model reads at most. */
   readonly window: number;
   readonly signal: AbortSignal;
-  /** Called before each call of the model; throws if there may be no more. */
-  readonly countModelCall: () => void;
+  readonly callModel: CallModel;
   readonly report: Report;
 }
 

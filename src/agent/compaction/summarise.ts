@@ -3,6 +3,7 @@ import { AIMessage, type BaseMessage, HumanMessage, SystemMessage } from "@langc
 
 import { RepriseError } from "../../core/errors.ts";
 import { estimateTokens } from "../../core/text.ts";
+import type { CallModel } from "../models/call-model.ts";
 import { modelFailure } from "../models/failure.ts";
 import { summaryPrompt } from "./prompt.ts";
 import { transcriptParts } from "./transcript.ts";
@@ -17,8 +18,7 @@ export interface SummariseInput {
   /** Tokens that the model reads at most. */
   readonly window: number;
   readonly signal: AbortSignal;
-  /** Called before each call of the model; throws if there may be no more. */
-  readonly countModelCall: () => void;
+  readonly callModel: CallModel;
 }
 
 /**
@@ -61,8 +61,8 @@ async function summariseBy(
   let text = input.before ?? "";
   for (const part of parts) {
     const sent = [new SystemMessage(summaryPrompt(words)), new HumanMessage(material(text, part))];
-    input.countModelCall();
-    const answer = await input.model.invoke(sent, { signal: input.signal });
+    const { model, signal } = input;
+    const answer = await input.callModel({ signal, ask: () => model.invoke(sent, { signal }) });
     const counted = usageOf(answer, sent);
     usage.input_tokens += counted.input_tokens;
     usage.output_tokens += counted.output_tokens;

@@ -94,6 +94,14 @@ export function modelFailure(
   return new RepriseError("model_failed", message, { cause: error });
 }
 
+/** Why a call failed, for a person who need not do anything about it: without what to do. */
+export function failureReason(error: unknown, name: string): string {
+  const found = readProviderError(error);
+  const cause = CAUSES.find(({ applies }) => applies(found));
+  const [says = ""] = (cause?.says ?? "failed").split(";");
+  return `${labelOf(name)} ${says}${detail(found)}`;
+}
+
 function labelOf(name: string): string {
   try {
     return PROVIDER_LABELS[parseModelName(name).provider];

@@ -6,7 +6,8 @@ import { type ModelSettings, modelSettings } from "../../exchange/models/setting
 /**
  * The chat model behind `provider:model`, loading only that provider's client. Nothing is sent yet.
  * It streams when it is streamed. The clients' own `streaming` option stays off: with it, openai's
- * client downloads a tokenizer from the network after every answer.
+ * client downloads a tokenizer from the network after every answer. Nothing is repeated: that is
+ * for `createCallModel`.
  *
  * Keys, addresses and accounts come from `config` alone: what the clients would read from the
  * environment is set explicitly. Error codes: as `modelSettings`.
@@ -42,7 +43,7 @@ async function openAnthropic(opening: Opening): Promise<BaseChatModel> {
     apiKey,
     anthropicApiUrl: baseUrl,
     streamUsage: true,
-    maxRetries: config.retries,
+    maxRetries: 0,
     clientOptions: { authToken: null, logLevel: "off", timeout: config.timeoutMs } as const,
   };
   return new AnthropicClient(fields, config.idle);
@@ -55,7 +56,7 @@ async function openOpenAi(opening: Opening): Promise<BaseChatModel> {
     model,
     apiKey,
     streamUsage: true,
-    maxRetries: config.retries,
+    maxRetries: 0,
     timeout: config.timeoutMs,
     configuration: {
       baseURL: baseUrl,
@@ -75,7 +76,7 @@ async function openOllama(opening: Opening): Promise<BaseChatModel> {
     model,
     baseUrl,
     numCtx: window,
-    maxRetries: config.retries,
+    maxRetries: 0,
   };
   return new OllamaClient(fields, config.idle);
 }

@@ -9,6 +9,8 @@ export interface ProviderError {
   readonly timedOut: boolean;
   readonly contextFull: boolean;
   readonly quota: boolean;
+  /** How long the provider asks to wait, in milliseconds; null if it does not say. */
+  readonly retryAfterMs: number | null;
 }
 
 /** A client wraps the network's error two or three deep; a loop of causes must end. */
@@ -36,7 +38,44 @@ export function readProviderError(error: unknown): ProviderError {
     timedOut: codes.some((code) => TIMED_OUT.test(code)) || names.some(isTimeout),
     contextFull: names.includes("ContextOverflowError") || CONTEXT_FULL.test(said),
     quota: QUOTA.test(said),
+    retryAfterMs: chain.map(retryAfterOf).find((ms) => ms !== null) ?? null,
   };
+}
+
+/** Of errors in a stream that has begun with status 200. */
+const PASSING_TYPES: readonly (string | null)[] = [
+  "rate_limit_error",
+  "overloaded_error",
+  "api_error",
+];
+
+/** True for a failure that may be over in a moment. */
+export function mayRepeat(error: ProviderError): boolean {
+  const { status, type, connection, timedOut, contextFull, quota } = error;
+  if (contextFull || quota) {
+    return false;
+  }
+  return status === null
+    ? connection !== null || timedOut || PASSING_TYPES.includes(type)
+    : status >= 500 || status === 408 || status === 409 || status === 429;
+}
+
+/**
+ * Milliseconds that a `Retry-After` means, which is a number of seconds or an HTTP date; null for
+ * anything else.
+ */
+export function parseRetryAfter(value: string, now: number): number | null {
+  if (/^\d+(?:\.\d+)?$/.test(value.trim())) {
+    return Number(value) * 1000;
+  }
+  const date = Date.parse(value);
+  return Number.isNaN(date) ? null : Math.max(0, date - now);
+}
+
+function retryAfterOf(link: object): number | null {
+  const headers: unknown = Reflect.get(link, "headers");
+  const value = headers instanceof Headers ? headers.get("retry-after") : null;
+  return value === null ? null : parseRetryAfter(value, Date.now());
 }
 
 /** The error, its causes, and the parsed bodies that the clients keep in `error`. */

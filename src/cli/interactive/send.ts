@@ -99,6 +99,10 @@ function plainScreen(cli: CliContext): PlainScreen {
             noticeLine(cli, `· ${shortened(event.name)} failed: ${shortened(reason)}`);
           }
           break;
+        case "retry":
+          answer.breakLine();
+          noticeLine(cli, `note: ${event.reason}; asking again in ${seconds(event.delay_ms)}.`);
+          break;
         case "child":
           answer.breakLine();
           noticeLine(
@@ -130,6 +134,10 @@ function plainScreen(cli: CliContext): PlainScreen {
       }
     },
   };
+}
+
+function seconds(ms: number): string {
+  return `${Math.max(1, Math.round(ms / 1000))} s`;
 }
 
 /** Characters of a tool's name, of a call's arguments, or of the reason for its failure, that a line shows. */

@@ -7,8 +7,10 @@ export interface ModelConfig {
   readonly anthropic: ProviderConfig;
   readonly openai: ProviderConfig;
   readonly ollama: { readonly baseUrl: string | null };
-  /** How often a call that failed in passing is tried again. */
+  /** How often a call that failed in passing is repeated. */
   readonly retries: number;
+  /** The shortest wait before the first of them; it doubles with each. */
+  readonly retryDelayMs: number;
   /** How long a provider may take to begin its answer, in milliseconds. */
   readonly timeoutMs: number;
   /** How long a provider that has begun its answer may send nothing of it. */
@@ -53,6 +55,7 @@ export function modelConfig(env: Readonly<Record<string, string | undefined>>): 
     },
     ollama: { baseUrl: setting(env["OLLAMA_BASE_URL"]) ?? ollamaUrl(setting(env["OLLAMA_HOST"])) },
     retries: 2,
+    retryDelayMs: 1000,
     timeoutMs: 120_000,
     idle: { beforeTextMs: 300_000, afterTextMs: 60_000 },
     contextTokens: setting(env["REPRISE_CONTEXT_TOKENS"]),

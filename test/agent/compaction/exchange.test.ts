@@ -8,6 +8,7 @@ import { estimateTokens } from "../../../src/core/text.ts";
 import { readDetail } from "../../../src/store/messages/read.ts";
 import { startThread } from "../../../src/store/sessions/change.ts";
 import { readSession } from "../../../src/store/sessions/read.ts";
+import { modelConfig } from "../../../src/exchange/models/config.ts";
 import { type Bench, openBench } from "../../helpers/exchanger.ts";
 import {
   type ModelAnswer,
@@ -45,6 +46,33 @@ function summarising(): Promise<ModelServer> {
 async function openSmall(server: ModelServer, window = WINDOW): Promise<Bench> {
   return openBench(server, { REPRISE_CONTEXT_TOKENS: String(window) });
 }
+
+it("[RETRY-1] a summary that failed in passing is asked for again, also by /compact", async () => {
+  let failures = 0;
+  const server = await startModelServer({
+    answer: (messages) => {
+      if (isSummaryCall(messages) && failures % 2 === 0) {
+        failures += 1;
+        return { error: { message: "busy" }, status: 503 };
+      }
+      failures += isSummaryCall(messages) ? 1 : 0;
+      return counted(messages, { content: isSummaryCall(messages) ? "SUMMARY" : "answer" });
+    },
+  });
+  const env = { ...server.env("openai"), REPRISE_MODEL: "openai:gpt-test" };
+  const models = { ...modelConfig({ ...env, REPRISE_CONTEXT_TOKENS: "4000" }), retryDelayMs: 1 };
+  const bench = await openBench(server, {}, { models });
+  for (let index = 0; index < 5; index += 1) {
+    await bench.run({ text: question(index) });
+  }
+  const retries = bench.events.filter(({ type }) => type === "retry").length;
+  expect(retries).toBeGreaterThan(0);
+  expect(failures).toBe(2 * retries);
+  const exchanger = createExchanger(bench.parts);
+  const { outcome } = await exchanger.compact({ session_id: bench.session.id }, live);
+  expect(outcome).toBe("compacted");
+  expect(failures).toBe(2 * retries + 2);
+});
 
 function question(index: number): string {
   return `question ${index} ${"word ".repeat(600)}`;

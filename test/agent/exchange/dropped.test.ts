@@ -28,7 +28,7 @@ async function benchOf(
   const provider = await startScriptedProvider(name, (index) => scripts[index] ?? WHOLE);
   const models = modelConfig(provider.env);
   const bench = await openBench({ env: () => provider.env }, provider.env, {
-    models: { ...models, ...(idle === undefined ? {} : { idle }) },
+    models: { ...models, retries: 0, ...(idle === undefined ? {} : { idle }) },
   });
   return { bench, provider };
 }

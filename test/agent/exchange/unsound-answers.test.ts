@@ -131,7 +131,7 @@ it("[ANSWER-5] a thread that holds an unreadable call continues", async () => {
     systemPrompt: "",
     saver,
     shown: (all) => all,
-    countModelCall: () => undefined,
+    callModel: ({ ask }) => ask("answer"),
     onMessage: () => undefined,
   });
   const raw = { name: "read_file", args: "}}{", id: "call_1", index: 0 };
@@ -208,7 +208,7 @@ describe.each(["openai", "anthropic"] as const)("calls with the same id, from %s
       systemPrompt: "",
       saver: createCheckpointSaver({ store: bench.store }),
       shown: (all) => all,
-      countModelCall: () => undefined,
+      callModel: ({ ask }) => ask("answer"),
       onMessage: () => undefined,
     });
     const call = { id: "same", name: "read_file", args: {}, type: "tool_call" as const };

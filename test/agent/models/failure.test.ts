@@ -37,7 +37,7 @@ function configFor(url: string) {
     OPENAI_BASE_URL: `${url}/v1`,
     OLLAMA_BASE_URL: url,
   };
-  return { ...modelConfig(env), retries: 0 };
+  return modelConfig(env);
 }
 
 async function failureOf(name: string, url: string): Promise<RepriseError> {

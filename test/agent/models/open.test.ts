@@ -30,7 +30,7 @@ function configFor(url: string, keys: Record<string, string> = {}): ModelConfig 
     OLLAMA_HOST: url,
     ...keys,
   };
-  return { ...modelConfig(env), retries: 0 };
+  return modelConfig(env);
 }
 
 describe("openModel", () => {

@@ -1,0 +1,82 @@
+import { setTimeout as sleep } from "node:timers/promises";
+
+import { newId } from "../../core/ids.ts";
+import type { ModelConfig } from "../../exchange/models/config.ts";
+import type { Report } from "../../exchange/report-events.ts";
+import type { Prepared } from "../exchange-context.ts";
+import { failureReason, modelFailure } from "./failure.ts";
+import { mayRepeat, readProviderError } from "./provider-error.ts";
+
+/** One call of a model, which may take several attempts. */
+export interface ModelCall<Answer> {
+  /** The id that the answer has to get. Without it each attempt gets a new one. */
+  readonly id?: string | undefined;
+  /** Ends the call, also while it waits for the next attempt. */
+  readonly signal: AbortSignal | undefined;
+  /** Makes one attempt to get the answer with this id. */
+  readonly ask: (id: string) => Promise<Answer>;
+}
+
+/**
+ * Asks a model, and asks it again if the attempt failed in passing. The clients of the providers
+ * repeat nothing themselves. Throws what the last attempt threw, or the reason of the signal.
+ *
+ * Error codes: `call_limit_reached`.
+ */
+export type CallModel = <Answer>(call: ModelCall<Answer>) => Promise<Answer>;
+
+export interface CallModelOptions {
+  readonly models: Pick<ModelConfig, "retries" | "retryDelayMs">;
+  readonly prepared: Pick<Prepared, "modelName" | "keyless">;
+  /** Called before each call, once for all its attempts; throws if there may be no more. */
+  readonly count: () => void;
+  /** True if a part of this answer was reported already. */
+  readonly hasText?: (id: string) => boolean;
+  readonly report?: Report;
+}
+
+/** A provider that asks for a longer pause is not asked again. */
+const MAX_RETRY_AFTER_MS = 60_000;
+
+export function createCallModel(options: CallModelOptions): CallModel {
+  const { models, prepared, report, count } = options;
+  return async ({ id: fixedId, signal, ask }) => {
+    count();
+    for (let attempt = 1; ; attempt += 1) {
+      const id = fixedId ?? newId();
+      try {
+        return await ask(id);
+      } catch (error) {
+        signal?.throwIfAborted();
+        const delayMs = retryDelay(error, attempt, models.retryDelayMs);
+        // the pieces of two attempts under one id could not be told apart
+        const isMixed = id === fixedId && options.hasText?.(id) === true;
+        if (attempt > models.retries || delayMs === null || isMixed) {
+          throw error;
+        }
+        report?.({
+          type: "retry",
+          message_id: id,
+          attempt: attempt + 1,
+          code: modelFailure(error, prepared.modelName, prepared.keyless).code,
+          reason: failureReason(error, prepared.modelName),
+          delay_ms: delayMs,
+        });
+        await sleep(delayMs, undefined, { signal });
+      }
+    }
+  };
+}
+
+/**
+ * Milliseconds until the next attempt: what the provider asks for, else twice as long as before and
+ * up to as much again by chance. Null for an error that another attempt would meet again.
+ */
+function retryDelay(error: unknown, attempt: number, firstMs: number): number | null {
+  const found = readProviderError(error);
+  if (!mayRepeat(found) || (found.retryAfterMs ?? 0) > MAX_RETRY_AFTER_MS) {
+    return null;
+  }
+  const backoffMs = firstMs * 2 ** (attempt - 1);
+  return Math.round(found.retryAfterMs ?? backoffMs * (1 + Math.random()));
+}

@@ -1,0 +1,217 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+import { describe, expect, it, onTestFinished } from "vitest";
+
+import { parseRetryAfter } from "../../../src/agent/models/provider-error.ts";
+import type { ExchangeEvent } from "../../../src/exchange/events.ts";
+import { modelConfig } from "../../../src/exchange/models/config.ts";
+import { expectNoDrift } from "../../helpers/compare.ts";
+import { type Bench, openBench } from "../../helpers/exchanger.ts";
+import { refusedUrl } from "../../helpers/provider-server.ts";
+import {
+  type ProviderName,
+  PROVIDERS,
+  startScriptedProvider,
+  type Step,
+} from "../../helpers/scripted-provider.ts";
+
+const WHOLE: readonly Step[] = [{ kind: "text", text: "the whole answer" }];
+const HALF: readonly Step[] = [{ kind: "text", text: "half an ans" }, { kind: "drop" }];
+const CALL: readonly Step[] = [
+  { kind: "call", name: "read_file", args: '{"path":"a.txt"}', size: 4 },
+];
+
+function status(code: number, more: Pick<Step & { kind: "status" }, "headers" | "error"> = {}) {
+  return [{ kind: "status", status: code, ...more }] as const;
+}
+
+/** A session whose provider plays these scripts, one for each request, and then answers. */
+async function benchOf(
+  scripts: readonly (readonly Step[])[],
+  { name = "openai", retryDelayMs = 1 }: { name?: ProviderName; retryDelayMs?: number } = {},
+) {
+  const provider = await startScriptedProvider(name, (index) => scripts[index] ?? WHOLE);
+  onTestFinished(() => provider[Symbol.asyncDispose]());
+  const models = { ...modelConfig(provider.env), retryDelayMs };
+  const bench = await openBench({ env: () => provider.env }, provider.env, { models });
+  return { bench, provider };
+}
+
+function retriesOf({ events }: Bench) {
+  return events.filter((event) => event.type === "retry");
+}
+
+/** Ids of answers with the text that was reported of them, in order. */
+function textsOf(events: readonly ExchangeEvent[]): [string, string][] {
+  const texts = new Map<string, string>();
+  for (const event of events) {
+    if (event.type === "text") {
+      texts.set(event.message_id, (texts.get(event.message_id) ?? "") + event.text);
+    }
+  }
+  return [...texts];
+}
+
+describe("a provider that fails in passing", () => {
+  it.each(PROVIDERS)("[RETRY-1] %s: is asked again, at most twice", async (name) => {
+    const { bench, provider } = await benchOf([status(503), status(500)], { name });
+    expect((await bench.run({ text: "question" })).answer).toBe("the whole answer");
+    expect(provider.requests).toHaveLength(3);
+    expect(retriesOf(bench)).toMatchObject([
+      { attempt: 2, code: "model_failed", reason: expect.stringContaining("(status 503") },
+      { attempt: 3, code: "model_failed", reason: expect.stringContaining("(status 500") },
+    ]);
+    expect(await expectNoDrift(bench.database, bench.session.id)).toHaveLength(2);
+  });
+
+  it.each(PROVIDERS)("[RETRY-1] %s: fails as before after the third attempt", async (name) => {
+    const { bench, provider } = await benchOf([status(503), status(503), status(503)], { name });
+    await expect(bench.run({ text: "question" })).rejects.toMatchObject({
+      code: "model_failed",
+      message: expect.stringMatching(/has an error or too much to do; wait a moment \(status 503/),
+    });
+    expect(provider.requests).toHaveLength(3);
+    expect(retriesOf(bench)).toHaveLength(2);
+  });
+
+  it.each([408, 409, 429])("[RETRY-2] is asked again after status %s", async (code) => {
+    const { bench, provider } = await benchOf([status(code)]);
+    await bench.run({ text: "question" });
+    expect(provider.requests).toHaveLength(2);
+  });
+
+  it.each([400, 401, 403, 404, 422])(
+    "[RETRY-2] is not asked again after status %s",
+    async (code) => {
+      const { bench, provider } = await benchOf([status(code)]);
+      await expect(bench.run({ text: "question" })).rejects.toMatchObject({
+        code: expect.stringMatching(/^model_/),
+      });
+      expect(provider.requests).toHaveLength(1);
+      expect(retriesOf(bench)).toEqual([]);
+    },
+  );
+
+  it("[RETRY-2] is not asked again if the quota is used up", async () => {
+    const { bench, provider } = await benchOf([
+      status(429, { error: { code: "insufficient_quota" } }),
+    ]);
+    await expect(bench.run({ text: "question" })).rejects.toMatchObject({
+      code: "model_rate_limited",
+    });
+    expect(provider.requests).toHaveLength(1);
+  });
+
+  it("[RETRY-2] is asked again if it cannot be reached", async () => {
+    const env = { OPENAI_BASE_URL: await refusedUrl(), OPENAI_API_KEY: "key" };
+    const models = { ...modelConfig({ ...env, REPRISE_MODEL: "openai:x" }), retryDelayMs: 1 };
+    const bench = await openBench({ env: () => env }, env, { models });
+    await expect(bench.run({ text: "question" })).rejects.toMatchObject({
+      code: "model_unreachable",
+    });
+    expect(retriesOf(bench)).toMatchObject([{ code: "model_unreachable" }, { attempt: 3 }]);
+  });
+});
+
+describe("the wait before the next attempt", () => {
+  it("[RETRY-3] doubles, with up to as much again by chance", async () => {
+    const { bench } = await benchOf([status(503), status(503)], { retryDelayMs: 4 });
+    await bench.run({ text: "question" });
+    const [first = 0, second = 0] = retriesOf(bench).map(({ delay_ms }) => delay_ms);
+    expect([first >= 4, first <= 8, second >= 8, second <= 16]).toEqual([true, true, true, true]);
+  });
+
+  it.each(["openai", "anthropic"] as const)(
+    "[RETRY-4] %s: is what the provider asks for",
+    async (name) => {
+      const { bench } = await benchOf([status(429, { headers: { "retry-after": "1" } })], { name });
+      await bench.run({ text: "question" });
+      expect(retriesOf(bench)).toMatchObject([{ code: "model_rate_limited", delay_ms: 1000 }]);
+    },
+  );
+
+  it("[RETRY-4] may be given as a date; anything else means nothing", () => {
+    const now = Date.parse("2026-11-22T12:00:00Z");
+    expect(parseRetryAfter("Sun, 22 Nov 2026 12:00:07 GMT", now)).toBe(7000);
+    expect(parseRetryAfter("Sun, 22 Nov 2026 11:00:00 GMT", now)).toBe(0);
+    expect(parseRetryAfter(" 1.5 ", now)).toBe(1500);
+    expect(parseRetryAfter("-3", Number.NaN)).not.toBe(-3000);
+    expect(parseRetryAfter("soon", now)).toBeNull();
+  });
+
+  it("[RETRY-4] is not longer than a minute: the exchange fails instead", async () => {
+    const { bench, provider } = await benchOf([status(429, { headers: { "retry-after": "61" } })]);
+    await expect(bench.run({ text: "question" })).rejects.toMatchObject({
+      code: "model_rate_limited",
+    });
+    expect(provider.requests).toHaveLength(1);
+  });
+
+  it("[RETRY-5] ends at once when the exchange is stopped; the text that had arrived is kept", async () => {
+    const { bench, provider } = await benchOf([HALF], { retryDelayMs: 3_600_000 });
+    const stop = new AbortController();
+    const result = await bench.run(
+      { text: "question" },
+      {
+        signal: stop.signal,
+        listener: (event) => {
+          bench.events.push(event);
+          if (event.type === "retry") {
+            stop.abort();
+          }
+        },
+      },
+    );
+    expect(result).toMatchObject({ stopped: true, answer: "half an ans" });
+    expect(provider.requests).toHaveLength(1);
+    const [[id] = []] = textsOf(bench.events);
+    expect(result.messages.at(-1)).toMatchObject({ message_id: id, content: "half an ans" });
+  });
+});
+
+describe("an answer that broke off", () => {
+  it.each(PROVIDERS)("[RETRY-6] %s: begins again with a new id", async (name) => {
+    const { bench, provider } = await benchOf([HALF], { name });
+    const { messages } = await bench.run({ text: "question" });
+    expect(provider.requests).toHaveLength(2);
+    const [broken, whole] = textsOf(bench.events);
+    expect([broken?.[1], whole?.[1]]).toEqual(["half an ans", "the whole answer"]);
+    expect(retriesOf(bench)).toMatchObject([{ message_id: broken?.[0], attempt: 2 }]);
+    expect(messages.map(({ content }) => content)).toEqual(["question", "the whole answer"]);
+    expect(messages.at(-1)?.message_id).toBe(whole?.[0]);
+  });
+
+  it("[RETRY-6] is kept as the last attempt left it if all break off", async () => {
+    const last: readonly Step[] = [{ kind: "text", text: "the last" }, { kind: "drop" }];
+    const { bench } = await benchOf([HALF, HALF, last]);
+    await expect(bench.run({ text: "question" })).rejects.toMatchObject({
+      code: "model_unreachable",
+    });
+    const rows = await expectNoDrift(bench.database, bench.session.id);
+    expect(rows.map(({ content }) => content)).toEqual(["question", "the last"]);
+    expect(rows.at(-1)?.message_id).toBe(textsOf(bench.events).at(-1)?.[0]);
+  });
+
+  it("[RETRY-6] never runs a tool twice", async () => {
+    const { bench, provider } = await benchOf([CALL, HALF]);
+    writeFileSync(join(bench.repo, "a.txt"), "text");
+    expect((await bench.run({ text: "read" })).answer).toBe("the whole answer");
+    expect(provider.requests).toHaveLength(3);
+    expect(bench.events.filter(({ type }) => type === "tool_result")).toHaveLength(1);
+  });
+
+  it("[RETRY-7] in the place of a dropped one does not begin again within its exchange", async () => {
+    const { bench, provider } = await benchOf([HALF, HALF, HALF, status(503), HALF]);
+    await expect(bench.run({ text: "question" })).rejects.toMatchObject({
+      code: "model_unreachable",
+    });
+    expect(provider.requests).toHaveLength(3);
+    await expect(bench.run({ text: null })).rejects.toMatchObject({ code: "model_unreachable" });
+    // without text it was asked again, with text it was not
+    expect(provider.requests).toHaveLength(5);
+    expect((await bench.run({ text: null })).answer).toBe("the whole answer");
+    const rows = await expectNoDrift(bench.database, bench.session.id);
+    expect(rows.map(({ content }) => content)).toEqual(["question", "the whole answer"]);
+  });
+});
