@@ -26,8 +26,8 @@ export function builtinsAtOnce(): Plugin {
 }
 
 /**
- * Commander imports `node:child_process` for commands that are programs of their own, of which there
- * are none here: it is loaded should it ever be used.
+ * Commander imports `node:child_process` for commands that are separate programs. Reprise has none, so
+ * the module is loaded only if it is ever used.
  */
 export function lateChildProcess(): Plugin {
   const id = "\0late-child-process";

@@ -23,10 +23,10 @@ const RENAMED_MESSAGE = /\bclass (\w+Message(?:Chunk)?)\$\d/;
 
 /**
  * Bundles sources into ES modules that are loaded when they are needed: whatever `src/` imports by
- * `import()` is a file of its own. Names of files are stable, so that Node.js' compile cache holds
+ * `import()` becomes a separate file. File names are stable, so that Node.js' compile cache holds
  * one version of each.
  *
- * A warning of the bundler is an error: most tell of an import that will not be found.
+ * A warning of the bundler is an error: most are about an import that will not be found.
  */
 export async function bundle({
   root,

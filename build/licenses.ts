@@ -25,7 +25,7 @@ interface ThirdParty {
 /**
  * The name, version, licence and notice of every package whose code is part of a bundle, as text.
  *
- * @throws where a package's licence is not one of `ALLOWED`: somebody has to read it first.
+ * @throws if a package's licence is not one of `ALLOWED`: somebody has to read it first.
  */
 export function thirdPartyLicenses(outputs: readonly RolldownOutput[]): string {
   const folders = new Set(outputs.flatMap(packageFolders));
@@ -66,11 +66,11 @@ function readPackage(folder: string): ThirdParty {
     file === undefined ? inReadme(folder) : readFileSync(join(folder, file), "utf8").trim(),
     ...(existsSync(notice) ? [readFileSync(notice, "utf8").trim()] : []),
   ];
-  const text = texts.join("\n\n").trim() || `${license}; the package holds no text of its own.`;
+  const text = texts.join("\n\n").trim() || `${license}; the package has no licence text.`;
   return { name: String(name), version: String(version), license: String(license), text };
 }
 
-/** Some packages have their licence at the end of their README only; empty where there is none. */
+/** Some packages have their licence only at the end of their README; empty if there is none. */
 function inReadme(folder: string): string {
   const name = readdirSync(folder).find((entry) => /^readme\.md$/i.test(entry));
   const readme = name === undefined ? "" : readFileSync(join(folder, name), "utf8");

@@ -27,7 +27,7 @@ export function writeTypes(root: string, folder: string): void {
   }
 }
 
-/** The declarations that can be reached from one file, with imports of what stands beside them. */
+/** The declarations that can be reached from one file, with their relative imports. */
 function reachable(from: string): Map<string, string> {
   const found = new Map<string, string>();
   const waiting = [from];

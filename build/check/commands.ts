@@ -13,7 +13,7 @@ export interface Installed {
   readonly version: string;
 }
 
-/** Carries out every command of an installed package once; throws at the first that fails. */
+/** Runs every command of an installed package once; throws at the first that fails. */
 export async function tryCommands(installed: Installed): Promise<void> {
   const { home, project, bin, node, version } = installed;
   mkdirSync(project, { recursive: true });

@@ -14,7 +14,7 @@ export interface RunOptions {
   readonly input?: string;
 }
 
-/** Carries out a program to its end; says what it wrote where that is not with `expected`. */
+/** Runs a program to its end; throws with its output if its exit code is not `expected`. */
 export function run(
   [command = "", ...args]: readonly string[],
   { cwd, env, input = "" }: RunOptions,
