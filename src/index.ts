@@ -3,7 +3,7 @@ export type { ArtifactReport, Finding, FindingCode } from "./artifacts/finding.t
 export { type PhaseGraph, phaseGraph } from "./artifacts/phase-graph.ts";
 export type { ExpectedArtifact, Phase, PhasePlan } from "./artifacts/phase-plan.ts";
 export type { KnownNames } from "./artifacts/plan-names.ts";
-export { type PhasePlanOptions, validatePhasePlan } from "./artifacts/validate-phase-plan.ts";
+export { type PhasePlanOptions, validatePhasePlan } from "./artifacts/validate-artifact.ts";
 export type { PlanReport } from "./artifacts/validate-plan.ts";
 export { type Client, createClient, type ListOptions, type SessionPage } from "./client/client.ts";
 export { ClientError, type ClientErrorCode } from "./client/client-error.ts";

@@ -6,10 +6,9 @@ import type { CopyReport } from "../store/portable/copy-store.ts";
 import { databaseLocation, resolveLocation } from "./config.ts";
 import { type CliContext, noticeLine } from "./context.ts";
 import { openPair, type CopyLocations } from "./copy/open-pair.ts";
-import { progressLines } from "./copy/progress.ts";
+import { progressLines, showReport } from "./copy/report.ts";
 import { exitCodeOf } from "./exit-code.ts";
 import { backupOption, databaseOption, withoutBackup } from "./database.ts";
-import { showReport } from "./copy/report.ts";
 
 interface CopyOptions {
   readonly from?: string;

@@ -4,10 +4,8 @@ import { visible } from "../core/terminal-text.ts";
 import type { Check } from "../store/verify/check.ts";
 import { type CliContext, printJson, printLine } from "./context.ts";
 import { databaseOption, withDatabase } from "./database.ts";
-import { checkConfig } from "./doctor/config.ts";
+import { checkConfig, checkModels, checkPersonas } from "./doctor/config.ts";
 import { checkStored } from "./doctor/database.ts";
-import { checkModels } from "./doctor/models.ts";
-import { checkPersonas } from "./doctor/personas.ts";
 import { plural } from "./plural.ts";
 
 interface DoctorOptions {

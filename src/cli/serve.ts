@@ -1,15 +1,13 @@
 import { readFile, stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-
 import { Command } from "commander";
-
 import { RepriseError } from "../core/errors.ts";
 import { STREAM_POLL_MS } from "../core/limits.ts";
-import { type CliContext, printLine } from "./context.ts";
+import { type CliContext, noticeJson, printLine } from "./context.ts";
 import { openStore, withStore } from "./database.ts";
-import { createServiceLog } from "./service-log.ts";
 import { stopRequest } from "./signals.ts";
+import type { Log } from "../http/metrics/request-log.ts";
 
 interface ServeOptions {
   readonly host: string;
@@ -170,4 +168,19 @@ async function readTokenFile(cli: CliContext, file: string): Promise<string> {
       cause: error,
     });
   }
+}
+
+/** What is worth a line whether a log was asked for or not. */
+const ALWAYS: ReadonlySet<unknown> = new Set(["failure", "not_ready", "ready", "notice"]);
+
+/**
+ * Writes the service's log to standard error, one line of JSON each, with the time in front. Without
+ * `all`, only what the service failed at and whether it is ready.
+ */
+export function createServiceLog(cli: CliContext, { all }: { readonly all: boolean }): Log {
+  return (line) => {
+    if (all || ALWAYS.has(line["event"])) {
+      noticeJson(cli, { time: new Date().toISOString(), ...line });
+    }
+  };
 }

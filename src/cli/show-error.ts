@@ -1,10 +1,8 @@
 import { CommanderError } from "commander";
-
 import { RepriseError } from "../core/errors.ts";
 import { oneLine } from "../core/terminal-text.ts";
 import { type CliContext, noticeJson, noticeLine } from "./context.ts";
 import { exitCodeOf } from "./exit-code.ts";
-import { usageError } from "./usage-error.ts";
 
 /**
  * Says on standard error what went wrong, in one sentence and without a stack trace, and returns
@@ -66,4 +64,36 @@ function internal(cli: CliContext, error: unknown): RepriseError {
     "Something went wrong inside Reprise; what was stored is safe. Set REPRISE_DEBUG=1 to see where, and report it.",
     { cause: error },
   );
+}
+
+/**
+ * What commander refused, as a refusal of ours: one sentence without the value that was given,
+ * which may be a message or a secret. Names of options are told.
+ */
+function usageError({ code, message }: CommanderError): RepriseError {
+  return new RepriseError("invalid_usage", sentenceOf(code, message.replace(/^error: /, "")));
+}
+
+function sentenceOf(code: string, message: string): string {
+  switch (code) {
+    case "commander.unknownOption": {
+      const name = /'(--?[A-Za-z][A-Za-z-]*)/.exec(message)?.[1];
+      const meant = /\(Did you mean (.*)\?\)/.exec(message)?.[1];
+      const next = meant === undefined ? "--help shows all" : `perhaps ${meant} is meant`;
+      return `There is no option${name === undefined ? " like that" : ` ${name}`}; ${next}.`;
+    }
+    case "commander.invalidArgument": {
+      const [, option = "An option", choices = "another value"] =
+        /^option '(.*?)' argument .* Allowed choices are (.*)\.$/s.exec(message) ?? [];
+      return `${option} takes ${choices.replace(/, (?=[^,]*$)/, " or ")}.`;
+    }
+    case "commander.unknownCommand":
+      return "There is no such command; --help shows all.";
+    case "commander.excessArguments":
+      return "There are more arguments than the command takes; --help shows how.";
+    default: {
+      const sentence = message.replace(/\.$/, "");
+      return `${sentence.charAt(0).toUpperCase()}${sentence.slice(1)}; --help shows how.`;
+    }
+  }
 }

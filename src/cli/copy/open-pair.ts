@@ -80,7 +80,7 @@ async function refuseSameFile({ from, to }: CopyLocations): Promise<void> {
   if (isPostgres(from) || isPostgres(to)) {
     return;
   }
-  const { isSameFile } = await import("../../store/engines/sqlite/same-file.ts");
+  const { isSameFile } = await import("../../store/engines/sqlite/open-source.ts");
   if (isSameFile(from, to)) {
     throw sameDatabase();
   }
@@ -94,7 +94,7 @@ async function refuseSameTables(
   if (!isPostgres(from) || !isPostgres(to)) {
     return;
   }
-  const { whichDatabase } = await import("../../store/engines/postgres/which-database.ts");
+  const { whichDatabase } = await import("../../store/engines/postgres/open-source.ts");
   if ((await source.read(whichDatabase, null)) === (await target.read(whichDatabase, null))) {
     throw sameDatabase();
   }

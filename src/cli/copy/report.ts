@@ -1,4 +1,4 @@
-import type { CopyReport } from "../../store/portable/copy-store.ts";
+import type { CopyProgress, CopyReport } from "../../store/portable/copy-store.ts";
 import type { ReadOnlyStore, Store } from "../../store/store.ts";
 import type { Counts } from "../../store/portable/counts.ts";
 import { type CliContext, noticeLine, printJson, printLine } from "../context.ts";
@@ -63,4 +63,26 @@ function countsText({ sessions, messages, threads, checkpoints }: Counts): strin
     plural(threads, "thread"),
     plural(checkpoints, "checkpoint"),
   ].join(", ");
+}
+
+/** Milliseconds between two lines. */
+const PAUSE_MS = 2000;
+
+/** Says now and then how far it is, to a person who waits at a terminal. */
+export function progressLines(cli: CliContext): (progress: CopyProgress) => void {
+  if (!cli.stderr.isTTY) {
+    return () => undefined;
+  }
+  let last = performance.now();
+  return ({ all, done }) => {
+    if (performance.now() - last < PAUSE_MS) {
+      return;
+    }
+    last = performance.now();
+    const percent = Math.floor((100 * done.messages) / Math.max(all.messages, 1));
+    noticeLine(
+      cli,
+      `${done.sessions} of ${plural(all.sessions, "session")}, ${done.messages} of ${plural(all.messages, "message")} (${percent} %)`,
+    );
+  };
 }

@@ -1,15 +1,19 @@
 import { isRepriseError } from "../../core/errors.ts";
 import type { Check } from "../../store/verify/check.ts";
 import { isPostgres } from "../../store/location.ts";
-import { databaseLocation } from "../config.ts";
+import { databaseLocation, personaFolderPaths } from "../config.ts";
 import type { CliContext } from "../context.ts";
+import { plural } from "../plural.ts";
+import type { ModelConfig } from "../../exchange/models/config.ts";
+import { modelSettings } from "../../exchange/models/settings.ts";
+import { checkReachable } from "./online.ts";
 
 /** Where the program keeps its files, as far as the environment tells. */
 export function checkConfig(cli: CliContext, option: string | undefined): Check[] {
   try {
     const location = databaseLocation(cli, option);
     const shown = isPostgres(location) ? "a PostgreSQL server" : location;
-    return [...ignoredFolders(cli), ok(`The database is ${shown}.`)];
+    return [...ignoredFolders(cli), ok("config", `The database is ${shown}.`)];
   } catch (error) {
     if (isRepriseError(error)) {
       return [{ name: "config", status: "failed", sentence: error.message }];
@@ -32,6 +36,76 @@ function ignoredFolders(cli: CliContext): Check[] {
     }));
 }
 
-function ok(sentence: string): Check {
-  return { name: "config", status: "ok", sentence };
+function ok(name: string, sentence: string): Check {
+  return { name, status: "ok", sentence };
+}
+
+/** The personas that a session in this folder could choose, and the files that cannot be used. */
+export async function checkPersonas(cli: CliContext): Promise<Check[]> {
+  const [{ surveyPersonas }, { isBroken }] = await Promise.all([
+    import("../../exchange/personas/list.ts"),
+    import("../../exchange/personas/persona.ts"),
+  ]);
+  const { entries, withheld } = await surveyPersonas({
+    ...personaFolderPaths(cli),
+    repoPath: cli.cwd,
+  });
+  const broken = entries.filter(isBroken).map(({ path, fault }): Check => ({
+    name: "personas",
+    status: "warning",
+    sentence: `${path} cannot be used: ${fault}.`,
+  }));
+  const notes = entries.flatMap((entry) =>
+    isBroken(entry) ? [] : entry.notes.map((note) => ok("personas", `${entry.path}: ${note}.`)),
+  );
+  const usable = entries.length - broken.length;
+  return [
+    ...broken,
+    ...notes,
+    ...(withheld.length === 0 ? [] : [notTrusted(withheld.length)]),
+    ok("personas", `${plural(usable, "persona")} to choose from.`),
+  ];
+}
+
+function notTrusted(count: number): Check {
+  const what = count === 1 ? "1 persona of it is" : `${count} personas of it are`;
+  return ok(
+    "personas",
+    `This folder is not trusted, so ${what} not used; \`reprise trust add\` trusts it.`,
+  );
+}
+
+/**
+ * The model of sessions that name none, and which providers have a key. Keys are never shown. With
+ * `online` each configured provider is asked for its list of models, which costs nothing.
+ */
+export async function checkModels(cli: CliContext, online: boolean): Promise<Check[]> {
+  const { defaultModel, modelConfig } = await import("../../exchange/models/config.ts");
+  const config = modelConfig(cli.env);
+  const name = defaultModel(config);
+  const checks = [await checkDefault(name, config)];
+  return online ? [...checks, ...(await checkReachable(config, name))] : checks;
+}
+
+async function checkDefault(name: string, config: ModelConfig): Promise<Check> {
+  try {
+    modelSettings({ name, config });
+  } catch (error) {
+    if (isRepriseError(error)) {
+      return { name: "models", status: "failed", sentence: `The default model: ${error.message}` };
+    }
+    throw error;
+  }
+  const { isDemo } = await import("../../exchange/models/name.ts");
+  const keys = [
+    ...(config.anthropic.apiKey === null ? [] : ["ANTHROPIC_API_KEY"]),
+    ...(config.openai.apiKey === null ? [] : ["OPENAI_API_KEY"]),
+  ];
+  const known = keys.length === 0 ? "no key is set" : `${keys.join(" and ")} set`;
+  return ok(
+    "models",
+    isDemo(name)
+      ? `Sessions that name no model talk to the offline demo (${known}); for a real one set ANTHROPIC_API_KEY or OPENAI_API_KEY, or REPRISE_MODEL.`
+      : `Sessions that name no model use ${name} (${known}).`,
+  );
 }

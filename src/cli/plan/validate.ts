@@ -95,12 +95,12 @@ async function print(cli: CliContext, { format, spec, reports }: Outcome): Promi
       printJson(cli, documentOf(spec, reports), 2);
       break;
     case "sarif": {
-      const { sarifLog } = await import("./sarif.ts");
+      const { sarifLog } = await import("./ci-formats.ts");
       printJson(cli, sarifLog(all, cli.version), 2);
       break;
     }
     case "github": {
-      const { githubLines } = await import("./github.ts");
+      const { githubLines } = await import("./ci-formats.ts");
       for (const line of githubLines(all)) {
         printLine(cli, line);
       }

@@ -1,5 +1,6 @@
 import cors, { type FastifyCorsOptions } from "@fastify/cors";
 import type { FastifyInstance } from "fastify";
+import { RepriseError } from "../../core/errors.ts";
 
 /** How long a browser may remember the answer to a preflight, in seconds. */
 const PREFLIGHT_MAX_AGE_S = 600;
@@ -23,5 +24,24 @@ export async function allowOrigins(
       // OPTIONS that is no preflight is a method like any other
       decide(null, isCall ? { ...options, preflight: false } : options);
     },
+  });
+}
+
+/**
+ * Reads origins as a browser writes them: scheme, host and port, nothing else. `*` is none, because
+ * it would let every page that the user visits drive the service.
+ *
+ * Error codes: `config_invalid`.
+ */
+export function parseOrigins(origins: readonly string[]): readonly string[] {
+  return origins.map((origin) => {
+    const url = URL.canParse(origin) ? new URL(origin) : null;
+    if (url === null || !["http:", "https:"].includes(url.protocol) || url.origin !== origin) {
+      throw new RepriseError(
+        "config_invalid",
+        "An allowed origin must be a scheme, a host and where needed a port in lower case, such as http://localhost:5173; a wildcard is not allowed.",
+      );
+    }
+    return origin;
   });
 }

@@ -1,5 +1,4 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
-
 import { RepriseError } from "../../core/errors.ts";
 import { MAX_BODY_VALUES } from "../../core/limits.ts";
 import { invalidRequest } from "./validation.ts";
@@ -91,3 +90,10 @@ const COMMA = 0x2c;
 const BRACKET = 0x5b;
 const BACKSLASH = 0x5c;
 const BRACE = 0x7b;
+
+/** Where every field is optional, no body at all says the same as an empty object. */
+export async function emptyBodyAsObject(request: FastifyRequest): Promise<void> {
+  if (request.body === undefined) {
+    request.body = {};
+  }
+}

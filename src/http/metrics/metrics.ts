@@ -1,7 +1,7 @@
 import type { Observation, Observe } from "./observation.ts";
-import { measureEventLoop } from "./event-loop.ts";
 import { createGauges, type Gauges } from "./gauges.ts";
-import { createInstruments } from "./instruments.ts";
+import { type PromClient, createInstruments } from "./instruments.ts";
+import type { Registry } from "prom-client";
 
 export interface Metrics {
   /** Counts. What is observed while the library is still being loaded is counted after it. */
@@ -90,4 +90,27 @@ async function load(gauged: Gauges): Promise<Loaded> {
   createGauges(prom, registry, gauged);
   const stop = measureEventLoop(prom, registry);
   return { observe, stop, text: () => registry.metrics() };
+}
+
+const LOOK_MS = 100;
+const LAG_SECONDS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5];
+
+/**
+ * Measures how late a timer comes that should come every 100 ms: so long a request waits before
+ * anything is done for it. Returns the function that stops it.
+ */
+function measureEventLoop(prom: PromClient, registry: Registry): () => void {
+  const lag = new prom.Histogram({
+    name: "reprise_event_loop_lag_seconds",
+    help: "How late the event loop comes to a timer, looked at every 100 ms.",
+    buckets: LAG_SECONDS,
+    registers: [registry],
+  });
+  let due = performance.now() + LOOK_MS;
+  const timer = setInterval(() => {
+    const now = performance.now();
+    lag.observe(Math.max(0, now - due) / 1000);
+    due = now + LOOK_MS;
+  }, LOOK_MS);
+  return () => clearInterval(timer);
 }

@@ -1,5 +1,6 @@
 import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
 import type { FastifyInstance } from "fastify";
+import { Type } from "typebox";
 
 /** The Fastify instance that routes are added to: what they receive has the types of its schema. */
 export type Api = ReturnType<typeof typed>;
@@ -7,3 +8,23 @@ export type Api = ReturnType<typeof typed>;
 export function typed(app: FastifyInstance) {
   return app.withTypeProvider<TypeBoxTypeProvider>();
 }
+
+/** The path parameter of every call on one session. */
+export const SessionParams = Type.Object({
+  id: Type.String({ description: "The session's id, or its first 6 or more characters." }),
+});
+
+export const SESSION_PROBLEMS = {
+  404: "No session has this id.",
+  409: "`ambiguous_id`: several sessions begin so; `candidates` lists them.",
+} as const;
+
+/** The header by which a client repeats a request safely. */
+export const IdempotencyKey = Type.Object({
+  "idempotency-key": Type.Optional(
+    Type.String({
+      pattern: "^[!-~]{1,255}$",
+      description: "a key of 1 to 255 visible ASCII characters",
+    }),
+  ),
+});

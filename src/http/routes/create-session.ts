@@ -5,9 +5,8 @@ import { projectKeyOf } from "../../store/project-key.ts";
 import { createSession } from "../../store/sessions/create.ts";
 import { createSessionOnce } from "../../store/sessions/create-once.ts";
 import type { Store } from "../../store/store.ts";
-import type { Api } from "./api.ts";
-import { emptyBodyAsObject } from "../guards/empty-body.ts";
-import { IdempotencyKey } from "./idempotency-key.ts";
+import { type Api, IdempotencyKey } from "./api.ts";
+import { emptyBodyAsObject } from "../guards/json-body.ts";
 import type { PublicPath } from "../guards/public-path.ts";
 import { json, problems } from "../responses.ts";
 

@@ -4,10 +4,9 @@ import { endSession } from "../../store/sessions/change.ts";
 import { resolveSession } from "../../store/sessions/read.ts";
 import type { Operation, Store } from "../../store/store.ts";
 import type { Session } from "../../core/sessions.ts";
-import type { Api } from "./api.ts";
-import { emptyBodyAsObject } from "../guards/empty-body.ts";
+import { type Api, SESSION_PROBLEMS, SessionParams } from "./api.ts";
+import { emptyBodyAsObject } from "../guards/json-body.ts";
 import { json, problems } from "../responses.ts";
-import { SESSION_PROBLEMS, SessionParams } from "./session-params.ts";
 
 const schema = {
   operationId: "endSession",

@@ -5,11 +5,9 @@ import type { Caller } from "../../core/origins.ts";
 import { named, NoQuery, PostMessageRequest, SessionAck } from "../../core/schemas.ts";
 import { appendUserMessage } from "../../store/messages/append.ts";
 import type { Store } from "../../store/store.ts";
-import type { Api } from "./api.ts";
-import { IdempotencyKey } from "./idempotency-key.ts";
+import { type Api, IdempotencyKey, SESSION_PROBLEMS, SessionParams } from "./api.ts";
 import type { Observe } from "../metrics/observation.ts";
 import { json, problems } from "../responses.ts";
-import { SESSION_PROBLEMS, SessionParams } from "./session-params.ts";
 
 const schema = {
   operationId: "postMessage",

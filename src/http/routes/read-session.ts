@@ -3,9 +3,8 @@ import { sessionSummary } from "../../core/answers.ts";
 import { DetailQuery, named, SessionDetail } from "../../core/schemas.ts";
 import { readDetailWithin } from "../../store/messages/detail-within.ts";
 import type { Store } from "../../store/store.ts";
-import type { Api } from "./api.ts";
+import { type Api, SESSION_PROBLEMS, SessionParams } from "./api.ts";
 import { JSON_TYPE, problems, written } from "../responses.ts";
-import { SESSION_PROBLEMS, SessionParams } from "./session-params.ts";
 
 const schema = {
   operationId: "getSession",

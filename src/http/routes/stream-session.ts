@@ -3,9 +3,8 @@ import type { FastifyRequest } from "fastify";
 import { StreamQuery } from "../../core/schemas.ts";
 import { resolveSession } from "../../store/sessions/read.ts";
 import type { Store } from "../../store/store.ts";
-import type { Api } from "./api.ts";
+import { type Api, SESSION_PROBLEMS, SessionParams } from "./api.ts";
 import { problems, REQUEST_ID } from "../responses.ts";
-import { SESSION_PROBLEMS, SessionParams } from "./session-params.ts";
 import { beginStream, EVENT_STREAM, type Streams } from "../stream/streams.ts";
 import { invalidRequest } from "../guards/validation.ts";
 

@@ -1,8 +1,7 @@
 import { RepriseError } from "../../core/errors.ts";
 import { threadId } from "../../core/threads.ts";
 import { batches, keepBodies, textHash } from "../checkpoints/bodies.ts";
-import { findThread, keepThread } from "../checkpoints/threads.ts";
-import { markLatest } from "../checkpoints/mark-latest.ts";
+import { findThread, keepThread, markLatest } from "../checkpoints/threads.ts";
 import { at } from "../checkpoints/value.ts";
 import type { Tx } from "../store.ts";
 import type { PortableThread } from "./export-schema.ts";

@@ -1,8 +1,7 @@
 import { AIMessage, HumanMessage, SystemMessage } from "@langchain/core/messages";
 import { describe, expect, it } from "vitest";
 
-import { demoAnswer } from "../../../src/agent/models/demo-answer.ts";
-import { DemoModel } from "../../../src/agent/models/demo.ts";
+import { DemoModel, demoAnswer } from "../../../src/agent/models/demo.ts";
 
 const say = (...said: string[]) => demoAnswer({ said, first: said.length === 1 });
 

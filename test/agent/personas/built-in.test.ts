@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url";
 
 import { describe, expect, it } from "vitest";
 
-import { validatePhasePlan } from "../../../src/artifacts/validate-phase-plan.ts";
+import { validatePhasePlan } from "../../../src/artifacts/validate-artifact.ts";
 import { READING_TOOLS } from "../../../src/agent/tools/session-tools.ts";
 import { listPersonas } from "../../../src/exchange/personas/list.ts";
 import { loadPersona } from "../../../src/exchange/personas/load.ts";

@@ -1,14 +1,16 @@
 import { RepriseError } from "../../../core/errors.ts";
 import { checkpoints } from "./0002-checkpoints.ts";
-import { createKeys } from "./0009-create-keys.ts";
-import { exchangeFailures } from "./0010-exchange-failures.ts";
-import { folds } from "./0003-folds.ts";
-import { openExchanges } from "./0005-open-exchanges.ts";
-import { origins } from "./0008-origins.ts";
-import { readiness } from "./0004-readiness.ts";
+import {
+  createKeys,
+  exchangeFailures,
+  folds,
+  openExchanges,
+  origins,
+  readiness,
+  sessionsByCreation,
+  threadHeads,
+} from "./0003-to-0010.ts";
 import { sessions } from "./0001-sessions.ts";
-import { sessionsByCreation } from "./0006-sessions-by-creation.ts";
-import { threadHeads } from "./0007-thread-heads.ts";
 import type { Migration } from "./migration.ts";
 
 /** The whole history, in order. The last version is the one this program writes. */

@@ -1,10 +1,11 @@
-import type { ReadOnlyStore } from "../../store.ts";
+import type { Operation, ReadOnlyStore } from "../../store.ts";
 import { parseAddress } from "./address.ts";
 import { requireTables } from "./migrate.ts";
 import type { PostgresOptions } from "./open.ts";
 import { createPool } from "./pool.ts";
 import { bootstrap } from "./bootstrap.ts";
 import { createTransactions } from "./transactions.ts";
+import { sql } from "kysely";
 
 /**
  * Opens a PostgreSQL database to read it and nothing else: tables are not made and not brought to a
@@ -36,3 +37,15 @@ export async function openPostgresSource({
     [Symbol.asyncDispose]: () => (closing ??= close()),
   };
 }
+
+/**
+ * Tells tables of one server, database and schema from all others, by whatever address they are
+ * reached: since when the server runs (to the microsecond) and the numbers of database and table.
+ */
+export const whichDatabase: Operation<null, string> = async (tx) => {
+  const { rows } = await sql<{ name: string }>`
+    SELECT extract(epoch FROM pg_postmaster_start_time())::text || ' '
+      || (SELECT oid FROM pg_database WHERE datname = current_database())::text || ' '
+      || 'sessions'::regclass::oid::text AS name`.execute(tx.db);
+  return rows[0]?.name ?? "";
+};
