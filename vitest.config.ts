@@ -38,7 +38,7 @@ export default defineConfig({
     maxWorkers: 3,
     sequence: { sequencer: LongestFirst },
     reporters: ["default", closingLine()],
-    // real processes, sockets and files: slow machines need room, and no test asserts a time
+    // real processes, sockets and files: slow machines need time, and no test asserts a time
     testTimeout: 300_000,
     hookTimeout: 300_000,
     env: { NO_COLOR: "1" },
@@ -53,7 +53,7 @@ export default defineConfig({
         test: {
           name: "postgres",
           include: testLevel() === "test" ? SOME_ON_POSTGRES : ALL_ON_POSTGRES,
-          // these start programs with a SQLite file of their own, or never reach the store
+          // these start programs with their own SQLite file, or never reach the store
           exclude: ["test/http/{hostile,broken-network,access,wire}.test.ts"],
           env: { REPRISE_TEST_ENGINE: "postgres" },
         },

@@ -8,7 +8,7 @@ import {
   temporaryFolder,
 } from "./services.ts";
 
-/** The same load on the service and on the bare server, each on an empty database of its own. */
+/** The same load on the service and on the bare server, each on a separate, empty database. */
 export async function besideBare(
   contend: (service: Service) => Contender | Promise<Contender>,
   load: { readonly connections: number; readonly scale: number },

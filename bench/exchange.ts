@@ -3,14 +3,14 @@ import { memoryThread } from "./memory-thread.ts";
 import { questionOf, RESULT_BYTES, TOOL_ROUNDS } from "./texts.ts";
 import { type Course, courseOf, processorTime } from "./session-course.ts";
 
-/** Exchanges whose median stands for a place in the session. */
+/** The median of so many exchanges is the figure of a position in the session. */
 const SAMPLE = 20;
-/** Exchanges behind a filled session: the first summarises it, and the code gets used to its size. */
+/** Exchanges after a filled session: the first summarises it, and the code gets used to its size. */
 const BEHIND = 60;
 
 /**
- * Whole exchanges of a session, as `createExchanger` carries them out: lease, user's row, compaction
- * view, agent, checkpoints with their rows, release and fold. Only the model costs nothing.
+ * Whole exchanges of a session, as `createExchanger` runs them: lease, user's row, compaction
+ * view, agent, checkpoints with their rows, release and pruning. Only the model costs nothing.
  */
 export const bench: Bench = {
   about: "our time for an exchange however long its session is, and its bytes on disk",
@@ -36,7 +36,7 @@ async function measure(rounds: number, scale: number): Promise<Measurement[]> {
     growth({ subject, at: filled + long.times.length, times: long.times, first, reach: 1.5 }),
     bytes(subject, whole),
     {
-      what: `${subject}: the first after a start, behind ${filled + long.times.length} others`,
+      what: `${subject}: the first after a start, after ${filled + long.times.length} others`,
       unit: "ms",
       ours: long.afresh,
       floor: null,
@@ -68,7 +68,7 @@ function growth(parts: {
 
 function bytes(subject: string, course: Course): Measurement {
   return {
-    what: `${subject}: bytes on disk after ${course.times.length}, held against what was said`,
+    what: `${subject}: bytes on disk after ${course.times.length}, compared with the texts`,
     unit: "bytes",
     ours: course.bytes,
     floor: course.said,

@@ -34,7 +34,7 @@ const CHUNK = 500;
 
 /**
  * Fills an empty store: one session is talked in as people do, and the others become copies of its
- * rows under ids of their own, so that each can be read, appended to and resumed like the first.
+ * rows under other ids, so that each can be read, appended to and resumed like the first.
  */
 export async function fillStore(store: Store, sessions: number): Promise<Filled> {
   const template = await talk(store);

@@ -7,7 +7,7 @@ import { startReprise } from "./services.ts";
 /** More than of other benches: PostgreSQL's checkpoints fall on some rounds and not on others. */
 const ROUNDS = 15;
 
-/** What it costs a node that appends to tell another one of it at once. */
+/** What it costs a node to notify another one of an append at once. */
 export const bench: Bench = {
   about: "appends a second over HTTP to PostgreSQL with hints, held against the same without",
   run: async ({ scale }) => {
@@ -16,7 +16,7 @@ export const bench: Bench = {
     const untold = `${await postgres.makeDatabase("untold")}?hints=off`;
     await using on = await startReprise(told);
     await using off = await startReprise(untold);
-    // somebody who hears the hints, and the same process where there are none
+    // somebody who hears the hints, and the same process without them
     await using _hears = await startReprise(told);
     await using _looks = await startReprise(untold);
     const results = await inRounds(

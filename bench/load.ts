@@ -17,9 +17,9 @@ export interface LoadResult {
 }
 
 /**
- * Keeps each connection busy with one request at a time for some seconds. A client of its own,
+ * Keeps each connection busy with one request at a time for some seconds. A separate client,
  * because it shares two cores with the server it measures: it reads no more of an answer than its
- * status and length. Throws where an answer is not a success.
+ * status and length. Throws if a response is not a success.
  */
 export async function load(options: LoadOptions): Promise<LoadResult> {
   const sockets = await Promise.all(
@@ -114,7 +114,7 @@ function readAnswers(socket: Socket, { onAnswer, onFailure }: Reader): void {
   socket.on("error", onFailure);
   socket.on("close", () => onFailure(new Error("the server closed the connection")));
   socket.on("data", (chunk: Buffer) => {
-    // only a whole answer is looked at: most come in one piece, a large one in many
+    // only a whole response is checked: most come in one piece, a large one in many
     kept = kept.length === 0 ? chunk : Buffer.concat([kept, chunk]);
     if (kept.length < missing) {
       return;

@@ -19,7 +19,7 @@ interface Order {
   readonly save: boolean;
 }
 
-/** Runs the named benches, or all the usual ones, one after another, each in its own process. */
+/** Runs the named benches, or all the default ones, one after another, each in its own process. */
 function main(): number {
   const order = readOrder();
   if (order === null) {
@@ -44,7 +44,7 @@ function main(): number {
   return 0;
 }
 
-/** What the arguments ask for; null where they ask for something that there is not. */
+/** What the arguments ask for; null if they ask for something unknown. */
 function readOrder(): Order | null {
   const options = {
     json: { type: "boolean", default: false },
@@ -57,7 +57,7 @@ function readOrder(): Order | null {
     const scale = Number(values.scale);
     const known = Object.keys(BENCHES);
     const names = known.filter((name) =>
-      positionals.length === 0 ? BENCHES[name]?.usual : positionals.includes(name),
+      positionals.length === 0 ? BENCHES[name]?.byDefault : positionals.includes(name),
     );
     const unknown = positionals.some((name) => !known.includes(name));
     return unknown || !(scale > 0 && scale <= 10) ? null : { names, scale, json, save };

@@ -1,7 +1,7 @@
 /** What a bench makes of itself; `bench/main.ts` finds it by its name and prints what it gives. */
 export interface Bench {
   readonly about: string;
-  /** Each bench runs in a process of its own, so none finds another's memory. */
+  /** Each bench runs in a separate process, so none finds another's memory. */
   readonly run: (options: BenchOptions) => Promise<readonly Measurement[]>;
 }
 
@@ -15,7 +15,7 @@ export interface Measurement {
   readonly what: string;
   readonly unit: string;
   readonly ours: number;
-  /** What `ours` is held against, measured in the same run; null where the unit says it all. */
+  /** What `ours` is held against, measured in the same run; null if the unit says it all. */
   readonly floor: number | null;
   /** What the line has to reach, by `ours / floor`, or by `ours` without a floor; null: for scale. */
   readonly reach: Reach | null;
@@ -23,12 +23,12 @@ export interface Measurement {
 
 export type Reach = { readonly at_least: number } | { readonly at_most: number };
 
-/** `ours / floor`, or `ours` where there is no floor. */
+/** `ours / floor`, or `ours` without a floor. */
 export function judged({ ours, floor }: Measurement): number {
   return floor === null ? ours : ours / floor;
 }
 
-/** Whether the line reaches what it has to; null where it has to reach nothing. */
+/** Whether the line reaches its target; null without a target. */
 export function reached(measurement: Measurement): boolean | null {
   const { reach } = measurement;
   if (reach === null) {
@@ -43,7 +43,7 @@ export function median(values: readonly number[]): number {
   return percentile(values, 0.5);
 }
 
-/** The value that the given part of `values` (0 to 1) does not exceed; NaN where there are none. */
+/** The value that the given part of `values` (0 to 1) does not exceed; NaN if there are none. */
 export function percentile(values: readonly number[], part: number): number {
   const sorted = Float64Array.from(values).sort();
   return sorted[Math.min(sorted.length - 1, Math.ceil(sorted.length * part) - 1)] ?? Number.NaN;

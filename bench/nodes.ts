@@ -7,7 +7,7 @@ import { startReprise } from "./services.ts";
 
 const SESSIONS = 10;
 const MESSAGES = 400;
-/** Between two messages, on average: none meets the looks of the other node at always the same phase. */
+/** Between two messages, on average: none meets the polls of the other node always at the same phase. */
 const PAUSE_MS = 40;
 
 /** From the moment a message is sent to one node until a stream of the other one has it. */
@@ -48,7 +48,7 @@ interface Delivery {
   readonly messages: number;
 }
 
-/** Milliseconds of each message. Throws where one is missing, doubled or out of order. */
+/** Milliseconds of each message. Throws if one is missing, doubled or out of order. */
 async function deliver({ from, to, messages }: Delivery): Promise<number[]> {
   const ids = await Promise.all(
     Array.from({ length: SESSIONS }, async () => (await from.createSession()).id),

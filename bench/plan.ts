@@ -35,8 +35,8 @@ const DEPENDENCIES = 5;
 const RUNS = 15;
 
 /**
- * Plans without a fault, of three sizes: what it takes to validate and to layer them, and to read
- * them with all places as where there is something to say. Processor time, not the clock's, so
+ * Plans without an error, of three sizes: what it takes to validate and to layer them, and to read
+ * them with all places as for plans with findings. Processor time, not the clock's, so
  * that other programs on the machine matter less.
  */
 export const bench: Bench = {
@@ -70,7 +70,7 @@ function measurements(result: PlanResult, smallest: PlanResult): Measurement[] {
     { ...line("validated; JSON.parse and ajv", validate_ms), floor: bare_ms, reach: AT_MOST_THREE },
     line("names looked up, nothing else", lookup_ms),
     line("layered", layer_ms),
-    line("validated with all places, as where something is wrong", explain_ms),
+    line("validated with all positions, as if it had errors", explain_ms),
   ];
   if (result === smallest) {
     return own;
@@ -147,7 +147,7 @@ function bareSchema(schemaText: string): ValidateFunction {
 }
 
 /**
- * Each phase depends on some that stand before it, drawn from a fixed seed. All keys have one
+ * Each phase depends on some of the earlier ones, drawn from a fixed seed. All keys have one
  * length, so that the sizes differ in nothing else: JSON.parse shares strings of up to 10 letters.
  */
 function planText(size: number): string {
@@ -161,7 +161,7 @@ function planText(size: number): string {
     key: key(index),
     title: `Phase number ${index}`,
     role: "assistant",
-    instructions: `Carry out part ${index} of the work as the design says.`,
+    instructions: `Implement part ${index} of the work as the design says.`,
     depends_on: Array.from({ length: Math.min(index, DEPENDENCIES) }, () => key(draw(index))),
   }));
   const runId = "0b6f0c5e-3f4b-4d0e-9a55-0d2f6f1f6a01";

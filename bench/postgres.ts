@@ -8,7 +8,7 @@ export interface BenchPostgres extends AsyncDisposable {
   settle(): Promise<void>;
 }
 
-/** A PostgreSQL of its own that syncs every commit, as one that people use does. */
+/** A separate PostgreSQL that syncs every commit, as one that people use does. */
 export async function startPostgres(): Promise<BenchPostgres> {
   const server = await startEmbedded({ settings: { fsync: "on", full_page_writes: "on" } });
   const databases: string[] = [];

@@ -14,7 +14,7 @@ const MESSAGE_BYTES = 200;
 const SERIES =
   "series(value) AS (SELECT 1 UNION ALL SELECT value + 1 FROM series WHERE value < ?1)";
 
-/** Makes a database with sessions that were talked in, in an order of their own each. */
+/** Makes a database with sessions that were talked in, each in a different order. */
 export async function makeSeeded(path: string, { sessions, messages }: Seed): Promise<string> {
   await makeDatabase(path);
   const db = new DatabaseSync(path);

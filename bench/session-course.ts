@@ -29,7 +29,7 @@ export interface Course {
 }
 
 /**
- * Carries out a session's exchanges, each with `rounds` calls of the real `read_file`, on SQLite
+ * Runs a session's exchanges, each with `rounds` calls of the real `read_file`, on SQLite
  * with a model that answers at once.
  */
 export async function courseOf(input: {
@@ -65,7 +65,7 @@ export async function courseOf(input: {
   }
 }
 
-/** Sessions on a SQLite file of their own: each call begins one and gives what asks in it. */
+/** Sessions on a separate SQLite file: each call begins one and gives what asks in it. */
 export async function withSessions<Result>(
   work: (begin: () => Promise<Exchange>) => Promise<Result>,
 ): Promise<Result> {

@@ -49,7 +49,7 @@ export async function measureQuiet(scale: number): Promise<Measurement[]> {
   ];
 }
 
-/** Linux tells a process's figures in files; its clock has 100 ticks a second. */
+/** Linux shows a process's figures in files; its clock has 100 ticks a second. */
 function processorSeconds(pid: number): number {
   const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]!.split(" ");
   return (Number(fields[11]) + Number(fields[12])) / 100;

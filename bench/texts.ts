@@ -14,7 +14,7 @@ export function questionOf(index: number): string {
 }
 
 /**
- * What the instant model says: calls of `read_file` first, then its answer; the summary where it is
+ * What the instant model says: calls of `read_file` first, then its answer; the summary if it is
  * asked for one. It reports its usage, as every provider does.
  */
 export function answerOf(messages: readonly BaseMessage[], rounds: number): AIMessage {

@@ -19,7 +19,7 @@ const cli: CliContext = {
   program: { node: process.execPath, script: process.argv[1] ?? "" },
   cwd: process.cwd(),
   env: process.env,
-  // a stream is made where it is first asked for, and most commands read and complain of nothing
+  // a stream is made when it is first used, and most commands read and complain of nothing
   get stdin() {
     return process.stdin;
   },

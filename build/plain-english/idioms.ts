@@ -65,13 +65,17 @@ export const idioms: readonly Idiom[] = [
   { name: "mend", find: /\bmend(?:s|ed|ing)?\b/i, write: "fix", found: ["It was mended."] },
   {
     name: "where (if) at the beginning",
-    find: /^(?:- )?(?:\*\*[A-Z]+-\d+\*\* |\[[A-Z]+-\d+\] )*Where (?!(?:to|do|does|is|are)\b)[^,?]+, (?!(?:with|in|such|as|of|at|on|which|for|or|and|by|from|not)\b)/i,
+    find: /^(?:- )?(?:\*\*[A-Z]+-\d+\*\* |\[[A-Z]+-\d+\] )*Where (?!(?:to|do|does|is|are)\b)[^,?:]+, (?!(?:with|in|such|as|of|at|on|which|for|or|and|by|from|not)\b)/i,
     write: "if, when",
     found: [
       "Where nothing waits, none is named.",
       "- **HTTP-6** Where more sessions follow, `Link` names the next page.",
     ],
-    plain: ["Where it listens, with the port it got.", "Where is it?"],
+    plain: [
+      "Where it listens, with the port it got.",
+      "Where is it?",
+      "Where it is from: a file, a pipe.",
+    ],
   },
   {
     name: "where (if) after a comma",
@@ -97,10 +101,10 @@ export const idioms: readonly Idiom[] = [
   },
   {
     name: "look",
-    find: /\b(?:an?|one|two|three|each|every|next|last|first|the|no|these|those|their|its|of|between) looks?\b|\blook(?:s|ed|ing) (?:at|for|into|after|through)\b|\bhave a look\b/i,
+    find: /\b(?:an?|one|two|three|each|every|next|last|first|the|no|these|those|their|its|of|between) looks?\b(?!-)|\blook(?:s|ed|ing) (?:at|for|into|after|through)\b|\bhave a look\b/i,
     write: "a poll, polls; a check, checks; for `looks for`: searches",
     found: ["One look for all streams.", "It looks at the database.", "They are looked for."],
-    plain: ["Ids that look alike.", "It is looked up by id.", "Look at the log."],
+    plain: ["Ids that look alike.", "It is looked up by id.", "The look-up.", "Look at the log."],
   },
   {
     name: "of its own, of ours",

@@ -7,7 +7,7 @@ export type ClientErrorCode = ErrorCode | "unreachable" | "bad_answer";
 export class ClientError extends Error {
   override readonly name = "ClientError";
   readonly code: ClientErrorCode;
-  /** The HTTP status; 0 where no answer came. */
+  /** The HTTP status; 0 without a response. */
   readonly status: number;
   readonly faults: readonly Fault[];
   readonly candidates: readonly Candidate[];

@@ -4,7 +4,7 @@ export interface ClientOptions {
   /** Where the service listens, such as `http://127.0.0.1:8787`. */
   readonly baseUrl: string;
   readonly token?: string | undefined;
-  /** The platform's own `fetch` where none is given. */
+  /** Default: the platform's own `fetch`. */
   readonly fetch?: typeof fetch | undefined;
 }
 

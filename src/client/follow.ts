@@ -5,7 +5,7 @@ import { badAnswer, ClientError, errorOf } from "./client-error.ts";
 import type { Connection } from "./connection.ts";
 
 export interface FollowOptions {
-  /** Begins behind this position; from the first message where it is not given. */
+  /** Begins after this position. Default: at the first message. */
   readonly lastSeq?: number;
   /** True to see archived messages too. */
   readonly all?: boolean;
@@ -15,7 +15,7 @@ export interface FollowOptions {
   readonly pauseMs?: { readonly first: number; readonly longest: number };
   /** A stream that is silent for so long is dead: the service sends a comment every 15 s. */
   readonly silenceMs?: number;
-  /** Told of each lost connection, before the pause. */
+  /** Called for each lost connection, before the pause. */
   readonly onLost?: (error: unknown) => void;
 }
 
@@ -28,7 +28,7 @@ const SILENCE_MS = 45_000;
  * message received is where each new connection begins, so nothing is lost and nothing comes
  * twice.
  *
- * Throws a ClientError for what another attempt would not mend (every 4xx but 408 and 429), and
+ * Throws a ClientError for what another attempt would not fix (every 4xx but 408 and 429), and
  * the signal's reason when it is aborted.
  */
 export async function* followStream(

@@ -42,7 +42,7 @@ export function messageInfo(message: Message): MessageInfo {
   };
 }
 
-/** What a session's writer gets back: `seq` is the message's, or the last one where none was stored. */
+/** What a session's writer gets back: `seq` is the message's, or the last one if none was stored. */
 export function sessionAck(session: Session, seq: number): SessionAck {
   const { id, state, title, total_input_tokens, total_output_tokens } = session;
   return { id, state, seq, title, total_input_tokens, total_output_tokens };

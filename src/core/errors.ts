@@ -71,7 +71,7 @@ export const ERROR_CODES = [
 
 export type ErrorCode = (typeof ERROR_CODES)[number];
 
-/** One fault in a request body, query or file; `pointer` is a JSON pointer (RFC 6901). */
+/** One error in a request body, query or file; `pointer` is a JSON pointer (RFC 6901). */
 export interface Fault {
   readonly pointer: string;
   readonly message: string;

@@ -6,7 +6,7 @@ const RFC_9562 =
   /^(?:[0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}|0{8}-(?:0{4}-){3}0{12}|f{8}-(?:f{4}-){3}f{12})$/;
 const PREFIX = /^[0-9a-f-]+$/;
 
-/** A new session or message id: UUIDv4, because the start of a time-ordered id tells nothing apart. */
+/** A new session or message id: UUIDv4, because the start of a time-ordered id is not unique. */
 export function newId(): string {
   // the global one: importing node:crypto loads all of it, whether an id is made or not
   return crypto.randomUUID();
@@ -17,7 +17,7 @@ export function isUuid(id: string): boolean {
   return RFC_9562.test(id);
 }
 
-/** What a person or program may write where a session is meant. */
+/** What a person or program may write to name a session. */
 export type SessionReference =
   | { readonly kind: "id"; readonly id: string }
   | { readonly kind: "prefix"; readonly prefix: string }

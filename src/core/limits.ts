@@ -31,7 +31,7 @@ export const MAX_NAME_LENGTH = 255;
 export const CREATE_KEY_MS = 24 * 60 * 60 * 1000;
 /** Characters of a path: Linux' PATH_MAX. */
 export const MAX_PATH_LENGTH = 4096;
-/** How often the stream looks for messages that other processes stored, by default. */
+/** How often the stream polls for messages of other processes, by default. */
 export const STREAM_POLL_MS = 500;
 /** A stream without news sends a comment this often, so that proxies keep it open. */
 export const STREAM_HEARTBEAT_MS = 15_000;
@@ -50,20 +50,20 @@ export const KEEP_ALIVE_MS = 30_000;
 export const MAX_HEADER_BYTES = 16 * 1024;
 /** Connections that the service holds at once, streams among them; more are closed unanswered. */
 export const MAX_CONNECTIONS = 16_384;
-/** Requests that are at work when the service shuts down get this long to finish. */
+/** Running requests get this long to finish when the service shuts down. */
 export const SHUTDOWN_GRACE_MS = 5000;
-/** The result of a readiness probe stands this long for everybody who asks. */
+/** The result of a readiness probe is reused for this long. */
 export const PROBE_FRESH_MS = 1000;
 /** Who asks whether the service is ready waits no longer than this for the probe. */
 export const PROBE_PATIENCE_MS = 2000;
-/** The same for the look at the database that the metrics take. */
+/** The same for the query of the metrics. */
 export const SCRAPE_FRESH_MS = 1000;
 export const SCRAPE_PATIENCE_MS = 2000;
 /** Time for checking one artifact against a project's schema; then the check is stopped. */
 export const SCHEMA_CHECK_MS = 2000;
 /** Such checks that run at once, at most. */
 export const SCHEMA_CHECKS = 2;
-/** Faults that one refusal lists at most. */
+/** The most problems that one error lists. */
 export const MAX_FAULTS = 20;
 /** Life of a session's writer lease; it is renewed at a third. */
 export const LEASE_MS = 30_000;

@@ -46,7 +46,7 @@ export function requirementOf(error: SchemaError): string | null {
 }
 
 /**
- * Ajv's errors as faults for a client, `MAX_FAULTS` at most. They never hold a value or a property
+ * Ajv's errors for a client, `MAX_FAULTS` at most. They never hold a value or a property
  * name that was sent: an unknown field is reported at its parent, with the names that are known.
  * Needs errors of a validator with `verbose`.
  */

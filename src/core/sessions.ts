@@ -45,7 +45,7 @@ export interface ToolCall {
   readonly args: unknown;
 }
 
-/** A stored message. `tool_calls` is null where the message called no tool. */
+/** A stored message. `tool_calls` is null if the message called no tool. */
 export interface Message {
   readonly session_id: string;
   readonly seq: number;

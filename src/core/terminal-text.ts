@@ -31,7 +31,7 @@ export function visibleJson(json: string): string {
   );
 }
 
-/** Text for one line of a terminal: white space folded, the rest as `visible` shows it. */
+/** Text for one line of a terminal: white space collapsed, the rest as `visible` shows it. */
 export function oneLine(text: string): string {
   return visible(text.replace(/\s+/gu, " ")).trim();
 }

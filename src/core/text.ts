@@ -31,7 +31,7 @@ export function titleOf(content: string): string {
 }
 
 /**
- * Tokens of a text where no provider has counted them: one for four UTF-8 bytes, rounded up, which
+ * Tokens of a text that no provider has counted: one for four UTF-8 bytes, rounded up, which
  * is what the providers' own guides give for English. An estimate, and shown as one.
  */
 export function estimateTokens(text: string): number {

@@ -11,7 +11,7 @@ const PROGRAM = new URL("../../bench/main.ts", import.meta.url).pathname;
 
 /** Each bench at a small scale: that it still measures, not what. No time is judged here. */
 describe("benches", () => {
-  const usual = Object.keys(BENCHES).filter((name) => BENCHES[name]?.usual);
+  const usual = Object.keys(BENCHES).filter((name) => BENCHES[name]?.byDefault);
   const some = usual.slice(0, testSize("benches"));
 
   it.each(some)("%s gives figures for each of its lines", async (name) => {

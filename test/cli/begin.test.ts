@@ -129,7 +129,7 @@ describe("a new session", () => {
 });
 
 describe("--continue", () => {
-  it("[CLI-28] takes the project's latest active session, told by the folder's real path", async () => {
+  it("[CLI-28] takes the project's latest active session, by the folder's real path", async () => {
     const home = freshHome();
     const link = join(home.home, "link");
     symlinkSync(home.project, link);
@@ -153,7 +153,7 @@ describe("--continue", () => {
     expect((await home.call(["--continue"])).stderr).toContain(first?.id);
   });
 
-  it("[CLI-28] [CLI-115] begins nothing where there is none, and does not go with --session", async () => {
+  it("[CLI-28] [CLI-115] begins nothing if there is none, and does not go with --session", async () => {
     const home = freshHome();
     const none = await home.call(["--continue", "-p", "hi"]);
     expect(none).toMatchObject({ code: 3, stdout: "" });

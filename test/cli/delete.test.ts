@@ -75,7 +75,7 @@ describe("sessions delete", () => {
     expect(await idsOf(home)).toEqual([PARENT, CHILD, OTHER]);
   });
 
-  it("[MOVE-12] is refused while an exchange is at work in the session or a sub-agent", async () => {
+  it("[MOVE-12] is refused while an exchange is running in the session or a sub-agent", async () => {
     const home = await seeded();
     await using store = await openSqliteStore({ path: home.database });
     await store.write(takeLease, { session_id: CHILD, owner, life_ms: 60_000 });

@@ -119,7 +119,7 @@ describe("doctor", () => {
     const document = await doctor(home, 1);
     expect(statuses(document.checks)[name]).toBe("failed");
     expect(sentenceOf(document, name)).toMatch(said);
-    // the rest is told all the same
+    // the rest is reported all the same
     expect(statuses(document.checks)).toMatchObject({ disk: "ok", models: "ok" });
     const text = await home.call(["doctor"]);
     expect(text).toMatchObject({ code: 1, stderr: "" });

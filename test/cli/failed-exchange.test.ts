@@ -57,7 +57,7 @@ it("[CLI-93] [CLI-94] [CLI-95] a failed exchange is shown as failed, with its re
   }
 });
 
-it("[CLI-95] /compact that fails offers no retry where nothing waits", async () => {
+it("[CLI-95] /compact that fails offers no retry if nothing waits", async () => {
   await using provider = await startScriptedProvider("openai", (index) =>
     index < 2 ? [{ kind: "text", text: "an answer" }] : [{ kind: "status", status: 401 }],
   );

@@ -27,7 +27,7 @@ async function refusingServer(status: number): Promise<string> {
 }
 
 describe("a model that fails", () => {
-  it("[CLI-37] [CLI-31] is told in one line with the way back; the session stays good and nothing doubles", async () => {
+  it("[CLI-37] [CLI-31] is reported in one line with the command to resume; the session stays intact and nothing is stored twice", async () => {
     const server = await startModelServer({ answer: () => ({ content: "the answer" }) });
     const home = freshHome({ REPRISE_MODEL: "openai:test", OPENAI_API_KEY: KEY });
     const id = idLike("abcdef1");
@@ -68,7 +68,7 @@ describe("a model that fails", () => {
     [404, "model_unknown"],
     [400, "model_failed"],
   ])(
-    "[CLI-37] [CLI-1] an answer of %i is told as %s, without what the provider wrote",
+    "[CLI-37] [CLI-1] a response of %i is reported as %s, without the provider's text",
     async (status, code) => {
       const home = freshHome({
         REPRISE_MODEL: "openai:test",

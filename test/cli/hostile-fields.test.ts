@@ -76,7 +76,7 @@ function plant(home: Home): string[] {
   return planted;
 }
 
-/** Runs commands in terminals of their own, four at a time, and returns what each of them wrote. */
+/** Runs each command in a separate terminal, four at a time, and returns what each of them wrote. */
 async function writtenBy(home: Home, commands: readonly string[]): Promise<Map<string, string>> {
   const written = new Map<string, string>();
   const left = [...commands];

@@ -52,7 +52,7 @@ describe("lines on standard input", () => {
     expect(more).toEqual([]);
   });
 
-  it("[CLI-22] [CLI-113] resume goes on where the session stood, and needs an id without a terminal", async () => {
+  it("[CLI-22] [CLI-113] resume continues the session, and needs an id without a terminal", async () => {
     const home = freshHome();
     await seed(home, { id: idLike("abcdef1"), messages: ["My name is Ada"] });
     const resumed = await home.call(["sessions", "resume", "abcdef"], {

@@ -36,14 +36,14 @@ describe("sessions list", () => {
     ]);
   });
 
-  it("[CLI-56] shows as much of the ids as tells them apart", async () => {
+  it("[CLI-56] shows enough of the ids to make them unique", async () => {
     const home = freshHome();
     await seed(home, { id: idLike("aaaaaaaa-1") }, { id: idLike("aaaaaaaa-2") });
     const { stdout } = await home.call(["sessions", "list"]);
     expect(stdout.match(/^aaaaaaaa-.(?= )/gm)?.sort()).toEqual(["aaaaaaaa-1", "aaaaaaaa-2"]);
   });
 
-  it("[CLI-16] --state, --limit and all choose how many; a notice tells of more", async () => {
+  it("[CLI-16] --state, --limit and all choose how many; a note says that there are more", async () => {
     const home = freshHome();
     const made = await seed(
       home,

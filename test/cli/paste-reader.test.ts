@@ -27,7 +27,7 @@ async function read(texts: readonly string[], pastes: number): Promise<Piece[]> 
       pieces.push(["paste", text]);
       left -= 1;
       if (left === 0) {
-        // keys that came behind the last one are given out in the same turn
+        // keys after the last one are returned in the same turn
         queueMicrotask(resolve);
       }
     },
@@ -63,7 +63,7 @@ describe("what a terminal sends", () => {
     );
   });
 
-  it("[CLI-71] is one paste where the pasted text holds an end mark", async () => {
+  it("[CLI-71] is one paste if the pasted text holds an end mark", async () => {
     expect(await read([`${START}a${END}\r/end\ry\r${END}`, "\r"], 1)).toEqual([
       ["paste", "a\r/end\ry\r"],
       ["keys", "\r"],

@@ -115,7 +115,7 @@ describe("a paste in a terminal", () => {
     terminal.type(CTRL_C);
     await terminal.shows(/4000 lines dropped, not sent\. [^\n]*\n> $/);
     terminal.type(CTRL_C);
-    // behind a command that leaves, in the same breath
+    // right after a command that leaves
     await reprise();
     terminal.type(`/exit\r${paste(text)}`);
     await terminal.shows(/Resume with: [^\n]*\n[^\0]*shell\$ $/);

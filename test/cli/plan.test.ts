@@ -60,7 +60,7 @@ describe("plan validate, for people", () => {
     });
   });
 
-  it("[PLAN-3] says every fault in the order of the file, in sentences", async () => {
+  it("[PLAN-3] reports every error in the order of the file, in sentences", async () => {
     const { code, stdout } = await call(["plan", "validate", "faulty.json"], { cwd: directory });
     expect(code).toBe(1);
     expect(stdout.split("\n")).toEqual([
@@ -247,7 +247,7 @@ describe("plan validate --spec", () => {
     });
   });
 
-  it("[PLAN-10] says no where the specification itself has no run or cannot be read", async () => {
+  it("[PLAN-10] fails if the specification itself has no run or cannot be read", async () => {
     const mine = await save("mine.json", JSON.stringify(plan()));
     const none = await save("none.json", "{}");
     for (const [spec, found] of [
@@ -425,7 +425,7 @@ describe("plan show", () => {
     });
   });
 
-  it("[PLAN-12] [PLAN-13] [PLAN-70] a plan with faults is refused with them, its warnings are notices", async () => {
+  it("[PLAN-12] [PLAN-13] [PLAN-70] a plan with errors is refused with them, its warnings are notes", async () => {
     for (const command of ["show", "graph"]) {
       const refused = await call(["plan", command, "faulty.json"], { cwd: directory });
       expect([refused.code, refused.stdout]).toEqual([1, ""]);

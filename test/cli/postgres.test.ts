@@ -11,7 +11,7 @@ describe("the program on PostgreSQL", () => {
     const [, hint = ""] = /^Resume with: (reprise .*)$/m.exec(begun.stderr) ?? [];
     expect(hint).toMatch(/^reprise --session \S+ --database postgres:\/\/\w+@[\w.:]+\/\w+$/);
 
-    // what the hint leaves out, libpq's own variable tells
+    // libpq's own variable has what the hint leaves out
     const PGPASSWORD = decodeURIComponent(new URL(url).password);
     const resumed = await home.startShell(`${hint} -p 'What is my name?'`, {
       cwd: "/",
@@ -25,7 +25,7 @@ describe("the program on PostgreSQL", () => {
     }
   });
 
-  it("[CLI-16] [PROOF-12] [MOVE-3] [MOVE-5] [MOVE-17] lists, verifies, moves and looks at sessions, and leaves backups to pg_dump", async () => {
+  it("[CLI-16] [PROOF-12] [MOVE-3] [MOVE-5] [MOVE-17] lists, verifies, moves and shows sessions, and leaves backups to pg_dump", async () => {
     const { home, url } = await openHome();
     const env = { REPRISE_DATABASE: url };
     await home.call(["-p", "first"], { env });

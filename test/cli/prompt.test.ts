@@ -81,7 +81,7 @@ describe("-p", () => {
     expect(stderr.length).toBeLessThan(1000);
   });
 
-  it("[CLI-54] stores tool calls and their results, and a sub-agent as a session of its own", async () => {
+  it("[CLI-54] stores tool calls and their results, and a sub-agent as a separate session", async () => {
     const server = await startModelServer({
       answer: (_, index) =>
         [

@@ -8,7 +8,7 @@ import { CTRL_C, CTRL_D } from "../helpers/terminal.ts";
 import { detailOf, idLike, rowsOf, seed, sessionsOf } from "../helpers/sessions/seed.ts";
 import { ID, slowThenFast } from "../helpers/slow-answer.ts";
 
-/** util-linux' `script` gives a program a terminal of its own. */
+/** util-linux' `script` gives a program a separate terminal. */
 const canMakeTerminal = existsSync("/usr/bin/script") && process.platform === "linux";
 
 interface Terminal {

@@ -86,7 +86,7 @@ describe("an exchange that is stopped", () => {
 });
 
 describe("an interrupted exchange", () => {
-  it("[CLI-52] is told on resuming and costs nothing by itself; /continue goes on with it", async () => {
+  it("[CLI-52] is reported on resuming and calls no model; /continue resumes it", async () => {
     const { home, server } = await slowThenFast();
     await (await startAnswer(home)).stop("SIGKILL");
     const looked = await home.call(["sessions", "resume", ID]);

@@ -166,7 +166,7 @@ function outsideFences(markdown: string): string[] {
   });
 }
 
-it("[MOVE-4] a reader that is slow or stops reading is no fault, and a large session comes whole", async () => {
+it("[MOVE-4] a reader that is slow or stops reading causes no error, and a large session arrives whole", async () => {
   const home = freshHome();
   const large = Array.from({ length: 450 }, (_, index) => `${index} ${"y".repeat(4000)}`);
   await seed(home, { id: idLike("abcdef1"), messages: large });

@@ -50,7 +50,7 @@ describe("wrong usage", () => {
     expect(existsSync(home.database)).toBe(false);
   });
 
-  it("[CLI-1] is one line of JSON where --json was given", async () => {
+  it("[CLI-1] is one line of JSON with --json", async () => {
     const home = freshHome();
     for (const args of [
       ["--nonsense", "--json"],
@@ -151,7 +151,7 @@ describe("an older Node.js", () => {
   );
 });
 
-/** A Node.js older than 24; null where none is found. */
+/** A Node.js older than 24; null if none is found. */
 function oldNode(): string | null {
   const named = process.env["REPRISE_TEST_OLD_NODE"];
   const places = named === undefined ? ["/usr/bin/node", "/usr/local/bin/node"] : [named];

@@ -75,7 +75,7 @@ ${id}  2 differences
     expect(await home.call(["sessions", "repair"])).toMatchObject({ code: 2, stdout: "" });
   });
 
-  it("[PROOF-19] checks every session where some cannot be read, and names each that is damaged", async () => {
+  it("[PROOF-19] checks every session even if some cannot be read, and names each that is damaged", async () => {
     const home = freshHome();
     const [first, second, third] = [
       await twoExchanges(home),
@@ -161,7 +161,7 @@ ${id}  2 differences
 });
 
 describe("sessions repair", () => {
-  it("[PROOF-13] mends what verify finds, says what it did, and has nothing to do then", async () => {
+  it("[PROOF-13] fixes what verify finds, reports what it did, and then has nothing to do", async () => {
     const home = freshHome();
     const id = await twoExchanges(home);
     const before = await detailOf(home, id);
@@ -218,7 +218,7 @@ ${id}  repaired: 1 row added, 1 changed, 0 removed, 0 at another position
     expect((await detailOf(home, id)).total_input_tokens).toBe(before.total_input_tokens);
   });
 
-  it("[PROOF-7] [PROOF-13] refuses what a damaged checkpoint cannot tell, and leaves the messages", async () => {
+  it("[PROOF-7] [PROOF-13] refuses to repair from a damaged checkpoint, and leaves the messages", async () => {
     const home = freshHome();
     const id = await twoExchanges(home);
     plant(home, "DELETE FROM checkpoint_list_items WHERE position = 0");

@@ -44,7 +44,7 @@ describe("the client", () => {
     }
   });
 
-  it("[HTTP-47] throws the service's own codes, faults and candidates", async () => {
+  it("[HTTP-47] throws the service's codes, `faults` and candidates", async () => {
     const missing = client.getSession("ffffffff");
     await expect(missing).rejects.toBeInstanceOf(ClientError);
     await expect(missing).rejects.toMatchObject({ code: "session_not_found", status: 404 });
@@ -65,7 +65,7 @@ describe("the client", () => {
     }
   });
 
-  it("[HTTP-47] says unreachable where nobody answers, and bad_answer where another program does", async () => {
+  it("[HTTP-47] reports unreachable if nobody answers, and bad_answer if another program does", async () => {
     const nobody = createClient({ baseUrl: "http://127.0.0.1:1" });
     await expect(nobody.listSessions()).rejects.toMatchObject({ code: "unreachable", status: 0 });
     const other = http.createServer((request, response) => {

@@ -68,7 +68,7 @@ describe("following a session", () => {
     expect(proxy.connections()).toBeGreaterThan(5);
   });
 
-  it("[HTTP-48] goes on after a restart of the service, from where it stood", async () => {
+  it("[HTTP-48] continues at its position after a restart of the service", async () => {
     await using t = await startTestServer();
     const id = await t.newSession();
     const append = (content: string) =>
@@ -100,7 +100,7 @@ describe("following a session", () => {
     await again.close();
   });
 
-  it("[HTTP-48] [HTTP-117] throws what another attempt would not mend", async () => {
+  it("[HTTP-48] [HTTP-117] throws what another attempt would not fix", async () => {
     await using t = await startTestServer({ token: "x" });
     const follow = (token: string | undefined, id: string) =>
       createClient({ baseUrl: t.url, token }).followSession(id, { pauseMs }).next();

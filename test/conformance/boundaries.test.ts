@@ -9,7 +9,7 @@ import { runTool } from "../helpers/tool.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 
-/** Files that break a rule of our own configuration, one rule each, and the rule. */
+/** Files that break a rule of our configuration, one rule each, and the rule. */
 const violations: readonly (readonly [file: string, rule: string, source: string])[] = [
   ...[
     "process.stdout.write(text);",

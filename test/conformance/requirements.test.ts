@@ -15,7 +15,7 @@ describe("the numbered requirements of docs/PROTOCOL.md", () => {
     expect(required.length).toBeGreaterThanOrEqual(30);
   });
 
-  it("have each a number of their own", () => {
+  it("have unique numbers", () => {
     expect(required.filter((id, index) => required.indexOf(id) !== index)).toEqual([]);
   });
 

@@ -230,7 +230,7 @@ async function createChild(model: StateModel, real: Real, parent: ModelSession):
   }
 }
 
-/** A process that dies at its nth write: neither that one nor any later one is carried out. */
+/** A process that dies at its nth write: neither that one nor any later one is run. */
 async function crash(input: {
   model: StateModel;
   real: Real;

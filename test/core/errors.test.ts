@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { ERROR_CODES, isRepriseError, RepriseError } from "../../src/core/errors.ts";
 
 describe("RepriseError", () => {
-  it("carries a code, a sentence and nothing else unless told", () => {
+  it("carries a code, a sentence and nothing else by default", () => {
     const error = new RepriseError("session_not_found", "No session has this id.");
 
     expect(error).toBeInstanceOf(Error);

@@ -9,7 +9,7 @@ import { createPostgres } from "../helpers/postgres.ts";
 import { startProcess } from "../helpers/process.ts";
 import { freshHome } from "../helpers/reprise.ts";
 
-// No container runs here: what can rot without one is looked at, and the commands are carried out.
+// No container runs here: what can break without one is checked, and the commands are run.
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const read = (file: string): string => readFileSync(join(root, file), "utf8");
@@ -34,7 +34,7 @@ const compose = parse(read("compose.yaml"), { merge: true }) as Compose;
 const dockerfile = read("Dockerfile").replaceAll("\\\n", " ").split("\n");
 const caddyfile = read("deploy/Caddyfile");
 
-/** What follows an instruction, the last time it stands there. */
+/** What follows the last occurrence of an instruction. */
 function instruction(name: string): string {
   return dockerfile.findLast((line) => line.startsWith(`${name} `))?.slice(name.length + 1) ?? "";
 }

@@ -63,7 +63,7 @@ it("[CLI-15] a command line that is killed at any moment leaves mirror and check
 });
 
 /**
- * Any moment, and more often one while the model or a tool is at work than one while the program
+ * Any moment, and more often one while the model or a tool is running than one while the program
  * starts. Some exchanges come to their end before.
  */
 async function momentToKill(input: {
@@ -88,7 +88,7 @@ async function momentToKill(input: {
   await Promise.race([sleep(random() * 200), exchange.finished]);
 }
 
-/** By the message: a plain answer, a tool, or a sub-agent with a tool of its own. */
+/** By the message: a plain answer, a tool, or a sub-agent with its own tool. */
 function answerOf(messages: readonly SentMessage[], index: number): ModelAnswer {
   const last = messages.at(-1);
   const round = Number(/\d+$/.exec(last?.content ?? "")?.[0] ?? 0);

@@ -38,7 +38,7 @@ describe("the package", () => {
       ...(uid === undefined ? {} : { uid }),
     }).finished;
 
-  it("[PACK-1] carries out every command without another package", async () => {
+  it("[PACK-1] runs every command without another package", async () => {
     await tryCommands({
       bin,
       node: process.execPath,
@@ -48,7 +48,7 @@ describe("the package", () => {
     });
   });
 
-  it("[PACK-2] is its sources where they are, whatever was built from them", async () => {
+  it("[PACK-2] runs its sources if they exist, whatever was built from them", async () => {
     const checkout = temporaryFolder();
     await installProgram(ROOT, checkout);
     mkdirSync(join(checkout, "src"));
@@ -67,7 +67,7 @@ describe("the package", () => {
     expect(readdirSync(home)).toEqual([".cache"]);
   });
 
-  it("[PACK-3] neither reads nor writes where others may write", async () => {
+  it("[PACK-3] neither reads nor writes a folder that others may write", async () => {
     const home = temporaryFolder();
     const folder = join(home, ".cache/reprise/compiled");
     mkdirSync(folder, { recursive: true });

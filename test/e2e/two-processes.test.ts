@@ -81,7 +81,7 @@ describe.each(["openai", "anthropic"] as const)(
       ]);
       expect(detail.title).toBe("my first");
       expect(detail.total_input_tokens).toBe(3000);
-      // Anthropic's streams tell the output count twice; the mock counts both
+      // Anthropic's streams report the output count twice; the mock counts both
       expect(detail.total_output_tokens).toBe(second.total_output_tokens);
       if (provider === "openai") {
         expect(detail.total_output_tokens).toBe(70 + 71);

@@ -12,7 +12,7 @@ import { type Break, startCuttingProxy } from "../helpers/breaking-proxy.ts";
 import { startService } from "./service.ts";
 
 export interface BrokenNetworkOptions {
-  /** A file of its own for the service. */
+  /** A separate file for the service. */
   readonly database: string;
   readonly messages: number;
   /** The least number of breaks that each reader has to live through. */
@@ -142,7 +142,7 @@ async function fetchWithRetry(input: string | URL, init: RequestInit): Promise<R
   });
   const body = answer.status === 200 ? (answer.body?.pipeThrough(retry) ?? null) : null;
   const { status, headers } = answer;
-  // a Response of one's own has no URL, which EventSource takes the origin of
+  // a constructed Response has no URL, which EventSource takes the origin of
   return Object.defineProperty(new Response(body, { status, headers }), "url", {
     value: answer.url,
   });

@@ -20,7 +20,7 @@ import { freshHome } from "../helpers/reprise.ts";
 import { temporaryFolder } from "../helpers/temp.ts";
 import { startService } from "./service.ts";
 
-/** A file system of its own, so that its disk can be full; only root may make one. */
+/** A separate file system, so that its disk can be full; only root may make one. */
 function mountSmallDisk(megabytes: number): string | null {
   const folder = temporaryFolder();
   const { status } = spawnSync("mount", [
@@ -62,7 +62,7 @@ async function postUntilRefused(
 }
 
 it.skipIf(!canMount)(
-  "[HTTP-27] a full disk refuses what does not fit, loses nothing, and the service works on once there is room",
+  "[HTTP-27] a full disk refuses what does not fit, loses nothing, and the service works again once there is space",
   async ({ skip }) => {
     const disk = mountSmallDisk(6);
     if (disk === null) {
@@ -124,7 +124,7 @@ it("[HTTP-27] [HTTP-34] a database that another program keeps locked refuses wri
   expect(messages.map(({ content }) => content)).toEqual(["before", "waited"]);
 });
 
-it("[HTTP-27] [HTTP-57] a damaged message is told in one sentence and in the log; other sessions are as good as before", async () => {
+it("[HTTP-27] [HTTP-57] a damaged message is reported in one sentence and in the log; other sessions are unaffected", async () => {
   const folder = temporaryFolder();
   const database = join(folder, "reprise.db");
   const ids: string[] = [];
@@ -153,7 +153,7 @@ it("[HTTP-27] [HTTP-57] a damaged message is told in one sentence and in the log
     }
   }
   await expect(client.getSession(damaged)).rejects.toMatchObject({ code: "database_corrupt" });
-  // what stands in sound pages is read, of this session too
+  // what is on intact pages is read, of this session too
   const before = await client.getSession(damaged, { before_seq: 5 });
   expect(before.messages).toHaveLength(4);
   expect((await client.getSession(sound)).messages).toHaveLength(60);

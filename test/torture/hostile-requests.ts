@@ -9,12 +9,12 @@ import {
   resolveSchema,
 } from "./openapi.ts";
 
-/** Stands in every generated text for the request's own marker, which is known only when it is sent. */
+/** A placeholder in every generated text for the request's marker, which is known only when it is sent. */
 const MARK = "ZQMARK";
 
-/** A request that means harm. It is drawn once and rendered with a marker of its own. */
+/** A request that means harm. It is drawn once and rendered with its own marker. */
 export interface HostileRequest {
-  /** The call whose answers the document describes; null where it is none, or perhaps none. */
+  /** The call whose answers the document describes; null if it is none, or perhaps none. */
   readonly call: ApiCall | null;
   render(marker: string): WireRequest;
 }
@@ -212,7 +212,7 @@ const HEADERS = [
   ["expect", MARK],
   ["expect", "100-continue"],
   ["upgrade", "websocket"],
-  // not "upgrade": after an offer, Node.js tells of what it cannot read only when time is up
+  // not "upgrade": after an offer, Node.js reports what it cannot read only when time is up
   ["connection", `keep-alive, ${MARK}`],
   ["content-encoding", "gzip"],
   ["content-encoding", MARK],

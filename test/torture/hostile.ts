@@ -17,11 +17,11 @@ export interface HostileFigures {
 export interface HostileOptions {
   readonly url: string;
   readonly requests: number;
-  /** Drawn where it is not given. A failure prints it. */
+  /** Random by default. A failure prints it. */
   readonly seed?: number;
 }
 
-/** Requests in flight at once, each on a connection of its own. */
+/** Requests in flight at once, each on a separate connection. */
 const SIDE_BY_SIDE = 16;
 
 /** Every marker, whoever sent it: none may ever be in the log. */
@@ -91,7 +91,7 @@ interface Sent {
   readonly check: ReturnType<typeof createAnswerCheck>;
 }
 
-/** What is wrong with an answer, in words; null where nothing is. */
+/** What is wrong with an answer, in words; null if nothing is. */
 function faultOf(answer: WireAnswer, { request, marker, check }: Sent): string | null {
   const { status, head, body } = answer;
   if (status >= 500) {

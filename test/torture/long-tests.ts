@@ -11,7 +11,7 @@ const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 
 export interface LongTests extends TortureOptions {
   readonly level: Level;
-  /** All of them where it is empty. */
+  /** All of them if it is empty. */
   readonly files: readonly string[];
   readonly project?: "sqlite" | "postgres";
 }

@@ -3,7 +3,7 @@ import { parseArgs } from "node:util";
 import { runLongTests } from "./long-tests.ts";
 import { SIZED_TESTS, type SizedTest } from "./sizes.ts";
 
-/** A torture of its own: prints what it did and measured, and throws if a promise was broken. */
+/** A separate torture: prints what it did and measured, and throws if a promise was broken. */
 export interface Torture {
   run(options: TortureOptions): Promise<void>;
 }

@@ -47,13 +47,13 @@ export function callsOf(document: ApiDocument): ApiCall[] {
   );
 }
 
-/** The schema behind a reference. */
+/** The schema that a reference names. */
 export function resolveSchema(document: ApiDocument, schema: ApiSchema): ApiSchema {
   const name = schema.$ref?.replace(/^.*\//, "");
   return name === undefined ? schema : (document.components.schemas[name] ?? {});
 }
 
-/** Checks answers against the document: what does not fit is told, null where all is well. */
+/** Checks answers against the document: returns what does not match, null if everything does. */
 export function createAnswerCheck(document: ApiDocument) {
   const base = "https://reprise.invalid/openapi";
   const ajv = new Ajv2020({ strict: false, allErrors: true });

@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 
 const BIN = fileURLToPath(new URL("../../bin/reprise.js", import.meta.url));
 
-/** The real service: `reprise serve` as a process of its own. */
+/** The real service: `reprise serve` as a separate process. */
 export interface Service extends AsyncDisposable {
   readonly url: string;
   readonly pid: number;
@@ -25,7 +25,7 @@ export interface ServiceOptions {
   readonly uid?: number;
 }
 
-/** Starts the service. Rejects with what it wrote to standard error where it ends at once. */
+/** Starts the service. Rejects with what it wrote to standard error if it ends at once. */
 export async function startService(options: ServiceOptions): Promise<Service> {
   const child = spawn(
     process.execPath,
@@ -61,7 +61,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   return { url, pid: child.pid ?? -1, log: () => log, stop, [Symbol.asyncDispose]: () => stop() };
 }
 
-/** Memory that a process holds at the moment, in bytes; null where the system does not tell. */
+/** Memory that a process holds now, in bytes; null if the system does not report it. */
 export function residentBytes(pid: number): number | null {
   const file = `/proc/${pid}/status`;
   if (!existsSync(file)) {

@@ -8,7 +8,7 @@ import { residentBytes, type Service } from "./service.ts";
 
 export interface StalledFigures {
   readonly readers: number;
-  /** What the service held more than before while nobody read; null where the system does not tell. */
+  /** What the service held more than before while nobody read; null if the system does not report it. */
   readonly extraBytes: number | null;
 }
 
@@ -57,7 +57,7 @@ function openWithoutReading(url: string, path: string): Socket {
   return socket;
 }
 
-/** A reader that takes nothing does not learn that it was cut: the service's log tells. */
+/** A reader that takes nothing does not learn that it was cut: the service's log shows it. */
 async function watchUntilCut(service: Service, sockets: readonly Socket[]): Promise<number | null> {
   await Promise.all(
     sockets.filter((socket) => socket.connecting).map((socket) => once(socket, "connect")),

@@ -12,7 +12,7 @@ export interface WireAnswer {
 
 export interface WireRequest {
   readonly bytes: Uint8Array;
-  /** True where an answer has no body: HEAD. */
+  /** True if a response has no body: HEAD. */
   readonly bodiless?: boolean;
   /** True to read all answers until the service closes the connection, which the bytes must lead to. */
   readonly last?: boolean;
@@ -23,8 +23,8 @@ export interface WireRequest {
 /** A connection that sends bytes no HTTP client would send. Opened again whenever it was closed. */
 export interface Wire {
   /**
-   * Sends and reads: one answer, or all of them until the service closes. Empty where it closed
-   * without one. Rejects where nothing came for 20 s.
+   * Sends and reads: one answer, or all of them until the service closes. Empty if it closed
+   * without one. Rejects if nothing came for 20 s.
    */
   send(request: WireRequest): Promise<readonly WireAnswer[]>;
   close(): void;
@@ -95,12 +95,12 @@ function exchange(socket: net.Socket, request: WireRequest): Promise<readonly Wi
   });
 }
 
-/** True where the service said that it answers nothing more on this connection. */
+/** True if the service said that it answers nothing more on this connection. */
 function isClosing(answer: WireAnswer | undefined): boolean {
   return answer?.body === STREAM || answer?.headers.get("connection")?.toLowerCase() === "close";
 }
 
-/** Stands for the body of an event stream, which has no end. */
+/** Replaces the body of an event stream, which has no end. */
 export const STREAM = "(stream)";
 
 function readAnswer(

@@ -129,7 +129,7 @@ it("[COPY-1] [COPY-2] [COPY-3] [COPY-7] every session and every column goes from
   expect(hashOf(file)).toBe(bytes);
 });
 
-/** Kills a copy while it is at work on this session: a row of ours, not committed, holds it there. */
+/** Kills a copy while it copies this session: our row, not committed, blocks it there. */
 async function killAt(
   home: Home,
   input: { readonly args: readonly string[]; readonly postgres: TestPostgres; readonly id: string },

@@ -104,7 +104,7 @@ it("[COPY-9] [COPY-10] a damaged session is named with the database in which it 
   );
 });
 
-it("[COPY-5] [COPY-9] [CLI-3] [COPY-12] what was copied and what was not is said, and the exit code tells", async () => {
+it("[COPY-5] [COPY-9] [CLI-3] [COPY-12] reports what was copied and what was not, also by its exit code", async () => {
   const home = await homeWithSessions();
   const to = join(home.project, "b.db");
   const copy = ["copy", "--to", to];
