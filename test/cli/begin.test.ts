@@ -21,7 +21,7 @@ function projectKey(path: string): string {
 }
 
 describe("a new session", () => {
-  it("[CLI-24] [CLI-30] [CLI-117] records folder, project, persona, title and the model it talked with; the demo says what it is", async () => {
+  it("[CLI-24] [CLI-30] [CLI-117] records folder, project, persona, title and model; the demo model names itself", async () => {
     const home = freshHome();
     const text = `${"é🎉".repeat(30)} and more`;
     const { code, stdout, stderr } = await home.call(["-p", text, "--plan"]);
@@ -46,7 +46,7 @@ describe("a new session", () => {
     expect(stderr).toBe(`Resume with: reprise --session ${session?.id}\n`);
   });
 
-  it("[CLI-24] [CLI-114] is not stored before its first message or command, nor when it could not answer", async () => {
+  it("[CLI-24] [CLI-114] is not stored before its first message or command, nor if it could not answer", async () => {
     const home = freshHome();
     mkdirSync(join(home.project, ".reprise/personas"), { recursive: true });
     writeFileSync(join(home.project, ".reprise/personas/broken.md"), "---\nname: [\n---\n");
@@ -91,7 +91,7 @@ describe("a new session", () => {
     expect((await sessionsOf(home)).map((session) => session.repo_path)).toContain(link);
   });
 
-  it("[CLI-26] begins at once with a full id that nobody has, and records persona and project_key", async () => {
+  it("[CLI-26] begins at once with a full id that no session has, and records persona and project_key", async () => {
     const home = freshHome();
     const id = "0b5e7a52-9d3c-4f6e-8a1b-2c3d4e5f6a7b";
     const begun = await home.call(["--session", id.toUpperCase(), "--persona", "planner"]);
@@ -111,7 +111,7 @@ describe("a new session", () => {
     expect(await detailOf(home, id)).toEqual(made);
   });
 
-  it("[CLI-27] never begins with anything else: a prefix, an empty text, no value", async () => {
+  it("[CLI-27] never begins with anything but a full id: a prefix, an empty text, no value", async () => {
     const home = freshHome();
     for (const [reference, code] of [
       ["0b5e7a", 3],
@@ -166,8 +166,8 @@ describe("--continue", () => {
   });
 });
 
-describe("options on a session that is there", () => {
-  it("[CLI-29] another model or persona begins a fresh thread; the same one does not", async () => {
+describe("options on an existing session", () => {
+  it("[CLI-29] another model or persona begins a new thread; the same one does not", async () => {
     const server = await startModelServer({
       answer: (_, index) => ({ content: `answer ${index}` }),
     });
@@ -213,7 +213,7 @@ describe("options on a session that is there", () => {
     });
   });
 
-  it("[CLI-29] [CLI-116] refused ones leave the session as it was", async () => {
+  it("[CLI-29] [CLI-116] options that are refused leave the session unchanged", async () => {
     const home = freshHome();
     await seed(home, {
       id: idLike("abcdef1"),
@@ -245,7 +245,7 @@ describe("options on a session that is there", () => {
 });
 
 describe("who answers", () => {
-  it("[CLI-30] a session's model comes before that of the user's persona, that before REPRISE_MODEL, that before a key's default", async () => {
+  it("[CLI-30] prefers the session's model to the persona's, REPRISE_MODEL and a key's default, in this order", async () => {
     const server = await startModelServer({ answer: () => ({ content: "answer" }) });
     const home = freshHome({
       ...server.env("openai"),
@@ -278,7 +278,7 @@ describe("who answers", () => {
     ]);
   });
 
-  it("[CLI-55] a trusted repository's persona hides the user's, the user's the built-in one; AGENTS.md goes to all", async () => {
+  it("[CLI-55] a trusted repository's persona hides the user's, which hides the built-in one; all get AGENTS.md", async () => {
     const server = await startModelServer({ answer: () => ({ content: "answer" }) });
     const home = freshHome({ ...server.env("openai"), REPRISE_MODEL: "openai:test" });
     const persona = (folder: string, prompt: string): void => {

@@ -17,8 +17,8 @@ import { startProgram } from "../helpers/process.ts";
 import { freshHome, type Home } from "../helpers/reprise.ts";
 import { idLike, seed, sessionsOf } from "../helpers/sessions/seed.ts";
 
-describe("where the database is", () => {
-  it("[CLI-7] --database comes before REPRISE_DATABASE, that before XDG_DATA_HOME, that before HOME", async () => {
+describe("the location of the database", () => {
+  it("[CLI-7] --database comes before REPRISE_DATABASE, then XDG_DATA_HOME, then HOME", async () => {
     const home = freshHome();
     const xdg = join(home.home, "xdg");
     const env = { XDG_DATA_HOME: xdg, REPRISE_DATABASE: "from-environment.db" };
@@ -42,7 +42,7 @@ describe("where the database is", () => {
     expect(postgres.stderr).not.toContain("secret");
   });
 
-  it("[CLI-7] [CLI-110] an address with a typing error is refused and not made into a file", async () => {
+  it("[CLI-7] [CLI-110] an address with a typing error is refused and does not become a file", async () => {
     const home = freshHome();
     for (const address of [
       "postgress://user:secret@127.0.0.1/db",
@@ -71,7 +71,7 @@ describe("where the database is", () => {
     expect(readdirSync(home.project)).toEqual([]);
   });
 
-  it("[STORE-60] white space around the name of a database is no part of it", async () => {
+  it("[STORE-60] white space around the name of a database is ignored", async () => {
     const home = freshHome();
     const address = " postgres://user:secret@127.0.0.1:1/db\n";
     const file = join(home.home, "address");
@@ -96,7 +96,7 @@ describe("where the database is", () => {
     expect(existsSync(join(home.project, "my.db"))).toBe(true);
   });
 
-  it("[CLI-8] without a home everything works with --database, and nothing without", async () => {
+  it("[CLI-8] without a home everything works with --database, and nothing without it", async () => {
     const home = freshHome();
     const env = { HOME: undefined };
     const refused = await home.call(["sessions", "list"], { env });
@@ -107,7 +107,7 @@ describe("where the database is", () => {
     expect(talked.stdout).toMatch(/^\[demo\]/);
   });
 
-  it("[CLI-31] the way back names the database, as a shell can read it from anywhere", async () => {
+  it("[CLI-31] the command to resume names the database, quoted for a shell in any folder", async () => {
     const home = freshHome();
     mkdirSync(join(home.project, "it's here"));
     const begun = await home.call(["--database", "it's here/my.db", "-p", "My name is Ada"]);
@@ -167,7 +167,7 @@ describe("a database that cannot be used", () => {
   ];
 
   it.each(spoiled)(
-    "[CLI-9] is refused in one sentence and left as it is: %s",
+    "[CLI-9] is refused in one sentence and left unchanged: %s",
     async (_, code, spoil) => {
       const home = freshHome();
       await seed(home, { id: idLike("abcdef1"), messages: ["one"] });

@@ -32,7 +32,7 @@ const WHAT_GOES = [
 ].join("\n");
 
 describe("sessions delete", () => {
-  it("[MOVE-10] [MOVE-11] deletes with --yes, and says what went with its sub-agents", async () => {
+  it("[MOVE-10] [MOVE-11] deletes with --yes, and reports the deleted sub-agents", async () => {
     const home = await seeded();
     const deleted = await home.call(["sessions", "delete", "aaaaaa", "--yes"]);
     expect(deleted).toMatchObject({ code: 0, stderr: "", stdout: `Deleted:\n${WHAT_GOES}\n` });
@@ -51,7 +51,7 @@ describe("sessions delete", () => {
     expect(await idsOf(home)).toEqual([]);
   });
 
-  it("[MOVE-10] takes the checkpoints too: the same id begins with nothing to remember", async () => {
+  it("[MOVE-10] deletes the checkpoints too: a session with the same id remembers nothing", async () => {
     const home = freshHome();
     await home.call(["--session", PARENT, "-p", "My name is Ada."]);
     await home.call(["sessions", "delete", PARENT, "--yes"]);
@@ -65,7 +65,7 @@ describe("sessions delete", () => {
     expect(answer).not.toContain("Ada");
   });
 
-  it("[MOVE-11] [MOVE-25] without a terminal it needs --yes, says what would go and deletes nothing", async () => {
+  it("[MOVE-11] [MOVE-25] without a terminal it needs --yes, shows what would be deleted and deletes nothing", async () => {
     const home = await seeded();
     const refused = await home.call(["sessions", "delete", "aaaaaa"], { input: "y\n" });
     expect(refused).toMatchObject({ code: 2, stdout: "" });

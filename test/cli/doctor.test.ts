@@ -24,7 +24,7 @@ interface Check {
 }
 
 describe("doctor", () => {
-  it("[DOCTOR-1] [DOCTOR-2] says of each thing whether it is well, and changes nothing", async () => {
+  it("[DOCTOR-1] [DOCTOR-2] reports for each check whether it passes, and changes nothing", async () => {
     const home = freshHome();
     const { checks } = await doctor(home, 0);
     expect(statuses(checks)).toEqual({
@@ -111,7 +111,7 @@ describe("doctor", () => {
         writeFileSync(`${home.database}-wal`, "x".repeat(4096));
       },
     ],
-  ])("[DOCTOR-3] finds %s, says so and leaves it as it is", async (_, name, said, damage) => {
+  ])("[DOCTOR-3] finds %s, reports it and changes nothing", async (_, name, said, damage) => {
     const home = freshHome();
     await seed(home, { messages: ["hello"] });
     damage(home);
@@ -127,7 +127,7 @@ describe("doctor", () => {
     expect(existsSync(home.database) ? fingerprint(home.database) : "").toBe(before);
   });
 
-  it("[DOCTOR-4] does not bring an older database to this version, and warns", async () => {
+  it("[DOCTOR-4] does not upgrade an older database, and warns", async () => {
     const home = freshHome();
     await seed(home, { messages: ["hello"] });
     plant(home, "PRAGMA user_version = 1");
@@ -139,7 +139,7 @@ describe("doctor", () => {
   });
 
   it.skipIf(process.platform !== "linux")(
-    "[DOCTOR-6] finds the process that works with a write-ahead log that was deleted",
+    "[DOCTOR-6] finds the process that uses a write-ahead log that was deleted",
     async () => {
       const home = freshHome();
       await seed(home, { id: idLike("abcdef1"), messages: ["before"] });
@@ -159,7 +159,7 @@ describe("doctor", () => {
     },
   );
 
-  it("[DOCTOR-7] warns of exchanges that were cut short and of threads that no session owns", async () => {
+  it("[DOCTOR-7] warns of exchanges that were interrupted and of threads without a session", async () => {
     const home = freshHome();
     await seed(
       home,

@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import { freshHome } from "../helpers/reprise.ts";
 import { detailOf, idLike, seed } from "../helpers/sessions/seed.ts";
 
-it("[CLI-21] sessions end ends a session once; again it changes nothing, and its messages stay", async () => {
+it("[CLI-21] sessions end ends a session once; repeated, it changes nothing, and the messages stay", async () => {
   const home = freshHome();
   await seed(home, { id: idLike("abcdef1"), messages: ["one"] });
   const first = await home.call(["sessions", "end", "abcdef"]);
@@ -17,7 +17,7 @@ it("[CLI-21] sessions end ends a session once; again it changes nothing, and its
   expect(await detailOf(home, "abcdef")).toEqual(ended);
 });
 
-it("[CLI-25] an ended session is refused by --session and resume, and stays as it is", async () => {
+it("[CLI-25] an ended session is refused by --session and resume, and does not change", async () => {
   const home = freshHome();
   await seed(home, { id: idLike("abcdef1"), messages: ["one"], ended: true });
   const before = await detailOf(home, "abcdef");

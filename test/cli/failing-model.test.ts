@@ -87,7 +87,7 @@ describe("a model that fails", () => {
     },
   );
 
-  it("[CLI-37] [CLI-120] a session whose model has no key takes no message before it has one", async () => {
+  it("[CLI-37] [CLI-120] a session whose model has no key accepts no message until it has one", async () => {
     const server = await startModelServer({ answer: () => ({ content: "the answer" }) });
     const home = freshHome();
     const id = idLike("abcdef1");

@@ -101,7 +101,7 @@ function expectClean(written: ReadonlyMap<string, string>, unshown: readonly str
 }
 
 describe("hostile text in a terminal", () => {
-  it("[SCREEN-1] [SCREEN-2] of every field of a stored session is visible and nothing more, by every command", async () => {
+  it("[SCREEN-1] [SCREEN-2] is shown escaped in every field of a stored session, by every command", async () => {
     const home = freshHome();
     const [first, second] = [idLike("abcdef1"), idLike("abcdef2")];
     await seed(home, { id: first, messages: ["one"] }, { id: second, messages: ["two"] });
@@ -158,7 +158,7 @@ describe("hostile text in a terminal", () => {
     expectClean(new Map([["picker", picker.written().replace(EDITING, "")]]));
   });
 
-  it("[SCREEN-1] [SCREEN-2] of plans, schemas, personas and arguments too", async () => {
+  it("[SCREEN-1] [SCREEN-2] is shown escaped in plans, schemas, personas and arguments", async () => {
     const home = freshHome();
     const phase = { key: HOSTILE, title: HOSTILE, role: HOSTILE, instructions: HOSTILE };
     const plan = { runId: idLike("abcdef1"), phaseKey: HOSTILE, phases: [phase], [HOSTILE]: 1 };
@@ -208,7 +208,7 @@ describe("hostile text in a terminal", () => {
     );
   });
 
-  it("[SCREEN-1] [SCREEN-2] of what a model and a provider answer", async () => {
+  it("[SCREEN-1] [SCREEN-2] is shown escaped in what a model and a provider answer", async () => {
     const call = { name: HOSTILE, arguments: JSON.stringify({ [HOSTILE]: HOSTILE }), id: STORED };
     const server = await startModelServer({
       answer: (messages) => {

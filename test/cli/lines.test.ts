@@ -5,7 +5,7 @@ import { freshHome } from "../helpers/reprise.ts";
 import { detailOf, idLike, rowsOf, seed, sessionsOf } from "../helpers/sessions/seed.ts";
 
 describe("lines on standard input", () => {
-  it("[CLI-35] are messages, one exchange each, in order, to the end of the input", async () => {
+  it("[CLI-35] are messages, one exchange each, in order, until the input ends", async () => {
     const server = await startModelServer({
       answer: (messages) => ({ content: `to “${messages.at(-1)?.content}”` }),
     });
@@ -28,7 +28,7 @@ describe("lines on standard input", () => {
     );
   });
 
-  it("[CLI-34] [CLI-22] with --json each exchange is a line; resume prints the session before them", async () => {
+  it("[CLI-34] [CLI-22] give one JSON line for each exchange with --json; resume prints the session first", async () => {
     const home = freshHome();
     await seed(home, { id: idLike("abcdef1"), persona_name: "planner" });
     const lines = async (args: string[]): Promise<Record<string, unknown>[]> => {
@@ -66,7 +66,7 @@ describe("lines on standard input", () => {
     expect(without.stderr).toMatch(/^reprise: Name the session: .*\[invalid_usage\]\n$/);
   });
 
-  it("[CLI-35] [CLI-45] [CLI-119] end at the first that fails: the rest may depend on it", async () => {
+  it("[CLI-35] [CLI-45] [CLI-119] end at the first that fails, because the others may depend on it", async () => {
     const home = freshHome();
     const { code, stdout, stderr } = await home.call([], {
       input: "one\n/nonsense\nnever sent\n",
@@ -85,7 +85,7 @@ describe("lines on standard input", () => {
 });
 
 describe("slash commands", () => {
-  it("[CLI-42] /model and /agent begin a fresh thread; refused ones and questions do not", async () => {
+  it("[CLI-42] /model and /agent begin a new thread; refused ones and questions do not", async () => {
     const server = await startModelServer({
       answer: (_, index) => ({ content: `answer ${index}` }),
     });

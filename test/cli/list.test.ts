@@ -4,7 +4,7 @@ import { freshHome } from "../helpers/reprise.ts";
 import { idLike, seed, sessionsOf } from "../helpers/sessions/seed.ts";
 
 describe("sessions list", () => {
-  it("[CLI-16] says on standard error that there are none, and prints an empty array with --json", async () => {
+  it("[CLI-16] says on standard error that there are no sessions, and prints an empty array with --json", async () => {
     const home = freshHome();
     const [plain, json, ended] = await Promise.all([
       home.call(["sessions", "list"]),

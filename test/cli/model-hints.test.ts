@@ -38,7 +38,7 @@ it("[CLI-62] says that the address of a server is not used without a model", asy
   expect(chosen.stderr).not.toContain(note);
 });
 
-it("[CLI-63] a session cannot begin with an id that is no UUID of RFC 9562", async () => {
+it("[CLI-63] a session cannot begin with an id that is not a UUID of RFC 9562", async () => {
   const home = freshHome({ REPRISE_MODEL: "demo" });
   const wrong = "11111111-1111-1111-1111-111111111112";
   expect(await home.call(["--session", wrong, "-p", "hello"])).toMatchObject({
@@ -50,7 +50,7 @@ it("[CLI-63] a session cannot begin with an id that is no UUID of RFC 9562", asy
   expect(await detailOf(home, id)).toMatchObject({ last_seq: 2 });
 });
 
-it("[EXCHANGE-18] a reader that has seen enough leaves a finished exchange", async () => {
+it("[EXCHANGE-18] a reader that closes its end early does not harm a finished exchange", async () => {
   const home = freshHome({ REPRISE_MODEL: "demo" });
   const id = idLike("abcdef1");
   const { stderr } = await home.startShell(`reprise --session ${id} -p hello | head -1`).finished;

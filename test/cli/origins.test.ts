@@ -47,8 +47,8 @@ async function scene(token?: string): Promise<Scene> {
   };
 }
 
-describe("what somebody without authentication stored over HTTP", () => {
-  it("[CLI-86] a planted session is not what -p --continue takes", async () => {
+describe("what a caller without authentication stored over HTTP", () => {
+  it("[CLI-86] a planted session is not taken by -p --continue", async () => {
     const { home, sent, plant } = await scene();
     const own = await home.json<Exchange>(["-p", "my question", "--json"]);
     const planted = await plant<{ id: string }>("", {
@@ -70,7 +70,7 @@ describe("what somebody without authentication stored over HTTP", () => {
     expect(sent()).toHaveLength(2);
   });
 
-  it("[CLI-87] [PROOF-2] -p leaves its messages pending and says so; accepted later, they are handed over and verify agrees", async () => {
+  it("[CLI-87] [PROOF-2] -p leaves its messages pending and says so; once accepted, they are handed over", async () => {
     const { home, sent, plant } = await scene();
     const { session_id: id } = await home.json<Exchange>(["-p", "one", "--json"]);
     await plant(`/${id}/messages`, { content: "planted\u001b[2J\nsecond line" });
@@ -112,7 +112,7 @@ describe("what somebody without authentication stored over HTTP", () => {
     expect((await home.call(["sessions", "import", file, "--new-ids"])).code).toBe(0);
   });
 
-  it("[CLI-88] its model and folder are shown and refused, until they are accepted or the user names others", async () => {
+  it("[CLI-88] its model and folder are shown and refused until they are accepted or replaced", async () => {
     const { home, sent, plant } = await scene();
     const elsewhere = temporaryFolder();
     const create = (body: object) => plant<{ id: string }>("", body);
@@ -149,7 +149,7 @@ describe("what somebody without authentication stored over HTTP", () => {
     expect((await home.json<Exchange>(args)).model).toBe("openai:planted");
   });
 
-  it("[CLI-89] with the service's token everything is handed over, and shown", async () => {
+  it("[CLI-89] messages with the service's token are handed over, and shown", async () => {
     const { home, sent, plant } = await scene("a-token");
     const { id } = await plant<{ id: string }>("", { model_override: "openai:chosen" });
     await plant(`/${id}/messages`, { content: "from the service" });
@@ -175,7 +175,7 @@ describe("what somebody without authentication stored over HTTP", () => {
     expect(await say("--session", same)).not.toContain("set up over HTTP");
   });
 
-  it("[CLI-101] sessions show marks what is pending, what came unauthenticated, and the settings that nobody accepted", async () => {
+  it("[CLI-101] sessions show marks pending and unauthenticated messages and unaccepted settings", async () => {
     const { home, plant } = await scene();
     const { id } = await plant<{ id: string }>("", {
       repo_path: home.home,
@@ -202,7 +202,7 @@ describe("what somebody without authentication stored over HTTP", () => {
     expect(accepted).not.toContain("unconfirmed");
   });
 
-  it("[CLI-92] a session without a folder takes one once, by --repo", async () => {
+  it("[CLI-92] a session without a folder gets one once, with --repo", async () => {
     const { home, plant } = await scene();
     const { id } = await plant<{ id: string }>("", {});
     const say = (...args: string[]) => home.call(["--session", id, "-p", "hi", ...args]);
@@ -218,7 +218,7 @@ describe("what somebody without authentication stored over HTTP", () => {
 });
 
 describe("in a terminal", () => {
-  it("[CLI-91] asks once, leaves pending what is not accepted, and hands over what is", async () => {
+  it("[CLI-91] asks once, keeps pending what is not accepted, and hands over what is", async () => {
     const { home, sent, plant } = await scene();
     const { id } = await plant<{ id: string }>("", {});
     await plant(`/${id}/messages`, { content: "planted" });
@@ -247,7 +247,7 @@ describe("in a terminal", () => {
     expect((await home.call(["sessions", "verify", id])).code).toBe(0);
   });
 
-  it("[CLI-85] [CLI-90] [CLI-91] --continue takes an HTTP session once it was opened; a model that is not confirmed is not used", async () => {
+  it("[CLI-85] [CLI-90] [CLI-91] --continue takes an HTTP session once it was opened, but no unconfirmed model", async () => {
     const { home, sent, plant } = await scene();
     const { id } = await plant<{ id: string }>("", {
       repo_path: home.project,

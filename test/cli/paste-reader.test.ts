@@ -44,8 +44,8 @@ async function read(texts: readonly string[], pastes: number): Promise<Piece[]> 
   return pieces;
 }
 
-describe("what a terminal sends", () => {
-  it("[CLI-70] is keys and pastes, wherever the reads are torn", async () => {
+describe("the input of a terminal", () => {
+  it("[CLI-70] is split into keys and pastes, wherever the reads are cut", async () => {
     const sent = `ab${START}one\r/exit\r${END}\r${START}two${END}c\u001b[A`;
     await fc.assert(
       fc.asyncProperty(fc.uniqueArray(fc.nat(sent.length), { maxLength: 12 }), async (places) => {

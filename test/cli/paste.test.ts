@@ -61,7 +61,7 @@ describe("a paste in a terminal", () => {
     expect(sent(server)).toEqual(["one\n/end\ny"]);
   });
 
-  it("[CLI-71] without an end mark is sent by nothing: Ctrl-D leaves, a closed window too", async () => {
+  it("[CLI-71] without an end mark is never sent, neither by Ctrl-D nor by closing the window", async () => {
     const { home, server } = await session();
     for (const leave of ["key", "hang up"]) {
       const terminal = openTerminal(home, `exec reprise --session ${ID}`);
@@ -139,7 +139,7 @@ describe("typing in a terminal", () => {
     expect(sent(server)).toEqual(["one\ntwo\nthree\nfour \\\\"]);
   });
 
-  it("[CLI-73] Ctrl-C empties the line, and the cursor is at its beginning", async () => {
+  it("[CLI-73] Ctrl-C empties the line and moves the cursor to its beginning", async () => {
     const { home, server } = await session();
     const terminal = openTerminal(home, `reprise --session ${ID}`);
     await terminal.shows(/> $/);
@@ -180,7 +180,7 @@ describe("typing in a terminal", () => {
     expect(sent(server)).toEqual(["one", "two", "half a line"]);
   });
 
-  it("[CLI-76] /end and /clear ask, and what was typed before the question is no answer", async () => {
+  it("[CLI-76] /end and /clear ask, and keys typed before the question are no answer", async () => {
     const { home } = await session();
     await seed(home, { id: idLike("abcdef2"), messages: ["kept"] });
     const terminal = openTerminal(home, "reprise --session abcdef2");

@@ -24,7 +24,7 @@ function withForeignPersona(home: Home): void {
   );
 }
 
-it("[PERSONA-5] what was left out of a persona is shown by -p, /agent and doctor, and what it denies is not offered", async () => {
+it("[PERSONA-5] -p, /agent and doctor show what a persona lost; what it denies is not offered", async () => {
   const server = await startModelServer({ answer: () => ({ content: "answer" }) });
   const home = freshHome({ ...server.env("openai"), REPRISE_MODEL: "openai:test" });
   withForeignPersona(home);

@@ -83,7 +83,7 @@ describe("plan validate, for people", () => {
     ]);
   });
 
-  it("does not pretend to have counted what it cut off", async () => {
+  it("does not count what it cut off", async () => {
     const name = await save("many.json", JSON.stringify(plan({ phases: Array(10_001).fill(0) })));
     const { stdout } = await call(["plan", "validate", name], { cwd: directory });
     const last = stdout.trimEnd().split("\n").slice(-2);
@@ -91,7 +91,7 @@ describe("plan validate, for people", () => {
     expect(last[1]).toBe("many.json: 10000 findings and more");
   });
 
-  it("[PLAN-3] [PLAN-56] writes nothing that a terminal would act on", async () => {
+  it("[PLAN-3] [PLAN-56] prints nothing that a terminal would act on", async () => {
     const name = await save("esc.json", JSON.stringify(plan({ "\u001b[2J\u009b\u202e": 1 })));
     const { stdout } = await call(["plan", "validate", name], { cwd: directory });
     expect(stdout).toContain('"␛[2J<U+009B><U+202E>"');
@@ -99,7 +99,7 @@ describe("plan validate, for people", () => {
 });
 
 describe("plan validate, for programs", () => {
-  it("[PLAN-3] [PLAN-9] [PLAN-55] [PLAN-67] gives each finding its whole record", async () => {
+  it("[PLAN-3] [PLAN-9] [PLAN-55] [PLAN-67] gives each finding with all its fields", async () => {
     const { files } = await validateJson(join(directory, "faulty.json"));
     const found = new Map(files[0]!.findings.map((finding) => [finding.code, finding]));
     expect(found.get("unknown_dependency")).toEqual({
@@ -143,7 +143,7 @@ describe("plan validate, what it reads", () => {
     expect(bad.stdout).toContain("-:1:2 error the file ends before the closing }");
   });
 
-  it("[PLAN-9] [PLAN-65] reads YAML from standard input and JSON from a pipe that is named", async () => {
+  it("[PLAN-9] [PLAN-65] reads YAML from standard input and JSON from a named pipe", async () => {
     const stdin = "runId: x\nphaseKey: p\nphases: []\n";
     const yaml = await call(["plan", "validate", "-"], { stdin });
     expect(yaml.stdout).toContain("-:1:8 error runId must be a UUID");
@@ -156,7 +156,7 @@ describe("plan validate, what it reads", () => {
     expect(piped.stdout).toBe("named: valid, 1 phase\n");
   });
 
-  it("[PLAN-9] [PLAN-66] refuses a pipe that nobody writes to, a device and a socket", async () => {
+  it("[PLAN-9] [PLAN-66] refuses a pipe without a writer, a device and a socket", async () => {
     execFileSync("mkfifo", [join(directory, "quiet")]);
     const server = createServer().listen(join(directory, "socket"));
     await once(server, "listening");
@@ -175,7 +175,7 @@ describe("plan validate, what it reads", () => {
     expect(await call(["plan", "validate"])).toMatchObject({ code: 2, stdout: "" });
   });
 
-  it("[PLAN-9] [PLAN-64] reports a missing file and a directory, and still every other", async () => {
+  it("[PLAN-9] [PLAN-64] reports a missing file and a directory, and still checks every other file", async () => {
     const good = await save("good.json", JSON.stringify(plan()));
     const { code, files } = await validateJson("missing.json", ".", good);
     expect(code).toBe(1);
@@ -186,7 +186,7 @@ describe("plan validate, what it reads", () => {
     ]);
   });
 
-  it("[PLAN-5] takes 10 MiB and not a byte more", async () => {
+  it("[PLAN-5] accepts 10 MiB and not a byte more", async () => {
     const text = JSON.stringify(plan());
     const most = await save("most.json", text.padEnd(10 * 1024 * 1024, " "));
     const more = await save("more.json", text.padEnd(10 * 1024 * 1024 + 1, " "));
@@ -197,7 +197,7 @@ describe("plan validate, what it reads", () => {
     ]);
   });
 
-  it("[PLAN-5] names the first byte that is not UTF-8, and takes a byte order mark", async () => {
+  it("[PLAN-5] names the first byte that is not UTF-8, and accepts a byte order mark", async () => {
     const latin = await save("latin.json", Buffer.from('{\n "ä": "\u00e4"}', "latin1"));
     const cut = await save("cut.json", Buffer.from('{"ä').subarray(0, 3));
     const marked = await save("marked.json", `\ufeff${JSON.stringify(plan())}`);
@@ -211,7 +211,7 @@ describe("plan validate, what it reads", () => {
 describe("plan validate --spec", () => {
   const OTHER = "00000000-0000-4000-8000-000000000000";
 
-  it("[PLAN-10] takes plans of the specification's run, in either case, and says what it checks", async () => {
+  it("[PLAN-10] accepts plans of the specification's run, in either case, and says what it checks", async () => {
     const spec = await save("spec.json", JSON.stringify({ runId: RUN_ID.toUpperCase(), any: 1 }));
     const good = await save("mine.json", JSON.stringify(plan()));
     const { code, stdout } = await call(["plan", "validate", "--spec", spec, good], {
@@ -226,7 +226,7 @@ describe("plan validate --spec", () => {
     ]);
   });
 
-  it("[PLAN-10] finds a plan of another run, and takes YAML", async () => {
+  it("[PLAN-10] finds a plan of another run, and accepts YAML", async () => {
     const spec = await save("spec.yaml", `runId: ${OTHER}\n`);
     const mine = await save("mine.json", JSON.stringify(plan(), null, 1));
     const { stdout, code } = await call(["plan", "validate", "--json", "--spec", spec, mine], {
@@ -265,7 +265,7 @@ describe("plan validate --spec", () => {
 });
 
 describe("plan validate --format", () => {
-  it("[PLAN-11] github: a command for each finding, none that a file's name could make", async () => {
+  it("[PLAN-11] github: prints a command for each finding, and none that a file's name could inject", async () => {
     const name = await save("a,b:%\n::warning::x.json", JSON.stringify(plan({ runId: "x" })));
     const { code, stdout } = await call(["plan", "validate", "--format", "github", name], {
       cwd: directory,
@@ -276,7 +276,7 @@ describe("plan validate --format", () => {
     );
   });
 
-  it("[PLAN-11] [PLAN-68] sarif: a log of one run with place, level and rule of each finding", async () => {
+  it("[PLAN-11] [PLAN-68] sarif: prints a log of one run with place, level and rule of each finding", async () => {
     const args = ["plan", "validate", "--format", "sarif", "faulty.json", "valid.json"];
     const { code, stdout } = await call(args, { cwd: directory });
     expect(code).toBe(1);
@@ -344,7 +344,7 @@ describe("the names in a plan", () => {
     expect(after).toEqual({ code: 0, stdout: "plan.json: valid, 1 phase\n", stderr: "" });
   });
 
-  it("[SCHEMA-2] [SCHEMA-22] a broken schema of the folder stops no plan that does not use it", async () => {
+  it("[SCHEMA-2] [SCHEMA-22] a broken schema of the folder blocks no plan that does not use it", async () => {
     const folder = join(directory, "broken");
     await mkdir(join(folder, ".reprise/schemas"), { recursive: true });
     await writeFile(join(folder, ".reprise/schemas/a.json"), '{"$id": "a@1", "type": "text"}');
@@ -397,7 +397,7 @@ describe("plan show", () => {
     });
   });
 
-  it("[PLAN-12] says which phases go side by side, and nothing of what is not there", async () => {
+  it("[PLAN-12] shows which phases run in parallel, and leaves out what the plan does not have", async () => {
     const phases = [phase({ key: "a" }), phase({ key: "b", title: "\u001b[2J" })];
     const { stdout } = await call(["plan", "show", "-"], {
       stdin: JSON.stringify(plan({ phases })),

@@ -4,7 +4,7 @@ import { createPostgres } from "../helpers/postgres.ts";
 import { freshHome, type Home } from "../helpers/reprise.ts";
 
 describe("the program on PostgreSQL", () => {
-  it("[CLI-10] [PG-8] remembers from process to process, and its way back shows no password", async () => {
+  it("[CLI-10] [PG-8] remembers between processes, and its command to resume shows no password", async () => {
     const { home, url } = await openHome();
     const begun = await home.run(["-p", "My name is Ada", "--database", url]);
     expect(begun.code).toBe(0);

@@ -9,7 +9,7 @@ import { freshHome } from "../helpers/reprise.ts";
 import { detailOf, rowsOf, sessionsOf } from "../helpers/sessions/seed.ts";
 
 describe("-p", () => {
-  it("[CLI-32] stores the user's row before the model is asked, and the assistant's after it answered", async () => {
+  it("[CLI-32] stores the user's row before the model is asked, and the assistant's after its answer", async () => {
     const rowsWhenAsked: unknown[] = [];
     const server = await startModelServer({
       answer: () => {
@@ -29,7 +29,7 @@ describe("-p", () => {
     expect(session).toMatchObject({ last_seq: 2, activity: "idle" });
   });
 
-  it("[CLI-33] [CLI-34] [CLI-118] reads - from standard input as it is; --json prints one document and nothing else", async () => {
+  it("[CLI-33] [CLI-34] [CLI-118] reads - from standard input unchanged; --json prints one document only", async () => {
     const content = "two\r\nlines\twith “quotes”, 🎉 and \u001b[31m\n";
     const server = await startModelServer({
       answer: () => ({
@@ -165,7 +165,7 @@ describe("-p", () => {
     expect(await sessionsOf(home)).toEqual([]);
   });
 
-  it("[CLI-36] takes UTF-8 lines as they are, with separators that only Unicode knows", async () => {
+  it("[CLI-36] accepts UTF-8 lines unchanged, with separators that only Unicode knows", async () => {
     const home = freshHome();
     const content = "one\u2028line \u{1f469}\u200d\u{1f680}";
     const { code } = await home.call([], { input: `${content}\n` });
@@ -174,7 +174,7 @@ describe("-p", () => {
     expect(session).toMatchObject({ title: content, last_seq: 2 });
   });
 
-  it("[CLI-36] takes exactly 1 MiB", async () => {
+  it("[CLI-36] accepts exactly 1 MiB", async () => {
     const home = freshHome();
     const content = "é".repeat(512 * 1024);
     const document = await home.json<{ messages: { content: string }[] }>(["-p", "-", "--json"], {

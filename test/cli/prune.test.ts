@@ -56,7 +56,7 @@ const idsOf = async (home: Home): Promise<string[]> =>
 const prune = (home: Home, ...more: string[]): Promise<{ id: string }[]> =>
   home.json<{ id: string }[]>(["sessions", "prune", "--older-than", "90d", "--json", ...more]);
 
-it("[MOVE-13] [MOVE-26] prunes ended sessions without activity for so long, sub-agents with their parent, oldest first", async () => {
+it("[MOVE-13] [MOVE-26] prunes inactive ended sessions, sub-agents with their parent, oldest first", async () => {
   const home = await seeded();
   const all = await idsOf(home);
   const would = await prune(home, "--dry-run");
@@ -81,7 +81,7 @@ it("[MOVE-13] --state chooses others; hours and weeks count as well", async () =
   expect(await ids("--older-than", "2137h")).not.toContain(YOUNG);
 });
 
-it("[MOVE-13] says what goes and asks; without a terminal it needs --yes", async () => {
+it("[MOVE-13] shows what would be deleted and asks; without a terminal it needs --yes", async () => {
   const home = await seeded();
   const all = await idsOf(home);
   const refused = await home.call(["sessions", "prune", "--older-than", "90d"]);

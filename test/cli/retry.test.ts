@@ -74,7 +74,7 @@ it("[RETRY-8] a process that is killed while it waits for a provider leaves what
   ]);
 });
 
-it("[CLI-96] the reason for which a tool failed is on the screen", async () => {
+it("[CLI-96] the reason why a tool failed is on the screen", async () => {
   await using provider = await startScriptedProvider("openai", (index) =>
     index === 0
       ? [{ kind: "call", name: "read_file", args: '{"path":"none.md"}', size: 4 }]

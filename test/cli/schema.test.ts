@@ -18,7 +18,7 @@ it.each([[["schema", "dev/phase-plan@1"]], [["schema", "show", "dev/phase-plan@1
   },
 );
 
-it("[PLAN-15] [PLAN-73] refuses an unknown id, naming the known ones and not the one asked for", async () => {
+it("[PLAN-15] [PLAN-73] refuses an unknown id and names the known ones, not the one asked for", async () => {
   const { code, stdout, stderr } = await call(["schema", "dev/phase-plan@2"]);
   expect([code, stdout]).toEqual([3, ""]);
   for (const id of ["dev/phase-plan@1", "dev/spec@1", "common/final-report@1"]) {
@@ -28,7 +28,7 @@ it("[PLAN-15] [PLAN-73] refuses an unknown id, naming the known ones and not the
 });
 
 it.each(["dev/spec@1", "dev/review-finding-batch@1", "common/final-report@1"])(
-  "[PLAN-8] says of %s that it is known and was never published",
+  "[PLAN-8] says that %s is known and was never published",
   async (id) => {
     const { code, stdout, stderr } = await call(["schema", id]);
     expect([code, stdout]).toEqual([3, ""]);
@@ -89,7 +89,7 @@ it("[SCHEMA-8] checks files against a schema of this folder, JSON and YAML", asy
   });
 });
 
-it("[SCHEMA-8] checks a plan as `plan validate` does, and refuses an id that is not known", async () => {
+it("[SCHEMA-8] checks a plan as `plan validate` does, and refuses an unknown id", async () => {
   const args = ["schema", "validate", "-", "--schema"];
   const plan = await call([...args, "dev/phase-plan@1"], { stdin: "{}" });
   expect([plan.code, plan.stdout]).toEqual([1, expect.stringContaining("[missing_property]")]);

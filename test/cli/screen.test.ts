@@ -44,7 +44,7 @@ function openTerminal(home: Home, command: string): Terminal {
 }
 
 describe.skipIf(!canMakeTerminal)("in a terminal (needs util-linux' script)", () => {
-  it("[CLI-47] greets, prompts, shows answers, goes on after a refusal and leaves at Ctrl-D", async () => {
+  it("[CLI-47] greets, prompts, shows answers, continues after a refusal and leaves at Ctrl-D", async () => {
     const home = freshHome();
     const terminal = openTerminal(home, "reprise");
     await terminal.shows(/reprise \d+\.\d+\.\d+ · assistant · demo:echo\n/);
@@ -66,7 +66,7 @@ describe.skipIf(!canMakeTerminal)("in a terminal (needs util-linux' script)", ()
     expect(screen.endsWith(`Resume with: reprise --session ${session?.id}\n`)).toBe(true);
   });
 
-  it("[CLI-39] a window that is closed keeps what had arrived", async () => {
+  it("[CLI-39] a window that is closed keeps the text that had arrived", async () => {
     const { home } = await slowThenFast();
     const terminal = openTerminal(home, `reprise --session ${ID}`);
     await terminal.shows(/> $/);
@@ -86,7 +86,7 @@ describe.skipIf(!canMakeTerminal)("in a terminal (needs util-linux' script)", ()
     );
   });
 
-  it("[CLI-47] [CLI-123] Ctrl-C at the prompt leaves the second time, and stops an answer without leaving", async () => {
+  it("[CLI-47] [CLI-123] Ctrl-C stops an answer without leaving; at the prompt, the second one leaves", async () => {
     const { home } = await slowThenFast();
     const terminal = openTerminal(home, "reprise --session abcdef");
     await terminal.shows(/Session abcdef1\S+:0 · 0 messages · no title yet\n> $/);

@@ -10,7 +10,7 @@ import { freshHome } from "../helpers/reprise.ts";
 const PRLIMIT = "prlimit";
 
 it.skipIf(spawnSync(PRLIMIT, ["--version"]).status !== 0)(
-  "[HTTP-60] while no file descriptor is left, parts that are still to be loaded answer 503, and 200 afterwards",
+  "[HTTP-60] without a free file descriptor, parts that are not loaded yet answer 503, and 200 later",
   async () => {
     const service = freshHome().start(["serve", "--port", "0", "--log"]);
     const [, url = ""] = await service.waitFor(/^listening on (\S+)$/m);

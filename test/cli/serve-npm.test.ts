@@ -13,7 +13,7 @@ it.each([
   ["npm start", "npm", ["start", "--"]],
   ["npx reprise serve", "npx", ["reprise", "serve"]],
 ] as const)(
-  "[OPS-12] a service that %s began stops when npm is asked to stop",
+  "[OPS-12] a service that %s started stops when npm is asked to stop",
   async (_name, command, args) => {
     const database = join(temporaryFolder(), "reprise.db");
     const options = ["--port", "0", "--log", "--database", database];

@@ -56,7 +56,7 @@ it("[OPS-6] [OPS-7] [HTTP-78] a node on PostgreSQL that is stopped disconnects i
   expect(await connectionsTo(database.url)).toBe(0);
 });
 
-it("[OPS-8] with --drain it is not ready and serves on; a second signal ends it", async () => {
+it("[OPS-8] with --drain it is not ready but still serves; a second signal ends it", async () => {
   const home = freshHome();
   const service = home.start(["serve", "--port", "0", "--drain", "300"]);
   const [, url = ""] = await service.waitFor(/^listening on (\S+)$/m);
@@ -75,7 +75,7 @@ it("[OPS-8] with --drain it is not ready and serves on; a second signal ends it"
   }
 });
 
-it("[OPS-9] takes the database's address from a file, so that neither command line nor environment holds the password", async () => {
+it("[OPS-9] reads the database's address from a file, to keep its password out of sight", async () => {
   await using database = await createPostgres();
   const home = freshHome();
   const file = join(home.home, "database");

@@ -8,7 +8,7 @@ import { freshHome } from "../helpers/reprise.ts";
 
 const TOKEN = "secret-token-0123456789";
 
-it("[CLI-49] serve says where it listens, which database and version it is, and leaves with 0 when asked to", async () => {
+it("[CLI-49] serve prints its address, database and version, and exits with 0 when asked to stop", async () => {
   const home = freshHome();
   for (const signal of ["SIGTERM", "SIGINT"] as const) {
     const service = home.start(["serve", "--port", "0"]);
@@ -30,7 +30,7 @@ it("[CLI-49] serve says where it listens, which database and version it is, and 
   }
 });
 
-it("[CLI-51] serve takes the token from the environment or a file, lets nobody else in and never prints it", async () => {
+it("[CLI-51] serve takes the token from the environment or a file and never prints it", async () => {
   const home = freshHome();
   const file = join(home.home, "token");
   writeFileSync(file, `${TOKEN}\n`);
@@ -87,7 +87,7 @@ it("[CLI-50] serve refuses what would be unsafe or cannot work, in one sentence"
   }
 });
 
-it("[CLI-66] serve takes a folder's schemas only with --project, never those of its working folder", async () => {
+it("[CLI-66] serve reads a folder's schemas only with --project, never those of its working folder", async () => {
   const home = freshHome();
   mkdirSync(join(home.project, ".reprise/schemas"), { recursive: true });
   const schema = { $id: "evil/x@1", type: "object" };

@@ -4,7 +4,7 @@ import { freshHome } from "../helpers/reprise.ts";
 import { type Detail, idLike, rowsOf, seed, sessionsOf } from "../helpers/sessions/seed.ts";
 
 describe("sessions show", () => {
-  it("[CLI-17] [CLI-20] shows the session and its messages, archived ones with --all; a prefix of 6 will do", async () => {
+  it("[CLI-17] [CLI-20] shows a session by a prefix of 6, with its archived messages if --all is given", async () => {
     const home = freshHome();
     await seed(home, {
       id: idLike("abcdef1"),
@@ -77,7 +77,7 @@ describe("sessions show", () => {
 describe("an id on the command line", () => {
   const commands = [["sessions", "end"], ["--session"]];
 
-  it("[CLI-20] that several sessions begin with is refused and lists them, the latest first", async () => {
+  it("[CLI-20] that is the prefix of several sessions is refused and lists them, the latest first", async () => {
     const home = freshHome();
     await seed(
       home,
@@ -110,7 +110,7 @@ describe("an id on the command line", () => {
     ]);
   });
 
-  it("[CLI-20] [CLI-112] that no session begins with is refused, whatever it is", async () => {
+  it("[CLI-20] [CLI-112] that matches no session is refused", async () => {
     const home = freshHome();
     await seed(home, { id: idLike("abcdef1") });
     for (const command of commands) {

@@ -10,7 +10,7 @@ describe("an exchange that is stopped", () => {
     ["SIGINT", "line"],
     ["SIGHUP", "line"],
   ] as const)(
-    "[CLI-39] by %s keeps what had arrived, and the session goes on (message by %s)",
+    "[CLI-39] by %s keeps the text that had arrived, and the session continues (message by %s)",
     async (signal, how) => {
       const { home, server } = await slowThenFast();
       const running = await startAnswer(home, how);
@@ -39,7 +39,7 @@ describe("an exchange that is stopped", () => {
     },
   );
 
-  it("[CLI-39] by a reader that has seen enough keeps what had arrived", async () => {
+  it("[CLI-39] by a reader that closes its end keeps the text that had arrived", async () => {
     const { home } = await slowThenFast();
     const piped = await home.startShell(`reprise --session ${ID} -p 'the question' | head -c 5`)
       .finished;
@@ -55,7 +55,7 @@ describe("an exchange that is stopped", () => {
     ]);
   });
 
-  it("[CLI-40] by kill -9 holds up nobody: the next one goes on at once, and nothing doubles", async () => {
+  it("[CLI-40] by kill -9 blocks nobody: the next one starts at once, and nothing is doubled", async () => {
     const { home, server } = await slowThenFast();
     const running = await startAnswer(home);
     await running.stop("SIGKILL");
@@ -104,7 +104,7 @@ describe("an interrupted exchange", () => {
     expect((await home.call(["--session", ID])).stderr).not.toContain("interrupted");
   });
 
-  it("[CLI-52] [CLI-122] --continue-exchange goes on with it or with what was appended, else it is refused", async () => {
+  it("[CLI-52] [CLI-122] --continue-exchange continues it or hands over what was appended, else it is refused", async () => {
     const { home, server } = await slowThenFast();
     await (await startAnswer(home)).stop("SIGKILL");
     const go = ["--session", ID, "--continue-exchange"];

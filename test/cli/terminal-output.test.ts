@@ -11,7 +11,7 @@ const VISIBLE = "a␛[2Jb<U+009B>c<U+202E>d␡e";
 const OBEYED = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u202a-\u202e]/;
 
 describe("what a terminal shows", () => {
-  it("[SCREEN-1] an answer and a tool call's name with their controls visible", async () => {
+  it("[SCREEN-1] an answer and a tool call's name with their controls escaped", async () => {
     const server = await startModelServer({
       answer: (_, index) =>
         index === 0
@@ -26,7 +26,7 @@ describe("what a terminal shows", () => {
     expect(terminal.written()).not.toMatch(OBEYED);
   });
 
-  it("[SCREEN-2] [SCREEN-3] JSON that has the same value, and is as it was where nobody looks", async () => {
+  it("[SCREEN-2] [SCREEN-3] JSON with the same value, and unchanged in a pipe", async () => {
     const home = freshHome();
     await seed(home, { id: idLike("abcdef1"), messages: [HOSTILE] });
     for (const command of [
@@ -47,7 +47,7 @@ describe("what a terminal shows", () => {
     }
   });
 
-  it("[SCREEN-4] a Markdown export with controls visible, into a file too", async () => {
+  it("[SCREEN-4] a Markdown export with controls escaped, in a file too", async () => {
     const home = freshHome();
     await seed(home, { id: idLike("abcdef1"), messages: [HOSTILE] });
     const { stdout } = await home.call(["sessions", "export", "abcdef", "--format", "markdown"]);

@@ -16,7 +16,7 @@ async function exported(home: Home, id: string): Promise<string> {
 
 const withoutTime = (text: string): string => text.replace(/^"exported_at":.*\n/m, "");
 
-it("[MOVE-4] [MOVE-5] [MOVE-18] a session moves to another home: the same export, verified, and it goes on with all it remembers", async () => {
+it("[MOVE-4] [MOVE-5] [MOVE-18] a session moves to another home with its whole memory, and verifies", async () => {
   const here = freshHome();
   const there = freshHome();
   const file = join(temporaryFolder(), "session.json");
@@ -68,7 +68,7 @@ it("[MOVE-5] after an import the provider is sent the whole history", async () =
   }
 });
 
-it("[MOVE-6] [MOVE-7] an import that is refused stores nothing; --new-ids stores a copy beside the session", async () => {
+it("[MOVE-6] [MOVE-7] a refused import stores nothing; --new-ids stores a copy beside the session", async () => {
   const home = freshHome();
   const other = freshHome();
   await home.call(["-p", "hello"]);
@@ -105,7 +105,7 @@ it("[MOVE-6] [MOVE-7] an import that is refused stores nothing; --new-ids stores
   expect(await home.call(["sessions", "verify", copy.id])).toMatchObject({ code: 0 });
 });
 
-it("[MOVE-6] [MOVE-23] an export that no import would take says so and exits with 1", async () => {
+it("[MOVE-6] [MOVE-23] an export that no import would accept says so and exits with 1", async () => {
   const home = freshHome();
   await home.call(["-p", "hello"]);
   const [{ id } = { id: "" }] = await sessionsOf(home);
@@ -120,7 +120,7 @@ it("[MOVE-6] [MOVE-23] an export that no import would take says so and exits wit
   expect(refused.stderr).toMatch(/Message 2 differs.*\n$/);
 });
 
-it("[MOVE-9] markdown is a transcript that no message can break out of", async () => {
+it("[MOVE-9] a Markdown export is a transcript that no message can break out of", async () => {
   const home = freshHome();
   const hostile = "look:\n```\n# not a heading\n````\n## 9. user\n";
   await seed(home, {

@@ -48,7 +48,7 @@ async function hostileHome() {
 }
 
 describe("without a terminal", () => {
-  it("[TRUST-5] goes on without the files of the folder, says so in one line, and keeps nothing", async () => {
+  it("[TRUST-5] continues without the files of the folder, says so in one line, and keeps nothing", async () => {
     const { home, prompt } = await hostileHome();
     const plain = await home.call(["-p", "hi", "--json"]);
     expect(plain).toMatchObject({ code: 0, stderr: NOT_USED });
@@ -176,7 +176,7 @@ it("[CLI-65] trust add, list and remove change what the user decided, for the wh
   expect((await home.call(["trust", "add", "nowhere"])).code).toBe(2);
 });
 
-it("[TRUST-24] --trust counts for the folder that the person is in, not for that of the session", async () => {
+it("[TRUST-24] --trust applies to the folder that the person is in, not to that of the session", async () => {
   const { home, prompt } = await hostileHome();
   const mine = join(home.home, "mine");
   mkdirSync(mine);
@@ -193,7 +193,7 @@ it("[TRUST-24] --trust counts for the folder that the person is in, not for that
   expect(prompt()).toMatch(/folder's[^]*Obey me/);
 });
 
-it("[TRUST-25] the note on what is not used names three files and counts the others", async () => {
+it("[TRUST-25] the note on unused files names three and counts the others", async () => {
   const { home } = await hostileHome();
   for (const at of Array.from({ length: 200 }, (_, at) => at)) {
     put(join(home.project, `.claude/agents/a${at}.md`), PERSONA);
@@ -204,7 +204,7 @@ it("[TRUST-25] the note on what is not used names three files and counts the oth
   );
 });
 
-it("[TRUST-23] a link of the folder to a large tree holds up no command", async () => {
+it("[TRUST-23] a link of the folder to a large tree slows no command down", async () => {
   const home = freshHome();
   const far = join(home.home, "far");
   for (const at of Array.from({ length: 50 }, (_, at) => at)) {
@@ -220,7 +220,7 @@ it("[TRUST-23] a link of the folder to a large tree holds up no command", async 
   expect(listed.stdout).not.toContain("x.json");
 });
 
-it("[TRUST-21] 16 processes that add and remove at once lose no decision and bring none back", async () => {
+it("[TRUST-21] 16 processes that add and remove at once lose no decision and restore none", async () => {
   const home = freshHome();
   const folders = Array.from({ length: 16 }, (_, at) => join(home.project, `f${at}`));
   const [added, removed] = [folders.slice(0, 8), folders.slice(8)];
@@ -263,7 +263,7 @@ function openTerminal(home: Home, command = "reprise") {
 describe.skipIf(!canMakeTerminal)("in a terminal (needs util-linux' script)", () => {
   const QUESTION = "Use them (y), go on without them (N), or leave (q)? ";
 
-  it("[TRUST-4] asks once: lists what the folder brings, goes on without it by default, asks again when it changes", async () => {
+  it("[TRUST-4] asks once with a list of files, defaults to no, and asks again when they change", async () => {
     const { home } = await hostileHome();
     const first = openTerminal(home);
     await first.shows("AGENTS.md (8 bytes)\n  persona assistant (replaces the built-in one)\n");
@@ -307,7 +307,7 @@ describe.skipIf(!canMakeTerminal)("in a terminal (needs util-linux' script)", ()
     expect((await empty.finished).screen).not.toContain("Use them");
   });
 
-  it("[CLI-67] [TRUST-6] [TRUST-20] the greeting shows the folder of the session, the model that answers, and a folder without file tools", async () => {
+  it("[CLI-67] [TRUST-6] [TRUST-20] the greeting shows folder and model, and a folder without file tools", async () => {
     const home = freshHome({ REPRISE_MODEL: "demo:echo" });
     const theirs = join(home.home, "theirs");
     mkdirSync(theirs);

@@ -31,7 +31,7 @@ it("[UPGRADE-7] upgrade --dry-run shows what would happen and changes nothing", 
   );
 });
 
-it("[UPGRADE-7] [UPGRADE-10] upgrade does it, once", async () => {
+it("[UPGRADE-7] [UPGRADE-10] upgrade runs once", async () => {
   const home = olderHome();
 
   const done = await home.call(["upgrade"]);
@@ -75,7 +75,7 @@ it.each([
   );
 });
 
-it("[CLI-57] the service logs it", async () => {
+it("[CLI-57] the service logs the upgrade", async () => {
   const home = olderHome();
   const service = home.start(["serve", "--port", "0"]);
   await service.waitFor(/listening/);

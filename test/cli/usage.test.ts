@@ -15,7 +15,7 @@ const BIN = fileURLToPath(new URL("../../bin/reprise.js", import.meta.url));
 const PACKAGE = fileURLToPath(new URL("../../package.json", import.meta.url));
 
 describe("wrong usage", () => {
-  it("[CLI-1] [CLI-3] gets one sentence, its code and exit code 2, and never what was written", async () => {
+  it("[CLI-1] [CLI-3] gets one sentence, its code and exit code 2, and never repeats the input", async () => {
     const home = freshHome();
     const secret = "sk-secret";
     const wrong: [string[], RegExp][] = [
@@ -63,7 +63,7 @@ describe("wrong usage", () => {
   });
 });
 
-it("[CLI-2] the exit code says how it went, standard output holds results only", async () => {
+it("[CLI-2] the exit code shows the outcome, and standard output holds results only", async () => {
   const home = freshHome();
   const busy = idLike("bbbbbb1");
   await seed(
@@ -141,7 +141,7 @@ describe("an older Node.js", () => {
 
   const old = oldNode();
   it.skipIf(old === null)(
-    "[CLI-5] that is really there is refused too (REPRISE_TEST_OLD_NODE, else the machine's own)",
+    "[CLI-5] is refused too if it is really installed (REPRISE_TEST_OLD_NODE, else the machine's own)",
     async () => {
       const { code, stdout, stderr } = await startProcess(old ?? "", [BIN, "sessions", "list"])
         .finished;

@@ -15,7 +15,7 @@ interface VerifyDocument {
 }
 
 describe("sessions verify", () => {
-  it("[PROOF-11] agrees with what a session left, and exits with 1 on a difference", async () => {
+  it("[PROOF-11] agrees with a correct session, and exits with 1 on a difference", async () => {
     const home = freshHome();
     const id = await twoExchanges(home);
     const [text, json] = await Promise.all([
@@ -60,7 +60,7 @@ ${id}  2 differences
     });
   });
 
-  it("[PROOF-11] refuses an id that is none, or that several sessions have", async () => {
+  it("[PROOF-11] refuses an id that is unknown, or the prefix of several sessions", async () => {
     const home = freshHome();
     await seed(home, { id: idLike("abcdef1") }, { id: idLike("abcdef2") });
     const unknown = await home.call(["sessions", "verify", "abcdea"]);
@@ -117,7 +117,7 @@ ${id}  2 differences
     });
   });
 
-  it("[PROOF-12] goes over all sessions, a line for each that differs and a summary", async () => {
+  it("[PROOF-12] checks all sessions, with a line for each that differs and a summary", async () => {
     const home = freshHome();
     const id = await twoExchanges(home);
     await seed(

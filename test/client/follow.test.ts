@@ -50,7 +50,7 @@ async function cuttingProxy(target: string, bytesEach: number) {
 }
 
 describe("following a session", () => {
-  it("[HTTP-48] yields each message once and in order through a connection that is cut again and again", async () => {
+  it("[HTTP-48] yields each message once and in order, though the connection is cut repeatedly", async () => {
     await using t = await startTestServer();
     const { id } = { id: await t.newSession() };
     for (let index = 1; index <= 60; index += 1) {
@@ -134,7 +134,7 @@ describe("following a session", () => {
     await gone(t.server.app.streams);
   });
 
-  it("[HTTP-48] gives up a silent connection and begins anew", async () => {
+  it("[HTTP-48] gives up a silent connection and connects again", async () => {
     let connections = 0;
     const silent = http.createServer((_request, response) => {
       connections += 1;
@@ -155,7 +155,7 @@ describe("following a session", () => {
   });
 });
 
-describe("what a stream may look like", () => {
+describe("the text of a stream", () => {
   const first = { seq: 1, content: "a\u2028b" };
   const second = { seq: 2, content: "x".repeat(100_000) };
   const stream = [

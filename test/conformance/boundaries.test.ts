@@ -214,7 +214,7 @@ describe("the linter's rules", () => {
     expect(rulesOf(file)).toEqual([]);
   });
 
-  it("are errors, all of them", () => {
+  it("are all errors", () => {
     expect(new Set(found.map(({ severity }) => severity))).toEqual(new Set(["error"]));
   });
 });
@@ -242,7 +242,7 @@ describe("imports in src", () => {
     expect(outward).toEqual([]);
   });
 
-  it("are found at all: the agent's own are among them", () => {
+  it("are found, the agent's own among them", () => {
     expect(importsOfLayer("store").map(({ target }) => target)).toContain("core");
   });
 });

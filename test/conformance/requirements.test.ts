@@ -11,7 +11,7 @@ describe("the numbered requirements of docs/PROTOCOL.md", () => {
   const required = requirementsOf(protocol);
   const cited = citations();
 
-  it("are there", () => {
+  it("exist", () => {
     expect(required.length).toBeGreaterThanOrEqual(30);
   });
 

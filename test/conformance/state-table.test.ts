@@ -35,7 +35,7 @@ interface Real {
 
 type Command = fc.AsyncCommand<StateModel, Real>;
 
-it("[STATE-1] every order of the state table's actions leaves what the model says, and nothing drifts", async () => {
+it("[STATE-1] every order of actions leaves the state that the model of the state table predicts", async () => {
   const seed = Math.floor(seededRandom("state-table")() * 2 ** 31);
   const real = await openReal();
   await fc.assert(

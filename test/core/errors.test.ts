@@ -18,7 +18,7 @@ describe("RepriseError", () => {
     expect("cause" in error).toBe(false);
   });
 
-  it("keeps its details and what caused it", () => {
+  it("keeps its details and its cause", () => {
     const cause = new Error("disk");
     const faults = [{ pointer: "/content", message: "is missing" }];
     const candidates = [{ id: "a", title: null, last_activity_at: "2026-01-01T00:00:00.000Z" }];
@@ -29,7 +29,7 @@ describe("RepriseError", () => {
     expect(error).toMatchObject({ faults, candidates, allow, cause });
   });
 
-  it("has codes that are all different, in one spelling", () => {
+  it("has different codes, all spelled alike", () => {
     expect(new Set(ERROR_CODES).size).toBe(ERROR_CODES.length);
     for (const code of ERROR_CODES) {
       expect(code).toMatch(/^[a-z]+(_[a-z]+)*$/);

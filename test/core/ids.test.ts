@@ -34,7 +34,7 @@ describe("parseSessionReference", () => {
     );
   });
 
-  it("takes nothing that holds another character than an id does", () => {
+  it("accepts nothing that holds a character that no id has", () => {
     fc.assert(
       fc.property(
         fc.string({ unit: "binary", maxLength: 40 }).filter((text) => /[^0-9a-fA-F-]/.test(text)),
@@ -46,7 +46,7 @@ describe("parseSessionReference", () => {
   });
 
   it.each(["", "%", "______", "abcdef%", "abcdef\n", " abcdef", "ABCDEＦ", "0".repeat(37)])(
-    "takes nothing for %j",
+    "accepts nothing for %j",
     (text) => {
       expect(parseSessionReference(text)).toEqual({ kind: "none" });
     },

@@ -28,7 +28,7 @@ describe("visible", () => {
     expect(visible(text)).toBe(expected);
   });
 
-  it("[SCREEN-1] leaves nothing that a terminal obeys, and text without it as it is", () => {
+  it("[SCREEN-1] leaves nothing that a terminal obeys, and other text unchanged", () => {
     fc.assert(
       fc.property(hostile, (text) => {
         expect(visible(text)).not.toMatch(UNSAFE);

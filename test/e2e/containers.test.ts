@@ -43,7 +43,7 @@ const entrypoint = JSON.parse(instruction("ENTRYPOINT")) as string[];
 const command = JSON.parse(instruction("CMD")) as string[];
 const check = JSON.parse(/CMD (\[.*\])/.exec(instruction("HEALTHCHECK"))?.[1] ?? "[]") as string[];
 
-it("[OPS-10] the Dockerfile copies what is there and let in, and all that a node needs", () => {
+it("[OPS-10] the Dockerfile copies only existing files, and all that a node needs", () => {
   const copied = dockerfile.flatMap((line) =>
     line.startsWith("COPY ") && !line.includes("--from") ? line.split(/\s+/).slice(1, -1) : [],
   );
@@ -99,7 +99,7 @@ it("[OPS-10] compose.yaml names files, secrets, volumes, services and ports that
   }
 });
 
-it("[OPS-10] the command of a node starts here, is found healthy by the check of the image, and takes a balancer's Host", async () => {
+it("[OPS-10] the command of a node starts here, healthy by the image's own check", async () => {
   await using database = await createPostgres();
   const home = freshHome();
   const node = compose.services["node1"];

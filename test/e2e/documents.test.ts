@@ -22,7 +22,7 @@ function blockUnder(heading: string, language: string, page = readme): string {
   return new RegExp(`\`\`\`${language}\n(.*?)\`\`\``, "s").exec(section)?.[1] ?? "";
 }
 
-it("[DOC-1] the README's curl lines do what they say, pasted as they are", async () => {
+it("[DOC-1] the README's curl lines work as they are, pasted into a shell", async () => {
   const home = freshHome();
   const service = home.start(["serve", "--port", "0"]);
   const [, url = ""] = await service.waitFor(/listening on (http:\S+)/);
@@ -43,7 +43,7 @@ it("[DOC-1] the README's curl lines do what they say, pasted as they are", async
   expect(stdout).not.toContain('"code"');
 });
 
-it("[DOC-2] the README's terminal session looks as it is shown", async () => {
+it("[DOC-2] the README's terminal session appears as it is shown", async () => {
   const home = freshHome();
   const [first = "", second = ""] = [...readme.matchAll(/```console\n(.*?)```/gs)].map(
     ([, text = ""]) => text,
@@ -82,7 +82,7 @@ function expectShown(shown: string, screen: string): void {
   }
 }
 
-it("[DOC-3] every option and command in the README's table is one that the program has", async () => {
+it("[DOC-3] the program has every option and command in the README's table", async () => {
   const home = freshHome();
   const table = readme.slice(readme.indexOf("| command |"), readme.indexOf("\nIn a session"));
   const commands = [...table.matchAll(/^\| `reprise ([a-z ]+)/gm)].map(([, words = ""]) =>

@@ -25,7 +25,7 @@ const SESSIONS = [
   "66666666-7777-4888-9999-000000000000",
 ] as const;
 
-it("[CLI-15] a command line that is killed at any moment leaves mirror and checkpoints together", async () => {
+it("[CLI-15] a command line that is killed at any time leaves mirror and checkpoints consistent", async () => {
   const random = seededRandom("kill-exchange");
   const server = await startModelServer({ latencyMs: 25, chunkSize: 8, answer: answerOf });
   const home = freshHome({ ...server.env("openai"), REPRISE_MODEL: "openai:gpt-test" });

@@ -10,7 +10,7 @@ import { testSize } from "../helpers/size.ts";
 const ROUNDS = testSize("kill-server");
 const WRITERS = 8;
 
-it("[CLI-14] a service that is killed at any moment has every message that it acknowledged", async () => {
+it("[CLI-14] a service that is killed at any time has every message that it acknowledged", async () => {
   const random = seededRandom("kill-server");
   const home = freshHome();
   const acknowledged = new Map<number, string>();

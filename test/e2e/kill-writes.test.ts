@@ -19,7 +19,7 @@ const ROUNDS = testSize("kill-writes");
 /** Files that one answer of the model writes. */
 const FILES = 8;
 
-it("[EXCHANGE-10] a command line that is killed among its writes overwrites nothing without a yes", async () => {
+it("[EXCHANGE-10] a command line that is killed between its writes overwrites nothing without consent", async () => {
   const random = seededRandom("kill-writes");
   const server = await startModelServer({ latencyMs: 5, answer: answerOf });
   const home = freshHome({ ...server.env("openai"), REPRISE_MODEL: "openai:gpt-test" });

@@ -82,7 +82,7 @@ describe("the package", () => {
   });
 
   it.skipIf(process.getuid?.() !== 0)(
-    "[PACK-3] [PACK-6] leaves another user's folder alone, as with sudo (needs root)",
+    "[PACK-3] [PACK-6] changes nothing in another user's folder, as with sudo (needs root)",
     async () => {
       const home = temporaryFolder();
       const folder = join(home, ".cache/reprise/compiled");
@@ -100,7 +100,7 @@ describe("the package", () => {
   );
 
   it.skipIf(process.getuid?.() !== 0).each([["with"], ["without"]])(
-    "[PACK-3] [PACK-6] leaves nothing of root's in another user's home %s a cache (needs root)",
+    "[PACK-3] [PACK-6] leaves none of root's files in another user's home %s a cache (needs root)",
     async (cache) => {
       const home = temporaryFolder();
       if (cache === "with") {
@@ -184,7 +184,7 @@ describe("the library", () => {
 
   const older = olderNode();
   it.skipIf(older === null)(
-    "[PACK-5] says on an older Node.js what the command line says (needs one)",
+    "[PACK-5] prints on an older Node.js what the command line prints (needs one)",
     async () => {
       const { code, stderr } = await evaluate(
         older ?? "",

@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import { startModelServer } from "../helpers/model-server.ts";
 import { freshHome } from "../helpers/reprise.ts";
 
-it("[CLI-13] messages appended over HTTP with the token reach the agent at the next exchange, in order and once", async () => {
+it("[CLI-13] messages over HTTP with the token reach the agent at the next exchange, once", async () => {
   const server = await startModelServer({
     answer: (_messages, index) => ({ content: `answer ${index + 1}` }),
   });

@@ -51,7 +51,7 @@ async function twoExchanges(home: Home, model: string) {
 describe.each(["openai", "anthropic"] as const)(
   "two processes and %s's wire format",
   (provider) => {
-    it("[CLI-10] [CLI-11] the second exchange carries the first; rows, thread and totals are right", async () => {
+    it("[CLI-10] [CLI-11] the second exchange sends the first; rows, thread and totals are right", async () => {
       const server = await modelServer(provider);
       const home = freshHome(server.env(provider));
       const { first, second } = await twoExchanges(home, MODELS[provider]);
@@ -88,7 +88,7 @@ describe.each(["openai", "anthropic"] as const)(
       }
     });
 
-    it("[CLI-12] /clear archives the rows and begins thread 1, whose request carries none of them", async () => {
+    it("[CLI-12] /clear archives the rows and begins thread 1, whose request holds none of them", async () => {
       const server = await modelServer(provider);
       const home = freshHome(server.env(provider));
       const { first, prefix } = await twoExchanges(home, MODELS[provider]);

@@ -68,7 +68,7 @@ describe("Host", () => {
     );
   });
 
-  it("[HTTP-80] may be left out by a health check in HTTP/1.0, which has no such header", async () => {
+  it("[HTTP-80] may be missing in a health check in HTTP/1.0, which has no such header", async () => {
     for (const path of ["/livez", "/readyz"]) {
       const bytes = await exchangeBytes(t.url, `GET ${path} HTTP/1.0\r\n\r\n`);
       expect(bytes, path).toMatch(/^HTTP\/1.1 200 /);
@@ -90,7 +90,7 @@ describe("Host", () => {
     }
   });
 
-  it("[HTTP-37] for another address: that address and the names that were allowed", () => {
+  it("[HTTP-37] for another address must be that address or an allowed name", () => {
     const end = { localAddress: "::ffff:192.0.2.7", localPort: 4680 };
     const hosts = { bound: "0.0.0.0", extra: ["box.example"] };
     const own = (host: string) => isOwnHost(host, hosts, end);
@@ -108,8 +108,8 @@ describe("Host", () => {
   });
 });
 
-describe("Origin", () => {
-  it("[HTTP-38] must be the service's own where there is one", async () => {
+describe("the header Origin", () => {
+  it("[HTTP-38] must be the service's own if there is one", async () => {
     const host = `127.0.0.1:${port}`;
     for (const origin of [
       `http://127.0.0.1:${port}`,
@@ -137,7 +137,7 @@ describe("Origin", () => {
     }
   });
 
-  it("[HTTP-38] a browser's word that the page is another's is enough", async () => {
+  it("[HTTP-38] is refused if the browser says that the page is another's", async () => {
     const host = `127.0.0.1:${port}`;
     for (const [site, status] of [
       ["same-origin", 200],
@@ -156,7 +156,7 @@ describe("Origin", () => {
     }
   });
 
-  it("[HTTP-38] a refused page changes nothing", async () => {
+  it("[HTTP-38] of a page that is refused changes nothing", async () => {
     const answer = await request(t.url, {
       method: "POST",
       path: "/api/sessions",
@@ -172,7 +172,7 @@ describe("Origin", () => {
   });
 });
 
-describe("token", () => {
+describe("the token", () => {
   it("[HTTP-39] is needed for every call but /livez and /readyz", async () => {
     const token = "correct-horse";
     await using t = await startTestServer({ token });
@@ -219,7 +219,7 @@ describe("token", () => {
     expect(JSON.stringify(t.log)).not.toContain(token);
   });
 
-  it("[HTTP-40] another address than loopback needs one", async () => {
+  it("[HTTP-40] is needed if the address is not loopback", async () => {
     for (const host of ["0.0.0.0", "::", "192.0.2.1", "example.com"]) {
       const start = startServer({ store: t.store, version: "1", host, port: 0 });
       await expect(start).rejects.toMatchObject({ code: "config_invalid" });
@@ -243,8 +243,8 @@ describe("token", () => {
   });
 });
 
-describe("what is not a whole request", () => {
-  it("[HTTP-41] [HTTP-106] is 400, too many headers are 431", async () => {
+describe("an incomplete request", () => {
+  it("[HTTP-41] [HTTP-106] is 400; too many headers are 431", async () => {
     const host = `Host: 127.0.0.1:${port}`;
     const answers = [
       ["NOT HTTP\r\n\r\n", 400, "malformed_request"],

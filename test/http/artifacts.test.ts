@@ -36,7 +36,7 @@ async function refused(body: unknown): Promise<string> {
 }
 
 describe("the schemas", () => {
-  it("[PLAN-17] are listed with those that are known by id only", async () => {
+  it("[PLAN-17] are listed, including those that are known by id only", async () => {
     const { status, json } = await t.call<{ id: string; published: boolean }[]>("GET", SCHEMAS);
     expect(status).toBe(200);
     expect(json.map(({ id, published }) => `${id} ${published}`)).toEqual([
@@ -62,7 +62,7 @@ describe("the schemas", () => {
     expect((await t.call("HEAD", `${SCHEMAS}/dev/phase-plan@1`)).status).toBe(200);
   });
 
-  it("[PLAN-18] [PLAN-75] that nobody knows or published are 404, other methods 405", async () => {
+  it("[PLAN-18] [PLAN-75] that are unknown or not published are 404, and other methods 405", async () => {
     for (const id of [
       "dev/spec@1",
       "dev%2Fspec%401",
@@ -82,7 +82,7 @@ describe("the schemas", () => {
   });
 });
 
-describe("validating", () => {
+describe("validating over HTTP", () => {
   it("[PLAN-19] answers with the findings of a JSON text and of a YAML text", async () => {
     for (const file of ["valid.json", "faulty.json", "text-yaml-faults.yml"]) {
       const { text, syntax, findings } = planCase(file);
@@ -96,7 +96,7 @@ describe("validating", () => {
     }
   });
 
-  it("[PLAN-19] takes any known id, and says what is not checked", async () => {
+  it("[PLAN-19] accepts any known id, and says what is not checked", async () => {
     const text = JSON.stringify({ runId: plan()["runId"], goal: 1 });
     const { json } = await validate({ text, schema: "dev/spec@1" });
     expect(json).toMatchObject({
@@ -107,7 +107,7 @@ describe("validating", () => {
     expect(await refused({ text, schema: "dev/none@1" })).toBe("404 schema_unknown");
   });
 
-  it("[PLAN-19] gives a circle its path and a misspelt name its suggestion", async () => {
+  it("[PLAN-19] gives a cycle its path and a misspelt name its suggestion", async () => {
     const { text } = planCase("faulty.json");
     const { json } = await validate({ text });
     const found = new Map(json.findings.map((finding) => [finding.code, finding]));
@@ -116,7 +116,7 @@ describe("validating", () => {
     expect(found.get("duplicate_key")?.first_line).toBe(6);
   });
 
-  it("[PLAN-19] [PLAN-76] takes 1 MiB of JSON and 128 KiB of YAML, and not a byte more", async () => {
+  it("[PLAN-19] [PLAN-76] accepts 1 MiB of JSON and 128 KiB of YAML, and not a byte more", async () => {
     const text = JSON.stringify(plan());
     const padded = (bytes: number): string => text.padEnd(bytes, " ");
     expect((await validate({ text: padded(1_048_576) })).json.valid).toBe(true);
@@ -140,7 +140,7 @@ describe("validating", () => {
     expect(await refused(undefined)).toBe("422 invalid_request");
   });
 
-  it("[PLAN-5] survives what is made to hurt", async () => {
+  it("[PLAN-5] survives texts that are made to cause harm", async () => {
     for (const text of [
       "[".repeat(500_000),
       `{${'"a":1,'.repeat(80_000)}"a":1}`,
@@ -158,7 +158,7 @@ describe("validating", () => {
   it.each([
     ["json", `[${"0,".repeat(99_998)}0]`, `[${"0,".repeat(99_999)}0]`],
     ["yaml", "- a\n".repeat(9_999), "- a\n".repeat(10_000)],
-  ])("[PLAN-19] [PLAN-77] takes so much %s and not a value more", async (syntax, most, more) => {
+  ])("[PLAN-19] [PLAN-77] accepts so much %s and not a value more", async (syntax, most, more) => {
     const found = async (text: string) =>
       (await validate({ text, syntax })).json.findings.map(({ code }) => code);
     expect(await found(most)).toEqual(["wrong_type"]);
@@ -166,7 +166,7 @@ describe("validating", () => {
   });
 });
 
-it("[PLAN-20] artifacts are behind the same gate as sessions", async () => {
+it("[PLAN-20] requires the token as sessions do", async () => {
   await using guarded = await startTestServer({ token: "secret" });
   const calls = [
     ["GET", SCHEMAS],
@@ -183,7 +183,7 @@ it("[PLAN-20] artifacts are behind the same gate as sessions", async () => {
   }
 });
 
-it("[PLAN-17] [SCHEMA-20] [PLAN-74] a folder's schemas are known too; a broken one stops no other and is named until it is mended", async () => {
+it("[PLAN-17] [SCHEMA-20] [PLAN-74] a folder's schemas are known too; a broken one blocks no other", async () => {
   const project = temporaryFolder();
   const save = (name: string, content: string): void => {
     mkdirSync(join(project, ".reprise/schemas"), { recursive: true });
@@ -253,7 +253,7 @@ it("[PLAN-17] [SCHEMA-20] [PLAN-74] a folder's schemas are known too; a broken o
   expect((await server.call("GET", `${SCHEMAS}/note@1`)).json).toMatchObject({ $id: "note@1" });
 });
 
-it("[PLAN-17] [SCHEMA-7] nothing of it is loaded before it is asked for", () => {
+it("[PLAN-17] [SCHEMA-7] nothing of it is loaded before it is needed", () => {
   const program = `
     import { registerHooks } from "node:module";
     const seen = [];

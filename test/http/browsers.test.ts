@@ -65,7 +65,7 @@ describe("pages of other origins", () => {
     expect(stream.headers.get("access-control-allow-origin")).toBe(PAGE);
   });
 
-  it("[HTTP-81] [HTTP-109] that were not allowed are refused, preflights included, and told no origin", async () => {
+  it("[HTTP-81] [HTTP-109] that were not allowed are refused, preflights included, and learn no origin", async () => {
     for (const origin of [
       "http://evil.example",
       "http://localhost:5174",
@@ -100,7 +100,7 @@ describe("pages of other origins", () => {
     expect(answer.json.code).toBe("host_refused");
   });
 
-  it("[HTTP-81] [HTTP-19] OPTIONS that is no preflight is refused as any other call is", async () => {
+  it("[HTTP-81] [HTTP-19] OPTIONS that is no preflight is refused as any other method is", async () => {
     const call = (path: string, headers: Record<string, string>) =>
       request(t.url, { method: "OPTIONS", path, headers: { host, ...headers } });
     expect((await call("/api/sessions", {})).json.code).toBe("unauthorized");

@@ -42,7 +42,7 @@ function bytesOf(path: string, encoding: string | null, headers = {}) {
 }
 
 describe("large JSON answers", () => {
-  it("[HTTP-82] are compressed for clients that accept it, and the same text", async () => {
+  it("[HTTP-82] are compressed for clients that accept it, with the same text", async () => {
     const path = `/api/sessions/${id}`;
     const plain = await bytesOf(path, null);
     expect(plain.headers["content-encoding"]).toBeUndefined();
@@ -67,7 +67,7 @@ describe("large JSON answers", () => {
     }
   });
 
-  it("[HTTP-82] [HTTP-111] small answers and streams are sent as they are", async () => {
+  it("[HTTP-82] [HTTP-111] small answers and streams are not compressed", async () => {
     await t.call("POST", `/api/sessions/${id}/end`);
     for (const path of ["/livez", `/api/sessions/${id}/stream`]) {
       const { status, headers } = await bytesOf(path, "gzip, br");
@@ -76,8 +76,8 @@ describe("large JSON answers", () => {
   });
 });
 
-describe("what changes with the version only", () => {
-  it("[HTTP-83] has an ETag, and 304 for who has it already", async () => {
+describe("answers that change with the version only", () => {
+  it("[HTTP-83] have an ETag, and 304 for clients that have them already", async () => {
     for (const path of ["/openapi.json", "/api/artifacts/schemas/dev/phase-plan@1"]) {
       const first = await bytesOf(path, null);
       const { etag = "" } = first.headers;
@@ -106,7 +106,7 @@ describe("what changes with the version only", () => {
     }
   });
 
-  it("[HTTP-83] no other answer may be kept", async () => {
+  it("[HTTP-83] are the only ones that may be cached", async () => {
     for (const path of ["/api/sessions", `/api/sessions/${id}`, "/livez", "/openapi.jso"]) {
       const { headers } = await bytesOf(path, null);
       expect([headers["cache-control"], headers.etag], path).toEqual(["no-store", undefined]);
@@ -139,7 +139,7 @@ describe("paths behind a proxy", () => {
     expect(json.servers).toMatchObject([{ url: "/reprise" }]);
   });
 
-  it("[HTTP-84] [HTTP-112] or with that of a trusted proxy, if it is a plain path", async () => {
+  it("[HTTP-84] [HTTP-112] Location and Link begin with the prefix of a trusted proxy, if it is a plain path", async () => {
     await using proxied = await startTestServer({ trustProxy: true });
     await created(proxied.url, null);
     const { headers } = await created(proxied.url, "/team/reprise");
@@ -159,7 +159,7 @@ describe("paths behind a proxy", () => {
     }
   });
 
-  it("[HTTP-84] without trust the header means nothing, and a bad prefix is refused at the start", async () => {
+  it("[HTTP-84] without trust the header is ignored, and a bad prefix is refused at the start", async () => {
     expect((await created(t.url, "/r")).headers.get("location")).toMatch(/^\/api\/sessions\//);
     for (const publicPath of ["reprise", "/reprise/", "//x", "/a b", "/.."]) {
       await expect(startTestServer({ publicPath }), publicPath).rejects.toMatchObject({

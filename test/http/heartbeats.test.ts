@@ -56,7 +56,7 @@ it("[HTTP-31] no stream is silent for more than 15 s, and none that wrote gets a
   }
 });
 
-it("[HTTP-31] all streams share one timer, which is there only while one of them is", () => {
+it("[HTTP-31] all streams share one timer, which exists only while there is a stream", () => {
   const heartbeats = createHeartbeats(SILENCE_MS);
   expect(vi.getTimerCount()).toBe(0);
   const [one, other] = [createStream(), createStream({ chunkedEncoding: false })];
@@ -79,7 +79,7 @@ it("[HTTP-31] all streams share one timer, which is there only while one of them
   again.stop();
 });
 
-it("[HTTP-31] a stream whose client has not taken all bytes gets none until it has", () => {
+it("[HTTP-31] a stream whose client has not taken all bytes gets no heartbeat until it has", () => {
   const { target, comments } = createStream();
   const heartbeat = createHeartbeats(SILENCE_MS).begin(target);
   target.writableLength = 1;

@@ -9,7 +9,7 @@ import { startTestServer } from "../helpers/server.ts";
 import { openStream } from "../helpers/stream.ts";
 
 describe("shutting down", () => {
-  it("[HTTP-43] [HTTP-78] closes the listener, cuts streams after a whole message, and may be asked twice", async () => {
+  it("[HTTP-43] [HTTP-78] closes the listener, cuts streams after a whole message, and can be called twice", async () => {
     await using t = await startTestServer();
     const id = await t.newSession();
     const streams = await Promise.all(
@@ -29,7 +29,7 @@ describe("shutting down", () => {
     await t.server.close();
   });
 
-  it("[HTTP-43] lets a request at work finish", async () => {
+  it("[HTTP-43] lets a running request finish", async () => {
     await using t = await startTestServer();
     const id = await t.newSession();
     const request = http.request(`${t.url}/api/sessions/${id}/messages`, {
@@ -46,7 +46,7 @@ describe("shutting down", () => {
     await closing;
   });
 
-  it("[HTTP-43] waits for nobody who has asked for nothing", async () => {
+  it("[HTTP-43] does not wait for connections without a request", async () => {
     // a grace that no test would live to see
     await using t = await startTestServer({ graceMs: 600_000 });
     const { hostname, port } = new URL(t.url);
@@ -65,7 +65,7 @@ describe("shutting down", () => {
     await t.server.close();
   });
 
-  it("[HTTP-43] does not wait for ever: idle connections, half requests, readers that take nothing", async () => {
+  it("[HTTP-43] does not wait forever: idle connections, half requests, readers that take nothing", async () => {
     await using t = await startTestServer({ graceMs: 200 });
     const id = await t.newSession();
     for (let index = 0; index < 12; index += 1) {
@@ -98,8 +98,8 @@ describe("shutting down", () => {
   });
 });
 
-describe("the address", () => {
-  it("[HTTP-44] that is in use, or not ours, is told so", async () => {
+describe("the address to listen on", () => {
+  it("[HTTP-44] is refused with its reason if it is in use or not local", async () => {
     await using t = await startTestServer();
     const port = Number(new URL(t.url).port);
     const options = { store: t.store, version: "1", host: "127.0.0.1", port };
@@ -123,7 +123,7 @@ describe("the address", () => {
 });
 
 describe("the log", () => {
-  it("[HTTP-45] holds one line a request and nothing that anyone wrote", async () => {
+  it("[HTTP-45] holds one line per request and nothing that anyone wrote", async () => {
     await using t = await startTestServer();
     const id = await t.newSession();
     const secret = "pr1vate";

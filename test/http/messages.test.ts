@@ -22,7 +22,7 @@ async function detail(id: string): Promise<SessionDetail> {
 }
 
 describe("appending", () => {
-  it("[HTTP-9] stores a user message and answers with its place", async () => {
+  it("[HTTP-9] stores a user message and answers with its seq", async () => {
     const id = await t.newSession();
     const first = await post(id, "one");
     expect(first.status).toBe(201);
@@ -34,7 +34,7 @@ describe("appending", () => {
     ]);
   });
 
-  it("[HTTP-9] [HTTP-94] concurrent messages get every place once", async () => {
+  it("[HTTP-9] [HTTP-94] concurrent messages get different seqs without a gap", async () => {
     const id = await t.newSession();
     const acks = await Promise.all(Array.from({ length: 40 }, (_, index) => post(id, `m${index}`)));
     const places = acks.map(({ json }) => json.seq).sort((a, b) => a - b);
@@ -42,7 +42,7 @@ describe("appending", () => {
     expect((await detail(id)).messages).toHaveLength(40);
   });
 
-  it("[HTTP-9] [HTTP-93] gives any storable text back as it was sent", async () => {
+  it("[HTTP-9] [HTTP-93] gives any storable text back unchanged", async () => {
     const id = await t.newSession();
     await fc.assert(
       fc.asyncProperty(
@@ -88,8 +88,8 @@ describe("appending", () => {
   });
 });
 
-describe("limits", () => {
-  it("[HTTP-12] takes 1 MiB of UTF-8 however JSON spells it, and not one byte more", async () => {
+describe("the limits of a message", () => {
+  it("[HTTP-12] accepts 1 MiB of UTF-8 however JSON spells it, and not one byte more", async () => {
     const id = await t.newSession();
     const largest = ["a".repeat(MIB), "é".repeat(MIB / 2), "\n".repeat(MIB), "\u0001".repeat(MIB)];
     for (const content of largest) {
@@ -110,7 +110,7 @@ describe("limits", () => {
     expect(messages[4]?.content).toBe(largest[1]);
   });
 
-  it("[HTTP-12] refuses an empty message, and a body beyond all measure before it is read", async () => {
+  it("[HTTP-12] refuses an empty message, and a far too large body before it is read", async () => {
     const id = await t.newSession();
     expect((await post(id, "")).status).toBe(422);
     const answer = await post(id, "\u0001".repeat(MIB + 1024));
@@ -132,7 +132,7 @@ describe("limits", () => {
   });
 });
 
-describe("Idempotency-Key", () => {
+describe("the header Idempotency-Key", () => {
   it("[HTTP-14] makes a repeated request take effect once", async () => {
     const id = await t.newSession();
     const key = { "idempotency-key": "k-1" };
@@ -143,7 +143,7 @@ describe("Idempotency-Key", () => {
     expect((await detail(id)).messages).toHaveLength(2);
   });
 
-  it("[HTTP-14] [HTTP-95] with another message it is refused; another session has keys of its own", async () => {
+  it("[HTTP-14] [HTTP-95] with another message it is refused; another session has separate keys", async () => {
     const id = await t.newSession();
     const key = { "idempotency-key": "k-2" };
     await post(id, "this", key);

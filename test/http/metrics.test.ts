@@ -6,8 +6,8 @@ import { startTestServer, type TestServer } from "../helpers/server.ts";
 import { openStream } from "../helpers/stream.ts";
 import { execute, owner } from "../helpers/engines.ts";
 
-describe("/metrics", () => {
-  it("[OPS-1] is Prometheus' text: every series under a HELP and a TYPE, histograms that add up", async () => {
+describe("the metrics", () => {
+  it("[OPS-1] are Prometheus' text: every series under a HELP and a TYPE, histograms that add up", async () => {
     await using t = await startTestServer();
     const id = await t.newSession();
     await t.post(id, "hello");
@@ -32,7 +32,7 @@ describe("/metrics", () => {
     }
   });
 
-  it("[OPS-1] counts requests by method, route and status, appends and their bytes", async () => {
+  it("[OPS-1] count requests by method, route and status, appends and their bytes", async () => {
     await using t = await startTestServer();
     const id = await t.newSession();
     await t.post(id, "four");
@@ -61,7 +61,7 @@ describe("/metrics", () => {
     expect(value("reprise_database_operations_waiting")).toBe(0);
   });
 
-  it("[OPS-2] holds nothing that a client wrote, and no more series for whatever clients send", async () => {
+  it("[OPS-2] hold nothing that a client wrote, and no more series for whatever clients send", async () => {
     await using t = await startTestServer({ token: "t0ken" });
     const headers = { authorization: "Bearer t0ken" };
     const secret = "pr1vate";
@@ -92,7 +92,7 @@ describe("/metrics", () => {
     expect(after).toContain('method="other",route="none"');
   });
 
-  it("[OPS-3] needs the token, or one that opens it alone", async () => {
+  it("[OPS-3] need the token, or a token for metrics only", async () => {
     await using t = await startTestServer({ token: "whole", metricsToken: "only-numbers" });
     const status = async (path: string, token?: string): Promise<number> =>
       (
@@ -113,7 +113,7 @@ describe("/metrics", () => {
     });
   });
 
-  it("[OPS-4] measures how late a live message is, and leaves out what was there before", async () => {
+  it("[OPS-4] measure how late a live message is, and leave out messages from before", async () => {
     await using t = await startTestServer();
     const id = await t.newSession();
     await t.post(id, "old");
@@ -130,7 +130,7 @@ describe("/metrics", () => {
     await settled(t, (value) => value("reprise_streams_open") === 0);
   });
 
-  it("[OPS-5] tells of the exchanges of all processes, running and interrupted", async () => {
+  it("[OPS-5] count the exchanges of all processes, running and interrupted", async () => {
     await using t = await startTestServer();
     const running = await t.newSession();
     const [interrupted, ended] = [await t.newSession(), await t.newSession()];
@@ -145,7 +145,7 @@ describe("/metrics", () => {
     expect(value("reprise_exchanges", '{state="interrupted"}')).toBe(1);
   });
 
-  it("[OPS-5] [OPS-13] answers while the database does not, without what only the database knows", async () => {
+  it("[OPS-5] [OPS-13] answer while the database does not, without what only the database knows", async () => {
     await using inner = await startTestServer();
     const never = Promise.withResolvers<never>();
     const store: Store = { ...inner.store, read: () => never.promise };

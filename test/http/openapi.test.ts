@@ -165,7 +165,7 @@ describe("the OpenAPI document", () => {
     ]);
   });
 
-  it("[HTTP-46] is sound: unique ids, declared path parameters, references that lead somewhere, schemas that compile", () => {
+  it("[HTTP-46] is sound: unique ids, declared parameters, references that exist, schemas that compile", () => {
     const ids = operations().map(([, , { operationId }]) => operationId);
     expect(new Set(ids).size).toBe(ids.length);
     for (const [path, , operation] of operations()) {
@@ -195,7 +195,7 @@ describe("the OpenAPI document", () => {
     }
   });
 
-  it("[HTTP-46] says which bodies may be left out, and that a token is needed where one is", async () => {
+  it("[HTTP-46] says which bodies may be left out, and if a token is needed", async () => {
     const required = (path: string) => document.paths[path]?.["post"]?.requestBody?.required;
     expect(required("/api/sessions")).toBe(false);
     expect(required("/api/sessions/{id}/end")).toBe(false);
@@ -207,7 +207,7 @@ describe("the OpenAPI document", () => {
     expect(json.security).toEqual([{ token: [] }]);
   });
 
-  it("[HTTP-46] every answer fits it, good and bad", async () => {
+  it("[HTTP-46] describes every answer, good and bad", async () => {
     const created = await fits("POST", "/api/sessions", "/api/sessions", {
       persona_name: "p",
       repo_path: "/",

@@ -14,8 +14,8 @@ import { temporaryFolder } from "../helpers/temp.ts";
 
 const onPostgres = process.env["REPRISE_TEST_ENGINE"] === "postgres";
 
-describe("readiness", () => {
-  it("[HTTP-42] [HTTP-107] asks the store for a write, and a flood of questions for few", async () => {
+describe("the readiness of the service", () => {
+  it("[HTTP-42] [HTTP-107] is decided by a write to the store, and many requests cause few writes", async () => {
     await using inner = await startTestServer();
     let writes = 0;
     await using t = await startTestServer({
@@ -60,7 +60,7 @@ describe("readiness", () => {
     expect(notReady).toMatchObject({ reason: expect.stringContaining("not answered") });
   });
 
-  it("[HTTP-42] [HTTP-108] says no once the service is to stop; everything else goes on", async () => {
+  it("[HTTP-42] [HTTP-108] ends once the service is to stop; everything else continues", async () => {
     await using t = await startTestServer();
     expect((await t.call("GET", "/readyz")).status).toBe(200);
     t.server.retire();
@@ -74,7 +74,7 @@ describe("readiness", () => {
 });
 
 describe.skipIf(onPostgres)("a SQLite file that cannot be written", () => {
-  it("[HTTP-42] [HTTP-115] because another program keeps its lock: not ready until it lets go, told once", async () => {
+  it("[HTTP-42] [HTTP-115] while another program keeps its lock, makes the node not ready; it is logged once", async () => {
     const path = `${temporaryFolder()}/reprise.db`;
     await using store = await openSqliteStore({ path, busyTimeoutMs: 50 });
     await using t = await startTestServer({ store });
@@ -99,7 +99,7 @@ describe.skipIf(onPostgres)("a SQLite file that cannot be written", () => {
     });
   });
 
-  it("[HTTP-42] because it was moved away", async () => {
+  it("[HTTP-42] because it was moved away, makes the node not ready", async () => {
     const path = `${temporaryFolder()}/reprise.db`;
     await using store = await openSqliteStore({ path });
     await using t = await startTestServer({ store });
@@ -109,19 +109,22 @@ describe.skipIf(onPostgres)("a SQLite file that cannot be written", () => {
     await until(t, 200);
   });
 
-  it.skipIf(!mayMount())("[HTTP-42] because its disk is full", async () => {
-    const disk = smallDisk("2m");
-    await using store = await openSqliteStore({ path: `${disk}/reprise.db` });
-    await using t = await startTestServer({ store });
-    expect((await t.call("GET", "/readyz")).status).toBe(200);
-    fill(disk);
-    expectNotReady(await until(t, 503));
-    makeRoom(disk);
-    await until(t, 200);
-  });
+  it.skipIf(!mayMount())(
+    "[HTTP-42] because its disk is full, makes the node not ready",
+    async () => {
+      const disk = smallDisk("2m");
+      await using store = await openSqliteStore({ path: `${disk}/reprise.db` });
+      await using t = await startTestServer({ store });
+      expect((await t.call("GET", "/readyz")).status).toBe(200);
+      fill(disk);
+      expectNotReady(await until(t, 503));
+      makeRoom(disk);
+      await until(t, 200);
+    },
+  );
 });
 
-describe.skipIf(onPostgres || !mayMount())("a disk that takes no message any more", () => {
+describe.skipIf(onPostgres || !mayMount())("a disk that accepts no message any more", () => {
   it("[HTTP-59] makes the node not ready, with the first probe, although a small write may still fit", async () => {
     const disk = smallDisk("3m");
     await using store = await openSqliteStore({ path: `${disk}/reprise.db` });
@@ -141,7 +144,7 @@ describe.skipIf(onPostgres || !mayMount())("a disk that takes no message any mor
 });
 
 describe.skipIf(!onPostgres)("a PostgreSQL database that cannot be written", () => {
-  it("[HTTP-42] because it only reads, and because it is away", async () => {
+  it("[HTTP-42] because it is read-only or unreachable, makes the node not ready", async () => {
     await using database = await createPostgres();
     const ask = (sql: string) => admin(database.server.url, sql);
     const dropConnections = () =>

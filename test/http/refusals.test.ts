@@ -47,7 +47,7 @@ describe("problems", () => {
     }
   });
 
-  it("[HTTP-20] [HTTP-99] list every fault of a body with its JSON pointer", async () => {
+  it("[HTTP-20] [HTTP-99] list every error of a body with its JSON pointer", async () => {
     const answer = await t.call<Refusal>("POST", "/api/sessions", {
       body: { persona_name: 5, model_override: "", repo_path: "relative", extra: 1, another: 2 },
     });
@@ -85,7 +85,7 @@ describe("problems", () => {
     expect(json.last_seq).toBe(0);
   });
 
-  it("[HTTP-20] [HTTP-99] a flood of faults is cut off at 20", async () => {
+  it("[HTTP-20] [HTTP-99] list at most 20 errors", async () => {
     const query = Array.from({ length: 4 }, (_, index) => `limit=${index}&state=x`).join("&");
     const answer = await t.call<Refusal>("GET", `/api/sessions?${query}`);
     expect(answer.json.faults.map(({ pointer }) => pointer).sort()).toEqual(["/limit", "/state"]);
@@ -95,7 +95,7 @@ describe("problems", () => {
     expect(many.json.faults).toHaveLength(1);
   });
 
-  it("[HTTP-21] unknown and repeated query parameters are refused, where none is known too", async () => {
+  it("[HTTP-21] unknown and repeated query parameters are refused, also if a path takes none", async () => {
     const refused = [
       ["GET", "/api/sessions?limit=1&limit=1"],
       ["GET", "/api/sessions?page=2"],
@@ -119,7 +119,7 @@ describe("problems", () => {
   });
 });
 
-describe("bodies", () => {
+describe("request bodies", () => {
   it("[HTTP-22] that are not JSON in UTF-8 are 400", async () => {
     const path = `/api/sessions/${id}/messages`;
     const latin1 = Buffer.from('{"content":"caf\xe9"}', "latin1");
@@ -196,7 +196,7 @@ describe("paths and methods", () => {
     expect(posted.json.code).toBe("route_not_found");
   });
 
-  it("[HTTP-17] [HTTP-75] an id that cannot be decoded, or of any length, is one that no session has", async () => {
+  it("[HTTP-17] [HTTP-75] an id that cannot be decoded, or of any length, is an unknown session", async () => {
     for (const id of ["%zz", "%ff", "%", "a".repeat(300), "%61".repeat(4000), "a".repeat(12_000)]) {
       const logged = t.log.length;
       const answer = await t.call<Refusal>("GET", `/api/sessions/${id}`);
@@ -246,7 +246,7 @@ describe("paths and methods", () => {
     }
   });
 
-  it("[HTTP-24] HEAD of a stream has no length, and is 204 where GET is", async () => {
+  it("[HTTP-24] HEAD of a stream has no length, and is 204 if GET is", async () => {
     const ended = await t.newSession();
     await t.post(ended, "x");
     const path = `/api/sessions/${ended}/stream`;
@@ -296,7 +296,7 @@ describe("failures of the service", () => {
     return { ...store, read: () => Promise.reject(error), write: () => Promise.reject(error) };
   }
 
-  it("[HTTP-27] [HTTP-57] [HTTP-114] a database out of reach is 503 with its code and Retry-After, and the log says why", async () => {
+  it("[HTTP-27] [HTTP-57] [HTTP-114] an unreachable database is 503 with code and Retry-After; the log says why", async () => {
     for (const code of [
       "database_locked",
       "database_full",
@@ -327,7 +327,7 @@ describe("failures of the service", () => {
     }
   });
 
-  it("[HTTP-27] [HTTP-102] anything else is 500 without details, and the log tells where", async () => {
+  it("[HTTP-27] [HTTP-102] any other failure is 500 without details, and the log has the reason", async () => {
     const error = new TypeError("secret of the database");
     await using broken = await startTestServer({ store: failing(t.store, error) });
     const answer = await broken.call<Refusal>("GET", "/api/sessions");

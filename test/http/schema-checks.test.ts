@@ -14,7 +14,7 @@ function validate(server: TestServer) {
   );
 }
 
-it("[HTTP-70] [HTTP-71] a check that does not end holds up no other request, and the third gets 503", async () => {
+it("[HTTP-70] [HTTP-71] a check that does not end blocks no other request, and the third check gets 503", async () => {
   await using server = await startTestServer({ project: project({ "slow.json": SLOW_SCHEMA }) });
   const checks = [validate(server), validate(server), validate(server)];
   expect((await server.call("GET", "/livez")).status).toBe(200);
@@ -31,7 +31,7 @@ it("[HTTP-70] [HTTP-71] a check that does not end holds up no other request, and
   expect(refused?.headers.get("retry-after")).toBe("5");
 });
 
-it("[HTTP-72] a service that is told to stop does not wait for a check that does not end", async () => {
+it("[HTTP-72] a service that is asked to stop does not wait for a check that does not end", async () => {
   const server = await startTestServer({ project: project({ "slow.json": SLOW_SCHEMA }) });
   const check = validate(server).catch(() => null);
   // the check runs once its thread does; both stop with the service

@@ -153,7 +153,7 @@ describe("creating", () => {
   });
 });
 
-describe("listing", () => {
+describe("listing sessions", () => {
   it("[HTTP-4] is a bare array, latest activity first", async () => {
     await using t = await startTestServer();
     const empty = await t.call("GET", "/api/sessions");
@@ -234,7 +234,7 @@ describe("listing", () => {
     expect(new Set(seen)).toEqual(ids);
   });
 
-  it("[HTTP-77] order=created begins with the oldest session, whoever got a message since", async () => {
+  it("[HTTP-77] order=created begins with the oldest session, whatever got a message since", async () => {
     await using t = await startTestServer();
     const ids = [await t.newSession(), await t.newSession(), await t.newSession()];
     await t.post(ids[0]!, "later activity");
@@ -262,7 +262,7 @@ describe("listing", () => {
     expect((await t.call("GET", "/api/sessions?order=title")).status).toBe(422);
   });
 
-  it("[HTTP-6] [HTTP-91] a cursor of someone else's making is refused", async () => {
+  it("[HTTP-6] [HTTP-91] a cursor that the service did not make is refused", async () => {
     const cursors = [
       "x",
       "%00",
@@ -284,7 +284,7 @@ describe("listing", () => {
   });
 });
 
-describe("reading", () => {
+describe("reading a session", () => {
   it("[HTTP-7] shows the last 200 messages, and before_seq the ones before", async () => {
     const id = await t.newSession();
     for (let index = 1; index <= 201; index += 1) {
@@ -327,8 +327,8 @@ describe("reading", () => {
   });
 });
 
-describe("ending", () => {
-  it("[HTTP-16] ends once, and again changes nothing", async () => {
+describe("ending a session", () => {
+  it("[HTTP-16] ends it once, and repeated changes nothing", async () => {
     const id = await t.newSession();
     await t.post(id, "hello");
     const first = await t.call<SessionAck>("POST", `/api/sessions/${id}/end`);
@@ -342,7 +342,7 @@ describe("ending", () => {
     expect(after.ended_at).not.toBeNull();
   });
 
-  it("[HTTP-16] [HTTP-96] takes no body but an empty object", async () => {
+  it("[HTTP-16] [HTTP-96] accepts no body but an empty object", async () => {
     const id = await t.newSession();
     for (const body of [{ why: "x" }, [], "null", "1"]) {
       expect((await t.call("POST", `/api/sessions/${id}/end`, { body })).status).toBe(422);
@@ -351,7 +351,7 @@ describe("ending", () => {
   });
 });
 
-describe("ids", () => {
+describe("ids of sessions", () => {
   const calls = (id: string) =>
     [
       ["GET", `/api/sessions/${id}`, undefined],
@@ -381,7 +381,7 @@ describe("ids", () => {
     expect((await t.call("GET", `/api/sessions/${prefix}/stream?last_seq=2`)).status).toBe(204);
   });
 
-  it("[HTTP-18] [HTTP-97] an ambiguous prefix lists its candidates on every call and changes nothing", async () => {
+  it("[HTTP-18] [HTTP-97] a prefix of several ids lists them on every call and changes nothing", async () => {
     const ids = ["1", "2"].map((last) => `abcdef00-0000-4000-8000-00000000000${last}`);
     for (const id of ids) {
       await t.store.write(createSession, { id });
@@ -398,7 +398,7 @@ describe("ids", () => {
     }
   });
 
-  it("[HTTP-65] a creation that is repeated with its Idempotency-Key gives the same session", async () => {
+  it("[HTTP-65] a creation repeated with its Idempotency-Key gives the same session", async () => {
     const create = (body: unknown, key = "k-1") =>
       t.call<SessionDetail>("POST", "/api/sessions", {
         body,

@@ -18,7 +18,7 @@ function heldWork() {
   };
 }
 
-it("[HTTP-42] [HTTP-107] carries work out once for all who ask while it goes on, and while it is fresh", async () => {
+it("[HTTP-42] [HTTP-107] runs work once for all who ask while it runs and while its result is fresh", async () => {
   const { begun, work } = heldWork();
   const ask = singleFlight({ work, freshMs: HOUR, patienceMs: HOUR, late });
   const asked = Array.from({ length: 100 }, () => ask());
@@ -29,7 +29,7 @@ it("[HTTP-42] [HTTP-107] carries work out once for all who ask while it goes on,
   expect(begun).toHaveLength(1);
 });
 
-it("[HTTP-42] shares a failure as long as a success, and begins anew after it", async () => {
+it("[HTTP-42] shares a failure as long as a success, and starts again after it", async () => {
   const { begun, work } = heldWork();
   const ask = singleFlight({ work, freshMs: 20, patienceMs: HOUR, late });
   const first = ask();
@@ -46,7 +46,7 @@ it("[HTTP-42] shares a failure as long as a success, and begins anew after it", 
   expect(await ask()).toBe(8);
 });
 
-it("[HTTP-42] refuses at once while work takes too long, begins no second, and takes its result in the end", async () => {
+it("[HTTP-42] refuses at once while work takes too long, starts no second, and uses its result in the end", async () => {
   const { begun, work } = heldWork();
   const ask = singleFlight({ work, freshMs: HOUR, patienceMs: 10, late });
   await expect(ask()).rejects.toThrow("late");

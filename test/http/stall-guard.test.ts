@@ -40,7 +40,7 @@ function fakeTimer() {
 }
 
 describe("the guard against readers that take nothing", () => {
-  it("[HTTP-79] cuts one after its time, once, although much was written just before", () => {
+  it("[HTTP-79] cuts a reader after its time, once, although much was written just before", () => {
     const time = fakeTimer();
     const guard = createStallGuard(5000, time.every);
     const cut: number[] = [];
@@ -72,7 +72,7 @@ describe("the guard against readers that take nothing", () => {
     expect(cut).toEqual(["silent"]);
   });
 
-  it("[HTTP-79] does not count time in which the process itself was held up", () => {
+  it("[HTTP-79] does not count time in which the process itself was blocked", () => {
     const time = fakeTimer();
     const guard = createStallGuard(5000, time.every);
     let cut = 0;

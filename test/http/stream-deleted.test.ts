@@ -5,7 +5,7 @@ import { startTestServer } from "../helpers/server.ts";
 import { openStoreAt } from "../helpers/open-store.ts";
 import { openStream } from "../helpers/stream.ts";
 
-it("[MOVE-14] a stream ends when its session is deleted, here or by another process, and no other does", async () => {
+it("[MOVE-14] a stream ends when its session is deleted, by any process, and no other does", async () => {
   await using t = await startTestServer({ stream: { pollMs: 20 } });
   await using elsewhere = await openStoreAt(t.path);
   const kept = await t.newSession();

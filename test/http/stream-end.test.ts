@@ -25,7 +25,7 @@ async function readToEnd(
 }
 
 describe("the end of a stream", () => {
-  it("[HTTP-78] is whole when the session ends or is deleted", async () => {
+  it("[HTTP-78] is clean when the session ends or is deleted", async () => {
     await using t = await startTestServer();
     const ways = [
       (id: string): Promise<unknown> => t.store.write(endSession, { id }),
@@ -41,7 +41,7 @@ describe("the end of a stream", () => {
     }
   });
 
-  it("[HTTP-78] is an error to its reader when the service stops", async () => {
+  it("[HTTP-78] is an error for its reader when the service stops", async () => {
     await using t = await startTestServer();
     const id = await t.newSession();
     await t.post(id, "x");

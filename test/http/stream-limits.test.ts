@@ -46,7 +46,7 @@ async function until(condition: () => boolean): Promise<void> {
 }
 
 describe("a reader that takes nothing", () => {
-  it("[HTTP-33] [HTTP-79] is cut, holds little, and resumes by its last id without loss", async () => {
+  it("[HTTP-33] [HTTP-79] is cut, uses little memory, and resumes by its last id without loss", async () => {
     const responses = new Set<http.ServerResponse>();
     await using t = await startTestServer({ stream: { stallMs: 300 } });
     t.server.app.fastify.server.on("request", (_request, response) => responses.add(response));
@@ -82,7 +82,7 @@ describe("a reader that takes nothing", () => {
     );
   });
 
-  it("[HTTP-33] a slow reader that does take something is not cut, nor by one message beyond the bound", async () => {
+  it("[HTTP-33] a slow reader that does take something is not cut, nor by one message beyond the limit", async () => {
     await using t = await startTestServer({ stream: { stallMs: 400, unsentBytes: 64 * 1024 } });
     const id = await sessionWith(t.store, 20, "\u0001".repeat(1024 * 1024));
     await t.store.write(endSession, { id });
@@ -103,7 +103,7 @@ describe("a reader that takes nothing", () => {
 });
 
 describe("a long backlog", () => {
-  it("[HTTP-34] other requests are answered all the while", async () => {
+  it("[HTTP-34] does not delay other requests", async () => {
     await using t = await startTestServer();
     const id = await sessionWith(t.store, 15_000, "some words of a message");
     await t.store.write(endSession, { id });
@@ -128,7 +128,7 @@ describe("a long backlog", () => {
 });
 
 describe("clients that go away", () => {
-  it("[HTTP-35] [HTTP-105] leave no stream, no watched session and no listener behind", async () => {
+  it("[HTTP-35] [HTTP-105] leave no stream, no watched session and no listener", async () => {
     await using t = await startTestServer();
     const id = await sessionWith(t.store, 3, "x");
     const warnings: Error[] = [];

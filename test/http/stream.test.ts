@@ -37,8 +37,8 @@ async function end(id: string): Promise<void> {
   await t.call("POST", `/api/sessions/${id}/end`);
 }
 
-describe("what is sent", () => {
-  it("[HTTP-28] is what was stored and then what is being stored, once and in order", async () => {
+describe("a stream", () => {
+  it("[HTTP-28] sends what was stored and then what is being stored, once and in order", async () => {
     const id = await sessionWith(3);
     const stream = await openStream(t.url, `/api/sessions/${id}/stream`);
     expect(stream.status).toBe(200);
@@ -63,7 +63,7 @@ describe("what is sent", () => {
     stream.cut();
   });
 
-  it("[HTTP-28] several streams of a session each get everything while it is written", async () => {
+  it("[HTTP-28] of a session gets everything while it is written, and so do others of the session", async () => {
     const id = await t.newSession();
     const open = () => openStream(t.url, `/api/sessions/${id}/stream`);
     const early = await Promise.all([open(), open()]);
@@ -89,8 +89,8 @@ describe("what is sent", () => {
   });
 });
 
-describe("where it begins", () => {
-  it("[HTTP-29] Last-Event-ID wins over last_seq, and neither means the beginning", async () => {
+describe("the position at which a stream begins", () => {
+  it("[HTTP-29] is Last-Event-ID, else last_seq, else the beginning", async () => {
     const id = await sessionWith(5);
     await end(id);
     expect((await replay(id)).seqs).toEqual([1, 2, 3, 4, 5]);
@@ -103,7 +103,7 @@ describe("where it begins", () => {
     expect((await replay(id, "?last_seq=3", { "Last-Event-ID": "" })).seqs).toEqual([4, 5]);
   });
 
-  it("[HTTP-29] [HTTP-103] refuses a position that is no whole number", async () => {
+  it("[HTTP-29] [HTTP-103] is refused if it is no whole number", async () => {
     const id = await sessionWith(1);
     for (const query of ["-1", "1.5", "x", "", "1e3", "%201", "99999999999999999999"]) {
       const answer = await t.call("GET", `/api/sessions/${id}/stream?last_seq=${query}`);
@@ -117,7 +117,7 @@ describe("where it begins", () => {
     }
   });
 
-  it("[HTTP-29] a position behind the last message waits for what comes after it", async () => {
+  it("[HTTP-29] may be after the last message; the stream then waits for later ones", async () => {
     const id = await sessionWith(1);
     const stream = await openStream(t.url, `/api/sessions/${id}/stream?last_seq=3`);
     for (const number of numbers(2, 5)) {
@@ -128,7 +128,7 @@ describe("where it begins", () => {
   });
 });
 
-describe("how it ends", () => {
+describe("the end of a session on its streams", () => {
   it("[HTTP-32] sends what is left of an ended session, then closes; then there is 204", async () => {
     const id = await sessionWith(2);
     await end(id);
@@ -137,7 +137,7 @@ describe("how it ends", () => {
     expect(await replay(id, "?last_seq=9")).toEqual({ status: 204, seqs: [] });
   });
 
-  it("[HTTP-32] [HTTP-104] an ended session without messages is 204 at once, archived ones counted out", async () => {
+  it("[HTTP-32] [HTTP-104] is 204 at once without messages, archived ones not counted", async () => {
     const id = await t.newSession();
     await end(id);
     expect((await replay(id)).status).toBe(204);
@@ -148,7 +148,7 @@ describe("how it ends", () => {
     expect((await replay(cleared, "?all=true")).status).toBe(200);
   });
 
-  it("[HTTP-32] closes when the session is ended while it is watched, here or elsewhere", async () => {
+  it("[HTTP-32] closes a stream when the session is ended by this process or another", async () => {
     const here = await sessionWith(1);
     const elsewhere = await sessionWith(1);
     const first = await openStream(t.url, `/api/sessions/${here}/stream`);
@@ -163,8 +163,8 @@ describe("how it ends", () => {
   });
 });
 
-describe("other processes", () => {
-  it("[HTTP-30] what they store is sent too, once and in order", async () => {
+describe("messages that other processes store", () => {
+  it("[HTTP-30] are sent too, once and in order", async () => {
     const id = await t.newSession();
     const stream = await openStream(t.url, `/api/sessions/${id}/stream`);
     const programs = [1, 2].map(() => startProgram("store-append.ts", [t.path, id, "50"]));
@@ -179,8 +179,8 @@ describe("other processes", () => {
   });
 });
 
-describe("one look for all", () => {
-  it("[HTTP-35] the number of reads does not grow with the streams, and nothing stays behind", async () => {
+describe("one poll for all streams", () => {
+  it("[HTTP-35] makes no more reads for more streams, and leaves nothing behind", async () => {
     let looks = 0;
     let reads = 0;
     const store = {
@@ -227,7 +227,7 @@ describe("one look for all", () => {
     expect(looks).toBeLessThanOrEqual(idle + 1);
   });
 
-  it("[HTTP-35] [HTTP-116] a look that fails is made up for by the next one", async () => {
+  it("[HTTP-35] [HTTP-116] repeats a failed poll with the next one", async () => {
     let failures = 2;
     const failOnce = (operation: unknown): boolean =>
       (operation as { name: string }).name === "readProgress" && failures-- > 0;
@@ -249,7 +249,7 @@ describe("one look for all", () => {
   });
 });
 
-describe("heartbeat", () => {
+describe("the heartbeat", () => {
   it("[HTTP-31] comments keep a silent stream open and are no events", async () => {
     await using quick = await startTestServer({ stream: { heartbeatMs: 20 } });
     const id = await quick.newSession();

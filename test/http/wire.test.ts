@@ -44,7 +44,7 @@ async function answersTo(bytes: string) {
 const post = (path: string, body: string, headers = ""): string =>
   `POST ${path} HTTP/1.1\r\n${host}Content-Type: application/json\r\n${headers}Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
 
-describe("the host", () => {
+describe("the host of a request", () => {
   it("[HTTP-51] is named exactly once", async () => {
     for (const bytes of [
       "GET /livez HTTP/1.1\r\n\r\n",
@@ -67,7 +67,7 @@ describe("the host", () => {
     ]);
   });
 
-  it("[HTTP-51] and Origin count behind any number of headers", async () => {
+  it("[HTTP-51] is checked with Origin after any number of headers", async () => {
     const many = "a:b\r\n".repeat(2900);
     expect(
       await answersTo(`GET /livez HTTP/1.1\r\n${host}${many}Origin: http://evil.example\r\n\r\n`),
@@ -75,8 +75,8 @@ describe("the host", () => {
   });
 });
 
-describe("what HTTP allows and few send", () => {
-  it("[HTTP-19] every refusal of it is a problem", async () => {
+describe("rare forms of HTTP", () => {
+  it("[HTTP-19] every refusal of them is a problem", async () => {
     expect(
       await answersTo("CONNECT example.com:443 HTTP/1.1\r\nHost: example.com:443\r\n\r\n"),
     ).toEqual([[404, "route_not_found"]]);
@@ -105,7 +105,7 @@ describe("what HTTP allows and few send", () => {
     );
   });
 
-  it("[HTTP-52] a broken request behind good ones is refused after their answers", async () => {
+  it("[HTTP-52] a broken request after good ones is refused after their answers", async () => {
     const { last_seq: before } = (await t.call<SessionDetail>("GET", `/api/sessions/${id}`)).json;
     const message = post(`/api/sessions/${id}/messages`, '{"content":"stored"}');
     expect(await answersTo(`${message}NOT HTTP\r\n\r\n`)).toEqual([
@@ -124,7 +124,7 @@ describe("what HTTP allows and few send", () => {
     expect(last_seq).toBe(before + 3);
   });
 
-  it("[HTTP-52] nothing is written into a stream that has begun, and it goes on", async () => {
+  it("[HTTP-52] nothing is written into a stream that has begun, and it continues", async () => {
     const session = await t.newSession();
     const socket = net.connect(Number(new URL(t.url).port), "127.0.0.1");
     const text = readText(socket);
@@ -143,7 +143,7 @@ describe("what HTTP allows and few send", () => {
   });
 });
 
-describe("bodies", () => {
+describe("bodies on the wire", () => {
   it("[HTTP-53] that are compressed, or say so, are refused with 415", async () => {
     for (const headers of ["Content-Encoding: gzip\r\n", "Content-Encoding: x-unknown\r\n"]) {
       expect(await answersTo(post("/api/sessions", "{}", headers))).toEqual([
@@ -216,7 +216,7 @@ describe("bodies", () => {
     expect(most).toBeLessThanOrEqual(11);
   });
 
-  it("[HTTP-56] room is given back by requests that go away, those behind others too", async () => {
+  it("[HTTP-56] of requests that go away, queued ones too, give their part of the budget back", async () => {
     // no time-out may help
     await using many = await startTestServer({ timeouts: { requestMs: 600_000 } });
     const session = await many.newSession();
@@ -244,7 +244,7 @@ describe("bodies", () => {
 });
 
 describe("a session of very large messages", () => {
-  it("[HTTP-55] comes in answers of 16 MiB of content at most, which together are the whole", async () => {
+  it("[HTTP-55] comes in answers of 16 MiB of content at most, which together are complete", async () => {
     const { id: session } = await t.store.write(createSession, {});
     // as JSON six times as long: in one answer longer than any string may be
     const content = "\u0001".repeat(1024 * 1024);

@@ -69,7 +69,7 @@ const session = fc.record({
 });
 
 describeEngines("JSON that the database writes", (engine) => {
-  it("[HTTP-25] is to the byte what the schema's fields of the same rows give", async () => {
+  it("[HTTP-25] equals byte for byte what the schema's fields of the same rows give", async () => {
     const store = await openFresh(engine);
     await fc.assert(
       fc.asyncProperty(
@@ -133,7 +133,7 @@ describeEngines("JSON that the database writes", (engine) => {
     }
   });
 
-  it("[HTTP-7] holds the last 200 that are shown, whatever stands between them", async () => {
+  it("[HTTP-7] holds the last 200 shown messages, whatever is stored between them", async () => {
     const store = await openFresh(engine);
     const { id } = await newSession(store);
     const shown = Array.from({ length: 3 * MESSAGES_PER_READ }, (_, index) => ({
@@ -156,7 +156,7 @@ describeEngines("JSON that the database writes", (engine) => {
   });
 
   it.each(["[", "", '[1]"', '[1],"x":[2]'])(
-    "is refused where a message's tool calls are damaged: %j",
+    "is refused if a message's tool calls are damaged: %j",
     async (tool_calls) => {
       const store = await openFresh(engine);
       const { id } = await newSession(store);

@@ -34,7 +34,7 @@ describeEngines("write", (engine) => {
     expect((await store.read(listSessions, { limit: 10 })).sessions).toHaveLength(2);
   });
 
-  it("[STORE-19] undoes one whose statement the database refused, alone", async () => {
+  it("[STORE-19] undoes an operation whose statement the database refused, alone", async () => {
     const store = await openFresh(engine);
 
     const settled = await Promise.allSettled([
@@ -66,7 +66,7 @@ describeEngines("write", (engine) => {
     );
   });
 
-  it("lets other work of the process have its turn while writers follow on one another", async () => {
+  it("gives other work of the process its turn between many writers", async () => {
     const store = await openFresh(engine);
     const { id } = await newSession(store);
     let turns = 0;
@@ -90,7 +90,7 @@ describeEngines("write", (engine) => {
 });
 
 describeEngines("read", (engine) => {
-  it("lets other work of the process have its turn while readers follow on one another", async () => {
+  it("gives other work of the process its turn between many readers", async () => {
     const store = await openFresh(engine);
     const timer = new AbortController();
     setTimeout(() => timer.abort(), 1);
@@ -131,7 +131,7 @@ describeEngines("read", (engine) => {
     expect((await store.read(listSessions, { limit: 10 })).sessions).toEqual([]);
   });
 
-  it("[STORE-20] sees one moment, whatever others commit between its queries", async () => {
+  it("[STORE-20] sees one state, whatever others commit between its queries", async () => {
     const database = await engine.create();
     const store = await database.open();
     const other = await database.open();
@@ -181,7 +181,7 @@ describeEngines("onCommit", (engine) => {
     expect(await seen).toMatchObject({ last_seq: 1 });
   });
 
-  it("tells one listener that was added twice twice, and each stops by itself", async () => {
+  it("calls a listener twice that was added twice, and each stops separately", async () => {
     const store = await openFresh(engine);
     let calls = 0;
     const listener = (): void => {
@@ -199,7 +199,7 @@ describeEngines("onCommit", (engine) => {
 });
 
 describeEngines("mayHaveChanged", (engine) => {
-  it("[STORE-22] is false only where nobody has committed since the last call", async () => {
+  it("[STORE-22] is false only if nobody has committed since the last call", async () => {
     const database = await engine.create();
     const store = await database.open();
     const { id } = await newSession(store);
@@ -219,7 +219,7 @@ describeEngines("mayHaveChanged", (engine) => {
     expect(await store.mayHaveChanged()).toBe(!engine.noticesQuiet);
   });
 
-  it("[STORE-22] misses nothing while a read is at work in an older moment", async () => {
+  it("[STORE-22] misses nothing while a read runs in an older snapshot", async () => {
     const store = await openFresh(engine);
     const { id } = await newSession(store);
     await store.mayHaveChanged();
@@ -262,7 +262,7 @@ describeEngines("close", (engine) => {
     }
   });
 
-  it("[STORE-23] may be asked for again and again", async () => {
+  it("[STORE-23] may be called again and again", async () => {
     const store = await openFresh(engine);
 
     await Promise.all([store.close(), store.close()]);

@@ -31,7 +31,7 @@ it("[OPS-11] the steps of the history after the first ones only add", () => {
 });
 
 describeEngines("a node of the version before", (engine) => {
-  it("[OPS-11] [OPS-15] goes on while a newer one has added to the tables, and is refused when started anew", async () => {
+  it("[OPS-11] [OPS-15] continues while a newer one has added to the tables, and is refused when restarted", async () => {
     const database = await engine.create();
     const older = await database.open();
     const { id } = await older.write(createSession, {});

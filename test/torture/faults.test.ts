@@ -93,7 +93,7 @@ it.skipIf(!canMount)(
   },
 );
 
-it("[HTTP-27] [HTTP-34] a database that another program keeps locked refuses writes only, until it is let go", async () => {
+it("[HTTP-27] [HTTP-34] a database that another program keeps locked refuses only writes, until it is released", async () => {
   const database = join(temporaryFolder(), "reprise.db");
   await using service = await startService({ database });
   const client = createClient({ baseUrl: service.url });
@@ -171,7 +171,7 @@ it("[HTTP-27] [HTTP-57] a damaged message is reported in one sentence and in the
 });
 
 it.skipIf(!isRoot)(
-  "[HTTP-27] [STORE-28] a database that may only be read is refused at the start, in one sentence",
+  "[HTTP-27] [STORE-28] a read-only database is refused at the start, in one sentence",
   async () => {
     const home = freshHome();
     const { id } = await home

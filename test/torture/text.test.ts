@@ -83,7 +83,7 @@ it("[HTTP-13] [CLI-36] text that would not come back the same is refused, over H
   expect((await client.getSession(id)).last_seq).toBe(0);
 });
 
-it("[HTTP-9] [CLI-33] what `-p` takes is read back over HTTP as it was, from arguments and from standard input", async () => {
+it("[HTTP-9] [CLI-33] what `-p` reads is the same over HTTP, from arguments and from standard input", async () => {
   const home = freshHome();
   const { url } = await startService(home);
   const client = createClient({ baseUrl: url });

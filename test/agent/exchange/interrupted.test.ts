@@ -181,7 +181,7 @@ describe("an exchange that was interrupted while its tools ran", () => {
     await expectNoDrift(bench.database, bench.session.id);
   });
 
-  it("[EXCHANGE-11] asks again if it was killed while it settled the calls", async () => {
+  it("[EXCHANGE-11] asks again if it was killed while it stored results for the calls", async () => {
     const bench = await openBench(await answering());
     await cutWhileToolsRan(bench, [WRITE]);
     const saver = createCheckpointSaver({ store: bench.store });

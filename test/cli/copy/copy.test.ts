@@ -87,7 +87,7 @@ async function expectSameAs(location: string): Promise<void> {
 const hashOf = (path: string): string =>
   createHash("sha256").update(readFileSync(path)).digest("hex");
 
-it("[COPY-1] [COPY-2] [COPY-3] [COPY-7] every session and every column goes from a file to PostgreSQL and back unchanged, though each copy is killed on the way", async () => {
+it("[COPY-1] [COPY-2] [COPY-3] [COPY-7] copies everything to PostgreSQL and back, though each copy is killed", async () => {
   const home = freshHome();
   const postgres = await emptyPostgres();
   const back = join(temporaryFolder(), "b.db");

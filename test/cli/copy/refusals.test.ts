@@ -65,7 +65,7 @@ it("[COPY-6] [COPY-9] [PG-8] [COPY-13] one PostgreSQL is known by every address,
   }
 });
 
-it("[COPY-7] a source that cannot be read as it is makes no target and stays as it is", async () => {
+it("[COPY-7] a source that cannot be read unchanged makes no target and stays unchanged", async () => {
   const home = freshHome();
   const target = join(home.project, "target.db");
   const old = join(home.project, "old.db");
@@ -89,7 +89,7 @@ it("[COPY-7] a source that cannot be read as it is makes no target and stays as 
   expect(readdirSync(home.project).toSorted()).toEqual(["empty.db", "old.db", "text.db"]);
 });
 
-it("[COPY-9] [COPY-10] a damaged session is named with the database in which it is", async () => {
+it("[COPY-9] [COPY-10] a damaged session is reported with its database", async () => {
   const home = await homeWithSessions();
   const database = new DatabaseSync(home.database);
   database.exec("UPDATE messages SET tool_calls = '{' WHERE content = 'three'");

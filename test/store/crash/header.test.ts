@@ -16,7 +16,7 @@ import { contentOf } from "../../helpers/content.ts";
 const HEADER = 100;
 
 describe("a database file in whose header one bit is wrong", () => {
-  it("[STORE-32] has all its content or is refused in a sentence and left as it is", async () => {
+  it("[STORE-32] is complete or is refused in a sentence and not changed", async () => {
     const random = seededRandom("header");
     const path = await filledDatabase();
     const whole = readFileSync(path);

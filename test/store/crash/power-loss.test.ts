@@ -13,7 +13,7 @@ describe("a database whose power was cut", () => {
     { where: "in the first round of its log", checkpoint: false },
     { where: "after its log had been written back and begun anew", checkpoint: true },
   ])(
-    "[STORE-31] has what was acknowledged in front of the damage and nothing else, $where",
+    "[STORE-31] has what was acknowledged before the damage and nothing else, $where",
     async ({ checkpoint }) => {
       const random = seededRandom("power-loss");
       const crash = await crashAfter({ seed: random() * 2 ** 32, steps: 30, checkpoint });

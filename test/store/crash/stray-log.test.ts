@@ -18,7 +18,7 @@ import { startProgram } from "../../helpers/process.ts";
 import { temporaryFolder } from "../../helpers/temp.ts";
 import { contentOf } from "../../helpers/content.ts";
 
-describe("a log that lies beside a database that is not its own", () => {
+describe("a log beside a database that is not its own", () => {
   it("[STORE-33] is not mixed with a backup that was copied over a database that was not closed", async () => {
     const { path, folder } = await crashedDatabase();
     const backup = join(folder, "backup.db");
@@ -37,7 +37,7 @@ describe("a log that lies beside a database that is not its own", () => {
   it.each<[string, (path: string) => void]>([
     ["missing", (path) => rmSync(path)],
     ["empty", (path) => writeFileSync(path, "")],
-  ])("[STORE-33] is not thrown away where the database is %s", async (_, lose) => {
+  ])("[STORE-33] is not thrown away if the database is %s", async (_, lose) => {
     const { path } = await crashedDatabase();
     const database = readFileSync(path);
     const content = contentOf(path);
@@ -51,7 +51,7 @@ describe("a log that lies beside a database that is not its own", () => {
   });
 
   it.skipIf(!existsSync("/proc/locks"))(
-    "is looked for without dropping the locks of a database that this process has open",
+    "is searched for without dropping the locks of a database that this process has open",
     async () => {
       const { path } = await crashedDatabase();
       await using _first = await openSqliteStore({ path });

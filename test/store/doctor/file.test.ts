@@ -6,7 +6,7 @@ import { expect, it } from "vitest";
 import { checkFiles } from "../../../src/store/engines/sqlite/check-file.ts";
 import { temporaryFolder } from "../../helpers/temp.ts";
 
-it("[DOCTOR-5] [DOCTOR-10] warns where less is free than the database needs once more", () => {
+it("[DOCTOR-5] [DOCTOR-10] warns if less space is free than the database needs once more", () => {
   const path = join(temporaryFolder(), "reprise.db");
   writeFileSync(path, "", { mode: 0o600 });
   const statusOf = (): unknown => checkFiles(path).find(({ name }) => name === "disk")?.status;
@@ -16,7 +16,7 @@ it("[DOCTOR-5] [DOCTOR-10] warns where less is free than the database needs once
   expect(statusOf()).toBe("warning");
 });
 
-it("[DOCTOR-5] warns where others may read the database, what lies beside it, or its folder", () => {
+it("[DOCTOR-5] warns if others may read the database, its other files, or its folder", () => {
   const folder = join(temporaryFolder(), "data");
   mkdirSync(folder, { mode: 0o700 });
   const path = join(folder, "reprise.db");

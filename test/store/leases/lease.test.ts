@@ -12,8 +12,8 @@ import { describeEngines, execute, newSession, openFresh, owner } from "../../he
 const other = { ...owner, host: "laptop", pid: 12 };
 const begin = { content: "hello", model: "demo", persona_name: "assistant" };
 
-describeEngines("leases", (engine) => {
-  it("[STORE-14] lets one writer in and tells the next who it is and since when", async () => {
+describeEngines("a lease", (engine) => {
+  it("[STORE-14] admits one writer and shows the next one who it is and since when", async () => {
     const store = await openFresh(engine);
     const { id: session_id } = await newSession(store);
     const fence = await store.write(takeLease, { session_id, owner, life_ms: 60_000 });
@@ -34,7 +34,7 @@ describeEngines("leases", (engine) => {
     });
   });
 
-  it("gives several who ask at once to exactly one", async () => {
+  it("is given to exactly one of several who ask at once", async () => {
     const store = await openFresh(engine);
     const { id: session_id } = await newSession(store);
 
@@ -71,7 +71,7 @@ describeEngines("leases", (engine) => {
     });
   });
 
-  it("takes over only the lease that was meant", async () => {
+  it("is taken over only if it is the one that was meant", async () => {
     const store = await openFresh(engine);
     const { id: session_id } = await newSession(store);
     const first = await store.write(takeLease, { session_id, owner, life_ms: 60_000 });
@@ -85,7 +85,7 @@ describeEngines("leases", (engine) => {
     await expect(store.write(takeLease, takeOver)).rejects.toMatchObject({ code: "session_busy" });
   });
 
-  it("is prolonged by its holder, also when it ran out and nobody took it", async () => {
+  it("is prolonged by its holder, also after it ran out and nobody took it", async () => {
     const store = await openFresh(engine);
     const { id: session_id } = await newSession(store);
     const fence = await store.write(takeLease, { session_id, owner, life_ms: 60_000 });
@@ -107,7 +107,7 @@ describeEngines("leases", (engine) => {
     [true, "idle"],
     [false, "interrupted"],
   ])(
-    "[STORE-14] [STORE-71] given back with finished %s leaves the session %s",
+    "[STORE-14] [STORE-71] returned with finished %s leaves the session %s",
     async (finished, activity) => {
       const store = await openFresh(engine);
       const { id: session_id } = await newSession(store);
@@ -123,7 +123,7 @@ describeEngines("leases", (engine) => {
     },
   );
 
-  it("[STORE-15] is taken away when the session ends, and cannot be had afterwards", async () => {
+  it("[STORE-15] is taken away when the session ends, and is not given afterwards", async () => {
     const store = await openFresh(engine);
     const { id: session_id } = await newSession(store);
     const fence = await store.write(takeLease, { session_id, owner, life_ms: 60_000 });
@@ -136,7 +136,7 @@ describeEngines("leases", (engine) => {
     ).rejects.toMatchObject({ code: "session_ended" });
   });
 
-  it("refuses a session that does not exist", async () => {
+  it("is refused for a session that does not exist", async () => {
     const store = await openFresh(engine);
     const session_id = "00000000-0000-4000-8000-000000000000";
 

@@ -33,7 +33,7 @@ interface Bench {
   readonly id: string;
 }
 
-describe("a process that is stopped in the middle of an answer", () => {
+describe("a process that is stopped during an answer", () => {
   it.each([
     { how: "after its lease ran out", leaseMs: 600, whenBusy: "refuse" as const },
     { how: "by force", leaseMs: 60_000, whenBusy: "take_over" as const },
@@ -86,7 +86,7 @@ describe("a process that is stopped in the middle of an answer", () => {
     expect(contentOf(bench.database)).toEqual(before);
   });
 
-  it("goes on where nobody took the session meanwhile", async () => {
+  it("continues if nobody took the session meanwhile", async () => {
     const bench = await openBench();
     const first = await startExchange({ ...bench, options: { text: "first", leaseMs: 600 } });
     go(first);
@@ -104,8 +104,8 @@ describe("a process that is stopped in the middle of an answer", () => {
   });
 });
 
-describe("two processes that begin an exchange at the same instant", () => {
-  it("[LEASE-3] one does its work; the other is told the pid, the host, the command and since when", async () => {
+describe("two processes that begin an exchange at the same time", () => {
+  it("[LEASE-3] one runs; the other gets the pid, the host, the command and the start of it", async () => {
     const bench = await openBench();
     const processes = await Promise.all(
       ["first", "first too"].map((text) => startExchange({ ...bench, options: { text } })),
@@ -131,7 +131,7 @@ describe("two processes that begin an exchange at the same instant", () => {
 });
 
 describe("20 processes that append messages", () => {
-  it("[STORE-3] lose nothing, leave no hole and are never told that the database is busy", async () => {
+  it("[STORE-3] lose nothing, leave no hole and never get an error that the database is busy", async () => {
     const { database, store, id } = await openBench();
 
     const results = await Promise.all(

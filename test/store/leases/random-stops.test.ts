@@ -14,7 +14,7 @@ import { temporaryFolder } from "../../helpers/temp.ts";
 import { contentOf } from "../../helpers/content.ts";
 import { go, outcomeOf, startExchange, stopBetweenWrites } from "../../helpers/lease-processes.ts";
 
-it("[LEASE-1] a process that is stopped at any moment writes 0 rows once another took its session", async () => {
+it("[LEASE-1] a process stopped at any time writes 0 rows once another took its session", async () => {
   const random = seededRandom("random-stops");
   const database = join(temporaryFolder(), "reprise.db");
   const store = await openSqliteStore({ path: database });

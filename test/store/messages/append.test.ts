@@ -17,7 +17,7 @@ const unknown = "00000000-0000-4000-8000-000000000000";
 const rocket = "\u{1F680}";
 
 describeEngines("appendUserMessage", (engine) => {
-  it("[STORE-4] stores the message and moves the session with it", async () => {
+  it("[STORE-4] stores the message and updates the session", async () => {
     const store = await openFresh(engine);
     const { id } = await newSession(store);
 
@@ -52,7 +52,7 @@ describeEngines("appendUserMessage", (engine) => {
     });
   });
 
-  it("[STORE-4] gives the message and the session's last activity the same moment, every time", async () => {
+  it("[STORE-4] gives the message and the session's last activity the same time, always", async () => {
     const store = await openFresh(engine);
     const { id } = await newSession(store);
 
@@ -67,7 +67,7 @@ describeEngines("appendUserMessage", (engine) => {
     );
   });
 
-  it("takes a prefix for the session, and refuses what is unknown or ended", async () => {
+  it("accepts a prefix for the session, and refuses what is unknown or ended", async () => {
     const store = await openFresh(engine);
     const { id } = await newSession(store);
 
@@ -188,7 +188,7 @@ describeEngines("appendUserMessage", (engine) => {
     expect(message.seq).toBe(last_seq + 1);
   });
 
-  it("[STORE-7] takes effect once for one idempotency key, also side by side", async () => {
+  it("[STORE-7] takes effect once for one idempotency key, also concurrently", async () => {
     const store = await openFresh(engine);
     const { id } = await newSession(store);
     const retry = { reference: id, content: "once", idempotency_key: "k1" };
@@ -208,7 +208,7 @@ describeEngines("appendUserMessage", (engine) => {
     expect(await store.read(readSession, { id })).toMatchObject({ last_seq: 1 });
   });
 
-  it("[STORE-7] answers a retry after the session's end, and keeps keys of sessions apart", async () => {
+  it("[STORE-7] answers a retry after the session's end, and keeps the keys of sessions apart", async () => {
     const store = await openFresh(engine);
     const { id } = await newSession(store);
     const other = await newSession(store);
@@ -266,7 +266,7 @@ describeEngines("appendUserMessage", (engine) => {
   });
 });
 
-describeEngines("text", (engine) => {
+describeEngines("stored text", (engine) => {
   const nasty = [
     "👩‍👩‍👧‍👦 family, 🏳️‍🌈 flag, 👍🏽 skin, e\u0301 and \u00e9",
     "line\u2028separator\u2029paragraph\r\n\ttab\u0085",

@@ -20,7 +20,7 @@ const answer: MirrorMessage = {
 const plain = { tool_calls: null, token_count: 0, is_summary: false, usage: null } as const;
 
 describeEngines("mirrorMessages", (engine) => {
-  it("gives the row and the session's last activity the same moment, every time", async () => {
+  it("gives the row and the session's last activity the same time, always", async () => {
     const store = await openFresh(engine);
     const { id: session_id } = await newSession(store);
     const messages = Array.from({ length: 300 }, (_, index) => ({
@@ -48,7 +48,7 @@ describeEngines("mirrorMessages", (engine) => {
     expect(rows.map(({ ts }) => ts)).toEqual(moments);
   });
 
-  it("[STORE-18] replaces a pending message's estimate by what the provider counted", async () => {
+  it("[STORE-18] replaces a pending message's estimate by the provider's count", async () => {
     const store = await openFresh(engine);
     const { id: session_id } = await newSession(store);
     const { message } = await store.write(appendUserMessage, {
@@ -146,7 +146,7 @@ describeEngines("mirrorMessages", (engine) => {
     ]);
   });
 
-  it("[STORE-37] takes few statements for many messages, new and known ones", async () => {
+  it("[STORE-37] needs few statements for many messages, new and known ones", async () => {
     const store = await openFresh(engine);
     const { id: session_id } = await newSession(store);
     const pending: string[] = [];

@@ -31,7 +31,7 @@ describeEngines("readDetail", (engine) => {
     expect(first.has_earlier).toBe(false);
   });
 
-  it("says that nothing stands before exactly 200 messages", async () => {
+  it("says that there is nothing before exactly 200 messages", async () => {
     const store = await openFresh(engine);
     const { id: reference } = await newSession(store);
     await appendMany(store, reference, MESSAGES_PER_READ);
@@ -42,7 +42,7 @@ describeEngines("readDetail", (engine) => {
     expect(detail.has_earlier).toBe(false);
   });
 
-  it("[STORE-17] counts archived messages only where they are shown", async () => {
+  it("[STORE-17] counts archived messages only if they are shown", async () => {
     const store = await openFresh(engine);
     const { id: reference } = await newSession(store);
     await appendMany(store, reference, MESSAGES_PER_READ);
@@ -60,7 +60,7 @@ describeEngines("readDetail", (engine) => {
 });
 
 describeEngines("readMessagesAfter", (engine) => {
-  it("gives what stands behind a position, ascending, up to the limit", async () => {
+  it("gives what comes after a position, ascending, up to the limit", async () => {
     const store = await openFresh(engine);
     const { id: session_id } = await newSession(store);
     await appendMany(store, session_id, 5);
@@ -90,7 +90,7 @@ describeEngines("readPending", (engine) => {
 });
 
 describeEngines("readProgress", (engine) => {
-  it("tells how far each session is, however many are asked about", async () => {
+  it("reports the state of each session, however many are asked about", async () => {
     const store = await openFresh(engine);
     const first = await newSession(store);
     const second = await newSession(store);

@@ -17,7 +17,7 @@ const CASES = [
   { streams: 200, sessions: 1 },
 ];
 
-it("[PG-13] 1, 10 and 200 streams cost three statements a look, and one look names all sessions", async () => {
+it("[PG-13] 1, 10 and 200 streams cost three statements per poll; one poll names all sessions", async () => {
   const database = await createPostgres();
   onTestFinished(() => database[Symbol.asyncDispose]());
   await using proxy = await startListeningProxy(database.url);

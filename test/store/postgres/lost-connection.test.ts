@@ -21,7 +21,7 @@ interface Bench {
 }
 
 describe("a connection that the server ends", () => {
-  it("[PG-5] while nobody uses it, costs nothing", async () => {
+  it("[PG-5] costs nothing while nobody uses it", async () => {
     const bench = await openBench();
     await terminateAll(bench);
 
@@ -30,7 +30,7 @@ describe("a connection that the server ends", () => {
     expect(await contents(bench)).toEqual(["after it"]);
   });
 
-  it("[PG-5] in the middle of a write, is replaced and the write carried out once", async () => {
+  it("[PG-5] in the middle of a write, is replaced and the write runs once", async () => {
     const bench = await openBench();
     let attempts = 0;
 
@@ -47,7 +47,7 @@ describe("a connection that the server ends", () => {
     expect(await contents(bench)).toEqual(["once"]);
   });
 
-  it("[PG-5] after the last statement of a write, is replaced and the write carried out once", async () => {
+  it("[PG-5] after the last statement of a write, is replaced and the write runs once", async () => {
     const bench = await openBench();
     let attempts = 0;
 
@@ -63,7 +63,7 @@ describe("a connection that the server ends", () => {
     expect(await contents(bench)).toEqual(["once"]);
   });
 
-  it("[PG-5] in the middle of a read, is replaced and the read carried out again", async () => {
+  it("[PG-5] in the middle of a read, is replaced and the read runs again", async () => {
     const bench = await openBench();
     let attempts = 0;
 
@@ -79,7 +79,7 @@ describe("a connection that the server ends", () => {
     expect({ id, attempts }).toEqual({ id: bench.id, attempts: 2 });
   });
 
-  it("[PG-5] [PG-22] again and again, is reported, and nothing is stored", async () => {
+  it("[PG-5] [PG-22] repeatedly, is reported, and nothing is stored", async () => {
     const bench = await openBench();
 
     await expect(
@@ -132,7 +132,7 @@ describe("a connection that the network loses", () => {
   );
 
   it.each(["before the server sees it", "before the answer"] as const)(
-    "[PG-5] while it is being begun, %s, is replaced, and the process lives on",
+    "[PG-5] while it is being opened, %s, is replaced, and the process survives",
     async (cut) => {
       const { store: direct, database, id } = await openBench();
       const proxy = await startCuttingProxy(database.url);
@@ -161,7 +161,7 @@ describe("a connection that the network loses", () => {
     expect(await contents({ store: direct, id })).toEqual(["who knows"]);
   });
 
-  it("[PG-5] with nobody behind it any more, is reported and nothing is stored", async () => {
+  it("[PG-5] with no server left, is reported and nothing is stored", async () => {
     const { store: direct, database, id } = await openBench();
     const proxy = await startCuttingProxy(database.url);
     const store = await open(proxy.url);

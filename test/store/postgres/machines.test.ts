@@ -28,9 +28,9 @@ interface Bench {
 }
 
 describe.runIf(hasOtherMachine()).each(rounds())(
-  "a command line whose machine went away amid an answer (needs unshare; round %i)",
+  "a command line whose machine disappeared during an answer (needs unshare; round %i)",
   () => {
-    it("[PG-10] killed, it keeps others off until its lease is over; then another machine goes on", async () => {
+    it("[PG-10] killed, it keeps others out until its lease expires; then another machine continues", async () => {
       const bench = await openBench();
       const first = await startAnswer(bench);
       await first.stop("SIGKILL");

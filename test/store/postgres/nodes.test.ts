@@ -60,7 +60,7 @@ describe("writers on several nodes", () => {
     }
   });
 
-  it("[PG-9] [PG-25] that repeat one append side by side store it once", async () => {
+  it("[PG-9] [PG-25] that repeat one append concurrently store it once", async () => {
     const { database, id } = await openBench();
     const stores = await Promise.all([1, 2, 3].map(() => open(database.url)));
 
@@ -75,7 +75,7 @@ describe("writers on several nodes", () => {
     expect(new Set(appended.map(({ message }) => message.message_id)).size).toBe(1);
   });
 
-  it("[PG-9] [PG-26] that hold each other up are untangled", async () => {
+  it("[PG-9] [PG-26] that block each other are untangled", async () => {
     const { database, store, id } = await openBench();
     const second = await open(database.url);
     const { id: otherId } = await store.write(createSession, {});
@@ -131,7 +131,7 @@ describe("an exchange on several nodes", () => {
 });
 
 describe("hints between nodes", () => {
-  it("[PG-11] [PG-27] let a stream of another node have a message long before it looks", async () => {
+  it("[PG-11] [PG-27] give a message to a stream of another node long before its next poll", async () => {
     const { database, store, id } = await openBench();
     await using node = await startTestServer({
       store: await open(database.url),
@@ -147,7 +147,7 @@ describe("hints between nodes", () => {
     stream.cut();
   });
 
-  it("[PG-11] [PG-28] come back when their connection was lost, and only latency is lost with them", async () => {
+  it("[PG-11] [PG-28] come back after their connection was lost; only latency is lost with them", async () => {
     const { database, store, id } = await openBench();
     await using node = await startTestServer({
       store: await open(database.url),
@@ -167,7 +167,7 @@ describe("hints between nodes", () => {
     stream.cut();
   });
 
-  it("[PG-11] can be turned off: looking finds everything", async () => {
+  it("[PG-11] can be turned off: polling finds everything", async () => {
     const { database, store, id } = await openBench();
     await using node = await startTestServer({
       store: await open(`${database.url}?hints=off`),
@@ -205,7 +205,7 @@ describe("hints between nodes", () => {
     expect(heard).toEqual([id, otherId]);
   });
 
-  it("[PG-11] fit into what the server takes, however many sessions were touched", () => {
+  it("[PG-11] fit into what the server accepts, however many sessions were touched", () => {
     const ids = Array.from({ length: 1000 }, () => crypto.randomUUID());
 
     const payloads = payloadsOf(ids);
@@ -218,7 +218,7 @@ describe("hints between nodes", () => {
 });
 
 describe("a server that goes away and comes back", () => {
-  it("[PG-5] [PG-6] keeps what was acknowledged, and the store works on", async () => {
+  it("[PG-5] [PG-6] keeps what was acknowledged, and the store continues", async () => {
     const server = await startEmbedded();
     onTestFinished(() => server.stop());
     const store = await open(server.url);

@@ -15,7 +15,7 @@ import { createPostgres, type TestPostgres } from "../../helpers/postgres.ts";
 import { startProgram } from "../../helpers/process.ts";
 import { startOldServer } from "../../helpers/postgres/old-server.ts";
 
-describe("the tables", () => {
+describe("the tables of PostgreSQL", () => {
   it("[PG-1] are made once when ten nodes start together", async () => {
     const database = await empty();
 
@@ -33,7 +33,7 @@ describe("the tables", () => {
     );
   });
 
-  it("[PG-1] are finished by the next node where one was stopped between two steps", async () => {
+  it("[PG-1] are finished by the next node if one was stopped between two steps", async () => {
     const database = await withOlderTables();
     const last = migrations.at(-1)?.version ?? 0;
 
@@ -45,7 +45,7 @@ describe("the tables", () => {
     ]);
   });
 
-  it("[UPGRADE-8] of the version before are upgraded, which is reported before, and only planned when asked for", async () => {
+  it("[UPGRADE-8] of the version before are upgraded, which is reported first, and only planned if asked for", async () => {
     const database = await withOlderTables();
     const notices: string[] = [];
     const last = { from: migrations.at(-2)?.version, to: migrations.at(-1)?.version };
@@ -66,7 +66,7 @@ describe("the tables", () => {
     expect(await planPostgresUpgrade({ url: database.url })).toMatchObject({ steps: [] });
   });
 
-  it("[PG-2] of a newer program are refused and left as they are", async () => {
+  it("[PG-2] of a newer program are refused and not changed", async () => {
     const database = await withTables();
     await rows(database, "INSERT INTO reprise_migrations (version, name) VALUES (9999, 'later')");
 
@@ -78,7 +78,7 @@ describe("the tables", () => {
     ]);
   });
 
-  it("[PG-2] of another program are refused, and a schema of their own keeps both apart", async () => {
+  it("[PG-2] of another program are refused, and a separate schema keeps both apart", async () => {
     const database = await empty();
     await rows(database, "CREATE TABLE messages (body text); CREATE SCHEMA reprise");
 
@@ -98,7 +98,7 @@ describe("the tables", () => {
     ).rejects.toMatchObject({ code: "config_invalid" });
   });
 
-  it("[PG-3] keep content as text, compare keys byte by byte and tell times as SQLite does", async () => {
+  it("[PG-3] keep content as text, compare keys byte by byte and give times as SQLite does", async () => {
     const database = await withTables();
 
     const columns = await rows(
@@ -137,7 +137,7 @@ describe("a server that would lose or change what it is given", () => {
     },
   );
 
-  it("[PG-4] [PG-20] is found out on every connection, not only the first", async () => {
+  it("[PG-4] [PG-20] is found on every connection, not only on the first", async () => {
     const database = await withTables();
     const store = await open(database.url);
     await rows(database, `ALTER DATABASE ${database.name} SET synchronous_commit = off`);
@@ -186,7 +186,7 @@ describe("a server that would lose or change what it is given", () => {
     expect(server.asked.filter((statement) => statement !== "")).toEqual([]);
   });
 
-  it("[PG-4] [PG-21] is told of where it only reads", async () => {
+  it("[PG-4] [PG-21] is refused with its reason if it is read-only", async () => {
     const onlyReads = "options=-c%20default_transaction_read_only%3Don";
     const blank = await empty();
     await expect(openPostgresStore({ url: `${blank.url}?${onlyReads}` })).rejects.toMatchObject({
@@ -277,7 +277,7 @@ describe("the address", () => {
     }
   });
 
-  it("[PG-7] ends a statement that takes longer than statement_timeout, and the store works on", async () => {
+  it("[PG-7] ends a statement that takes longer than statement_timeout, and the store continues", async () => {
     const database = await withTables();
     const store = await open(`${database.url}?statement_timeout=200`);
 

@@ -20,7 +20,7 @@ const APPENDS = testSize("pooler");
 const POOL_SIZES = APPENDS < 1000 ? [1] : [1, 2, 20];
 const WRITERS = 8;
 
-describe.skipIf(PGBOUNCER === undefined)("behind pgbouncer", () => {
+describe.skipIf(PGBOUNCER === undefined)("behind pgbouncer the store", () => {
   it("[PG-16] keeps every acknowledged message when PostgreSQL is stopped at once, in transaction mode", async () => {
     const server = await startServer();
     for (const poolSize of POOL_SIZES) {
@@ -77,7 +77,7 @@ describe.skipIf(PGBOUNCER === undefined)("behind pgbouncer", () => {
     },
   );
 
-  it("[PG-18] says which of its settings is missing where it refuses those of a connection", async () => {
+  it("[PG-18] names its missing setting if it refuses those of a connection", async () => {
     await using database = await createPostgres();
     const url = await startPgbouncer({
       url: database.url,
@@ -91,7 +91,7 @@ describe.skipIf(PGBOUNCER === undefined)("behind pgbouncer", () => {
     });
   });
 
-  it("[PG-19] after a crash that its connections outlived, learns whether a COMMIT without an answer was done", async () => {
+  it("[PG-19] learns after a crash whether a COMMIT without an answer was done", async () => {
     const server = await startServer();
     const pooler = await startPgbouncer({ url: server.url, poolMode: "transaction" });
     const proxy = await startCuttingProxy(pooler);

@@ -19,7 +19,7 @@ const WRITERS_PER_NODE = 4;
 /** Longer than an operation tries again, so that clients are told. */
 const LONG_MS = 2500;
 
-it("[PG-12] [PG-29] a server that crashes under load loses nothing, and all nodes and streams go on by themselves", async () => {
+it("[PG-12] [PG-29] a server that crashes under load loses nothing, and nodes and streams continue", async () => {
   const random = seededRandom("restarts");
   const server = await startEmbedded();
   onTestFinished(() => server.stop());

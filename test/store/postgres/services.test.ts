@@ -12,7 +12,7 @@ describe.each([
   { hints: "on", pollMs: 60_000 },
   { hints: "off", pollMs: 50 },
 ])("two services on one database, hints $hints", ({ hints, pollMs }) => {
-  it("[PG-9] [PG-11] readers at both have every message of 64 writers at both, in order and once", async () => {
+  it("[PG-9] [PG-11] readers at both get every message of 64 writers at both, in order and once", async () => {
     const nodes = await startNodes(`?hints=${hints}`, ["--stream-poll-ms", String(pollMs)]);
     const clients = nodes.map(({ url }) => createClient({ baseUrl: url }));
     const { id } = await clients[0]!.createSession();

@@ -13,7 +13,7 @@ import {
   startSessionStateProxy,
 } from "../../helpers/postgres/session-state-proxy.ts";
 
-it("[PG-14] no statement of store, hints, migrations, service, exchange, doctor or copy outlives its transaction, LISTEN excepted", async () => {
+it("[PG-14] no statement of the program outlives its transaction, except LISTEN", async () => {
   await using proxy = await behindProxy();
   await using copied = await behindProxy();
   const home = freshHome({ REPRISE_DATABASE: proxy.url, REPRISE_MODEL: "demo" });

@@ -14,7 +14,7 @@ const OPENSSL = "openssl";
 const hasOpenssl = spawnSync(OPENSSL, ["version"]).status === 0;
 
 describe.skipIf(!hasOpenssl)("TLS (needs the openssl command)", () => {
-  it("[PG-7] is what sslmode asks for, on every connection, and a certificate nobody vouches for is refused", async () => {
+  it("[PG-7] is what sslmode asks for, on every connection; an untrusted certificate is refused", async () => {
     const authority = join(temporaryFolder(), "authority.pem");
     const server = await startEmbedded({
       settings: { ssl: "on" },

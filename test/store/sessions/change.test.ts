@@ -26,7 +26,7 @@ describeEngines("endSession", (engine) => {
     ]);
   });
 
-  it("[STORE-12] takes no message and no new thread afterwards", async () => {
+  it("[STORE-12] accepts no message and no new thread afterwards", async () => {
     const store = await openFresh(engine);
     const { id } = await newSession(store);
     await store.write(endSession, { id });
@@ -41,7 +41,7 @@ describeEngines("endSession", (engine) => {
     expect(await store.read(readSession, { id })).toEqual(before);
   });
 
-  it("ends the sub-agents below it too, and nobody else", async () => {
+  it("ends its sub-agents too, and nobody else", async () => {
     const store = await openFresh(engine);
     const { id } = await newSession(store);
     const child = await newSession(store, { parent_session_id: id });
@@ -112,7 +112,7 @@ describeEngines("startThread", (engine) => {
     ).toHaveLength(1);
   });
 
-  it("refuses while an exchange is at work, and settles one that was interrupted", async () => {
+  it("refuses while an exchange is running, and finishes one that was interrupted", async () => {
     const store = await openFresh(engine);
     const { id } = await newSession(store);
     const fence = await store.write(takeLease, { session_id: id, owner, life_ms: 60_000 });

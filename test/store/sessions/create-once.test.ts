@@ -12,7 +12,7 @@ import { describeEngines, execute, openFresh } from "../../helpers/engines.ts";
 const CREATE = { create_key: "k", model: "demo" };
 
 describeEngines("createSessionOnce", (engine) => {
-  it("[STORE-56] takes effect once, side by side on two nodes too, and refuses another request", async () => {
+  it("[STORE-56] takes effect once, concurrently on two nodes too, and refuses another request", async () => {
     const database = await engine.create();
     const [one, two] = [await database.open(), await database.open()];
     const made = await Promise.all(

@@ -51,7 +51,7 @@ describeEngines("createSession", (engine) => {
     expect(await store.read(readSession, { id: given.id })).toEqual(created);
   });
 
-  it("refuses an id that is taken and leaves its session alone", async () => {
+  it("refuses an id that exists and does not change its session", async () => {
     const store = await openFresh(engine);
     const first = await newSession(store, { model: "demo" });
 
@@ -73,7 +73,7 @@ describeEngines("createSession", (engine) => {
     expect(inserted).toEqual({ ...made, id, created_at: expect.stringMatching(INSTANT) });
   });
 
-  it("[STORE-8] makes a sub-agent's session one deeper than its parent, three deep at most", async () => {
+  it("[STORE-8] makes a sub-agent's session one level deeper than its parent, at most three", async () => {
     const store = await openFresh(engine);
     let parent = await newSession(store);
     for (const depth of [1, 2, 3]) {

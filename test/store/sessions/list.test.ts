@@ -53,7 +53,7 @@ describeEngines("listSessions", (engine) => {
     expect(await set({ parent_session_id: parent.id })).toEqual(new Set([child.id]));
   });
 
-  it("[STORE-11] shows every session on exactly one page, also where times are equal", async () => {
+  it("[STORE-11] shows every session on exactly one page, even if times are equal", async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.record({ day: fc.integer({ min: 1, max: 3 }), ended: fc.boolean() }), {

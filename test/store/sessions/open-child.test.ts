@@ -8,7 +8,7 @@ import { describeEngines, newSession, openFresh, owner } from "../../helpers/eng
 const delegated = { parent_call_id: "call_1", persona_name: "reviewer", model: "demo" };
 
 describeEngines("openChild", (engine) => {
-  it("begins one session for one call, however often the call is carried out", async () => {
+  it("begins one session for one call, however often the call is run", async () => {
     const store = await openFresh(engine);
     const parent = await newSession(store, { repo_path: "/repo", project_key: "0123456789abcdef" });
     const fence = await store.write(takeLease, { session_id: parent.id, owner, life_ms: 60_000 });
@@ -29,7 +29,7 @@ describeEngines("openChild", (engine) => {
     expect(another.id).not.toBe(child.id);
   });
 
-  it("[STORE-8] [STORE-15] begins none below depth 3, and none for who lost the lease", async () => {
+  it("[STORE-8] [STORE-15] begins none below depth 3, and none without the lease", async () => {
     const store = await openFresh(engine);
     const deepest = await newSession(store, { depth: 3 });
     const fence = await store.write(takeLease, { session_id: deepest.id, owner, life_ms: 60_000 });

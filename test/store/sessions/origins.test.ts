@@ -26,7 +26,7 @@ const TOKEN: Caller = { origin: "http", authenticated: true };
 const NOBODY: Caller = { origin: "http", authenticated: false };
 const KEY = "0123456789abcdef";
 
-describeEngines("where things came from", (engine) => {
+describeEngines("the origin of messages and settings", (engine) => {
   it("[ORIGIN-1] messages and changes keep their origin and whether the caller was authenticated", async () => {
     const store = await openFresh(engine);
     const { id } = await newSession(store, { model: "demo", caller: NOBODY });
@@ -82,7 +82,7 @@ describeEngines("where things came from", (engine) => {
     });
   });
 
-  it("[ORIGIN-3] what the clear action archived waits for nobody", async () => {
+  it("[ORIGIN-3] what the clear action archived needs no acceptance", async () => {
     const store = await openFresh(engine);
     const { id } = await newSession(store, { caller: USER });
     await append(store, id, "planted", NOBODY);
@@ -135,7 +135,7 @@ describeEngines("where things came from", (engine) => {
     expect(await open("two")).toEqual({});
   });
 
-  it("[ORIGIN-5] however much was planted, little of it is read to be shown", async () => {
+  it("[ORIGIN-5] little of what was planted is read to be shown, however much there is", async () => {
     const store = await openFresh(engine);
     const { id } = await newSession(store, { caller: USER });
     for (let index = 0; index < WAITING_MESSAGES + 5; index += 1) {
@@ -187,7 +187,7 @@ describeEngines("where things came from", (engine) => {
     expect([await latest("terminal"), await latest("prompt")]).toEqual([http, http]);
   });
 
-  it("[CLI-92] a session without a folder takes one once", async () => {
+  it("[CLI-92] a session without a folder gets one once", async () => {
     const store = await openFresh(engine);
     const { id } = await newSession(store, { caller: TOKEN });
     const take = (repo_path: string, project_key: string) =>

@@ -87,8 +87,8 @@ describeEngines("resolveSession", (engine) => {
     await expect(refused).rejects.toMatchObject({ candidates: { length: 10 } });
   });
 
-  describe("never echoes", () => {
-    it("what it was asked for", async () => {
+  describe("the error for an unknown session", () => {
+    it("never repeats the reference that was asked for", async () => {
       const store = await opened();
       const reference = "cafe00-cafe";
 

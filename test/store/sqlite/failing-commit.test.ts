@@ -45,7 +45,7 @@ describe("a commit that fails", () => {
     expect(heard).toEqual([id, id]);
   });
 
-  it("[STORE-19] leaves nothing of an operation that is alone, and the store works on", async () => {
+  it("[STORE-19] leaves nothing of an operation that is alone, and the store continues", async () => {
     const { store, id } = await openStore();
 
     await expect(store.write(refusedAtCommit, null)).rejects.toThrow(/FOREIGN KEY/);
@@ -56,7 +56,7 @@ describe("a commit that fails", () => {
 });
 
 describe("a transaction that SQLite ends by itself", () => {
-  it("[STORE-19] takes nothing of the operation that went on in it, and none of the others'", async () => {
+  it("[STORE-19] stores nothing of the operation in progress, and all of the others", async () => {
     const { store, id } = await openStore();
     const append = (content: string) => store.write(appendUserMessage, { reference: id, content });
 

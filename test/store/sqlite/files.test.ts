@@ -21,7 +21,7 @@ import type { Store } from "../../../src/store/store.ts";
 import { startProcess } from "../../helpers/process.ts";
 import { temporaryFolder } from "../../helpers/temp.ts";
 
-describe("a database whose files change hands while it is open", () => {
+describe("a database whose files are replaced while it is open", () => {
   it.each<[string, (path: string) => void, (path: string) => void]>([
     [
       "moved",
@@ -42,7 +42,7 @@ describe("a database whose files change hands while it is open", () => {
       (path) => renameSync(`${path}-wal.away`, `${path}-wal`),
     ],
   ])(
-    "[STORE-34] takes no write while it is %s, and works on once it is back",
+    "[STORE-34] accepts no write while it is %s, and continues once it is back",
     async (_, part, join) => {
       const { path, store, id } = await openStore();
       const append = (content: string) =>
@@ -62,7 +62,7 @@ describe("a database whose files change hands while it is open", () => {
     },
   );
 
-  it("[STORE-34] takes no write once it is deleted", async () => {
+  it("[STORE-34] accepts no write once it is deleted", async () => {
     const { path, store, id } = await openStore();
     rmSync(path);
 
@@ -72,8 +72,8 @@ describe("a database whose files change hands while it is open", () => {
   });
 });
 
-describe("a database behind a link", () => {
-  it("has its log beside the file itself, so that every name of it leads to the same one", async () => {
+describe("a database that is opened by a symbolic link", () => {
+  it("has its log beside the file itself, so that every name of it leads to the same log", async () => {
     const { path, store, id } = await openStore();
     const folder = temporaryFolder();
     const link = join(folder, "link.db");
@@ -89,7 +89,7 @@ describe("a database behind a link", () => {
 });
 
 describe("a database with two names", () => {
-  it("is opened with a notice, because each name has a log of its own", async () => {
+  it("is opened with a notice, because each name has a separate log", async () => {
     const { path, store } = await openStore();
     await store.close();
     linkSync(path, `${path}.twin`);
@@ -126,8 +126,8 @@ describe("a user whose new files everybody may write (umask 000)", () => {
   });
 });
 
-describe("a log that grew behind a long read", () => {
-  it("[STORE-35] is 16 MiB at most once the read is over", async () => {
+describe("a log that grew during a long read", () => {
+  it("[STORE-35] is 16 MiB at most once the read has ended", async () => {
     const { path, store, id } = await openStore();
     const other = await openSqliteStore({ path });
     onTestFinished(() => other.close());
@@ -149,7 +149,7 @@ describe("a log that grew behind a long read", () => {
 });
 
 describe.skipIf(!existsSync("/proc/self/fd"))("descriptors", () => {
-  it("are all given back, by stores that are closed and by files that are refused", async () => {
+  it("are all returned, by stores that are closed and by files that are refused", async () => {
     const folder = temporaryFolder();
     const spoilt = join(folder, "notes.txt");
     writeFileSync(spoilt, "these are my notes\n".repeat(100));

@@ -29,7 +29,7 @@ describe("group commit", () => {
     expect(commits).toEqual([200]);
   });
 
-  it("commits a flood in groups, so that the first ones get their answer early", async () => {
+  it("commits many writes in groups, so that the first ones get their answer early", async () => {
     const store = await openStore();
     const commits: number[] = [];
     store.onCommit((ids) => commits.push(ids.size));
@@ -39,7 +39,7 @@ describe("group commit", () => {
     expect(commits).toEqual([256, 256, 88]);
   });
 
-  it("[STORE-30] carries the group out one by one when the database fills up under one of them", async () => {
+  it("[STORE-30] runs the group one by one when the database fills up during one of them", async () => {
     const store = await openStore();
     const { id } = await store.write(createSession, {});
     await limitPages(store, 60);
@@ -62,7 +62,7 @@ describe("group commit", () => {
     });
   });
 
-  it("[STORE-30] refuses writes while the database is full, and takes them when there is room again", async () => {
+  it("[STORE-30] refuses writes while the database is full, and accepts them when there is space again", async () => {
     const store = await openStore();
     const { id } = await store.write(createSession, {});
     await limitPages(store, 1);
@@ -82,7 +82,7 @@ describe("group commit", () => {
     ).toMatchObject([{ seq: 1, content: "d".repeat(20_000) }]);
   });
 
-  it("says nothing of sessions whose commit failed", async () => {
+  it("reports no session whose commit failed", async () => {
     const store = await openStore();
     const { id } = await store.write(createSession, {});
     await limitPages(store, 1);
@@ -98,7 +98,7 @@ describe("group commit", () => {
 });
 
 describe("a lock that another process holds", () => {
-  it("[STORE-29] is waited for without holding up this process, then everything goes in together", async () => {
+  it("[STORE-29] is waited for without blocking this process, then everything is stored together", async () => {
     const path = join(temporaryFolder(), "reprise.db");
     const store = await openStore({ path });
     const lock = startProgram("store-lock.ts", [path]);

@@ -40,7 +40,7 @@ describe("a new database", () => {
     expect(store.location).toBe(path);
   });
 
-  it("[STORE-24] is 0600 also where the path is a link to a file that is still to be made", async () => {
+  it("[STORE-24] is 0600 also if the path is a link to a file that does not exist yet", async () => {
     const folder = temporaryFolder();
     symlinkSync(join(folder, "real.db"), join(folder, "link.db"));
 
@@ -49,7 +49,7 @@ describe("a new database", () => {
     expect(mode(join(folder, "real.db"))).toBe(0o600);
   });
 
-  it("leaves the mode of a folder that was there", async () => {
+  it("leaves the mode of an existing folder", async () => {
     const folder = join(temporaryFolder(), "shared");
     mkdirSync(folder);
     chmodSync(folder, 0o755);
@@ -74,7 +74,7 @@ describe("a new database", () => {
     expect(notices).toEqual([expect.stringContaining("empty")]);
   });
 
-  it("takes names that SQLite gives a meaning of its own as names of files", async () => {
+  it("accepts names that SQLite gives a special meaning as names of files", async () => {
     const folder = temporaryFolder();
     for (const name of [":memory:", "file:x?mode=memory", "a b%20c#d?mode=ro"]) {
       const path = join(folder, name);
@@ -84,7 +84,7 @@ describe("a new database", () => {
     }
   });
 
-  it("[STORE-25] is made once when several processes open it at the same moment", async () => {
+  it("[STORE-25] is made once when several processes open it at the same time", async () => {
     const path = join(temporaryFolder(), "data", "reprise.db");
 
     const results = await Promise.all(
@@ -102,7 +102,7 @@ describe("a new database", () => {
     expect((await store.read(listSessions, { limit: 10 })).sessions).toHaveLength(4);
   });
 
-  it("[STORE-40] is no emptied one to those who open it while it is made", async () => {
+  it("[STORE-40] does not look emptied to those who open it while it is made", async () => {
     for (let round = 0; round < 3; round += 1) {
       const path = join(temporaryFolder(), "reprise.db");
       const first = startProgram("store-open.ts", [path]);
@@ -115,7 +115,7 @@ describe("a new database", () => {
     }
   });
 
-  it("[STORE-40] is no emptied one after a process that was killed while it made it", async () => {
+  it("[STORE-40] does not look emptied after a process that was killed while it made it", async () => {
     for (let round = 0; round < 3; round += 1) {
       const path = join(temporaryFolder(), "reprise.db");
       const program = startProgram("store-open.ts", [path]);
@@ -130,7 +130,7 @@ describe("a new database", () => {
     }
   });
 
-  it("[STORE-40] [STORE-76] is said to be an emptied one where nobody was making it", async () => {
+  it("[STORE-40] [STORE-76] is reported as emptied if nobody was making it", async () => {
     const path = join(temporaryFolder(), "reprise.db");
     writeFileSync(path, "");
     // left by a process that was killed while it upgraded
@@ -156,7 +156,7 @@ describe("a new database", () => {
   });
 });
 
-describe("a database that is there", () => {
+describe("an existing database", () => {
   it("keeps everything over a restart", async () => {
     const path = join(temporaryFolder(), "reprise.db");
     const first = await opened({ path });
@@ -190,7 +190,7 @@ describe("a database that is there", () => {
     expect(raw.prepare("PRAGMA journal_mode").get()).toEqual({ journal_mode: "wal" });
   });
 
-  it("[STORE-26] is refused when a newer program wrote it, and left as it is", async () => {
+  it("[STORE-26] is refused if a newer program wrote it, and not changed", async () => {
     const path = await madeDatabase("PRAGMA user_version = 999");
     const before = readFileSync(path);
 
@@ -205,7 +205,7 @@ describe("a database that is there", () => {
     ["tables of its own", "CREATE TABLE mine (x)"],
     ["an application id of its own", "PRAGMA application_id = 7"],
     ["a version of its own", "PRAGMA user_version = 1"],
-  ])("[STORE-27] is refused when it is another program's, told by %s", async (_, statement) => {
+  ])("[STORE-27] is refused if it is another program's, recognised by %s", async (_, statement) => {
     const path = join(temporaryFolder(), "other.db");
     const other = new DatabaseSync(path);
     other.exec(statement);
@@ -232,7 +232,7 @@ describe("a database that is there", () => {
   });
 });
 
-describe("what is no database", () => {
+describe("a file that is no database", () => {
   const whole = 8192;
   it.each<[string, (path: string) => void]>([
     ["text", (path) => writeFileSync(path, "these are my notes\n".repeat(500))],
@@ -244,7 +244,7 @@ describe("what is no database", () => {
     ["a damaged header", (path) => damage(path, 0, 16)],
     ["a damaged first page", (path) => damage(path, 100, 3000)],
     ["a page size that does not exist", (path) => damage(path, 16, 2)],
-  ])("[STORE-27] is refused as damaged and left as it is: %s", async (_, spoil) => {
+  ])("[STORE-27] is refused as damaged and not changed: %s", async (_, spoil) => {
     const path = await madeDatabase();
     spoil(path);
     const before = readFileSync(path);
@@ -257,7 +257,7 @@ describe("what is no database", () => {
     expect(readFileSync(path)).toEqual(before);
   });
 
-  it("says so as soon as a page is read that was damaged since, and stays usable", async () => {
+  it("is reported as soon as a page is read that was damaged since; the store stays usable", async () => {
     const path = await madeDatabase();
     const first = await opened({ path });
     const { id } = await first.write(createSession, {});
@@ -277,13 +277,13 @@ describe("what is no database", () => {
     expect(await store.read(readSession, { id })).toMatchObject({ last_seq: 4 });
   });
 
-  it("is refused where the path is a folder", async () => {
+  it("is refused if the path is a folder", async () => {
     await expect(openSqliteStore({ path: temporaryFolder() })).rejects.toMatchObject({
       code: "database_unavailable",
     });
   });
 
-  it("is refused where a part of the path is a file", async () => {
+  it("is refused if a part of the path is a file", async () => {
     const file = join(temporaryFolder(), "file");
     writeFileSync(file, "");
 
@@ -295,7 +295,7 @@ describe("what is no database", () => {
     ).rejects.toMatchObject({ code: "database_unavailable" });
   });
 
-  it("is refused where the name cannot be one", async () => {
+  it("is refused if the name cannot be a file's", async () => {
     const folder = temporaryFolder();
 
     await expect(openSqliteStore({ path: join(folder, "x".repeat(300)) })).rejects.toMatchObject({
@@ -348,7 +348,7 @@ describe("a place that this user may not write", () => {
     expect(JSON.parse(stdout)).toMatchObject({ code: "database_readonly" });
   });
 
-  it("[STORE-28] is refused as read-only: a folder in which the file is still to be made", async () => {
+  it("[STORE-28] is refused as read-only: a folder in which the file would be created", async () => {
     const folder = temporaryFolder();
     chmodSync(folder, 0o555);
     onTestFinished(() => chmodSync(folder, 0o700));
@@ -369,7 +369,7 @@ describe("isNetworkFileSystem", () => {
     ["SMB2", 0xfe534d42],
     ["9p", 0x01021997],
     ["Ceph", 0x00c36400],
-  ])("knows %s", (_, type) => {
+  ])("recognises %s", (_, type) => {
     expect(isNetworkFileSystem(type)).toBe(true);
   });
 
@@ -380,7 +380,7 @@ describe("isNetworkFileSystem", () => {
     ["tmpfs", 0x01021994],
     ["overlayfs", 0x794c7630],
     ["ZFS", 0x2fc12fc1],
-  ])("lets %s pass", (_, type) => {
+  ])("does not report %s", (_, type) => {
     expect(isNetworkFileSystem(type)).toBe(false);
   });
 });

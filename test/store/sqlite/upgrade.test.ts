@@ -34,7 +34,7 @@ describe("a database of the version before", () => {
     expect(readTables(path)).toEqual(upgraded);
   });
 
-  it("[UPGRADE-3] is upgraded without a copy when none is asked for", async () => {
+  it("[UPGRADE-3] is upgraded without a copy if none is wanted", async () => {
     const path = join(temporaryFolder(), "reprise.db");
     makeOlderDatabase(path);
 
@@ -103,7 +103,7 @@ describe("a database of the version before", () => {
 });
 
 describe.skipIf(!mayMount())("a disk with little space (needs the right to mount a tmpfs)", () => {
-  it("[UPGRADE-4] refuses the upgrade, and the file stays as it was, unless none is asked for", async () => {
+  it("[UPGRADE-4] refuses the upgrade and leaves the file unchanged, unless no copy is wanted", async () => {
     const disk = smallDisk("4m");
     const path = join(disk, "reprise.db");
     makeOlderDatabase(path, { ballastBytes: 1_000_000 });

@@ -10,7 +10,7 @@ import { createWaitingLine } from "../../../src/store/engines/sqlite/waiting-lin
 import { startProgram } from "../../helpers/process.ts";
 import { temporaryFolder } from "../../helpers/temp.ts";
 
-it("[STORE-29] a write is not refused while other processes go on committing", async () => {
+it("[STORE-29] a write is not refused while other processes keep committing", async () => {
   const path = join(temporaryFolder(), "reprise.db");
   const store = await openSqliteStore({ path, busyTimeoutMs: 500 });
   onTestFinished(() => store.close());
@@ -62,7 +62,7 @@ it("[STORE-39] the writer that has waited longest goes first", () => {
   expect(younger?.isMyTurn(now - 50)).toBe(true);
 });
 
-it("[STORE-39] [STORE-75] a writer that is gone, and a clock that was set, hold up nobody", () => {
+it("[STORE-39] [STORE-75] a writer that is gone, and a clock that was set, block nobody", () => {
   let now = 1_000_000;
   const database = join(temporaryFolder(), "reprise.db");
   const [gone, waiting] = [1, 2].map(() => createWaitingLine(database, () => now));
@@ -76,7 +76,7 @@ it("[STORE-39] [STORE-75] a writer that is gone, and a clock that was set, hold 
   expect(waiting?.isMyTurn(now + 1)).toBe(true);
 });
 
-it("[STORE-39] who has the turn keeps it for several transactions, and then gives it up", () => {
+it("[STORE-39] a writer keeps its turn for several transactions, and then gives it up", () => {
   let now = 1_000_000;
   const database = join(temporaryFolder(), "reprise.db");
   const [holder, waiting] = [1, 2].map(() => createWaitingLine(database, () => now));

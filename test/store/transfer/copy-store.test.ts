@@ -44,7 +44,7 @@ async function say(store: Store, id: string, content: string): Promise<void> {
 }
 
 describeEngines("copying a store", (engine) => {
-  it("[COPY-1] what was copied goes on: a repeated request is one, and a fold finds its marks", async () => {
+  it("[COPY-1] copied sessions continue: a repeated request is one, and pruning finds its marks", async () => {
     const [source, target] = [await openFile(), await openFresh(engine)];
     const id = await makeSession(source, PLAN);
     await say(source, id, "sent once");
@@ -60,7 +60,7 @@ describeEngines("copying a store", (engine) => {
     expect(await exportsOf(target)).toEqual(await exportsOf(source));
   });
 
-  it("[COPY-4] a target with sessions of its own is refused unchanged; told so, the copy comes beside them", async () => {
+  it("[COPY-4] a target with sessions is refused unchanged, unless the copy is asked to go beside them", async () => {
     const [source, target] = [await openFile(), await openFresh(engine)];
     await makeSession(source, PLAN);
     const own = await makeSession(target, PLAN);
@@ -79,7 +79,7 @@ describeEngines("copying a store", (engine) => {
     expect(after.size).toBe(4);
   });
 
-  it("[COPY-5] what is there is skipped where it is the same, and named and left alone where it differs", async () => {
+  it("[COPY-5] an equal session is skipped, and one that differs is named and not changed", async () => {
     const [source, target] = [await openFile(), await openFresh(engine)];
     const ids = [
       await makeSession(source, PLAN),
@@ -106,7 +106,7 @@ describeEngines("copying a store", (engine) => {
     expect(before.get(same)).toBe((await exportsOf(source)).get(same));
   });
 
-  it("[COPY-2] what the target does not keep as it was given is not kept at all", async () => {
+  it("[COPY-2] what the target would change is not stored at all", async () => {
     const [source, target] = [await openFile(), await openFresh(engine)];
     const id = await makeSession(source, PLAN);
     const isSqlite = await target.read((tx) => Promise.resolve(tx.dialect.writersQueue), null);
@@ -144,7 +144,7 @@ it("[COPY-5] a difference in any stored field counts, down to a checkpoint", asy
   }
 });
 
-it("[COPY-8] a session in which an exchange is at work stays behind and is named; a dead process holds up none", async () => {
+it("[COPY-8] a session with a running exchange is named, not copied; a dead process blocks none", async () => {
   const [source, target] = [await openFile(), await openFile()];
   const [busy, dead, idle] = [
     await makeSession(source, PLAN),
@@ -166,7 +166,7 @@ it("[COPY-8] a session in which an exchange is at work stays behind and is named
   expect([...(await exportsOf(target)).keys()]).toEqual([dead, idle].toSorted());
 });
 
-it("[COPY-8] [COPY-11] what was said, begun or ended behind the copy's back is named", async () => {
+it("[COPY-8] [COPY-11] what changed during the copy is named", async () => {
   const [source, target] = [await openFile(), await openFile()];
   const ids = [await makeSession(source, PLAN), await makeSession(source, PLAN)].toSorted();
   const [first = ""] = ids;
@@ -192,7 +192,7 @@ it("[COPY-8] [COPY-11] what was said, begun or ended behind the copy's back is n
   expect(report.changed).toEqual([begun, first].toSorted());
 });
 
-it("[COPY-10] [COPY-15] a session that cannot be read whole holds up none of the others; threads of no session stay", async () => {
+it("[COPY-10] [COPY-15] a session that cannot be read whole blocks no other; threads without a session stay", async () => {
   const [source, target] = [await openFile(), await openFile()];
   const [damaged, whole] = [await makeSession(source, PLAN), await makeSession(source, PLAN)];
   await execute(
@@ -213,7 +213,7 @@ it("[COPY-10] [COPY-15] a session that cannot be read whole holds up none of the
   expect(await copy(other, empty)).toMatchObject({ refused: [], unowned_threads: 1 });
 });
 
-it("[COPY-10] [COPY-14] a mirror that has to be repaired, and a row with its key only, are copied as they are", async () => {
+it("[COPY-10] [COPY-14] a mirror that needs repair, and a row with its key only, are copied unchanged", async () => {
   const [source, target] = [await openFile(), await openFile()];
   const id = await makeSession(source, PLAN);
   await execute(source, "UPDATE messages SET content = 'changed' WHERE session_id = ?", id);
@@ -223,7 +223,7 @@ it("[COPY-10] [COPY-14] a mirror that has to be repaired, and a row with its key
   expect(await exportsOf(target)).toEqual(await exportsOf(source));
 });
 
-it("[COPY-10] text that PostgreSQL could not keep is refused by name", async () => {
+it("[COPY-10] text that PostgreSQL could not store is refused by name", async () => {
   const [source, target] = [await openFile(), await openFile()];
   const { id } = await newSession(source);
   await execute(

@@ -168,7 +168,7 @@ const CASES: readonly [what: string, pointer: string, change: Change, fault?: st
   ["a child that is its parent", "/children/0/session/id", sameAs("/session/id")],
 ];
 
-describe("an export that does not hold together", () => {
+describe("an inconsistent export", () => {
   it.each(CASES)(
     "[MOVE-6] [MOVE-19] is refused with its place: %s",
     (_, pointer, change, fault = pointer) => {
@@ -179,7 +179,7 @@ describe("an export that does not hold together", () => {
     },
   );
 
-  it("[MOVE-6] [MOVE-21] is refused where its values are nested without end", () => {
+  it("[MOVE-6] [MOVE-21] is refused if its values are nested without end", () => {
     const deep = `${"[".repeat(100_000)}${"]".repeat(100_000)}`;
     const call = `[{"id":"a","name":"b","args":${deep}}]`;
     expect(refusalOf(text.replace('"tool_calls":null', `"tool_calls":${call}`))).toMatchObject({
@@ -188,7 +188,7 @@ describe("an export that does not hold together", () => {
     });
   });
 
-  it("[MOVE-6] [MOVE-20] is refused where the checksum is not that of the rest", () => {
+  it("[MOVE-6] [MOVE-20] is refused if the checksum does not match", () => {
     expect(refusalOf(text.replace(SECRET, "zebra-4712"))).toMatchObject({
       code: "export_invalid",
       faults: [{ pointer: "/sha256" }],
@@ -204,7 +204,7 @@ describe("an export that does not hold together", () => {
     expect(refusalOf(change(text))).toMatchObject({ code: "export_invalid", faults: [] });
   });
 
-  it("[MOVE-6] is refused where it was cut off or a character of it was changed, or says the same", () => {
+  it("[MOVE-6] is refused if it was cut or changed, unless it has the same meaning", () => {
     fc.assert(
       fc.property(fc.nat({ max: text.length - 3 }), (length) => {
         expect(refusalOf(text.slice(0, length)).code).toBe("malformed_json");

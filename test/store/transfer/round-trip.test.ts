@@ -72,7 +72,7 @@ const RICH: Plan = {
   ],
 };
 
-describeEngines("moving sessions", (engine) => {
+describeEngines("moving a session", (engine) => {
   it("[MOVE-4] an export has every column but the lease, and no number of the database", async () => {
     const store = await openFresh(engine);
     const tree = await store.read(readSessionTree, { id: await makeSession(store, RICH) });
@@ -163,7 +163,7 @@ describeEngines("moving sessions", (engine) => {
     expect(await there.read(readSessionTree, { id })).toEqual(older);
   });
 
-  it("[MOVE-4] [MOVE-5] [MOVE-10] [ORIGIN-6] random sessions move unchanged, and leave nothing where they are deleted", async () => {
+  it("[MOVE-4] [MOVE-5] [MOVE-10] [ORIGIN-6] random sessions move unchanged, and nothing remains after a deletion", async () => {
     const here = await openFresh(engine);
     const there = await openFresh(engine);
     const bystander = await makeSession(here, RICH);
@@ -190,7 +190,7 @@ describeEngines("moving sessions", (engine) => {
     expect(await here.read(readSessionTree, { id: bystander })).toEqual(bystanderTree);
   });
 
-  it("[MOVE-5] what was imported verifies", async () => {
+  it("[MOVE-5] an imported session verifies", async () => {
     const here = await openFresh(engine);
     const there = await openFresh(engine);
     const id = await makeSession(here, {
@@ -207,7 +207,7 @@ describeEngines("moving sessions", (engine) => {
     expect(textOf(await there.read(readSessionTree, { id }))).toBe(textOf(tree));
   });
 
-  it("[MOVE-6] [MOVE-22] what does not verify is taken back whole", async () => {
+  it("[MOVE-6] [MOVE-22] what does not verify is removed completely", async () => {
     const here = await openFresh(engine);
     const there = await openFresh(engine);
     const id = await makeSession(here, {
@@ -229,7 +229,7 @@ describeEngines("moving sessions", (engine) => {
     expect(await rowCounts(there)).toEqual(empty);
   });
 
-  it("[MOVE-7] [MOVE-24] a session that is there is refused, whole; a copy has ids of its own everywhere", async () => {
+  it("[MOVE-7] [MOVE-24] an existing session is refused whole; a copy has new ids everywhere", async () => {
     const store = await openFresh(engine);
     const id = await makeSession(store, RICH);
     const tree = await store.read(readSessionTree, { id });
@@ -258,7 +258,7 @@ describeEngines("moving sessions", (engine) => {
     expect(await store.read(readSessionTree, { id })).toEqual(tree);
   });
 
-  it("[MOVE-8] a sub-agent's session goes only where its parent is", async () => {
+  it("[MOVE-8] a sub-agent's session moves only to a database that has its parent", async () => {
     const here = await openFresh(engine);
     const there = await openFresh(engine);
     const tree = await here.read(readSessionTree, { id: await makeSession(here, RICH) });
@@ -281,7 +281,7 @@ describeEngines("moving sessions", (engine) => {
     });
   });
 
-  it("[MOVE-4] the checksum is of what is said, not of how it is laid out", async () => {
+  it("[MOVE-4] the checksum covers the values, not their layout", async () => {
     const store = await openFresh(engine);
     const tree = await store.read(readSessionTree, { id: await makeSession(store, RICH) });
     const laidOut = JSON.stringify(backwards(JSON.parse(textOf(tree))), null, 2);
