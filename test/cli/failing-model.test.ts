@@ -27,7 +27,7 @@ async function refusingServer(status: number): Promise<string> {
 }
 
 describe("a model that fails", () => {
-  it("[CLI-37] [CLI-31] is reported in one line with the command to resume; the session stays intact and nothing is stored twice", async () => {
+  it("[CLI-37] [CLI-31] is reported in one line with the command to resume; nothing is stored twice", async () => {
     const server = await startModelServer({ answer: () => ({ content: "the answer" }) });
     const home = freshHome({ REPRISE_MODEL: "openai:test", OPENAI_API_KEY: KEY });
     const id = idLike("abcdef1");

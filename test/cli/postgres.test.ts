@@ -25,7 +25,7 @@ describe("the program on PostgreSQL", () => {
     }
   });
 
-  it("[CLI-16] [PROOF-12] [MOVE-3] [MOVE-5] [MOVE-17] lists, verifies, moves and shows sessions, and leaves backups to pg_dump", async () => {
+  it("[CLI-16] [PROOF-12] [MOVE-3] [MOVE-5] [MOVE-17] lists, verifies, moves sessions; leaves backups to pg_dump", async () => {
     const { home, url } = await openHome();
     const env = { REPRISE_DATABASE: url };
     await home.call(["-p", "first"], { env });

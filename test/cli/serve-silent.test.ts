@@ -5,7 +5,7 @@ import { freshHome } from "../helpers/reprise.ts";
 import { openStream } from "../helpers/stream.ts";
 import { startCuttingProxy } from "../helpers/postgres/cutting-proxy.ts";
 
-it("[OPS-7] [OPS-14] a node whose database answers nothing, and keeps its connections, exits all the same when it is stopped", async () => {
+it("[OPS-7] [OPS-14] a node whose database does not answer, but keeps its connections, still exits", async () => {
   await using database = await createPostgres();
   const proxy = await startCuttingProxy(database.url);
   const service = freshHome().start(["serve", "--port", "0", "--log"], {

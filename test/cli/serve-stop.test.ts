@@ -9,7 +9,7 @@ import type { Running } from "../helpers/process.ts";
 import { freshHome } from "../helpers/reprise.ts";
 import { openStream } from "../helpers/stream.ts";
 
-it("[OPS-6] [OPS-7] [HTTP-78] a node on PostgreSQL that is stopped disconnects its streams, closes its connections and exits with 0", async () => {
+it("[OPS-6] [OPS-7] [HTTP-78] a stopped node on PostgreSQL closes streams and connections and exits with 0", async () => {
   await using database = await createPostgres();
   const service = freshHome().start(["serve", "--port", "0", "--log"], {
     env: { REPRISE_DATABASE: database.url },

@@ -41,7 +41,7 @@ describe("the reader of requirements", () => {
         // [STORE-1] in a comment
         it("[STORE-2] [STORE-3] in a title", () => {});
         it.each([1])(
-          "[STORE-4] on a line of its own", () => {});
+          "[STORE-4] on a separate line", () => {});
         it.skip("[STORE-5] is skipped", () => {});
         describe(\`[CLI-1] of a group\`, () => {});
         const list = required["STORE-6"];

@@ -62,7 +62,7 @@ async function postUntilRefused(
 }
 
 it.skipIf(!canMount)(
-  "[HTTP-27] a full disk refuses what does not fit, loses nothing, and the service works again once there is space",
+  "[HTTP-27] a full disk refuses what does not fit and loses nothing; the service works again later",
   async ({ skip }) => {
     const disk = mountSmallDisk(6);
     if (disk === null) {
@@ -124,7 +124,7 @@ it("[HTTP-27] [HTTP-34] a database that another program keeps locked refuses onl
   expect(messages.map(({ content }) => content)).toEqual(["before", "waited"]);
 });
 
-it("[HTTP-27] [HTTP-57] a damaged message is reported in one sentence and in the log; other sessions are unaffected", async () => {
+it("[HTTP-27] [HTTP-57] a damaged message is reported in one sentence and in the log, and affects no other", async () => {
   const folder = temporaryFolder();
   const database = join(folder, "reprise.db");
   const ids: string[] = [];
