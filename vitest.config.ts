@@ -30,7 +30,11 @@ const ALL_ON_POSTGRES = [
 
 export default defineConfig({
   test: {
-    globalSetup: ["test/helpers/postgres-server.ts", "test/helpers/program-setup.ts"],
+    globalSetup: [
+      "test/helpers/postgres-server.ts",
+      "test/helpers/program-setup.ts",
+      "test/helpers/fixture-programs.ts",
+    ],
     pool: "forks",
     // no file changes what a module holds, and loading LangChain costs more than most files do
     isolate: false,

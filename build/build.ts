@@ -12,7 +12,7 @@ import { writeTypes } from "./types.ts";
 const PUBLIC_PACKAGES = ["fastify", "kysely", "typebox"];
 
 /** Files of threads, beside the code that starts them. */
-const WORKERS = {
+export const WORKERS = {
   "backup-worker": "src/store/engines/sqlite/backup-worker.ts",
   "schema-worker": "src/artifacts/project/schema-worker.ts",
 };

@@ -40,7 +40,7 @@ export async function bundle({
     cwd: root,
     input: { ...entries },
     platform: "node",
-    ...(groups.length === 0 ? {} : { preserveEntrySignatures: "allow-extension" }),
+    preserveEntrySignatures: groups.length === 0 ? "strict" : "allow-extension",
     plugins: [builtinsAtOnce(), lateChildProcess()],
     external: (id) => external.some((name) => id === name || id.startsWith(`${name}/`)),
     onLog: (level, log) => {

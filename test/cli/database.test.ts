@@ -13,7 +13,7 @@ import { DatabaseSync } from "node:sqlite";
 
 import { describe, expect, it } from "vitest";
 
-import { startProgram } from "../helpers/process.ts";
+import { startProgram } from "../helpers/start-program.ts";
 import { freshHome, type Home } from "../helpers/reprise.ts";
 import { idLike, seed, sessionsOf } from "../helpers/sessions/seed.ts";
 

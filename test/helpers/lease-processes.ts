@@ -3,7 +3,8 @@ import { DatabaseSync } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
 
 import type { ModelServer } from "./model-server.ts";
-import { type Finished, type Running, startProgram } from "./process.ts";
+import { type Finished, type Running } from "./process.ts";
+import { startProgram } from "./start-program.ts";
 
 export interface ExchangeOptions {
   readonly text: string;

@@ -39,16 +39,6 @@ export interface ProcessOptions {
   readonly input?: string | Uint8Array;
 }
 
-/** Starts a program of `test/fixtures/programs/` on this Node.js. */
-export function startProgram(
-  name: string,
-  args: readonly string[] = [],
-  options: ProcessOptions = {},
-): Running {
-  const file = fileURLToPath(new URL(`../fixtures/programs/${name}`, import.meta.url));
-  return startProcess(process.execPath, [file, ...args], options);
-}
-
 /** Starts a real process; one that still runs when the test is done is killed. */
 export function startProcess(
   command: string,

@@ -7,7 +7,7 @@ import { openSqliteStore } from "../../src/store/engines/sqlite/open.ts";
 import type { Store } from "../../src/store/store.ts";
 import { createPostgres } from "../helpers/postgres.ts";
 import { admin } from "../helpers/postgres-server.ts";
-import { startProgram } from "../helpers/process.ts";
+import { startProgram } from "../helpers/start-program.ts";
 import { startTestServer, type TestServer } from "../helpers/server.ts";
 import { fill, makeRoom, mayMount, smallDisk } from "../helpers/small-disk.ts";
 import { temporaryFolder } from "../helpers/temp.ts";

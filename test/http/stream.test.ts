@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { SessionDetail } from "../../src/core/schemas.ts";
 import { createSession } from "../../src/store/sessions/create.ts";
 import { endSession, startThread } from "../../src/store/sessions/change.ts";
-import { startProgram } from "../helpers/process.ts";
+import { startProgram } from "../helpers/start-program.ts";
 import { startTestServer, type TestServer } from "../helpers/server.ts";
 import { noticesQuiet } from "../helpers/database.ts";
 import { openStoreAt } from "../helpers/open-store.ts";

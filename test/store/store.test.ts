@@ -8,7 +8,7 @@ import { endSession } from "../../src/store/sessions/change.ts";
 import { listSessions } from "../../src/store/sessions/list.ts";
 import { readSession } from "../../src/store/sessions/read.ts";
 import type { Operation } from "../../src/store/store.ts";
-import { startProgram } from "../helpers/process.ts";
+import { startProgram } from "../helpers/start-program.ts";
 import { describeEngines, execute, newSession, openFresh } from "../helpers/engines.ts";
 
 /** Makes a session and then fails. */

@@ -15,7 +15,7 @@ import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 
 import { type Client, createClient } from "../../src/client/client.ts";
-import { startProgram } from "../helpers/process.ts";
+import { startProgram } from "../helpers/start-program.ts";
 import { freshHome } from "../helpers/reprise.ts";
 import { temporaryFolder } from "../helpers/temp.ts";
 import { startService } from "./service.ts";

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 
 import { openSqliteStore } from "../../../src/store/engines/sqlite/open.ts";
-import { startProgram } from "../process.ts";
+import { startProgram } from "../start-program.ts";
 import { temporaryFolder } from "../temp.ts";
 import { type Content, contentThrough } from "../content.ts";
 import { type Log, readLog } from "./log.ts";

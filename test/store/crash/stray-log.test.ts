@@ -14,7 +14,7 @@ import { describe, expect, it } from "vitest";
 import { createSession } from "../../../src/store/sessions/create.ts";
 import { backupSqlite } from "../../../src/store/engines/sqlite/backup.ts";
 import { openSqliteStore } from "../../../src/store/engines/sqlite/open.ts";
-import { startProgram } from "../../helpers/process.ts";
+import { startProgram } from "../../helpers/start-program.ts";
 import { temporaryFolder } from "../../helpers/temp.ts";
 import { contentOf } from "../../helpers/content.ts";
 

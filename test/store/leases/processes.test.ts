@@ -12,7 +12,7 @@ import { openSqliteStore } from "../../../src/store/engines/sqlite/open.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { expectNoDrift } from "../../helpers/compare.ts";
 import { type ModelServer, startModelServer } from "../../helpers/model-server.ts";
-import { startProgram } from "../../helpers/process.ts";
+import { startProgram } from "../../helpers/start-program.ts";
 import { temporaryFolder } from "../../helpers/temp.ts";
 import { contentOf } from "../../helpers/content.ts";
 import { go, outcomeOf, startExchange, stopBetweenWrites } from "../../helpers/lease-processes.ts";

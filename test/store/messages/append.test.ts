@@ -7,7 +7,7 @@ import { readDetail, readMessagesAfter, readPending } from "../../../src/store/m
 import { endSession } from "../../../src/store/sessions/change.ts";
 import { readSession } from "../../../src/store/sessions/read.ts";
 import { describeEngines, execute, newSession, openFresh } from "../../helpers/engines.ts";
-import { startProgram } from "../../helpers/process.ts";
+import { startProgram } from "../../helpers/start-program.ts";
 import { testSize } from "../../helpers/size.ts";
 
 /** Messages of each of several processes. */

@@ -14,7 +14,7 @@ import type { Store } from "../../../src/store/store.ts";
 import { startModelServer } from "../../helpers/model-server.ts";
 import { createPostgres, type TestPostgres } from "../../helpers/postgres.ts";
 import { admin, startEmbedded } from "../../helpers/postgres-server.ts";
-import { startProgram } from "../../helpers/process.ts";
+import { startProgram } from "../../helpers/start-program.ts";
 import { startTestServer } from "../../helpers/server.ts";
 import { openStream } from "../../helpers/stream.ts";
 import { go, outcomeOf, startExchange } from "../../helpers/lease-processes.ts";

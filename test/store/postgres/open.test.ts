@@ -12,7 +12,7 @@ import { createSession } from "../../../src/store/sessions/create.ts";
 import { listSessions } from "../../../src/store/sessions/list.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { createPostgres, type TestPostgres } from "../../helpers/postgres.ts";
-import { startProgram } from "../../helpers/process.ts";
+import { startProgram } from "../../helpers/start-program.ts";
 import { startOldServer } from "../../helpers/postgres/old-server.ts";
 
 describe("the tables of PostgreSQL", () => {

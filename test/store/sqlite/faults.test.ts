@@ -11,7 +11,7 @@ import { listSessions } from "../../../src/store/sessions/list.ts";
 import { readSession } from "../../../src/store/sessions/read.ts";
 import { openSqliteStore } from "../../../src/store/engines/sqlite/open.ts";
 import type { Store } from "../../../src/store/store.ts";
-import { startProgram } from "../../helpers/process.ts";
+import { startProgram } from "../../helpers/start-program.ts";
 import { testSize } from "../../helpers/size.ts";
 import { temporaryFolder } from "../../helpers/temp.ts";
 import { fill, makeRoom, mayMount, smallDisk } from "../../helpers/small-disk.ts";

@@ -9,7 +9,7 @@ import { createSession } from "../../../src/store/sessions/create.ts";
 import { readSession } from "../../../src/store/sessions/read.ts";
 import { openSqliteStore } from "../../../src/store/engines/sqlite/open.ts";
 import type { Store } from "../../../src/store/store.ts";
-import { startProgram } from "../../helpers/process.ts";
+import { startProgram } from "../../helpers/start-program.ts";
 import { temporaryFolder } from "../../helpers/temp.ts";
 
 async function openStore(options: { path?: string; busyTimeoutMs?: number } = {}): Promise<Store> {

@@ -7,7 +7,7 @@ import { latestVersion } from "../../../src/store/engines/migrations/history.ts"
 import { listSessions } from "../../../src/store/sessions/list.ts";
 import { openSqliteStore, type SqliteOptions } from "../../../src/store/engines/sqlite/open.ts";
 import { makeOlderDatabase, OLDER_VERSION, readTables } from "../../helpers/older-database.ts";
-import { startProgram } from "../../helpers/process.ts";
+import { startProgram } from "../../helpers/start-program.ts";
 import { mayMount, smallDisk } from "../../helpers/small-disk.ts";
 import { temporaryFolder } from "../../helpers/temp.ts";
 

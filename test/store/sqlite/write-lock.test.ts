@@ -7,7 +7,7 @@ import { appendUserMessage } from "../../../src/store/messages/append.ts";
 import { createSession } from "../../../src/store/sessions/create.ts";
 import { openSqliteStore } from "../../../src/store/engines/sqlite/open.ts";
 import { createWaitingLine } from "../../../src/store/engines/sqlite/waiting-line.ts";
-import { startProgram } from "../../helpers/process.ts";
+import { startProgram } from "../../helpers/start-program.ts";
 import { temporaryFolder } from "../../helpers/temp.ts";
 
 it("[STORE-29] a write is not refused while other processes keep committing", async () => {
