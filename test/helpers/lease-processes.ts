@@ -3,7 +3,7 @@ import { DatabaseSync } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
 
 import type { ModelServer } from "./model-server.ts";
-import { type Finished, type Running } from "./process.ts";
+import type { Finished, Running } from "./process.ts";
 import { startProgram } from "./start-program.ts";
 
 export interface ExchangeOptions {

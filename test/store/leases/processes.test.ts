@@ -22,7 +22,7 @@ import { testSize } from "../../helpers/size.ts";
 const EACH = testSize("many-writers");
 
 /** Lines of a process whose answer has begun to come. */
-const FEW_PIECES = /(\{"kind":"text".*\n){3}/;
+const FEW_PIECES = /(\{"type":"text".*\n){3}/;
 const QUICK = "short answer";
 const LONG = "a long answer that is on its way when its process is stopped, ".repeat(20);
 

@@ -52,7 +52,7 @@ it("[LEASE-1] a process stopped at any time writes 0 rows once another took its 
     go(second);
     expect(outcomeOf(await second.finished)).toMatchObject({ kind: "done" });
     const before = contentOf(database);
-    const hadBegun = first.stdout().includes('"begun"');
+    const hadBegun = first.stdout().includes('"type":"started"');
 
     first.child.kill("SIGCONT");
     const outcome = outcomeOf(await first.finished);

@@ -107,7 +107,7 @@ describe("an exchange on several nodes", () => {
     const first = await startExchange({ ...bench, options: { text: "first", leaseMs: 900 } });
     const refused = await startExchange({ ...bench, options: { text: "refused" } });
     go(first);
-    await first.waitFor(/(\{"kind":"text".*\n){3}/);
+    await first.waitFor(/(\{"type":"text".*\n){3}/);
 
     go(refused);
     expect(outcomeOf(await refused.finished)).toMatchObject({

@@ -8,7 +8,7 @@ import { ClientError } from "../../../src/client/client-error.ts";
 import { readMessagesAfter } from "../../../src/store/messages/read.ts";
 import { openPostgresStore } from "../../../src/store/engines/postgres/open.ts";
 import { type EmbeddedServer, startEmbedded } from "../../helpers/postgres-server.ts";
-import { type Running } from "../../helpers/process.ts";
+import type { Running } from "../../helpers/process.ts";
 import { startProgram } from "../../helpers/start-program.ts";
 import { seededRandom } from "../../helpers/random.ts";
 import { testSize } from "../../helpers/size.ts";

@@ -22,7 +22,7 @@ import { openConnection } from "../../../src/store/engines/sqlite/connection.ts"
 import { isNetworkFileSystem } from "../../../src/store/engines/sqlite/file.ts";
 import { openSqliteStore, type SqliteOptions } from "../../../src/store/engines/sqlite/open.ts";
 import type { Store } from "../../../src/store/store.ts";
-import { type Running } from "../../helpers/process.ts";
+import type { Running } from "../../helpers/process.ts";
 import { startProgram } from "../../helpers/start-program.ts";
 import { temporaryFolder } from "../../helpers/temp.ts";
 
