@@ -3,7 +3,7 @@ import type { ModelConfig } from "../exchange/models/config.ts";
 import type { Keyless } from "../exchange/models/settings.ts";
 import type { PersonaFolders } from "../exchange/personas/folders.ts";
 import type { Persona } from "../exchange/personas/persona.ts";
-import type { LeaseOwner } from "../store/leases/lease.ts";
+import type { LeaseOwner } from "../store/leases/this-process.ts";
 import type { Store } from "../store/store.ts";
 import type { openModel } from "./models/open.ts";
 

@@ -6,19 +6,15 @@ import { createSession, type NewSession } from "../store/sessions/create.ts";
 import { type Choice, isChosen, markChosen, readLatestChosen } from "../store/sessions/choose.ts";
 import { resolveSession } from "../store/sessions/read.ts";
 import type { Store } from "../store/store.ts";
-import type { ConversationStart } from "../exchange/conversation.ts";
 import { checkPersona } from "../exchange/preflight.ts";
 import { personaFolderPaths } from "./config.ts";
-import { applySessionOptions } from "./session-options.ts";
+import { applySessionOptions, type SelectedSession } from "./session-options.ts";
 import { type ChatOptions, chosenBy } from "./chat-options.ts";
 import type { CliContext } from "./context.ts";
 import { newSession, projectOf } from "./new-session.ts";
 
 /** Asked once the folder of the session is known, before any of its files is used; false leaves. */
 export type EnterFolder = (repo_path: string | null) => Promise<boolean>;
-
-/** Where the conversation begins, with what a person should know about it. */
-export type SelectedSession = ConversationStart & { readonly notices: readonly string[] };
 
 /**
  * Finds the session that the options mean. A full id that nobody has begins a session with that

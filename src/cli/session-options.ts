@@ -1,3 +1,4 @@
+import type { ConversationStart } from "../exchange/conversation.ts";
 import { parseModelName } from "../exchange/models/name.ts";
 import type { Session } from "../core/sessions.ts";
 import { setPlanMode } from "../store/sessions/plan-mode.ts";
@@ -8,10 +9,12 @@ import { modelConfig } from "../exchange/models/config.ts";
 import { modelSettings } from "../exchange/models/settings.ts";
 import { checkPersona } from "../exchange/preflight.ts";
 import { personaFolderPaths } from "./config.ts";
-import type { SelectedSession } from "./select-session.ts";
 import type { CliContext } from "./context.ts";
 import { beginThread } from "../exchange/start-thread.ts";
 import { callerOf, projectOf } from "./new-session.ts";
+
+/** Where the conversation begins, with what a person should know about it. */
+export type SelectedSession = ConversationStart & { readonly notices: readonly string[] };
 
 interface ChangeInput {
   readonly cli: CliContext;

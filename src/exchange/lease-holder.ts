@@ -7,12 +7,12 @@ import type { Fence } from "../store/leases/fence.ts";
 import { finishExchange } from "../store/leases/finish.ts";
 import {
   type Lease,
-  type LeaseOwner,
   readLease,
   releaseLease,
   renewLease,
   takeLease,
 } from "../store/leases/lease.ts";
+import type { LeaseOwner } from "../store/leases/this-process.ts";
 import type { Store } from "../store/store.ts";
 
 export interface HeldSession {

@@ -1,16 +1,10 @@
-import type { Kysely } from "kysely";
-
-import type { Dialect } from "./engines/dialect.ts";
-import type { PreparedQuery } from "./engines/prepared.ts";
-import type { Database } from "./schema.ts";
+import type { PreparedQuery, QueryParts } from "./engines/prepared.ts";
 
 /**
  * What an operation works with: one open transaction. `touch` names a session in which readers
  * will find something new once the transaction is committed.
  */
-export interface Tx {
-  readonly db: Kysely<Database>;
-  readonly dialect: Dialect;
+export interface Tx extends QueryParts {
   /** Carries out a query that was prepared; one that returns nothing gives no rows. */
   rows<Values, Row>(query: PreparedQuery<Values, Row>, values: Values): Promise<readonly Row[]>;
   touch(sessionId: string): void;

@@ -4,7 +4,7 @@ import { CompiledQuery } from "kysely";
 import { describe, onTestFinished } from "vitest";
 
 import type { Session } from "../../src/core/sessions.ts";
-import type { LeaseOwner } from "../../src/store/leases/lease.ts";
+import type { LeaseOwner } from "../../src/store/leases/this-process.ts";
 import { createSession, type NewSession } from "../../src/store/sessions/create.ts";
 import { openPostgresStore } from "../../src/store/engines/postgres/open.ts";
 import { openSqliteStore } from "../../src/store/engines/sqlite/open.ts";

@@ -5,9 +5,15 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 import type { Level } from "../helpers/size.ts";
-import type { TortureOptions } from "./main.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
+
+export interface TortureOptions {
+  /** How much of it: messages, requests or rounds. Each torture has its own measure. */
+  readonly size?: number;
+  /** Repeats a failed one. */
+  readonly seed?: number;
+}
 
 export interface LongTests extends TortureOptions {
   readonly level: Level;

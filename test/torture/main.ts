@@ -1,18 +1,11 @@
 import { parseArgs } from "node:util";
 
-import { runLongTests } from "./long-tests.ts";
+import { runLongTests, type TortureOptions } from "./long-tests.ts";
 import { SIZED_TESTS, type SizedTest } from "./sizes.ts";
 
 /** A separate torture: prints what it did and measured, and throws if a promise was broken. */
 export interface Torture {
   run(options: TortureOptions): Promise<void>;
-}
-
-export interface TortureOptions {
-  /** How much of it: messages, requests or rounds. Each torture has its own measure. */
-  readonly size?: number;
-  /** Repeats a failed one. */
-  readonly seed?: number;
 }
 
 interface Program {

@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 import { createClient } from "../../src/client/client.ts";
 import { appendUserMessage } from "../../src/store/messages/append.ts";
 import { openSqliteStore } from "../../src/store/engines/sqlite/open.ts";
-import type { TortureOptions } from "./main.ts";
+import type { TortureOptions } from "./long-tests.ts";
 import { startService, tortureFolder } from "./service.ts";
 
 /** The longest that another request may take while a backlog is streamed. */

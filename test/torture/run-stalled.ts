@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 
-import type { TortureOptions } from "./main.ts";
+import type { TortureOptions } from "./long-tests.ts";
 import { startService, tortureFolder } from "./service.ts";
 import { stallReaders } from "./stalled-readers.ts";
 

@@ -1,24 +1,7 @@
 import { onSignals } from "../signals.ts";
 import type { CliContext } from "../context.ts";
-import { openPipeSource } from "./pipe-source.ts";
+import { type InputEvent, openPipeSource } from "./input-source.ts";
 import { openTerminalSource } from "./terminal-source.ts";
-
-export type InputEvent =
-  | {
-      readonly kind: "line";
-      /** A message: from a terminal it may have several lines. */
-      readonly text: string;
-      /** Pasted text is never a command. */
-      readonly pasted: boolean;
-      /** Whether the terminal has shown it. */
-      readonly shown: boolean;
-    }
-  /** A line that is not UTF-8. */
-  | { readonly kind: "unreadable" }
-  /** Ctrl-C at the prompt, and how many lines it dropped that were typed or waited. */
-  | { readonly kind: "interrupt"; readonly dropped: number }
-  /** End of file, or the terminal went away. */
-  | { readonly kind: "end" };
 
 export interface LineInput {
   /** The next thing that happened, in order; after `end` it stays `end`. */
@@ -35,24 +18,6 @@ export interface LineInput {
   drop(): number;
   /** A terminal is read dry and reset before it resolves. */
   close(): Promise<void>;
-}
-
-/** Where lines come from. */
-export interface InputSource {
-  prompt(text: string): void;
-  /** Shows a line that was typed while no prompt was there. */
-  echo(prompt: string, line: string): void;
-  /** Drops what is typed and not sent, and returns how many lines that were. */
-  empty(): number;
-  close(): Promise<void>;
-}
-
-export interface InputSourceEvents {
-  event(event: InputEvent): void;
-  /** Ctrl-C. */
-  interrupt(): void;
-  /** The terminal can be neither read nor reset any more. */
-  lost(): void;
 }
 
 /**

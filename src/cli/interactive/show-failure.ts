@@ -1,9 +1,13 @@
 import { type ErrorCode, isRepriseError, RepriseError } from "../../core/errors.ts";
-import { noticeLine } from "../context.ts";
+import type { Conversation } from "../../exchange/conversation.ts";
+import { type CliContext, noticeLine } from "../context.ts";
 import { showError } from "../show-error.ts";
-import type { LinesInput } from "./lines.ts";
 
-type Shown = Pick<LinesInput, "cli" | "conversation" | "json">;
+interface Shown {
+  readonly cli: CliContext;
+  readonly conversation: Conversation;
+  readonly json: boolean;
+}
 
 /** Shows what went wrong in a conversation, with what helps there, and returns the exit code. */
 export async function showFailure(shown: Shown, error: unknown): Promise<number> {

@@ -2,7 +2,7 @@ import { createInterface, emitKeypressEvents, type Key } from "node:readline";
 import { PassThrough } from "node:stream";
 import type { CliContext } from "../context.ts";
 import { readDry } from "../read-dry.ts";
-import type { InputSource, InputSourceEvents } from "./input.ts";
+import type { InputSource, InputSourceEvents } from "./input-source.ts";
 import { createPasteReader } from "./paste-reader.ts";
 import { visible } from "../../core/terminal-text.ts";
 

@@ -1,7 +1,7 @@
 import { Command } from "commander";
 
 import { isRepriseError } from "../../core/errors.ts";
-import { about, BEYOND_REPAIR, type Difference } from "../../store/verify/differences.ts";
+import { about, BEYOND_REPAIR, type Difference } from "../../store/verify/difference.ts";
 import { type Orphans, readOrphans } from "../../store/verify/record.ts";
 import {
   readSessionIds,

@@ -5,11 +5,8 @@ import type { SchemaRegistry } from "../../artifacts/registry.ts";
 import { MAX_NAME_LENGTH } from "../../core/limits.ts";
 import { NoQuery } from "../../core/schemas.ts";
 import type { Api } from "./api.ts";
-import { validateArtifactRoute } from "./validate-artifact.ts";
+import { type Schemas, validateArtifactRoute } from "./validate-artifact.ts";
 import { json, problems, REQUEST_ID } from "../responses.ts";
-
-/** Reads the known schemas, once; while one is broken, again at the next call. */
-export type Schemas = () => Promise<SchemaRegistry>;
 
 const SCHEMA_TYPE = "application/schema+json";
 

@@ -1,12 +1,15 @@
 import { Type } from "typebox";
 
+import type { SchemaRegistry } from "../../artifacts/registry.ts";
 import { FINDING_CODES } from "../../artifacts/finding.ts";
 import { RepriseError } from "../../core/errors.ts";
 import { MAX_BODY_BYTES, MAX_CONTENT_BYTES, MAX_NAME_LENGTH } from "../../core/limits.ts";
 import { NoQuery } from "../../core/schemas.ts";
 import type { Api } from "./api.ts";
-import type { Schemas } from "./artifacts.ts";
 import { json, problems } from "../responses.ts";
+
+/** Reads the known schemas, once; while one is broken, again at the next call. */
+export type Schemas = () => Promise<SchemaRegistry>;
 
 const closed = { additionalProperties: false } as const;
 

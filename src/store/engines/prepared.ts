@@ -1,9 +1,19 @@
-import { type Compilable, type Expression, type OperationNode, ValueNode } from "kysely";
+import {
+  type Compilable,
+  type Expression,
+  type Kysely,
+  type OperationNode,
+  ValueNode,
+} from "kysely";
 
-import type { Tx } from "../store.ts";
+import type { Database } from "../schema.ts";
+import type { Dialect } from "./dialect.ts";
 
 /** What a query is built of. */
-export type QueryParts = Pick<Tx, "db" | "dialect">;
+export interface QueryParts {
+  readonly db: Kysely<Database>;
+  readonly dialect: Dialect;
+}
 
 /** Names a value that is known only when the query is carried out. */
 export interface Parameter<Values> {

@@ -8,16 +8,7 @@ import { lockSession } from "../sessions/lock.ts";
 import { readSession } from "../sessions/read.ts";
 import type { Operation } from "../store.ts";
 import { type Fence, holdFence } from "./fence.ts";
-
-/** Who holds a session's lease. `since` is ISO 8601 in UTC, by the holder's clock. */
-export interface LeaseOwner {
-  readonly host: string;
-  /** Tells machines (and process namespaces) with the same host name apart. */
-  readonly machine: string;
-  readonly pid: number;
-  readonly command: string;
-  readonly since: string;
-}
+import type { LeaseOwner } from "./this-process.ts";
 
 export interface TakeLease {
   readonly session_id: string;

@@ -1,7 +1,15 @@
 import { readFileSync, readlinkSync } from "node:fs";
 import { hostname } from "node:os";
 
-import type { LeaseOwner } from "./lease.ts";
+/** Who holds a session's lease. `since` is ISO 8601 in UTC, by the holder's clock. */
+export interface LeaseOwner {
+  readonly host: string;
+  /** Tells machines (and process namespaces) with the same host name apart. */
+  readonly machine: string;
+  readonly pid: number;
+  readonly command: string;
+  readonly since: string;
+}
 
 /** Who this process is, for the lease of a session. */
 export function thisProcess(command: string): LeaseOwner {

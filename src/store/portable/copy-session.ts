@@ -1,13 +1,12 @@
 import { RepriseError } from "../../core/errors.ts";
 import { isStorableText } from "../../core/text.ts";
-import type { LeaseOwner } from "../leases/lease.ts";
 import type { ReadOnlyStore, Store } from "../store.ts";
 import { checksumOf } from "./checksum.ts";
 import { copyTree } from "./copy-tree.ts";
 import { type Counts, countsOf } from "./counts.ts";
 import { type SessionTree, sessionsOf } from "./export-schema.ts";
 import { type Mark, readWatchedTree } from "./read-watched-tree.ts";
-import { isGone } from "../leases/this-process.ts";
+import { isGone, type LeaseOwner } from "../leases/this-process.ts";
 
 export interface CopySession {
   readonly source: ReadOnlyStore;

@@ -1,5 +1,5 @@
 import { batches } from "../checkpoints/bodies.ts";
-import type { LeaseOwner } from "../leases/lease.ts";
+import type { LeaseOwner } from "../leases/this-process.ts";
 import type { Operation, Tx } from "../store.ts";
 import { type SessionTree, sessionsOf } from "./export-schema.ts";
 import { readSessionTree } from "./read-tree.ts";

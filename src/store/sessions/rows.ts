@@ -1,8 +1,7 @@
 import { type Selectable, type SelectQueryBuilder, sql } from "kysely";
 
 import type { Activity, Session } from "../../core/sessions.ts";
-import type { LeaseOwner } from "../leases/lease.ts";
-import { isGone } from "../leases/this-process.ts";
+import { isGone, type LeaseOwner } from "../leases/this-process.ts";
 import type { QueryParts } from "../engines/prepared.ts";
 import type { Dialect } from "../engines/dialect.ts";
 import { jsonMembers } from "../sql-json.ts";

@@ -3,7 +3,7 @@ import type { Selectable } from "kysely";
 import { isTime } from "../../core/time.ts";
 import type { SessionTable } from "../schema.ts";
 import type { Operation, Tx } from "../store.ts";
-import { about, type Difference } from "./differences.ts";
+import { about, type Difference } from "./difference.ts";
 
 /** What a session's row says of the session, beside what follows from its messages. */
 export type SessionRecord = Pick<

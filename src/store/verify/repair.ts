@@ -3,7 +3,7 @@ import { batches } from "../checkpoints/bodies.ts";
 import { type Fence, holdFence } from "../leases/fence.ts";
 import { lockSession } from "../sessions/lock.ts";
 import type { Operation, Store, Tx } from "../store.ts";
-import { BEYOND_REPAIR, type Difference, LEFT_ALONE } from "./differences.ts";
+import { BEYOND_REPAIR, type Difference, LEFT_ALONE } from "./difference.ts";
 import { type MirrorCounters, type MirrorRow, mirrorVersion, readMirror } from "./mirror.ts";
 import { type VerifiedSession, verifySession } from "./verify-session.ts";
 

@@ -1,6 +1,7 @@
 import type { Operation, Store } from "../store.ts";
 import { checkpointMessages } from "./checkpoint-messages.ts";
-import { compareMirror, type Difference, LEFT_ALONE } from "./differences.ts";
+import { type Difference, LEFT_ALONE } from "./difference.ts";
+import { compareMirror } from "./compare.ts";
 import { type ExpectedMirror, expectedMirror } from "./expected.ts";
 import { matchRows } from "./match.ts";
 import type { Mirror } from "./mirror.ts";

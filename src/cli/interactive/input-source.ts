@@ -1,0 +1,61 @@
+import { createInterface } from "node:readline";
+
+import type { CliContext } from "../context.ts";
+import { decodeUtf8 } from "../utf8.ts";
+
+export type InputEvent =
+  | {
+      readonly kind: "line";
+      /** A message: from a terminal it may have several lines. */
+      readonly text: string;
+      /** Pasted text is never a command. */
+      readonly pasted: boolean;
+      /** Whether the terminal has shown it. */
+      readonly shown: boolean;
+    }
+  /** A line that is not UTF-8. */
+  | { readonly kind: "unreadable" }
+  /** Ctrl-C at the prompt, and how many lines it dropped that were typed or waited. */
+  | { readonly kind: "interrupt"; readonly dropped: number }
+  /** End of file, or the terminal went away. */
+  | { readonly kind: "end" };
+
+/** Where lines come from. */
+export interface InputSource {
+  prompt(text: string): void;
+  /** Shows a line that was typed while no prompt was there. */
+  echo(prompt: string, line: string): void;
+  /** Drops what is typed and not sent, and returns how many lines that were. */
+  empty(): number;
+  close(): Promise<void>;
+}
+
+export interface InputSourceEvents {
+  event(event: InputEvent): void;
+  /** Ctrl-C. */
+  interrupt(): void;
+  /** The terminal can be neither read nor reset any more. */
+  lost(): void;
+}
+
+/** Standard input that is no terminal: lines, decoded one by one so that bad UTF-8 is refused. */
+export function openPipeSource(cli: CliContext, on: InputSourceEvents): InputSource {
+  cli.stdin.setEncoding("latin1");
+  const lines = createInterface({ input: cli.stdin, terminal: false, crlfDelay: Infinity });
+  lines.on("line", (text) => on.event(lineOf(text)));
+  lines.on("close", () => on.event({ kind: "end" }));
+  lines.on("error", on.lost);
+  return {
+    prompt: () => undefined,
+    echo: () => undefined,
+    empty: () => 0,
+    close: async () => lines.close(),
+  };
+}
+
+function lineOf(bytes: string): InputEvent {
+  const text = decodeUtf8(Buffer.from(bytes, "latin1"));
+  return text === null
+    ? { kind: "unreadable" }
+    : { kind: "line", text, pasted: false, shown: false };
+}
