@@ -1,16 +1,17 @@
-import { once } from "node:events";
-import net, { type AddressInfo, type Socket } from "node:net";
+import { connect, type Socket } from "node:net";
+
+import { startTcpServer } from "./tcp-server.ts";
 
 /** How a connection through the proxy is broken. */
 export type Break = "cut" | "reset" | "stall";
 
-export interface CuttingProxy extends AsyncDisposable {
+export interface BreakingProxy extends AsyncDisposable {
   readonly url: string;
   /** Connections broken so far, by kind. */
   readonly breaks: Readonly<Record<Break, number>>;
 }
 
-export interface CuttingOptions {
+export interface BreakingOptions {
   /** Where connections go; asked for each, because the service must know the proxy's address first. */
   readonly target: () => string;
   readonly random: () => number;
@@ -25,17 +26,11 @@ export interface CuttingOptions {
  * answer, anywhere within an event or a character: it ends it, resets it, or goes silent and then
  * resets it. One connection in ten is broken before anything came back.
  */
-export async function startCuttingProxy(options: CuttingOptions): Promise<CuttingProxy> {
+export async function startBreakingProxy(options: BreakingOptions): Promise<BreakingProxy> {
   const breaks = { cut: 0, reset: 0, stall: 0 };
-  const sockets = new Set<Socket>();
-  const server = net.createServer((client) => {
+  const server = await startTcpServer((client, { keep }) => {
     const { hostname, port } = new URL(options.target());
-    const upstream = net.connect(Number(port), hostname);
-    for (const socket of [client, upstream]) {
-      sockets.add(socket);
-      socket.on("error", () => undefined);
-      socket.once("close", () => sockets.delete(socket));
-    }
+    const upstream = keep(connect(Number(port), hostname));
     client.pipe(upstream);
     client.once("close", () => upstream.destroy());
     upstream.once("error", () => client.destroy());
@@ -46,19 +41,10 @@ export async function startCuttingProxy(options: CuttingOptions): Promise<Cuttin
       breakConnection(client, kind, options.stallMs);
     });
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: `http://127.0.0.1:${server.port}`,
     breaks,
-    [Symbol.asyncDispose]: async () => {
-      const closed = once(server, "close");
-      server.close();
-      for (const socket of sockets) {
-        socket.destroy();
-      }
-      await closed;
-    },
+    [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
   };
 }
 
@@ -85,7 +71,7 @@ function forward({ client, upstream, allowance }: Pair, breakNow: () => void): v
   });
 }
 
-function drawAllowance({ random, meanBytes }: CuttingOptions): number {
+function drawAllowance({ random, meanBytes }: BreakingOptions): number {
   return random() < 0.1 ? 0 : Math.max(1, Math.round(random() * 2 * meanBytes));
 }
 

@@ -8,7 +8,7 @@ import { EventSource } from "eventsource";
 import { type Client, createClient } from "../../src/client/client.ts";
 import { ClientError } from "../../src/client/client-error.ts";
 import type { MessageInfo } from "../../src/core/schemas.ts";
-import { type Break, startCuttingProxy } from "../helpers/breaking-proxy.ts";
+import { type Break, startBreakingProxy } from "../helpers/breaking-proxy.ts";
 import { startService } from "./service.ts";
 
 export interface BrokenNetworkOptions {
@@ -41,7 +41,7 @@ export async function followThroughBreaks(
 ): Promise<BrokenNetworkFigures> {
   const { database, messages, breaks, random } = options;
   let url = "";
-  await using proxy = await startCuttingProxy({
+  await using proxy = await startBreakingProxy({
     target: () => url,
     random,
     // twice as often as asked for, so that no seed gives too few
@@ -49,7 +49,7 @@ export async function followThroughBreaks(
     stallMs: STALL_MS,
   });
   // answers are short: some get through on one connection, then one is lost
-  await using postProxy = await startCuttingProxy({
+  await using postProxy = await startBreakingProxy({
     target: () => url,
     random,
     meanBytes: 2000,

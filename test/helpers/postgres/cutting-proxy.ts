@@ -1,7 +1,8 @@
-import { once } from "node:events";
-import { createServer, connect, type Socket } from "node:net";
+import { connect } from "node:net";
 
 import { onTestFinished } from "vitest";
+
+import { startTcpServer } from "../tcp-server.ts";
 
 /**
  * Where a proxy cuts a connection: before the server sees a statement, or before its answer. The
@@ -28,26 +29,22 @@ export interface CuttingProxy {
 /** Stands between the store and the server and loses what it is told to lose. */
 export async function startCuttingProxy(databaseUrl: string): Promise<CuttingProxy> {
   const { hostname, port } = new URL(databaseUrl);
-  const sockets = new Set<Socket>();
   const done = Promise.withResolvers<void>();
   let order: { words: string; cut: Cut } | null = null;
   let refusing = false;
   let silent = false;
-  const server = createServer((near) => {
+  const server = await startTcpServer((near, { keep }) => {
     if (refusing) {
       near.destroy();
       return;
     }
     if (silent) {
-      sockets.add(near.pause());
-      near.on("error", () => undefined);
+      near.pause();
       return;
     }
-    const far = connect(Number(port), hostname);
+    const far = keep(connect(Number(port), hostname));
     let unnoticed = false;
     for (const socket of [near, far]) {
-      sockets.add(socket);
-      socket.on("error", () => undefined);
       socket.on("close", () => {
         near.destroy();
         if (!unnoticed) {
@@ -80,33 +77,22 @@ export async function startCuttingProxy(databaseUrl: string): Promise<CuttingPro
       far.write(bytes);
     });
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  onTestFinished(() => {
-    server.close();
-    for (const socket of sockets) {
-      socket.destroy();
-    }
-  });
-  const address = server.address();
-  const url = new URL(databaseUrl);
-  url.hostname = "127.0.0.1";
-  url.port = String(typeof address === "object" ? address?.port : "");
+  onTestFinished(() => server[Symbol.asyncDispose]());
   return {
-    url: url.href,
+    url: server.inPlaceOf(databaseUrl),
     cutAt: (words, cut) => {
       order = { words, cut };
     },
     cut: done.promise,
     silence: () => {
       silent = true;
-      for (const socket of sockets) {
+      for (const socket of server.sockets) {
         socket.pause();
       }
     },
     refuseAll: () => {
       refusing = true;
-      for (const socket of sockets) {
+      for (const socket of server.sockets) {
         socket.destroy();
       }
     },

@@ -1,5 +1,4 @@
-import { once } from "node:events";
-import { createServer, type Socket } from "node:net";
+import { startTcpServer } from "../tcp-server.ts";
 
 /** What a server of another version says to the first questions of a client. */
 export interface OldServer extends AsyncDisposable {
@@ -14,10 +13,7 @@ export interface OldServer extends AsyncDisposable {
  */
 export async function startOldServer(versionNumber: number): Promise<OldServer> {
   const asked: string[] = [];
-  const sockets = new Set<Socket>();
-  const server = createServer((socket) => {
-    sockets.add(socket);
-    socket.on("error", () => undefined);
+  const server = await startTcpServer((socket) => {
     let started = false;
     socket.on("data", (bytes) => {
       if (!started) {
@@ -36,19 +32,10 @@ export async function startOldServer(versionNumber: number): Promise<OldServer> 
       );
     });
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const address = server.address();
-  const port = typeof address === "object" ? address?.port : "";
   return {
-    url: `postgres://someone:secret@127.0.0.1:${port}/reprise`,
+    url: server.inPlaceOf("postgres://someone:secret@host/reprise"),
     asked,
-    [Symbol.asyncDispose]: async () => {
-      for (const socket of sockets) {
-        socket.destroy();
-      }
-      await new Promise((resolve) => server.close(resolve));
-    },
+    [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
   };
 }
 

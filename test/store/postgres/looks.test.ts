@@ -6,7 +6,7 @@ import { openPostgresStore } from "../../../src/store/engines/postgres/open.ts";
 import { createPostgres } from "../../helpers/postgres.ts";
 import { startTestServer } from "../../helpers/server.ts";
 import { openStream } from "../../helpers/stream.ts";
-import { startListeningProxy } from "../../helpers/postgres/listening-proxy.ts";
+import { startStatementProxy } from "../../helpers/postgres/statement-proxy.ts";
 
 const LOOKS = 10;
 
@@ -20,7 +20,7 @@ const CASES = [
 it("[PG-13] 1, 10 and 200 streams cost three statements per poll; one poll names all sessions", async () => {
   const database = await createPostgres();
   onTestFinished(() => database[Symbol.asyncDispose]());
-  await using proxy = await startListeningProxy(database.url);
+  await using proxy = await startStatementProxy(database.url);
   await using store = await openPostgresStore({ url: `${proxy.url}?hints=off` });
   await using node = await startTestServer({ store, stream: { pollMs: 20 } });
   for (const { streams, sessions } of CASES) {

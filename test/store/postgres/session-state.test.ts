@@ -11,7 +11,7 @@ import { freshHome } from "../../helpers/reprise.ts";
 import {
   type SessionStateProxy,
   startSessionStateProxy,
-} from "../../helpers/postgres/session-state-proxy.ts";
+} from "../../helpers/postgres/statement-proxy.ts";
 
 it("[PG-14] no statement of the program outlives its transaction, except LISTEN", async () => {
   await using proxy = await behindProxy();

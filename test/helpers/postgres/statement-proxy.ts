@@ -1,12 +1,19 @@
-import { once } from "node:events";
-import { connect, createServer, type Socket } from "node:net";
+import { connect, type Socket } from "node:net";
 
-/** Between programs and the server; after each transaction it asks what is left on the connection. */
-export interface SessionStateProxy extends AsyncDisposable {
+import { startTcpServer } from "../tcp-server.ts";
+
+/** Between programs and the server: notes what they ask. */
+export interface StatementProxy extends AsyncDisposable {
   /** The address of the database behind the proxy. */
   readonly url: string;
   /** Every statement that any connection sent, in order. */
   readonly statements: readonly string[];
+  /** Forgets the statements. */
+  clear(): void;
+}
+
+/** After each transaction it asks, too, what is left on the connection. */
+export interface SessionStateProxy extends StatementProxy {
   /** What outlived the transaction of its statements. */
   readonly leftovers: readonly Leftover[];
 }
@@ -28,45 +35,40 @@ const WHAT_IS_LEFT = `SELECT coalesce(string_agg(what, ', '), '') FROM (
   UNION ALL SELECT 'table ' || relname FROM pg_class WHERE relnamespace = pg_my_temp_schema()
 ) AS everything`;
 
-export async function startSessionStateProxy(databaseUrl: string): Promise<SessionStateProxy> {
+export function startStatementProxy(databaseUrl: string): Promise<StatementProxy> {
+  return start(databaseUrl, false);
+}
+
+export function startSessionStateProxy(databaseUrl: string): Promise<SessionStateProxy> {
+  return start(databaseUrl, true);
+}
+
+async function start(databaseUrl: string, asks: boolean): Promise<SessionStateProxy> {
   const { hostname, port } = new URL(databaseUrl);
   const statements: string[] = [];
   const leftovers: Leftover[] = [];
-  const sockets = new Set<Socket>();
-  const server = createServer((near) => {
-    const far = connect(Number(port), hostname);
-    for (const [one, other] of [
-      [near, far],
-      [far, near],
-    ] as const) {
-      sockets.add(one);
-      one.on("error", () => undefined);
-      one.on("close", () => other.destroy());
-    }
-    watch({ near, far, statements, leftovers });
+  const server = await startTcpServer((near, { keep }) => {
+    const far = keep(connect(Number(port), hostname));
+    near.on("close", () => far.destroy());
+    far.on("close", () => near.destroy());
+    watch({ near, far, asks, statements, leftovers });
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const address = server.address();
-  const url = new URL(databaseUrl);
-  url.hostname = "127.0.0.1";
-  url.port = String(typeof address === "object" ? address?.port : "");
   return {
-    url: url.href,
+    url: server.inPlaceOf(databaseUrl),
     statements,
     leftovers,
-    [Symbol.asyncDispose]: async () => {
-      for (const socket of sockets) {
-        socket.destroy();
-      }
-      await new Promise((resolve) => server.close(resolve));
+    clear: () => {
+      statements.length = 0;
     },
+    [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
   };
 }
 
 interface Watched {
   readonly near: Socket;
   readonly far: Socket;
+  /** Whether it asks what is left. */
+  readonly asks: boolean;
   readonly statements: string[];
   readonly leftovers: Leftover[];
 }
@@ -75,7 +77,7 @@ interface Watched {
  * Holds back the server's "ready, in no transaction" until the question about leftovers is answered:
  * a client sends nothing before it.
  */
-function watch({ near, far, statements, leftovers }: Watched): void {
+function watch({ near, far, asks, statements, leftovers }: Watched): void {
   let since: string[] = [];
   let held: Buffer | null = null;
   const fromClient = messageReader({ startsUntyped: true }, ({ type, body, bytes }) => {
@@ -115,7 +117,11 @@ function watch({ near, far, statements, leftovers }: Watched): void {
     }
   });
   near.on("data", fromClient);
-  far.on("data", fromServer);
+  if (asks) {
+    far.on("data", fromServer);
+  } else {
+    far.pipe(near);
+  }
 }
 
 interface WireMessage {
