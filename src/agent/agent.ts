@@ -25,6 +25,8 @@ export interface AgentParts {
   /** The tool that begins sub-agents, or null. */
   readonly delegate: StructuredToolInterface | null;
   readonly protectedPaths: readonly string[];
+  /** Further tools. */
+  readonly tools?: readonly StructuredToolInterface[] | undefined;
   /** Without it each call of the model is one attempt, and not counted. */
   readonly callModel?: CallModel;
   /** Keeps the model's calls within its context; without it the model is sent every message. */
@@ -45,6 +47,7 @@ export function buildAgent(parts: AgentParts) {
         protectedPaths: parts.protectedPaths,
       }),
       ...(parts.delegate === null ? [] : [parts.delegate]),
+      ...(parts.tools ?? []).filter(({ name }) => parts.persona.tools?.includes(name) ?? true),
     ],
     systemPrompt: prompt,
     saver: parts.saver,

@@ -2,6 +2,7 @@ import { AsyncLocalStorage } from "node:async_hooks";
 
 import type { ToolMessage } from "@langchain/core/messages";
 import { tool, type StructuredToolInterface } from "@langchain/core/tools";
+import { interrupt } from "@langchain/langgraph";
 import { z } from "zod";
 
 import { isRepriseError } from "../core/errors.ts";
@@ -10,8 +11,7 @@ import type { Session } from "../core/sessions.ts";
 import type { Fence } from "../store/leases/fence.ts";
 import type { Exchanger, Live } from "../exchange/exchanger.ts";
 import type { AgentOptions, Prepared } from "./exchange-context.ts";
-import { runChildSession } from "../exchange/child-session.ts";
-import type { ExchangeResult } from "../exchange/events.ts";
+import { type ChildEnd, runChildSession } from "../exchange/child-session.ts";
 import type { ChildReservation, ExchangeTree } from "../exchange/exchange-tree.ts";
 import type { Report } from "../exchange/report-events.ts";
 import { DEFAULT_PERSONA } from "../exchange/personas/persona.ts";
@@ -121,13 +121,17 @@ async function unlessEnded(
 /** A sub-agent that fails tells its parent in a sentence; what concerns the parent itself does not. */
 async function answerOf(
   config: CallConfig,
-  run: () => Promise<Pick<ExchangeResult, "answer" | "stopped">>,
+  run: () => Promise<ChildEnd>,
 ): Promise<string | ToolMessage> {
   try {
-    const { answer, stopped } = await run();
-    return stopped || answer === ""
-      ? failedResult("the sub-agent was stopped before it answered.", config)
-      : answer;
+    const end = await run();
+    if (end.state === "waiting") {
+      // the parent waits too; when it is continued, the call runs again and finds its sub-agent
+      interrupt("a sub-agent waits");
+    }
+    return end.state === "done" && end.answer !== ""
+      ? end.answer
+      : failedResult("the sub-agent was stopped before it answered.", config);
   } catch (error) {
     if (isRepriseError(error) && !endsExchange(error)) {
       return failedResult(`the sub-agent failed: ${error.message}`, config);

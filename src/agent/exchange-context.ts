@@ -1,3 +1,5 @@
+import type { StructuredToolInterface } from "@langchain/core/tools";
+
 import type { ChildReservation, ExchangeLimits, ExchangeTree } from "../exchange/exchange-tree.ts";
 import type { ModelConfig } from "../exchange/models/config.ts";
 import type { Keyless } from "../exchange/models/settings.ts";
@@ -8,6 +10,8 @@ import type { Store } from "../store/store.ts";
 import type { openModel } from "./models/open.ts";
 
 export interface AgentOptions {
+  /** Tools that every exchange has besides its own, as far as the persona allows them. */
+  readonly tools?: readonly StructuredToolInterface[];
   readonly store: Store;
   readonly models: ModelConfig;
   readonly personas: PersonaFolders;

@@ -18,7 +18,7 @@ import type { ExchangeResult } from "../exchange/events.ts";
 import { type Report, reportStored } from "../exchange/report-events.ts";
 import { createCallModel } from "./models/call-model.ts";
 import type { HeldSession } from "../exchange/lease-holder.ts";
-import { type GraphInput, streamAnswer } from "./stream-answer.ts";
+import { type GraphInput, type RunEnd, streamAnswer } from "./stream-answer.ts";
 import { mayBeRepeated, readThread, withResults, type ThreadState } from "./thread-state.ts";
 
 export interface RunExchangeInput {
@@ -76,6 +76,7 @@ export async function runExchange(input: RunExchangeInput): Promise<ExchangeRun>
     saver: input.saver,
     delegate: input.subAgents(before),
     protectedPaths: parts.protectedPaths,
+    tools: parts.tools,
     callModel,
     compaction,
     onMessage: progress.onMessage,
@@ -95,13 +96,13 @@ export async function runExchange(input: RunExchangeInput): Promise<ExchangeRun>
   input.begun();
   reportStored(report, pending);
   const next = await nextInput({ ...input, state, pending, thread });
-  const answer =
+  const end: RunEnd =
     next === "done"
-      ? { text: state.answer, stopped: false }
+      ? { state: "done", answer: state.answer }
       : await streamAnswer({ ...input, thread, graphInput: next, signal, compaction, progress });
   return {
-    finished: !answer.stopped || answer.text !== "",
-    result: await resultOf({ ...input, before, state, thread, answer }),
+    finished: end.state === "done" || (end.state === "stopped" && end.answer !== ""),
+    result: await resultOf({ ...input, before, state, thread, end }),
   };
 }
 
@@ -163,18 +164,17 @@ async function resultOf(
     before: Session;
     state: ThreadState;
     thread: AgentThread;
-    answer: { text: string; stopped: boolean };
+    end: RunEnd;
   },
 ): Promise<ExchangeResult> {
   const { parts, before, state, request } = input;
   // an answer in the place of a dropped one has its row
   const inPlace = request.text === null && state.isDropped;
   return {
+    ...input.end,
     session: await parts.store.read(readSession, { id: before.id }),
     thread_id: input.thread.id,
     model: input.prepared.modelName,
-    answer: input.answer.text,
-    stopped: input.answer.stopped,
     messages: await parts.store.read(readMessagesAfter, {
       session_id: before.id,
       after_seq: before.last_seq - (inPlace ? 1 : 0),

@@ -1,4 +1,5 @@
 import { AIMessage, type AIMessageFields, type BaseMessage } from "@langchain/core/messages";
+import { isInterrupted } from "@langchain/langgraph";
 import type { BaseCheckpointSaver } from "@langchain/langgraph-checkpoint";
 
 import type { AgentThread } from "./agent.ts";
@@ -34,15 +35,19 @@ export interface StreamInput {
   readonly progress: AnswerProgress;
 }
 
+/** How a run of the agent ended, if it did not fail. */
+export type RunEnd =
+  | { readonly state: "done" | "stopped"; readonly answer: string }
+  /** A tool asks a person. */
+  | { readonly state: "waiting" };
+
 /**
  * The agent's work on its input. Where older messages have to be summarised first, that is done in
  * between, and the agent goes on from its checkpoint. Stopped, it keeps the text that had arrived.
  *
  * Error codes: `lease_lost`, `session_ended`, `model_*`, `database_*`.
  */
-export async function streamAnswer(
-  input: StreamInput,
-): Promise<{ text: string; stopped: boolean }> {
+export async function streamAnswer(input: StreamInput): Promise<RunEnd> {
   const { held, live, thread, progress } = input;
   let { graphInput } = input;
   for (;;) {
@@ -61,10 +66,12 @@ export async function streamAnswer(
         recursionLimit: RECURSION_LIMIT,
         signal: AbortSignal.any([stop.signal, held.lost]),
       });
-      for await (const _ of stream) {
-        // what happens is reported by the nodes
+      let isWaiting = false;
+      // what the agent does is reported by its nodes
+      for await (const update of stream) {
+        isWaiting ||= isInterrupted(update);
       }
-      return { text: progress.text(), stopped: false };
+      return isWaiting ? { state: "waiting" } : { state: "done", answer: progress.text() };
     } catch (error) {
       if (held.lost.aborted) {
         throw held.lost.reason;
@@ -72,12 +79,10 @@ export async function streamAnswer(
       if (live.signal.aborted) {
         const answer = await storedAnswer(input, graphInput);
         if (answer !== null) {
-          return { text: answer, stopped: false };
+          return { state: "done", answer };
         }
-        return {
-          text: await keepPartial(input, { response_metadata: { stopped: true } }),
-          stopped: true,
-        };
+        const kept = await keepPartial(input, { response_metadata: { stopped: true } });
+        return { state: "stopped", answer: kept };
       }
       await makeRoom(input, oneOf(error));
       graphInput = null;

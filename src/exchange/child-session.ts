@@ -4,7 +4,6 @@ import type { Fence } from "../store/leases/fence.ts";
 import { readDetail } from "../store/messages/read.ts";
 import { openChild } from "../store/sessions/open-child.ts";
 import type { Store } from "../store/store.ts";
-import type { ExchangeResult } from "./events.ts";
 import type { Exchanger, ExchangeRequest, Live } from "./exchanger.ts";
 import { ownModel } from "./models/choose.ts";
 import type { PersonaFolders } from "./personas/folders.ts";
@@ -29,15 +28,18 @@ export interface ChildSessionInput {
   readonly report: Report;
 }
 
+/** How a sub-agent's exchange ended. */
+export type ChildEnd =
+  | { readonly state: "done"; readonly answer: string }
+  | { readonly state: "stopped" | "waiting" };
+
 /**
  * Starts the sub-agent of a tool call, or continues it from where the program was stopped, and
  * returns its last answer.
  *
  * Error codes: as `loadPersona` and `Exchanger.exchange`.
  */
-export async function runChildSession(
-  input: ChildSessionInput,
-): Promise<Pick<ExchangeResult, "answer" | "stopped">> {
+export async function runChildSession(input: ChildSessionInput): Promise<ChildEnd> {
   const { store, personas, parent, live } = input;
   const persona = await loadPersona({
     name: input.persona,
@@ -58,7 +60,7 @@ export async function runChildSession(
   });
   if (child.last_seq > 0 && child.activity === "idle") {
     // it had answered; only its parent did not come to hear it
-    return { answer: await lastAnswer(store, child), stopped: false };
+    return { state: "done", answer: await lastAnswer(store, child) };
   }
   const request: ExchangeRequest = {
     session_id: child.id,

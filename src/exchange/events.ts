@@ -34,7 +34,7 @@ const ending = {
 
 /**
  * What an exchange reports while it runs, as docs/PROTOCOL.md describes it ("Events of an exchange").
- * The last event is `done`, `stopped`, `waiting` or `failed`. A listener only listens.
+ * The last one is `done`, `stopped`, `waiting` or `failed`. A listener only listens.
  */
 export const ExchangeEvent = Type.Union([
   /** The lease is held and the user's message is stored. */
@@ -85,21 +85,28 @@ export const ExchangeEvent = Type.Union([
   event("notice", { sentence: text() }),
   event("done", ending),
   event("stopped", ending),
+  /** A tool asks a person; the exchange is not finished. */
+  event("waiting", ending),
   event("failed", { code: oneOf(ERROR_CODES), detail: text() }),
 ]);
 export type ExchangeEvent = Static<typeof ExchangeEvent>;
 
 export type ExchangeListener = (event: ExchangeEvent) => void;
 
-/** What an exchange left behind. */
-export interface ExchangeResult {
+/** What every exchange leaves behind that does not fail. */
+interface Left {
   readonly session: Session;
   readonly thread_id: string;
   readonly model: string;
-  /** Text of the last assistant message. */
-  readonly answer: string;
-  /** True when it was stopped on the way; the text that had arrived is kept. */
-  readonly stopped: boolean;
   /** The rows that the exchange stored, in order of `seq`; the first 1,000. */
   readonly messages: readonly Message[];
 }
+
+/** How an exchange ended. One that failed throws instead. */
+export type ExchangeResult =
+  /** `answer` is the text of the last answer. */
+  | (Left & { readonly state: "done"; readonly answer: string })
+  /** Somebody stopped it; `answer` is the text that had arrived, which is kept. */
+  | (Left & { readonly state: "stopped"; readonly answer: string })
+  /** A tool asks a person. The exchange is not finished and can be continued. */
+  | (Left & { readonly state: "waiting" });

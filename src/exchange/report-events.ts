@@ -8,7 +8,7 @@ type WithoutIdentity<Event> = Event extends unknown ? Omit<Event, keyof Identity
 /** Reports an event of one exchange; whoever reports need not know which exchange it is. */
 export type Report = (event: WithoutIdentity<ExchangeEvent>) => void;
 
-const ENDS: ReadonlySet<string> = new Set(["done", "stopped", "failed"]);
+const ENDS: ReadonlySet<string> = new Set(["done", "stopped", "waiting", "failed"]);
 
 /**
  * Gives events their identity. A stored message is reported once; after the event that ends the
@@ -40,7 +40,7 @@ export async function reportEnd(
     const result = await run();
     const { last_seq, total_input_tokens, total_output_tokens } = result.session;
     report({
-      type: result.stopped ? "stopped" : "done",
+      type: result.state,
       message_id: lastAnswerOf(result)?.message_id ?? null,
       last_seq,
       total_input_tokens,

@@ -25,7 +25,11 @@ export interface Bench {
   readonly parts: AgentOptions;
   /** Everything that the listener heard, over all exchanges. */
   readonly events: ExchangeEvent[];
-  run(request?: Partial<ExchangeRequest>, live?: Partial<Live>): Promise<ExchangeResult>;
+  /** The answer is empty for an exchange that waits. */
+  run(
+    request?: Partial<ExchangeRequest>,
+    live?: Partial<Live>,
+  ): Promise<ExchangeResult & { readonly answer: string }>;
 }
 
 /** A session in an empty folder, on a real database, with an exchanger on a loopback model server. */
@@ -62,10 +66,12 @@ export async function openBench(
     session,
     parts,
     events,
-    run: (request = {}, live = {}) =>
-      exchanger.exchange(
+    run: async (request = {}, live = {}) => ({
+      answer: "",
+      ...(await exchanger.exchange(
         { session_id: session.id, text: null, ...request },
         { listener: (event) => events.push(event), signal: new AbortController().signal, ...live },
-      ),
+      )),
+    }),
   };
 }

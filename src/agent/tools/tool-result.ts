@@ -1,4 +1,5 @@
 import { ToolMessage } from "@langchain/core/messages";
+import { isGraphBubbleUp } from "@langchain/langgraph";
 
 import { isRepriseError } from "../../core/errors.ts";
 import { codeOf } from "./real-path.ts";
@@ -22,7 +23,7 @@ export interface CallConfig {
 }
 
 /**
- * Makes a tool that never throws: a failure is answered as text that begins with `Error:`, with the
+ * Makes a tool that throws nothing but LangGraph's interrupts: a failure is answered as text that begins with `Error:`, with the
  * status of an error, and what every answer holds can be stored (no NUL, no half character).
  */
 export function reportFailure<Input>(
@@ -32,6 +33,10 @@ export function reportFailure<Input>(
     try {
       return (await act(input)).toWellFormed().replaceAll("\0", "\u{FFFD}");
     } catch (error) {
+      if (isGraphBubbleUp(error)) {
+        // a question to a person is no failure
+        throw error;
+      }
       return failedResult(messageOf(error), config);
     }
   };

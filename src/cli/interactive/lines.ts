@@ -105,7 +105,7 @@ async function exchange(
   input: LineInput,
   text: string | null,
 ): Promise<Outcome> {
-  const { stopped } = await interruptible(input, (signal) =>
+  const { state } = await interruptible(input, (signal) =>
     send({
       ...parts,
       text,
@@ -113,7 +113,8 @@ async function exchange(
       ...(parts.cli.stdin.isTTY === true ? { mayRepeat: askToRepeat(parts.cli, input) } : {}),
     }),
   );
-  if (stopped && (parts.cli.stdin.isTTY !== true || input.leaving.aborted)) {
+  const stopped = state === "stopped";
+  if (state !== "done" && (parts.cli.stdin.isTTY !== true || input.leaving.aborted)) {
     parts.cli.exitCode = 1;
   } else if (stopped && input.waiting() > 0) {
     noticeLine(parts.cli, dropped(input.drop()).trim());

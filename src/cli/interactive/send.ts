@@ -47,7 +47,7 @@ export async function sendOnce(input: Omit<SendInput, "signal">): Promise<void> 
   });
   try {
     const result = await send({ ...input, signal: stop.signal });
-    if (result.stopped) {
+    if (result.state !== "done") {
       input.cli.exitCode = 1;
     }
   } finally {
@@ -63,8 +63,8 @@ function exchangeDocument(result: ExchangeResult): Record<string, unknown> {
     thread_id: result.thread_id,
     persona_name: session.persona_name,
     model: result.model,
-    answer: result.answer,
-    stopped: result.stopped,
+    answer: result.state === "waiting" ? "" : result.answer,
+    stopped: result.state === "stopped",
     total_input_tokens: session.total_input_tokens,
     total_output_tokens: session.total_output_tokens,
     last_seq: session.last_seq,
@@ -124,7 +124,9 @@ function plainScreen(cli: CliContext): PlainScreen {
     },
     finish: (result) => {
       answer.breakLine();
-      if (result.stopped) {
+      if (result.state === "waiting") {
+        noticeLine(cli, "The exchange waits for the answer of a person.");
+      } else if (result.state === "stopped") {
         noticeLine(
           cli,
           result.answer === ""

@@ -272,7 +272,7 @@ it("[LONG-7] can be stopped while it summarises, and summarises again when it is
   for (let index = 1; !stop.signal.aborted; index += 1) {
     last = await bench.run({ text: question(index) }, { signal: stop.signal });
   }
-  expect(last).toMatchObject({ stopped: true, answer: "" });
+  expect(last).toMatchObject({ state: "stopped", answer: "" });
   expect(bench.events.filter(({ type }) => type === "notice")).toEqual([]);
   expect((await rowsOf(bench)).filter(({ is_summary }) => is_summary)).toEqual([]);
   expect((await bench.run({ text: null })).answer).toBe("answer");

@@ -126,7 +126,7 @@ describe("delegate", () => {
         },
       },
     );
-    expect((await stopped).stopped).toBe(true);
+    expect((await stopped).state).toBe("stopped");
     const before = await childrenOf(bench);
     expect(before).toHaveLength(1);
     const { activity } = await bench.store.read(readSession, { id: bench.session.id });

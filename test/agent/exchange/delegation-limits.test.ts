@@ -144,7 +144,7 @@ describe("delegation", () => {
     // a summary and the answer would be two calls
     await expect(bench.run({ text })).rejects.toMatchObject({ code: "call_limit_reached" });
     expect(server.requests()).toHaveLength(2);
-    expect((await bench.run({ text: null })).stopped).toBe(false);
+    expect((await bench.run({ text: null })).state).toBe("done");
   });
 
   it("[AGENT-18] /compact has its own limit, the same number", async () => {

@@ -148,7 +148,7 @@ it("[EXCHANGE-18] a stop after the answer was stored has no effect", async () =>
   }));
   const result = await bench.run({ text: "question" }, { signal: stop.signal });
   expect(stop.signal.aborted).toBe(true);
-  expect(result).toMatchObject({ answer: "the whole answer", stopped: false });
+  expect(result).toMatchObject({ answer: "the whole answer", state: "done" });
   const { activity } = await bench.store.read(readSession, { id: bench.session.id });
   expect(activity).toBe("idle");
 });

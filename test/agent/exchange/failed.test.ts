@@ -63,8 +63,8 @@ it("[EXCHANGE-32] a stop leaves no failure, and neither does an exchange that wa
   const bench = await benchOf([]);
   const stop = new AbortController();
   const listener = ({ type }: { type: string }) => type === "message" && stop.abort();
-  const { stopped } = await bench.run({ text: "question" }, { listener, signal: stop.signal });
-  expect(stopped).toBe(true);
+  const { state } = await bench.run({ text: "question" }, { listener, signal: stop.signal });
+  expect(state).toBe("stopped");
   expect(await activityOf(bench)).toBe("interrupted");
   expect(await failureIn(bench)).toBeNull();
   await bench.run({ text: null });

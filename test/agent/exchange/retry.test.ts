@@ -163,7 +163,7 @@ describe("the wait before the next attempt", () => {
         },
       },
     );
-    expect(result).toMatchObject({ stopped: true, answer: "half an ans" });
+    expect(result).toMatchObject({ state: "stopped", answer: "half an ans" });
     expect(provider.requests).toHaveLength(1);
     const [[id] = []] = textsOf(bench.events);
     expect(result.messages.at(-1)).toMatchObject({ message_id: id, content: "half an ans" });

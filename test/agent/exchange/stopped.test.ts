@@ -27,7 +27,7 @@ it("[EXCHANGE-8] a stopped exchange keeps the text that had arrived, and the ses
       },
     },
   );
-  expect(result.stopped).toBe(true);
+  expect(result.state).toBe("stopped");
   expect(result.answer).not.toBe("");
   expect(words.startsWith(result.answer)).toBe(true);
   const rows = await expectNoDrift(bench.database, bench.session.id);
@@ -74,7 +74,7 @@ it("[EXCHANGE-9] a second exchange is refused by name, waits with `wait`, and st
     message: expect.stringMatching(new RegExp(`process ${process.pid} on .* \\(test\\), since 20`)),
   });
   const waited = await other.exchange({ ...request, when_busy: "wait" }, live);
-  await expect(first).resolves.toMatchObject({ stopped: false });
+  await expect(first).resolves.toMatchObject({ state: "done" });
   expect(waited.messages.map(({ seq }) => seq)).toEqual([3, 4]);
 
   const again = Promise.withResolvers<void>();

@@ -119,7 +119,7 @@ it("[LONG-2] does not prune an interrupted exchange until the next one is finish
     { text: "two", keep_partial: false },
     { signal: stop.signal, listener: ({ type }) => type === "text" && stop.abort() },
   );
-  expect(stopped.stopped).toBe(true);
+  expect(stopped.state).toBe("stopped");
   const during = await bench.store.read(readKept, null);
   expect(during.checkpoints.length).toBeGreaterThan(2);
   broken = false;
