@@ -19,8 +19,8 @@ export interface CheckedArtifact extends ArtifactReport {
 }
 
 /**
- * Checks an artifact against its schema. Where nobody published one (null), that it can be read
- * is all that is checked, and the warning `schema_unpublished` says so. A specification needs its
+ * Checks an artifact against its schema. If it was never published (null), only its syntax is
+ * checked, and the warning `schema_unpublished` says so. A specification needs its
  * run's UUID in either case.
  *
  * Error codes, of a project's schema: `schema_invalid`, `schema_checks_busy`.

@@ -27,7 +27,7 @@ export function compileSchema({ id, schema }: Pick<SchemaFile, "id" | "schema">)
     (explainer ??= compiled(
       createAjv({
         allErrors: true,
-        // a fault's sentence needs the value and the names that its schema knows
+        // an error's sentence needs the value and the names that its schema knows
         verbose: true,
         code: { process: stopAtLimit },
       }),

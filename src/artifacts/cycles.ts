@@ -26,7 +26,7 @@ export function findCycles(
   const cycles: Cycle[] = [];
   let steps = 0;
   for (const cycle of cyclesOf(successors)) {
-    // the first one is told however long it is
+    // the first one is reported however long it is
     const full = cycles.length > 0 && steps + cycle.path.length > limits.steps;
     if (full || cycles.length === limits.cycles) {
       return { cycles, next: cycle };

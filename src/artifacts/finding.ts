@@ -58,7 +58,7 @@ export interface Finding {
   readonly message: string;
   /** The nearest name that would have been right. */
   readonly suggestion?: string;
-  /** Where the first definition stands, for `duplicate_key` and `duplicate_property`. */
+  /** The line of the first definition, for `duplicate_key` and `duplicate_property`. */
   readonly first_line?: number;
   /** For `circular_dependency`: phase keys, each depends on the next; first and last are equal. */
   readonly path?: readonly string[];
@@ -79,7 +79,7 @@ export const MAX_FINDINGS = 10_000;
 const MAX_CHARACTERS = 8_000_000;
 
 /**
- * Orders findings by their places. Where there are too many, errors are kept before warnings.
+ * Orders findings by their places. If there are too many, errors are kept before warnings.
  */
 export function toReport(unordered: readonly Finding[]): ArtifactReport {
   const ordered = unordered.toSorted(byPlace);
@@ -112,11 +112,11 @@ function atMost(ordered: readonly Finding[]): readonly Finding[] {
   }
   const kept = byWeight.slice(0, count).sort(byPlace);
   const { severity = "error", line = 1, column = 1 } = kept.at(-1) ?? byWeight[0] ?? {};
-  const message = `only ${count.toLocaleString("en")} findings are listed, errors first; mend these and validate again`;
+  const message = `only ${count.toLocaleString("en")} findings are listed, errors first; fix these and validate again`;
   return [...kept, { code: "too_many_findings", severity, pointer: "", line, column, message }];
 }
 
-/** How many findings can be told: one very long name may stand in the pointers of all of them. */
+/** How many findings can be listed: one very long name may be in the pointers of all of them. */
 function tellable(findings: readonly Finding[]): number {
   let left = MAX_CHARACTERS;
   const end = findings.slice(0, MAX_FINDINGS).findIndex(({ pointer, message, path = [] }) => {

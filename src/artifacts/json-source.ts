@@ -16,7 +16,7 @@ import {
 } from "./source.ts";
 
 /**
- * Reads strict JSON (RFC 8259) with the place of every value. The first fault of syntax is the
+ * Reads strict JSON (RFC 8259) with the place of every value. The first syntax error is the
  * only finding, as nothing after it can be trusted; property names given twice in one object are
  * all found. Takes linear time and no stack, whatever the text.
  */
@@ -24,7 +24,7 @@ export function readJson(text: string, lines: LineIndex, limits = FILE_LIMITS): 
   return stopAtFault(lines, () => new JsonReader(text, lines, limits.values).read());
 }
 
-/** An open object or array; `started` once something stands in it. */
+/** An open object or array; `started` once it has content. */
 interface Frame {
   readonly node: ObjectNode | ArrayNode;
   readonly pointer: string;
@@ -91,7 +91,7 @@ class JsonReader {
       throw unclosed(token, close);
     }
     if (token.kind !== ",") {
-      throw malformed(token.start, `a comma or ${close} must stand before this`);
+      throw malformed(token.start, `a comma or ${close} is missing before this`);
     }
     const next = this.#next();
     if (next.kind === close) {
@@ -106,14 +106,14 @@ class JsonReader {
       throw unclosed(token, "}");
     }
     if (token.kind !== "scalar" || typeof name !== "string") {
-      throw malformed(token.start, 'a property name in double quotes (") must stand here');
+      throw malformed(token.start, 'a property name in double quotes (") is expected here');
     }
     const colon = this.#next();
     if (colon.kind !== ":") {
-      throw malformed(colon.start, "a colon must stand between a property's name and its value");
+      throw malformed(colon.start, "a colon is missing between a property's name and its value");
     }
     const first = node.members.get(name);
-    // one more than is told, so that cutting them off is noticed
+    // one more than is listed, so that cutting them off is noticed
     if (first !== undefined && this.#findings.length <= MAX_FINDINGS) {
       const at = { name, parent, offset: token.start, firstOffset: first.keyStart };
       this.#findings.push(duplicateProperty(this.#lines, at));
@@ -140,7 +140,7 @@ class JsonReader {
     }
     throw malformed(
       start,
-      token.kind === "end" ? "the file ends too early" : "a value must stand here",
+      token.kind === "end" ? "the file ends too early" : "a value is expected here",
     );
   }
 

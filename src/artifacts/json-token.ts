@@ -17,7 +17,7 @@ const LITERALS = new Map<string, boolean | null>([
 ]);
 const HEX = /^[0-9a-fA-F]{4}$/;
 
-/** Reads the token at or after `from`; throws a SourceFault where the text is no JSON. */
+/** Reads the token at or after `from`; throws a SourceFault if the text is no JSON. */
 export function nextToken(text: string, from: number): Token {
   const start = skipSpace(text, from);
   const char = text.charAt(start);
@@ -148,7 +148,7 @@ function digitsEnd(word: string, from: number): number {
 
 function wordFault(word: string): string {
   if (word.startsWith("'")) {
-    return 'JSON strings stand in double quotes ("), not in single ones';
+    return 'JSON strings need double quotes ("), not single ones';
   }
   if (word.startsWith("//") || word.startsWith("/*") || word.startsWith("#")) {
     return "JSON has no comments; remove this one";

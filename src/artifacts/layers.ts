@@ -5,7 +5,7 @@ export interface Dependent {
 }
 
 /**
- * Numbers for each node of a graph, in one array: those of `node` stand from `starts[node]` to
+ * Numbers for each node of a graph, in one array: those of `node` are from `starts[node]` to
  * `starts[node + 1]`. A plan has hundreds of thousands of them; an array for each node would cost
  * more than all the rest.
  */
@@ -16,7 +16,7 @@ export interface Adjacency {
 
 export interface Layers {
   /**
-   * By position: how many phases the longest way to this one passes, so that a phase stands behind
+   * By position: how many phases the longest way to this one passes, so that a phase comes after
    * everything it depends on.
    */
   readonly layerOf: Uint32Array;
@@ -28,7 +28,7 @@ export interface Layers {
 
 /**
  * Layers phases by their dependencies, linear in phases and dependencies and without recursion.
- * Null where keys are not unique, a dependency is unknown or leads round in a circle.
+ * Null if keys are not unique, or a dependency is unknown or part of a cycle.
  */
 export function layerPhases(phases: readonly Dependent[]): Layers | null {
   const positions = new Map<string, number>();

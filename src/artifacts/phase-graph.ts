@@ -20,8 +20,8 @@ export interface PhaseGraph {
 /**
  * The graph of a plan, in time that grows with its phases and dependencies.
  *
- * @throws RepriseError `plan_invalid` where keys are not unique, a dependency is unknown or leads
- * round in a circle; `validatePhasePlan` says which.
+ * @throws RepriseError `plan_invalid` if keys are not unique, or a dependency is unknown or part
+ * of a cycle; `validatePhasePlan` says which.
  */
 export function phaseGraph({ phases }: { readonly phases: readonly Dependent[] }): PhaseGraph {
   const keys = phases.map(({ key }) => key).sort();
@@ -78,7 +78,7 @@ function longestChain(keys: readonly string[], { layerOf, dependencies }: Layers
   return chain.reverse();
 }
 
-/** The least of some ranks in a layer; -1 where there is none. */
+/** The least of some ranks in a layer; -1 if there is none. */
 function firstIn(layer: number, among: Uint32Array, layerOf: Uint32Array): number {
   let first = -1;
   for (const rank of among) {
@@ -97,7 +97,7 @@ function edgesOf(keys: readonly string[], { dependents: { starts, targets } }: L
     const end = starts[rank + 1] ?? 0;
     for (let at = starts[rank] ?? 0; at < end; at += 1) {
       const target = targets[at] ?? 0;
-      // one that is named twice stands here twice
+      // one that is named twice is here twice
       if (target !== last) {
         edges.push({ from, to: keys[target] ?? "" });
       }

@@ -15,7 +15,7 @@ const NAMED_STEPS = 12;
 /**
  * Checks what the schema cannot say: that keys are unique, and that `depends_on` names other
  * phases and leads round in no circle. Of phases with one key the first is the one depended on.
- * Which cycles are told does not depend on the order of the phases. At most 100 are;
+ * Which cycles are reported does not depend on the order of the phases. At most 100 are;
  * `more_cycles` then says that there are others.
  */
 export function checkPlanGraph(phases: readonly OutlinedPhase[], lines: LineIndex): Finding[] {
@@ -138,7 +138,7 @@ interface RankedPhase {
   }[];
 }
 
-/** The phases that can be depended on, by key: a search from the first on finds the same cycles however they stand. */
+/** The phases that can be depended on, by key: a search from the first on finds the same cycles in every order. */
 function rankByKey(
   phases: readonly OutlinedPhase[],
   first: ReadonlyMap<string, number>,

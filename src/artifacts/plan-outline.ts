@@ -7,18 +7,18 @@ export interface PositionedString {
 }
 
 export interface OutlinedPhase {
-  /** Null where the phase has no key that is a string; the same of the others. */
+  /** Null if the phase has no key that is a string; the same of the others. */
   readonly key: PositionedString | null;
   readonly role: PositionedString | null;
   /** `expected_artifact.path` and `.schema`. */
   readonly artifactPath: PositionedString | null;
   readonly artifactSchema: PositionedString | null;
-  /** By position in `depends_on`; null where an entry is no string. */
+  /** By position in `depends_on`; null if an entry is no string. */
   readonly dependsOn: readonly (PositionedString | null)[];
 }
 
 export interface PlanOutline {
-  /** Null where there is none that is a string. */
+  /** Null if there is none that is a string. */
   readonly runId: PositionedString | null;
   readonly phases: readonly OutlinedPhase[];
 }

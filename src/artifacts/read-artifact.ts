@@ -12,7 +12,7 @@ import type { SizeLimits } from "./source.ts";
 export interface ArtifactText {
   readonly text: string;
   readonly syntax: Syntax;
-  /** Those for files where they are not given. */
+  /** Default: those for files. */
   readonly limits?: SizeLimits;
 }
 
@@ -39,7 +39,7 @@ export async function readArtifactFile(path: string): Promise<ArtifactText | Fin
   }
 }
 
-/** Reads what a stream holds: JSON where it begins with `{` or `[` or holds nothing, else YAML. */
+/** Reads what a stream holds: JSON if it begins with `{` or `[` or holds nothing, else YAML. */
 export async function readArtifactStream(stream: Readable): Promise<ArtifactText | Finding> {
   try {
     const text = await readText(stream);
@@ -70,7 +70,7 @@ function openPipe(path: string): Readable | null {
   return stream;
 }
 
-/** What a pipe holds already; null where its writer has not written yet. */
+/** What a pipe holds already; null if its writer has not written yet. */
 function readAtOnce(fd: number): Buffer | null {
   const bytes = Buffer.alloc(65_536);
   try {

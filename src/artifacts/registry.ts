@@ -18,7 +18,7 @@ import {
 export interface SchemaEntry {
   readonly id: string;
   readonly title: string | null;
-  /** False where only the id is known, because nobody published what the schema says. */
+  /** False if only the id is known, because the schema was never published. */
   readonly published: boolean;
   readonly source: "built-in" | "project";
 }

@@ -14,7 +14,7 @@ export interface SchemaFault {
   readonly atName: boolean;
 }
 
-/** Says one fault of a document against its schema as a sentence a person can act on. */
+/** Describes one error of a document against its schema as a sentence a person can act on. */
 export function describeFault(error: SchemaError): SchemaFault {
   const unknown: unknown =
     error.params["additionalProperty"] ?? error.params["unevaluatedProperty"];
@@ -26,7 +26,7 @@ export function describeFault(error: SchemaError): SchemaFault {
   return { code, pointer, message, atName: false };
 }
 
-/** A fault with its place in the document's text. */
+/** An error with its position in the document's text. */
 export function toPositionedFinding(
   { atName, ...fault }: SchemaFault,
   root: SourceNode,
@@ -57,7 +57,7 @@ function sentence(error: SchemaError, name: string): [FindingCode, string] {
   }
 }
 
-/** Rules that no schema of ours has; a project's may. */
+/** Rules that none of our schemas has; a project's may. */
 function otherSentence(error: SchemaError, name: string): string {
   const allowed: unknown = error.params["allowedValues"];
   switch (error.keyword) {

@@ -57,7 +57,7 @@ export function withoutMark(text: string): string {
   return text.startsWith("\ufeff") ? text.slice(1) : text;
 }
 
-/** Ends the reading of a text at its first fault; `offset` is where. */
+/** Ends the reading of a text at its first error; `offset` is where. */
 export class SourceFault extends Error {
   override readonly name = "SourceFault";
   readonly code: FindingCode;
@@ -86,7 +86,7 @@ export function stopAtFault(lines: LineIndex, read: () => ParsedSource): ParsedS
   }
 }
 
-/** The finding for a property name that stands twice in one object. */
+/** The finding for a property name that is twice in one object. */
 export function duplicateProperty(
   lines: LineIndex,
   at: { name: string; parent: string; offset: number; firstOffset: number },
@@ -97,7 +97,7 @@ export function duplicateProperty(
     severity: "error",
     pointer: pointerTo(at.parent, at.name),
     ...lines(at.offset),
-    message: `the property ${quote(at.name)} already stands on line ${first} of the same object; remove one`,
+    message: `the property ${quote(at.name)} is already on line ${first} of the same object; remove one`,
     first_line: first,
   };
 }
@@ -137,8 +137,8 @@ export function toValue(node: SourceNode): JsonValue {
 }
 
 /**
- * The node that a JSON pointer names, and the offset of the property name that leads to it (of
- * the node itself where it is no property); null when the tree has no such place.
+ * The node that a JSON pointer names, and the offset of the property name that leads to it (of the
+ * node itself if it is no property); null when the tree has no such place.
  */
 export function findPosition(
   root: SourceNode,

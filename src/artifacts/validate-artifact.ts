@@ -41,7 +41,7 @@ export async function validateArtifact(
 const file = packageFile("schemas/dev/phase-plan@1.json");
 
 export interface PhasePlanOptions {
-  /** How the text is written; JSON where it is not given. */
+  /** How the text is written; JSON by default. */
   readonly syntax?: Syntax | undefined;
   /** What the plan's names are compared with; what is not given is not checked. */
   readonly known?: KnownNames | undefined;
@@ -49,7 +49,7 @@ export interface PhasePlanOptions {
 
 /**
  * Validates the text of a phase plan (`dev/phase-plan@1`): its syntax, its schema, its keys and
- * dependencies. Never throws for a text; `plan` of the report is typed where the plan is valid.
+ * dependencies. Never throws for a text; `plan` of the report is typed if the plan is valid.
  */
 export function validatePhasePlan(text: string, options: PhasePlanOptions = {}): PlanReport {
   return validatePlan(text, { syntax: options.syntax ?? "json", schema, known: options.known });

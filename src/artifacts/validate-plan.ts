@@ -11,9 +11,9 @@ import { readSource, type Syntax } from "./read-source.ts";
 import { FILE_LIMITS, toValue, withoutMark, type SizeLimits } from "./source.ts";
 
 export interface PlanReport extends ArtifactReport {
-  /** Phases in the plan; 0 where there are none to count. */
+  /** Phases in the plan; 0 if there are none to count. */
   readonly phases: number;
-  /** The plan, where it is valid. */
+  /** The plan, if it is valid. */
   readonly plan: PhasePlan | null;
 }
 
@@ -22,7 +22,7 @@ export interface PlanChecks {
   /** The schema of `dev/phase-plan@1`. */
   readonly schema: CompiledSchema;
   readonly known?: KnownNames | undefined;
-  /** Those for files where they are not given. */
+  /** Default: those for files. */
   readonly limits?: SizeLimits | undefined;
 }
 
@@ -38,7 +38,7 @@ export function validatePlan(text: string, checks: PlanChecks): PlanReport {
   return { valid: true, findings: [], phases: good.phases.length, plan: good };
 }
 
-/** The same, only slower where there is nothing to say: it remembers where everything stands. */
+/** The same, but slower for a valid plan: it records positions. */
 export function explainPlan(text: string, checks: PlanChecks): PlanReport {
   const { syntax, schema, known = {}, limits } = checks;
   const lines = createLineIndex(text);
@@ -47,7 +47,7 @@ export function explainPlan(text: string, checks: PlanChecks): PlanReport {
     return { ...toReport(findings), phases: 0, plan: null };
   }
   const outline = outlinePlan(root);
-  // One more than is told, so that cutting them off is noticed.
+  // One more than is listed, so that cutting them off is noticed.
   const faults = schema.check(root, lines, MAX_FINDINGS + 1);
   const graph = checkPlanGraph(outline.phases, lines);
   const warnings = checkWarnings(outline.phases, lines);

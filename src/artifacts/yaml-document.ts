@@ -5,7 +5,7 @@ import { MAX_SOURCE_DEPTH, SourceFault, tooDeep } from "./source.ts";
 
 /**
  * Composes the one YAML document of a text. Throws a SourceFault at the first thing that is wrong,
- * as soon as it is read: a text of nothing but faults costs no more than its first one.
+ * as soon as it is read: a text of nothing but errors costs no more than its first one.
  */
 export function composeYaml(text: string, maxLexemes: number): ParsedNode {
   const composer = strictComposer();
@@ -25,7 +25,7 @@ export function composeYaml(text: string, maxLexemes: number): ParsedNode {
   return contents;
 }
 
-/** The composer keeps every fault, each with a stack; its own callback is replaced to stop it. */
+/** The composer keeps every error, each with a stack; its own callback is replaced to stop it. */
 function strictComposer(): Composer {
   const composer = new Composer({ prettyErrors: false, uniqueKeys: false, schema: "core" });
   let first: SourceFault | undefined;
@@ -47,7 +47,7 @@ function offsetOf(source: ErrorSource): number {
   return "offset" in source ? source.offset : source[0];
 }
 
-/** The tokens of a text that holds one document without faults of notation. */
+/** The tokens of a text that holds one document without syntax errors. */
 function* tokensOf(text: string, most: number): Generator<CST.Token> {
   const parser = new Parser();
   let ended = false;
@@ -79,7 +79,7 @@ function* tokensOf(text: string, most: number): Generator<CST.Token> {
   }
 }
 
-/** What stands for something else is refused before a million of them are kept. */
+/** Aliases and tags are refused before a million of them are kept. */
 function refuseReference(lexeme: string, offset: number): void {
   if (lexeme.startsWith("*")) {
     throw malformedYaml(offset, "aliases are not taken here; write the value out");

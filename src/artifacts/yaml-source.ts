@@ -17,8 +17,7 @@ import {
 import { composeYaml, malformedYaml } from "./yaml-document.ts";
 
 /**
- * Reads one YAML 1.2 document that says no more than JSON can: no aliases, no tags of its own,
- * every property name a plain scalar. Everything else as `readJson`.
+ * Reads one YAML 1.2 document that says no more than JSON can: no aliases, no tags, every property name a plain scalar. Everything else as `readJson`.
  */
 export function readYaml(text: string, lines: LineIndex, limits = FILE_LIMITS): ParsedSource {
   return stopAtFault(lines, () => {
@@ -98,7 +97,7 @@ function members(map: YAMLMap.Parsed, place: Place): Map<string, Member> {
       throw malformedYaml(keyStart, "a property's name must be a word here; write it in quotes");
     }
     const first = found.get(name);
-    // one more than is told, so that cutting them off is noticed
+    // one more than is listed, so that cutting them off is noticed
     if (first !== undefined && place.findings.length <= MAX_FINDINGS) {
       const at = { name, parent: place.pointer, offset: keyStart, firstOffset: first.keyStart };
       place.findings.push(duplicateProperty(place.lines, at));
@@ -112,7 +111,7 @@ function members(map: YAMLMap.Parsed, place: Place): Map<string, Member> {
   return found;
 }
 
-/** Numbers and the like as they are written; null where there is no name. */
+/** Numbers and the like as they are written; null if there is no name. */
 function nameOf(key: ParsedNode): string | null {
   if (!isScalar(key) || key.value === null) {
     return null;

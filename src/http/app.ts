@@ -51,9 +51,9 @@ export interface AppOptions {
   readonly store: Store;
   /** The program's version, for the OpenAPI document. */
   readonly version: string;
-  /** Where set, every call but `/livez` and `/readyz` needs it as a bearer token. */
+  /** If set, every call but `/livez` and `/readyz` needs it as a bearer token. */
   readonly token?: string | undefined;
-  /** Where set beside it, `/metrics` takes this one too: who collects metrics need not read sessions. */
+  /** If set too, `/metrics` also accepts this one: a metrics collector need not read sessions. */
   readonly metricsToken?: string | undefined;
   readonly hosts: AllowedHosts;
   /** Origins whose pages may use the service, as browsers write them; see `parseOrigins`. */
@@ -62,9 +62,9 @@ export interface AppOptions {
   readonly publicPath?: string | undefined;
   /** True if only a proxy can reach the service: its `X-Forwarded-Prefix` is believed. */
   readonly trustProxy?: boolean | undefined;
-  /** A folder whose `.reprise/schemas/` are known too; none where it is not given. */
+  /** A folder whose `.reprise/schemas/` are known too; none by default. */
   readonly project?: string | undefined;
-  /** Each is taken from `core/limits.ts` where it is not given. */
+  /** Default: the values of `core/limits.ts`. */
   readonly stream?: Partial<StreamSettings> | undefined;
   readonly timeouts?: Partial<RequestTimeouts> | undefined;
   /** Receives one line a request, and the service's own failures. */

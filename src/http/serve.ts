@@ -15,7 +15,7 @@ export interface ServerOptions extends Omit<AppOptions, "hosts"> {
   readonly port: number;
   /** More names that the Host header may hold, each `name` or `name:port`. */
   readonly allowHosts?: readonly string[] | undefined;
-  /** How long requests at work may go on once `close` is called; 5 s by default. */
+  /** How long running requests may go on once `close` is called; 5 s by default. */
   readonly graceMs?: number | undefined;
 }
 
@@ -36,7 +36,7 @@ export interface RunningServer {
  * Makes the service and listens.
  *
  * Error codes: `config_invalid` for another address than loopback without a token,
- * `address_unavailable` where the address is in use or not this machine's.
+ * `address_unavailable` if the address is in use or not this machine's.
  */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
   if (options.token === undefined && !isLoopback(options.host)) {

@@ -68,7 +68,7 @@ describe("plan validate, for people", () => {
       "faulty.json:3:15 error phaseKey must not be empty [too_short]",
       'faulty.json:8:15 warning no persona has the role "architect"; make one in .reprise/personas/, or name one that there is [unknown_role]',
       "faulty.json:9:23 error instructions must have at least 10 characters but has 9 [too_short]",
-      'faulty.json:14:7 error the property "key" already stands on line 13 of the same object; remove one [duplicate_property]',
+      'faulty.json:14:7 error the property "key" is already on line 13 of the same object; remove one [duplicate_property]',
       'faulty.json:16:15 warning no persona has the role "developer"; make one in .reprise/personas/, or name one that there is [unknown_role]',
       'faulty.json:18:7 error the property "depend_on" is unknown; did you mean "depends_on"? [unknown_property]',
       'faulty.json:19:22 error depends_on names the unknown phase "desing"; did you mean "design"? [unknown_dependency]',

@@ -2,7 +2,7 @@ import type { PhaseGraph } from "../phase-graph.ts";
 
 type Edge = PhaseGraph["edges"][number];
 
-/** Steps that looking for implied edges may take; a graph beyond is drawn with all of them. */
+/** Steps that the search for implied edges may take; a graph beyond is drawn with all of them. */
 const MAX_STEPS = 500_000_000;
 
 /**

@@ -61,8 +61,8 @@ interface RowsInput {
 const MAX_TALLNESS = 2.6;
 
 /**
- * Splits waves into several columns if the picture would be too tall otherwise. Lines pass columns in
- * lanes of their own, or straight across if these lanes alone would make it too tall.
+ * Splits waves into several columns if the picture would be too tall otherwise. Lines pass columns
+ * in separate lanes, or straight across if these lanes alone would make it too tall.
  */
 function layOutRows(input: RowsInput): Layout {
   const whole = layOutColumns(input, { tallest: Infinity, passages: true });
@@ -127,7 +127,7 @@ function layOutColumns({ waves, edges, widthOf }: RowsInput, { tallest, passages
   return stackRows(rows, edges);
 }
 
-/** Parts of about the same length, `most` at most. */
+/** Parts of about the same length, `most` at the longest. */
 function inParts(keys: readonly string[], most: number): (readonly string[])[] {
   const count = Math.ceil(keys.length / most);
   const length = Math.ceil(keys.length / Math.max(1, count));

@@ -35,7 +35,7 @@ export interface RowLayout {
   readonly height: number;
 }
 
-/** The height that an edge gets where it passes a column. */
+/** The height that an edge gets in a column that it passes. */
 const PASSAGE_HEIGHT = 8;
 /** Beyond this many passages edges lead straight across: nobody follows so many with the eye. */
 const MAX_PASSAGES = 5000;

@@ -20,7 +20,7 @@ const TITLE_WIDTH = 22;
 const LEAST_WIDTH = 420;
 
 /**
- * The plan as a picture of its own (SVG 1.1, no scripts, no fonts, nothing loaded): waves as
+ * The plan as a picture (SVG 1.1, no scripts, no fonts, nothing loaded): waves as
  * columns, the longest chain drawn stronger, light or dark as the reader's screen. Its description
  * says in words what it shows. No line break at its end.
  *
@@ -105,7 +105,7 @@ function footer(plan: PhasePlan, graph: PhaseGraph): string {
   return `${caption(plan, graph)}${chain}`;
 }
 
-/** Waves that are told one by one; a list of thousands helps nobody who hears it. */
+/** Waves that are described one by one; a list of thousands helps nobody who hears it. */
 const MOST_TOLD = 50;
 
 function description({ waves, longestChain }: PhaseGraph): string {

@@ -14,12 +14,12 @@ export function xml(text: string): string {
 const WIDE =
   /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\u{1f000}-\u{3ffff}]/u;
 
-/** About how wide a text is, in units of a letter: fonts differ, so with some room. */
+/** About how wide a text is, in units of a letter: fonts differ, so with some margin. */
 export function widthOf(text: string): number {
   return Array.from(text).reduce((sum, char) => sum + charWidth(char), 0);
 }
 
-/** The beginning of a text that is at most so wide, with … where something was left out. */
+/** The beginning of a text that is at most so wide, with … if something was left out. */
 export function fitted(text: string, width: number): string {
   if (text.length < 1000 && widthOf(text) <= width) {
     return text;

@@ -17,7 +17,7 @@ import { describeRules, type ReadSchema } from "./rule-fault.ts";
 import { addSchemas, DIALECT, uriOf, type SetSchema } from "./schema-set.ts";
 import { reasonOf } from "./unusable.ts";
 
-/** What came of checking one value: its faults, or why the schema cannot be used. */
+/** What came of checking one value: its errors, or why the schema cannot be used. */
 export type Verdict =
   | { readonly kind: "checked"; readonly faults: readonly SchemaFault[] }
   | { readonly kind: "unusable"; readonly reason: string };

@@ -7,7 +7,7 @@ import type { BrokenRule } from "./fault-plugin.ts";
 /** The value at a place in a schema, by its URI; undefined if there is none. */
 export type ReadSchema = (location: string) => unknown;
 
-/** Describes rules that were broken, one or more faults for each. */
+/** Describes rules that were broken, one or more errors for each. */
 export function describeRules(rules: readonly BrokenRule[], read: ReadSchema): SchemaFault[] {
   return rules.flatMap((rule) => {
     const schema = { rulesValue: read(rule.location), parentSchema: parentOf(rule, read) };

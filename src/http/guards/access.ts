@@ -6,9 +6,9 @@ import { createHash, timingSafeEqual } from "node:crypto";
 
 export interface GateOptions {
   readonly hosts: AllowedHosts;
-  /** Where set, every call needs it as a bearer token, except those with `config.public`. */
+  /** If set, every call needs it as a bearer token, except those with `config.public`. */
   readonly token?: string | undefined;
-  /** Where set, it opens calls with `config.metrics` too, and nothing else. */
+  /** If set, it opens calls with `config.metrics` too, and nothing else. */
   readonly metricsToken?: string | undefined;
   /** Origins whose pages may use the service beside its own. */
   readonly allowedOrigins: readonly string[];
@@ -122,7 +122,7 @@ function isMarked(request: FastifyRequest, mark: "public" | "metrics"): boolean 
 
 /**
  * Makes the check of an Authorization header against the token. Digests of one length are
- * compared, in constant time, so that an answer's delay tells nothing about the token.
+ * compared, in constant time, so that the time of a response reveals nothing about the token.
  */
 function bearerCheck(token: string): (authorization: string | undefined) => boolean {
   const expected = digest(token);

@@ -5,8 +5,8 @@ import { parseRequestTarget } from "./request-target.ts";
 
 /**
  * Answers what no route answers: 405 with the methods that the path does take, or 404. Must be
- * called before the routes are added. Carried out before a body is read, so that a wrong path is
- * not told about its body.
+ * called before the routes are added. Runs before a body is read, so that the error for a wrong
+ * path is not about its body.
  */
 export function refuseUnknownRoutes(app: FastifyInstance): void {
   const methods = new Map<string, Set<string>>();

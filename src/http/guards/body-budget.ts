@@ -5,8 +5,8 @@ import type { FastifyInstance } from "fastify";
 import { MAX_BODIES_BYTES, MAX_SMALL_BODY_BYTES } from "../../core/limits.ts";
 
 /**
- * Bounds the memory of request bodies that are read at the same time: a large one waits for room
- * before its first byte is read. Small ones never wait. Must be called after every hook that may
+ * Bounds the memory of request bodies that are read at the same time: a large one waits for its
+ * share before its first byte is read. Small ones never wait. Must be called after every hook that may
  * refuse a request without reading it.
  */
 export function limitBodyMemory(app: FastifyInstance, most = MAX_BODIES_BYTES): void {
@@ -42,7 +42,7 @@ function createRoom(most: number) {
     }
   };
   const take = ({ response, bytes, begin }: Waiting): void => {
-    // one that went away while it waited needs no room
+    // one that went away while it waited needs no memory
     if (!response.req.socket.destroyed) {
       taken += bytes;
       onceOver(response, () => {
@@ -60,7 +60,7 @@ function createRoom(most: number) {
   };
 }
 
-/** An answer that waits behind others on its connection is never closed if the connection is. */
+/** A response that waits for earlier ones on its connection is never closed if the connection is. */
 function onceOver(response: ServerResponse, done: () => void): void {
   const { socket } = response.req;
   const over = (): void => {

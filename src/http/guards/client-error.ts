@@ -46,9 +46,9 @@ export function createClientErrors(observe: Observe): ClientErrors {
 }
 
 /**
- * A request that was pipelined behind others is refused after their answers: written before them,
- * the refusal would be taken for the answer to a request that was carried out. Where the answer to
- * the broken request itself has begun, another one would end up inside it, so the connection is cut.
+ * A request that was pipelined after others is refused after their responses: written before them,
+ * the error would be taken for the response to a request that succeeded. If the response to the
+ * broken request itself has begun, an error would end up inside it, so the connection is closed.
  */
 function refuse(
   socket: Socket,

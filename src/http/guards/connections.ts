@@ -2,12 +2,12 @@ import type { Server } from "node:http";
 import type { Socket } from "node:net";
 
 export interface Connections {
-  /** Closes every connection on which no request is at work, those that never sent one included. */
+  /** Closes every connection without a running request, those that never sent one included. */
   closeUnused(): void;
 }
 
 /**
- * Knows which connections of a server have a request at work. Node's own `closeIdleConnections`
+ * Knows which connections of a server have a running request. Node's own `closeIdleConnections`
  * leaves out those that were opened and have sent nothing yet, as browsers and fetch keep them.
  */
 export function trackConnections(server: Server): Connections {

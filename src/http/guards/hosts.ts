@@ -16,7 +16,7 @@ export interface LocalEnd {
 
 /**
  * True for a Host header that names this service: an address or name it is bound to, with the
- * port it is bound to, or a name that was allowed. A web page that points a name of its own at
+ * port it is bound to, or a name that was allowed. A web page that points its own name at
  * 127.0.0.1 (DNS rebinding) thus gets no answer.
  */
 export function isOwnHost(host: string, hosts: AllowedHosts, end: LocalEnd): boolean {

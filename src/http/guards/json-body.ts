@@ -12,7 +12,7 @@ export function acceptOnlyJson(app: FastifyInstance): void {
   const decoder = new TextDecoder("utf-8", { fatal: true });
   app.addHook("onRequest", ({ raw: { headers } }, _reply, done) => {
     if (headers["content-length"] === "0") {
-      // curl and others name a type even where nothing follows
+      // curl and others name a type even if nothing follows
       delete headers["content-type"];
     }
     done();
@@ -91,7 +91,7 @@ const BRACKET = 0x5b;
 const BACKSLASH = 0x5c;
 const BRACE = 0x7b;
 
-/** Where every field is optional, no body at all says the same as an empty object. */
+/** If every field is optional, no body means an empty object. */
 export async function emptyBodyAsObject(request: FastifyRequest): Promise<void> {
   if (request.body === undefined) {
     request.body = {};

@@ -1,6 +1,6 @@
 /** What a request line names: a path, and in the absolute form (`GET http://host/path`) a host too. */
 export interface RequestTarget {
-  /** `name:port` as it stands in the request line; null in the ordinary form. */
+  /** `name:port` as in the request line; null in the ordinary form. */
   readonly host: string | null;
   /** Without the query. */
   readonly path: string;

@@ -5,7 +5,7 @@ import { resolveSession } from "../../store/sessions/read.ts";
 import type { Store } from "../../store/store.ts";
 import { problemOf } from "../problem.ts";
 
-/** Refusals that judge what a request holds, not where it goes. */
+/** Errors about the content of a request, not about its target. */
 const JUDGING: ReadonlySet<number> = new Set([400, 413, 415, 422]);
 
 /**

@@ -15,7 +15,7 @@ import { type ParameterTypes, parameterTypes, type QueryText, readQuery } from "
  * unknown is dropped. Query parameters arrive as text and are read strictly by their schema.
  *
  * A validator answers with the value, or with a RepriseError `invalid_request` that lists every
- * fault.
+ * problem.
  */
 export function createValidatorCompiler(): FastifySchemaCompiler<TSchema> {
   const ajv = new Ajv2020({
@@ -61,8 +61,8 @@ export function invalidRequest(faults: readonly Fault[]): RepriseError {
   return new RepriseError(
     "invalid_request",
     faults.length === 1
-      ? "The request is invalid. Fix the fault that is listed and send it again."
-      : `The request is invalid in ${faults.length} places. Fix the faults that are listed and send it again.`,
+      ? "The request is invalid. Fix the listed problem and send it again."
+      : `The request is invalid in ${faults.length} places. Fix the listed problems and send it again.`,
     { faults },
   );
 }

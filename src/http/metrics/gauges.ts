@@ -13,7 +13,7 @@ import { singleFlight } from "./single-flight.ts";
 import type { Streams } from "../stream/streams.ts";
 import type { PromClient } from "./instruments.ts";
 
-/** What is looked at when somebody asks, instead of being counted. */
+/** What is read when somebody asks, instead of being counted. */
 export interface Gauges {
   readonly store: Store;
   readonly streams: Pick<Streams, "open" | "watched">;
@@ -21,7 +21,7 @@ export interface Gauges {
   readonly version: string;
 }
 
-/** Makes one gauge; `look` gives its values whenever somebody asks, none where it cannot. */
+/** Makes one gauge; `look` gives its values whenever somebody asks, none if it cannot. */
 type AddGauge = (gauge: {
   readonly name: string;
   readonly help: string;
@@ -29,7 +29,7 @@ type AddGauge = (gauge: {
   readonly look: (set: (value: number, label?: string) => void) => void | Promise<void>;
 }) => void;
 
-/** Registers the gauges. Where the database does not answer, what it would be asked has no value. */
+/** Registers the gauges. If the database does not respond, its gauges have no value. */
 export function createGauges(prom: PromClient, registry: Registry, gauged: Gauges): void {
   const add: AddGauge = ({ name, help, label, look }) => {
     const gauge = new prom.Gauge({

@@ -2,7 +2,7 @@ import { isRepriseError } from "../../core/errors.ts";
 import type { Store } from "../../store/store.ts";
 import type { Observe } from "./observation.ts";
 
-/** The same store; how long each operation took, its waiting included, is told to `observe`. */
+/** The same store; how long each operation took, its waiting included, is reported to `observe`. */
 export function instrumentedStore(store: Store, observe: Observe): Store {
   const timed = async <Output>(
     operation: "read" | "write",

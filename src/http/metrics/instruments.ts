@@ -39,7 +39,7 @@ function requestInstruments(prom: PromClient, registry: Registry): Observe {
   });
   const unreadable = new prom.Counter({
     name: "reprise_http_unreadable_requests_total",
-    help: "Requests that were refused before a route was looked for: too slow, too large or no HTTP.",
+    help: "Requests that were refused before routing: too slow, too large or no HTTP.",
     labelNames: ["status"],
     registers,
   });
@@ -57,7 +57,7 @@ function requestInstruments(prom: PromClient, registry: Registry): Observe {
   };
 }
 
-/** Clients may send some thirty others; each would be a series of its own. */
+/** Clients may send some thirty others; each would be a separate series. */
 function knownMethod(method: string): string {
   return ["GET", "HEAD", "POST"].includes(method) ? method : "other";
 }
@@ -103,7 +103,7 @@ function databaseInstruments(prom: PromClient, registry: Registry): Observe {
   const registers = [registry];
   const appends = new prom.Counter({
     name: "reprise_appends_total",
-    help: "Messages that clients appended and were told of as stored; a repeat with its key counts too.",
+    help: "Messages that were acknowledged to clients; a repeat with its key counts too.",
     registers,
   });
   const bytes = new prom.Counter({
@@ -113,7 +113,7 @@ function databaseInstruments(prom: PromClient, registry: Registry): Observe {
   });
   const probes = new prom.Counter({
     name: "reprise_readiness_probes_total",
-    help: "Probes of readiness that were carried out, by result: ready, failed, late.",
+    help: "Readiness probes, by result: ready, failed, late.",
     labelNames: ["result"],
     registers,
   });

@@ -102,7 +102,7 @@ const LAG_SECONDS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5];
 function measureEventLoop(prom: PromClient, registry: Registry): () => void {
   const lag = new prom.Histogram({
     name: "reprise_event_loop_lag_seconds",
-    help: "How late the event loop comes to a timer, looked at every 100 ms.",
+    help: "How late the event loop comes to a timer, measured every 100 ms.",
     buckets: LAG_SECONDS,
     registers: [registry],
   });

@@ -1,6 +1,6 @@
 /**
- * What the service tells of itself while it works. Nothing in one is a client's own text: methods,
- * routes and statuses are of closed sets, so whoever counts them needs no bound of its own.
+ * What the service reports about itself while it runs. Nothing in one is a client's own text: methods,
+ * routes and statuses are of closed sets, so whoever counts them needs no bound.
  */
 export type Observation =
   | {
@@ -8,7 +8,7 @@ export type Observation =
       readonly method: string;
       /** The pattern of the route, or `none`. */
       readonly route: string;
-      /** The status, or `none` where the client was gone before it. */
+      /** The status, or `none` if the client was gone before it. */
       readonly status: string;
       readonly ms: number;
     }
@@ -24,7 +24,7 @@ export type Observation =
     }
   /** A stream whose reader took nothing was cut. */
   | { readonly kind: "stalled" }
-  /** Of readiness; `late` where it took longer than anybody waits. */
+  /** Of readiness; `late` if it took longer than anybody waits. */
   | { readonly kind: "probe"; readonly result: "ready" | "failed" | "late" }
   | {
       readonly kind: "operation";

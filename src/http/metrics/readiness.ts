@@ -9,8 +9,8 @@ import { singleFlight } from "./single-flight.ts";
 
 export interface Readiness {
   /**
-   * Resolves while the service can store and read. However many ask, one probe is at work at a time
-   * and its result stands for a second.
+   * Resolves while the service can store and read. However many ask, one probe runs at a time and
+   * its result is used for a second.
    *
    * Error codes: `database_unavailable`, whatever the database's own failure was;
    * `shutting_down` once `retire` was called.
@@ -22,7 +22,7 @@ export interface Readiness {
 
 export interface ReadinessParts {
   readonly store: Store;
-  /** Told when the service stops being ready and when it is so again, not of every probe. */
+  /** Called when the service stops being ready and when it is ready again, not for every probe. */
   readonly log: Log;
   readonly observe: Observe;
 }
@@ -72,11 +72,11 @@ function lateProbe(): RepriseError {
   );
 }
 
-/** Nobody without a token is told what the database said. */
+/** Nobody without a token learns what the database said. */
 function notReady(cause?: unknown): RepriseError {
   return new RepriseError(
     "database_unavailable",
-    "The service cannot store anything at the moment; try again.",
+    "The service cannot store anything now; try again.",
     { cause },
   );
 }

@@ -52,8 +52,8 @@ function routeOf(request: FastifyRequest): string {
 }
 
 /**
- * Logs a failure of the service itself: the error's name, where it was thrown, and of the database
- * why. Any other message is left out, because an engine's or a parser's may quote what a client
+ * Logs a failure of the service itself: the error's name and stack, and the cause if the database
+ * failed. Any other message is left out, because an engine's or a parser's may quote what a client
  * sent.
  */
 export function logFailure(log: Log, error: unknown, id?: string): void {

@@ -1,6 +1,6 @@
 /** How work is shared among those who ask for it. */
 export interface SingleFlightOptions<Output> {
-  /** Never carried out twice at a time, however long it takes. */
+  /** Never runs twice at a time, however long it takes. */
   readonly work: () => Promise<Output>;
   /** A result is given to everybody who asks so long after it came, failures too. */
   readonly freshMs: number;
@@ -30,7 +30,7 @@ export function singleFlight<Output>(sharing: SingleFlightOptions<Output>): () =
     done.then(settled, settled);
     freshUntil = Number.POSITIVE_INFINITY;
     answer = within(done, sharing);
-    // whoever asked handles it; that nobody does is no fault
+    // whoever asked handles it; that nobody does is no error
     answer.catch(() => undefined);
     return answer;
   };

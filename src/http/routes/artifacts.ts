@@ -16,10 +16,10 @@ const Entry = Type.Object(
   {
     id: Type.Unsafe<string | null>({
       type: ["string", "null"],
-      description: "Null for a broken file whose id cannot be told.",
+      description: "Null for a broken file whose id is unknown.",
     }),
     title: Type.Unsafe<string | null>({ type: ["string", "null"] }),
-    published: Type.Boolean({ description: "False where only the id is known." }),
+    published: Type.Boolean({ description: "False if only the id is known." }),
     source: Type.Unsafe<"built-in" | "project">({ type: "string", enum: ["built-in", "project"] }),
     error: Type.Optional(
       Type.String({ description: "Of a schema that cannot be used: its file and what is wrong." }),

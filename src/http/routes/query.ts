@@ -2,7 +2,7 @@ import type { TSchema } from "typebox";
 
 import type { Fault } from "../../core/errors.ts";
 
-/** A query as it came: the text of each parameter, or a list where one was given several times. */
+/** A query as it came: the text of each parameter, or a list if one was given several times. */
 export type QueryText = Readonly<Record<string, string | readonly string[]>>;
 
 /** Splits a query. The object has no prototype, so that no name means anything by itself. */
@@ -22,7 +22,7 @@ export function parseQuery(query: string): QueryText {
 /**
  * Reads text as the types that its schema asks for: whole numbers in plain digits, `true` and
  * `false`. Other text stays text, which the validator then refuses. A parameter that is given
- * twice is a fault: two parts of a system could each believe another one.
+ * twice is an error: two parts of a system could each believe another one.
  */
 export function readQuery(
   query: QueryText,

@@ -32,7 +32,7 @@ const PHASE_PLAN = "dev/phase-plan@1";
 
 const ValidateArtifactRequest = Type.Object(
   {
-    text: Type.String({ description: "the artifact as it stands in its file" }),
+    text: Type.String({ description: "the artifact as it is in its file" }),
     syntax: Type.Optional(
       Type.Unsafe<"json" | "yaml">({ type: "string", enum: ["json", "yaml"], default: "json" }),
     ),
@@ -74,7 +74,7 @@ const ArtifactReport = Type.Object(
 
 const schema = {
   operationId: "validateArtifact",
-  summary: "Validates an artifact and tells every finding with its place; nothing is stored",
+  summary: "Validates an artifact and reports every finding with its position; nothing is stored",
   description:
     "Answers 200 for an invalid artifact too: `valid` is false then, and `findings` say where and why. Nothing is stored.",
   querystring: NoQuery,

@@ -17,7 +17,7 @@ export interface Heartbeats {
   begin(target: HeartbeatTarget): Heartbeat;
 }
 
-/** Parts of the longest silence: so many times in it the streams are looked after that are due. */
+/** Parts of the longest silence: so many times in it the timer serves the streams that are due. */
 const PARTS = 60;
 /** A timer that fires more often would do nothing but that. */
 const SHORTEST_TICK_MS = 5;
@@ -25,7 +25,7 @@ const SHORTEST_TICK_MS = 5;
 /**
  * Sends each stream a comment before it was silent for `silenceMs`, unless bytes wait that its
  * client has not taken. ONE timer serves them all, and runs only while there is a stream: it goes
- * round a wheel of slots, and a stream stands in the slot at which the timer was when it last wrote.
+ * round a wheel of slots, and a stream is in the slot at which the timer was when it last wrote.
  * So the streams of a slot have been silent for a round when the timer is back there.
  */
 export function createHeartbeats(silenceMs: number): Heartbeats {

@@ -4,7 +4,7 @@ import type { Store } from "../../store/store.ts";
 export interface SessionWatcher {
   /** Begins to watch a session. `close` ends it; every subscription must be closed. */
   subscribe(sessionId: string): Subscription;
-  /** Sessions that are watched at the moment. */
+  /** Sessions that are watched now. */
   readonly watched: number;
   close(): void;
 }
@@ -19,15 +19,15 @@ export interface Subscription {
 
 export interface SessionWatcherOptions {
   readonly store: Store;
-  /** Time between two looks at what other processes have written. */
+  /** Time between two polls for what other processes have written. */
   readonly pollMs: number;
-  /** Told when a look fails after one that did not; the next one makes up for it. */
+  /** Called when a poll fails after one that did not; the next one makes up for it. */
   readonly onFailure: (error: unknown) => void;
 }
 
 /**
- * Tells streams when to read. This process's commits wake their sessions at once; other processes'
- * are found by ONE look every `pollMs`, however many streams there are, and only while there is
+ * Wakes streams when they should read. This process's commits wake their sessions at once; other processes'
+ * are found by ONE poll every `pollMs`, however many streams there are, and only while there is
  * one. All of it are hints: what is sent is always read from the table.
  */
 export function createSessionWatcher(options: SessionWatcherOptions): SessionWatcher {
@@ -77,7 +77,7 @@ export function createSessionWatcher(options: SessionWatcherOptions): SessionWat
 
 interface WatchedSession {
   readonly subscribers: Set<Subscriber>;
-  /** As of the last look; null before the first one. */
+  /** As of the last poll; null before the first one. */
   seen: ReadPosition | null;
   wake(): void;
 }
@@ -130,7 +130,7 @@ function startLooking(
   { store, pollMs, onFailure }: SessionWatcherOptions,
   sessions: ReadonlyMap<string, WatchedSession>,
 ): () => void {
-  // a look that failed has used up `mayHaveChanged`'s answer: it stands until one succeeds
+  // a poll that failed has used up `mayHaveChanged`'s answer: it is kept until one succeeds
   let changed = true;
   const look = async (): Promise<void> => {
     changed = (await store.mayHaveChanged()) || changed;
@@ -152,7 +152,7 @@ function startLooking(
       await look();
       failing = false;
     } catch (error) {
-      // twice a second for as long as the database is away would tell nothing more
+      // twice a second for as long as the database is away would add nothing
       if (!failing) {
         failing = true;
         onFailure(error);

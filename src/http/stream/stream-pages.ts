@@ -12,25 +12,25 @@ export interface StreamPosition {
 
 /** Messages of a stream as they go to its client. */
 export interface EventPage {
-  /** Null where there is no message. */
+  /** Null if there is no message. */
   readonly bytes: Buffer | null;
   readonly lastSeq: number | undefined;
   /** When each of the messages was stored, in milliseconds since 1970. */
   readonly storedMs: readonly number[];
-  /** True when more messages stand behind these. */
+  /** True if more messages follow. */
   readonly more: boolean;
   /** Of the same moment: an ended session without `more` gets nothing after this page. */
   readonly state: SessionState;
 }
 
 /**
- * Reads what stands behind a position, as much as a stream sends at once. Error codes:
+ * Reads what follows a position, as much as a stream sends at once. Error codes:
  * `session_not_found`, `database_*`.
  */
 export type ReadPage = (position: StreamPosition) => Promise<EventPage>;
 
 /**
- * Makes the reader of all streams. Those that stand at the same position and ask before the read
+ * Makes the reader of all streams. Those that wait at the same position and ask before the read
  * has begun share it: a message that ten streams wait for is read and written as JSON once.
  */
 export function createPageReader(store: Store, unsentBytes: number): ReadPage {
@@ -71,7 +71,7 @@ export function createPageReader(store: Store, unsentBytes: number): ReadPage {
   };
 }
 
-/** JSON has no line breaks of its own, so one `data` line holds the whole message. */
+/** This JSON has no line breaks, so one `data` line holds the whole message. */
 function eventOf(message: Message): string {
   return `id: ${message.seq}\nevent: message\ndata: ${JSON.stringify(messageInfo(message))}\n\n`;
 }

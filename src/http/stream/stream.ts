@@ -73,7 +73,7 @@ export async function sendMessages(stream: MessageStream): Promise<StreamEnd> {
 /** What the loop keeps of a page while it waits: the messages themselves are let go. */
 type SentPage = Pick<EventPage, "lastSeq" | "more" | "state">;
 
-/** Null once the session was deleted: the stream ends, and a client that asks again is told so. */
+/** Null once the session was deleted: the stream ends, and a client that asks again gets 404. */
 async function sendNext(
   stream: MessageStream,
   position: StreamPosition,

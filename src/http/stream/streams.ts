@@ -16,8 +16,8 @@ export interface Streams {
   readonly open: number;
   readonly watched: number;
   /**
-   * Answers with a stream from the position on, or with `nothing left` and no answer where the
-   * session has ended and nothing is behind it. A failure after the answer began cuts the
+   * Answers with a stream from the position on, or with `nothing left` and no response if the
+   * session has ended and nothing follows. A failure after the answer began cuts the
    * connection: the client resumes by its last id.
    *
    * Error codes: `session_not_found`, `database_*`, before anything is answered.
@@ -57,7 +57,7 @@ export interface StreamsOptions {
   /** No stream is silent for longer, in milliseconds. */
   readonly heartbeatMs: number;
   readonly observe: Observe;
-  /** With the id of the request whose stream failed, where it was one. */
+  /** With the id of the request whose stream failed, if it was one. */
   readonly onFailure: (error: unknown, id?: string) => void;
 }
 
@@ -152,7 +152,7 @@ async function answer(
   over: AbortController,
   send: () => Promise<StreamEnd>,
 ): Promise<void> {
-  // writing to a connection that has just gone is no failure of ours
+  // writing to a connection that has just gone is not our failure
   response.on("error", () => over.abort());
   response.once("close", () => over.abort());
   if (response.destroyed) {
