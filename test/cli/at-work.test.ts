@@ -3,11 +3,11 @@ import { hostname } from "node:os";
 import { describe, expect, it } from "vitest";
 
 import { detailOf, rowsOf } from "../helpers/sessions/seed.ts";
-import { ID, slowThenFast, startAnswer, WORDS } from "../helpers/slow-answer.ts";
+import { heldThenFast, ID, slowThenFast, startAnswer, WORDS } from "../helpers/slow-answer.ts";
 
 describe("while an exchange is running", () => {
   it("[CLI-38] another exchange is refused with the name of the running one; its message is not stored", async () => {
-    const { home, server } = await slowThenFast();
+    const { home, provider } = await heldThenFast();
     const running = await startAnswer(home);
     const refused = await home.call(["--session", ID, "-p", "in between"]);
     expect(refused).toMatchObject({ code: 6, stdout: "" });
@@ -28,7 +28,7 @@ describe("while an exchange is running", () => {
     const detail = await detailOf(home, ID);
     expect(detail).toMatchObject({ activity: "running" });
     expect(rowsOf(detail)).toEqual([[1, "user", "the question"]]);
-    expect(server.requests()).toHaveLength(1);
+    expect(provider.requests).toHaveLength(1);
   });
 
   it("[CLI-53] --wait starts after the running exchange is done", async () => {
@@ -45,12 +45,13 @@ describe("while an exchange is running", () => {
   });
 
   it("[CLI-53] [CLI-121] --take-over takes the session: the other exchange stores nothing more", async () => {
-    const { home } = await slowThenFast(WORDS.slice(0, 200));
+    const { home, release } = await heldThenFast();
     const running = await startAnswer(home);
     expect(await home.call(["--session", ID, "-p", "mine", "--take-over"])).toMatchObject({
       code: 0,
       stdout: "a short one\n",
     });
+    release();
     const lost = await running.finished;
     expect(lost.code).toBe(1);
     expect(lost.stderr).toMatch(/^reprise: This exchange no longer holds [^\n]* \[lease_lost\]\n/);
@@ -62,10 +63,11 @@ describe("while an exchange is running", () => {
   });
 
   it("[CLI-41] ending the session stops the exchange: it stores nothing more", async () => {
-    // noticed at the next checkpoint, at the latest when the lease is renewed
-    const { home } = await slowThenFast(WORDS.slice(0, 150));
+    const { home, release } = await heldThenFast();
     const running = await startAnswer(home);
     expect((await home.call(["sessions", "end", ID])).code).toBe(0);
+    // noticed at the next checkpoint, at the latest when the lease is renewed
+    release();
     const stopped = await running.finished;
     expect(stopped.code).toBe(5);
     expect(stopped.stderr).toMatch(/^reprise: The session was ended[^\n]* \[session_ended\]\n$/);

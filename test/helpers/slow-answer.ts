@@ -1,6 +1,9 @@
+import { onTestFinished } from "vitest";
+
 import { type ModelServer, startModelServer } from "./model-server.ts";
 import type { Running } from "./process.ts";
 import { freshHome, type Home } from "./reprise.ts";
+import { type ScriptedProvider, startScriptedProvider } from "./scripted-provider.ts";
 import { idLike, seed } from "./sessions/seed.ts";
 
 /** The session of `slowThenFast`. */
@@ -17,6 +20,28 @@ export async function slowThenFast(first = WORDS): Promise<{ home: Home; server:
   const home = freshHome({ ...server.env("openai"), REPRISE_MODEL: "openai:test" });
   await seed(home, { id: ID });
   return { home, server };
+}
+
+export interface HeldAnswer {
+  readonly home: Home;
+  readonly provider: ScriptedProvider;
+  /** Sends the rest of the first answer. */
+  release(): void;
+}
+
+/** The first answer stops after two words until it is released; every later one is short. */
+export async function heldThenFast(): Promise<HeldAnswer> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const text = (words: string) => ({ kind: "text", text: words }) as const;
+  const provider = await startScriptedProvider("openai", (index) =>
+    index === 0
+      ? [text("w0 w1 "), { kind: "wait", until: promise }, text("and the rest")]
+      : [text("a short one")],
+  );
+  onTestFinished(() => provider[Symbol.asyncDispose]());
+  const home = freshHome(provider.env);
+  await seed(home, { id: ID });
+  return { home, provider, release: () => resolve() };
 }
 
 /** Starts an exchange and waits until some of its answer has been shown. */
