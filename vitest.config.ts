@@ -4,6 +4,7 @@ import { closingLine } from "./test/helpers/closing-line.ts";
 import { LongestFirst } from "./test/helpers/longest-first.ts";
 import { memoryFolder } from "./test/helpers/memory-folder.ts";
 import { testLevel } from "./test/helpers/size.ts";
+import { ONLY_TORTURE } from "./test/torture/sizes.ts";
 
 // for this process, the tests' and those that they start; no test needs what survives a power cut
 process.env["TMPDIR"] ??= memoryFolder() ?? undefined;
@@ -49,7 +50,14 @@ export default defineConfig({
     projects: [
       {
         extends: true,
-        test: { name: "sqlite", include: ["test/**/*.test.ts"] },
+        test: {
+          name: "sqlite",
+          include: ["test/**/*.test.ts"],
+          exclude:
+            testLevel() === "test"
+              ? Object.values(ONLY_TORTURE).flatMap(({ files }): readonly string[] => files)
+              : [],
+        },
       },
       {
         // the same cases once more, on the other engine

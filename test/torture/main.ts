@@ -1,7 +1,7 @@
 import { parseArgs } from "node:util";
 
 import { runLongTests, type TortureOptions } from "./long-tests.ts";
-import { SIZED_TESTS, type SizedTest } from "./sizes.ts";
+import { ONLY_TORTURE, SIZED_TESTS, type SizedTest } from "./sizes.ts";
 
 /** A separate torture: prints what it did and measured, and throws if a promise was broken. */
 export interface Torture {
@@ -29,7 +29,10 @@ const PROGRAMS: Readonly<Record<string, Program>> = {
   },
 };
 
-const TESTS: Readonly<Record<string, SizedTest>> = SIZED_TESTS;
+const TESTS: Readonly<Record<string, Pick<SizedTest, "what" | "files">>> = {
+  ...SIZED_TESTS,
+  ...ONLY_TORTURE,
+};
 
 /** Every test that has a PostgreSQL version; `npm test` runs some of them only. */
 const POSTGRES = "postgres";

@@ -13,6 +13,18 @@ export interface SizedTest {
 
 export type SizedName = keyof typeof SIZED_TESTS;
 
+/** What `npm test` leaves to the tortures: much work for what changes rarely. */
+export const ONLY_TORTURE = {
+  faults: {
+    what: "A disk that is full, locked, damaged or read-only beneath the real service, and text of every kind through it",
+    files: ["test/torture/faults.test.ts", "test/torture/text.test.ts"],
+  },
+  package: {
+    what: "The command line and the library as a package holds them",
+    files: ["test/e2e/package.test.ts"],
+  },
+} as const satisfies Readonly<Record<string, Pick<SizedTest, "what" | "files">>>;
+
 /** The sizes of all tests that have one, so that they can be compared. */
 export const SIZED_TESTS = {
   arguments: {
@@ -25,7 +37,7 @@ export const SIZED_TESTS = {
   benches: {
     what: "Benches at a small scale, so that each still measures: benches",
     files: ["test/bench/benches.test.ts"],
-    test: 2,
+    test: 1,
     short: 100,
     long: 100,
   },
