@@ -2,6 +2,7 @@ import type { BaseChatModel } from "@langchain/core/language_models/chat_models"
 
 import type { ModelConfig } from "../../exchange/models/config.ts";
 import { type ModelSettings, modelSettings } from "../../exchange/models/settings.ts";
+import { receiveStreams } from "./receive-stream.ts";
 
 /**
  * The chat model behind `provider:model`, loading only that provider's client. Nothing is sent yet.
@@ -37,7 +38,7 @@ interface Opening extends ModelSettings {
 
 async function openAnthropic(opening: Opening): Promise<BaseChatModel> {
   const { model, apiKey, baseUrl, config } = opening;
-  const { AnthropicClient } = await import("./anthropic-client.ts");
+  const { ChatAnthropic } = await import("@langchain/anthropic");
   const fields = {
     model,
     apiKey,
@@ -46,7 +47,7 @@ async function openAnthropic(opening: Opening): Promise<BaseChatModel> {
     maxRetries: 0,
     clientOptions: { authToken: null, logLevel: "off", timeout: config.timeoutMs } as const,
   };
-  return new AnthropicClient(fields, config.idle);
+  return receiveStreams(new ChatAnthropic(fields), config.idle);
 }
 
 async function openOpenAi(opening: Opening): Promise<BaseChatModel> {
@@ -66,17 +67,12 @@ async function openOpenAi(opening: Opening): Promise<BaseChatModel> {
       logLevel: "off",
     },
   } as const;
-  return openAiClient(fields, config.idle);
+  return receiveStreams(openAiClient(fields), config.idle);
 }
 
 async function openOllama(opening: Opening): Promise<BaseChatModel> {
   const { model, baseUrl, config, window } = opening;
-  const { OllamaClient } = await import("./ollama-client.ts");
-  const fields = {
-    model,
-    baseUrl,
-    numCtx: window,
-    maxRetries: 0,
-  };
-  return new OllamaClient(fields, config.idle);
+  const { ChatOllama } = await import("@langchain/ollama");
+  const client = new ChatOllama({ model, baseUrl, numCtx: window, maxRetries: 0 });
+  return receiveStreams(client, config.idle, () => client.client.abort());
 }

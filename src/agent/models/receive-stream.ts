@@ -1,3 +1,4 @@
+import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
 import { AIMessageChunk } from "@langchain/core/messages";
 import type { ChatGenerationChunk } from "@langchain/core/outputs";
 
@@ -5,7 +6,7 @@ import { RepriseError } from "../../core/errors.ts";
 import type { IdleLimits } from "../../exchange/models/config.ts";
 import { gatherArguments } from "./gather-arguments.ts";
 
-export interface ReceiveInput {
+interface ReceiveInput {
   readonly limits: IdleLimits;
   readonly signal: AbortSignal | undefined;
   /** Begins the stream; aborting the signal has to close its connection. */
@@ -13,14 +14,33 @@ export interface ReceiveInput {
 }
 
 /**
- * A provider's stream as Reprise receives it: with the arguments of tool calls in one piece
+ * Lets a client's streams arrive as Reprise needs them: with the arguments of tool calls in one piece
  * (`gatherArguments`), and given up if nothing of an answer arrives for too long. Comments, pings and
- * empty pieces do not count.
+ * empty pieces do not count. `onAbort` closes the connection of a client that checks its signal only
+ * when something arrives.
  *
- * Error codes: `model_unreachable`.
+ * Error codes of the streams: `model_unreachable`.
  */
-export function receiveStream(input: ReceiveInput): AsyncGenerator<ChatGenerationChunk> {
-  return gatherArguments(limitIdle(input));
+export function receiveStreams<Client extends BaseChatModel>(
+  client: Client,
+  limits: IdleLimits,
+  onAbort?: () => void,
+): Client {
+  const open = client._streamResponseChunks.bind(client);
+  client._streamResponseChunks = (messages, options, runManager) =>
+    gatherArguments(
+      limitIdle({
+        limits,
+        signal: options.signal,
+        open: (signal) => {
+          if (onAbort !== undefined) {
+            signal.addEventListener("abort", onAbort);
+          }
+          return open(messages, { ...options, signal }, runManager);
+        },
+      }),
+    );
+  return client;
 }
 
 async function* limitIdle(input: ReceiveInput): AsyncGenerator<ChatGenerationChunk> {
