@@ -32,6 +32,24 @@ export interface Bench {
   ): Promise<ExchangeResult & { readonly answer: string }>;
 }
 
+/** An agent with the built-in personas; without an environment, the demo answers. */
+export function agentOptions(
+  store: Store,
+  env: Readonly<Record<string, string>> = {},
+): AgentOptions {
+  return {
+    store,
+    models: modelConfig(env),
+    personas: {
+      userDir: null,
+      builtinDir: fileURLToPath(new URL("../../personas", import.meta.url)),
+      trust: TRUSTED,
+    },
+    protectedPaths: [],
+    owner: thisProcess("test"),
+  };
+}
+
 /** A session in an empty folder, on a real database, with an exchanger on a loopback model server. */
 export async function openBench(
   server: Pick<ModelServer, "env">,
@@ -45,15 +63,12 @@ export async function openBench(
   const store = await openStoreAt(database);
   onTestFinished(() => store.close());
   const parts: AgentOptions = {
-    store,
-    models: modelConfig({ ...server.env("openai"), REPRISE_MODEL: "openai:gpt-test", ...env }),
-    personas: {
-      userDir: null,
-      builtinDir: fileURLToPath(new URL("../../personas", import.meta.url)),
-      trust: TRUSTED,
-    },
+    ...agentOptions(store, {
+      ...server.env("openai"),
+      REPRISE_MODEL: "openai:gpt-test",
+      ...env,
+    }),
     protectedPaths: [database],
-    owner: thisProcess("test"),
     ...(typeof changed === "function" ? changed(store) : changed),
   };
   const exchanger = createExchanger(parts);

@@ -5,7 +5,7 @@ import { sql } from "kysely";
 import { readLease } from "../../../src/store/leases/lease.ts";
 import type { Store } from "../../../src/store/store.ts";
 import type { Running } from "../process.ts";
-import { TABLES } from "../sessions/steps.ts";
+import { TABLES } from "../sessions/stored.ts";
 
 /** Stopped inside a transaction, a process would rightly hold up everybody else for a while. */
 export async function stopBetweenWrites({ child }: Running, store: Store): Promise<void> {

@@ -1,12 +1,9 @@
-import { fileURLToPath } from "node:url";
-
-import { AIMessage, type BaseMessage, HumanMessage, ToolMessage } from "@langchain/core/messages";
+import { AIMessage, type BaseMessage, ToolMessage } from "@langchain/core/messages";
 import { emptyCheckpoint } from "@langchain/langgraph-checkpoint";
 
 import { createCheckpointSaver } from "../../../src/langgraph/saver.ts";
 import { summaryMessage } from "../../../src/agent/compaction/view.ts";
 import { createExchanger } from "../../../src/agent/exchange.ts";
-import { modelConfig } from "../../../src/exchange/models/config.ts";
 import { thisProcess } from "../../../src/store/leases/this-process.ts";
 import { threadId } from "../../../src/core/threads.ts";
 import type { Caller } from "../../../src/core/origins.ts";
@@ -23,7 +20,8 @@ import { createSessionOnce } from "../../../src/store/sessions/create-once.ts";
 import { acceptChoices, acceptMessages } from "../../../src/store/sessions/waiting.ts";
 import { readSession } from "../../../src/store/sessions/read.ts";
 import type { Store } from "../../../src/store/store.ts";
-import { TRUSTED } from "../trust.ts";
+import { agentOptions } from "../exchanger.ts";
+import { type Config, pendingQuestions, putMessages, startOf } from "./thread.ts";
 
 const WORDS = ["größer", "日本語", "😀👩‍👩‍👧", "a\tb\nc", "'; --", '"{$m:1}"', "\u202eright", "plain"];
 const AT_ONCE = 32;
@@ -128,29 +126,34 @@ async function talk(
   { id, messages }: { readonly id: string; readonly messages: number },
 ): Promise<void> {
   const { store, index } = maker;
-  let said = 0;
+  let stored = 0;
   let thread = newThread(threadId(id, 0));
   let early: { readonly config: Thread["config"]; readonly length: number } | null = null;
   const middle = Math.floor(messages / 2);
-  while (said < messages) {
-    if (said >= middle && said < middle + 4 && [1, 2].includes(index % 8) && thread.suffix === 0) {
+  while (stored < messages) {
+    if (
+      stored >= middle &&
+      stored < middle + 4 &&
+      [1, 2].includes(index % 8) &&
+      thread.suffix === 0
+    ) {
       const { thread_suffix } = await store.write(startThread, { id, archive: index % 8 === 1 });
       thread = newThread(threadId(id, thread_suffix), thread_suffix);
       early = null;
     }
-    const isLast = said + 4 >= messages;
-    said += await oneExchange(maker, { id, thread, said, cut: isLast && index % 9 === 4 });
+    const isLast = stored + 4 >= messages;
+    stored += await oneExchange(maker, { id, thread, stored, cut: isLast && index % 9 === 4 });
     early ??= { config: thread.config, length: thread.messages.length };
   }
   if (index % 13 === 5 && early !== null) {
     // another way from an early answer on: a list on top of the first one
     thread.config = early.config;
     thread.messages.length = early.length;
-    await oneExchange(maker, { id, thread, said, cut: false });
+    await oneExchange(maker, { id, thread, stored, cut: false });
   }
   if (index % 11 === 3) {
     const summary = summaryMessage({
-      text: "what was said so far",
+      text: "the messages so far",
       kept_from: thread.messages.at(-2)?.id ?? "",
       usage: USED,
     });
@@ -165,13 +168,12 @@ interface Thread {
   readonly suffix: number;
   /** The very objects that were put last: the saver then need not look at them again. */
   readonly messages: BaseMessage[];
-  config: Awaited<ReturnType<Maker["saver"]["put"]>>;
+  config: Config;
   version: number;
 }
 
 function newThread(id: string, suffix = 0): Thread {
-  const config = { configurable: { thread_id: id, checkpoint_ns: "" } };
-  return { id, suffix, messages: [], config, version: 0 };
+  return { id, suffix, messages: [], config: startOf(id), version: 0 };
 }
 
 async function oneExchange(
@@ -179,40 +181,25 @@ async function oneExchange(
   input: {
     readonly id: string;
     readonly thread: Thread;
-    readonly said: number;
+    readonly stored: number;
     readonly cut: boolean;
   },
 ): Promise<number> {
   const { store, saver, index } = maker;
-  const { id, thread, said } = input;
-  const text = `${WORDS[(index + said) % WORDS.length]} ${said} of ${index} ${"x".repeat(100)}`;
+  const { id, thread, stored } = input;
+  const text = `${WORDS[(index + stored) % WORDS.length]} ${stored} of ${index} ${"x".repeat(100)}`;
   const fence = await begin(maker, id, text);
-  const { rows } = await store.read(
-    async ({ db }) => ({
-      rows: await db
-        .selectFrom("messages")
-        .select(["message_id", "content"])
-        .where("session_id", "=", id)
-        .where("checkpointed", "=", 0)
-        .where("archived", "=", 0)
-        .orderBy("seq")
-        .execute(),
-    }),
-    null,
-  );
-  const asked = rows.map(
-    ({ message_id, content }) => new HumanMessage({ id: message_id, content }),
-  );
+  const asked = await pendingQuestions(store, id);
   await put(maker, thread, { id, fence, added: asked });
-  const call = `call-${index}-${said}`;
+  const call = `call-${index}-${stored}`;
   const calling = new AIMessage({
-    id: `calls-${said}`,
+    id: `calls-${stored}`,
     content: "",
     tool_calls: [{ id: call, name: "read_file", args: { path: "läs mig.md", 7: [1, null, "\0"] } }],
     usage_metadata: USED,
   });
-  const result = new ToolMessage({ id: `result-${said}`, content: text, tool_call_id: call });
-  const hasTools = said % 3 === 1 || input.cut;
+  const result = new ToolMessage({ id: `result-${stored}`, content: text, tool_call_id: call });
+  const hasTools = stored % 3 === 1 || input.cut;
   if (hasTools) {
     await put(maker, thread, { id, fence, added: [calling] });
   }
@@ -232,7 +219,7 @@ async function oneExchange(
     await store.write(releaseLease, { fence, finished: false, failure });
     return asked.length + 3;
   }
-  const answer = new AIMessage({ id: `answer-${said}`, content: text, usage_metadata: USED });
+  const answer = new AIMessage({ id: `answer-${stored}`, content: text, usage_metadata: USED });
   await put(maker, thread, { id, fence, added: hasTools ? [result, answer] : [answer] });
   await store.write(finishExchange, { fence, thread_id: thread.id });
   return asked.length + (hasTools ? 3 : 1);
@@ -258,19 +245,12 @@ async function put(
 ): Promise<void> {
   thread.messages.push(...input.added);
   thread.version += 1;
-  const checkpoint = {
-    ...emptyCheckpoint(),
-    channel_values: { messages: [...thread.messages], "branch:to:tools": thread.version % 2 },
-    channel_versions: { messages: thread.version, "branch:to:tools": thread.version },
-  };
-  thread.config = await saver
-    .holding(input.fence)
-    .put(
-      thread.config,
-      checkpoint,
-      { source: "loop", step: thread.version, parents: {} },
-      { messages: thread.version, "branch:to:tools": thread.version },
-    );
+  thread.config = await putMessages(saver.holding(input.fence), {
+    after: thread.config,
+    messages: thread.messages,
+    version: thread.version,
+    others: { "branch:to:tools": thread.version % 2 },
+  });
 }
 
 async function append(
@@ -314,17 +294,9 @@ async function countAhead(store: Store, id: string): Promise<void> {
   );
 }
 
-const BUILT_IN = fileURLToPath(new URL("../../../personas", import.meta.url));
-
 /** Two exchanges with the real agent, whose model answers at once. */
 async function realExchanges(store: Store, id: string): Promise<void> {
-  const exchanger = createExchanger({
-    store,
-    models: modelConfig({}),
-    personas: { userDir: null, builtinDir: BUILT_IN, trust: TRUSTED },
-    protectedPaths: [],
-    owner: thisProcess("test"),
-  });
+  const exchanger = createExchanger(agentOptions(store));
   const live = { listener: () => undefined, signal: new AbortController().signal };
   // the model and the folder of such a session have to be there
   const session = await store.read(readSession, { id });

@@ -1,24 +1,22 @@
-import { AIMessage, type BaseMessage, HumanMessage, ToolMessage } from "@langchain/core/messages";
-import { emptyCheckpoint } from "@langchain/langgraph-checkpoint";
+import { setTimeout as sleep } from "node:timers/promises";
+
+import { AIMessage, type BaseMessage, ToolMessage } from "@langchain/core/messages";
 import { onTestFinished } from "vitest";
 
 import { createCheckpointSaver } from "../../../src/langgraph/saver.ts";
 import { createExchanger } from "../../../src/agent/exchange.ts";
-import { modelConfig } from "../../../src/exchange/models/config.ts";
-import { thisProcess } from "../../../src/store/leases/this-process.ts";
 import type { Repair } from "../../../src/store/verify/repair.ts";
 import { verifySession } from "../../../src/store/verify/verify-session.ts";
-import { threadId } from "../../../src/core/threads.ts";
 import { appendUserMessage } from "../../../src/store/messages/append.ts";
-import { readPending } from "../../../src/store/messages/read.ts";
 import { startThread } from "../../../src/store/sessions/change.ts";
 import { createSession } from "../../../src/store/sessions/create.ts";
 import type { Operation, Store } from "../../../src/store/store.ts";
 import { createDatabase } from "../database.ts";
+import { agentOptions } from "../exchanger.ts";
 import { openStoreAt } from "../open-store.ts";
 import { execute } from "../engines.ts";
-import { TRUSTED } from "../trust.ts";
 import { repair } from "./repair.ts";
+import { currentThread, pendingQuestions, putMessages, startOf } from "./thread.ts";
 
 /** A session in a database of its own, and a hand that plants damage in it. */
 export interface Bench {
@@ -55,17 +53,7 @@ export async function openBench(): Promise<Bench> {
   const store = await openStoreAt(database.location);
   onTestFinished(() => store.close());
   const { id } = await store.write(createSession, { persona_name: "assistant" });
-  const exchanger = createExchanger({
-    store,
-    models: modelConfig({}),
-    personas: {
-      userDir: null,
-      builtinDir: new URL("../../../personas", import.meta.url).pathname,
-      trust: TRUSTED,
-    },
-    protectedPaths: [],
-    owner: thisProcess("test"),
-  });
+  const exchanger = createExchanger(agentOptions(store));
   return {
     store,
     id,
@@ -107,34 +95,14 @@ const dump: Operation<{ readonly id: string }, Dump> = async ({ db }, { id }) =>
 /** Checkpoints without a model: what the agent would put, message by message. */
 function puts(store: Store, id: string): Pick<Bench, "put" | "putAll" | "handOver"> {
   const saver = createCheckpointSaver({ store });
-  const thread = async (): Promise<string> => {
-    const suffix = await store.read(
-      (tx) =>
-        tx.db
-          .selectFrom("sessions")
-          .select("thread_suffix")
-          .where("id", "=", id)
-          .executeTakeFirstOrThrow(),
-      null,
-    );
-    return threadId(id, suffix.thread_suffix);
-  };
-  const latest = async () =>
-    saver.getTuple({ configurable: { thread_id: await thread(), checkpoint_ns: "" } });
+  const latest = async () => saver.getTuple(startOf(await currentThread(store, id)));
   const putAll = async (messages: readonly BaseMessage[]): Promise<void> => {
     const parent = await latest();
-    const version = Number(parent?.checkpoint.channel_versions["messages"] ?? 0) + 1;
-    const checkpoint = {
-      ...emptyCheckpoint(),
-      channel_values: { messages: [...messages] },
-      channel_versions: { messages: version },
-    };
-    await saver.put(
-      parent?.config ?? { configurable: { thread_id: await thread(), checkpoint_ns: "" } },
-      checkpoint,
-      { source: "loop", step: version, parents: {} },
-      { messages: version },
-    );
+    await putMessages(saver, {
+      after: parent?.config ?? startOf(await currentThread(store, id)),
+      messages,
+      version: Number(parent?.checkpoint.channel_versions["messages"] ?? 0) + 1,
+    });
   };
   const put = async (...added: BaseMessage[]): Promise<void> => {
     const before = (await latest())?.checkpoint.channel_values["messages"];
@@ -144,10 +112,7 @@ function puts(store: Store, id: string): Pick<Bench, "put" | "putAll" | "handOve
     put,
     putAll,
     handOver: async () => {
-      const pending = await store.read(readPending, { session_id: id });
-      await put(
-        ...pending.map(({ message_id, content }) => new HumanMessage({ id: message_id, content })),
-      );
+      await put(...(await pendingQuestions(store, id)));
     },
   };
 }
@@ -192,6 +157,8 @@ export async function usualSession(): Promise<Bench> {
   await bench.handOver();
   await bench.put(...toolRound("README.md"));
   await bench.put(answer("second answer"));
+  // times are milliseconds: verify would take a checkpoint's own for that of a row made anew
+  await sleep(2);
   await bench.append("and this one waits");
   return bench;
 }

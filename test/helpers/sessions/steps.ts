@@ -1,17 +1,14 @@
 import { AIMessage, type BaseMessage, HumanMessage, RemoveMessage } from "@langchain/core/messages";
 import { MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
-import { sql } from "kysely";
 
 import { createCheckpointSaver } from "../../../src/langgraph/saver.ts";
-import { threadId } from "../../../src/core/threads.ts";
 import { appendUserMessage } from "../../../src/store/messages/append.ts";
-import { readPending } from "../../../src/store/messages/read.ts";
 import { pruneThread } from "../../../src/store/checkpoints/prune.ts";
 import { startThread } from "../../../src/store/sessions/change.ts";
-import { readSession } from "../../../src/store/sessions/read.ts";
 import { acceptChoices, acceptMessages } from "../../../src/store/sessions/waiting.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { newSession } from "../engines.ts";
+import { currentThread, pendingQuestions } from "./thread.ts";
 
 /** What happens in a session, one after another. */
 export type Step =
@@ -45,7 +42,7 @@ export async function makeSession(
     parent_call_id: parent?.call ?? null,
   });
   for (const step of plan.steps) {
-    await carryOut(store, id, step);
+    await runStep(store, id, step);
   }
   for (const [index, child] of plan.children.entries()) {
     await makeSession(store, child, { id, call: `call-${index}` });
@@ -53,7 +50,7 @@ export async function makeSession(
   return id;
 }
 
-async function carryOut(store: Store, id: string, step: Step): Promise<void> {
+async function runStep(store: Store, id: string, step: Step): Promise<void> {
   switch (step.do) {
     case "pending":
       await store.write(appendUserMessage, {
@@ -92,10 +89,6 @@ async function carryOut(store: Store, id: string, step: Step): Promise<void> {
 
 type ThreadStep = Extract<Step, { do: "exchange" | "edit" | "remove" | "fork" }>;
 
-async function currentThread(store: Store, id: string): Promise<string> {
-  return threadId(id, (await store.read(readSession, { id })).thread_suffix);
-}
-
 async function inThread(store: Store, id: string, step: ThreadStep): Promise<void> {
   const graph = answerer(store);
   const config = {
@@ -105,10 +98,7 @@ async function inThread(store: Store, id: string, step: ThreadStep): Promise<voi
   const history = await Array.fromAsync(graph.getStateHistory(config));
   if (step.do === "exchange") {
     await store.write(appendUserMessage, { reference: id, content: step.text });
-    const pending = await store.read(readPending, { session_id: id });
-    const messages = pending.map(
-      ({ message_id, content }) => new HumanMessage({ id: message_id, content }),
-    );
+    const messages = await pendingQuestions(store, id);
     await graph.invoke({ messages }, config);
     return;
   }
@@ -139,38 +129,4 @@ function answerer(store: Store) {
     }))
     .addEdge(START, "answer")
     .compile({ checkpointer: createCheckpointSaver({ store }) });
-}
-
-export const TABLES = [
-  "sessions",
-  "messages",
-  "session_changes",
-  "checkpoint_threads",
-  "checkpoint_bodies",
-  "checkpoint_lists",
-  "checkpoint_list_items",
-  "checkpoints",
-  "checkpoint_writes",
-] as const;
-
-/** How many rows each table has. */
-export function rowCounts(store: Store): Promise<Record<string, number>> {
-  return store.read(async (tx) => {
-    const counts: Record<string, number> = {};
-    for (const table of TABLES) {
-      const { rows } = await sql<{ rows: number }>`select count(*) as rows from ${sql.table(table)}`
-        .execute(tx.db)
-        .then((answer) => answer.rows[0] ?? { rows: -1 });
-      counts[table] = rows;
-    }
-    return counts;
-  }, null);
-}
-
-/** Columns of a table by the database's own account. */
-export function columnsOf(store: Store, table: string): Promise<string[]> {
-  return store.read(async (tx) => {
-    const tables = await tx.db.introspection.getTables();
-    return tables.find(({ name }) => name === table)?.columns.map(({ name }) => name) ?? [];
-  }, null);
 }

@@ -141,3 +141,37 @@ function valueOf(table: string, name: string) {
       return name === "thread" ? sql.raw("t.thread_id") : sql.raw(column);
   }
 }
+
+export const TABLES = [
+  "sessions",
+  "messages",
+  "session_changes",
+  "checkpoint_threads",
+  "checkpoint_bodies",
+  "checkpoint_lists",
+  "checkpoint_list_items",
+  "checkpoints",
+  "checkpoint_writes",
+] as const;
+
+/** How many rows each table has. */
+export function rowCounts(store: Readable): Promise<Record<string, number>> {
+  return store.read(async (tx) => {
+    const counts: Record<string, number> = {};
+    for (const table of TABLES) {
+      const { rows } = await sql<{ rows: number }>`select count(*) as rows from ${sql.table(table)}`
+        .execute(tx.db)
+        .then((answer) => answer.rows[0] ?? { rows: -1 });
+      counts[table] = rows;
+    }
+    return counts;
+  }, null);
+}
+
+/** Columns of a table by the database's own account. */
+export function columnsOf(store: Readable, table: string): Promise<string[]> {
+  return store.read(async (tx) => {
+    const tables = await tx.db.introspection.getTables();
+    return tables.find(({ name }) => name === table)?.columns.map(({ name }) => name) ?? [];
+  }, null);
+}

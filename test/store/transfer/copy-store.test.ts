@@ -10,10 +10,10 @@ import { takeLease } from "../../../src/store/leases/lease.ts";
 import { appendUserMessage } from "../../../src/store/messages/append.ts";
 import { openSqliteStore } from "../../../src/store/engines/sqlite/open.ts";
 import type { Store } from "../../../src/store/store.ts";
-import { exportsOf } from "../../helpers/sessions/stored.ts";
+import { exportsOf, rowCounts } from "../../helpers/sessions/stored.ts";
 import { temporaryFolder } from "../../helpers/temp.ts";
 import { describeEngines, execute, newSession, openFresh, owner } from "../../helpers/engines.ts";
-import { makeSession, type Plan, rowCounts } from "../../helpers/sessions/steps.ts";
+import { makeSession, type Plan } from "../../helpers/sessions/steps.ts";
 
 const PLAN: Plan = {
   steps: [

@@ -18,14 +18,8 @@ import { exportText } from "../../../src/store/portable/serialize.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { writeSessionTree } from "../../../src/store/portable/write-tree.ts";
 import { describeEngines, openFresh } from "../../helpers/engines.ts";
-import {
-  columnsOf,
-  makeSession,
-  type Plan,
-  rowCounts,
-  type Step,
-  TABLES,
-} from "../../helpers/sessions/steps.ts";
+import { makeSession, type Plan, type Step } from "../../helpers/sessions/steps.ts";
+import { columnsOf, rowCounts, TABLES } from "../../helpers/sessions/stored.ts";
 import { testSize } from "../../helpers/size.ts";
 
 const NOW = "2026-01-01T00:00:00.000Z";
