@@ -67,7 +67,7 @@ async function openOpenAi(opening: Opening): Promise<BaseChatModel> {
       logLevel: "off",
     },
   } as const;
-  return receiveStreams(openAiClient(fields), config.idle);
+  return openAiClient(fields, config.idle);
 }
 
 async function openOllama(opening: Opening): Promise<BaseChatModel> {

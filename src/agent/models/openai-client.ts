@@ -1,6 +1,9 @@
 import type { BaseMessageChunk } from "@langchain/core/messages";
 import { ChatOpenAI, ChatOpenAICompletions, type OpenAIClient } from "@langchain/openai";
 
+import type { IdleLimits } from "../../exchange/models/config.ts";
+import { receiveStreams } from "./receive-stream.ts";
+
 type Fields = NonNullable<ConstructorParameters<typeof ChatOpenAICompletions>[0]>;
 
 /**
@@ -8,11 +11,12 @@ type Fields = NonNullable<ConstructorParameters<typeof ChatOpenAICompletions>[0]
  * without a role is the assistant's. LangChain makes it a message of no role instead, and the text
  * and the tool calls are lost.
  */
-export function openAiClient(fields: Fields): ChatOpenAI {
+export function openAiClient(fields: Fields, idle: IdleLimits): ChatOpenAI {
   return new ChatOpenAI({
     ...fields,
     useResponsesApi: false,
-    completions: new Completions(fields),
+    // `bindTools` makes a new client, with these completions again
+    completions: receiveStreams(new Completions(fields), idle),
   });
 }
 
