@@ -25,7 +25,7 @@ const TOGETHER = [
   },
   {
     name: "database",
-    test: /\/kysely\/|\/src\/store\/(sqlite\/(?!backup|plan-upgrade)|migrations\/|sessions\/(list|rows)|(?!project-key)[a-z-]+\.ts$)|(agent|cli\/sessions)\/(this-process|table)\.ts$/,
+    test: /\/kysely\/|\/src\/store\/(engines\/(sqlite\/(?!backup|plan-upgrade)|migrations\/|[a-z-]+\.ts$)|sessions\/(list|rows)|leases\/this-process|(?!project-key)[a-z-]+\.ts$)|cli\/sessions\/table\.ts$/,
   },
 ];
 

@@ -13,7 +13,7 @@ const SOURCES = fileURLToPath(new URL("../../bin/reprise.js", import.meta.url));
 const PRELOAD = fileURLToPath(new URL("../fixtures/programs/loaded-modules.ts", import.meta.url));
 const AGENT = /\/(@langchain|langchain|langsmith)\/|\/src\/(agent|langgraph)\//;
 
-it("verify, repair, export, import and copy load none of the agent's modules", async () => {
+it("only a message loads the agent's modules: no command on sessions, serve and doctor do", async () => {
   const home = freshHome();
   const file = join(temporaryFolder(), "session.json");
   const loadedBy = async (...args: string[]): Promise<{ code: number | null; agent: string[] }> => {
@@ -22,6 +22,10 @@ it("verify, repair, export, import and copy load none of the agent's modules", a
       env: home.environment(),
       input: "",
     });
+    if (args[0] === "serve") {
+      await started.waitFor(/listening on/);
+      started.child.kill("SIGTERM");
+    }
     const { code, stdout, stderr } = await started.finished;
     if (args.includes("export")) {
       writeFileSync(file, stdout);
@@ -33,6 +37,11 @@ it("verify, repair, export, import and copy load none of the agent's modules", a
   expect((await loadedBy("-p", "hello")).agent).not.toEqual([]);
   const [{ id } = { id: "" }] = await sessionsOf(home);
   const alone = { code: 0, agent: [] };
+  expect(await loadedBy("sessions", "list")).toEqual(alone);
+  expect(await loadedBy("sessions", "show", id)).toEqual(alone);
+  expect(await loadedBy("serve", "--port", "0")).toEqual(alone);
+  expect(await loadedBy("doctor")).toEqual(alone);
+  expect(await loadedBy("--session", id, "--model", "demo:other")).toEqual(alone);
   expect(await loadedBy("sessions", "export", id)).toEqual(alone);
   expect(await loadedBy("sessions", "import", file, "--new-ids")).toEqual(alone);
   expect(await loadedBy("sessions", "verify")).toEqual(alone);
