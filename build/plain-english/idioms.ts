@@ -199,7 +199,7 @@ export const idioms: readonly Idiom[] = [
   },
   {
     name: "usual, least, most (limits)",
-    find: /\b(?:its|the) usual (?:value|size|limit|number|port)s?\b|`(?:least|most|usual)\b/i,
+    find: /\b(?:its|the) usual (?:value|size|limit|number|port)s?\b|`(?:least|usual)\b/i,
     write: "default; `min`, `max`, `default`",
     found: ["Its usual size.", "Between `least` and `most`."],
     plain: ["At least one, at most two.", "The usual case."],

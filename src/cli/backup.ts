@@ -19,8 +19,8 @@ interface BackupCommandOptions {
 export function backupCommand(cli: CliContext): Command {
   const command = new Command("backup")
     .description("copy the whole database to a file, also while it is in use")
-    .argument("<file>", "where the copy is to stand; reprise --database <file> opens it")
-    .option("--force", "replace a file that stands there")
+    .argument("<file>", "the file to create; reprise --database <file> opens it")
+    .option("--force", "replace an existing file")
     .option("--json", "print a JSON object: path, bytes, sessions")
     .action(async (file: string, options: BackupCommandOptions) => {
       const database = databaseLocation(cli, databaseOption(command));

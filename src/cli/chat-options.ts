@@ -52,7 +52,7 @@ export function chosenBy(cli: CliContext, options: ChatOptions): ChosenBy {
   return !once && cli.stdin.isTTY === true ? "terminal" : "prompt";
 }
 
-/** What to do about a session in which another exchange is at work. */
+/** What to do if another exchange is running in the session. */
 export function whenBusy(options: ChatOptions): WhenBusy {
   if (options.wait === true) {
     return "wait";
@@ -70,7 +70,7 @@ function refuseBadContinue(options: ChatOptions): void {
   if (options.prompt !== undefined) {
     throw new RepriseError(
       "invalid_usage",
-      "A new message goes past an interrupted exchange; use either -p or --continue-exchange.",
+      "Use -p (a new message) or --continue-exchange (resume the interrupted exchange), not both.",
     );
   }
 }

@@ -94,7 +94,7 @@ export async function chat(input: {
       ? runLines({ cli, conversation, askWith: fromOutside.askWith, json, answering })
       : sendOnce({ cli, conversation, text, json }));
   } catch (error) {
-    // the way back comes behind the error: a message that failed can be sent again
+    // the command to resume comes after the error: a message that failed can be sent again
     cli.exitCode = await showFailure({ cli, conversation, json }, error);
   }
   const session = conversation.current();
@@ -159,7 +159,7 @@ async function sayNotices(input: {
     const what = failure === undefined ? "was interrupted" : `failed: ${failureLine(failure)}`;
     noticeLine(
       cli,
-      `note: The last exchange ${what}; /continue goes on with it, a message goes past it.`,
+      `note: The last exchange ${what}. Type /continue to resume it, or send a new message to skip it.`,
     );
   }
 }

@@ -2,18 +2,18 @@ import type { Command } from "commander";
 
 import type { CliContext } from "./context.ts";
 
-/** Commands by name. Each is loaded only where it is asked for, so none costs the others time. */
+/** Commands by name. Each is loaded only when it is used, so none costs the others time. */
 export type CommandTable = Readonly<
   Record<string, () => Promise<(cli: CliContext) => Command | Promise<Command>>>
 >;
 
-/** The commands that some argument names; all of them where help is asked for. */
+/** The commands that some argument names; all of them for help. */
 export async function namedCommands(cli: CliContext, table: CommandTable): Promise<Command[]> {
   const named = Object.keys(table).filter((name) => cli.args.includes(name));
   return load(cli, table, asksForHelp(cli.args) ? Object.keys(table) : named);
 }
 
-/** The same for a group, which cannot do without: all of them where no argument names one. */
+/** The same for a group, which needs one: all of them if no argument names one. */
 export async function groupCommands(cli: CliContext, table: CommandTable): Promise<Command[]> {
   const commands = await namedCommands(cli, table);
   return commands.length > 0 ? commands : load(cli, table, Object.keys(table));

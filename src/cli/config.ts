@@ -13,8 +13,8 @@ import { isPostgres } from "../store/location.ts";
 import type { CliContext } from "./context.ts";
 
 /**
- * Folders of one user, after the XDG Base Directory Specification; null where the environment
- * names no home.
+ * Folders of one user, after the XDG Base Directory Specification; null if the environment names
+ * no home.
  */
 export interface UserFolders {
   /** Holds the database. */
@@ -43,7 +43,7 @@ function userFolder(cli: CliContext, variable: string, fallback: string): string
   return home?.startsWith("/") ? join(home, fallback, "reprise") : null;
 }
 
-/** Where personas are looked for besides the repository, and who decides whether its own are used. */
+/** The folders of personas besides the repository, and who decides whether those of the repository are used. */
 export function personaFolderPaths(cli: CliContext): PersonaFolders {
   const { config } = userFolders(cli);
   return {
@@ -71,10 +71,10 @@ export function trustSource(cli: CliContext): TrustSource {
 }
 
 /**
- * The database that a command is to use: `--database`, else `REPRISE_DATABASE`, else what stands in
- * the file that `REPRISE_DATABASE_FILE` names, else the user's own.
+ * The database that a command is to use: `--database`, else `REPRISE_DATABASE`, else the content
+ * of the file that `REPRISE_DATABASE_FILE` names, else the user's own.
  *
- * Error codes: `invalid_usage`; `config_invalid` where the environment names no home either.
+ * Error codes: `invalid_usage`; `config_invalid` if the environment names no home either.
  */
 export function databaseLocation(cli: CliContext, option: string | undefined): string {
   const named = option?.trim() ?? (cli.env["REPRISE_DATABASE"]?.trim() || locationInFile(cli));

@@ -6,7 +6,7 @@ import { readDry } from "./read-dry.ts";
 /**
  * Asks before something that cannot be undone. Only `y` or `yes` is a yes.
  *
- * Error codes: `invalid_usage` where nobody is there to answer.
+ * Error codes: `invalid_usage` if nobody can answer.
  */
 export async function confirm(cli: CliContext, question: string): Promise<boolean> {
   if (cli.stdin.isTTY !== true) {

@@ -23,7 +23,7 @@ export interface CliContext {
   };
   readonly stdout: Output;
   readonly stderr: Output;
-  /** Where SIGINT, SIGTERM and SIGHUP are heard. */
+  /** The source of SIGINT, SIGTERM and SIGHUP. */
   readonly signals: Signals;
   readonly pid: number;
   /** The current value: it changes when the parent exits. */

@@ -75,13 +75,13 @@ async function copyAll(
     });
   } catch (error) {
     if (done > 0) {
-      noticeLine(cli, "Broken off; what was copied stays, and the same command goes on behind it.");
+      noticeLine(cli, "The copy was interrupted. Run the same command again to continue it.");
     }
     throw error;
   }
 }
 
-/** That somebody is at work passes by itself, so another fault weighs more. */
+/** A running exchange ends by itself, so another problem weighs more. */
 function exitCode({ refused, changed }: CopyReport): number {
   const codes = refused.map(({ code }) => exitCodeOf(code));
   const [first] = codes.toSorted((a, b) => a - b);

@@ -15,9 +15,8 @@ interface DoctorOptions {
 }
 
 /**
- * `doctor`: looks at the database, the configuration, the personas and the models, and says of each
- * thing whether it is well and, if not, what to do. Changes nothing and spends nothing. Exit code 1
- * where something failed; warnings do not count.
+ * `doctor`: checks the database, the configuration, the personas and the models, and says what to
+ * do about each problem. Changes nothing and spends nothing. Exit code 1 if something failed; warnings do not count.
  */
 export function doctorCommand(cli: CliContext): Command {
   const command = new Command("doctor")

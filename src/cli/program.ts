@@ -51,8 +51,8 @@ export async function createProgram(cli: CliContext): Promise<Command> {
       "go on with an exchange that was interrupted or failed, without a screen",
     )
     .option("--accept-pending", "confirm what came over HTTP without authentication")
-    .option("--wait", "if another exchange is at work in the session, wait until it is done")
-    .option("--take-over", "if another exchange is at work in the session, stop it")
+    .option("--wait", "if another exchange is running in the session, wait until it is done")
+    .option("--take-over", "if another exchange is running in the session, stop it")
     .option("--json", "one line of JSON for each exchange")
     .allowExcessArguments(true)
     .action(async (options: ChatOptions) => {
@@ -81,7 +81,7 @@ function refuseChatOptions(program: Command, command: Command): void {
   if (command !== program && first !== undefined) {
     throw new RepriseError(
       "invalid_usage",
-      `${first.long ?? first.short ?? "An option"} stands before the command, where it means nothing; put it behind, if the command has it.`,
+      `${first.long ?? first.short ?? "An option"} belongs after the command, if the command has that option. Example: reprise sessions list --json.`,
     );
   }
 }

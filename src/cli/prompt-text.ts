@@ -7,7 +7,7 @@ import { decodeUtf8, notUtf8 } from "./utf8.ts";
 
 /**
  * The message of `-p`; `-` reads it from standard input, without the line break at its end. Null
- * where there is no `-p`. Error codes: `invalid_usage`, `invalid_request`, `body_too_large`.
+ * without `-p`. Error codes: `invalid_usage`, `invalid_request`, `body_too_large`.
  */
 export async function promptText(
   cli: CliContext,

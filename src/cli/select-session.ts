@@ -61,7 +61,7 @@ async function folderOf(
     : session.repo_path;
 }
 
-/** Null where the options begin a session. */
+/** Null if the options begin a session. */
 async function existingSession(
   cli: CliContext,
   store: Store,

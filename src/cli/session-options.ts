@@ -24,7 +24,7 @@ interface ChangeInput {
 }
 
 /**
- * Options on a session that is there: `--model` and `--persona` act like the slash commands where
+ * Options on a session that is there: `--model` and `--persona` act like the slash commands if
  * they name another one, `--plan` turns planning mode on, `--repo` must be the session's
  * own; a session without a folder takes it.
  *

@@ -6,8 +6,8 @@ import { exitCodeOf } from "./exit-code.ts";
 
 /**
  * Says on standard error what went wrong, in one sentence and without a stack trace, and returns
- * the exit code. With `json` the sentence is a JSON document on one line, with the session where one
- * is at hand: a program whose first message failed could not find it again otherwise.
+ * the exit code. With `json` the sentence is a JSON document on one line, with the session if
+ * there is one: a program whose first message failed could not find it again otherwise.
  */
 export function showError(
   cli: CliContext,
@@ -54,7 +54,7 @@ function knownError(cli: CliContext, error: unknown): RepriseError {
   return error instanceof RepriseError ? error : internal(cli, error);
 }
 
-/** A fault of ours: REPRISE_DEBUG=1 shows where. */
+/** This is an error in Reprise; REPRISE_DEBUG=1 shows the stack. */
 function internal(cli: CliContext, error: unknown): RepriseError {
   if (cli.env["REPRISE_DEBUG"] === "1" && error instanceof Error) {
     noticeLine(cli, error.stack ?? error.message);
@@ -67,8 +67,8 @@ function internal(cli: CliContext, error: unknown): RepriseError {
 }
 
 /**
- * What commander refused, as a refusal of ours: one sentence without the value that was given,
- * which may be a message or a secret. Names of options are told.
+ * What commander refused, as our error: one sentence without the value that was given,
+ * which may be a message or a secret. Names of options are shown.
  */
 function usageError({ code, message }: CommanderError): RepriseError {
   return new RepriseError("invalid_usage", sentenceOf(code, message.replace(/^error: /, "")));

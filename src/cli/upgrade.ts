@@ -16,7 +16,7 @@ interface UpgradeOptions {
 export function upgradeCommand(cli: CliContext): Command {
   const command = new Command("upgrade")
     .description("bring the database of an older version to this one, or show what that would do")
-    .option("--dry-run", "change nothing; exit code 1 where the backup does not fit")
+    .option("--dry-run", "change nothing; exit code 1 if the backup does not fit")
     .option("--json", "print a JSON object: from, to, steps, backup")
     .action((options: UpgradeOptions) => upgrade(cli, command, options));
   return withStore(command);

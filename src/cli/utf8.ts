@@ -1,6 +1,6 @@
 import { RepriseError } from "../core/errors.ts";
 
-/** The text of some bytes; null where they are not UTF-8. A byte order mark stays. */
+/** The text of some bytes; null if they are not UTF-8. A byte order mark stays. */
 export function decodeUtf8(bytes: Uint8Array): string | null {
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);

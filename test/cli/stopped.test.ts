@@ -91,7 +91,7 @@ describe("an interrupted exchange", () => {
     await (await startAnswer(home)).stop("SIGKILL");
     const looked = await home.call(["sessions", "resume", ID]);
     expect(looked).toMatchObject({ code: 0, stdout: "" });
-    expect(looked.stderr).toMatch(/^note: The last exchange was interrupted; \/continue goes on/);
+    expect(looked.stderr).toMatch(/^note: The last exchange was interrupted. Type \/continue to/);
     expect(server.requests()).toHaveLength(1);
 
     const continued = await home.call(["--session", ID], { input: "/continue\n" });

@@ -32,7 +32,7 @@ describe("wrong usage", () => {
       [["--sesion", secret], /perhaps --session is meant/],
       [["--session"], /argument missing/],
       [["--model", " "], /--model needs a value/],
-      [["--json", "sessions", "list"], /--json stands before the command/],
+      [["--json", "sessions", "list"], /--json belongs after the command/],
       [["--database", "", "sessions", "list"], /--database needs a file/],
       [["serve", "--port", secret], /--port takes a whole number from 0 to 65535/],
       [["serve", "--port", "65536"], /--port takes a whole number from 0 to 65535/],

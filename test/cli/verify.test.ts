@@ -48,7 +48,7 @@ describe("sessions verify", () => {
 different: Message 2 differs from its checkpoint in content.
 ${id}  2 differences
 `,
-      stderr: `Mend it with: reprise sessions repair ${id}\n`,
+      stderr: `Fix it with: reprise sessions repair ${id}\n`,
     });
     expect(document).toMatchObject({ code: 1, stderr: "" });
     expect(JSON.parse(document.stdout)).toMatchObject({
@@ -171,10 +171,10 @@ describe("sessions repair", () => {
     expect(await home.call(["sessions", "repair", id.slice(0, 8)])).toMatchObject({
       code: 0,
       stderr: "",
-      stdout: `missing: 1 mended
-different: 1 mended
-archived: 1 mended
-totals: 1 mended
+      stdout: `missing: 1 fixed
+different: 1 fixed
+archived: 1 fixed
+totals: 1 fixed
 ${id}  repaired: 1 row added, 1 changed, 0 removed, 0 at another position
 `,
     });

@@ -127,7 +127,7 @@ function layOutColumns({ waves, edges, widthOf }: RowsInput, { tallest, passages
   return stackRows(rows, edges);
 }
 
-/** Parts of about the same length, `most` at the longest. */
+/** Parts of about the same length, each no longer than `most`. */
 function inParts(keys: readonly string[], most: number): (readonly string[])[] {
   const count = Math.ceil(keys.length / most);
   const length = Math.ceil(keys.length / Math.max(1, count));

@@ -18,11 +18,10 @@ export interface Pair extends AsyncDisposable {
 }
 
 /**
- * Opens a database to read it and another one to write it, which is made where it is not there;
- * nothing is made where the first one cannot be read. What is wrong is said with the name of the
- * option.
+ * Opens a database to read it and another one to write it, which is created if it does not exist;
+ * nothing is created if the first one cannot be read. Errors name the option.
  *
- * Error codes: `database_*`, `config_invalid`; `invalid_usage` where both are the same.
+ * Error codes: `database_*`, `config_invalid`; `invalid_usage` if both are the same.
  */
 export async function openPair(cli: CliContext, places: CopyLocations): Promise<Pair> {
   const source = await named("--from", () => openSource(places.from));

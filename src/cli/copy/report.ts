@@ -26,7 +26,7 @@ export function showReport(
   }
   printLine(cli, `Copied: ${countsText(report.copied)}`);
   if (report.present.sessions > 0) {
-    printLine(cli, `There already, the same: ${countsText(report.present)}`);
+    printLine(cli, `Skipped (identical): ${countsText(report.present)}`);
   }
   showLeftBehind(cli, report);
 }
@@ -51,7 +51,7 @@ function showLeftBehind(cli: CliContext, { refused, changed, unowned_threads }: 
   if (unowned_threads > 0) {
     noticeLine(
       cli,
-      `${plural(unowned_threads, "thread")} of no session stayed behind: nobody can reach them.`,
+      `${plural(unowned_threads, "thread")} without a session were not copied: nothing can read them.`,
     );
   }
 }

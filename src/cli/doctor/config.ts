@@ -8,7 +8,7 @@ import type { ModelConfig } from "../../exchange/models/config.ts";
 import { modelSettings } from "../../exchange/models/settings.ts";
 import { checkReachable } from "./online.ts";
 
-/** Where the program keeps its files, as far as the environment tells. */
+/** The folders of the program's files, as far as the environment names them. */
 export function checkConfig(cli: CliContext, option: string | undefined): Check[] {
   try {
     const location = databaseLocation(cli, option);
@@ -22,7 +22,7 @@ export function checkConfig(cli: CliContext, option: string | undefined): Check[
   }
 }
 
-/** A path that is not absolute is ignored there, as the XDG specification says, and nobody is told. */
+/** A path that is not absolute is ignored there, as the XDG specification says, without any message. */
 function ignoredFolders(cli: CliContext): Check[] {
   return ["XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "HOME"]
     .filter((variable) => {

@@ -10,9 +10,9 @@ import type { CliContext } from "../context.ts";
 import { databaseOption, openStore } from "../database.ts";
 
 /**
- * The database: first its files and, on a connection that only reads, what SQLite says of them; only
- * where that is well the store itself. So a database that the program would refuse is told about
- * too, and one of an older version is not brought to this one.
+ * The database: first its files and, on a connection that only reads, what SQLite says of them,
+ * then, if that is sound, the store itself. So a database that the program would refuse is
+ * reported too, and one of an older version is not upgraded.
  */
 export async function checkStored(
   cli: CliContext,
@@ -35,7 +35,7 @@ export async function checkStored(
           name: "file",
           status: "failed",
           sentence:
-            "The database or its folder cannot be looked at; check who owns it and its permissions.",
+            "The database or its folder cannot be read; check who owns it and its permissions.",
         },
       ];
     }
@@ -62,7 +62,7 @@ async function checkFile(input: {
   const files = checkFiles(location);
   const log = checkLog(location);
   if (log.status === "failed") {
-    // looking at a database through a log that is not its own tells nothing of either
+    // reading a database through a foreign log shows nothing about either
     return [...files, log];
   }
   if (statSync(location, { throwIfNoEntry: false }) === undefined) {
@@ -74,7 +74,7 @@ async function checkFile(input: {
   return [...files, log, ...checks, ...rows];
 }
 
-/** Null where the configuration does not tell; `checkConfig` has said so. */
+/** Null if the configuration does not name it; `checkConfig` has reported that. */
 function locationOf(cli: CliContext, command: Command): string | null {
   try {
     return databaseLocation(cli, databaseOption(command));

@@ -46,7 +46,7 @@ export async function runLines(parts: LinesInput): Promise<void> {
       const again = event.kind === "interrupt" && event.dropped === 0 && interrupted;
       if (event.kind === "end" || again) {
         if (terminal) {
-          // what follows must not stand behind the prompt
+          // what follows must not come after the prompt
           cli.stdout.print("\n");
         }
         return;
@@ -136,21 +136,21 @@ async function interruptible<Result>(
   }
 }
 
-/** Calls that may have taken effect are carried out again only where a person says yes. */
+/** Calls that may have taken effect are run again only if a person says yes. */
 function askToRepeat(cli: CliContext, input: LineInput): NonNullable<Live["mayRepeat"]> {
   return async (calls) => {
     noticeLine(
       cli,
-      "These calls were at work when the program stopped; they may have taken effect:",
+      "These calls were running when the program stopped; they may have taken effect:",
     );
     for (const call of calls) {
       noticeLine(cli, toolCallLine(call));
     }
-    return isYes(await input.ask("Carry them out again? y/N "));
+    return isYes(await input.ask("Run them again? y/N "));
   };
 }
 
-/** Where nobody can be asked, a command is what the input says. */
+/** If nobody can be asked, a command is what the input says. */
 function askToConfirm(cli: CliContext, input: LineInput): (question: string) => Promise<boolean> {
   return async (question) => cli.stdin.isTTY !== true || isYes(await input.ask(`${question} y/N `));
 }
@@ -159,7 +159,7 @@ function isYes(answer: string | null): boolean {
   return answer !== null && /^y(es)?$/i.test(answer.trim());
 }
 
-/** A sentence about lines that will not be sent; empty where there are none. */
+/** A sentence about lines that will not be sent; empty if there are none. */
 function dropped(lines: number): string {
   return lines === 0 ? "" : `${plural(lines, "line")} dropped, not sent. `;
 }

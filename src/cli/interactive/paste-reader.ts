@@ -22,7 +22,7 @@ export interface PasteReader {
 /**
  * Splits what a terminal sends into typed keys and pastes, in order.
  *
- *   typing --ESC[200~--> pasting --ESC[201~--> settling --SETTLE_MS--> typing
+ *   typing --ESC[200~--> pasting --ESC[201~--> waiting --SETTLE_MS--> typing
  *                           ^                     |
  *                           +------ESC[201~-------+   text that holds an end mark itself
  *

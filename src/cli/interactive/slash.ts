@@ -12,7 +12,7 @@ export type SlashOutcome = "stay" | "leave" | "continue";
 interface SlashParts {
   readonly cli: CliContext;
   readonly conversation: Conversation;
-  /** Aborted where a person stops what takes long. */
+  /** Aborted if a person stops what takes long. */
   readonly signal: AbortSignal;
   /** Asks before what cannot be undone. */
   readonly confirm: (question: string) => Promise<boolean>;

@@ -12,7 +12,7 @@ import type { CliContext } from "../context.ts";
 /** What plans are checked with in this folder. */
 export interface PlanChecker {
   readonly registry: SchemaRegistry;
-  /** Validates the plan in a file, or on standard input where the file is `-`. */
+  /** Validates the plan in a file, or on standard input if the file is `-`. */
   check(file: string, expected?: Pick<KnownNames, "runId">): Promise<PlanReport>;
 }
 
@@ -62,7 +62,7 @@ export function refuseTwice(files: readonly string[]): void {
   }
 }
 
-/** Reads a file, or standard input where it is `-`; a finding where it cannot be read. */
+/** Reads a file, or standard input if it is `-`; a finding if it cannot be read. */
 export async function readArtifact(cli: CliContext, file: string): Promise<ArtifactText | Finding> {
   const { readArtifactFile, readArtifactStream } = await import("../../artifacts/read-artifact.ts");
   return file === "-" ? readArtifactStream(cli.stdin) : readArtifactFile(resolve(cli.cwd, file));

@@ -4,8 +4,8 @@ import { pathToFileURL } from "node:url";
 import type { Finding } from "../../artifacts/finding.ts";
 
 /**
- * Findings as workflow commands of GitHub Actions, which shows them at their lines. Every line is
- * one of ours: none begins with anything that a plan or a file's name says.
+ * Findings as workflow commands of GitHub Actions, which shows them at their lines. Reprise begins
+ * every line: none begins with anything that a plan or a file's name says.
  */
 export function githubLines(reports: readonly FileReport[]): string[] {
   const lines = reports.flatMap(({ file, findings }) =>

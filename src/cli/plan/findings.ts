@@ -2,7 +2,7 @@ import type { ArtifactReport, Finding } from "../../artifacts/finding.ts";
 import { oneLine } from "../../core/terminal-text.ts";
 import { plural } from "../plural.ts";
 
-/** What was found in one file; `phases` where it is a plan. */
+/** What was found in one file; `phases` if it is a plan. */
 export interface FileReport extends ArtifactReport {
   readonly file: string;
   readonly phases?: number;
@@ -24,7 +24,7 @@ export function findingLine({ line, column, severity, message, code }: Finding):
 function summary({ valid, phases, findings }: FileReport): string {
   const errors = findings.filter(({ severity }) => severity === "error").length;
   const warnings = findings.length - errors;
-  // The finding that says so stands for all that were cut off.
+  // The finding that says so replaces all that were cut off.
   if (findings.at(-1)?.code === "too_many_findings") {
     return `${valid ? "valid, " : ""}${findings.length - 1} findings and more`;
   }

@@ -9,7 +9,7 @@ type Format = (typeof FORMATS)[number];
 
 /**
  * `plan graph <file>`: the plan's phases and dependencies as a Mermaid flowchart, as a graph for
- * Graphviz, or as a picture (SVG). A plan with faults is refused with `plan_invalid`.
+ * Graphviz, or as a picture (SVG). A plan with errors is refused with `plan_invalid`.
  */
 export function graphCommand(cli: CliContext): Command {
   return new Command("graph")

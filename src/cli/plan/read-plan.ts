@@ -5,10 +5,10 @@ import { noticeLine, type CliContext } from "../context.ts";
 import { createPlanChecker } from "./checks.ts";
 
 /**
- * Reads a valid plan from a file, or from standard input where it is `-`; warnings go to
+ * Reads a valid plan from a file, or from standard input if it is `-`; warnings go to
  * standard error.
  *
- * @throws RepriseError `plan_invalid` with the first faults; `schema_invalid`, `file_unreadable`.
+ * @throws RepriseError `plan_invalid` with the first errors; `schema_invalid`, `file_unreadable`.
  */
 export async function readPlan(cli: CliContext, file: string): Promise<PhasePlan> {
   const { plan, findings } = await (await createPlanChecker(cli)).check(file);

@@ -8,10 +8,10 @@ import { plural } from "../plural.ts";
 import { readPlan } from "./read-plan.ts";
 
 /**
- * `plan show <file>`: the waves whose phases can run side by side, the longest chain, the hours
- * where they are given, and the expected artifacts. `--json` prints one document: `runId,
- * phaseKey, estimated_duration_hours` (null where none is given), `phases` (how many), `waves,
- * longest_chain, artifacts` (`phase, path, schema`). A plan with faults is refused with
+ * `plan show <file>`: the waves whose phases can run side by side, the longest chain, the hours if
+ * they are given, and the expected artifacts. `--json` prints one document: `runId,
+ * phaseKey, estimated_duration_hours` (null if none is given), `phases` (how many), `waves,
+ * longest_chain, artifacts` (`phase, path, schema`). A plan with errors is refused with
  * `plan_invalid`.
  */
 export function showCommand(cli: CliContext): Command {

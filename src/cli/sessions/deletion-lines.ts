@@ -2,7 +2,7 @@ import { oneLine } from "../../core/terminal-text.ts";
 import type { DeletionPreview } from "../../store/sessions/delete-tree.ts";
 import { plural } from "../plural.ts";
 
-/** A line for each session that goes: sub-agents stand indented below their parent. */
+/** A line for each session that goes: sub-agents are indented below their parent. */
 export function deletionLines(doomed: readonly DeletionPreview[]): string[] {
   const top = doomed[0]?.session.depth ?? 0;
   return doomed.map(({ session, messages, threads, checkpoints }) => {

@@ -9,7 +9,6 @@ import { oneLine } from "../../core/terminal-text.ts";
 import { type SessionTree, sessionsOf } from "../../store/portable/export-schema.ts";
 import { importTree } from "../../store/portable/import-tree.ts";
 import { withNewIds } from "../../store/portable/new-ids.ts";
-import { parseExport } from "../../store/portable/parse.ts";
 import { type CliContext, noticeLine, printJson, printLine } from "../context.ts";
 import { openStore, withStore } from "../database.ts";
 import { plural } from "../plural.ts";
@@ -26,9 +25,11 @@ export function importCommand(cli: CliContext): Command {
       "store a session that `sessions export` wrote, with its checkpoints and sub-agents",
     )
     .argument("<file>", "the export; - reads it from standard input")
-    .option("--new-ids", "store it as a copy, under ids of its own")
+    .option("--new-ids", "store it as a copy, under new ids")
     .option("--json", "print a JSON object: the session's id and all ids")
     .action(async (file: string, options: ImportOptions) => {
+      // loaded here: it compiles schemas, and the help of every command loads this file
+      const { parseExport } = await import("../../store/portable/parse.ts");
       const read = parseExport(await readText(cli, file));
       const tree = options.newIds === true ? withNewIds(read) : read;
       await using store = await openStore(cli, command);
@@ -46,7 +47,7 @@ export function importCommand(cli: CliContext): Command {
   return withStore(command);
 }
 
-/** Whoever wrote the file chose where tools will work: its reader should know before it does. */
+/** Whoever wrote the file chose the folder that tools will work in: its reader should know before it does. */
 function sayFolders(cli: CliContext, tree: SessionTree): void {
   const folders = new Set([...sessionsOf(tree)].map(({ session }) => session.repo_path));
   for (const folder of folders) {

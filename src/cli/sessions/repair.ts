@@ -11,8 +11,8 @@ import { plural } from "../plural.ts";
 
 /**
  * `sessions repair <id>`: rebuilds the messages from the agent's checkpoints, all or nothing; what
- * waits for the agent stays. Carried out again, it changes nothing. Refused while an exchange is at
- * work, and where a checkpoint is damaged.
+ * waits for the agent stays. Run again, it changes nothing. Refused while an exchange is running,
+ * and if a checkpoint is damaged.
  */
 export function repairCommand(cli: CliContext): Command {
   const command = new Command("repair")
@@ -66,7 +66,7 @@ function printRepair(cli: CliContext, id: string, { findings, left, rows }: Repa
     counts.set(kind, (counts.get(kind) ?? 0) + 1);
   }
   for (const [kind, count] of counts) {
-    printLine(cli, `${kind}: ${count} mended`);
+    printLine(cli, `${kind}: ${count} fixed`);
   }
   const { removed, added, changed, moved } = rows;
   printLine(

@@ -39,7 +39,7 @@ export function resumeCommand(cli: CliContext): Command {
   return withStore(command);
 }
 
-/** The id that a person chose; null where they left. */
+/** The id that a person chose; null if they left. */
 async function pick(cli: CliContext, store: Store): Promise<string | null> {
   if (cli.stdin.isTTY !== true) {
     throw new RepriseError(

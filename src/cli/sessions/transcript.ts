@@ -7,8 +7,8 @@ import type {
 
 /**
  * A session to read, as Markdown: what it was, then each message under a heading with its position,
- * role and time. What was said stands in fences that are longer than any fence in it, so that it
- * can neither end its own nor pass for a heading. Controls are visible, as on a terminal: the file
+ * role and time. Each text is in fences that are longer than any fence in it, so that it can
+ * neither end them nor look like a heading. Controls are visible, as on a terminal: the file
  * will be shown on one.
  */
 export function* transcript(

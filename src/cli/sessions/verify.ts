@@ -21,13 +21,13 @@ const PAGE = 200;
 
 /**
  * `sessions verify [id]`: compares the stored messages with the agent's checkpoints, of one session
- * or of all. Exit code 1 where they differ. Nothing is changed.
+ * or of all. Exit code 1 if they differ. Nothing is changed.
  */
 export function verifyCommand(cli: CliContext): Command {
   const command = new Command("verify")
     .description("compare the messages with the agent's checkpoints: all sessions, or one")
     .argument("[id]", "an id, or the first 6 or more characters of it")
-    .option("--json", "one line of JSON for each session that differs; of all, a summary behind")
+    .option("--json", "one line of JSON for each session that differs, then a summary line")
     .action(async (reference: string | undefined, options: { json?: true }) => {
       await using store = await openStore(cli, command);
       const json = options.json === true;
@@ -85,7 +85,7 @@ async function verifyAll(cli: CliContext, store: Store, json: boolean): Promise<
     printLine(cli, summary(counts));
   }
   if (counts.different > 0 && !json) {
-    noticeLine(cli, "See one with `reprise sessions verify <id>`; mend it with `… repair <id>`.");
+    noticeLine(cli, "See one with `reprise sessions verify <id>`; fix it with `… repair <id>`.");
   }
 }
 
@@ -176,7 +176,7 @@ function printFindings(cli: CliContext, { proof, findings, pending }: VerifiedSe
     cli,
     findings.some(({ kind }) => BEYOND_REPAIR.has(kind))
       ? "The messages may be the only copy, so nothing is repaired; keep the file and restore a backup."
-      : `Mend it with: reprise sessions repair ${proof.session_id}`,
+      : `Fix it with: reprise sessions repair ${proof.session_id}`,
   );
 }
 

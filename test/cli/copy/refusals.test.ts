@@ -123,7 +123,7 @@ it("[COPY-5] [COPY-9] [CLI-3] [COPY-12] reports what was copied and what was not
   expect(different).toMatchObject({
     code: 1,
     stdout:
-      "Copied: 0 sessions, 0 messages, 0 threads, 0 checkpoints\nThere already, the same: 1 session, 1 message, 0 threads, 0 checkpoints\n",
+      "Copied: 0 sessions, 0 messages, 0 threads, 0 checkpoints\nSkipped (identical): 1 session, 1 message, 0 threads, 0 checkpoints\n",
   });
   expect(different.stderr).toMatch(
     new RegExp(`^Not copied: ${idLike("aaaaaa1")} {2}.*\\[session_exists\\]\\n$`),
