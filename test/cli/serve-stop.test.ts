@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { Client } from "pg";
-import { expect, it } from "vitest";
+import { expect, it, vi } from "vitest";
 
 import { createPostgres } from "../helpers/postgres.ts";
 import type { Running } from "../helpers/process.ts";
@@ -28,6 +28,9 @@ it("[OPS-6] [OPS-7] [HTTP-78] a stopped node on PostgreSQL closes streams and co
     body: '{"content":"the last one"}',
   });
   await stream.received(1);
+  // an answer arrives before its line is in the log
+  const logged = () => service.stderr().split('"event":"request"').length - 1;
+  await vi.waitFor(() => expect(logged()).toBe(3), { timeout: 240_000, interval: 5 });
 
   expect(await service.stop("SIGTERM")).toMatchObject({ code: 0, signal: null });
 
