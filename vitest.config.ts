@@ -4,7 +4,7 @@ import { closingLine } from "./test/helpers/closing-line.ts";
 import { LongestFirst } from "./test/helpers/longest-first.ts";
 import { memoryFolder } from "./test/helpers/memory-folder.ts";
 import { testLevel } from "./test/helpers/size.ts";
-import { ONLY_TORTURE } from "./test/torture/sizes.ts";
+import { filesOfTorturesOnly } from "./test/torture/sizes.ts";
 
 // for this process, the tests' and those that they start; no test needs what survives a power cut
 process.env["TMPDIR"] ??= memoryFolder() ?? undefined;
@@ -14,7 +14,7 @@ const SOME_ON_POSTGRES = [
   "test/agent/checkpoints/{cache,mirror,random-threads,validation}.test.ts",
   "test/agent/exchange/{interrupted,lost-database,stopped}.test.ts",
   "test/agent/fold/fold.test.ts",
-  "test/agent/proof/{damages,repair,verify}.test.ts",
+  "test/agent/proof/damages.test.ts",
   "test/client/follow.test.ts",
   "test/conformance/state-table.test.ts",
   "test/http/{messages,metrics,readiness,sessions,stream}.test.ts",
@@ -53,10 +53,7 @@ export default defineConfig({
         test: {
           name: "sqlite",
           include: ["test/**/*.test.ts"],
-          exclude:
-            testLevel() === "test"
-              ? Object.values(ONLY_TORTURE).flatMap(({ files }): readonly string[] => files)
-              : [],
+          exclude: testLevel() === "test" ? filesOfTorturesOnly() : [],
         },
       },
       {

@@ -8,6 +8,7 @@ import { promisify } from "node:util";
 
 import { type ProviderName, startScriptedProvider } from "./scripted-provider.ts";
 
+const COMPILED = fileURLToPath(new URL("../../node_modules/.cache/reprise", import.meta.url));
 const PROGRAM = fileURLToPath(new URL("../fixtures/programs/exchange-cost.ts", import.meta.url));
 
 export interface ExchangeCost {
@@ -48,7 +49,7 @@ export async function exchangeCost(input: {
     const { stdout } = await promisify(execFile)(
       process.execPath,
       [...gc, PROGRAM, join(folder, "reprise.db"), folder],
-      { env: { ...process.env, ...provider.env } },
+      { env: { ...process.env, NODE_COMPILE_CACHE: COMPILED, ...provider.env } },
     );
     if (input.as === "call") {
       assert.equal(readFileSync(join(folder, "long.txt"), "utf8"), text);

@@ -83,22 +83,25 @@ describe("a reader that takes nothing", () => {
   });
 
   it("[HTTP-33] a slow reader that does take something is not cut, nor by one message beyond the limit", async () => {
-    await using t = await startTestServer({ stream: { stallMs: 400, unsentBytes: 64 * 1024 } });
-    const id = await sessionWith(t.store, 20, "\u0001".repeat(1024 * 1024));
+    await using t = await startTestServer({ stream: { stallMs: 1000, unsentBytes: 64 * 1024 } });
+    const id = await sessionWith(t.store, 8, "\u0001".repeat(1024 * 1024));
     await t.store.write(endSession, { id });
     const response = await openAndStopReading(t.url, `/api/sessions/${id}/stream`);
     let bytes = 0;
+    let pauses = 0;
     for await (const piece of response) {
       bytes += (piece as Buffer).length;
-      // about 6 MiB a message in JSON; pauses are far shorter than the stall, the whole far longer
-      if (bytes % 7 === 0) {
+      // about 6 MiB a message in JSON; a pause is far shorter than the stall, all together far longer
+      if (bytes > (pauses + 1) * 4 * 1024 * 1024) {
+        pauses += 1;
         await new Promise((resolve) => {
-          setTimeout(resolve, 5);
+          setTimeout(resolve, 250);
         });
       }
     }
     expect(response.complete).toBe(true);
-    expect(bytes).toBeGreaterThan(20 * 6 * 1024 * 1024);
+    expect(pauses).toBeGreaterThan(8);
+    expect(bytes).toBeGreaterThan(8 * 6 * 1024 * 1024);
   });
 });
 
