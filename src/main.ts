@@ -55,8 +55,8 @@ async function carryOut(cli: CliContext): Promise<void> {
     const program = await createProgram(cli);
     await program.parseAsync(cli.args, { from: "user" });
   } catch (error) {
-    const { showError } = await import("./cli/show-error.ts");
-    cli.exitCode = showError(cli, error, cli.args.includes("--json"));
+    const { asksForJson, showError } = await import("./cli/show-error.ts");
+    cli.exitCode = showError(cli, error, asksForJson(cli.args));
   }
 }
 

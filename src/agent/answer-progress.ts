@@ -22,16 +22,25 @@ export interface AnswerProgress {
 }
 
 const NOTHING: ArrivedText = { id: null, text: "" };
+const HALF_CHARACTER = /[\ud800-\udbff]$/;
 
 export function createAnswerProgress(report: Report): AnswerProgress {
   let text = "";
   let arrived = NOTHING;
+  let half = "";
   return {
     text: () => text,
     arrived: () => arrived,
     onText: (id, piece) => {
-      arrived = { id, text: arrived.id === id ? arrived.text + piece : piece };
-      report({ type: "text", message_id: id, text: piece });
+      const before = arrived.id === id ? arrived.text : "";
+      const given = arrived.id === id ? half + piece : piece;
+      // the other half comes with the next piece
+      half = HALF_CHARACTER.exec(given)?.[0] ?? "";
+      const whole = given.slice(0, given.length - half.length);
+      arrived = { id, text: before + whole };
+      if (whole !== "") {
+        report({ type: "text", message_id: id, text: whole });
+      }
     },
     onMessage: (message, durationMs) => {
       if (ToolMessage.isInstance(message)) {

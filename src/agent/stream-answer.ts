@@ -159,7 +159,7 @@ async function keepPartial(
   fields: Pick<AIMessageFields, "response_metadata" | "usage_metadata">,
 ): Promise<string> {
   const { id, text } = progress.arrived();
-  if (id === null || request.keep_partial === false) {
+  if (id === null || text === "" || request.keep_partial === false) {
     return "";
   }
   const message = new AIMessage({ ...fields, id, content: text });

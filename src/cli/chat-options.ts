@@ -20,7 +20,14 @@ export interface ChatOptions {
   readonly wait?: true;
   readonly takeOver?: true;
   readonly json?: true;
+  readonly "json=events"?: true;
 }
+
+/**
+ * An option of its own, because `--json` takes no value: what follows it may be an argument. Commander
+ * takes the name as it is.
+ */
+export const EVENTS_OPTION = "--json=events";
 
 /** Error codes: `invalid_usage`, `model_unknown`. */
 export function refuseBadOptions(options: ChatOptions): void {

@@ -54,7 +54,8 @@ export async function chat(input: {
   options: ChatOptions;
 }): Promise<void> {
   const { cli, store, options } = input;
-  const json = options.json === true;
+  const events = options["json=events"] === true;
+  const json = options.json === true || events;
   const text = await promptText(cli, options.prompt);
   const oneExchange = text !== null || options.continueExchange === true;
   cli.consent = consentOf(cli, options);
@@ -91,8 +92,8 @@ export async function chat(input: {
   }
   try {
     await (!oneExchange
-      ? runLines({ cli, conversation, askWith: fromOutside.askWith, json, answering })
-      : sendOnce({ cli, conversation, text, json }));
+      ? runLines({ cli, conversation, askWith: fromOutside.askWith, json, events, answering })
+      : sendOnce({ cli, conversation, text, json, events }));
   } catch (error) {
     // the command to resume comes after the error: a message that failed can be sent again
     cli.exitCode = await showFailure({ cli, conversation, json }, error);

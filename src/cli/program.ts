@@ -1,7 +1,7 @@
 import { Command } from "commander";
 
 import { RepriseError } from "../core/errors.ts";
-import type { ChatOptions } from "./chat-options.ts";
+import { type ChatOptions, EVENTS_OPTION } from "./chat-options.ts";
 import { type CommandTable, namedCommands } from "./command-table.ts";
 import type { CliContext } from "./context.ts";
 import { withStore } from "./database.ts";
@@ -54,6 +54,7 @@ export async function createProgram(cli: CliContext): Promise<Command> {
     .option("--wait", "if another exchange is running in the session, wait until it is done")
     .option("--take-over", "if another exchange is running in the session, stop it")
     .option("--json", "one line of JSON for each exchange")
+    .option(EVENTS_OPTION, "one line of JSON for each event of an exchange")
     .allowExcessArguments(true)
     .action(async (options: ChatOptions) => {
       const { chatAction } = await import("./chat.ts");

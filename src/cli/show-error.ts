@@ -36,6 +36,11 @@ export function showError(
   return exitCodeOf(known.code);
 }
 
+/** True if the arguments ask for JSON, in whatever form: errors are JSON then, too. */
+export function asksForJson(args: readonly string[]): boolean {
+  return args.some((arg) => arg === "--json" || arg.startsWith("--json="));
+}
+
 /** What programs read: the same fields as the HTTP API's problem documents. */
 function errorDocument(error: RepriseError, session_id?: string): Record<string, unknown> {
   return {
@@ -77,6 +82,12 @@ function usageError({ code, message }: CommanderError): RepriseError {
 function sentenceOf(code: string, message: string): string {
   switch (code) {
     case "commander.unknownOption": {
+      const format = /'--json=([^']*)'/.exec(message)?.[1];
+      if (format !== undefined) {
+        return format === "events"
+          ? "This command reports no events; use --json without a value."
+          : "--json takes no value but events: --json=events prints the events of an exchange.";
+      }
       const name = /'(--?[A-Za-z][A-Za-z-]*)/.exec(message)?.[1];
       const meant = /\(Did you mean (.*)\?\)/.exec(message)?.[1];
       const next = meant === undefined ? "--help shows all" : `perhaps ${meant} is meant`;

@@ -5,7 +5,7 @@ import { Readable, Writable } from "node:stream";
 import type { CliContext } from "../../src/cli/context.ts";
 import { Drawing, type Output } from "../../src/cli/output.ts";
 import { createProgram } from "../../src/cli/program.ts";
-import { showError } from "../../src/cli/show-error.ts";
+import { asksForJson, showError } from "../../src/cli/show-error.ts";
 import { openExchanger, openStore } from "../../src/compose.ts";
 
 const PACKAGE = new URL("../../package.json", import.meta.url);
@@ -57,7 +57,7 @@ export async function callProgram(args: readonly string[], options: CallOptions)
     const program = await createProgram(cli);
     await program.parseAsync(args, { from: "user" });
   } catch (error) {
-    cli.exitCode = showError(cli, error, args.includes("--json"));
+    cli.exitCode = showError(cli, error, asksForJson(args));
   }
   return { code: cli.exitCode, stdout: stdout.text(), stderr: stderr.text() };
 }

@@ -19,6 +19,7 @@ export interface LinesInput {
   readonly conversation: Conversation;
   readonly askWith: FromOutside["askWith"];
   readonly json: boolean;
+  readonly events: boolean;
   readonly answering: Answering;
 }
 

@@ -14,23 +14,24 @@ export interface SendInput {
   /** Null continues an exchange that was interrupted or failed. */
   readonly text: string | null;
   readonly json: boolean;
+  /** With `json`: each event is a line, and not the whole exchange. */
+  readonly events: boolean;
   readonly signal: AbortSignal;
   readonly mayRepeat?: Live["mayRepeat"];
 }
 
-/** Sends one message and shows the answer as it comes, or one line of JSON when it is there. */
+/** Sends one message and shows the answer as it comes, or prints JSON in its place. */
 export async function send(input: SendInput): Promise<ExchangeResult> {
   const { cli, conversation, json, signal } = input;
   const screen = json ? null : plainScreen(cli);
   const result = await conversation.send(input.text, {
-    listener: (event) => screen?.show(event),
+    listener: (event) => (input.events ? printJson(cli, event) : screen?.show(event)),
     signal,
     ...(input.mayRepeat === undefined ? {} : { mayRepeat: input.mayRepeat }),
   });
-  if (json) {
+  screen?.finish(result);
+  if (json && !input.events) {
     printJson(cli, exchangeDocument(result));
-  } else {
-    screen?.finish(result);
   }
   return result;
 }

@@ -8,6 +8,7 @@ import { resolveSession } from "../../store/sessions/read.ts";
 import type { Store } from "../../store/store.ts";
 import { ask } from "../ask.ts";
 import { chat } from "../chat.ts";
+import { type ChatOptions, EVENTS_OPTION } from "../chat-options.ts";
 import { type CliContext, printJson, printLine } from "../context.ts";
 import { openStore, withStore } from "../database.ts";
 import { failuresOf } from "../last-exchange.ts";
@@ -16,6 +17,8 @@ import { sessionTable } from "./table.ts";
 /** Sessions that the picker offers. */
 const OFFERED = 20;
 
+type ResumeOptions = Pick<ChatOptions, "json" | "json=events" | "trust">;
+
 /** `sessions resume [id]`: goes on with a session; without an id a terminal offers the latest. */
 export function resumeCommand(cli: CliContext): Command {
   const command = new Command("resume")
@@ -23,7 +26,8 @@ export function resumeCommand(cli: CliContext): Command {
     .argument("[id]", "an id, or the first 6 or more characters of it")
     .option("--trust", "for this run, use the personas and the AGENTS.md that its folder brings")
     .option("--json", "print the session, then one line of JSON for each exchange")
-    .action(async (id: string | undefined, options: { json?: true; trust?: true }) => {
+    .option(EVENTS_OPTION, "one line of JSON for each event of an exchange")
+    .action(async (id: string | undefined, options: ResumeOptions) => {
       await using store = await openStore(cli, command);
       const reference = id ?? (await pick(cli, store));
       if (reference === null) {

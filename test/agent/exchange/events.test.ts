@@ -51,7 +51,7 @@ it("[EVENT-1] [EVENT-2] every event names its exchange and session, and no other
   expect(Value.Check(ExchangeEvent, { ...bench.events[0], more: 1 })).toBe(false);
 });
 
-it("[EVENT-3] started comes first and done last, with the last answer and the session's totals", async () => {
+it("[EVENT-3] [EVENT-13] started comes first and done last, with the last answer and the session's totals", async () => {
   const bench = await readingBench();
   const { session, messages } = await bench.run({ text: "read it" });
   expect(bench.events[0]).toMatchObject({
@@ -68,7 +68,7 @@ it("[EVENT-3] started comes first and done last, with the last answer and the se
   });
 });
 
-it("[EVENT-4] pieces of text name their answer; each stored message is named once with its seq", async () => {
+it("[EVENT-4] [EVENT-15] pieces of text name their answer; each stored message is named once with its seq", async () => {
   const bench = await readingBench();
   await bench.run({ text: "read it" });
   const rows = await bench.store.read(readMessagesAfter, {
@@ -92,7 +92,7 @@ it("[EVENT-4] pieces of text name their answer; each stored message is named onc
   expect(ofType(bench, "text").length).toBeGreaterThan(2);
 });
 
-it("[EVENT-5] a call and its result share an id; the result is cut and says how long it is", async () => {
+it("[EVENT-5] [EVENT-16] a call and its result share an id; the result is cut and says how long it is", async () => {
   const bench = await readingBench();
   await bench.run({ text: "read it" });
   const [call] = ofType(bench, "tool_call");
@@ -111,7 +111,7 @@ it("[EVENT-5] a call and its result share an id; the result is cut and says how 
   expect(result?.duration_ms).toBeGreaterThanOrEqual(0);
 });
 
-it("[EVENT-5] a call that cannot run has a result of status error", async () => {
+it("[EVENT-16] a call that cannot run has a result of status error", async () => {
   const server = await startModelServer({
     answer: (messages) =>
       messages.at(-1)?.role === "user"
@@ -137,7 +137,7 @@ it("[EVENT-6] the provider's counts are reported for each answer", async () => {
   );
 });
 
-it("[EVENT-3] a failure ends the events with its code and sentence, and so does a refusal before the start", async () => {
+it("[EVENT-13] [EVENT-14] a failure ends the events with its code and sentence, and so does a refusal before the start", async () => {
   const server = await startModelServer({
     answer: () => ({ error: { message: "secret words" }, status: 401 }),
   });
@@ -156,7 +156,7 @@ it("[EVENT-3] a failure ends the events with its code and sentence, and so does 
   ]);
 });
 
-it("[EVENT-3] a stop ends the events with stopped, and nothing follows", async () => {
+it("[EVENT-13] a stop ends the events with stopped, and nothing follows", async () => {
   const server = await startModelServer({
     answer: () => ({ content: "one two three four five six" }),
     chunkSize: 4,

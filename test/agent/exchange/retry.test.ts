@@ -54,7 +54,7 @@ function textsOf(events: readonly ExchangeEvent[]): [string, string][] {
 }
 
 describe("a provider that fails in passing", () => {
-  it.each(PROVIDERS)("[RETRY-1] %s: is asked again, at most twice", async (name) => {
+  it.each(PROVIDERS)("[RETRY-1] [RETRY-9] %s: is asked again, at most twice", async (name) => {
     const { bench, provider } = await benchOf([status(503), status(500)], { name });
     expect((await bench.run({ text: "question" })).answer).toBe("the whole answer");
     expect(provider.requests).toHaveLength(3);
@@ -140,7 +140,7 @@ describe("the wait before the next attempt", () => {
     expect(parseRetryAfter("soon", now)).toBeNull();
   });
 
-  it("[RETRY-4] is not longer than a minute: the exchange fails instead", async () => {
+  it("[RETRY-10] is not longer than a minute: the exchange fails instead", async () => {
     const { bench, provider } = await benchOf([status(429, { headers: { "retry-after": "61" } })]);
     await expect(bench.run({ text: "question" })).rejects.toMatchObject({
       code: "model_rate_limited",
@@ -171,7 +171,7 @@ describe("the wait before the next attempt", () => {
 });
 
 describe("an answer that broke off", () => {
-  it.each(PROVIDERS)("[RETRY-6] %s: begins again with a new id", async (name) => {
+  it.each(PROVIDERS)("[RETRY-6] [RETRY-11] %s: begins again with a new id", async (name) => {
     const { bench, provider } = await benchOf([HALF], { name });
     const { messages } = await bench.run({ text: "question" });
     expect(provider.requests).toHaveLength(2);
@@ -182,7 +182,7 @@ describe("an answer that broke off", () => {
     expect(messages.at(-1)?.message_id).toBe(whole?.[0]);
   });
 
-  it("[RETRY-6] is kept as the last attempt left it if all break off", async () => {
+  it("[RETRY-11] is kept as the last attempt left it if all break off", async () => {
     const last: readonly Step[] = [{ kind: "text", text: "the last" }, { kind: "drop" }];
     const { bench } = await benchOf([HALF, HALF, last]);
     await expect(bench.run({ text: "question" })).rejects.toMatchObject({
