@@ -75,7 +75,8 @@ async function talk(store: Store): Promise<Template> {
     const fence = await store.write(takeLease, { session_id: id, owner, life_ms: 60_000 });
     const messages = [new HumanMessage(`question ${index}: ${WORDS}`)];
     await agent.invoke({ messages }, { configurable: { thread_id }, durability: "sync" });
-    saver.forgetFolded(thread_id, await store.write(finishExchange, { fence, thread_id }));
+    const { pruned } = await store.write(finishExchange, { fence, thread_id });
+    saver.forgetFolded(thread_id, pruned);
   }
   return store.read(async ({ db }) => {
     const thread = await db.selectFrom("checkpoint_threads").select("id").executeTakeFirstOrThrow();

@@ -1,14 +1,18 @@
 import { isRepriseError } from "../core/errors.ts";
 import { newId } from "../core/ids.ts";
 import { LEASE_MS } from "../core/limits.ts";
-import type { ExchangeFailure } from "../core/sessions.ts";
+import type { Session } from "../core/sessions.ts";
 import { refuseEnded } from "../store/sessions/change.ts";
-import { readSession } from "../store/sessions/read.ts";
+import { type LeftBehind, readLeftBehind } from "../store/leases/finish.ts";
+import { readStanding, type Standing } from "../store/leases/lease.ts";
+import { beginExchange } from "../store/messages/begin-exchange.ts";
 import { threadId } from "../core/threads.ts";
 import { buildAgent } from "./agent.ts";
 import { runExchange } from "./run-exchange.ts";
-import { createCheckpointSaver, type OnStored, type SessionSaver } from "../langgraph/saver.ts";
+import { createCheckpointSaver } from "../langgraph/saver.ts";
+import type { OnStored, SessionSaver } from "../langgraph/session-saver.ts";
 import { compactThread } from "./compaction/compact-thread.ts";
+import { threadStateOf } from "./thread-state.ts";
 import { delegateTool } from "./delegate.ts";
 import type {
   Compacted,
@@ -22,7 +26,7 @@ import { createReport, type Report, reportEnd, reportStored } from "../exchange/
 import type { AgentOptions, Prepared } from "./exchange-context.ts";
 import { exchangeFailure } from "../exchange/exchange-failure.ts";
 import { createExchangeTree } from "../exchange/exchange-tree.ts";
-import { type HeldSession, holdLease } from "../exchange/lease-holder.ts";
+import { type HeldSession, type HoldInput, holdLease } from "../exchange/lease-holder.ts";
 import { chosenModel } from "../exchange/models/choose.ts";
 import { modelSettings } from "../exchange/models/settings.ts";
 import { createCallModel } from "./models/call-model.ts";
@@ -42,8 +46,8 @@ export function createExchanger(parts: AgentOptions): Exchanger {
   const hold = async <Result>(
     request: CompactRequest,
     signal: AbortSignal,
-    work: (held: HeldSession, saver: SessionSaver, begun: () => void) => Promise<Worked<Result>>,
-    onStored?: OnStored,
+    work: (held: HeldSession, begun: () => void) => Promise<Worked<Result>>,
+    begin: HoldInput["begin"] = null,
   ): Promise<Result> => {
     const held = await holdLease({
       store: parts.store,
@@ -54,27 +58,25 @@ export function createExchanger(parts: AgentOptions): Exchanger {
       signal,
       isGone,
       unreturned,
+      begin,
     });
-    const saver = known.holding(held.fence, onStored);
-    let finished = false;
-    let finishedThread: string | null = null;
-    let isBegun = false;
-    let failure: ExchangeFailure | null = null;
+    let isBegun = held.begun !== null;
+    let worked: Worked<Result>;
     try {
-      const worked = await work(held, saver, () => (isBegun = true));
-      finishedThread = worked.finishedThread;
-      return worked.result;
+      worked = await work(held, () => (isBegun = true));
     } catch (error) {
-      finished = isRepriseError(error, "nothing_to_continue");
-      failure = isBegun ? exchangeFailure(error) : null;
+      const finished = isRepriseError(error, "nothing_to_continue");
+      await held.release(finished, isBegun ? exchangeFailure(error) : null);
       throw error;
-    } finally {
-      if (finishedThread === null) {
-        await held.release(finished, failure);
-      } else {
-        saver.forgetFolded(finishedThread, await held.finish(finishedThread));
-      }
     }
+    const { thread_id, finished, after_seq } = worked;
+    if (!finished) {
+      await held.release(false);
+      return worked.result(await parts.store.read(readLeftBehind, { ...held.fence, after_seq }));
+    }
+    const left = await held.finish({ thread_id, after_seq });
+    known.forgetFolded(thread_id, left.pruned);
+    return worked.result(left);
   };
 
   const exchange = async (
@@ -82,11 +84,29 @@ export function createExchanger(parts: AgentOptions): Exchanger {
     live: Live,
     report: Report,
   ): Promise<ExchangeResult> => {
-    const prepared = await prepare(parts, request);
+    const standing = await parts.store.read(readStanding, request);
+    const prepared = await prepare(parts, standing.session);
+    const begin = {
+      standing,
+      content: request.text,
+      model: prepared.modelName,
+      persona_name: prepared.persona.name,
+      caller: request.caller,
+    };
+    const early = isFree(standing) ? await known.readLatest(threadOf(standing.session)) : null;
+    // calls that were left open get their results before the new message
+    const mayBegin =
+      early !== null &&
+      (request.text === null || threadStateOf(await early.tuple()).openCalls.length === 0);
     return hold(
       request,
       live.signal,
-      async (held, saver, begun) => {
+      async (held, begun) => {
+        const latest =
+          held.begun === null || early === null
+            ? await known.readLatest(threadOf(held.session))
+            : early;
+        const onStored: OnStored = (messages) => reportStored(report, messages);
         const tree = parts.within?.tree ?? createExchangeTree(parts.limits);
         const subAgents = delegateTool({
           parts,
@@ -97,21 +117,26 @@ export function createExchanger(parts: AgentOptions): Exchanger {
           report,
           openExchanger: (place) => createExchanger({ ...parts, within: { tree, place } }),
         });
-        const { result, finished } = await runExchange({
+        return runExchange({
           parts,
           request,
           live,
           held,
-          saver,
+          state: threadStateOf(await latest.tuple()),
+          saver: known.holding(held.fence, { onStored, latest }),
           prepared,
           subAgents,
           countModelCall: () => tree.countModelCall(),
-          begun,
+          begin: async () => {
+            const { fence } = held;
+            const stored = await parts.store.write(beginExchange, { ...begin, fence });
+            begun();
+            return stored;
+          },
           report,
         });
-        return { result, finishedThread: finished ? result.thread_id : null };
       },
-      (messages) => reportStored(report, messages),
+      mayBegin ? begin : null,
     );
   };
 
@@ -122,8 +147,10 @@ export function createExchanger(parts: AgentOptions): Exchanger {
       return reportEnd(report, () => exchange(request, live, report));
     },
     compact: async (request, { signal }) => {
-      const prepared = await prepare(parts, request);
-      const outcome = await hold(request, signal, async (held, saver) => {
+      const { session } = await parts.store.read(readStanding, request);
+      const prepared = await prepare(parts, session);
+      return hold(request, signal, async (held) => {
+        const saver = known.holding(held.fence);
         const { outcome, thread_id } = await compactSession({
           parts,
           prepared,
@@ -131,18 +158,32 @@ export function createExchanger(parts: AgentOptions): Exchanger {
           held,
           signal,
         });
-        const stays = held.wasInterrupted || outcome !== "compacted";
-        return { result: outcome, finishedThread: stays ? null : thread_id };
+        return {
+          thread_id,
+          finished: !held.wasInterrupted && outcome === "compacted",
+          result: ({ session }) => ({ outcome, session }),
+        };
       });
-      return { outcome, session: await parts.store.read(readSession, { id: request.session_id }) };
     },
   };
 }
 
+/** True if the session can be begun as it is read, unless somebody else comes first. */
+function isFree({ session, free_epoch }: Standing): boolean {
+  return session.activity === "idle" && free_epoch !== null;
+}
+
+function threadOf({ id, thread_suffix }: Session): string {
+  return threadId(id, thread_suffix);
+}
+
 interface Worked<Result> {
-  readonly result: Result;
-  /** Null where something is left to do in the thread, or nothing was done. */
-  readonly finishedThread: string | null;
+  readonly thread_id: string;
+  /** False if something is left to do in the thread, or nothing was done. */
+  readonly finished: boolean;
+  /** See `finishExchange`. */
+  readonly after_seq?: number;
+  readonly result: (left: LeftBehind) => Result;
 }
 
 async function compactSession(input: {
@@ -153,10 +194,10 @@ async function compactSession(input: {
   signal: AbortSignal;
 }): Promise<{ outcome: Compacted["outcome"]; thread_id: string }> {
   const { parts, prepared, saver, held } = input;
-  const session = await parts.store.read(readSession, { id: held.fence.session_id });
+  const { session } = held;
   const { protectedPaths } = parts;
   const agent = buildAgent({ ...prepared, session, saver, delegate: null, protectedPaths });
-  const thread = { agent, id: threadId(session.id, session.thread_suffix) };
+  const thread = { agent, id: threadOf(session) };
   const signal = AbortSignal.any([input.signal, held.lost]);
   const tree = createExchangeTree(parts.limits);
   const callModel = createCallModel({
@@ -170,8 +211,7 @@ async function compactSession(input: {
 }
 
 /** All that can be refused before anything is stored: so a message is not stored twice. */
-async function prepare(parts: AgentOptions, request: CompactRequest): Promise<Prepared> {
-  const session = await parts.store.read(readSession, { id: request.session_id });
+async function prepare(parts: AgentOptions, session: Session): Promise<Prepared> {
   refuseEnded(session);
   const persona = await loadPersona({
     name: session.persona_name ?? DEFAULT_PERSONA,

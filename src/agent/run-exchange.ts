@@ -5,9 +5,8 @@ import type { BaseCheckpointSaver } from "@langchain/langgraph-checkpoint";
 import { RepriseError } from "../core/errors.ts";
 import type { Message, Session } from "../core/sessions.ts";
 import { threadId } from "../core/threads.ts";
-import { beginExchange } from "../store/messages/begin-exchange.ts";
-import { readMessagesAfter } from "../store/messages/read.ts";
-import { readSession } from "../store/sessions/read.ts";
+import type { LeftBehind } from "../store/leases/finish.ts";
+import type { BegunExchange } from "../store/messages/begin-exchange.ts";
 import { type AgentThread, buildAgent } from "./agent.ts";
 import { MODEL_NODE, TOOLS_NODE } from "./agent-graph.ts";
 import { createAnswerProgress } from "./answer-progress.ts";
@@ -19,7 +18,7 @@ import { type Report, reportStored } from "../exchange/report-events.ts";
 import { createCallModel } from "./models/call-model.ts";
 import type { HeldSession } from "../exchange/lease-holder.ts";
 import { type GraphInput, type RunEnd, streamAnswer } from "./stream-answer.ts";
-import { mayBeRepeated, readThread, withResults, type ThreadState } from "./thread-state.ts";
+import { mayBeRepeated, withResults, type ThreadState } from "./thread-state.ts";
 
 export interface RunExchangeInput {
   readonly parts: AgentOptions;
@@ -32,25 +31,29 @@ export interface RunExchangeInput {
   readonly subAgents: (session: Session) => StructuredToolInterface | null;
   readonly countModelCall: () => void;
   readonly report: Report;
-  /** Called once the exchange is stored as begun. */
-  readonly begun: () => void;
+  /** The thread as it is under the lease. */
+  readonly state: ThreadState;
+  /** Stores the exchange as begun, if it was not begun with the lease. */
+  readonly begin: () => Promise<BegunExchange>;
 }
 
 export interface ExchangeRun {
-  readonly result: ExchangeResult;
+  readonly thread_id: string;
+  /** The `seq` before the first message of the exchange. */
+  readonly after_seq: number;
+  readonly result: (left: LeftBehind) => ExchangeResult;
   /** False where the agent still has something to do: the session is then interrupted. */
   readonly finished: boolean;
 }
 
-/** Rows of one exchange that its result carries. */
-const RESULT_ROWS = 1000;
 /** The exchange between taking the lease and giving it back. */
 export async function runExchange(input: RunExchangeInput): Promise<ExchangeRun> {
-  const { parts, request, held, prepared, report } = input;
-  const before = await parts.store.read(readSession, { id: request.session_id });
+  const { parts, request, held, prepared, report, state } = input;
+  const { session: before } = held;
+  const thread_id = threadId(before.id, before.thread_suffix);
   report({
     type: "started",
-    thread_id: threadId(before.id, before.thread_suffix),
+    thread_id,
     model: prepared.modelName,
     persona_name: prepared.persona.name,
   });
@@ -81,28 +84,30 @@ export async function runExchange(input: RunExchangeInput): Promise<ExchangeRun>
     compaction,
     onMessage: progress.onMessage,
   });
-  const thread = { agent, id: threadId(before.id, before.thread_suffix) };
-  const state = await readThread(input.saver, thread.id);
-  if (request.text !== null) {
+  const thread = { agent, id: thread_id };
+  if (request.text !== null && held.begun === null) {
     await settle(thread, state);
   }
-  const { pending } = await parts.store.write(beginExchange, {
-    fence: held.fence,
-    content: request.text,
-    model: prepared.modelName,
-    persona_name: prepared.persona.name,
-    caller: request.caller,
-  });
-  input.begun();
+  const { pending } = held.begun ?? (await input.begin());
   reportStored(report, pending);
-  const next = await nextInput({ ...input, state, pending, thread });
+  const next = await nextInput({ ...input, pending, thread });
   const end: RunEnd =
     next === "done"
       ? { state: "done", answer: state.answer }
       : await streamAnswer({ ...input, thread, graphInput: next, signal, compaction, progress });
+  // an answer in the place of a dropped one has its row
+  const inPlace = request.text === null && state.isDropped;
   return {
+    thread_id,
     finished: end.state === "done" || (end.state === "stopped" && end.answer !== ""),
-    result: await resultOf({ ...input, before, state, thread, end }),
+    after_seq: before.last_seq - (inPlace ? 1 : 0),
+    result: ({ session, messages }) => ({
+      ...end,
+      session,
+      messages,
+      thread_id,
+      model: prepared.modelName,
+    }),
   };
 }
 
@@ -122,7 +127,6 @@ async function settle({ agent, id }: AgentThread, state: ThreadState): Promise<v
  */
 async function nextInput(
   input: RunExchangeInput & {
-    state: ThreadState;
     pending: readonly Message[];
     thread: AgentThread;
   },
@@ -157,29 +161,4 @@ async function nextInput(
     "nothing_to_continue",
     "Nothing was interrupted in this session and no message waits for the agent; send one.",
   );
-}
-
-async function resultOf(
-  input: RunExchangeInput & {
-    before: Session;
-    state: ThreadState;
-    thread: AgentThread;
-    end: RunEnd;
-  },
-): Promise<ExchangeResult> {
-  const { parts, before, state, request } = input;
-  // an answer in the place of a dropped one has its row
-  const inPlace = request.text === null && state.isDropped;
-  return {
-    ...input.end,
-    session: await parts.store.read(readSession, { id: before.id }),
-    thread_id: input.thread.id,
-    model: input.prepared.modelName,
-    messages: await parts.store.read(readMessagesAfter, {
-      session_id: before.id,
-      after_seq: before.last_seq - (inPlace ? 1 : 0),
-      all: true,
-      limit: RESULT_ROWS,
-    }),
-  };
 }

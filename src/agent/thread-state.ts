@@ -1,5 +1,5 @@
 import { AIMessage, type BaseMessage, ToolMessage, type ToolCall } from "@langchain/core/messages";
-import type { BaseCheckpointSaver, CheckpointTuple } from "@langchain/langgraph-checkpoint";
+import type { CheckpointTuple } from "@langchain/langgraph-checkpoint";
 
 import { isSummary } from "../store/messages/summary.ts";
 import { droppedAnswer } from "./dropped-answer.ts";
@@ -22,11 +22,8 @@ export interface ThreadState {
   readonly isDropped: boolean;
 }
 
-export async function readThread(
-  saver: BaseCheckpointSaver,
-  threadId: string,
-): Promise<ThreadState> {
-  const tuple = await saver.getTuple({ configurable: { thread_id: threadId } });
+/** Undefined for a thread without checkpoints. */
+export function threadStateOf(tuple: CheckpointTuple | undefined): ThreadState {
   const messages = messagesOf(tuple);
   const finished = finishedResults(tuple);
   return {

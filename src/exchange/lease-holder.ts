@@ -1,22 +1,30 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
 import { isRepriseError } from "../core/errors.ts";
-import type { ExchangeFailure } from "../core/sessions.ts";
+import type { ExchangeFailure, Session } from "../core/sessions.ts";
 import { type PrunedIds, NOTHING_PRUNED } from "../store/checkpoints/plan-prune.ts";
 import type { Fence } from "../store/leases/fence.ts";
-import { finishExchange } from "../store/leases/finish.ts";
 import {
-  type Lease,
-  readLease,
-  releaseLease,
-  renewLease,
-  takeLease,
-} from "../store/leases/lease.ts";
+  finishExchange,
+  type FinishExchange,
+  type LeftBehind,
+  readLeftBehind,
+} from "../store/leases/finish.ts";
+import { readLease, releaseLease, renewLease } from "../store/leases/lease.ts";
 import type { LeaseOwner } from "../store/leases/this-process.ts";
+import {
+  type BegunExchange,
+  openExchange,
+  type OpenExchange,
+} from "../store/messages/begin-exchange.ts";
 import type { Store } from "../store/store.ts";
 
 export interface HeldSession {
   readonly fence: Fence;
+  /** As it was when the lease was taken. */
+  readonly session: Session;
+  /** The exchange that was begun with the lease; null if the caller still has to begin it. */
+  readonly begun: BegunExchange | null;
   /** True when the exchange before this one did not come to its end. */
   readonly wasInterrupted: boolean;
   /** Aborted, with the error as its reason, once the lease could not be kept. */
@@ -24,10 +32,12 @@ export interface HeldSession {
   /** Gives the lease back; `finished`: whether the exchange came to its end; `failure`: why not. */
   release(finished: boolean, failure?: ExchangeFailure | null): Promise<void>;
   /**
-   * Gives the lease of a finished exchange back and folds its thread, in one transaction. The
-   * answer is what the fold took away: nothing where it failed, because the next one makes up for it.
+   * Gives the lease of a finished exchange back and folds its thread, in one transaction. `pruned`
+   * is nothing if the fold failed, because the next one makes up for it.
    */
-  finish(threadId: string): Promise<PrunedIds>;
+  finish(
+    exchange: Omit<FinishExchange, "fence">,
+  ): Promise<LeftBehind & { readonly pruned: PrunedIds }>;
 }
 
 /** What to do about a session that another exchange holds. */
@@ -49,6 +59,8 @@ export interface HoldInput {
    * and again.
    */
   readonly unreturned?: Set<string>;
+  /** See `openExchange`. */
+  readonly begin?: OpenExchange["begin"];
 }
 
 /** How often a waiting exchange asks for the lease. */
@@ -62,7 +74,8 @@ const WAIT_MS = 250;
  */
 export async function holdLease(input: HoldInput): Promise<HeldSession> {
   const { store, life_ms } = input;
-  const { was_interrupted, ...fence } = await orUnreturned(input, () => takeWhenFree(input));
+  const taken = await orUnreturned(input, () => takeWhenFree(input));
+  const fence: Fence = { session_id: taken.session_id, epoch: taken.epoch };
   const lost = new AbortController();
   const timer = setInterval(() => {
     store.write(renewLease, { fence, life_ms }).catch((error: unknown) => {
@@ -81,23 +94,26 @@ export async function holdLease(input: HoldInput): Promise<HeldSession> {
   };
   return {
     fence,
-    wasInterrupted: was_interrupted,
+    session: taken.session,
+    begun: taken.begun,
+    wasInterrupted: taken.was_interrupted,
     lost: lost.signal,
     release,
-    finish: async (thread_id) => {
+    finish: async (exchange) => {
       clearInterval(timer);
       try {
-        return await store.write(finishExchange, { fence, thread_id });
+        return await store.write(finishExchange, { fence, ...exchange });
       } catch {
         // the exchange is over and its answer is stored: nobody should wait for the lease
         await release(true);
-        return NOTHING_PRUNED;
+        const left = await store.read(readLeftBehind, { ...fence, ...exchange });
+        return { ...left, pruned: NOTHING_PRUNED };
       }
     },
   };
 }
 
-async function takeWhenFree(input: HoldInput): Promise<Lease> {
+async function takeWhenFree(input: HoldInput): Promise<Opened> {
   for (;;) {
     try {
       return await take(input);
@@ -111,20 +127,38 @@ async function takeWhenFree(input: HoldInput): Promise<Lease> {
   }
 }
 
-async function take(input: HoldInput): Promise<Lease> {
-  const { store, session_id, owner, life_ms } = input;
-  const held = await store.read(readLease, { session_id });
-  const mayTake =
-    held !== null &&
-    (input.when_busy === "take_over" ||
-      input.isGone(held.owner) ||
-      (input.unreturned?.has(nameOf(session_id, held.owner)) ?? false));
-  return store.write(takeLease, {
-    session_id,
-    owner,
-    life_ms,
-    ...(mayTake ? { take_over_epoch: held.epoch } : {}),
-  });
+async function take(input: HoldInput): Promise<Opened> {
+  const { store, session_id, owner, life_ms, begin = null } = input;
+  const attempt = (take_over_epoch?: number): Promise<Opened> =>
+    store.write(openExchange, {
+      session_id,
+      owner,
+      life_ms,
+      begin,
+      ...(take_over_epoch === undefined ? {} : { take_over_epoch }),
+    });
+  try {
+    return await attempt();
+  } catch (error) {
+    if (!isRepriseError(error, "session_busy")) {
+      throw error;
+    }
+    const held = await store.read(readLease, { session_id });
+    if (held !== null && !mayTakeOver(input, held.owner)) {
+      throw error;
+    }
+    return attempt(held?.epoch);
+  }
+}
+
+type Opened = Awaited<ReturnType<typeof openExchange>>;
+
+function mayTakeOver(input: HoldInput, owner: LeaseOwner): boolean {
+  return (
+    input.when_busy === "take_over" ||
+    input.isGone(owner) ||
+    (input.unreturned?.has(nameOf(input.session_id, owner)) ?? false)
+  );
 }
 
 /** Remembers the lease where the database did not let the work on it come to an end. */

@@ -20,10 +20,11 @@ import { readCheckpoints, type ReadCheckpoints } from "../store/checkpoints/read
 import { deleteThread } from "../store/checkpoints/threads.ts";
 import type { StoredIds } from "../store/checkpoints/value.ts";
 import type { Fence } from "../store/leases/fence.ts";
-import type { StoredMessage } from "../store/messages/mirror.ts";
 import type { Operation, Store } from "../store/store.ts";
 import { encodeJson } from "./encode.ts";
 import { createWriteBatch } from "./write-batch.ts";
+import type { Holding, LatestRead, OnStored, SaverParts, SessionSaver } from "./session-saver.ts";
+import { createWriteQueue } from "./write-queue.ts";
 import { configOf, type ThreadKey, threadKeyOf, requireThreadKey, textOf } from "./thread-key.ts";
 import { draftPut } from "./put-draft.ts";
 import { rememberPage, tupleOf } from "./read-tuple.ts";
@@ -36,32 +37,6 @@ import {
   type ThreadCache,
   type ThreadCaches,
 } from "./thread-cache.ts";
-
-export interface SaverParts {
-  readonly store: Store;
-  /** The lease of the exchange at work; null where nobody needs one. Asked at every write. */
-  readonly fence?: () => Fence | null;
-  readonly onStored?: OnStored | undefined;
-}
-
-export type OnStored = (messages: readonly StoredMessage[]) => void;
-
-/** A saver that remembers what its threads have. */
-export interface SessionSaver extends BaseCheckpointSaver {
-  /**
-   * A saver for one exchange, which remembers the same. Whatever it writes carries this lease, also
-   * what a stopped exchange leaves unfinished and the agent writes when the lease is long gone.
-   *
-   * Messages that it reads are frozen and others have them too, so that reading a thread and
-   * storing it again takes no longer for each message that it has: only arrays and what stands
-   * around the messages belong to the reader.
-   *
-   * `onStored` is called after each checkpoint with the messages that it adds or changes.
-   */
-  holding(fence: Fence, onStored?: OnStored): SessionSaver;
-  /** To be told what a fold took away, so that it is not thought to be stored any more. */
-  forgetFolded(threadId: string, folded: PrunedIds): void;
-}
 
 /**
  * LangGraph's checkpoints on our store. Each message is kept once in its thread and a checkpoint
@@ -85,19 +60,29 @@ class CheckpointSaver extends BaseCheckpointSaver implements SessionSaver {
   readonly #fence: () => Fence | null;
   readonly #caches: ThreadCaches;
   readonly #shared: boolean;
+  readonly #run: Store["write"];
   readonly #onStored: OnStored | undefined;
+  #latest: LatestRead | undefined;
 
-  constructor({ store, fence, onStored }: SaverParts, shared?: ThreadCaches) {
+  constructor({ store, fence }: SaverParts, shared?: ThreadCaches, more: Holding = {}) {
     super();
-    this.#onStored = onStored;
     this.#store = store;
     this.#fence = fence ?? (() => null);
     this.#caches = shared ?? createThreadCaches();
     this.#shared = shared !== undefined;
+    // whoever needs no lease may work in many threads at once
+    this.#run = this.#shared ? createWriteQueue(store) : store.write.bind(store);
+    this.#onStored = more.onStored;
+    this.#latest = more.latest;
   }
 
-  holding(fence: Fence, onStored?: OnStored): SessionSaver {
-    return new CheckpointSaver({ store: this.#store, fence: () => fence, onStored }, this.#caches);
+  holding(fence: Fence, more?: Holding): SessionSaver {
+    return new CheckpointSaver({ store: this.#store, fence: () => fence }, this.#caches, more);
+  }
+
+  async readLatest(thread_id: string): Promise<LatestRead> {
+    const tuple = await this.#readOne({ thread_id, ns: "" }, undefined, true);
+    return { thread_id, tuple };
   }
 
   override async getTuple(config: RunnableConfig): Promise<CheckpointTuple | undefined> {
@@ -106,14 +91,26 @@ class CheckpointSaver extends BaseCheckpointSaver implements SessionSaver {
       return undefined;
     }
     const checkpoint_id = getCheckpointId(config) || undefined;
+    const isLatest = checkpoint_id === undefined && place.ns === "";
+    const known = isLatest && this.#latest?.thread_id === place.thread_id ? this.#latest : null;
+    const tuple = known?.tuple ?? (await this.#readOne(place, checkpoint_id, this.#shared));
+    return tuple();
+  }
+
+  async #readOne(
+    place: ThreadKey,
+    checkpoint_id: string | undefined,
+    shared: boolean,
+  ): Promise<LatestRead["tuple"]> {
     const cache = this.#caches.of(place.thread_id);
     const latest = checkpoint_id === undefined && place.ns === "";
     const wanted = { ...place, checkpoint_id, latest, limit: 1 };
-    const { page, lender } = await this.#read(wanted, cache);
+    const { page, lender } = await this.#read(wanted, cache, shared);
     const [read] = page.checkpoints;
-    return read === undefined
-      ? undefined
-      : refusingDamage(() => tupleOf(read, lender, this.getNextVersion(undefined)));
+    return () =>
+      read === undefined
+        ? Promise.resolve(undefined)
+        : refusingDamage(() => tupleOf(read, lender, this.getNextVersion(undefined)));
   }
 
   override async *list(
@@ -215,6 +212,7 @@ class CheckpointSaver extends BaseCheckpointSaver implements SessionSaver {
   }
 
   override async deleteThread(threadId: string): Promise<void> {
+    this.#latest = undefined;
     this.#caches.forget(threadId);
     await this.#store.write(deleteThread, { thread_id: threadId, fence: this.#fence() });
     this.#caches.forget(threadId);
@@ -233,6 +231,7 @@ class CheckpointSaver extends BaseCheckpointSaver implements SessionSaver {
     parentId: string | null,
     attempt: (cache: ThreadCache, whole: boolean) => Promise<StoredIds | "stale">,
   ): Promise<void> {
+    this.#latest = undefined;
     for (const whole of [false, true]) {
       const cache = this.#caches.of(place.thread_id);
       if (parentId !== null && !knowsHead(cache, headKey(place.ns, parentId))) {
@@ -256,19 +255,19 @@ class CheckpointSaver extends BaseCheckpointSaver implements SessionSaver {
     place: ThreadKey,
   ): Promise<Output> {
     try {
-      return await this.#store.write(operation, input);
+      return await this.#run(operation, input);
     } catch (error) {
       this.#caches.forget(place.thread_id);
       throw error;
     }
   }
 
-  async #read(input: Omit<ReadCheckpoints, "have">, cache: ThreadCache) {
+  async #read(input: Omit<ReadCheckpoints, "have">, cache: ThreadCache, shared = this.#shared) {
     const lists = new Map(cache.lists);
     const have = new Map([...lists].map(([list, { items }]) => [list, items.length]));
     return refusingDamage(async () => {
       const page = await this.#store.read(readCheckpoints, { ...input, have });
-      return { page, lender: rememberPage({ page, cache, lists, shared: this.#shared }) };
+      return { page, lender: rememberPage({ page, cache, lists, shared }) };
     });
   }
 }

@@ -6,7 +6,7 @@ import type { Compacted } from "../../exchange/exchanger.ts";
 import type { Prepared } from "../exchange-context.ts";
 import type { CallModel } from "../models/call-model.ts";
 import { modelFailure } from "../models/failure.ts";
-import { messagesOf, readThread } from "../thread-state.ts";
+import { messagesOf, threadStateOf } from "../thread-state.ts";
 import { addSummary } from "./add-summary.ts";
 import { summariseUpTo } from "./compaction.ts";
 import { cutToLastExchange } from "./cut.ts";
@@ -25,7 +25,9 @@ export async function compactThread(input: {
   readonly callModel: CallModel;
 }): Promise<Compacted["outcome"]> {
   const { thread, saver, prepared, signal, callModel } = input;
-  const { openCalls } = await readThread(saver, thread.id);
+  const { openCalls } = threadStateOf(
+    await saver.getTuple({ configurable: { thread_id: thread.id } }),
+  );
   if (openCalls.length > 0) {
     throw new RepriseError(
       "exchange_interrupted",

@@ -10,24 +10,11 @@ export function textHash(text: string): string {
 }
 
 /** Parameters of one statement, far below what either engine takes; few different statements. */
-const BATCH = 200;
+export const BATCH = 200;
 
 export interface BodiesInput {
   readonly thread: number;
   readonly bodies: readonly BodyInput[];
-}
-
-/**
- * The ids of the bodies whose text the caller did not send because it thinks them stored, by hash.
- * Null if one of them is missing.
- */
-export async function findBodies(
-  tx: Tx,
-  { thread, bodies }: { readonly thread: number | null; readonly bodies: readonly BodyInput[] },
-): Promise<Map<string, number> | null> {
-  const known = bodies.filter(({ text }) => text === null);
-  const found = thread === null ? new Map() : await idsOf(tx, { thread, bodies: known });
-  return found.size < known.length ? null : found;
 }
 
 /** Stores the bodies that are not `found` and returns the ids of all, place by place. */
@@ -63,7 +50,7 @@ interface NamedBodies<More = unknown> {
 }
 
 /** The ids of bodies that the thread has, by hash. */
-async function idsOf(tx: Tx, { thread, bodies }: NamedBodies): Promise<Map<string, number>> {
+export async function idsOf(tx: Tx, { thread, bodies }: NamedBodies): Promise<Map<string, number>> {
   const ids = new Map<string, number>();
   for (const batch of batches(bodies)) {
     for (const { hash, id } of await tx.rows(bodiesByHash, { thread, bodies: batch })) {

@@ -28,7 +28,7 @@ export const pruneThread: Operation<PruneThread, PrunedIds> = async (tx, input) 
 };
 
 /** As `pruneThread`, in a transaction that keeps other writers from the thread. */
-async function pruneHeldThread(tx: Tx, threadId: string): Promise<PrunedIds> {
+export async function pruneHeldThread(tx: Tx, threadId: string): Promise<PrunedIds> {
   const unfolded = await readPrunableRows(tx, threadId);
   if (unfolded === null) {
     return NOTHING_PRUNED;

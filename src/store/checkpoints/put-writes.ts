@@ -1,7 +1,7 @@
 import type { Fence } from "../leases/fence.ts";
 import { type Parameter, prepared } from "../engines/prepared.ts";
 import type { Operation, Tx } from "../store.ts";
-import { keepBatch } from "./put.ts";
+import { hashesIn, keepBatch } from "./put.ts";
 import { holdThread } from "./threads.ts";
 import {
   type WriteBatch,
@@ -35,8 +35,9 @@ export interface PutWrites {
  * Answers as `putCheckpoint`. Error codes: as `holdFence`.
  */
 export const putWrites: Operation<PutWrites, StoredIds | "stale"> = async (tx, input) => {
-  const { id } = await holdThread(tx, { thread_id: input.thread_id, fence: input.fence });
-  const placed = await keepBatch(tx, { ...input, thread: id });
+  const { thread_id, fence, parcel } = input;
+  const held = await holdThread(tx, { thread_id, fence, hashes: hashesIn(parcel) });
+  const placed = await keepBatch(tx, { ...input, held });
   if (placed === "stale") {
     return placed;
   }

@@ -2,10 +2,10 @@ import type { Fence } from "../leases/fence.ts";
 import { type MirrorInput, mirrorMessages, type StoredMessage } from "../messages/mirror.ts";
 import { type Parameter, prepared } from "../engines/prepared.ts";
 import type { Operation, Tx } from "../store.ts";
-import { findBodies, keepBodies } from "./bodies.ts";
+import { BATCH, idsOf, keepBodies } from "./bodies.ts";
 import { type FixedColumns, markHash, markHead, type MessageChain } from "./head-mark.ts";
 import { checkLists, keepSequence } from "./lists.ts";
-import { holdThread, keepThread } from "./threads.ts";
+import { type HeldThread, holdThread, keepThread } from "./threads.ts";
 import {
   at,
   type ListVersion,
@@ -59,12 +59,13 @@ export const putCheckpoint: Operation<PutCheckpoint, StoredCheckpoint | "stale">
   tx,
   input,
 ) => {
-  const { id: thread, parent_channels } = await holdThread(tx, input);
-  const parent = parent_channels === null ? null : (JSON.parse(parent_channels) as Channels);
+  const held = await holdThread(tx, { ...input, hashes: hashesIn(input.parcel) });
+  const { parent_channels: channels } = held;
+  const parent = channels === null ? null : (JSON.parse(channels) as Channels);
   if (!hasInherited(parent, input) || !standsAt(parent, input.mirror)) {
     return "stale";
   }
-  const placed = await keepBatch(tx, { ...input, thread });
+  const placed = await keepBatch(tx, { ...input, held });
   if (placed === "stale") {
     return placed;
   }
@@ -158,20 +159,30 @@ function standsAt(parent: Channels | null, mirror: CheckpointMirror | null): boo
 
 interface KeepParcel {
   readonly thread_id: string;
-  /** The thread's number; null for one that has none yet. */
-  readonly thread: number | null;
+  /** With the bodies of `hashesIn`. */
+  readonly held: HeldThread;
   readonly parcel: WriteBatch;
+}
+
+/** What `holdThread` is to look for; nothing if it is too much for one statement. */
+export function hashesIn({ bodies }: WriteBatch): readonly string[] {
+  return bodies.length > BATCH ? [] : bodies.map(({ hash }) => hash);
 }
 
 /** Stores what the values of a write refer to; `stale` before anything is changed. */
 export async function keepBatch(
   tx: Tx,
-  { thread_id, thread: known, parcel }: KeepParcel,
+  { thread_id, held, parcel }: KeepParcel,
 ): Promise<StoredIds | "stale"> {
   const { bodies, sequences } = parcel;
-  const found = await findBodies(tx, { thread: known, bodies });
-  const lists = found && (await checkLists(tx, { thread: known ?? 0, sequences }));
-  if (found === null || lists === "stale") {
+  const { id: known } = held;
+  const isMany = bodies.length > BATCH && known !== null;
+  const found = isMany ? await idsOf(tx, { thread: known, bodies }) : held.bodies;
+  if (bodies.some(({ hash, text }) => text === null && !found.has(hash))) {
+    return "stale";
+  }
+  const lists = await checkLists(tx, { thread: known ?? 0, sequences });
+  if (lists === "stale") {
     return "stale";
   }
   const thread = known ?? (await keepThread(tx, thread_id));

@@ -1,3 +1,5 @@
+import { sql } from "kysely";
+
 import type { Operation, Tx } from "../store.ts";
 import { type Parameter, prepared, type QueryParts } from "../engines/prepared.ts";
 import { type Fence, FENCED_COLUMNS, requireHeld } from "../leases/fence.ts";
@@ -40,6 +42,8 @@ export interface HoldThread {
   /** A checkpoint to read along. */
   readonly ns?: string;
   readonly parent_id?: string | null;
+  /** Bodies to look for, so few that one statement takes them. */
+  readonly hashes?: readonly string[];
 }
 
 export interface HeldThread {
@@ -47,6 +51,8 @@ export interface HeldThread {
   readonly id: number | null;
   /** The checkpoint's channels as stored; null without the checkpoint. */
   readonly parent_channels: string | null;
+  /** The ids of those of the bodies that the thread has, by hash. */
+  readonly bodies: ReadonlyMap<string, number>;
 }
 
 /**
@@ -54,34 +60,51 @@ export interface HeldThread {
  * where nobody needs one, by the thread's own row. Error codes: as `holdFence`.
  */
 export async function holdThread(tx: Tx, input: HoldThread): Promise<HeldThread> {
-  const { thread_id, fence, ns = "", parent_id = null } = input;
-  const wanted = { thread_id, ns, parent_id };
+  const { thread_id, fence, ns = "", parent_id = null, hashes = [] } = input;
+  const wanted = { thread_id, ns, parent_id, hashes };
   if (fence === null) {
     const [held] = await tx.rows(unfencedThread, wanted);
-    return held ?? { id: null, parent_channels: null };
+    return heldThread(held);
   }
   const [row] = await tx.rows(fencedThread, { ...wanted, session_id: fence.session_id });
   requireHeld(row, fence);
-  return { id: row?.id ?? null, parent_channels: row?.parent_channels ?? null };
+  return heldThread(row);
+}
+
+interface HeldRow {
+  readonly id: number | null;
+  readonly parent_channels: string | null;
+  /** `hash id`, with commas between. */
+  readonly bodies: string | null;
+}
+
+function heldThread(row: HeldRow | undefined): HeldThread {
+  const bodies = row?.bodies?.split(",").map((body) => body.split(" ")) ?? [];
+  return {
+    id: row?.id ?? null,
+    parent_channels: row?.parent_channels ?? null,
+    bodies: new Map(bodies.map(([hash = "", id]) => [hash, Number(id)])),
+  };
 }
 
 interface Wanted {
   readonly thread_id: string;
   readonly ns: string;
   readonly parent_id: string | null;
+  readonly hashes: readonly string[];
 }
 
 const fencedThread = prepared((parts, given: Parameter<Wanted & { readonly session_id: string }>) =>
   parts.db
     .selectFrom("sessions")
     .select(FENCED_COLUMNS)
-    .select([
-      parts.db
-        .selectFrom("checkpoint_threads")
-        .select("checkpoint_threads.id")
-        .where("thread_id", "=", given("thread_id"))
+    .select((eb) => [
+      eb
+        .selectFrom("checkpoint_threads as held")
+        .select("held.id")
+        .where("held.thread_id", "=", given("thread_id"))
         .as("id"),
-      channelsOf(parts, given).as("parent_channels"),
+      ...readAlong(parts, given),
     ])
     .where("sessions.id", "=", given("session_id"))
     .modifyEnd(parts.dialect.forUpdate),
@@ -90,19 +113,30 @@ const fencedThread = prepared((parts, given: Parameter<Wanted & { readonly sessi
 const unfencedThread = prepared((parts, given: Parameter<Wanted>) =>
   parts.db
     .selectFrom("checkpoint_threads")
-    .select(["id", channelsOf(parts, given).as("parent_channels")])
+    .select(["checkpoint_threads.id", ...readAlong(parts, given)])
     .where("thread_id", "=", given("thread_id"))
     .modifyEnd(parts.dialect.forUpdate),
 );
 
-function channelsOf({ db }: QueryParts, given: Parameter<Wanted>) {
-  return db
-    .selectFrom("checkpoints as parent")
-    .innerJoin("checkpoint_threads as of", "of.id", "parent.thread")
-    .select("channels")
+function readAlong({ db }: QueryParts, given: Parameter<Wanted>) {
+  const hashes = given.all("hashes");
+  const found = db
+    .selectFrom("checkpoint_bodies as body")
+    .innerJoin("checkpoint_threads as of", "of.id", "body.thread")
+    .select(sql<string | null>`string_agg(body.hash || ' ' || body.id, ',')`.as("found"))
     .where("of.thread_id", "=", given("thread_id"))
-    .where("ns", "=", given("ns"))
-    .where("checkpoint_id", "=", given("parent_id"));
+    .where("body.hash", "in", hashes);
+  return [
+    db
+      .selectFrom("checkpoints as parent")
+      .innerJoin("checkpoint_threads as of", "of.id", "parent.thread")
+      .select("parent.channels")
+      .where("of.thread_id", "=", given("thread_id"))
+      .where("parent.ns", "=", given("ns"))
+      .where("parent.checkpoint_id", "=", given("parent_id"))
+      .as("parent_channels"),
+    (hashes.length === 0 ? sql<string | null>`null` : sql<string | null>`(${found})`).as("bodies"),
+  ] as const;
 }
 
 export interface DeleteThread {

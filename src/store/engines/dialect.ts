@@ -6,7 +6,7 @@ import type { Expression, RawBuilder } from "kysely";
  */
 export interface Dialect {
   /** The database's own clock, moved by some milliseconds, as ISO 8601 text in UTC. */
-  now(offsetMs?: number): RawBuilder<string>;
+  now(offsetMs?: number | Expression<number>): RawBuilder<string>;
   /** True where one operation that writes begins only after the one before it has committed. */
   readonly writersQueue: boolean;
   /** Appended to a SELECT to hold the row until the transaction ends; empty where writers queue. */

@@ -1,34 +1,65 @@
-import { isRepriseError } from "../../core/errors.ts";
-import { pruneThread } from "../checkpoints/prune.ts";
+import type { Message, Session } from "../../core/sessions.ts";
+import { pruneHeldThread } from "../checkpoints/prune.ts";
 import { type PrunedIds, NOTHING_PRUNED } from "../checkpoints/plan-prune.ts";
-import type { Operation } from "../store.ts";
+import { readMessagesAfter } from "../messages/read.ts";
+import { readSession } from "../sessions/read.ts";
+import type { Operation, Tx } from "../store.ts";
 import type { Fence } from "./fence.ts";
-import { releaseLease } from "./lease.ts";
+import { releaseHeld, releaseLease } from "./lease.ts";
 
 export interface FinishExchange {
   readonly fence: Fence;
-  /** The thread that the exchange was carried out in. */
+  /** The thread that the exchange ran in. */
   readonly thread_id: string;
+  /** The `seq` before its first message; without it no messages are read. */
+  readonly after_seq?: number;
+}
+
+/** What an exchange left behind. */
+export interface LeftBehind {
+  readonly session: Session;
+  /** Those after `after_seq`, in order; the first 1,000. */
+  readonly messages: readonly Message[];
 }
 
 /**
  * Gives back the lease of an exchange that came to its end and folds the exchange's checkpoints
- * into one, in one transaction. The answer is what the fold took away: nothing where the lease is
+ * into one, in one transaction. `pruned` is what the fold took away: nothing where the lease is
  * another's by now.
  */
-export const finishExchange: Operation<FinishExchange, PrunedIds> = async (tx, input) => {
-  const folded = await foldIfHeld(tx, input);
-  await releaseLease(tx, { fence: input.fence, finished: true });
-  return folded;
+export const finishExchange: Operation<
+  FinishExchange,
+  LeftBehind & { readonly pruned: PrunedIds }
+> = async (tx, { fence, thread_id, after_seq }) => {
+  const held = await releaseHeld(tx, fence);
+  if (held === null) {
+    await releaseLease(tx, { fence, finished: true });
+  }
+  return {
+    pruned: held === null ? NOTHING_PRUNED : await pruneHeldThread(tx, thread_id),
+    session: held ?? (await readSession(tx, { id: fence.session_id })),
+    messages: await messagesOf(tx, { session_id: fence.session_id, after_seq }),
+  };
 };
 
-const foldIfHeld: Operation<FinishExchange, PrunedIds> = async (tx, input) => {
-  try {
-    return await pruneThread(tx, input);
-  } catch (error) {
-    if (isRepriseError(error, "lease_lost", "session_ended")) {
-      return NOTHING_PRUNED;
-    }
-    throw error;
-  }
-};
+/** What an exchange has left behind so far. Error codes: `session_not_found`. */
+export const readLeftBehind: Operation<
+  { readonly session_id: string; readonly after_seq?: number },
+  LeftBehind
+> = async (tx, input) => ({
+  session: await readSession(tx, { id: input.session_id }),
+  messages: await messagesOf(tx, input),
+});
+
+/** Rows of one exchange that its result carries. */
+const RESULT_ROWS = 1000;
+
+async function messagesOf(
+  tx: Tx,
+  input: { readonly session_id: string; readonly after_seq?: number | undefined },
+): Promise<readonly Message[]> {
+  const { session_id, after_seq } = input;
+  return after_seq === undefined
+    ? []
+    : readMessagesAfter(tx, { session_id, after_seq, all: true, limit: RESULT_ROWS });
+}

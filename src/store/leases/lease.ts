@@ -1,12 +1,14 @@
 import { sql } from "kysely";
 
 import { RepriseError } from "../../core/errors.ts";
-import type { ExchangeFailure } from "../../core/sessions.ts";
+import type { ExchangeFailure, Session } from "../../core/sessions.ts";
+import { type Parameter, prepared } from "../engines/prepared.ts";
 import { refuseEnded } from "../sessions/change.ts";
 import { failureColumns, NO_FAILURE } from "../sessions/failures.ts";
 import { lockSession } from "../sessions/lock.ts";
-import { readSession } from "../sessions/read.ts";
-import type { Operation } from "../store.ts";
+import { readSession, sessionNotFound } from "../sessions/read.ts";
+import { selectSessions, sessionColumns, sessionOf } from "../sessions/rows.ts";
+import type { Operation, Tx } from "../store.ts";
 import { type Fence, holdFence } from "./fence.ts";
 import type { LeaseOwner } from "./this-process.ts";
 
@@ -22,11 +24,38 @@ export interface TakeLease {
 export interface Lease extends Fence {
   /** True when the exchange before this one did not come to its end. */
   readonly was_interrupted: boolean;
+  readonly session: Session;
 }
 
 export interface HeldLease extends Fence {
   readonly owner: LeaseOwner;
 }
+
+/** A session as it is before its lease is taken. */
+export interface Standing {
+  readonly session: Session;
+  /** The number that the next lease raises; null while somebody has one, even one that is over. */
+  readonly free_epoch: number | null;
+}
+
+/** Error codes: `session_not_found`. */
+export const readStanding: Operation<{ readonly session_id: string }, Standing> = async (
+  tx,
+  { session_id },
+) => {
+  const [row] = await tx.rows(standingById, { session_id });
+  if (row === undefined) {
+    throw sessionNotFound();
+  }
+  const free_epoch = row.lease_owner === null ? row.lease_epoch : null;
+  return { session: sessionOf(row), free_epoch };
+};
+
+const standingById = prepared((parts, given: Parameter<{ readonly session_id: string }>) =>
+  selectSessions(parts)
+    .select(["lease_owner", "lease_epoch"])
+    .where("id", "=", given("session_id")),
+);
 
 /** The lease that holds the session now; null when none does. */
 export const readLease: Operation<{ readonly session_id: string }, HeldLease | null> = async (
@@ -53,30 +82,54 @@ export const readLease: Operation<{ readonly session_id: string }, HeldLease | n
  * Error codes: `session_not_found`, `session_ended`, `session_busy` (says who and since when).
  */
 export const takeLease: Operation<TakeLease, Lease> = async (tx, input) => {
-  await lockSession(tx, input.session_id);
-  refuseEnded(await readSession(tx, { id: input.session_id }));
-  const held = await readLease(tx, input);
-  if (held !== null && held.epoch !== input.take_over_epoch) {
-    throw busy(held.owner);
+  const { session_id, life_ms, take_over_epoch = null } = input;
+  const taken = { session_id, life_ms, take_over_epoch, owner: JSON.stringify(input.owner) };
+  for (;;) {
+    const [row] = await tx.rows(takeIfFree, taken);
+    if (row !== undefined) {
+      const was_interrupted = row.exchange_open === 1;
+      return { session_id, epoch: row.lease_epoch, was_interrupted, session: sessionOf(row) };
+    }
+    // on PostgreSQL, it may have been given back by now: then it is free for the next attempt
+    await lockSession(tx, session_id);
+    refuseEnded(await readSession(tx, { id: session_id }));
+    const held = await readLease(tx, input);
+    if (held !== null && held.epoch !== take_over_epoch) {
+      throw busy(held.owner);
+    }
   }
-  const { lease_epoch, exchange_open } = await tx.db
+};
+
+interface Taken {
+  readonly session_id: string;
+  readonly owner: string;
+  readonly life_ms: number;
+  readonly take_over_epoch: number | null;
+}
+
+const takeIfFree = prepared(({ db, dialect }, given: Parameter<Taken>) =>
+  db
     .updateTable("sessions")
     .set((eb) => ({
-      lease_owner: JSON.stringify(input.owner),
+      lease_owner: given("owner"),
       lease_epoch: eb("lease_epoch", "+", 1),
-      lease_expires_at: tx.dialect.now(input.life_ms),
+      lease_expires_at: dialect.now(given("life_ms")),
       // whoever takes it to compact or repair changes nothing about the last exchange
       failure_epoch: sql<number>`case when failure_epoch = lease_epoch then failure_epoch + 1 end`,
     }))
-    .where("id", "=", input.session_id)
-    .returning(["lease_epoch", "exchange_open"])
-    .executeTakeFirstOrThrow();
-  return {
-    session_id: input.session_id,
-    epoch: lease_epoch,
-    was_interrupted: exchange_open === 1,
-  };
-};
+    .where("id", "=", given("session_id"))
+    .where("state", "=", "active")
+    .where(({ or, eb }) =>
+      or([
+        eb("lease_owner", "is", null),
+        eb("lease_expires_at", "is", null),
+        eb("lease_expires_at", "<=", dialect.now()),
+        eb("lease_epoch", "=", given("take_over_epoch")),
+      ]),
+    )
+    .returning(sessionColumns({ dialect }))
+    .returning("lease_epoch"),
+);
 
 function busy(owner: LeaseOwner): RepriseError {
   return new RepriseError(
@@ -108,19 +161,44 @@ export interface ReleaseLease {
   readonly failure?: ExchangeFailure | null;
 }
 
-/** Gives the lease back. A lease that is another's by now is left alone, without an error. */
-export const releaseLease: Operation<ReleaseLease, void> = async (tx, input) => {
+/**
+ * Gives the lease back. A lease that is another's by now is left alone, without an error: the
+ * answer is then null, else the session as it is now.
+ */
+export const releaseLease: Operation<ReleaseLease, Session | null> = async (tx, input) => {
   const { fence, finished, failure = null } = input;
-  await tx.db
+  tx.touch(fence.session_id);
+  const row = await tx.db
     .updateTable("sessions")
     .set({
-      lease_owner: null,
-      lease_expires_at: null,
-      ...(finished ? { exchange_open: 0, ...NO_FAILURE } : {}),
+      ...FREE,
+      ...(finished ? FINISHED : {}),
       ...(failure === null ? {} : failureColumns(failure, fence.epoch)),
     })
     .where("id", "=", fence.session_id)
     .where("lease_epoch", "=", fence.epoch)
-    .execute();
-  tx.touch(fence.session_id);
+    .returning(sessionColumns(tx))
+    .executeTakeFirst();
+  return row === undefined ? null : sessionOf(row);
 };
+
+const FREE = { lease_owner: null, lease_expires_at: null } as const;
+const FINISHED = { exchange_open: 0, ...NO_FAILURE } as const;
+
+/** As `releaseLease` for a finished exchange, only if `holdFence` would not refuse it. */
+export async function releaseHeld(tx: Tx, fence: Fence): Promise<Session | null> {
+  tx.touch(fence.session_id);
+  const [row] = await tx.rows(releaseFinished, fence);
+  return row === undefined ? null : sessionOf(row);
+}
+
+const releaseFinished = prepared(({ db, dialect }, given: Parameter<Fence>) =>
+  db
+    .updateTable("sessions")
+    .set({ ...FREE, ...FINISHED })
+    .where("id", "=", given("session_id"))
+    .where("lease_epoch", "=", given("epoch"))
+    .where("lease_owner", "is not", null)
+    .where("state", "=", "active")
+    .returning(sessionColumns({ dialect })),
+);

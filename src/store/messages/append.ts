@@ -3,7 +3,6 @@ import { newId, parseSessionReference } from "../../core/ids.ts";
 import type { Caller, Origin } from "../../core/origins.ts";
 import type { Message, Session } from "../../core/sessions.ts";
 import { estimateTokens, titleOf } from "../../core/text.ts";
-import { type Fence, holdFence } from "../leases/fence.ts";
 import { refuseEnded, sessionEnded } from "../sessions/change.ts";
 import { type Parameter, prepared } from "../engines/prepared.ts";
 import { lockSession } from "../sessions/lock.ts";
@@ -19,8 +18,6 @@ export interface AppendInput {
   readonly content: string;
   /** A retry with the same key finds the message that the first attempt stored. */
   readonly idempotency_key?: string;
-  /** Set by an exchange: refused once the lease is another's. */
-  readonly fence?: Fence;
   /** Who sends it; unknown callers count as authenticated. */
   readonly caller?: Caller;
 }
@@ -37,12 +34,12 @@ export interface Appended {
  * the caller was not authenticated, only once it was accepted), and the provider's own count then
  * takes the estimate's place.
  *
- * Error codes: as `resolveSession`, `session_ended`, `idempotency_key_reused`, `lease_lost`.
+ * Error codes: as `resolveSession`, `session_ended`, `idempotency_key_reused`.
  */
 export const appendUserMessage: Operation<AppendInput, Appended> = async (tx, input) => {
   const { reference, content, idempotency_key = null, caller } = input;
   const parsed = parseSessionReference(reference);
-  if (parsed.kind === "id" && idempotency_key === null && input.fence === undefined) {
+  if (parsed.kind === "id" && idempotency_key === null) {
     // nothing to look at first: the counter finds the session, and refuses one that has ended
     return insertMessage(tx, { session_id: parsed.id, content, idempotency_key, caller });
   }
@@ -54,9 +51,6 @@ export const appendUserMessage: Operation<AppendInput, Appended> = async (tx, in
   const earlier = await findEarlierAttempt(tx, session.id, input);
   if (earlier !== null) {
     return { session, message: earlier };
-  }
-  if (input.fence !== undefined) {
-    await holdFence(tx, input.fence);
   }
   refuseEnded(session);
   return insertMessage(tx, { session_id: session.id, content, idempotency_key, caller });
@@ -92,7 +86,8 @@ interface NewMessage {
   readonly caller: Caller | undefined;
 }
 
-async function insertMessage(tx: Tx, input: NewMessage): Promise<Appended> {
+/** Stores it in a session that is not ended. Error codes: `session_not_found`, `session_ended`. */
+export async function insertMessage(tx: Tx, input: NewMessage): Promise<Appended> {
   const { session_id, content, idempotency_key, caller } = input;
   const token_count = estimateTokens(content);
   const session = await takeSeq(tx, { session_id, token_count, title: titleOf(content) });

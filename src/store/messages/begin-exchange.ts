@@ -1,11 +1,14 @@
 import type { Caller } from "../../core/origins.ts";
 import type { Message, Session } from "../../core/sessions.ts";
+import { type Parameter, prepared } from "../engines/prepared.ts";
 import { type Fence, holdFence } from "../leases/fence.ts";
+import { type Lease, type Standing, type TakeLease, takeLease } from "../leases/lease.ts";
 import { NO_FAILURE } from "../sessions/failures.ts";
 import { readSession } from "../sessions/read.ts";
 import { recordChanges } from "../sessions/record-changes.ts";
+import { sessionColumns, sessionOf } from "../sessions/rows.ts";
 import type { Operation } from "../store.ts";
-import { appendUserMessage } from "./append.ts";
+import { insertMessage } from "./append.ts";
 import { readPending } from "./read.ts";
 
 export interface BeginExchange {
@@ -32,38 +35,78 @@ export interface BegunExchange {
  * Error codes: `lease_lost`, `session_ended`.
  */
 export const beginExchange: Operation<BeginExchange, BegunExchange> = async (tx, input) => {
-  const { fence, caller } = input;
-  await holdFence(tx, fence);
-  const before = await readSession(tx, { id: fence.session_id });
-  await tx.db
-    .updateTable("sessions")
-    .set(({ fn, val }) => ({
-      exchange_open: 1,
-      ...NO_FAILURE,
-      model: fn.coalesce("model", val(input.model)),
-      persona_name: fn.coalesce("persona_name", val(input.persona_name)),
-    }))
-    .where("id", "=", fence.session_id)
-    .execute();
+  await holdFence(tx, input.fence);
+  const before = await readSession(tx, { id: input.fence.session_id });
+  return begin(tx, { ...input, before });
+};
+
+export interface OpenExchange extends TakeLease {
+  /** What to begin with under the new lease; null to take the lease alone. */
+  readonly begin: (Omit<BeginExchange, "fence"> & { readonly standing: Standing }) | null;
+}
+
+/**
+ * Takes the session's lease and, in the same transaction, begins the exchange: unless the session
+ * is interrupted, or somebody had the lease after `standing` was read. Then `begun` is null.
+ *
+ * Error codes: as `takeLease`.
+ */
+export const openExchange: Operation<
+  OpenExchange,
+  Lease & { readonly begun: BegunExchange | null }
+> = async (tx, input) => {
+  const lease = await takeLease(tx, input);
+  const { session: before, epoch, was_interrupted } = lease;
+  const standing = input.begin?.standing;
+  const isAsRead =
+    standing?.free_epoch === epoch - 1 && standing.session.thread_suffix === before.thread_suffix;
+  const begun =
+    input.begin !== null && isAsRead && !was_interrupted
+      ? await begin(tx, { ...input.begin, fence: lease, before })
+      : null;
+  return { ...lease, begun };
+};
+
+const begin: Operation<BeginExchange & { readonly before: Session }, BegunExchange> = async (
+  tx,
+  input,
+) => {
+  const { model, persona_name, content, caller, before } = input;
+  const { session_id } = input.fence;
+  const [row] = await tx.rows(markBegun, { session_id, model, persona_name });
   await recordChanges(tx, {
-    session_id: fence.session_id,
+    session_id,
     caller,
     changes: {
-      model: before.model === null ? input.model : undefined,
-      persona_name: before.persona_name === null ? input.persona_name : undefined,
+      model: before.model === null ? model : undefined,
+      persona_name: before.persona_name === null ? persona_name : undefined,
     },
   });
-  if (input.content !== null) {
-    const { session_id: reference } = fence;
-    await appendUserMessage(tx, {
-      reference,
-      content: input.content,
-      fence,
-      ...(caller === undefined ? {} : { caller }),
-    });
-  }
+  const appended =
+    content === null
+      ? null
+      : await insertMessage(tx, { session_id, content, idempotency_key: null, caller });
   return {
-    session: await readSession(tx, { id: fence.session_id }),
-    pending: await readPending(tx, { session_id: fence.session_id }),
+    session: appended?.session ?? (row === undefined ? before : sessionOf(row)),
+    pending: await readPending(tx, { session_id }),
   };
 };
+
+interface Marked {
+  readonly session_id: string;
+  readonly model: string;
+  readonly persona_name: string;
+}
+
+const markBegun = prepared(({ db, dialect }, given: Parameter<Marked>) =>
+  db
+    .updateTable("sessions")
+    .set(({ fn }) => ({
+      exchange_open: 1,
+      ...NO_FAILURE,
+      model: fn.coalesce("model", given("model")),
+      persona_name: fn.coalesce("persona_name", given("persona_name")),
+    }))
+    .where("id", "=", given("session_id"))
+    .returning(sessionColumns({ dialect })),
+);

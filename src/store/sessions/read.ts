@@ -10,7 +10,7 @@ import { selectSessions, sessionOf } from "./rows.ts";
 export const readSession: Operation<{ readonly id: string }, Session> = async (tx, { id }) => {
   const [row] = await tx.rows(sessionById, { id });
   if (row === undefined) {
-    throw notFound();
+    throw sessionNotFound();
   }
   return sessionOf(row);
 };
@@ -41,7 +41,7 @@ export const resolveSession: Operation<{ readonly reference: string }, Session> 
         `An id needs at least its first ${ID_PREFIX_LENGTH} characters; list the sessions to see their ids.`,
       );
     case "none":
-      throw notFound();
+      throw sessionNotFound();
   }
 };
 
@@ -59,7 +59,7 @@ async function readByPrefix(tx: Tx, prefix: string): Promise<Session> {
     .execute();
   const [only] = rows;
   if (only === undefined) {
-    throw notFound();
+    throw sessionNotFound();
   }
   if (rows.length > 1) {
     throw new RepriseError(
@@ -80,7 +80,7 @@ async function readByPrefix(tx: Tx, prefix: string): Promise<Session> {
   return sessionOf(row);
 }
 
-function notFound(): RepriseError {
+export function sessionNotFound(): RepriseError {
   return new RepriseError(
     "session_not_found",
     "No session has this id; list the sessions to see their ids.",

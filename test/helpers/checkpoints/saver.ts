@@ -1,4 +1,5 @@
-import { createCheckpointSaver, type SessionSaver } from "../../../src/langgraph/saver.ts";
+import { createCheckpointSaver } from "../../../src/langgraph/saver.ts";
+import type { SessionSaver } from "../../../src/langgraph/session-saver.ts";
 import type { Fence } from "../../../src/store/leases/fence.ts";
 import { takeLease } from "../../../src/store/leases/lease.ts";
 import { thisProcess } from "../../../src/store/leases/this-process.ts";

@@ -1,13 +1,27 @@
 import { expect, it } from "vitest";
 
-import { readLease, releaseLease, renewLease, takeLease } from "../../../src/store/leases/lease.ts";
+import { pruneThread } from "../../../src/store/checkpoints/prune.ts";
+import {
+  readLease,
+  readStanding,
+  releaseLease,
+  renewLease,
+  takeLease,
+} from "../../../src/store/leases/lease.ts";
 import { appendUserMessage } from "../../../src/store/messages/append.ts";
-import { beginExchange } from "../../../src/store/messages/begin-exchange.ts";
+import { beginExchange, openExchange } from "../../../src/store/messages/begin-exchange.ts";
 import { readDetail } from "../../../src/store/messages/read.ts";
 import { endSession } from "../../../src/store/sessions/change.ts";
 import { readSession } from "../../../src/store/sessions/read.ts";
 import type { Store } from "../../../src/store/store.ts";
-import { describeEngines, execute, newSession, openFresh, owner } from "../../helpers/engines.ts";
+import {
+  describeEngines,
+  type Engine,
+  execute,
+  newSession,
+  openFresh,
+  owner,
+} from "../../helpers/engines.ts";
 
 const other = { ...owner, host: "laptop", pid: 12 };
 const begin = { content: "hello", model: "demo", persona_name: "assistant" };
@@ -119,7 +133,7 @@ describeEngines("a lease", (engine) => {
       expect(await store.read(readSession, { id: session_id })).toMatchObject({ activity });
       await expectRefused(store, fence, "lease_lost");
       const next = await store.write(takeLease, { session_id, owner: other, life_ms: 60_000 });
-      expect(next).toEqual({ session_id, epoch: fence.epoch + 1, was_interrupted: !finished });
+      expect(next).toMatchObject({ epoch: fence.epoch + 1, was_interrupted: !finished });
     },
   );
 
@@ -180,6 +194,51 @@ describeEngines("beginExchange", (engine) => {
 });
 
 /** Lets the lease run out, as if its holder had slept for long. */
+describeEngines("openExchange", (engine) => {
+  it("takes the lease and stores the message in one transaction", async () => {
+    const { store, taking, standing } = await openStanding(engine);
+
+    const { begun, epoch } = await store.write(openExchange, {
+      ...taking,
+      begin: { ...begin, standing },
+    });
+
+    expect(epoch).toBe(1);
+    expect(begun?.pending.map(({ content }) => content)).toEqual([begin.content]);
+    expect(await store.read(readSession, { id: taking.session_id })).toMatchObject({
+      activity: "running",
+      last_seq: 1,
+    });
+    await expect(
+      store.write(openExchange, { ...taking, owner: other, begin: { ...begin, standing } }),
+    ).rejects.toMatchObject({ code: "session_busy" });
+    expect(await store.read(readSession, { id: taking.session_id })).toMatchObject({ last_seq: 1 });
+  });
+
+  it.each([
+    { what: "an interrupted session", finished: false, again: true },
+    { what: "a session that somebody else held since it was read", finished: true, again: false },
+  ])("takes only the lease of $what", async ({ finished, again }) => {
+    const { store, taking, standing: early } = await openStanding(engine);
+    const fence = await store.write(takeLease, taking);
+    await store.write(beginExchange, { fence, ...begin });
+    await store.write(releaseLease, { fence, finished });
+    const standing = again ? await store.read(readStanding, taking) : early;
+
+    const lease = await store.write(openExchange, { ...taking, begin: { ...begin, standing } });
+
+    expect(lease).toMatchObject({ epoch: 2, was_interrupted: !finished, begun: null });
+    expect(lease.session.last_seq).toBe(1);
+  });
+});
+
+async function openStanding(engine: Engine) {
+  const store = await openFresh(engine);
+  const { id: session_id } = await newSession(store);
+  const taking = { session_id, owner, life_ms: 60_000 };
+  return { store, taking, standing: await store.read(readStanding, taking) };
+}
+
 async function expire(store: Store, session_id: string): Promise<void> {
   await execute(
     store,
@@ -197,7 +256,7 @@ async function expectRefused(
   const before = await store.read(readDetail, { reference, all: true });
   const lease = await store.read(readLease, { session_id: reference });
   await expect(
-    store.write(appendUserMessage, { reference, content: "late", fence }),
+    store.write(pruneThread, { thread_id: `${reference}:0`, fence }),
   ).rejects.toMatchObject({ code });
   await expect(store.write(beginExchange, { fence, ...begin })).rejects.toMatchObject({ code });
   await expect(store.write(renewLease, { fence, life_ms: 1 })).rejects.toMatchObject({ code });

@@ -9,7 +9,7 @@ export const sqliteDialect: Dialect = {
   now: (offsetMs = 0) =>
     offsetMs === 0
       ? sql<string>`strftime('%Y-%m-%dT%H:%M:%fZ', 'now')`
-      : sql<string>`strftime('%Y-%m-%dT%H:%M:%fZ', 'now', ${`${offsetMs / 1000} seconds`})`,
+      : sql<string>`strftime('%Y-%m-%dT%H:%M:%fZ', 'now', (${offsetMs} / 1000.0) || ' seconds')`,
   writersQueue: true,
   forUpdate: sql``,
   holdName: () => null,

@@ -1,0 +1,44 @@
+import type { BaseCheckpointSaver, CheckpointTuple } from "@langchain/langgraph-checkpoint";
+
+import type { PrunedIds } from "../store/checkpoints/plan-prune.ts";
+import type { Fence } from "../store/leases/fence.ts";
+import type { StoredMessage } from "../store/messages/mirror.ts";
+import type { Store } from "../store/store.ts";
+
+export interface SaverParts {
+  readonly store: Store;
+  /** The lease of the exchange at work; null where nobody needs one. Asked at every write. */
+  readonly fence?: () => Fence | null;
+}
+
+export type OnStored = (messages: readonly StoredMessage[]) => void;
+
+export interface Holding {
+  /** Called after each checkpoint with the messages that it adds or changes. */
+  readonly onStored?: OnStored | undefined;
+  /** Is still the latest: not read again before the first write. */
+  readonly latest?: LatestRead | undefined;
+}
+
+export interface LatestRead {
+  readonly thread_id: string;
+  /** Undefined for a thread without checkpoints. Whatever is not shared is made anew each time. */
+  tuple(): Promise<CheckpointTuple | undefined>;
+}
+
+/** A saver that remembers what its threads have. */
+export interface SessionSaver extends BaseCheckpointSaver {
+  /**
+   * A saver for one exchange, which remembers the same. Whatever it writes carries this lease, also
+   * what a stopped exchange leaves unfinished and the agent writes when the lease is long gone.
+   *
+   * Messages that it reads are frozen and others have them too, so that reading a thread and
+   * storing it again takes no longer for each message that it has: only arrays and what stands
+   * around the messages belong to the reader.
+   */
+  holding(fence: Fence, more?: Holding): SessionSaver;
+  /** The latest checkpoint of a thread, as a saver of `holding` reads it. */
+  readLatest(threadId: string): Promise<LatestRead>;
+  /** To be told what a fold took away, so that it is not thought to be stored any more. */
+  forgetFolded(threadId: string, folded: PrunedIds): void;
+}
