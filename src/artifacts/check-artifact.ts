@@ -1,11 +1,11 @@
 import {
   MAX_FINDINGS,
+  positioned,
   toReport,
   type ArtifactReport,
-  type Finding,
-  type FindingCode,
+  type OffsetFinding,
 } from "./finding.ts";
-import { createLineIndex, type LineIndex } from "./line-index.ts";
+import { createLineIndex } from "./line-index.ts";
 import { readSource } from "./read-source.ts";
 import type { ArtifactSchema } from "./project/project-schema.ts";
 import type { ArtifactText } from "./read-artifact.ts";
@@ -37,45 +37,37 @@ export async function checkArtifact(
   }
   const faults =
     schema === null
-      ? [unpublished(id, root, lines)]
+      ? [positioned(unpublished(id, root), lines)]
       : await schema.check(root, lines, MAX_FINDINGS + 1);
   const all = [...findings, ...faults];
   if (id !== SPECIFICATION) {
     return { ...toReport(all), runId: null };
   }
-  const { runId, fault } = runIdOf(root, lines);
-  const isTold = all.some(({ code, pointer }) => {
-    return code === fault?.code && pointer === fault.pointer;
-  });
-  return { ...toReport(fault === null || isTold ? all : [...all, fault]), runId };
+  const runId = runIdOf(root);
+  if (typeof runId === "string") {
+    return { ...toReport(all), runId };
+  }
+  const isListed = all.some(
+    ({ code, pointer }) => code === runId.code && pointer === runId.pointer,
+  );
+  return { ...toReport(isListed ? all : [...all, positioned(runId, lines)]), runId: null };
 }
 
-function unpublished(id: string, root: SourceNode, lines: LineIndex): Finding {
+function unpublished(id: string, { start: offset }: SourceNode): OffsetFinding {
   const checked = id === SPECIFICATION ? "its runId is" : "that it can be read is";
-  return {
-    code: "schema_unpublished",
-    severity: "warning",
-    pointer: "",
-    ...lines(root.start),
-    message: `nobody published the fields of ${id}, so only ${checked} checked`,
-  };
+  const message = `nobody published the fields of ${id}, so only ${checked} checked`;
+  return { code: "schema_unpublished", severity: "warning", pointer: "", offset, message };
 }
 
-interface RunId {
-  readonly runId: string | null;
-  readonly fault: Finding | null;
-}
-
-function runIdOf(root: SourceNode, lines: LineIndex): RunId {
+/** The run's UUID, or the finding that the specification has none. */
+function runIdOf(root: SourceNode): string | OffsetFinding {
   const node = root.kind === "object" ? root.members.get("runId")?.value : undefined;
   if (node?.kind === "scalar" && typeof node.value === "string" && isUuid(node.value)) {
-    return { runId: node.value, fault: null };
+    return node.value;
   }
-  const fault = (code: FindingCode, pointer: string, message: string): RunId => {
-    const place = lines((node ?? root).start);
-    return { runId: null, fault: { code, severity: "error", pointer, ...place, message } };
-  };
-  return node === undefined
-    ? fault("missing_property", "", 'the specification lacks the property "runId"; add it')
-    : fault("format_mismatch", "/runId", "runId of the specification must be a UUID");
+  const [code, pointer, message] =
+    node === undefined
+      ? (["missing_property", "", 'the specification lacks the property "runId"; add it'] as const)
+      : (["format_mismatch", "/runId", "runId of the specification must be a UUID"] as const);
+  return { code, severity: "error", pointer, offset: (node ?? root).start, message };
 }

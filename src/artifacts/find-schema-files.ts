@@ -1,6 +1,8 @@
 import { readdir, realpath } from "node:fs/promises";
 import { join, sep } from "node:path";
 
+import { systemCode } from "../core/errors.ts";
+
 /** Entries and levels of a folder of schemas that are read: more than anybody writes by hand. */
 const MAX_ENTRIES = 10_000;
 const MAX_DEPTH = 16;
@@ -19,7 +21,7 @@ export async function findSchemaFiles(
   path: string,
   within: string | null,
 ): Promise<readonly string[] | UnlistedReason> {
-  const real = await realpath(path).catch(nullIfMissing);
+  const real = await realpath(path).catch(ifMissing(null));
   if (real === null) {
     return [];
   }
@@ -41,7 +43,7 @@ async function listFiles(top: string): Promise<readonly string[] | "too_large"> 
   for (let depth = 0; level.length > 0; depth += 1) {
     const next: string[] = [];
     for (const folder of level) {
-      for (const entry of await readdir(folder, { withFileTypes: true }).catch(emptyIfMissing)) {
+      for (const entry of await readdir(folder, { withFileTypes: true }).catch(ifMissing([]))) {
         entries += 1;
         if (entries > MAX_ENTRIES || depth === MAX_DEPTH) {
           return "too_large";
@@ -58,19 +60,12 @@ async function listFiles(top: string): Promise<readonly string[] | "too_large"> 
   return files.sort();
 }
 
-function nullIfMissing(error: unknown): null {
-  return isMissing(error) ? null : fail(error);
-}
-
-function emptyIfMissing(error: unknown): [] {
-  return isMissing(error) ? [] : fail(error);
-}
-
-function fail(error: unknown): never {
-  throw error;
-}
-
-function isMissing(error: unknown): boolean {
-  const code = error instanceof Error && "code" in error ? error.code : undefined;
-  return code === "ENOENT" || code === "ENOTDIR";
+/** For `catch`: the value instead of the error that a file or folder does not exist. */
+function ifMissing<Value>(value: Value): (error: unknown) => Value {
+  return (error) => {
+    if (!["ENOENT", "ENOTDIR"].includes(String(systemCode(error)))) {
+      throw error;
+    }
+    return value;
+  };
 }

@@ -1,3 +1,5 @@
+import type { LineIndex } from "./line-index.ts";
+
 /** What a finding is about, as one closed set; programs compare the code, never the message. */
 export const FINDING_CODES = [
   // the file as a whole (always at line 1, column 1, except `not_utf8`)
@@ -64,6 +66,23 @@ export interface Finding {
   readonly path?: readonly string[];
 }
 
+/** A finding whose position is still an offset in the text. */
+export type OffsetFinding = Omit<Finding, "line" | "column"> & { readonly offset: number };
+
+export function positioned(finding: OffsetFinding, lines: LineIndex): Finding {
+  const { code, severity, pointer, offset, ...rest } = finding;
+  return { code, severity, pointer, ...lines(offset), ...rest };
+}
+
+/** An error of the text as a whole: at its beginning, if no position is given. */
+export function textError(
+  code: FindingCode,
+  message: string,
+  { line, column }: Pick<Finding, "line" | "column"> = { line: 1, column: 1 },
+): Finding {
+  return { code, severity: "error", pointer: "", line, column, message };
+}
+
 /** What validating one artifact came to. */
 export interface ArtifactReport {
   /** Whether no finding is an error. */
@@ -105,8 +124,8 @@ function compare(a: string, b: string): number {
 }
 
 function atMost(ordered: readonly Finding[]): readonly Finding[] {
-  const byWeight = [...withSeverity(ordered, "error"), ...withSeverity(ordered, "warning")];
-  const count = tellable(byWeight);
+  const byWeight = ordered.toSorted((a, b) => compare(a.severity, b.severity));
+  const count = listable(byWeight);
   if (count === ordered.length) {
     return ordered;
   }
@@ -117,15 +136,11 @@ function atMost(ordered: readonly Finding[]): readonly Finding[] {
 }
 
 /** How many findings can be listed: one very long name may be in the pointers of all of them. */
-function tellable(findings: readonly Finding[]): number {
+function listable(findings: readonly Finding[]): number {
   let left = MAX_CHARACTERS;
   const end = findings.slice(0, MAX_FINDINGS).findIndex(({ pointer, message, path = [] }) => {
     left -= path.reduce((sum, key) => sum + key.length, pointer.length + message.length);
     return left < 0;
   });
   return end === -1 ? Math.min(findings.length, MAX_FINDINGS) : Math.max(1, end);
-}
-
-function withSeverity(findings: readonly Finding[], severity: Finding["severity"]): Finding[] {
-  return findings.filter((finding) => finding.severity === severity);
 }

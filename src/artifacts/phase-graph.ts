@@ -28,7 +28,7 @@ export function phaseGraph({ phases }: { readonly phases: readonly Dependent[] }
   const layers = layerByRank(phases, keys);
   if (layers === null) {
     const message =
-      "The phases cannot be put in an order: a key, a dependency or a circle is wrong; validate the plan to see which.";
+      "The phases cannot be put in an order: a key or a dependency is wrong, or there is a cycle; validate the plan to see which.";
     throw new RepriseError("plan_invalid", message);
   }
   return {

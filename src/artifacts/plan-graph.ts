@@ -1,8 +1,8 @@
 import { findCycles, type Cycle } from "./cycles.ts";
-import type { Finding } from "./finding.ts";
+import type { OffsetFinding } from "./finding.ts";
 import type { LineIndex } from "./line-index.ts";
-import { createNearestName } from "../core/nearest-name.ts";
-import type { OutlinedPhase, PositionedString } from "./plan-outline.ts";
+import { adviceOf, createNearestName } from "../core/nearest-name.ts";
+import type { OutlinedPhase } from "./plan-outline.ts";
 import { quote } from "../core/terminal-text.ts";
 
 /** Cycles spelled out in one plan, and phases on their way together: each may be as long as it. */
@@ -14,16 +14,19 @@ const NAMED_STEPS = 12;
 
 /**
  * Checks what the schema cannot say: that keys are unique, and that `depends_on` names other
- * phases and leads round in no circle. Of phases with one key the first is the one depended on.
+ * phases and forms no cycle. Of phases with one key the first is the one depended on.
  * Which cycles are reported does not depend on the order of the phases. At most 100 are;
  * `more_cycles` then says that there are others.
  */
-export function checkPlanGraph(phases: readonly OutlinedPhase[], lines: LineIndex): Finding[] {
+export function checkPlanGraph(
+  phases: readonly OutlinedPhase[],
+  lines: LineIndex,
+): OffsetFinding[] {
   const first = firstByKey(phases);
   return [
     ...duplicateKeys(phases, first, lines),
-    ...wrongDependencies(phases, first, lines),
-    ...circles(phases, first, lines),
+    ...wrongDependencies(phases, first),
+    ...cycles(phases, first),
   ];
 }
 
@@ -41,89 +44,62 @@ function duplicateKeys(
   phases: readonly OutlinedPhase[],
   first: ReadonlyMap<string, number>,
   lines: LineIndex,
-): Finding[] {
+): OffsetFinding[] {
   return phases.flatMap(({ key }, index) => {
-    if (key === null) {
+    const owner = first.get(key?.text ?? "");
+    if (key === null || owner === undefined || owner === index) {
       return [];
     }
-    const owner = first.get(key.text) ?? index;
-    if (owner === index) {
-      return [];
-    }
-    const line = lines(phases[owner]?.key?.offset ?? 0).line;
-    return {
-      code: "duplicate_key",
-      severity: "error",
-      pointer: `/phases/${index}/key`,
-      ...lines(key.offset),
-      message: `the key ${quote(key.text)} is already the key of the phase on line ${line}; give this phase another`,
-      first_line: line,
-    };
+    const first_line = lines(phases[owner]?.key?.offset ?? 0).line;
+    const message = `the key ${quote(key.text)} is already the key of the phase on line ${first_line}; give this phase another`;
+    const pointer = `/phases/${index}/key`;
+    const { offset } = key;
+    return { code: "duplicate_key", severity: "error", pointer, offset, message, first_line };
   });
 }
 
 function wrongDependencies(
   phases: readonly OutlinedPhase[],
   first: ReadonlyMap<string, number>,
-  lines: LineIndex,
-): Finding[] {
+): OffsetFinding[] {
   const nearest = createNearestName(first.keys());
   return phases.flatMap(({ key, dependsOn }, index) =>
     dependsOn.flatMap((name, entry) => {
       if (name === null) {
         return [];
       }
-      const at = { pointer: dependencyPointer(index, entry), ...lines(name.offset) };
-      if (name.text === key?.text) {
-        return selfDependency(name, at);
+      const pointer = dependencyPointer(index, entry);
+      const { text, offset } = name;
+      if (text === key?.text) {
+        const message = `the phase ${quote(text)} depends on itself; remove this entry`;
+        return { code: "self_dependency", severity: "error", pointer, offset, message };
       }
-      return first.has(name.text) ? [] : unknownDependency(name, nearest(name.text), at);
+      if (first.has(text)) {
+        return [];
+      }
+      const { advice, ...suggestion } = adviceOf(nearest(text), "name the key of a phase");
+      const message = `depends_on names the unknown phase ${quote(text)}; ${advice}`;
+      const code = "unknown_dependency";
+      return { code, severity: "error", pointer, offset, message, ...suggestion };
     }),
   );
 }
 
-type At = Pick<Finding, "pointer" | "line" | "column">;
-
-function selfDependency(name: PositionedString, at: At): Finding {
-  const message = `the phase ${quote(name.text)} depends on itself; remove this entry`;
-  return { code: "self_dependency", severity: "error", ...at, message };
-}
-
-function unknownDependency(
-  name: PositionedString,
-  suggestion: string | undefined,
-  at: At,
-): Finding {
-  const unknown = `depends_on names the unknown phase ${quote(name.text)}`;
-  const advice =
-    suggestion === undefined ? "name the key of a phase" : `did you mean ${quote(suggestion)}?`;
-  return {
-    code: "unknown_dependency",
-    severity: "error",
-    ...at,
-    message: `${unknown}; ${advice}`,
-    ...(suggestion === undefined ? {} : { suggestion }),
-  };
-}
-
-function circles(
+function cycles(
   phases: readonly OutlinedPhase[],
   first: ReadonlyMap<string, number>,
-  lines: LineIndex,
-): Finding[] {
+): OffsetFinding[] {
   const ranked = rankByKey(phases, first);
   const successors = ranked.map(({ edges }) => edges.map(({ to }) => to));
   const limits = { cycles: MAX_CYCLES, steps: MAX_CYCLE_STEPS };
-  const { cycles, next } = findCycles(successors, limits);
-  const found = cycles.map((cycle) => circularDependency(ranked, cycle, lines));
-  if (next === null) {
-    return found;
+  const { cycles: found, next } = findCycles(successors, limits);
+  const findings = found.map((cycle) => circularDependency(ranked, cycle));
+  if (next !== null) {
+    const message = `this closes a cycle too, and there may be more; only ${found.length} are listed`;
+    const end = cycleEnd(ranked, next);
+    findings.push({ code: "more_cycles", severity: "error", ...end, message });
   }
-  const message = `this closes a circle too, and there may be more; only ${cycles.length} are listed`;
-  return [
-    ...found,
-    { code: "more_cycles", severity: "error", ...cycleEnd(ranked, next, lines), message },
-  ];
+  return findings;
 }
 
 interface RankedPhase {
@@ -155,20 +131,12 @@ function rankByKey(
   });
 }
 
-function circularDependency(
-  ranked: readonly RankedPhase[],
-  cycle: Cycle,
-  lines: LineIndex,
-): Finding {
+function circularDependency(ranked: readonly RankedPhase[], cycle: Cycle): OffsetFinding {
   const keys = cycle.path.map((rank) => ranked[rank]?.key ?? "");
   const path = [...keys, ...keys.slice(0, 1)];
-  return {
-    code: "circular_dependency",
-    severity: "error",
-    ...cycleEnd(ranked, cycle, lines),
-    message: `depends_on leads round in a circle, ${spell(path)}; remove one of these dependencies`,
-    path,
-  };
+  const message = `depends_on forms a cycle, ${spell(path)}; remove one of these dependencies`;
+  const end = cycleEnd(ranked, cycle);
+  return { code: "circular_dependency", severity: "error", ...end, message, path };
 }
 
 function spell(path: readonly string[]): string {
@@ -180,10 +148,10 @@ function spell(path: readonly string[]): string {
   return [...head, `(${skipped} more)`, ...path.slice(-2).map(quote)].join(" -> ");
 }
 
-function cycleEnd(ranked: readonly RankedPhase[], cycle: Cycle, lines: LineIndex): At {
+function cycleEnd(ranked: readonly RankedPhase[], cycle: Cycle) {
   const last = ranked[cycle.path.at(-1) ?? 0];
   const { entry = 0, offset = 0 } = last?.edges[cycle.edge] ?? {};
-  return { pointer: dependencyPointer(last?.index ?? 0, entry), ...lines(offset) };
+  return { pointer: dependencyPointer(last?.index ?? 0, entry), offset };
 }
 
 function dependencyPointer(phase: number, entry: number): string {

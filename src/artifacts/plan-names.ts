@@ -1,6 +1,5 @@
-import type { Finding } from "./finding.ts";
-import type { LineIndex } from "./line-index.ts";
-import { createNearestName } from "../core/nearest-name.ts";
+import type { OffsetFinding } from "./finding.ts";
+import { adviceOf, createNearestName } from "../core/nearest-name.ts";
 import type { OutlinedPhase, PositionedString, PlanOutline } from "./plan-outline.ts";
 import { quote } from "../core/terminal-text.ts";
 
@@ -21,7 +20,7 @@ export interface KnownNames {
  * nobody knows are warnings, because both may be made later, and so is a role that cannot write
  * its artifact; another run's UUID is an error.
  */
-export function checkNames(plan: PlanOutline, known: KnownNames, lines: LineIndex): Finding[] {
+export function checkNames(plan: PlanOutline, known: KnownNames): OffsetFinding[] {
   const role = unknownName("unknown_role", known.roles, (name) => ({
     unknown: `no persona has the role ${name}`,
     advice: "make one in .reprise/personas/, or name one that there is",
@@ -31,28 +30,27 @@ export function checkNames(plan: PlanOutline, known: KnownNames, lines: LineInde
     advice: "put its schema into .reprise/schemas/, or name one that there is",
   }));
   const named = plan.phases.flatMap((phase, index) => [
-    ...role(phase.role, `/phases/${index}/role`, lines),
-    ...cannotWrite(phase, known.readers, { pointer: `/phases/${index}/role`, lines }),
-    ...schema(phase.artifactSchema, `/phases/${index}/expected_artifact/schema`, lines),
+    ...role(phase.role, `/phases/${index}/role`),
+    ...cannotWrite(phase, known.readers, `/phases/${index}/role`),
+    ...schema(phase.artifactSchema, `/phases/${index}/expected_artifact/schema`),
   ]);
-  return [...runIdMismatch(plan.runId, known.runId, lines), ...named];
+  return [...runIdMismatch(plan.runId, known.runId), ...named];
 }
 
 function cannotWrite(
   { role, artifactPath }: OutlinedPhase,
   readers: ReadonlySet<string> | undefined,
-  { pointer, lines }: { readonly pointer: string; readonly lines: LineIndex },
-): Finding[] {
+  pointer: string,
+): OffsetFinding[] {
   if (role === null || artifactPath === null || readers?.has(role.text) !== true) {
     return [];
   }
   const message = `the persona ${quote(role.text)} has no tool that writes files, so it cannot produce the artifact; choose another role, or remove expected_artifact`;
-  return [
-    { code: "role_cannot_write", severity: "warning", pointer, ...lines(role.offset), message },
-  ];
+  const { offset } = role;
+  return [{ code: "role_cannot_write", severity: "warning", pointer, offset, message }];
 }
 
-type NameCheck = (name: PositionedString | null, pointer: string, lines: LineIndex) => Finding[];
+type NameCheck = (name: PositionedString | null, pointer: string) => OffsetFinding[];
 
 function unknownName(
   code: "unknown_role" | "unknown_schema",
@@ -63,38 +61,30 @@ function unknownName(
     return () => [];
   }
   const nearest = createNearestName(known);
-  return (name, pointer, lines) => {
+  return (name, pointer) => {
     if (name === null || known.has(name.text)) {
       return [];
     }
-    const suggestion = nearest(name.text);
-    const { unknown, advice } = words(quote(name.text));
-    const message = `${unknown}; ${suggestion === undefined ? advice : `did you mean ${quote(suggestion)}?`}`;
-    const meant = suggestion === undefined ? {} : { suggestion };
-    return [{ code, severity: "warning", pointer, ...lines(name.offset), message, ...meant }];
+    const { unknown, advice: otherwise } = words(quote(name.text));
+    const { advice, ...suggestion } = adviceOf(nearest(name.text), otherwise);
+    const message = `${unknown}; ${advice}`;
+    return [{ code, severity: "warning", pointer, offset: name.offset, message, ...suggestion }];
   };
 }
 
 function runIdMismatch(
   found: PositionedString | null,
   expected: string | undefined,
-  lines: LineIndex,
-): Finding[] {
-  if (found === null || expected === undefined) {
+): OffsetFinding[] {
+  // a UUID may be written in capitals
+  if (
+    found === null ||
+    expected === undefined ||
+    found.text.toLowerCase() === expected.toLowerCase()
+  ) {
     return [];
   }
-  // a UUID says the same in capitals
-  if (found.text.toLowerCase() === expected.toLowerCase()) {
-    return [];
-  }
-  return [
-    {
-      code: "run_id_mismatch",
-      severity: "error",
-      pointer: "/runId",
-      ...lines(found.offset),
-      message: `runId is another run's; the specification has ${quote(expected)}`,
-      suggestion: expected,
-    },
-  ];
+  const message = `runId is another run's; the specification has ${quote(expected)}`;
+  const finding = { code: "run_id_mismatch", severity: "error", pointer: "/runId" } as const;
+  return [{ ...finding, offset: found.offset, message, suggestion: expected }];
 }

@@ -1,10 +1,9 @@
 import { posix } from "node:path";
 
 import { controlFileIn } from "../core/control-files.ts";
-import type { Finding, FindingCode } from "./finding.ts";
+import type { FindingCode, OffsetFinding } from "./finding.ts";
 import { layerPhases } from "./layers.ts";
-import type { LineIndex } from "./line-index.ts";
-import type { OutlinedPhase, PositionedString } from "./plan-outline.ts";
+import type { OutlinedPhase } from "./plan-outline.ts";
 import { quote } from "../core/terminal-text.ts";
 import { sharedPaths } from "./shared-paths.ts";
 
@@ -57,50 +56,46 @@ function normalPath(path: string): string {
  * Warns of what a plan may say and no run of it could want: artifacts at paths that cannot be
  * written, or that phases share which can run side by side, and dependencies that are named twice.
  */
-export function checkWarnings(phases: readonly OutlinedPhase[], lines: LineIndex): Finding[] {
+export function checkWarnings(phases: readonly OutlinedPhase[]): OffsetFinding[] {
   return [
     ...phases.flatMap((phase, index) => [
-      ...pathWarning(phase, index, lines),
-      ...repeatedDependencies(phase, index, lines),
+      ...pathWarning(phase, index),
+      ...repeatedDependencies(phase, index),
     ]),
-    ...sharedPathWarnings(phases, lines),
+    ...sharedPathWarnings(phases),
   ];
 }
 
-function pathWarning({ artifactPath }: OutlinedPhase, index: number, lines: LineIndex): Finding[] {
+function pathWarning({ artifactPath }: OutlinedPhase, index: number): OffsetFinding[] {
   const fault = artifactPath === null ? null : pathFault(artifactPath.text);
   if (artifactPath === null || fault === null) {
     return [];
   }
   const [code, message] = fault;
-  return [warning(code, { pointer: pathPointer(index), at: artifactPath, message, lines })];
+  const { offset } = artifactPath;
+  return [{ code, severity: "warning", pointer: pathPointer(index), offset, message }];
 }
 
 function pathPointer(index: number): string {
   return `/phases/${index}/expected_artifact/path`;
 }
 
-function repeatedDependencies(
-  { dependsOn }: OutlinedPhase,
-  index: number,
-  lines: LineIndex,
-): Finding[] {
+function repeatedDependencies({ dependsOn }: OutlinedPhase, index: number): OffsetFinding[] {
   const seen = new Set<string>();
   return dependsOn.flatMap((name, entry) => {
     if (name === null || !seen.has(name.text)) {
-      if (name !== null) {
-        seen.add(name.text);
-      }
+      seen.add(name?.text ?? "");
       return [];
     }
     const pointer = `/phases/${index}/depends_on/${entry}`;
     const message = `depends_on names the phase ${quote(name.text)} twice; remove one entry`;
-    return [warning("duplicate_dependency", { pointer, at: name, message, lines })];
+    const { offset } = name;
+    return { code: "duplicate_dependency", severity: "warning", pointer, offset, message };
   });
 }
 
 /** Only of a plan whose phases can be put in an order. */
-function sharedPathWarnings(phases: readonly OutlinedPhase[], lines: LineIndex): Finding[] {
+function sharedPathWarnings(phases: readonly OutlinedPhase[]): OffsetFinding[] {
   const layers = layerPhases(
     phases.map(({ key, dependsOn }, index) => ({
       key: key?.text ?? `/${index}`,
@@ -113,30 +108,11 @@ function sharedPathWarnings(phases: readonly OutlinedPhase[], lines: LineIndex):
   const paths = phases.map(({ artifactPath }) => {
     return artifactPath === null ? null : comparedPath(artifactPath.text);
   });
-  return sharedPaths(paths, layers).flatMap(({ phase, other }) => {
-    const at = phases[phase]?.artifactPath ?? null;
-    if (at === null) {
-      return [];
-    }
+  return sharedPaths(paths, layers).map(({ phase, other }) => {
+    const offset = phases[phase]?.artifactPath?.offset ?? 0;
+    const pointer = pathPointer(phase);
     const name = quote(phases[other]?.key?.text ?? "");
     const message = `the phase ${name} writes this artifact too and can run side by side; choose another path, or let one depend on the other`;
-    return [warning("artifact_path_shared", { pointer: pathPointer(phase), at, message, lines })];
+    return { code: "artifact_path_shared", severity: "warning", pointer, offset, message };
   });
-}
-
-function warning(
-  code: FindingCode,
-  {
-    pointer,
-    at,
-    message,
-    lines,
-  }: {
-    readonly pointer: string;
-    readonly at: PositionedString;
-    readonly message: string;
-    readonly lines: LineIndex;
-  },
-): Finding {
-  return { code, severity: "warning", pointer, ...lines(at.offset), message };
 }

@@ -3,7 +3,8 @@ import { stat } from "node:fs/promises";
 import { Socket } from "node:net";
 import type { Readable } from "node:stream";
 
-import type { Finding } from "./finding.ts";
+import { systemCode } from "../core/errors.ts";
+import { type Finding, textError } from "./finding.ts";
 import type { Syntax } from "./read-source.ts";
 import { readText } from "./read-text.ts";
 import type { SizeLimits } from "./source.ts";
@@ -76,7 +77,7 @@ function readAtOnce(fd: number): Buffer | null {
   try {
     return bytes.subarray(0, readSync(fd, bytes));
   } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "EAGAIN") {
+    if (systemCode(error) === "EAGAIN") {
       return null;
     }
     closeSync(fd);
@@ -97,10 +98,11 @@ const REASONS = new Map<unknown, string>([
 ]);
 
 function reasonOf(error: unknown): string {
-  const code = error instanceof Error && "code" in error ? error.code : undefined;
-  return REASONS.get(code) ?? "the file could not be read; check the path and the disk";
+  return (
+    REASONS.get(systemCode(error)) ?? "the file could not be read; check the path and the disk"
+  );
 }
 
 function unreadable(message: string): Finding {
-  return { code: "file_unreadable", severity: "error", pointer: "", line: 1, column: 1, message };
+  return textError("file_unreadable", message);
 }

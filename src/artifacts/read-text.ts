@@ -1,5 +1,6 @@
 import type { Readable } from "node:stream";
-import type { Finding } from "./finding.ts";
+
+import { type Finding, textError } from "./finding.ts";
 import { createLineIndex } from "./line-index.ts";
 
 /** Bytes of one artifact file, at most: 10 MiB. */
@@ -17,35 +18,21 @@ export async function readText(stream: Readable): Promise<string | Finding> {
     chunks.push(bytes);
     size += bytes.length;
     if (size > MAX_BYTES) {
-      return tooLarge();
+      return textError("file_too_large", TOO_LARGE);
     }
   }
   return decode(Buffer.concat(chunks));
 }
 
-function tooLarge(): Finding {
-  return {
-    code: "file_too_large",
-    severity: "error",
-    pointer: "",
-    line: 1,
-    column: 1,
-    message: "the file is larger than 10 MiB; split it into smaller files",
-  };
-}
+const TOO_LARGE = "the file is larger than 10 MiB; split it into smaller files";
+const NOT_UTF8 = "the bytes here are not UTF-8; save the file in that encoding";
 
 function decode(bytes: Buffer): string | Finding {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch {
     const before = decodable(bytes);
-    return {
-      code: "not_utf8",
-      severity: "error",
-      pointer: "",
-      ...createLineIndex(before)(before.length),
-      message: "the bytes here are not UTF-8; save the file in that encoding",
-    };
+    return textError("not_utf8", NOT_UTF8, createLineIndex(before)(before.length));
   }
 }
 

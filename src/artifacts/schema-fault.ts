@@ -1,9 +1,9 @@
 import type { FindingCode, Finding } from "./finding.ts";
 import type { LineIndex } from "./line-index.ts";
-import { createNearestName } from "../core/nearest-name.ts";
+import { adviceOf, createNearestName } from "../core/nearest-name.ts";
 import { knownNames, requirementOf, type SchemaError, withArticle } from "../core/schema-errors.ts";
 import { oneLine, quote } from "../core/terminal-text.ts";
-import { findPosition, pointerTo, type SourceNode } from "./source.ts";
+import { findPosition, nameOfStep, pointerTo, type SourceNode } from "./source.ts";
 
 export interface SchemaFault {
   readonly code: FindingCode;
@@ -85,17 +85,16 @@ function spell(value: unknown): string {
 
 function unknownProperty(error: SchemaError, property: string): SchemaFault {
   const known = knownNames(error);
-  const suggestion = createNearestName(known)(property);
   const allowed = known.length === 0 ? "nothing" : `only ${known.join(", ")}`;
-  const advice =
-    suggestion === undefined
-      ? `remove it, as ${allowed} is allowed here`
-      : `did you mean ${quote(suggestion)}?`;
+  const { advice, ...suggestion } = adviceOf(
+    createNearestName(known)(property),
+    `remove it, as ${allowed} is allowed here`,
+  );
   return {
     code: "unknown_property",
     pointer: pointerTo(error.instancePath, property),
     message: `the property ${quote(property)} is unknown; ${advice}`,
-    ...(suggestion === undefined ? {} : { suggestion }),
+    ...suggestion,
     atName: true,
   };
 }
@@ -154,7 +153,7 @@ function nameOf(pointer: string): string {
     return "the document";
   }
   const positions = steps.slice(last + 1).map((step) => `[${step}]`);
-  const name = (steps[last] ?? "").replaceAll("~1", "/").replaceAll("~0", "~");
+  const name = nameOfStep(steps[last] ?? "");
   // a schema that is open lets a document name its properties as it likes
   return `${/^\w{1,60}$/.test(name) ? name : quote(name)}${positions.join("")}`;
 }

@@ -1,4 +1,4 @@
-import type { Finding, FindingCode } from "./finding.ts";
+import { type Finding, type FindingCode, positioned, textError } from "./finding.ts";
 import type { LineIndex } from "./line-index.ts";
 import { quote } from "../core/terminal-text.ts";
 
@@ -78,11 +78,7 @@ export function stopAtFault(lines: LineIndex, read: () => ParsedSource): ParsedS
     if (!(error instanceof SourceFault)) {
       throw error;
     }
-    const { code, message, offset } = error;
-    return {
-      root: null,
-      findings: [{ code, severity: "error", pointer: "", ...lines(offset), message }],
-    };
+    return { root: null, findings: [textError(error.code, error.message, lines(error.offset))] };
   }
 }
 
@@ -91,32 +87,24 @@ export function duplicateProperty(
   lines: LineIndex,
   at: { name: string; parent: string; offset: number; firstOffset: number },
 ): Finding {
-  const first = lines(at.firstOffset).line;
-  return {
-    code: "duplicate_property",
-    severity: "error",
-    pointer: pointerTo(at.parent, at.name),
-    ...lines(at.offset),
-    message: `the property ${quote(at.name)} is already on line ${first} of the same object; remove one`,
-    first_line: first,
-  };
+  const first_line = lines(at.firstOffset).line;
+  const message = `the property ${quote(at.name)} is already on line ${first_line} of the same object; remove one`;
+  const pointer = pointerTo(at.parent, at.name);
+  const { offset } = at;
+  return positioned(
+    { code: "duplicate_property", severity: "error", pointer, offset, message, first_line },
+    lines,
+  );
 }
 
 export function tooDeep(offset: number): SourceFault {
-  return new SourceFault(
-    "too_deep",
-    offset,
-    `objects and arrays are nested more than ${MAX_SOURCE_DEPTH} deep here; flatten the document`,
-  );
+  const message = `objects and arrays are nested more than ${MAX_SOURCE_DEPTH} deep here; flatten the document`;
+  return new SourceFault("too_deep", offset, message);
 }
 
 export function tooManyValues(offset: number, most: number): SourceFault {
-  const limit = most.toLocaleString("en");
-  return new SourceFault(
-    "too_many_values",
-    offset,
-    `the text holds more than ${limit} values; split it into smaller ones`,
-  );
+  const message = `the text holds more than ${most.toLocaleString("en")} values; split it into smaller ones`;
+  return new SourceFault("too_many_values", offset, message);
 }
 
 /** What a JSON document can hold. */
@@ -131,9 +119,8 @@ export function toValue(node: SourceNode): JsonValue {
   if (node.kind === "array") {
     return node.items.map(toValue);
   }
-  return Object.fromEntries(
-    Array.from(node.members, ([name, { value }]) => [name, toValue(value)]),
-  );
+  const members = Array.from(node.members, ([name, { value }]) => [name, toValue(value)]);
+  return Object.fromEntries(members);
 }
 
 /**
@@ -146,7 +133,7 @@ export function findPosition(
 ): { node: SourceNode; keyStart: number } | null {
   let found = { node: root, keyStart: root.start };
   for (const step of pointer.split("/").slice(1)) {
-    const next = child(found.node, step.replaceAll("~1", "/").replaceAll("~0", "~"));
+    const next = child(found.node, nameOfStep(step));
     if (next === null) {
       return null;
     }
@@ -162,6 +149,11 @@ function child(node: SourceNode, name: string): { node: SourceNode; keyStart: nu
   }
   const item = node.kind === "array" ? node.items[Number(name)] : undefined;
   return item === undefined ? null : { node: item, keyStart: item.start };
+}
+
+/** The property name that a step of a JSON pointer writes. */
+export function nameOfStep(step: string): string {
+  return step.replaceAll("~1", "/").replaceAll("~0", "~");
 }
 
 /** One more step of a JSON pointer. */

@@ -1,5 +1,5 @@
 import type { CompiledSchema } from "./compile-schema.ts";
-import { MAX_FINDINGS, toReport, type ArtifactReport } from "./finding.ts";
+import { MAX_FINDINGS, positioned, toReport, type ArtifactReport } from "./finding.ts";
 import { createLineIndex } from "./line-index.ts";
 import type { PhasePlan } from "./phase-plan.ts";
 import { checkPlanGraph } from "./plan-graph.ts";
@@ -49,10 +49,12 @@ export function explainPlan(text: string, checks: PlanChecks): PlanReport {
   const outline = outlinePlan(root);
   // One more than is listed, so that cutting them off is noticed.
   const faults = schema.check(root, lines, MAX_FINDINGS + 1);
-  const graph = checkPlanGraph(outline.phases, lines);
-  const warnings = checkWarnings(outline.phases, lines);
-  const names = checkNames(outline, known, lines);
-  const report = toReport([...findings, ...faults, ...graph, ...warnings, ...names]);
+  const ofPlan = [
+    ...checkPlanGraph(outline.phases, lines),
+    ...checkWarnings(outline.phases),
+    ...checkNames(outline, known),
+  ].map((finding) => positioned(finding, lines));
+  const report = toReport([...findings, ...faults, ...ofPlan]);
   const value = report.valid ? toValue(root) : null;
   const plan = isPhasePlan(value, schema) ? value : null;
   return { ...report, phases: outline.phases.length, plan };

@@ -56,7 +56,8 @@ function* tokensOf(text: string, most: number): Generator<CST.Token> {
   for (const lexeme of new Lexer().lex(text)) {
     lexemes += 1;
     if (lexemes > most) {
-      throw tooManyLexemes(parser.offset, most);
+      const message = `YAML of more than ${most.toLocaleString("en")} words and signs is not read; write it as JSON or split it`;
+      throw new SourceFault("too_many_values", parser.offset, message);
     }
     if (!isText) {
       refuseReference(lexeme, parser.offset);
@@ -95,15 +96,6 @@ function refuseError(token: CST.Token): void {
   }
   const source = token.source === "" ? "" : `: ${JSON.stringify(token.source)}`;
   throw malformedYaml(token.offset, unreadable(`${token.message}${source}`));
-}
-
-function tooManyLexemes(offset: number, most: number): SourceFault {
-  const limit = most.toLocaleString("en");
-  return new SourceFault(
-    "too_many_values",
-    offset,
-    `YAML of more than ${limit} words and signs is not read; write it as JSON or split it`,
-  );
 }
 
 /** The composer recurses, so the depth is bounded on the tokens that are still open. */

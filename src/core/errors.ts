@@ -118,3 +118,8 @@ export class RepriseError extends Error {
 export function isRepriseError(error: unknown, ...codes: ErrorCode[]): error is RepriseError {
   return error instanceof RepriseError && (codes.length === 0 || codes.includes(error.code));
 }
+
+/** The code of an error of the system or of a library, such as `ENOENT`. */
+export function systemCode(error: unknown): unknown {
+  return error instanceof Error && "code" in error ? error.code : undefined;
+}

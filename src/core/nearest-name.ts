@@ -1,3 +1,5 @@
+import { quote } from "./terminal-text.ts";
+
 const LONGEST = 64;
 
 /**
@@ -31,6 +33,16 @@ export function createNearestName(
     }
     return nearest;
   };
+}
+
+/** What to do about a wrong name: take the nearest one, if there is one. */
+export function adviceOf(
+  suggestion: string | undefined,
+  otherwise: string,
+): { readonly advice: string; readonly suggestion?: string } {
+  return suggestion === undefined
+    ? { advice: otherwise }
+    : { advice: `did you mean ${quote(suggestion)}?`, suggestion };
 }
 
 /** Letters to insert, delete, replace or swap with their neighbour to get from `a` to `b`. */

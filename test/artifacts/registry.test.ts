@@ -134,7 +134,7 @@ describe("the registry", () => {
     ["a part that is no schema", { properties: { a: 1 } }, "at /properties/a, a must be "],
     ["a reference to nothing", { $ref: "dev/missing@1" }, 'its reference "dev/missing@1" leads to'],
     ["an anchor that is missing", { $ref: "#a" }, "No such anchor"],
-    ["a reference to itself", { $ref: "#" }, "its references lead round in a circle"],
+    ["a reference to itself", { $ref: "#" }, "its references form a cycle"],
     [
       "a reference to a broken one",
       { $ref: "dev/bad@1" },

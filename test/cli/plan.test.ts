@@ -74,7 +74,7 @@ describe("plan validate, for people", () => {
       'faulty.json:19:22 error depends_on names the unknown phase "desing"; did you mean "design"? [unknown_dependency]',
       'faulty.json:19:32 error the phase "build" depends on itself; remove this entry [self_dependency]',
       'faulty.json:21:5 error phases[2] lacks the required property "role"; add it [missing_property]',
-      'faulty.json:25:22 error depends_on leads round in a circle, "build" -> "design" -> "review" -> "build"; remove one of these dependencies [circular_dependency]',
+      'faulty.json:25:22 error depends_on forms a cycle, "build" -> "design" -> "review" -> "build"; remove one of these dependencies [circular_dependency]',
       'faulty.json:28:14 error the key "design" is already the key of the phase on line 6; give this phase another [duplicate_key]',
       'faulty.json:30:15 warning no persona has the role "architect"; make one in .reprise/personas/, or name one that there is [unknown_role]',
       "faulty.json:34:31 error estimated_duration_hours must be 0 or more [below_minimum]",

@@ -11,7 +11,7 @@ import { fromJs } from "@hyperjump/json-schema/instance/experimental";
 
 import { MAX_FINDINGS } from "../finding.ts";
 import type { SchemaFault } from "../schema-fault.ts";
-import type { JsonValue } from "../source.ts";
+import { type JsonValue, nameOfStep } from "../source.ts";
 import { createFaultPlugin } from "./fault-plugin.ts";
 import { describeRules, type ReadSchema } from "./rule-fault.ts";
 import { addSchemas, DIALECT, uriOf, type SetSchema } from "./schema-set.ts";
@@ -128,7 +128,7 @@ function valueAt(location: string, byUri: ReadonlyMap<string, Document>): unknow
   const [base = "", fragment = ""] = location.split("#");
   let found: unknown = byUri.get(base)?.root;
   for (const step of decoded(fragment).split("/").slice(1)) {
-    found = Object(found)[step.replaceAll("~1", "/").replaceAll("~0", "~")];
+    found = Object(found)[nameOfStep(step)];
   }
   return found;
 }

@@ -1,11 +1,11 @@
 import type { RepriseError } from "../../core/errors.ts";
-import type { Finding } from "../finding.ts";
+import { type Finding, textError } from "../finding.ts";
 import type { LineIndex } from "../line-index.ts";
 import { quote } from "../../core/terminal-text.ts";
 import { invalidFile, type BrokenSchema, type SchemaFile } from "../schema-files.ts";
 import { toPositionedFinding } from "../schema-fault.ts";
 import { toValue, type SourceNode } from "../source.ts";
-import type { SchemaSet, Stopped, WorkerPool } from "./worker-pool.ts";
+import type { SchemaSet, WorkerPool } from "./worker-pool.ts";
 
 /** A schema that artifacts are checked against. */
 export interface ArtifactSchema {
@@ -50,7 +50,8 @@ export function createProjectSchemas({ set, pool, onBroken }: ProjectOptions): P
         throw refused(file, verdict.reason);
       }
       if (verdict.kind === "stopped") {
-        return [stopped(file, verdict, lines(root.start))];
+        const message = `checking this against the schema ${quote(file.id)} (${file.shown}) ${verdict.reason} and was stopped; simplify its patterns, or shorten the document`;
+        return [textError("check_stopped", message, lines(root.start))];
       }
       return verdict.faults.slice(0, limit).map((fault) => toPositionedFinding(fault, root, lines));
     },
@@ -68,18 +69,4 @@ export function createProjectSchemas({ set, pool, onBroken }: ProjectOptions): P
     return broken;
   };
   return { schema, broken: brokenAmong };
-}
-
-function stopped(
-  { id, shown }: OwnFile,
-  { reason }: Stopped,
-  place: Pick<Finding, "line" | "column">,
-): Finding {
-  return {
-    code: "check_stopped",
-    severity: "error",
-    pointer: "",
-    ...place,
-    message: `checking this against the schema ${quote(id)} (${shown}) ${reason} and was stopped; simplify its patterns, or shorten the document`,
-  };
 }

@@ -2,6 +2,7 @@ import { value as instanceValue } from "@hyperjump/json-schema/instance/experime
 
 import type { SchemaError } from "../../core/schema-errors.ts";
 import { describeFault, type SchemaFault } from "../schema-fault.ts";
+import { nameOfStep } from "../source.ts";
 import type { BrokenRule } from "./fault-plugin.ts";
 
 /** The value at a place in a schema, by its URI; undefined if there is none. */
@@ -68,10 +69,7 @@ function forbidden(
   }
   const { instancePath, ...rest } = fault(keyword, {});
   const at = instancePath.lastIndexOf("/");
-  const name = instancePath
-    .slice(at + 1)
-    .replaceAll("~1", "/")
-    .replaceAll("~0", "~");
+  const name = nameOfStep(instancePath.slice(at + 1));
   return { ...rest, instancePath: instancePath.slice(0, at), params: { additionalProperty: name } };
 }
 

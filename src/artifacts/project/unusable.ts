@@ -19,7 +19,7 @@ export function reasonOf(error: unknown, faults: readonly SchemaFault[]): string
     return `its reference ${quote(idOf(reference.uri))} leads to no known schema`;
   }
   if (error instanceof RangeError) {
-    return "its references lead round in a circle";
+    return "its references form a cycle";
   }
   if (error instanceof SyntaxError) {
     return cut(`a pattern in it is wrong: ${messageOf(error)}`);

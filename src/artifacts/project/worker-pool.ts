@@ -1,7 +1,7 @@
 import { extname } from "node:path";
 import { Worker } from "node:worker_threads";
 
-import { RepriseError } from "../../core/errors.ts";
+import { RepriseError, systemCode } from "../../core/errors.ts";
 import { SCHEMA_CHECK_MS, SCHEMA_CHECKS } from "../../core/limits.ts";
 import type { Verdict } from "./check-value.ts";
 import type { SetSchema } from "./schema-set.ts";
@@ -43,7 +43,7 @@ export function createWorkerPool(): WorkerPool {
       throw new RepriseError("shutting_down", SHUTTING_DOWN);
     }
     if (running.size >= SCHEMA_CHECKS) {
-      throw busy();
+      throw new RepriseError("schema_checks_busy", BUSY);
     }
     const fits = kept?.digest === set.digest ? kept : null;
     if (fits === null) {
@@ -129,35 +129,24 @@ async function answerOf(thread: Thread, order: CheckOrder): Promise<Verdict | St
 /** The next message of a thread, or how it ended without one. */
 function nextAnswer(worker: Worker): Promise<WorkerAnswer | Stopped> {
   return new Promise((resolve, reject) => {
-    const settle = (): void => {
+    const answered = (answer: WorkerAnswer | Stopped): void => {
       worker.off("message", answered).off("error", failed).off("exit", ended);
-    };
-    const answered = (answer: WorkerAnswer): void => {
-      settle();
       resolve(answer);
     };
     const failed = (error: unknown): void => {
-      settle();
-      const tooLarge = error instanceof Error && "code" in error && error.code === OUT_OF_MEMORY;
-      if (tooLarge) {
-        resolve({ kind: "stopped", reason: `needed more than ${MAX_MEMORY} MiB` });
+      if (systemCode(error) === "ERR_WORKER_OUT_OF_MEMORY") {
+        answered({ kind: "stopped", reason: `needed more than ${MAX_MEMORY} MiB` });
       } else {
+        worker.off("message", answered).off("exit", ended);
         reject(error);
       }
     };
     const ended = (): void => {
-      settle();
-      resolve({ kind: "stopped", reason: `took longer than ${SCHEMA_CHECK_MS / 1000} s` });
+      answered({ kind: "stopped", reason: `took longer than ${SCHEMA_CHECK_MS / 1000} s` });
     };
     worker.once("message", answered).once("error", failed).once("exit", ended);
   });
 }
 
 const SHUTTING_DOWN = "The service is shutting down; ask another one, or again later.";
-
-const OUT_OF_MEMORY = "ERR_WORKER_OUT_OF_MEMORY";
-
-function busy(): RepriseError {
-  const message = `${SCHEMA_CHECKS} artifacts are being checked against project schemas already; try again in a few seconds.`;
-  return new RepriseError("schema_checks_busy", message);
-}
+const BUSY = `${SCHEMA_CHECKS} artifacts are being checked against project schemas already; try again in a few seconds.`;
