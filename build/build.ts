@@ -17,15 +17,18 @@ export const WORKERS = {
   "schema-worker": "src/artifacts/project/schema-worker.ts",
 };
 
-/** What every command needs, and what every command with a database needs. */
+/**
+ * What every command needs, and what every command with a database needs. The first must import
+ * nothing of the second: what that one defines at once would not be there yet.
+ */
 const TOGETHER = [
   {
     name: "commands",
-    test: /\/commander\/|late-child-process|\/src\/core\/(?!schemas|package-file)|\/src\/cli\/(command-table|database|config|context)\.ts$/,
+    test: /\/commander\/|late-child-process|\/src\/(core\/(?!schemas|package-file)|store\/location\.ts$|cli\/(command-table|database|config|context)\.ts$)/,
   },
   {
     name: "database",
-    test: /\/kysely\/|\/src\/store\/(engines\/(sqlite\/(?!backup|plan-upgrade)|migrations\/|[a-z-]+\.ts$)|sessions\/(list|rows)|leases\/this-process|(?!project-key)[a-z-]+\.ts$)|cli\/sessions\/table\.ts$/,
+    test: /\/kysely\/|\/src\/store\/(engines\/(sqlite\/(?!backup|plan-upgrade)|migrations\/|[a-z-]+\.ts$)|sessions\/(list|rows)|leases\/this-process|(?!project-key|location)[a-z-]+\.ts$)|\/cli\/sessions\/table\.ts$/,
   },
 ];
 

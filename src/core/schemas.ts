@@ -1,4 +1,4 @@
-import { Type, type Static, type TSchema } from "typebox";
+import { Type, type Static, type TSchema, type TUnsafe } from "typebox";
 
 import { ERROR_CODES } from "./errors.ts";
 import {
@@ -8,7 +8,16 @@ import {
   MAX_PATH_LENGTH,
   MESSAGES_PER_READ,
 } from "./limits.ts";
-import { ACTIVITIES, LIST_ORDERS, ROLES, SESSION_STATES } from "./sessions.ts";
+import {
+  ACTIVITIES,
+  type FieldTable,
+  type FieldTypes,
+  LIST_ORDERS,
+  MESSAGE_FIELDS,
+  ROLES,
+  SESSION_FIELDS,
+  SESSION_STATES,
+} from "./sessions.ts";
 
 /**
  * The data transfer objects of the HTTP API. One schema gives the validation, the type, the
@@ -39,48 +48,43 @@ const count = () => Type.Integer({ minimum: 0 });
 const name = () =>
   Type.String({ minLength: 1, maxLength: MAX_NAME_LENGTH, format: "storable-text" });
 
-const summaryFields = {
-  id: uuid(),
-  state: oneOf(SESSION_STATES),
-  activity: oneOf(ACTIVITIES),
-  title: nullable(Type.String()),
-  persona_name: nullable(Type.String()),
-  model: nullable(Type.String()),
-  repo_path: nullable(Type.String()),
-  project_key: nullable(Type.String()),
-  plan_mode: Type.Boolean(),
-  parent_session_id: nullable(Type.String()),
-  depth: count(),
-  total_input_tokens: count(),
-  total_output_tokens: count(),
-  last_seq: count(),
-  created_at: time(),
-  last_message_at: nullable(time()),
-  ended_at: nullable(time()),
-};
-
-export const SessionSummary = Type.Object(summaryFields, { ...closed, $id: "SessionSummary" });
-export type SessionSummary = Static<typeof SessionSummary>;
-
 const ToolCall = Type.Object(
   { id: Type.String(), name: Type.String(), args: Type.Unknown() },
   closed,
 );
 
-export const MessageInfo = Type.Object(
-  {
-    session_id: uuid(),
-    seq: Type.Integer({ minimum: 1 }),
-    role: oneOf(ROLES),
-    content: Type.String(),
-    tool_calls: nullable(Type.Array(ToolCall)),
-    token_count: count(),
-    is_summary: Type.Boolean(),
-    archived: Type.Boolean(),
-    ts: time(),
-  },
-  { ...closed, $id: "MessageInfo" },
-);
+/** The schema of each kind of field; see `FieldTypes`. */
+const SCHEMAS: Readonly<Record<keyof FieldTypes, () => TSchema>> = {
+  id: uuid,
+  state: () => oneOf(SESSION_STATES),
+  activity: () => oneOf(ACTIVITIES),
+  role: () => oneOf(ROLES),
+  text: () => Type.String(),
+  "text?": () => nullable(Type.String()),
+  time,
+  "time?": () => nullable(time()),
+  count,
+  position: () => Type.Integer({ minimum: 1 }),
+  flag: () => Type.Boolean(),
+  "calls?": () => nullable(Type.Array(ToolCall)),
+};
+
+type FieldSchemas<T extends FieldTable> = { [Name in keyof T]: TUnsafe<FieldTypes[T[Name]]> };
+
+function schemasOf<T extends FieldTable>(fields: T): FieldSchemas<T> {
+  const entries = Object.entries(fields).map(([name, kind]) => [name, SCHEMAS[kind]()]);
+  return Object.fromEntries(entries) as FieldSchemas<T>;
+}
+
+const summaryFields = schemasOf(SESSION_FIELDS);
+
+export const SessionSummary = Type.Object(summaryFields, { ...closed, $id: "SessionSummary" });
+export type SessionSummary = Static<typeof SessionSummary>;
+
+export const MessageInfo = Type.Object(schemasOf(MESSAGE_FIELDS), {
+  ...closed,
+  $id: "MessageInfo",
+});
 export type MessageInfo = Static<typeof MessageInfo>;
 
 export const SessionDetail = Type.Object(

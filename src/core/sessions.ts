@@ -17,46 +17,75 @@ export interface ExchangeFailure {
 export const ROLES = ["user", "assistant", "tool", "system"] as const;
 export type Role = (typeof ROLES)[number];
 
-/** A stored session as the rest of the program sees it. Times are ISO 8601 in UTC. */
-export interface Session {
-  readonly id: string;
-  readonly state: SessionState;
-  readonly activity: Activity;
-  readonly title: string | null;
-  readonly persona_name: string | null;
-  readonly model: string | null;
-  readonly repo_path: string | null;
-  readonly project_key: string | null;
-  readonly plan_mode: boolean;
-  readonly parent_session_id: string | null;
-  readonly depth: number;
-  readonly total_input_tokens: number;
-  readonly total_output_tokens: number;
-  readonly thread_suffix: number;
-  readonly last_seq: number;
-  readonly created_at: string;
-  readonly last_message_at: string | null;
-  readonly ended_at: string | null;
-}
-
 export interface ToolCall {
   readonly id: string;
   readonly name: string;
   readonly args: unknown;
 }
 
-/** A stored message. `tool_calls` is null if the message called no tool. */
-export interface Message {
-  readonly session_id: string;
-  readonly seq: number;
+/** What a field of the API holds: with a question mark it may be null. Times are ISO 8601 in UTC. */
+export interface FieldTypes {
+  id: string;
+  state: SessionState;
+  activity: Activity;
+  role: Role;
+  text: string;
+  "text?": string | null;
+  time: string;
+  "time?": string | null;
+  count: number;
+  position: number;
+  flag: boolean;
+  "calls?": ToolCall[] | null;
+}
+export type FieldTable = Readonly<Record<string, keyof FieldTypes>>;
+export type Fields<T extends FieldTable> = { readonly [Name in keyof T]: FieldTypes[T[Name]] };
+
+/**
+ * A session in the API, field by field in their order. Its schema, the columns that are read for it
+ * and its JSON follow from this table. `activity` is no column.
+ */
+export const SESSION_FIELDS = {
+  id: "id",
+  state: "state",
+  activity: "activity",
+  title: "text?",
+  persona_name: "text?",
+  model: "text?",
+  repo_path: "text?",
+  project_key: "text?",
+  plan_mode: "flag",
+  parent_session_id: "text?",
+  depth: "count",
+  total_input_tokens: "count",
+  total_output_tokens: "count",
+  last_seq: "count",
+  created_at: "time",
+  last_message_at: "time?",
+  ended_at: "time?",
+} as const;
+
+/** A stored session as the rest of the program uses it. */
+export interface Session extends Fields<typeof SESSION_FIELDS> {
+  readonly thread_suffix: number;
+}
+
+/** A message in the API, as `SESSION_FIELDS`. `tool_calls` is null if it called no tool. */
+export const MESSAGE_FIELDS = {
+  session_id: "id",
+  seq: "position",
+  role: "role",
+  content: "text",
+  tool_calls: "calls?",
+  token_count: "count",
+  is_summary: "flag",
+  archived: "flag",
+  ts: "time",
+} as const;
+
+/** A stored message. */
+export interface Message extends Fields<typeof MESSAGE_FIELDS> {
   readonly message_id: string;
-  readonly role: Role;
-  readonly content: string;
-  readonly tool_calls: readonly ToolCall[] | null;
-  readonly token_count: number;
-  readonly is_summary: boolean;
-  readonly archived: boolean;
-  readonly ts: string;
 }
 
 /**

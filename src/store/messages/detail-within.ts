@@ -1,7 +1,8 @@
 import { sql } from "kysely";
 
 import { MESSAGES_PER_READ } from "../../core/limits.ts";
-import type { Session } from "../../core/sessions.ts";
+import { MESSAGE_FIELDS, type Session } from "../../core/sessions.ts";
+import { jsonColumns } from "../columns.ts";
 import { jsonMembers } from "../sql-json.ts";
 import { type Parameter, prepared, type QueryParts } from "../engines/prepared.ts";
 import { resolveSession } from "../sessions/read.ts";
@@ -83,18 +84,7 @@ function checkToolCalls(texts: string): void {
 
 const OPTIONAL = ["archived", "before_seq"] as const;
 
-/** The fields of MessageInfo. */
-const MESSAGE = {
-  session_id: "text",
-  seq: "number",
-  role: "text",
-  content: "text",
-  tool_calls: "json",
-  token_count: "number",
-  is_summary: "flag",
-  archived: "flag",
-  ts: "text",
-} as const;
+const MESSAGE = jsonColumns(MESSAGE_FIELDS);
 
 /** All in one value: 200 messages in values of their own would take twice as long to get here. */
 const messagesFrom = prepared(({ db, dialect }, given: Parameter<Where & { from_seq: number }>) => {

@@ -1,51 +1,26 @@
 import type { Expression, Selectable, SelectQueryBuilder } from "kysely";
 
 import { RepriseError } from "../../core/errors.ts";
-import type { Message, ToolCall } from "../../core/sessions.ts";
+import { MESSAGE_FIELDS, type ToolCall } from "../../core/sessions.ts";
+import { columnNames, fieldReader } from "../columns.ts";
 import type { QueryParts } from "../engines/prepared.ts";
 import type { Database, MessageTable } from "../schema.ts";
 
-export type MessageRow = Omit<
-  Selectable<MessageTable>,
-  "checkpointed" | "idempotency_key" | "origin" | "authenticated" | "accepted_at"
->;
+const COLUMNS = { ...MESSAGE_FIELDS, message_id: "id" } as const;
+const NAMES = columnNames(COLUMNS);
+
+export type MessageRow = Pick<Selectable<MessageTable>, (typeof NAMES)[number]>;
 
 export function selectMessages(
   { db }: Pick<QueryParts, "db">,
   sessionId: string | Expression<string>,
 ): SelectQueryBuilder<Database, "messages", MessageRow> {
-  return db
-    .selectFrom("messages")
-    .select([
-      "session_id",
-      "seq",
-      "message_id",
-      "role",
-      "content",
-      "tool_calls",
-      "token_count",
-      "is_summary",
-      "archived",
-      "ts",
-    ])
-    .where("session_id", "=", sessionId);
+  return db.selectFrom("messages").select(NAMES).where("session_id", "=", sessionId);
 }
 
-/** Field by field, because that is several times as fast as copying a row and changing some. */
-export function messageOf(row: MessageRow): Message {
-  return {
-    session_id: row.session_id,
-    seq: row.seq,
-    message_id: row.message_id,
-    role: row.role,
-    content: row.content,
-    tool_calls: row.tool_calls === null ? null : toolCallsOf(row.tool_calls),
-    token_count: row.token_count,
-    is_summary: row.is_summary === 1,
-    archived: row.archived === 1,
-    ts: row.ts,
-  };
-}
+export const messageOf = fieldReader<typeof COLUMNS, MessageRow>(COLUMNS, {
+  tool_calls: ({ tool_calls }) => (tool_calls === null ? null : toolCallsOf(tool_calls)),
+});
 
 /** Error codes: `database_corrupt`. */
 export function toolCallsOf(json: string): ToolCall[] {
