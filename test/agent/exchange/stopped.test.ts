@@ -6,6 +6,7 @@ import { readSession } from "../../../src/store/sessions/read.ts";
 import { expectNoDrift } from "../../helpers/compare.ts";
 import { openBench } from "../../helpers/exchanger.ts";
 import { startModelServer } from "../../helpers/model-server.ts";
+import { startScriptedProvider } from "../../helpers/scripted-provider.ts";
 
 it("[EXCHANGE-8] a stopped exchange keeps the text that had arrived, and the session continues", async () => {
   const words = Array.from({ length: 60 }, (_, index) => `word${index} `).join("");
@@ -46,12 +47,14 @@ it("[EXCHANGE-8] a stopped exchange keeps the text that had arrived, and the ses
 });
 
 it("[EXCHANGE-9] a second exchange is refused by name, waits with `wait`, and stops the first with `take_over`", async () => {
-  const server = await startModelServer({
-    latencyMs: 30,
-    chunkSize: 4,
-    answer: (_messages, index) => ({ content: `a rather long answer with the number ${index}` }),
-  });
-  const bench = await openBench(server);
+  const held = [Promise.withResolvers<void>(), Promise.withResolvers<void>()] as const;
+  const text = (words: string) => ({ kind: "text", text: words }) as const;
+  await using provider = await startScriptedProvider("openai", (index) =>
+    index % 2 === 0
+      ? [text("begun "), { kind: "wait", until: held[index / 2]!.promise }, text("done")]
+      : [text("a short answer")],
+  );
+  const bench = await openBench({ env: () => provider.env });
   const { createExchanger } = await import("../../../src/agent/exchange.ts");
   const begun = Promise.withResolvers<void>();
   const first = bench.run(
@@ -73,7 +76,9 @@ it("[EXCHANGE-9] a second exchange is refused by name, waits with `wait`, and st
     code: "session_busy",
     message: expect.stringMatching(new RegExp(`process ${process.pid} on .* \\(test\\), since 20`)),
   });
-  const waited = await other.exchange({ ...request, when_busy: "wait" }, live);
+  const waiting = other.exchange({ ...request, when_busy: "wait" }, live);
+  held[0].resolve();
+  const waited = await waiting;
   await expect(first).resolves.toMatchObject({ state: "done" });
   expect(waited.messages.map(({ seq }) => seq)).toEqual([3, 4]);
 
@@ -91,6 +96,7 @@ it("[EXCHANGE-9] a second exchange is refused by name, waits with `wait`, and st
   third.catch(() => undefined);
   await again.promise;
   await other.exchange({ ...request, text: "fourth", when_busy: "take_over" }, live);
+  held[1].resolve();
   await expect(third).rejects.toMatchObject({ code: "lease_lost" });
   const rows = await expectNoDrift(bench.database, bench.session.id);
   expect(rows.map(({ role }) => role)).toEqual([

@@ -104,7 +104,7 @@ describe("an exchange on several nodes", () => {
       latencyMs: 20,
     });
     const bench = { server, database: database.url, id };
-    const first = await startExchange({ ...bench, options: { text: "first", leaseMs: 900 } });
+    const first = await startExchange({ ...bench, options: { text: "first", leaseMs: 4000 } });
     const refused = await startExchange({ ...bench, options: { text: "refused" } });
     go(first);
     await first.waitFor(/(\{"type":"text".*\n){3}/);
