@@ -4,7 +4,7 @@ import type { Store, StoreOptions } from "./store/store.ts";
 
 /**
  * Makes the parts of a program from its configuration. No other module but `main.ts` knows every
- * room. An engine and the agent's libraries are loaded when they are opened: most commands need one
+ * folder of `src/`. An engine and the agent's libraries are loaded when they are opened: most commands need one
  * of them or none.
  */
 export async function openStore({ location, ...options }: StoreOptions): Promise<Store> {

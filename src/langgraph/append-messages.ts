@@ -6,8 +6,8 @@ import { newId } from "../core/ids.ts";
 type Right = Parameters<typeof messagesStateReducer>[1];
 
 /**
- * LangGraph's reducer of messages, `messagesStateReducer`, for long threads: it gives the same, but
- * where all that comes is new it appends without looking at each message that is there, and every
+ * LangGraph's reducer of messages, `messagesStateReducer`, for long threads: it returns the same,
+ * but if all that comes is new it appends without visiting each known message, and every
  * step of an exchange brings something new. Whatever else may come is left to LangGraph's own.
  *
  * The ids of a list are remembered on it. Whoever changes the id of a message in a list that it got
@@ -27,7 +27,7 @@ export function appendMessages(left: BaseMessage[], right: Right): BaseMessage[]
 
 /**
  * Says of a list that every message has an id and that all of them are among `ids`, which may hold
- * others. So a list that is read again and again is not looked through each time.
+ * others. So a list that is read again and again is not searched each time.
  */
 export function noteIds(messages: object[], ids: ReadonlySet<string>): void {
   remember(messages, { stored: ids, recent: [], length: messages.length });
@@ -38,7 +38,7 @@ interface KnownIds {
   readonly stored: ReadonlySet<string>;
   /** Those that were appended since: few, because each exchange begins with what is stored. */
   readonly recent: readonly string[];
-  /** Of the list that was looked at: one of another length was changed since. */
+  /** Of the list that was checked: one of another length was changed since. */
   readonly length: number;
 }
 
@@ -50,7 +50,7 @@ function remember<List extends object[]>(messages: List, ids: KnownIds): List {
   return messages;
 }
 
-/** Null where something in the list is no message or has no id yet. */
+/** Null if something in the list is no message or has no id yet. */
 function idsOf(messages: BaseMessage[] & { readonly [IDS]?: KnownIds }): KnownIds | null {
   const known = messages[IDS];
   if (known?.length === messages.length) {
@@ -67,7 +67,7 @@ function idsOf(messages: BaseMessage[] & { readonly [IDS]?: KnownIds }): KnownId
   return { stored, recent: [], length: messages.length };
 }
 
-/** Null unless each is a message whose id, if it has one, stands neither in the list nor twice. */
+/** Null unless each is a message whose id, if it has one, is neither in the list nor twice. */
 function newMessages(right: Right, known: KnownIds): BaseMessage[] | null {
   const given: readonly unknown[] = Array.isArray(right) ? right : [right];
   const ids = new Set<string>();

@@ -49,7 +49,7 @@ interface Place {
   readonly late: (() => Promise<void>)[];
 }
 
-/** Replaces the member at a place, and everything in it, by what it stands for. */
+/** Replaces the member at a place, and everything in it, by the value that it refers to. */
 function revive(place: Place): void {
   const value: unknown = Reflect.get(place.holder, place.key);
   if (typeof value !== "object" || value === null) {

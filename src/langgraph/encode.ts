@@ -12,15 +12,15 @@ import { memberOf, type Replacer, stringify } from "./json.ts";
 import type { WriteBatchBuilder } from "./write-batch.ts";
 
 /**
- * Longer values are kept once in their thread. Shorter ones stand in every checkpoint that has
+ * Longer values are kept once in their thread. Shorter ones are in every checkpoint that has
  * them, which costs less than a body and its index.
  */
 const INLINE_LENGTH = 120;
 
-/** Fewer messages than this in a row are cheaper one by one than as a list of their own. */
+/** Fewer messages than this in a row are cheaper one by one than as a separate list. */
 const LIST_LENGTH = 8;
 
-/** A value to be kept. What it refers to goes into the parcel. */
+/** A value to be kept. What it refers to goes into the write batch. */
 export function encodeValue(value: unknown, parcel: WriteBatchBuilder): ValueInput {
   const sequence = Array.isArray(value) && value.length > 0 ? parcel.addSequence(value) : null;
   return sequence === null ? encodeJson(value, parcel) : { kind: "sequence", sequence };

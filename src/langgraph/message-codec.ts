@@ -61,7 +61,7 @@ function isFilledIn(
       return typeof value === "object" && value !== null && Object.keys(value).length === 0;
     case "tool_calls":
     case "invalid_tool_calls":
-      // where the provider's raw calls are kept too, a missing list would be read from them again
+      // if the provider's raw calls are kept too, a missing list would be read from them again
       return Array.isArray(value) && value.length === 0 && !hasRawCalls(fields);
     default:
       return false;

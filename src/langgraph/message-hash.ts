@@ -37,12 +37,12 @@ export function messageHash(message: BaseMessage): string {
   return hash;
 }
 
-/** Remembers the print of a message that was just made of its body. */
+/** Remembers the fingerprint of a message that was just made of its body. */
 export function rememberFingerprint(message: BaseMessage, print: Fingerprint): void {
   writePrint(message, print);
 }
 
-/** The print of a message whose body has the given hash; null where it cannot be compared. */
+/** The fingerprint of a message whose body has the given hash; null if it cannot be compared. */
 export function fingerprintOf(message: BaseMessage, hash: string): Fingerprint | null {
   const fields = Object.keys(message.lc_kwargs).map((key) => [key, fieldOf(message, key)] as const);
   if (!fields.every(([, value]) => isJsonValue(value))) {
@@ -94,13 +94,13 @@ function countFields(fields: object): number {
   return count;
 }
 
-/** What `toJSON` would write of a field: the property where there is one, else what was given. */
+/** What `toJSON` would write of a field: the property if there is one, else what was given. */
 function fieldOf(message: BaseMessage, key: string): unknown {
   return key in message ? Reflect.get(message, key) : message.lc_kwargs[key];
 }
 
 /**
- * The print stands on the message itself, where nobody sees it and it goes when the message goes.
+ * The fingerprint is kept on the message itself: nobody sees it, and it is freed with the message.
  * A WeakMap would cost the garbage collector a visit to every message of a thread at every read.
  */
 const PRINT = Symbol("reprise.print");

@@ -17,7 +17,7 @@ export function mirroredSession(place: ThreadKey): string | null {
 export interface MirrorParts {
   readonly session_id: string;
   readonly messages: readonly BaseMessage[];
-  /** The same messages as the parcel has them. */
+  /** The same messages as in the write batch. */
   readonly sequence: AddedSequence;
   /** The parent's messages; the cache has the list. */
   readonly parent: ListVersion | null;

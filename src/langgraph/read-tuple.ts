@@ -26,13 +26,13 @@ import {
   type ThreadCache,
 } from "./thread-cache.ts";
 
-/** Takes what was read into the cache, and lends messages of it. */
+/** Takes what was read into the cache, and shares its messages. */
 export function rememberPage(parts: {
   readonly page: CheckpointPage;
   readonly cache: ThreadCache;
-  /** The lists that the read was told of, as they were then. */
+  /** The lists that the read was given, as they were then. */
   readonly lists: ReadonlyMap<number, KnownList>;
-  /** True to lend frozen messages that others have too, false to make each anew. */
+  /** True to share frozen messages with others, false to make each anew. */
   readonly shared: boolean;
 }): MessageReader {
   const { page, cache, shared } = parts;

@@ -26,7 +26,7 @@ export function copyMessage(body: KnownBody): Made {
   return message;
 }
 
-/** The message that every exchange is lent: frozen, so that it stays what is stored. */
+/** The message that all exchanges share: frozen, so that it stays what is stored. */
 export function sharedMessage(cache: ThreadCache, body: KnownBody): Made {
   if (body.lent !== null) {
     return body.lent;
@@ -41,7 +41,7 @@ export function sharedMessage(cache: ThreadCache, body: KnownBody): Made {
   return message;
 }
 
-/** The first messages of a list as they are lent; only the array belongs to the reader. */
+/** The first messages of a list as they are shared; only the array belongs to the reader. */
 export function sharedMessages(cache: ThreadCache, list: KnownList, length: number): Arriving {
   for (const body of list.items.slice(list.lent.length, length)) {
     void sharedMessage(cache, body);
@@ -73,7 +73,7 @@ function arrived(made: Made[]): Arriving {
   return messages;
 }
 
-/** All that a message consists of is plain, or it would not be lent. */
+/** All that a message consists of is plain, or it would not be shared. */
 function freeze(value: unknown): void {
   if (typeof value !== "object" || value === null) {
     return;

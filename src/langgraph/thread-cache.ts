@@ -27,7 +27,7 @@ export interface KnownList {
    * identity. It ends in front of a message that cannot be frozen and is made anew for each reader.
    */
   readonly lent: BaseMessage[];
-  /** Ids of the messages lent. */
+  /** Ids of the shared messages. */
   readonly ids: Set<string>;
   /** The hashes of the first items chained, as far as somebody asked. */
   readonly chain: string[];
@@ -44,11 +44,11 @@ export interface ThreadCache {
   readonly ids: Map<string, number>;
   /** Token counts of messages by hash. */
   readonly tokens: Map<string, number>;
-  /** The list used last stands last. */
+  /** The list used last is last. */
   readonly lists: Map<number, KnownList>;
   /** The messages of checkpoints by `headKey`; null for one that has none. */
   readonly heads: Map<string, ListVersion | null>;
-  /** UTF-16 units of all bodies, and of their messages where those are lent. */
+  /** UTF-16 units of all bodies, and of their messages if those are shared. */
   weight: number;
 }
 
@@ -85,7 +85,7 @@ export function keepBody(cache: ThreadCache, row: BodyRow): KnownBody {
   return body;
 }
 
-/** UTF-16 units that a body takes: its text, and about as much once more for a message lent. */
+/** UTF-16 units that a body takes: its text, and about as much once more for a shared message. */
 export function weightOf({ text, lent }: KnownBody): number {
   return lent === null ? text.length : 2 * text.length;
 }
@@ -104,7 +104,7 @@ function keepList(cache: ThreadCache, list: number, found: KnownList): void {
 }
 
 /**
- * Adds items behind the first `length` items of a known list, which may be the list itself: then
+ * Adds items after the first `length` items of a known list, which may be the list itself: then
  * it grows in place, as it did in the database.
  */
 export function extendList(parts: {
@@ -153,13 +153,13 @@ export function keepHead(cache: ThreadCache, key: string, head: ListVersion | nu
   dropOldest(cache.heads, HEADS_KEPT);
 }
 
-/** True when the checkpoint's messages are known, and the list in which they stand. */
+/** True when the checkpoint's messages are known, and the list that holds them. */
 export function knowsHead(cache: ThreadCache, key: string): boolean {
   const head = cache.heads.get(key);
   return head === null || (head !== undefined && cache.lists.has(head.list));
 }
 
-/** What a fold took away is not there any more. */
+/** What pruning removed is not there any more. */
 export function forgetPruned(cache: ThreadCache, folded: PrunedIds): void {
   for (const { ns, checkpoint_id } of folded.checkpoints) {
     cache.heads.delete(headKey(ns, checkpoint_id));

@@ -8,13 +8,13 @@ export interface ThreadKey {
   readonly ns: string;
 }
 
-/** The place that a LangGraph config names; null where it names no thread. */
+/** The key that a LangGraph config names; null if it names no thread. */
 export function threadKeyOf(config: RunnableConfig): ThreadKey | null {
   const thread_id = textOf(config, "thread_id");
   return thread_id === null ? null : { thread_id, ns: textOf(config, "checkpoint_ns") ?? "" };
 }
 
-/** As `placeOf`. Error codes: `internal` where the config names no thread. */
+/** As `placeOf`. Error codes: `internal` if the config names no thread. */
 export function requireThreadKey(config: RunnableConfig): ThreadKey {
   const place = threadKeyOf(config);
   if (place === null) {
@@ -26,7 +26,7 @@ export function requireThreadKey(config: RunnableConfig): ThreadKey {
   return place;
 }
 
-/** A text of the config's `configurable`; null where it is missing or empty. */
+/** A text of the config's `configurable`; null if it is missing or empty. */
 export function textOf(config: RunnableConfig, key: string): string | null {
   const value: unknown = config.configurable?.[key];
   return typeof value === "string" && value !== "" ? value : null;

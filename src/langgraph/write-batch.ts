@@ -19,7 +19,7 @@ export interface WriteBatchBuilder {
   addMessage(message: BaseMessage): number;
   /** Place of a text that is to be kept once. */
   addText(text: string): number;
-  /** Place of a sequence of messages; null where one of the values is none. */
+  /** Index of a sequence of messages; null if one of the values is none. */
   addSequence(values: readonly unknown[]): number | null;
   /** A sequence as it was added. */
   sequenceAt(place: number): AddedSequence;
@@ -85,7 +85,7 @@ export function createWriteBatch(cache: ThreadCache): WriteBatchBuilder {
   };
 }
 
-/** True where all values from a place on are messages, and the caller knows it of those before. */
+/** True if all values from an index on are messages, and the caller knows it of those before. */
 function onlyMessages(values: readonly unknown[], from: number): values is readonly BaseMessage[] {
   for (let index = from; index < values.length; index += 1) {
     if (!BaseMessage.isInstance(values[index])) {
@@ -95,7 +95,7 @@ function onlyMessages(values: readonly unknown[], from: number): values is reado
   return true;
 }
 
-/** Hashes by place, each taken once and only where it is asked for. */
+/** Hashes by index, each computed once and only if it is needed. */
 function hashesOf(messages: readonly BaseMessage[]): (index: number) => string {
   const hashes = new Map<number, string>();
   return (index) => {
@@ -105,7 +105,7 @@ function hashesOf(messages: readonly BaseMessage[]): (index: number) => string {
   };
 }
 
-/** How far the first values are messages that were lent of each list: frozen, they need no hash. */
+/** How many of the first values are shared messages of each list: frozen, they need no hash. */
 function lentLengths(cache: ThreadCache, values: readonly unknown[]): Map<number, number> {
   const lengths = new Map<number, number>();
   for (const [list, { lent }] of cache.lists) {
