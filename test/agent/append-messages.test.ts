@@ -16,7 +16,7 @@ type Right = Parameters<typeof messagesStateReducer>[1];
 /** Few ids, so that many are there already; null for a message that has none yet. */
 const id = fc.option(fc.nat({ max: 12 }).map(String), { freq: 4 });
 
-/** How a message is made, so that each reducer gets messages of its own. */
+/** How a message is made, so that each reducer gets separate messages. */
 const message: fc.Arbitrary<() => unknown> = fc.oneof(
   { weight: 6, arbitrary: id.map((id) => () => new HumanMessage({ content: "h", ...idOf(id) })) },
   { weight: 3, arbitrary: id.map((id) => () => new AIMessage({ content: "a", ...idOf(id) })) },
@@ -75,7 +75,7 @@ it("gives a message without an id one, and does not change the list that it adds
   const left = [new HumanMessage({ id: "1", content: "one" })];
   const message = new AIMessage("two");
   const once = appendMessages(left, [message]);
-  // a router looks at what a step would give before the step is taken
+  // a router reads what a step would give before the step is taken
   const twice = appendMessages(left, [message]);
   expect(left).toHaveLength(1);
   expect(message.id).toMatch(/^[0-9a-f-]{36}$/);

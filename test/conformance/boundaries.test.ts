@@ -9,7 +9,7 @@ import { runTool } from "../helpers/tool.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 
-/** The rooms of `src/` that each room may import, also while it runs. */
+/** The folders of `src/` that each folder may import, also while it runs. */
 const ROOMS: Readonly<Record<string, readonly string[]>> = {
   core: [],
   store: ["core"],
@@ -22,12 +22,12 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   cli: ["core", "store", "artifacts", "exchange", "http", "client"],
 };
 
-/** Rooms that know nothing of LangChain. */
+/** Folders that know nothing of LangChain. */
 const WITHOUT_LANGCHAIN = Object.keys(ROOMS).filter(
   (room) => room !== "agent" && room !== "langgraph",
 );
 
-/** What a room may not import: the files of other rooms, and what puts the rooms together. */
+/** What a folder may not import: the files of other folders, and what puts them together. */
 function forbidden(room: string): string[] {
   const rooms = Object.keys(ROOMS).filter(
     (other) => other !== room && ROOMS[room]?.includes(other) !== true,

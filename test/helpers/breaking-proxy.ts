@@ -12,7 +12,7 @@ export interface BreakingProxy extends AsyncDisposable {
 }
 
 export interface BreakingOptions {
-  /** Where connections go; asked for each, because the service must know the proxy's address first. */
+  /** Asked for each connection, because the service must know the proxy's address first. */
   readonly target: () => string;
   readonly random: () => number;
   /** Bytes of an answer that pass before a break, on average. */

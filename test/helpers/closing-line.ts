@@ -3,7 +3,7 @@ import type { Reporter, TestModule } from "vitest/node";
 /**
  * Ends the run's output with `N passed, N failed` alone on a line, for programs that read it. A
  * file that cannot be loaded and an error outside every test count as failed, so that the line
- * never says 0 where the exit code says otherwise.
+ * never says 0 if the exit code says otherwise.
  */
 export function closingLine(): Reporter {
   return {

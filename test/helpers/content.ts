@@ -4,7 +4,7 @@ import { DatabaseSync } from "node:sqlite";
 /** Every row of every table, table by table. */
 export type Content = Readonly<Record<string, string>>;
 
-/** One hash a table: two readings are equal only where no row differs in any column. */
+/** One hash a table: two readings are equal only if no row differs in any column. */
 export function contentOf(database: string): Content {
   using file = new DatabaseSync(database, { readOnly: true, timeout: 5000 });
   return contentThrough(file);

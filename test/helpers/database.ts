@@ -8,7 +8,7 @@ export interface EmptyDatabase extends AsyncDisposable {
   readonly location: string;
 }
 
-/** False where `mayHaveChanged` always says yes, because asking would cost as much as looking. */
+/** False if `mayHaveChanged` always says yes, because asking would cost as much as reading. */
 export function noticesQuiet(): boolean {
   return !isPostgresRun();
 }

@@ -22,7 +22,7 @@ export interface TestDatabase {
 
 export interface Engine {
   readonly name: string;
-  /** False where `mayHaveChanged` always says yes, because asking would cost as much as looking. */
+  /** False if `mayHaveChanged` always says yes, because asking would cost as much as reading. */
   readonly noticesQuiet: boolean;
   create(): Promise<TestDatabase>;
 }
@@ -63,7 +63,7 @@ export const owner: LeaseOwner = {
   since: "2026-01-01T00:00:00.000Z",
 };
 
-/** Runs the same cases on every engine, each case on a database of its own. */
+/** Runs the same cases on every engine, each case on a separate database. */
 export function describeEngines(name: string, cases: (engine: Engine) => void): void {
   describe.each(engines)(`${name} ($name)`, (engine) => {
     cases(engine);
@@ -80,7 +80,7 @@ export function newSession(store: Store, input: NewSession = {}): Promise<Sessio
 }
 
 /**
- * Carries out one statement, with `?` for each value, as any other program on the same database
+ * Runs one statement, with `?` for each value, as any other program on the same database
  * could. Returns how many rows it changed.
  */
 export function execute(

@@ -8,7 +8,7 @@ import { makeFolder } from "./temp.ts";
 /** Where the tests ask for the programs; set for their processes by `setup`. */
 export const FIXTURE_PROGRAMS_VARIABLE = "REPRISE_TEST_FIXTURE_PROGRAMS_STARTER";
 
-/** What tests are told of the programs. */
+/** What tests know of the programs. */
 export interface FixturePrograms {
   /** Holds each program as `NAME.js`. */
   readonly folder: string;

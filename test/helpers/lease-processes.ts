@@ -8,7 +8,7 @@ import { startProgram } from "./start-program.ts";
 
 export interface ExchangeOptions {
   readonly text: string;
-  /** 2000 where it is not given. */
+  /** The default is 2000. */
   readonly leaseMs?: number;
   readonly whenBusy?: "refuse" | "wait" | "take_over";
 }

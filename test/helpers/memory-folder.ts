@@ -4,7 +4,7 @@ const FOLDER = "/dev/shm";
 const ENOUGH_BYTES = 2 * 1024 ** 3;
 
 /**
- * A folder in memory for the files of the tests, or null where there is none with enough space from
+ * A folder in memory for the files of the tests, or null if there is none with enough space from
  * which programs may be started. Most of the time of a test that opens a database goes to the disk.
  */
 export function memoryFolder(): string | null {

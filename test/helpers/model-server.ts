@@ -3,7 +3,7 @@ import { onTestFinished } from "vitest";
 
 /** What the mock model answers to one request. */
 export interface ModelAnswer {
-  /** The provider's id of the answer; another one each time where it is not given. */
+  /** The provider's id of the answer; another one each time if it is not given. */
   readonly id?: string;
   readonly content?: string;
   readonly toolCalls?: {

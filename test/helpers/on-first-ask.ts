@@ -4,15 +4,15 @@ import type { AddressInfo } from "node:net";
 
 /** Something that all test files of a run share. */
 export interface Shared<T> {
-  /** What a test file is told of it, as JSON. */
+  /** What a test file gets to know, as JSON. */
   readonly told: T;
   stop(): Promise<void>;
 }
 
 /**
  * For a globalSetup of vitest.config.ts: starts what tests share once the first of them asks, so
- * that a run without such a test does not wait for it. `variable` tells the tests' processes where
- * to ask. Gives back what stops it.
+ * that a run without such a test does not wait for it. `variable` shows the tests'
+ * processes where to ask. Gives back what stops it.
  */
 export async function onFirstAsk<T>(
   variable: string,
@@ -43,7 +43,7 @@ export async function onFirstAsk<T>(
   };
 }
 
-/** What is told of that which `variable` stands for, once it has started. */
+/** What test files get to know of the resource of `variable`, once it has started. */
 export async function ask<T>(variable: string): Promise<T> {
   const starter = process.env[variable];
   if (starter === undefined) {

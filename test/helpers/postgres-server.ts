@@ -13,7 +13,7 @@ import { makeFolder } from "./temp.ts";
 /** Where the tests ask for the server; set for their processes by `setup`. */
 export const STARTER_VARIABLE = "REPRISE_TEST_POSTGRES_STARTER";
 
-/** What tests are told of the server. */
+/** What tests know of the server. */
 export interface PostgresServer {
   /** An address of it as a user who may make databases. */
   readonly url: string;
@@ -85,11 +85,11 @@ export interface EmbeddedOptions {
   readonly addFiles?: (folder: string) => readonly string[];
 }
 
-/** A server of its own, for those who break it or need other settings. */
+/** A separate server, for those who break it or need other settings. */
 export async function startEmbedded(options: EmbeddedOptions = {}): Promise<EmbeddedServer> {
   const EmbeddedPostgres = await loadEmbeddedPostgres();
   const folder = makeFolder();
-  // the server runs as another user where the tests run as root
+  // the server runs as another user if the tests run as root
   chmodSync(folder.path, 0o711);
   const port = await freePort();
   const output: string[] = [];
@@ -173,7 +173,7 @@ export function databaseUrl(url: string, database: string): string {
   return named.href;
 }
 
-/** Carries out one statement as the user who may make databases. */
+/** Runs one statement as the user who may make databases. */
 export async function admin(url: string, statement: string): Promise<void> {
   const client = new Client({ connectionString: url });
   await client.connect();

@@ -19,7 +19,7 @@ interface Administrator {
 /** One for all tests of a process: a connection costs the server more than a database. */
 let administrator: Promise<Administrator> | null = null;
 
-/** A database of its own with empty tables; without any where `tables` is false. */
+/** A separate database with empty tables, or without tables if `tables` is false. */
 export async function createPostgres({ tables = true } = {}): Promise<TestPostgres> {
   administrator ??= connect();
   const { server, pool } = await administrator;

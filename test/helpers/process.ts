@@ -21,7 +21,7 @@ export interface Running {
   /** What it wrote so far. */
   readonly stdout: () => string;
   readonly stderr: () => string;
-  /** Settles once the process is gone and its output is read. Never rejects for an exit code. */
+  /** Resolves once the process is gone and its output is read. Never rejects for an exit code. */
   readonly finished: Promise<Finished>;
   /** Resolves with the match once standard output matches; rejects if the process ends before. */
   waitFor(pattern: RegExp): Promise<RegExpExecArray>;

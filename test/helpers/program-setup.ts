@@ -8,7 +8,7 @@ import { makeFolder } from "./temp.ts";
 /** Where the tests ask for the program; set for their processes by `setup`. */
 export const PROGRAM_VARIABLE = "REPRISE_TEST_PROGRAM_STARTER";
 
-/** What tests are told of the program. */
+/** What tests know of the program. */
 export interface Program {
   readonly bin: string;
   /** Compiled modules, kept between processes: without them a command costs twice as much. */

@@ -15,7 +15,7 @@ export interface Home {
   readonly home: string;
   readonly project: string;
   readonly database: string;
-  /** Runs a command to its end, in a process of its own. */
+  /** Runs a command to its end, in a separate process. */
   run(args: readonly string[], options?: ProcessOptions): Promise<Finished>;
   /** Runs a command to its end in this process, which costs a tenth. */
   call(args: readonly string[], options?: Partial<CallOptions>): Promise<Called>;

@@ -8,7 +8,7 @@ import type { Store } from "../../src/store/store.ts";
 import { createDatabase } from "./database.ts";
 import { openStoreAt } from "./open-store.ts";
 
-/** A server of its own on a database of its own, over a real socket. */
+/** A separate server on a separate database, over a real socket. */
 export interface TestServer extends AsyncDisposable {
   readonly server: RunningServer;
   readonly store: Store;
@@ -32,7 +32,7 @@ export interface Answer<T> {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  /** The body as JSON, whatever it claims to be; null where it is empty. */
+  /** The body as JSON, whatever it claims to be; null if it is empty. */
   readonly json: T;
 }
 
@@ -128,7 +128,7 @@ export async function request(
   };
 }
 
-/** Writes bytes to a socket of its own and gives back all that comes until it is closed. */
+/** Writes bytes to a new socket and returns all that comes until it is closed. */
 export async function exchangeBytes(url: string, bytes: string): Promise<string> {
   const { hostname, port } = new URL(url);
   const socket = net.connect(Number(port), hostname);

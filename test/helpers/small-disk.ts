@@ -17,7 +17,7 @@ export function mayMount(): boolean {
   );
 }
 
-/** A disk of its own with this little room. */
+/** A separate disk with this little space. */
 export function smallDisk(size: string): string {
   const place = join(temporaryFolder(), "disk");
   mkdirSync(place);
@@ -38,7 +38,7 @@ export function smallDisk(size: string): string {
   return place;
 }
 
-/** Takes all the room that is left, to the last page. */
+/** Takes all the space that is left, to the last page. */
 export function fill(disk: string): void {
   for (let file = 0; ; file += 1) {
     try {

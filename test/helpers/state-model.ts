@@ -75,7 +75,7 @@ export class StateModel {
     }
   }
 
-  /** After a crash: the rows so far and at most the exchange's own two behind them. */
+  /** After a crash: the rows so far and at most the exchange's own two after them. */
   adopt(session: ModelSession, rows: readonly { role: Role; content: string }[]): void {
     const added = rows.slice(session.messages.length);
     expect(added.map(({ role }) => role)).toEqual(["user", "assistant"].slice(0, added.length));
@@ -96,7 +96,7 @@ export class StateModel {
     session.messages.push(
       ...added.map(() => ({ role: "assistant" as const, content: null, archived: false })),
     );
-    // what was appended meanwhile waited behind what was cut, or went with it
+    // what was appended meanwhile waited after what was cut, or went with it
     session.crashed = session.pending > 0;
   }
 }

@@ -14,7 +14,7 @@ export interface WireStream {
   messages(): MessageInfo[];
   /** Resolves once so many messages are there. */
   received(count: number): Promise<MessageInfo[]>;
-  /** Resolves when the server closed the stream; tells whether the answer was whole. */
+  /** Resolves when the server closed the stream; returns whether the answer was whole. */
   readonly ended: Promise<boolean>;
   /** Goes away in the middle, as a browser does. */
   cut(): void;

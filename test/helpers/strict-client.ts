@@ -28,7 +28,7 @@ export interface Checked {
 
 export interface StrictClient {
   readonly operations: readonly string[];
-  /** Sends a call and throws where its answer is not exactly as the document says. */
+  /** Sends a call and throws if its answer is not exactly as the document says. */
   call(operationId: string, call?: Call): Promise<Checked>;
   /** Throws unless the value is a `components.schemas` value of this name. */
   check(schema: string, value: unknown): void;

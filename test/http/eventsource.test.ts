@@ -39,7 +39,7 @@ describe("EventSource", () => {
     expect(seqs).toEqual([1, 2, 3, 4, 5, 6, 7]);
     expect(ids).toEqual(seqs.map(String));
     await fetch(`${t.url}/api/sessions/${id}/end`, { method: "POST" });
-    // the stream ends, the source asks again, and 204 tells it to stop
+    // the stream ends, the source asks again, and 204 makes it stop
     while (source.readyState !== EventSource.CLOSED) {
       await pause();
     }

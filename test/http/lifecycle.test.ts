@@ -18,7 +18,7 @@ describe("shutting down", () => {
     await t.post(id, "the last one");
     await Promise.all(streams.map((stream) => stream.received(1)));
     const closing = t.server.close();
-    // at once, before any stream has ended: nobody is told an error by a server that is going
+    // at once, before any stream has ended: nobody gets an error from a server that is going
     await expect(connect(t.url)).rejects.toMatchObject({ code: "ECONNREFUSED" });
     await Promise.all([closing, t.server.close()]);
     for (const stream of streams) {

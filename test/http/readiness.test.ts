@@ -68,7 +68,7 @@ describe("the readiness of the service", () => {
     expect(refused).toMatchObject({ status: 503, json: { code: "shutting_down" } });
     expect((await t.call("GET", "/livez")).status).toBe(200);
     expect((await t.call("POST", "/api/sessions")).status).toBe(201);
-    // a service that was told to leave has not failed
+    // a service that was asked to stop has not failed
     expect(eventsOf(t)).toEqual([]);
   });
 });
@@ -173,7 +173,7 @@ describe.skipIf(!onPostgres)("a PostgreSQL database that cannot be written", () 
   });
 });
 
-/** Asks again and again until the answer is this one: a result stands for a second. */
+/** Asks again and again until the answer is this one: a result is kept for a second. */
 async function until(t: TestServer, status: number) {
   for (;;) {
     const answer = await t.call<{ code?: string; detail?: string }>("GET", "/readyz");

@@ -5,7 +5,7 @@ import { singleFlight } from "../../src/http/metrics/single-flight.ts";
 const HOUR = 3_600_000;
 const late = () => new Error("late");
 
-/** Work that ends when it is told to. */
+/** Work that ends when a test ends it. */
 function heldWork() {
   const begun: PromiseWithResolvers<number>[] = [];
   return {

@@ -16,7 +16,7 @@ it("[HTTP-28] streams at one position share a read until it begins, and none aft
   const whileReading: Store["read"] = (operation, input) =>
     store.read((tx, given: typeof input) => {
       const output = operation(tx, given);
-      // the read is at work: who hears of a message now must not be given what it has seen
+      // the read is running: who hears of a message now must not be given what it has seen
       if (meanwhile.length === 0) {
         meanwhile.push(readPage(position));
       }

@@ -201,9 +201,9 @@ describe("one poll for all streams", () => {
     );
     expect(counted.server.app.streams).toMatchObject({ open: 60, watched: 30 });
     await using other = await openStoreAt(t.path);
-    // the first look after a change sees every session for the first time and wakes it once
+    // the first poll after a change sees every session for the first time and wakes it once
     await other.write(createSession, {});
-    // where a store always says that something may have changed, each look reads once
+    // if a store always says that something may have changed, each poll reads once
     const readsOf = (looked: number): number => (noticesQuiet() ? 1 : looked + 1);
     for (let read = Infinity; read > readsOf(5);) {
       const before = { looks, reads };
@@ -243,7 +243,7 @@ describe("one poll for all streams", () => {
     const stream = await openStream(flaky.url, `/api/sessions/${id}/stream`);
     await flaky.post(id, "still noticed");
     expect(await stream.received(1)).toHaveLength(1);
-    // of failures in a row the first one is told
+    // of failures in a row the first one is logged
     expect(flaky.log.filter(({ event }) => event === "failure")).toHaveLength(1);
     stream.cut();
   });

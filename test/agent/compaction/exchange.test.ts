@@ -102,7 +102,7 @@ it("[LONG-3] [LONG-4] [LONG-14] summarises older messages for the model and keep
     "assistant SUMMARY 1",
     "assistant SUMMARY 2",
   ]);
-  // each stands between the question and the answer that was given with it
+  // each is between the question and the answer that was given with it
   const at = rows.findIndex(({ is_summary }) => is_summary);
   expect(rows[at - 1]?.role).toBe("user");
   expect(rows[at + 1]?.role).toBe("assistant");
@@ -172,7 +172,7 @@ it("[LONG-5] compacts during an exchange with tools, and keeps calls with their 
   const compacted = server.requests().filter((one) => one[0]?.content.includes("<summary>"));
   expect(compacted.length).toBeGreaterThan(0);
   for (const request of compacted) {
-    // the request at work is shown word for word
+    // the running request is shown word for word
     expect(request[0]?.role).toBe("user");
     expect(request[0]?.content).toContain("read them again and again");
   }

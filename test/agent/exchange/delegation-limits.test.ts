@@ -12,7 +12,7 @@ import {
   startModelServer,
 } from "../../helpers/model-server.ts";
 
-/** Every fresh agent delegates as often as it is told to; one with results answers. */
+/** Every fresh agent delegates as often as its test wants; one with results answers. */
 function delegatingAll(times: number) {
   return (messages: readonly SentMessage[]): ModelAnswer =>
     messages.at(-1)?.role === "tool"

@@ -71,7 +71,7 @@ it("[LONG-1] [LONG-13] continues from a pruned thread, in the same process and i
   const other = createExchanger(bench.parts);
   const live = { listener: () => {}, signal: new AbortController().signal };
   await other.exchange({ session_id: bench.session.id, text: "two" }, live);
-  // this one remembers values and lists that the other has folded away
+  // this one remembers values and lists that the other has pruned
   await bench.run({ text: "three" });
   await other.exchange({ session_id: bench.session.id, text: "four" }, live);
   const said = server

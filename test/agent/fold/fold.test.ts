@@ -15,7 +15,7 @@ import { testSize } from "../../helpers/size.ts";
 
 const config = { configurable: { thread_id: "thread" }, durability: "sync" as const };
 
-/** Sends to tasks, has a graph inside one, keeps a value too long to stand inline and changes it. */
+/** Sends to tasks, has a graph inside one, and changes a value that is too long to be inline. */
 function busyGraph(checkpointer: TestSaver["saver"] | MemorySaver) {
   const State = Annotation.Root({
     ...MessagesAnnotation.spec,
@@ -63,7 +63,7 @@ it("[LONG-1] reads as MemorySaver's latest after any exchanges, edits and prunin
       async (exchanges) => {
         await using opened = await openSaver();
         const memory = new MemorySaver();
-        // remembers what the first one folds away
+        // remembers what the first one prunes
         const other = createCheckpointSaver({ store: opened.store });
         for (const [index, { edits, folds, elsewhere }] of exchanges.entries()) {
           const input = ask(`q${index}`, edits === null ? null : `q${edits}`);

@@ -15,7 +15,7 @@ import { testSize } from "../../helpers/size.ts";
 /*
  * A session of every kind of thread, damaged at random: verify has to say so exactly where the
  * mirror is no longer right, and repair has to make it right without losing what only the mirror
- * holds. What is right is told here by a definition of its own, slow and simple.
+ * holds. What is right has a separate definition here, slow and simple.
  */
 
 type Column = "content" | "role" | "tool_calls" | "token_count" | "is_summary";
@@ -65,7 +65,7 @@ const damage: fc.Arbitrary<Damage> = fc.oneof(
 it("[PROOF-4] [PROOF-5] [PROOF-6] finds random damage exactly, repairs it once and loses nothing", async () => {
   const bench = await severalThreads();
   const original = await bench.dump();
-  // both of "meanwhile" were appended before the answer, and the checkpoint has them behind
+  // both of "meanwhile" were appended before the answer, and the checkpoint has them after it
   const truth = [1, 4, 5, 6, 2, 3, 7, 9, 10, 11, 13, 14, 15].flatMap((seq) =>
     original.rows.slice(seq - 1, seq),
   );
@@ -190,7 +190,7 @@ async function plant(bench: Bench, damage: Damage): Promise<void> {
         seqAt(damage.at),
       );
     case "touch":
-      // no damage: what checkpoints do not tell
+      // no damage: what checkpoints do not hold
       return bench.plant(
         `UPDATE messages SET ts = '2001-01-01T00:00:00.000Z', idempotency_key = ? ${ROW} ?`,
         randomUUID(),

@@ -66,7 +66,7 @@ describe("verify", () => {
     );
     expect(await bench.kinds()).toEqual([]);
 
-    // but not behind the answer to it, and not before an earlier one of the user's
+    // but not after the answer to it, and not before an earlier one of the user's
     await swap(bench, 5, 7);
     expect(await bench.kinds()).toEqual(["order"]);
     await swap(bench, 5, 7);

@@ -21,8 +21,8 @@ import { replaceFile } from "../../../src/agent/tools/write-file.ts";
 import { toolBox } from "../../helpers/tool-box.ts";
 
 /**
- * A repository with `d/f`, and a folder outside with another `f`. `swap` puts a link to the outside
- * where `d` was: what a second process does between the check of a path and its use.
+ * A repository with `d/f`, and a folder outside with another `f`. `swap` replaces `d` by a link
+ * to the outside: what a second process does between the check of a path and its use.
  */
 function swappable() {
   const box = toolBox({ "d/f": "inside", "d/sub/g": "inside" });

@@ -5,7 +5,7 @@ import { phase, plan } from "./plans.ts";
 /** `edges[n]` lists the numbers of the phases that phase `p<n>` depends on. */
 export type Edges = readonly (readonly number[])[];
 
-/** A plan's text with these edges; `order` says how its phases stand. */
+/** A plan's text with these edges; `order` is the order of its phases. */
 export function planText(edges: Edges, order: readonly number[] = [...edges.keys()]): string {
   const phases = order.map((node) =>
     phase({ key: `p${node}`, depends_on: edges[node]!.map((target) => `p${target}`) }),
@@ -13,7 +13,7 @@ export function planText(edges: Edges, order: readonly number[] = [...edges.keys
   return JSON.stringify(plan({ phases }));
 }
 
-/** Random graphs without a cycle; in `order` each node stands behind those it depends on. */
+/** Random graphs without a cycle; in `order` each node comes after those it depends on. */
 export const acyclic = fc
   .array(fc.array(fc.nat()), { minLength: 2, maxLength: 30 })
   .chain((wishes) =>

@@ -33,7 +33,7 @@ export function planSchema(): CompiledSchema {
   return compileText(readFileSync(SCHEMA_FILE, "utf8"));
 }
 
-/** One schema that stands for itself. */
+/** One schema without others. */
 export function compileText(text: string): CompiledSchema {
   const schema = { $id: "test/schema@1", ...JSON.parse(text) };
   return compileSchema({ id: schema.$id, schema });

@@ -1,6 +1,6 @@
 /**
- * What keeps a text from being well-formed XML, as far as pictures of ours use it (elements with
- * quoted attributes, text, the five entities); null where it is.
+ * What keeps a text from being well-formed XML, as far as our pictures use it (elements with
+ * quoted attributes, text, the five entities); null if it is.
  */
 export function xmlFault(xml: string): string | null {
   const open: string[] = [];

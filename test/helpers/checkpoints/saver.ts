@@ -14,7 +14,7 @@ export interface TestSaver extends AsyncDisposable {
   readonly path: string;
 }
 
-/** A saver on a database of its own that goes away with it. */
+/** A saver on a separate database that goes away with it. */
 export async function openSaver(fence?: () => Fence | null): Promise<TestSaver> {
   const database = await createDatabase();
   const store = await openStoreAt(database.location);
@@ -30,7 +30,7 @@ export async function openSaver(fence?: () => Fence | null): Promise<TestSaver> 
   };
 }
 
-/** The lease of a session of its own, for savers whose writes have to carry one. */
+/** The lease of a separate session, for savers whose writes have to carry one. */
 export async function holdSession(store: Store): Promise<Fence> {
   const { id: session_id } = await store.write(createSession, {});
   const owner = thisProcess("test");

@@ -104,7 +104,7 @@ export class TwinSaver extends BaseCheckpointSaver {
     await this.memory.deleteThread(threadId);
   }
 
-  /** Every checkpoint of a namespace, from list and one by one, from each of ours. */
+  /** Every checkpoint of a namespace, from list and one by one, from each of our savers. */
   async compareAll(thread_id: string): Promise<number> {
     const theirs = await Array.fromAsync(this.memory.list({ configurable: { thread_id } }));
     const namespaces = new Set(theirs.map(({ config }) => nsOf(config)));

@@ -8,7 +8,7 @@ import { temporaryFolder } from "../temp.ts";
 import { type Content, contentThrough } from "../content.ts";
 import { type Log, readLog } from "./log.ts";
 
-/** What a killed process left on the disk, and what it had been told was stored. */
+/** What a killed process left on the disk, and what was acknowledged to it. */
 export interface Crash {
   readonly database: Buffer;
   readonly log: Buffer;
@@ -50,11 +50,11 @@ export async function crashAfter({ seed, steps, checkpoint }: HistoryOptions): P
 /** What a database says of itself once it was opened again. */
 export interface Recovered {
   readonly content: Content;
-  /** Each sentence is something that must not be: empty where all is well. */
+  /** Each sentence is something that must not be: empty if all is well. */
   readonly faults: readonly string[];
 }
 
-/** Lays an image out, opens it as the program would and looks at everything in it. */
+/** Lays an image out, opens it as the program would and checks everything in it. */
 export async function recover(
   path: string,
   image: { readonly database: Buffer; readonly log: Buffer },
@@ -66,7 +66,7 @@ export async function recover(
   return { content: contentThrough(file), faults: faultsOf(file) };
 }
 
-/** Faults that no content may have, whatever was lost: each query finds what contradicts itself. */
+/** Errors that no content may have, whatever was lost: each query finds what contradicts itself. */
 const CONTRADICTIONS: Readonly<Record<string, string>> = {
   "a session's counter is not its last seq": `
     SELECT id FROM sessions s

@@ -12,7 +12,7 @@ import { DAMAGES, damagedLog } from "./log.ts";
 export type Prefixes = readonly Content[];
 
 /**
- * Opens the crash with its log cut behind each commit, and expects to find what had been
+ * Opens the crash with its log cut after each commit, and expects to find what had been
  * acknowledged up to there: all of it, and nothing else.
  */
 export async function expectEachCommit(crash: Crash): Promise<Prefixes> {

@@ -2,7 +2,7 @@
 export interface Log {
   /** Where each commit ends, in bytes, in the order of commits. */
   readonly commits: readonly number[];
-  /** Bytes behind the last commit are what an earlier round of the log left behind. */
+  /** Bytes after the last commit are what an earlier round of the log left behind. */
   readonly end: number;
 }
 
@@ -43,7 +43,7 @@ export const DAMAGES = ["cut", "bit", "sector", "tail"] as const;
 /** Bytes that a disk writes at once. */
 const SECTOR = 512;
 
-/** A damaged copy of a log: `at` is random, but never behind its end. */
+/** A damaged copy of a log: `at` is random, but never after its end. */
 export function damagedLog(
   log: Buffer,
   { kind, random }: { kind: Damage["kind"]; random: () => number },
@@ -75,7 +75,7 @@ function noise(bytes: number, random: () => number): Uint8Array {
   return new Uint8Array(words.buffer, 0, bytes);
 }
 
-/** Where two of the same length differ first; their length where they do not. */
+/** Where two of the same length differ first; their length if they do not. */
 function firstDifference(one: Buffer, other: Buffer): number {
   let at = 0;
   while (at < one.length && one[at] === other[at]) {

@@ -22,11 +22,11 @@ export interface CuttingProxy {
   readonly cut: Promise<void>;
   /** From now on nobody is let through; who is connected is cut. */
   refuseAll(): void;
-  /** From now on nothing passes, and nobody is told: every connection stays open. */
+  /** From now on nothing passes, and nobody notices: every connection stays open. */
   silence(): void;
 }
 
-/** Stands between the store and the server and loses what it is told to lose. */
+/** A proxy between the store and the server that loses what a test asks it to lose. */
 export async function startCuttingProxy(databaseUrl: string): Promise<CuttingProxy> {
   const { hostname, port } = new URL(databaseUrl);
   const done = Promise.withResolvers<void>();
@@ -55,7 +55,7 @@ export async function startCuttingProxy(databaseUrl: string): Promise<CuttingPro
     let swallowing = false;
     far.on("data", (bytes) => {
       if (swallowing) {
-        // the server has answered, so what it was told is done
+        // the server has answered, so the statement is done
         near.destroy();
         done.resolve();
         return;

@@ -8,7 +8,7 @@ export interface OldServer extends AsyncDisposable {
 }
 
 /**
- * Speaks the beginning of PostgreSQL's protocol and tells the settings of a server of this version:
+ * Speaks the beginning of PostgreSQL's protocol and reports the settings of a server of this version:
  * older ones cannot be had from where the tests get theirs.
  */
 export async function startOldServer(versionNumber: number): Promise<OldServer> {

@@ -34,7 +34,7 @@ export interface Made {
 }
 
 /**
- * Fills a store with sessions of every kind, told by their number: with sub-agents of sub-agents,
+ * Fills a store with sessions of every kind, chosen by their number: with sub-agents of sub-agents,
  * archived, pending, summarised, forked and ended ones, with tool calls, with an exchange that was cut and
  * what its tasks wrote, some of them by exchanges of the real agent with the demo model.
  */
@@ -207,7 +207,7 @@ async function oneExchange(
     // one of two parallel tools is done, and then the power fails
     const held = saver.holding(fence);
     await held.putWrites(thread.config, [["messages", [result]]], TASK);
-    // the other one is a graph of its own, amid its work
+    // the other one is a separate graph that has not finished
     const inside = await held.put(
       { configurable: { thread_id: thread.id, checkpoint_ns: `tools:${TASK}` } },
       { ...emptyCheckpoint(), channel_values: { messages: [calling] } },

@@ -18,7 +18,7 @@ import { execute } from "../engines.ts";
 import { repair } from "./repair.ts";
 import { currentThread, pendingQuestions, putMessages, startOf } from "./thread.ts";
 
-/** A session in a database of its own, and a hand that plants damage in it. */
+/** A session in a separate database, with functions that damage it. */
 export interface Bench {
   readonly store: Store;
   readonly id: string;

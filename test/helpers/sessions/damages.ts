@@ -1,6 +1,6 @@
 import { type Bench, swap } from "./bench.ts";
 
-/** Whether verify can tell: what nothing else tells is documented in PROOF-24. */
+/** Whether verify can find it: PROOF-24 documents what it cannot know. */
 export type Expected = "found" | "undecidable";
 
 export interface Damage {
@@ -41,7 +41,7 @@ export const DAMAGES: readonly Damage[] = [
     pick([2, 4, 6], random),
   ]),
   {
-    // nothing tells whose row it is: it waits again, beside the message of the checkpoint
+    // nothing shows whose row it is: it waits again, beside the message of the checkpoint
     ...sql("row: id of a user's message", ({ random }) => [
       "UPDATE messages SET message_id = 'another' WHERE session_id = :id AND seq = ?",
       pick([1, 3, 5], random),
@@ -138,7 +138,7 @@ function sql(name: string, statement: (target: Target) => Statement): Damage {
   };
 }
 
-/** In the names of threads, `:id` is not a text of its own. */
+/** In the names of threads, `:id` is not a separate text. */
 function inThreads({ id }: Bench, text: string): string {
   return text.replaceAll("':id:", `'${id}:`);
 }

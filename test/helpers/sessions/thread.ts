@@ -9,7 +9,7 @@ import type { Store } from "../../../src/store/store.ts";
 
 type Saver = Pick<ReturnType<typeof createCheckpointSaver>, "put">;
 
-/** What `put` takes and returns: the place of a checkpoint. */
+/** What `put` takes and returns: the key of a checkpoint. */
 export type Config = Parameters<Saver["put"]>[0];
 
 /** The thread that the session's next exchange continues. */

@@ -39,7 +39,7 @@ it.skipIf(!traces)(
       .split("a")
       .slice(0, -1);
     expect(acknowledged).toHaveLength(GROUPS);
-    // an acknowledgement without a sync behind the last write would be lost with the power
+    // an acknowledgement without a sync after the last write would be lost with the power
     expect(acknowledged.filter((calls) => !/ws+$/.test(calls))).toEqual([]);
   },
 );

@@ -66,7 +66,7 @@ describe("a log beside a database that is not its own", () => {
   );
 });
 
-/** A database whose process was killed: its last messages stand in the log only. */
+/** A database whose process was killed: its last messages are in the log only. */
 async function crashedDatabase(): Promise<{ path: string; folder: string }> {
   const folder = temporaryFolder();
   const path = join(folder, "reprise.db");

@@ -58,7 +58,7 @@ it("[LEASE-1] a process stopped at any time writes 0 rows once another took its 
     const outcome = outcomeOf(await first.finished);
 
     outcomes.push(outcome.code ?? outcome.kind);
-    // one that was stopped before it took the lease carries out its exchange now, as it should
+    // one that was stopped before it took the lease runs its exchange now, as it should
     if (hadBegun || outcome.kind === "refused") {
       expect(contentOf(database)).toEqual(before);
       expect(outcome.code ?? "lease_lost").toBe("lease_lost");

@@ -30,7 +30,7 @@ it("[PG-13] 1, 10 and 200 streams cost three statements per poll; one poll names
         openStream(node.url, `/api/sessions/${ids[index % sessions]}/stream`),
       ),
     );
-    // the first look sees each session for the first time and wakes its streams once
+    // the first poll sees each session for the first time and wakes its streams once
     const looked = await nothingButLooks(proxy.statements);
 
     for (const select of looked.filter((_, index) => index % 3 === 1)) {

@@ -17,7 +17,7 @@ import { type Service, startService } from "../../torture/service.ts";
 
 const ROUNDS = testSize("restarts");
 const WRITERS_PER_NODE = 4;
-/** Longer than an operation tries again, so that clients are told. */
+/** Longer than an operation tries again, so that clients get an error. */
 const LONG_MS = 2500;
 
 it("[PG-12] [PG-29] a server that crashes under load loses nothing, and nodes and streams continue", async () => {
@@ -38,7 +38,7 @@ it("[PG-12] [PG-29] a server that crashes under load loses nothing, and nodes an
     ),
   );
   const talking = startProgram("store-exchange-loop.ts", [server.url, talk.id]);
-  // whoever starts while the server is away is told so
+  // whoever starts while the server is away gets an error
   await talking.waitFor(/"done"/);
   const load: Load = { stopped: false, acknowledged: new Map(), refused: 0, posted: 0 };
   const writers = clients.flatMap((each, node) =>
@@ -121,7 +121,7 @@ interface Load {
   refused: number;
 }
 
-/** Posts until it is told to stop; what was refused is repeated with its key until it is stored. */
+/** Posts until it is stopped; what was refused is repeated with its key until it is stored. */
 async function write(input: { load: Load; client: Client; id: string; name: string }) {
   const { load, client, id, name } = input;
   const acknowledged = load.acknowledged.get(id) ?? [];

@@ -141,7 +141,7 @@ async function opened(path: string, busyTimeoutMs = 5000): Promise<Store> {
   return store;
 }
 
-/** The places of the pages on which nothing but a long text of this letter stands. */
+/** The places of the pages that hold nothing but a long text of this letter. */
 function pagesOf(bytes: Buffer, letter: string): number[] {
   const pages: number[] = [];
   for (let page = 0; page < bytes.length; page += PAGE) {

@@ -57,7 +57,7 @@ function treeWith(pointer: string, change: Change): SessionTree {
 
 type Change = (old: unknown) => unknown;
 
-/** The member that stands at another pointer. */
+/** The member at another pointer. */
 const sameAs =
   (pointer: string): Change =>
   () =>

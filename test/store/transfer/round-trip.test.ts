@@ -97,7 +97,7 @@ describeEngines("moving a session", (engine) => {
     expect(tree.messages.some(({ archived }) => archived)).toBe(true);
     expect(tree.messages.at(-1)).toMatchObject({ content: "waits", checkpointed: false });
     expect(await portableColumns(store)).toEqual({
-      // the mark of the head is made anew where the thread is stored
+      // the mark of the head is made anew when the thread is stored
       checkpoint_threads: [
         "folded_body",
         "folded_checkpoint",
