@@ -7,28 +7,13 @@ import { z } from "zod";
 
 import { isRepriseError } from "../core/errors.ts";
 import { MAX_DEPTH } from "../core/limits.ts";
-import type { Session } from "../core/sessions.ts";
-import type { Fence } from "../store/leases/fence.ts";
-import type { Exchanger, Live } from "../exchange/exchanger.ts";
-import type { AgentOptions, Prepared } from "./exchange-context.ts";
+import type { Live } from "../exchange/exchanger.ts";
+import type { ExchangeContext } from "./exchange-context.ts";
 import { type ChildEnd, runChildSession } from "../exchange/child-session.ts";
-import type { ChildReservation, ExchangeTree } from "../exchange/exchange-tree.ts";
-import type { Report } from "../exchange/report-events.ts";
+import type { ExchangeTree } from "../exchange/exchange-tree.ts";
 import { DEFAULT_PERSONA } from "../exchange/personas/persona.ts";
 import { type CallConfig, failedResult } from "./tools/tool-result.ts";
 import { endsExchange } from "./tools-node.ts";
-
-interface DelegateParts {
-  readonly parts: AgentOptions;
-  /** The lease of the parent's exchange: a parent that lost it begins no sub-agent. */
-  readonly fence: Fence;
-  readonly prepared: Prepared;
-  readonly live: Live;
-  readonly report: Report;
-  /** Makes what carries out the sub-agent's exchange. */
-  readonly openExchanger: (place: ChildReservation) => Exchanger;
-  readonly tree: ExchangeTree;
-}
 
 /**
  * Gives an exchange its `delegate` tool: a sub-agent is a session of its own, one deeper than its
@@ -38,63 +23,63 @@ interface DelegateParts {
  * Not offered without a folder, to personas that may not, and at the greatest depth, where the
  * store would refuse it too.
  */
-export function delegateTool(
-  input: DelegateParts,
-): (parent: Session) => StructuredToolInterface | null {
+export function delegateTool(context: ExchangeContext): StructuredToolInterface | null {
+  const { options, prepared, held, report, tree } = context;
+  const { session: parent, fence } = held;
+  const { store, personas } = options;
+  if (
+    prepared.persona.tools?.includes("delegate") === false ||
+    parent.depth >= MAX_DEPTH ||
+    parent.repo_path === null
+  ) {
+    return null;
+  }
   // inside the parent's graph, LangChain would send all that the child says to the parent's listeners
   const outsideTheGraph = AsyncLocalStorage.snapshot();
-  const allowed = input.prepared.persona.tools?.includes("delegate") ?? true;
-  return (parent) => {
-    if (!allowed || parent.depth >= MAX_DEPTH || parent.repo_path === null) {
-      return null;
-    }
-    return tool(
-      async ({ persona, task }, config) => {
-        const callId = config.toolCall?.id;
-        if (callId === undefined) {
-          return failedResult(
-            "this call has no id, so its sub-agent could not be found again.",
-            config,
-          );
-        }
-        const live = withSignal(input.live, config.signal);
-        const { parts, fence, prepared, report } = input;
-        const { store, personas } = parts;
-        const model = prepared.modelName;
-        const child = {
-          store,
-          personas,
-          fence,
-          parent,
-          callId,
-          persona,
-          task,
-          model,
-          live,
-          report,
-        };
-        const answer = input.tree.runChild({
-          parent: parts.within?.place ?? null,
-          signal: live.signal,
-          onWait: (running) => report({ type: "child_waiting", call_id: callId, running }),
-          run: (place) =>
-            answerOf(config, () =>
-              outsideTheGraph(runChildSession, { ...child, exchanger: input.openExchanger(place) }),
-            ),
-        });
-        return answer === null ? failedResult(TOO_MANY, config) : unlessEnded(input.tree, answer);
-      },
-      {
-        name: "delegate",
-        description:
-          "Give a task to a sub-agent with a context of its own and wait for its answer. It knows nothing of this conversation: say everything it needs. Personas: assistant, planner, reviewer, or one of the project's.",
-        schema: z.object({
-          persona: z.string().default(DEFAULT_PERSONA),
-          task: z.string().min(1).describe("the whole task, with all that is needed for it"),
-        }),
-      },
-    );
-  };
+  return tool(
+    async ({ persona, task }, config) => {
+      const callId = config.toolCall?.id;
+      if (callId === undefined) {
+        return failedResult(
+          "this call has no id, so its sub-agent could not be found again.",
+          config,
+        );
+      }
+      const live = withSignal(context.live, config.signal);
+      const model = prepared.modelName;
+      const child = {
+        store,
+        personas,
+        fence,
+        parent,
+        callId,
+        persona,
+        task,
+        model,
+        live,
+        report,
+      };
+      const answer = tree.runChild({
+        parent: options.within?.place ?? null,
+        signal: live.signal,
+        onWait: (running) => report({ type: "child_waiting", call_id: callId, running }),
+        run: (place) =>
+          answerOf(config, () =>
+            outsideTheGraph(runChildSession, { ...child, exchanger: context.openExchanger(place) }),
+          ),
+      });
+      return answer === null ? failedResult(TOO_MANY, config) : unlessEnded(tree, answer);
+    },
+    {
+      name: "delegate",
+      description:
+        "Give a task to a sub-agent with a context of its own and wait for its answer. It knows nothing of this conversation: say everything it needs. Personas: assistant, planner, reviewer, or one of the project's.",
+      schema: z.object({
+        persona: z.string().default(DEFAULT_PERSONA),
+        task: z.string().min(1).describe("the whole task, with all that is needed for it"),
+      }),
+    },
+  );
 }
 
 const TOO_MANY =

@@ -1,6 +1,12 @@
 import type { StructuredToolInterface } from "@langchain/core/tools";
+import type { BaseCheckpointSaver } from "@langchain/langgraph-checkpoint";
 
 import type { ChildReservation, ExchangeLimits, ExchangeTree } from "../exchange/exchange-tree.ts";
+import type { Exchanger, ExchangeRequest, Live } from "../exchange/exchanger.ts";
+import type { HeldSession } from "../exchange/lease-holder.ts";
+import type { Report } from "../exchange/report-events.ts";
+import type { BegunExchange } from "../store/messages/begin-exchange.ts";
+import type { ThreadState } from "./thread-state.ts";
 import type { ModelConfig } from "../exchange/models/config.ts";
 import type { Keyless } from "../exchange/models/settings.ts";
 import type { PersonaFolders } from "../exchange/personas/folders.ts";
@@ -28,6 +34,24 @@ export interface AgentOptions {
   readonly within?: { readonly tree: ExchangeTree; readonly place: ChildReservation };
   /** Opens the model that a name means; the providers' own clients where it is not given. */
   readonly openModel?: typeof openModel;
+}
+
+/** One exchange under its lease, for all that take part in it. */
+export interface ExchangeContext {
+  readonly options: AgentOptions;
+  readonly prepared: Prepared;
+  readonly request: ExchangeRequest;
+  readonly live: Live;
+  readonly report: Report;
+  readonly held: HeldSession;
+  readonly saver: BaseCheckpointSaver;
+  /** The thread as it is under the lease. */
+  readonly state: ThreadState;
+  readonly tree: ExchangeTree;
+  /** Stores the exchange as begun, if it was not begun with the lease. */
+  readonly begin: () => Promise<BegunExchange>;
+  /** Makes what runs the exchange of a sub-agent. */
+  readonly openExchanger: (place: ChildReservation) => Exchanger;
 }
 
 /** What an exchange needs before it begins. */

@@ -13,7 +13,6 @@ import { createCheckpointSaver } from "../langgraph/saver.ts";
 import type { OnStored, SessionSaver } from "../langgraph/session-saver.ts";
 import { compactThread } from "./compaction/compact-thread.ts";
 import { threadStateOf } from "./thread-state.ts";
-import { delegateTool } from "./delegate.ts";
 import type {
   Compacted,
   CompactRequest,
@@ -38,9 +37,9 @@ import { workFolder } from "../exchange/trust/wide-folder.ts";
 import { isGone } from "../store/leases/this-process.ts";
 
 /** Carries out exchanges, one at a time; the checkpoint store stays open between them. */
-export function createExchanger(parts: AgentOptions): Exchanger {
-  const known = createCheckpointSaver({ store: parts.store });
-  const { unreturned = new Set<string>() } = parts;
+export function createExchanger(options: AgentOptions): Exchanger {
+  const known = createCheckpointSaver({ store: options.store });
+  const { unreturned = new Set<string>() } = options;
 
   /** Works in a session under its lease; the thread that a work has finished is folded. */
   const hold = async <Result>(
@@ -50,10 +49,10 @@ export function createExchanger(parts: AgentOptions): Exchanger {
     begin: HoldInput["begin"] = null,
   ): Promise<Result> => {
     const held = await holdLease({
-      store: parts.store,
+      store: options.store,
       session_id: request.session_id,
-      owner: { ...parts.owner, since: new Date().toISOString() },
-      life_ms: parts.leaseMs ?? LEASE_MS,
+      owner: { ...options.owner, since: new Date().toISOString() },
+      life_ms: options.leaseMs ?? LEASE_MS,
       when_busy: request.when_busy ?? "refuse",
       signal,
       isGone,
@@ -72,7 +71,7 @@ export function createExchanger(parts: AgentOptions): Exchanger {
     const { thread_id, finished, after_seq } = worked;
     if (!finished) {
       await held.release(false);
-      return worked.result(await parts.store.read(readLeftBehind, { ...held.fence, after_seq }));
+      return worked.result(await options.store.read(readLeftBehind, { ...held.fence, after_seq }));
     }
     const left = await held.finish({ thread_id, after_seq });
     known.forgetFolded(thread_id, left.pruned);
@@ -84,8 +83,8 @@ export function createExchanger(parts: AgentOptions): Exchanger {
     live: Live,
     report: Report,
   ): Promise<ExchangeResult> => {
-    const standing = await parts.store.read(readStanding, request);
-    const prepared = await prepare(parts, standing.session);
+    const standing = await options.store.read(readStanding, request);
+    const prepared = await prepare(options, standing.session);
     const begin = {
       standing,
       content: request.text,
@@ -107,32 +106,23 @@ export function createExchanger(parts: AgentOptions): Exchanger {
             ? await known.readLatest(threadOf(held.session))
             : early;
         const onStored: OnStored = (messages) => reportStored(report, messages);
-        const tree = parts.within?.tree ?? createExchangeTree(parts.limits);
-        const subAgents = delegateTool({
-          parts,
-          tree,
-          fence: held.fence,
-          prepared,
-          live,
-          report,
-          openExchanger: (place) => createExchanger({ ...parts, within: { tree, place } }),
-        });
+        const tree = options.within?.tree ?? createExchangeTree(options.limits);
         return runExchange({
-          parts,
+          options,
           request,
           live,
           held,
           state: threadStateOf(await latest.tuple()),
           saver: known.holding(held.fence, { onStored, latest }),
           prepared,
-          subAgents,
-          countModelCall: () => tree.countModelCall(),
+          tree,
           begin: async () => {
             const { fence } = held;
-            const stored = await parts.store.write(beginExchange, { ...begin, fence });
+            const stored = await options.store.write(beginExchange, { ...begin, fence });
             begun();
             return stored;
           },
+          openExchanger: (place) => createExchanger({ ...options, within: { tree, place } }),
           report,
         });
       },
@@ -147,12 +137,12 @@ export function createExchanger(parts: AgentOptions): Exchanger {
       return reportEnd(report, () => exchange(request, live, report));
     },
     compact: async (request, { signal }) => {
-      const { session } = await parts.store.read(readStanding, request);
-      const prepared = await prepare(parts, session);
+      const { session } = await options.store.read(readStanding, request);
+      const prepared = await prepare(options, session);
       return hold(request, signal, async (held) => {
         const saver = known.holding(held.fence);
         const { outcome, thread_id } = await compactSession({
-          parts,
+          options,
           prepared,
           saver,
           held,
@@ -187,21 +177,21 @@ interface Worked<Result> {
 }
 
 async function compactSession(input: {
-  parts: AgentOptions;
+  options: AgentOptions;
   prepared: Prepared;
   saver: SessionSaver;
   held: HeldSession;
   signal: AbortSignal;
 }): Promise<{ outcome: Compacted["outcome"]; thread_id: string }> {
-  const { parts, prepared, saver, held } = input;
+  const { options, prepared, saver, held } = input;
   const { session } = held;
-  const { protectedPaths } = parts;
+  const { protectedPaths } = options;
   const agent = buildAgent({ ...prepared, session, saver, delegate: null, protectedPaths });
   const thread = { agent, id: threadOf(session) };
   const signal = AbortSignal.any([input.signal, held.lost]);
-  const tree = createExchangeTree(parts.limits);
+  const tree = createExchangeTree(options.limits);
   const callModel = createCallModel({
-    models: parts.models,
+    models: options.models,
     prepared,
     count: () => tree.countModelCall(),
   });
@@ -211,21 +201,21 @@ async function compactSession(input: {
 }
 
 /** All that can be refused before anything is stored: so a message is not stored twice. */
-async function prepare(parts: AgentOptions, session: Session): Promise<Prepared> {
+async function prepare(options: AgentOptions, session: Session): Promise<Prepared> {
   refuseEnded(session);
   const persona = await loadPersona({
     name: session.persona_name ?? DEFAULT_PERSONA,
     repoPath: session.repo_path,
-    ...parts.personas,
+    ...options.personas,
   });
-  const modelName = chosenModel({ session: session.model, persona, config: parts.models });
-  const settings = modelSettings({ name: modelName, config: parts.models });
-  const open = parts.openModel ?? openModel;
-  const folder = await workFolder(session.repo_path, parts.personas.trust);
+  const modelName = chosenModel({ session: session.model, persona, config: options.models });
+  const settings = modelSettings({ name: modelName, config: options.models });
+  const open = options.openModel ?? openModel;
+  const folder = await workFolder(session.repo_path, options.personas.trust);
   return {
     persona,
     modelName,
-    model: await open({ name: modelName, config: parts.models }),
+    model: await open({ name: modelName, config: options.models }),
     keyless: settings.keyless,
     window: settings.window,
     folder: folder.path,
@@ -233,6 +223,6 @@ async function prepare(parts: AgentOptions, session: Session): Promise<Prepared>
     instructions:
       session.repo_path === null
         ? null
-        : await repoInstructions(session.repo_path, parts.personas.trust),
+        : await repoInstructions(session.repo_path, options.personas.trust),
   };
 }

@@ -1,41 +1,20 @@
-import type { StructuredToolInterface } from "@langchain/core/tools";
 import { HumanMessage } from "@langchain/core/messages";
-import type { BaseCheckpointSaver } from "@langchain/langgraph-checkpoint";
 
 import { RepriseError } from "../core/errors.ts";
-import type { Message, Session } from "../core/sessions.ts";
+import type { Message } from "../core/sessions.ts";
 import { threadId } from "../core/threads.ts";
 import type { LeftBehind } from "../store/leases/finish.ts";
-import type { BegunExchange } from "../store/messages/begin-exchange.ts";
 import { type AgentThread, buildAgent } from "./agent.ts";
 import { MODEL_NODE, TOOLS_NODE } from "./agent-graph.ts";
 import { createAnswerProgress } from "./answer-progress.ts";
 import { createCompaction } from "./compaction/compaction.ts";
-import type { ExchangeRequest, Live } from "../exchange/exchanger.ts";
-import type { AgentOptions, Prepared } from "./exchange-context.ts";
+import { delegateTool } from "./delegate.ts";
+import type { ExchangeContext } from "./exchange-context.ts";
 import type { ExchangeResult } from "../exchange/events.ts";
-import { type Report, reportStored } from "../exchange/report-events.ts";
+import { reportStored } from "../exchange/report-events.ts";
 import { createCallModel } from "./models/call-model.ts";
-import type { HeldSession } from "../exchange/lease-holder.ts";
 import { type GraphInput, type RunEnd, streamAnswer } from "./stream-answer.ts";
 import { mayBeRepeated, withResults, type ThreadState } from "./thread-state.ts";
-
-export interface RunExchangeInput {
-  readonly parts: AgentOptions;
-  readonly request: ExchangeRequest;
-  readonly live: Live;
-  readonly held: HeldSession;
-  readonly saver: BaseCheckpointSaver;
-  readonly prepared: Prepared;
-  /** The tool that delegates; null where sub-agents may go no deeper. */
-  readonly subAgents: (session: Session) => StructuredToolInterface | null;
-  readonly countModelCall: () => void;
-  readonly report: Report;
-  /** The thread as it is under the lease. */
-  readonly state: ThreadState;
-  /** Stores the exchange as begun, if it was not begun with the lease. */
-  readonly begin: () => Promise<BegunExchange>;
-}
 
 export interface ExchangeRun {
   readonly thread_id: string;
@@ -47,8 +26,8 @@ export interface ExchangeRun {
 }
 
 /** The exchange between taking the lease and giving it back. */
-export async function runExchange(input: RunExchangeInput): Promise<ExchangeRun> {
-  const { parts, request, held, prepared, report, state } = input;
+export async function runExchange(context: ExchangeContext): Promise<ExchangeRun> {
+  const { options, request, held, prepared, report, state } = context;
   const { session: before } = held;
   const thread_id = threadId(before.id, before.thread_suffix);
   report({
@@ -58,11 +37,11 @@ export async function runExchange(input: RunExchangeInput): Promise<ExchangeRun>
     persona_name: prepared.persona.name,
   });
   const progress = createAnswerProgress(report);
-  const signal = AbortSignal.any([input.live.signal, held.lost]);
+  const signal = AbortSignal.any([context.live.signal, held.lost]);
   const callModel = createCallModel({
-    models: parts.models,
+    models: options.models,
     prepared,
-    count: input.countModelCall,
+    count: () => context.tree.countModelCall(),
     hasText: (id) => progress.arrived().id === id,
     report,
   });
@@ -76,10 +55,10 @@ export async function runExchange(input: RunExchangeInput): Promise<ExchangeRun>
   const agent = buildAgent({
     ...prepared,
     session: before,
-    saver: input.saver,
-    delegate: input.subAgents(before),
-    protectedPaths: parts.protectedPaths,
-    tools: parts.tools,
+    saver: context.saver,
+    delegate: delegateTool(context),
+    protectedPaths: options.protectedPaths,
+    tools: options.tools,
     callModel,
     compaction,
     onMessage: progress.onMessage,
@@ -88,13 +67,13 @@ export async function runExchange(input: RunExchangeInput): Promise<ExchangeRun>
   if (request.text !== null && held.begun === null) {
     await settle(thread, state);
   }
-  const { pending } = held.begun ?? (await input.begin());
+  const { pending } = held.begun ?? (await context.begin());
   reportStored(report, pending);
-  const next = await nextInput({ ...input, pending, thread });
+  const next = await nextInput(context, thread, pending);
   const end: RunEnd =
     next === "done"
       ? { state: "done", answer: state.answer }
-      : await streamAnswer({ ...input, thread, graphInput: next, signal, compaction, progress });
+      : await streamAnswer({ context, thread, graphInput: next, compaction, progress });
   // an answer in the place of a dropped one has its row
   const inPlace = request.text === null && state.isDropped;
   return {
@@ -126,12 +105,10 @@ async function settle({ agent, id }: AgentThread, state: ThreadState): Promise<v
  * settled unless somebody says yes.
  */
 async function nextInput(
-  input: RunExchangeInput & {
-    pending: readonly Message[];
-    thread: AgentThread;
-  },
+  { state, request, live, held }: ExchangeContext,
+  thread: AgentThread,
+  pending: readonly Message[],
 ): Promise<GraphInput | "done"> {
-  const { state, pending, request, live, thread } = input;
   const messages = pending.map(
     ({ message_id, content }) => new HumanMessage({ id: message_id, content }),
   );
@@ -153,7 +130,7 @@ async function nextInput(
     // from its beginning, with the messages that the thread has
     return { messages };
   }
-  if (input.held.wasInterrupted) {
+  if (held.wasInterrupted) {
     // killed between its last checkpoint and the release of its lease: nothing is missing
     return "done";
   }

@@ -1,6 +1,5 @@
 import { AIMessage, type AIMessageFields, type BaseMessage } from "@langchain/core/messages";
 import { isInterrupted } from "@langchain/langgraph";
-import type { BaseCheckpointSaver } from "@langchain/langgraph-checkpoint";
 
 import type { AgentThread } from "./agent.ts";
 import type { AnswerProgress } from "./answer-progress.ts";
@@ -8,9 +7,7 @@ import { MODEL_NODE } from "./agent-graph.ts";
 import { TokenStreamHandler } from "./token-stream.ts";
 import { addSummary } from "./compaction/add-summary.ts";
 import type { Compaction } from "./compaction/compaction.ts";
-import type { ExchangeRequest, Live } from "../exchange/exchanger.ts";
-import type { Prepared } from "./exchange-context.ts";
-import type { HeldSession } from "../exchange/lease-holder.ts";
+import type { ExchangeContext } from "./exchange-context.ts";
 import { modelFailure } from "./models/failure.ts";
 import { droppedFields, isDropped } from "./dropped-answer.ts";
 import { messagesOf } from "./thread-state.ts";
@@ -23,14 +20,9 @@ const RECURSION_LIMIT = 10_000;
 export type GraphInput = { readonly messages: BaseMessage[] } | null;
 
 export interface StreamInput {
-  readonly request: Pick<ExchangeRequest, "keep_partial">;
-  readonly live: Live;
-  readonly held: HeldSession;
-  readonly saver: BaseCheckpointSaver;
-  readonly prepared: Prepared;
+  readonly context: ExchangeContext;
   readonly thread: AgentThread;
   readonly graphInput: GraphInput;
-  readonly signal: AbortSignal;
   readonly compaction: Compaction;
   readonly progress: AnswerProgress;
 }
@@ -48,7 +40,8 @@ export type RunEnd =
  * Error codes: `lease_lost`, `session_ended`, `model_*`, `database_*`.
  */
 export async function streamAnswer(input: StreamInput): Promise<RunEnd> {
-  const { held, live, thread, progress } = input;
+  const { thread, progress } = input;
+  const { held, live } = input.context;
   let { graphInput } = input;
   for (;;) {
     const stop = stopUntilAnswered(live.signal);
@@ -115,11 +108,12 @@ function stopUntilAnswered(signal: AbortSignal): { signal: AbortSignal; ignore: 
  * had shown by then.
  */
 async function storedAnswer(
-  { thread, saver }: StreamInput,
+  { thread, context }: StreamInput,
   graphInput: GraphInput,
 ): Promise<string | null> {
-  const { next } = await thread.agent.getState({ configurable: { thread_id: thread.id } });
-  const messages = messagesOf(await saver.getTuple({ configurable: { thread_id: thread.id } }));
+  const config = { configurable: { thread_id: thread.id } };
+  const { next } = await thread.agent.getState(config);
+  const messages = messagesOf(await context.saver.getTuple(config));
   const given = graphInput?.messages.at(-1)?.id;
   const wasTaken = given === undefined || messages.some(({ id }) => id === given);
   const last = messages.at(-1);
@@ -133,7 +127,8 @@ async function storedAnswer(
  * what a person saw of the answer is then kept.
  */
 async function makeRoom(input: StreamInput, error: unknown): Promise<void> {
-  const { compaction, thread, saver, prepared } = input;
+  const { compaction, thread } = input;
+  const { saver, prepared } = input.context;
   const failure = modelFailure(error, prepared.modelName, prepared.keyless);
   const full = failure.code === "model_context_full";
   if (!full && !compaction.isDue()) {
@@ -155,11 +150,11 @@ async function makeRoom(input: StreamInput, error: unknown): Promise<void> {
  * returned. Sub-agents keep none: their parent would take it for an answer.
  */
 async function keepPartial(
-  { thread, progress, request }: StreamInput,
+  { thread, progress, context }: StreamInput,
   fields: Pick<AIMessageFields, "response_metadata" | "usage_metadata">,
 ): Promise<string> {
   const { id, text } = progress.arrived();
-  if (id === null || text === "" || request.keep_partial === false) {
+  if (id === null || text === "" || context.request.keep_partial === false) {
     return "";
   }
   const message = new AIMessage({ ...fields, id, content: text });
