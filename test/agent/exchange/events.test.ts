@@ -137,7 +137,7 @@ it("[EVENT-6] the provider's counts are reported for each answer", async () => {
   );
 });
 
-it("[EVENT-13] [EVENT-14] a failure ends the events with its code and sentence, and so does a refusal before the start", async () => {
+it("[EVENT-13] [EVENT-14] a failure ends the events with its code and sentence, as a refusal before the start does", async () => {
   const server = await startModelServer({
     answer: () => ({ error: { message: "secret words" }, status: 401 }),
   });

@@ -52,7 +52,7 @@ async function checkpointsOf({ store, session }: Bench): Promise<number> {
 }
 
 it.each(["ask", "ask_carefully"])(
-  "[EVENT-13] [EXCHANGE-35] [EXCHANGE-36] an exchange whose tool asks a person (%s) waits: it is not done and can be continued",
+  "[EVENT-13] [EXCHANGE-35] [EXCHANGE-36] an exchange whose tool asks a person (%s) waits and can be continued",
   async (name) => {
     let answered = false;
     const server = await startModelServer({ answer: calling(name, ["list_files"]) });
