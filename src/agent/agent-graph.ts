@@ -37,15 +37,15 @@ export interface AgentGraphParts {
 /** The node that calls the model. */
 export const MODEL_NODE = "model_request";
 
-/** The node that carries out tools; an agent without tools has none. */
+/** The node that runs tools; missing in an agent without tools. */
 export const TOOLS_NODE = "tools";
 
 /**
- * The agent: it asks the model and carries out the tools that it calls, each call a task of its own,
- * until an answer calls none. Nodes, channels and checkpoints are those of langchain's
- * `createAgent`, so that a thread of either goes on in the other; unlike there, storing a step looks
- * at no message that was there and no call of a tool is sent the history. What the model answers is
- * kept as `settledAnswer` has it, and what it is sent is looked through by `sendable`.
+ * The agent: it asks the model and runs the tools that it calls, each call a separate task, until
+ * an answer calls none. Nodes, channels and checkpoints are those of langchain's
+ * `createAgent`, so that either can continue a thread of the other; unlike there, storing a step
+ * does not check the existing messages and no call of a tool is sent the history. What the model
+ * answers is stored as `sanitizeAnswer` returns it, and what it is sent is checked by `sendable`.
  */
 export function agentGraph(parts: AgentGraphParts) {
   const model = new StateGraph(STATE)

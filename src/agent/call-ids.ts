@@ -14,7 +14,7 @@ export function callIdsOf(messages: readonly BaseMessage[]): Set<string> {
 /**
  * The same messages, with each call id only once and one result for each: strict providers refuse
  * anything else, and older versions kept what they got. A call that has the id of an earlier one
- * gets a suffix, and so does its result. Calls that have no result of their own are left out, and of
+ * gets a suffix, and so does its result. Calls without a result are left out, and of
  * several results of a call the last one stays. A history without repeats is returned as it is.
  */
 export function distinctCalls(messages: readonly BaseMessage[]): readonly BaseMessage[] {

@@ -24,7 +24,7 @@ export interface AgentOptions {
   /** Paths that no tool may touch even inside the repo: the database, configuration, personas. */
   readonly protectedPaths: readonly string[];
   readonly owner: LeaseOwner;
-  /** Life of the lease in milliseconds; `LEASE_MS` where it is not given. */
+  /** Life of the lease in milliseconds; `LEASE_MS` if it is not given. */
   readonly leaseMs?: number;
   /** See `HoldInput`; shared with whatever else in this process holds sessions. */
   readonly unreturned?: Set<string>;
@@ -32,7 +32,7 @@ export interface AgentOptions {
   readonly limits?: ExchangeLimits;
   /** The tree that the exchanges belong to and their place in it; each begins one without it. */
   readonly within?: { readonly tree: ExchangeTree; readonly place: ChildReservation };
-  /** Opens the model that a name means; the providers' own clients where it is not given. */
+  /** Opens the model that a name means; the providers' own clients if it is not given. */
   readonly openModel?: typeof openModel;
 }
 

@@ -19,14 +19,15 @@ export interface AnswerContext {
 }
 
 /**
- * A model's answer as its thread keeps it, and behind it the result of each call that cannot be
- * carried out, so that no provider refuses the history later and the model can mend the call.
+ * A model's answer as its thread stores it, followed by the result of each call that cannot be run,
+ * so that no provider refuses the history later and the model can correct the call.
  *
  * - The answer gets the given id: some servers give an id twice, and in a thread the
  *   second answer would take the place of the first.
  * - A call without an id gets one, and so does a call whose id another one in the thread has: some
  *   servers count the calls of each answer from 0, and others refuse a repeated id.
- * - A call whose arguments are no whole JSON object is kept without arguments and refused. LangChain
+ * - A call whose arguments are no whole JSON object is kept without arguments and refused.
+ * LangChain
  *   closes what was cut off by itself: a file would be written as far as its text had arrived.
  * - A call of a tool that there is not is refused with the names of those there are.
  */
@@ -46,7 +47,7 @@ interface Call extends ToolCall {
   readonly id: string;
   /** True if LangChain's list does not have it, or has it otherwise. */
   readonly isChanged: boolean;
-  /** True where it cannot be known what the model wanted. */
+  /** True if it cannot be known what the model wanted. */
   readonly isUnread: boolean;
 }
 
@@ -93,7 +94,7 @@ function chunksOf(
   return answer.tool_call_chunks ?? [];
 }
 
-/** True where every text, list and object in a JSON text was closed. */
+/** True if every text, list and object in a JSON text was closed. */
 function isWhole(json: string): boolean {
   let depth = 0;
   let inText = false;

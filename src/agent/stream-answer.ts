@@ -34,8 +34,9 @@ export type RunEnd =
   | { readonly state: "waiting" };
 
 /**
- * The agent's work on its input. Where older messages have to be summarised first, that is done in
- * between, and the agent goes on from its checkpoint. Stopped, it keeps the text that had arrived.
+ * The agent's work on its input. If older messages have to be summarised first, that happens in
+ * between, and the agent continues from its checkpoint. Stopped, it keeps the text that had
+ * arrived.
  *
  * Error codes: `lease_lost`, `session_ended`, `model_*`, `database_*`.
  */
@@ -123,8 +124,8 @@ async function storedAnswer(
 }
 
 /**
- * Compacts the thread where that is what the agent failed for. Throws what it failed for otherwise;
- * what a person saw of the answer is then kept.
+ * Compacts the thread if the agent failed because a summary is due. Throws what it failed for
+ * otherwise; what a person saw of the answer is then kept.
  */
 async function makeRoom(input: StreamInput, error: unknown): Promise<void> {
   const { compaction, thread } = input;
@@ -146,8 +147,8 @@ async function makeRoom(input: StreamInput, error: unknown): Promise<void> {
 }
 
 /**
- * The text that had arrived becomes the answer, in the place of what an earlier attempt left, and is
- * returned. Sub-agents keep none: their parent would take it for an answer.
+ * The text that had arrived becomes the answer, in the place of what an earlier attempt left, and
+ * is returned. Sub-agents keep none: their parent would take it for an answer.
  */
 async function keepPartial(
   { thread, progress, context }: StreamInput,

@@ -5,7 +5,7 @@ import { isSummary } from "../store/messages/summary.ts";
 import { droppedAnswer } from "./dropped-answer.ts";
 import { AGENT_TOOLS } from "../exchange/tool-catalogue.ts";
 
-/** A tool call without a result in the checkpoint, and its result where the tool had finished. */
+/** A tool call without a result in the checkpoint, and its result if the tool had finished. */
 export interface OpenCall {
   readonly id: string;
   readonly name: string;
@@ -16,7 +16,7 @@ export interface OpenCall {
 /** What a thread's latest checkpoint says about how the last exchange ended. */
 export interface ThreadState {
   readonly openCalls: readonly OpenCall[];
-  /** Text of the last assistant message; empty where there is none. */
+  /** Text of the last assistant message; empty if there is none. */
   readonly answer: string;
   /** True if the last message is what had arrived of an answer when its provider failed. */
   readonly isDropped: boolean;
@@ -48,7 +48,7 @@ export function messagesOf(tuple: CheckpointTuple | undefined): readonly BaseMes
   return Array.isArray(messages) ? (messages as BaseMessage[]) : [];
 }
 
-/** True for a call whose tool had finished, and for tools that may be carried out again. */
+/** True for a call whose tool had finished, and for tools that may be run again. */
 export function mayBeRepeated(call: OpenCall): boolean {
   const tool = AGENT_TOOLS.find(({ name }) => name === call.name);
   return call.result !== null || tool?.repeatable === true;
@@ -60,7 +60,7 @@ export const OUTCOME_UNKNOWN =
 
 /**
  * Answers for the tool calls that a stopped exchange left open, in the order of the calls: the
- * result where the tool had finished, else "outcome unknown". Every provider refuses a history in
+ * result if the tool had finished, else "outcome unknown". Every provider refuses a history in
  * which a call has no result, so these go in front of the next user message.
  */
 export function withResults(state: ThreadState): ToolMessage[] {
@@ -104,7 +104,10 @@ function finishedResults(tuple: CheckpointTuple | undefined): Map<string, ToolMe
   return results;
 }
 
-/** What a process left that was killed while it settled calls: no tool has finished by that. */
+/**
+ * Left by a process that was killed while it closed open calls: it does not mean that a tool
+ * finished.
+ */
 function isUnknown(result: ToolMessage): boolean {
   return result.content === OUTCOME_UNKNOWN;
 }

@@ -6,13 +6,16 @@ import type { LLMResult } from "@langchain/core/outputs";
 export interface TokenListener {
   /** Called with each piece of text of the answer `id` while the model still writes. */
   readonly heard: (id: string, text: string) => void;
-  /** Called when the model has written an answer that calls no tool: nothing is left to do but to store it. */
+  /**
+   * Called when the model has written an answer that calls no tool: nothing is left to do but to
+   * store it.
+   */
   readonly answered: () => void;
 }
 
 /**
  * In the metadata of a call whose text is an answer to the user: the answer's id. Tools may call
- * models of their own.
+ * other models.
  */
 export const ANSWER_ID = "reprise_answer_id";
 

@@ -44,7 +44,7 @@ export interface Conversation {
   send(text: string | null, live: Live): Promise<ExchangeResult>;
   /** True if the last exchange failed and can be continued; false if that cannot be read. */
   hasFailed(): Promise<boolean>;
-  /** Lets the model summarise its older messages; null where nothing was stored yet. */
+  /** Lets the model summarise its older messages; null if nothing was stored yet. */
   compact(signal: AbortSignal): Promise<Compacted | null>;
   /** Begins a fresh agent thread; `archive` hides the messages so far as well. */
   startThread(change: {
@@ -53,7 +53,7 @@ export interface Conversation {
     readonly persona_name?: string;
   }): Promise<Session>;
   setPlanMode(on: boolean): Promise<Session>;
-  /** Null where nothing was stored, so that there is nothing to end. */
+  /** Null if nothing was stored, so that there is nothing to end. */
   end(): Promise<Session | null>;
   /** Error codes: `persona_not_found`, `persona_invalid`, `folder_not_trusted`. */
   checkPersona(name: string): Promise<Persona>;

@@ -22,15 +22,15 @@ export type OpenExchanger = (config: ExchangerConfig) => Promise<Exchanger>;
 export interface ExchangeRequest {
   readonly session_id: string;
   /**
-   * The user's message, which goes past whatever was interrupted; null to continue: from the
+   * The user's message, which abandons an interrupted exchange; null to continue: from the
    * checkpoint of an interrupted exchange, or with the messages that were appended through the API.
    */
   readonly text: string | null;
-  /** `refuse` where it is not given. */
+  /** `refuse` if it is not given. */
   readonly when_busy?: WhenBusy;
   /**
    * What becomes of a half answer when the exchange is stopped: kept as the answer, or dropped, so
-   * that continuing asks for it again. Kept where it is not given.
+   * that continuing asks for it again. Kept if it is not given.
    */
   readonly keep_partial?: boolean;
   /** Who sends the message; unknown callers count as authenticated. */
@@ -42,15 +42,15 @@ export interface Live {
   /** Aborting stops the exchange and keeps the text that had arrived; the session stays good. */
   readonly signal: AbortSignal;
   /**
-   * Asked when continuing would carry out calls a second time that may have taken effect already.
-   * Without it, or with a no, they are settled as "outcome unknown" instead.
+   * Asked when continuing would run calls a second time that may have taken effect already.
+   * Without it, or with a no, they get the result "outcome unknown" instead.
    */
   readonly mayRepeat?: (calls: readonly ToolCall[]) => Promise<boolean>;
 }
 
 export interface Exchanger {
   /**
-   * Carries out one exchange. The user's row is durable before the model is called; every
+   * Runs one exchange. The user's row is durable before the model is called; every
    * checkpoint commits together with its rows in the mirror.
    *
    * Error codes: `session_not_found`, `session_ended`, `session_busy`, `lease_lost`,
@@ -62,7 +62,7 @@ export interface Exchanger {
    * Summarises all but the last exchange of the session's thread for the model; every message
    * stays. The summary is a message of the session and its tokens count.
    *
-   * Error codes: as `exchange`, and `exchange_interrupted` where tool calls still wait for their
+   * Error codes: as `exchange`, and `exchange_interrupted` if tool calls still wait for their
    * results.
    */
   compact(request: CompactRequest, live: Pick<Live, "signal">): Promise<Compacted>;
@@ -70,12 +70,14 @@ export interface Exchanger {
 
 export interface CompactRequest {
   readonly session_id: string;
-  /** `refuse` where it is not given. */
+  /** `refuse` if it is not given. */
   readonly when_busy?: WhenBusy;
 }
 
 export interface Compacted {
   readonly session: Session;
-  /** `nothing` where no exchange stands before the last one that no summary stands for. */
+  /**
+   * `nothing` if no summary can be added: there is no unsummarised exchange before the last one.
+   */
   readonly outcome: "compacted" | "nothing" | "stopped";
 }

@@ -6,9 +6,9 @@ import { type NewThread, startThread } from "../store/sessions/change.ts";
 import type { Store } from "../store/store.ts";
 
 /**
- * Begins a fresh agent thread. Taking the lease first names whoever is at work, and frees a session
- * whose process was killed: its lease would stand in the way for up to 30 s.
- * So would one of `unreturned`, which this process could not give back (see `HoldInput`).
+ * Begins a fresh agent thread. Taking the lease first reports a running exchange, and frees a
+ * session whose process was killed: its lease would block this for up to 30 s. So would one of
+ * `unreturned`, which this process could not give back (see `HoldInput`).
  *
  * Error codes: `session_not_found`, `session_ended`, `session_busy`.
  */

@@ -1,7 +1,7 @@
 /** One tool that a persona can be given. */
 export interface ToolEntry {
   readonly name: string;
-  /** True where doing it twice does no more than doing it once: it only reads. */
+  /** True if doing it twice does no more than doing it once: it only reads. */
   readonly repeatable: boolean;
 }
 

@@ -4,7 +4,7 @@ import { START } from "@langchain/langgraph";
 import type { AgentThread } from "../agent.ts";
 import { MODEL_NODE } from "../agent-graph.ts";
 
-/** Puts a summary behind the thread's messages. What the agent has to do next stays as it was. */
+/** Appends a summary to the thread's messages. What the agent has to do next stays as it was. */
 export async function addSummary({ agent, id }: AgentThread, summary: AIMessage): Promise<void> {
   const config = { configurable: { thread_id: id } };
   const { next } = await agent.getState(config);

@@ -20,20 +20,20 @@ export interface CompactionParts {
   readonly report: Report;
 }
 
-/** Of the window. Behind the first, older messages are summarised; the second is what is kept. */
+/** Of the window. Above the first, older messages are summarised; the second is what is kept. */
 const FULL_SHARE = 0.8;
 const KEPT_SHARE = 0.2;
 
 /** Keeps one exchange's calls of the model within the model's context. */
 export interface Compaction {
-  /** The messages with a summary in place of what it stands for; throws where one is due. */
+  /** The messages with a summary in place of those it covers; throws if one is due. */
   shown(messages: readonly BaseMessage[], systemPrompt: string): readonly BaseMessage[];
-  /** True where the agent failed because a summary is due. */
+  /** True if the agent failed because a summary is due. */
   isDue(): boolean;
   /**
-   * Asked when a summary is due or, `full`, when the provider refused the exchange as too long.
-   * The summary that has to be added to the thread, `go_on` where the model may be asked without
-   * one, or null where nothing can be done.
+   * Asked when a summary is due or, `full`, when the provider refused the exchange as too long. The
+   * summary that has to be added to the thread, `go_on` if the model may be asked without one, or
+   * null if nothing can be done.
    */
   relieve(
     messages: readonly BaseMessage[],
@@ -102,13 +102,13 @@ export function createCompaction(parts: CompactionParts): Compaction {
   };
 }
 
-/** 0 where nothing can go, or the model has not answered to the last summary yet. */
+/** 0 if nothing can go, or the model has not answered to the last summary yet. */
 function cutOf(messages: readonly BaseMessage[], view: View, keep: number): number {
   const isFresh = view.summary !== null && view.since === messages.length;
   return isFresh ? 0 : cutToFit(view.kept, keep);
 }
 
-/** The summary of all that stands before a place in a view. */
+/** The summary of everything before a position in a view. */
 export async function summariseUpTo(
   input: Omit<CompactionParts, "report"> & { readonly view: View; readonly cut: number },
 ): Promise<ReturnType<typeof summaryMessage>> {
@@ -124,7 +124,7 @@ export async function summariseUpTo(
 
 /**
  * Tokens that the model would read now: what the provider counted with its last answer to this
- * view, and estimates of what came after; estimates alone where it has not counted yet.
+ * view, and estimates of what came after; estimates alone if it has not counted yet.
  */
 function contextTokens(messages: readonly BaseMessage[], view: View, systemPrompt: string): number {
   for (let at = messages.length - 1; at >= view.since; at -= 1) {

@@ -6,7 +6,7 @@ import { tokenCountOf } from "../../store/messages/mirror-row.ts";
  * Where to cut messages so that those from there on have `keep` tokens at most: in front of a
  * user's message if one is near enough, so that whole exchanges are kept, else amid an exchange.
  * Never between a tool call and its result. The last message stays, with the call it answers,
- * however large. 0 where nothing can go.
+ * however large. 0 if nothing can go.
  */
 export function cutToFit(messages: readonly BaseMessage[], keep: number): number {
   const safe = safeCuts(messages);
@@ -15,12 +15,12 @@ export function cutToFit(messages: readonly BaseMessage[], keep: number): number
   return fitting.find((at) => messages[at]?.type === "human") ?? fitting[0] ?? safe.at(-1) ?? 0;
 }
 
-/** In front of the last exchange; 0 where there is none before it. */
+/** Before the last exchange; 0 if there is no earlier one. */
 export function cutToLastExchange(messages: readonly BaseMessage[]): number {
   return safeCuts(messages).findLast((at) => messages[at]?.type === "human") ?? 0;
 }
 
-/** Places in front of which no call waits for a result behind them, but the first; ascending. */
+/** Positions, except the first, before which every call has its result; ascending. */
 function safeCuts(messages: readonly BaseMessage[]): number[] {
   const safe: number[] = [];
   const unasked = new Set<string>();

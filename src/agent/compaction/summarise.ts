@@ -11,9 +11,9 @@ import type { Summary } from "./view.ts";
 
 export interface SummariseInput {
   readonly model: BaseChatModel;
-  /** The messages that the summary is to stand for, oldest first. */
+  /** The messages to summarise, oldest first. */
   readonly messages: readonly BaseMessage[];
-  /** The summary of what came before them; null where there is none. */
+  /** The summary of what came before them; null if there is none. */
   readonly before: string | null;
   /** Tokens that the model reads at most. */
   readonly window: number;
@@ -22,8 +22,8 @@ export interface SummariseInput {
 }
 
 /**
- * Of the window that a call gives to the conversation: prompt, summary so far and answer have room
- * as well. The second where our estimate of what fits into the first was wrong.
+ * The share of the window for the conversation: prompt, previous summary and answer need the rest.
+ * The second is for when the estimate of what fits was wrong.
  */
 const SHARES = [0.75, 0.3] as const;
 const SUMMARY_SHARE = 0.05;

@@ -32,13 +32,13 @@ export function summaryMessage({ text, kept_from, usage }: Summary): AIMessage {
 
 /** What the model is to see of a thread. */
 export interface View {
-  /** The last summary; null where there is none. */
+  /** The last summary; null if there is none. */
   readonly summary: BaseMessage | null;
   /** The last message of a user that `kept` has no more, where `kept` begins amid an exchange. */
   readonly request: BaseMessage | null;
-  /** The messages that stand for themselves, oldest first, without any summary. */
+  /** The messages that no summary covers, oldest first. */
   readonly kept: readonly BaseMessage[];
-  /** Place in the thread of the first message behind the summary; 0 where there is none. */
+  /** Position in the thread of the first message after the summary; 0 if there is none. */
   readonly since: number;
 }
 
@@ -68,7 +68,7 @@ export function sentMessages({ summary, request, kept }: View): readonly BaseMes
     return kept;
   }
   const parts = [
-    "The earlier part of this conversation was summarised to make room; what follows the summary is as it was said.",
+    "The earlier part of this conversation was summarised to make room; what follows the summary is verbatim.",
     `<summary>\n${summary.text}\n</summary>`,
     ...(request === null
       ? []

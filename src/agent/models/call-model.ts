@@ -49,7 +49,7 @@ export function createCallModel(options: CallModelOptions): CallModel {
       } catch (error) {
         signal?.throwIfAborted();
         const delayMs = retryDelay(error, attempt, models.retryDelayMs);
-        // the pieces of two attempts under one id could not be told apart
+        // the pieces of two attempts under one id could not be distinguished
         const isMixed = id === fixedId && options.hasText?.(id) === true;
         if (attempt > models.retries || delayMs === null || isMixed) {
           throw error;

@@ -54,7 +54,7 @@ function answerTo(messages: readonly BaseMessage[]): string {
     return demoSummary(messages.at(-1)?.text ?? "");
   }
   const texts = messages.filter((message) => message.type === "human").map(({ text }) => text);
-  // what was summarised was said before, too
+  // summarised messages count as well
   const said = texts.flatMap((text) => quotesIn(text) ?? [text]);
   const first = said.length === texts.length && messages.every(({ type }) => type !== "ai");
   return demoAnswer({ said, first });
@@ -125,9 +125,9 @@ function nameReply(earlier: readonly string[]): string {
   const at = earlier.findLastIndex((text) => nameIn(text) !== undefined);
   const name = nameIn(earlier[at] ?? "");
   if (name === undefined) {
-    return "You have not told me your name in this thread. Write “My name is …”.";
+    return "Your name was not mentioned in this thread. Write “My name is …”.";
   }
-  return `Your name is ${name}. You told me in message ${at + 1} of this thread.`;
+  return `Your name is ${name}. You wrote it in message ${at + 1} of this thread.`;
 }
 
 function nameIn(text: string): string | undefined {
@@ -165,7 +165,7 @@ function quote(text: string): string {
   return cut ? `“${start.slice(0, QUOTED).join("")}…”` : `“${start.join("")}”`;
 }
 
-/** Newest messages that a summary quotes: it has to be shorter than what it stands for. */
+/** Newest messages that a summary quotes: it has to be shorter than what it covers. */
 const SUMMARISED = 30;
 
 const TITLE = `${DEMO_LABEL} Summary. The user wrote:`;
@@ -177,7 +177,7 @@ function demoSummary(material: string): string {
   return [TITLE, ...quotes.slice(-SUMMARISED).map((quote) => `- ${quote}`)].join("\n");
 }
 
-/** What the user wrote by the demo's own summary in a text; null where there is none. */
+/** What the user wrote by the demo's own summary in a text; null if there is none. */
 function quotesIn(text: string): string[] | null {
   const start = text.indexOf(TITLE);
   if (start === -1) {

@@ -3,7 +3,9 @@ import type { Keyless } from "../../exchange/models/settings.ts";
 import { parseModelName, PROVIDER_LABELS } from "../../exchange/models/name.ts";
 import { readProviderError, type ProviderError } from "./provider-error.ts";
 
-/** Each cause in the order in which it is looked for, with its code and what to do about it. */
+/**
+ * The causes in the order in which they are checked, each with its code and what to do about it.
+ */
 interface Cause {
   readonly code: ErrorCode;
   readonly applies: (error: ProviderError) => boolean;
@@ -67,8 +69,8 @@ const CAUSES: readonly Cause[] = [
 /**
  * Turns what a provider's client threw into one sentence with what to do: `model_unauthorized`,
  * `model_unknown`, `model_unreachable`, `model_rate_limited`, `model_context_full`, else
- * `model_failed`. Only the status, the provider's own short codes and the kind of network fault are
- * told; its text is not, because providers quote keys and requests in it. A RepriseError passes
+ * `model_failed`. Only the status, the provider's short codes and the kind of network error are
+ * reported; its text is not, because providers quote keys and requests in it. A RepriseError passes
  * through. A call that the user stopped is not a failure: look at the signal first. How the message
  * gets its answer is for the front end to say.
  */

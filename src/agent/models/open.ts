@@ -5,7 +5,7 @@ import { type ModelSettings, modelSettings } from "../../exchange/models/setting
 import { receiveStreams } from "./receive-stream.ts";
 
 /**
- * The chat model behind `provider:model`, loading only that provider's client. Nothing is sent yet.
+ * The chat model of `provider:model`, loading only that provider's client. Nothing is sent yet.
  * It streams when it is streamed. The clients' own `streaming` option stays off: with it, openai's
  * client downloads a tokenizer from the network after every answer. Nothing is repeated: that is
  * for `createCallModel`.

@@ -1,6 +1,6 @@
-/** What can be told of a provider's failure without repeating any of its text. */
+/** What can be reported of a provider's failure without repeating any of its text. */
 export interface ProviderError {
-  /** HTTP status, or null where no answer came. */
+  /** HTTP status, or null if no answer came. */
   readonly status: number | null;
   /** The provider's own short code, such as `invalid_request_error`. */
   readonly type: string | null;

@@ -20,9 +20,10 @@ const FOLDER = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW
  * swapped for a link meanwhile leads nowhere. `path` is a real path; with `create`, missing folders
  * are made in the one that is held.
  *
- * On Linux names are looked up below `/proc/self/fd`, which is the open folder itself. Elsewhere Node.js
- * has no such way: each name is opened by its whole path and its real path is compared afterwards, so a
- * folder that is swapped and swapped back between two calls of the system is not noticed.
+ * On Linux names are looked up below `/proc/self/fd`, which is the open folder itself. Elsewhere
+ * Node.js has no such way: each name is opened by its whole path and its real path is compared
+ * afterwards, so a folder that is swapped and swapped back between two calls of the system is not
+ * noticed.
  */
 export async function holdFolder(
   root: string,
@@ -86,7 +87,7 @@ async function entrance(handle: FileHandle, place: string): Promise<string> {
   return (await descriptorPath(handle)) === null ? place : `/proc/self/fd/${handle.fd}`;
 }
 
-/** The real path of what is open; null if the system cannot tell it. */
+/** The real path of what is open; null if the system does not know it. */
 async function descriptorPath(handle: FileHandle): Promise<string | null> {
   return process.platform === "linux"
     ? readlink(`/proc/self/fd/${handle.fd}`).catch(() => null)

@@ -5,7 +5,7 @@ import { checkPath } from "./held-folder.ts";
 import type { ResolvedPath } from "./resolve-path.ts";
 import { refusal } from "./refusal.ts";
 
-/** Bytes looked at to tell text from anything else, as git does. */
+/** Bytes that are checked to recognise text, as git does. */
 const SNIFFED_BYTES = 8000;
 
 /**
@@ -38,7 +38,7 @@ export async function openFile(place: ResolvedPath): Promise<FileHandle> {
   }
 }
 
-/** True where the beginning holds a NUL byte, which text does not. */
+/** True if the beginning holds a NUL byte, which text does not. */
 export async function isBinary(file: FileHandle): Promise<boolean> {
   const { buffer, bytesRead } = await file.read(Buffer.alloc(SNIFFED_BYTES), 0, SNIFFED_BYTES, 0);
   return buffer.subarray(0, bytesRead).includes(0);

@@ -4,7 +4,7 @@ import { basename, dirname, join, sep } from "node:path";
 
 /**
  * The real path of a place that may not exist: of its nearest existing parent, and the rest. Null
- * where a link leads nowhere, because whoever creates its target decides where that is.
+ * for a link to nothing, because whoever creates its target decides where that is.
  */
 export async function realPath(path: string): Promise<string | null> {
   try {

@@ -17,7 +17,7 @@ export interface ResolvedPath {
   readonly path: string;
   /** The same, relative to the repository's top, with `/`; `.` for the top itself. */
   readonly shown: string;
-  /** Null where nothing is there yet. */
+  /** Null if nothing is there yet. */
   readonly stat: BigIntStats | null;
 }
 

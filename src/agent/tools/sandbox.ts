@@ -31,7 +31,7 @@ interface Guarded {
 /** SQLite keeps these beside a database. */
 const COMPANIONS = ["-wal", "-shm", "-journal"];
 
-/** Looks up where the repository and the protected paths really are, once for each call of a tool. */
+/** Resolves the real paths of the repository and the protected files, once for each tool call. */
 export async function resolveSandbox({
   repoPath,
   protectedPaths,
@@ -63,7 +63,7 @@ async function realRoot(repoPath: string): Promise<string> {
   try {
     return await realpath(repoPath);
   } catch (cause) {
-    const message = "the session's repository folder is not there; tell the user";
+    const message = "the session's repository folder does not exist; report this to the user";
     throw new RepriseError("invalid_request", message, { cause });
   }
 }

@@ -8,8 +8,8 @@ import { codeOf } from "./real-path.ts";
 const SYSTEM_FAULTS: Readonly<Record<string, string>> = {
   EACCES: "the system does not allow this; choose another path or ask the user",
   EPERM: "the system does not allow this; choose another path or ask the user",
-  EROFS: "the disk is read-only; tell the user",
-  ENOSPC: "the disk is full; tell the user",
+  EROFS: "the disk is read-only; report this to the user",
+  ENOSPC: "the disk is full; report this to the user",
   ENOENT: "there is no such file or folder",
   ENOTDIR: "a part of the path is a file, not a folder",
   EISDIR: "this is a folder; name a file",
@@ -23,8 +23,9 @@ export interface CallConfig {
 }
 
 /**
- * Makes a tool that throws nothing but LangGraph's interrupts: a failure is answered as text that begins with `Error:`, with the
- * status of an error, and what every answer holds can be stored (no NUL, no half character).
+ * Makes a tool that throws nothing but LangGraph's interrupts: a failure is answered as text that
+ * begins with `Error:`, with the status of an error, and what every answer holds can be stored (no
+ * NUL, no half character).
  */
 export function reportFailure<Input>(
   act: (input: Input) => Promise<string>,

@@ -5,7 +5,7 @@ import type { SandboxInput } from "./sandbox.ts";
 import { entriesIn } from "./held-folder.ts";
 import { type ResolvedPath, resolvePath } from "./resolve-path.ts";
 
-/** Entries that one walk looks at; a larger tree wants a narrower path. */
+/** Maximum of entries in one walk; a larger tree needs a narrower path. */
 export const MAX_WALKED = 50_000;
 
 /** Folders that hold nothing anybody wrote here. A path inside one can still be named. */
@@ -17,8 +17,9 @@ export interface WalkedFile {
 }
 
 /**
- * Every regular file below a folder, or the file itself, folder by folder, in the order of names. Links
- * are not followed, `.git` and `node_modules` are left out. Calls `full` once where it stopped early.
+ * Every regular file below a folder, or the file itself, folder by folder, in the order of names.
+ * Links are not followed, `.git` and `node_modules` are left out. Calls `full` once if it stopped
+ * early.
  */
 export async function* walkFiles(top: ResolvedPath, full: () => void): AsyncGenerator<WalkedFile> {
   if (top.stat?.isFile() === true) {
@@ -45,7 +46,7 @@ export async function* walkFiles(top: ResolvedPath, full: () => void): AsyncGene
   }
 }
 
-/** A walk checks each file again before it is told or opened: some are off limits. */
+/** A walk checks each file again before it is listed or opened: some are off limits. */
 export async function resolveWalked(
   bounds: SandboxInput,
   file: WalkedFile,

@@ -1,6 +1,6 @@
 import { DEMO_MODEL } from "./name.ts";
 
-/** What the models need from the environment. Addresses and keys are null where none is set. */
+/** What the models need from the environment. Addresses and keys are null if none is set. */
 export interface ModelConfig {
   /** The model for sessions and personas that name none. */
   readonly model: string | null;
@@ -15,7 +15,7 @@ export interface ModelConfig {
   readonly timeoutMs: number;
   /** How long a provider that has begun its answer may send nothing of it. */
   readonly idle: IdleLimits;
-  /** Tokens that every model is taken to read at most, as it was written; null where nobody says. */
+  /** Tokens that every model is taken to read at most, as it was written; null if it is not set. */
   readonly contextTokens: string | null;
 }
 
@@ -32,7 +32,7 @@ export interface ProviderConfig {
   readonly baseUrl: string | null;
 }
 
-/** Chosen where a key is set and no model: balanced models that both take tools and are current. */
+/** Used if a key is set and no model is named: current, balanced models that support tools. */
 const ANTHROPIC_DEFAULT = "anthropic:claude-sonnet-5";
 const OPENAI_DEFAULT = "openai:gpt-5.1";
 
@@ -63,8 +63,8 @@ export function modelConfig(env: Readonly<Record<string, string | undefined>>): 
 }
 
 /**
- * The model for whoever names none: REPRISE_MODEL, else Anthropic's or OpenAI's default where its
- * key is set (Anthropic first), else the offline demo.
+ * The model for whoever names none: REPRISE_MODEL, else Anthropic's or OpenAI's default if its key
+ * is set (Anthropic first), else the offline demo.
  */
 export function defaultModel(config: ModelConfig): string {
   if (config.model !== null) {

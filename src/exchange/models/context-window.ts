@@ -15,9 +15,10 @@ const UNKNOWN_TOKENS = 32_768;
 const DEMO_TOKENS = 1_000_000;
 
 /**
- * Input tokens by the beginning of the name, longest first where one begins another. From the
- * profiles in @langchain/anthropic 1.5.11 and @langchain/openai 1.5.8 (themselves from models.dev);
- * Claude 4 and 4.5 stay at 200,000, because their million needs a beta header that is not sent.
+ * Input tokens by the beginning of the name, longest first if one is the beginning of another. From
+ * the profiles in @langchain/anthropic 1.5.11 and @langchain/openai 1.5.8 (themselves from
+ * models.dev); Claude 4 and 4.5 stay at 200,000, because their million needs a beta header that is
+ * not sent.
  */
 const FAMILIES: readonly (readonly [string, number])[] = [
   ["claude-opus-4-6", 1_000_000],
@@ -52,7 +53,7 @@ const LEAST_TOKENS = 1000;
 
 /**
  * As `contextWindow`, or what REPRISE_CONTEXT_TOKENS says of every model. Throws `config_invalid`
- * where that is no whole number of 1,000 or more.
+ * unless that is a whole number of 1,000 or more.
  */
 export function windowOf(input: { readonly name: string; readonly config: ModelConfig }): number {
   const { contextTokens } = input.config;
@@ -70,8 +71,8 @@ export function windowOf(input: { readonly name: string; readonly config: ModelC
 }
 
 /**
- * Tokens that a model reads at most, history and prompt together; a careful guess where the model
- * is not known. Throws `model_unknown` for what is no model name.
+ * Tokens that a model reads at most, history and prompt together; a careful guess if the model is
+ * unknown. Throws `model_unknown` for what is no model name.
  */
 export function contextWindow(name: string): number {
   const { provider, model } = parseModelName(name);

@@ -36,7 +36,7 @@ const BASE_URLS: Readonly<Record<Exclude<Provider, "demo">, string>> = {
 
 /**
  * The settings of the model `provider:model`: all that can be refused before anything is sent. A
- * server of one's own (`baseUrl`) needs no key.
+ * custom server (`baseUrl`) needs no key.
  *
  * Error codes: `model_unknown`, `model_key_missing`, `config_invalid` for an unusable variable.
  */

@@ -18,7 +18,7 @@ export interface PersonaFolder {
   readonly path: string;
   /** How its files are named to a person. */
   readonly shown: string;
-  /** Its files must really lie inside this folder; null where links may lead anywhere. */
+  /** Its files must really lie inside this folder; null if links may lead anywhere. */
   readonly within: string | null;
   /** Written for other programs too: what only they know is left out instead of refused. */
   readonly foreign: boolean;

@@ -9,7 +9,7 @@ export interface FrontMatter {
   readonly body: string;
 }
 
-/** A value of the front matter and the line in the file where it stands. */
+/** A value of the front matter and its line in the file. */
 export interface Field {
   readonly value: unknown;
   readonly line: number;

@@ -6,7 +6,7 @@ import { type PersonaFolder, type PersonaFolders, personaFolders } from "./folde
 import { PersonaFault } from "./persona-fault.ts";
 import { readPersona } from "./read.ts";
 
-/** Files that one folder may hold; the rest is not looked at. */
+/** Maximum of files in one folder; the rest is not read. */
 const MAX_FILES = 200;
 
 type SurveyInput = PersonaFolders & { readonly repoPath: string | null };
@@ -20,7 +20,7 @@ export interface PersonaSurvey {
 
 /**
  * All personas of the places, those of the repository only if it is trusted. A file that cannot be
- * used is listed with its fault and hides no other one. Never throws.
+ * used is listed with its error and hides no other one. Never throws.
  */
 export async function surveyPersonas(input: SurveyInput): Promise<PersonaSurvey> {
   const used = new Map<string, PersonaEntry>();

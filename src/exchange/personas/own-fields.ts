@@ -18,7 +18,7 @@ const FIELDS = ["name", "description", "model", "tools"];
 const TOOL_NAMES: readonly string[] = AGENT_TOOLS.map(({ name }) => name);
 
 /**
- * Front matter written for Reprise. Whatever it does not know is a fault: a `tool:` or a
+ * Front matter written for Reprise. An unknown field is an error: a `tool:` or a
  * `read_fiel` that went unnoticed would give an agent other tools than its author meant.
  */
 export function ownFields(yaml: string): PersonaFields {

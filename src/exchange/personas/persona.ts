@@ -1,13 +1,13 @@
 /** Who answers in sessions that name nobody. */
 export const DEFAULT_PERSONA = "assistant";
 
-/** Where a persona was found, in the order in which they are looked for. */
+/** Where a persona was found, in search order. */
 export type PersonaSource = "repository" | "user" | "built-in";
 
 /** A named role: a prompt, a model, a set of tools. */
 export interface Persona {
   readonly name: string;
-  /** One line for whoever chooses; empty where the file has none. */
+  /** One line for the person who chooses; empty if the file has none. */
   readonly description: string;
   /** `provider:model`, or null for the session's or the default one. */
   readonly model: string | null;

@@ -15,7 +15,7 @@ const MAX_BYTES = 256 * 1024;
 const NAME = /^[a-zA-Z0-9][a-zA-Z0-9_-]{0,63}$/;
 
 const UNUSABLE: Readonly<Record<Unusable, string>> = {
-  missing: "the file is a link that leads nowhere; remove it or mend the link",
+  missing: "the file is a broken link; remove or fix it",
   not_a_file: "this is no file; remove it or give it another name",
   outside: "the file is a link that leads out of the repository; copy the file instead",
   unreadable: "the file cannot be read; check its permissions",

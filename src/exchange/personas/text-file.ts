@@ -8,7 +8,7 @@ export type Unusable = "missing" | "not_a_file" | "outside" | "unreadable";
 export interface FileStart {
   /** The first bytes, at most as many as were asked for. */
   readonly bytes: Buffer;
-  /** True where the file goes on. */
+  /** True if the file continues. */
   readonly cut: boolean;
 }
 

@@ -25,12 +25,12 @@ describe("the demo's answer", () => {
     ["my name is Ada. No, my name is Grace", "Grace"],
   ])("knows the name from %j", (text, name) => {
     expect(say(text, "and more", "What is my name?")).toBe(
-      `[demo] Your name is ${name}. You told me in message 1 of this thread.`,
+      `[demo] Your name is ${name}. You wrote it in message 1 of this thread.`,
     );
   });
 
   it("says that it does not know the name if there was none", () => {
-    expect(say("hello", "what's my name")).toContain("have not told me");
+    expect(say("hello", "what's my name")).toContain("was not mentioned");
   });
 
   it("lists the last ten messages, and how many more there were", () => {

@@ -219,7 +219,7 @@ describe("listPersonas", () => {
       far: "ok",
       in: "ok",
       inner: "ok",
-      lost: expect.stringContaining("leads nowhere"),
+      lost: expect.stringContaining("broken link"),
       out: expect.stringContaining("leads out of the repository"),
       pipe: expect.stringContaining("no file"),
     });
