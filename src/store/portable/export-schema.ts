@@ -103,6 +103,14 @@ const PortableMessage = Type.Object(
 );
 export type PortableMessage = Static<typeof PortableMessage>;
 
+type SessionColumn = Exclude<keyof PortableSession, "failure" | "changes">;
+
+/** The columns that an export has, in its order; `failure` and `changes` are made of others. */
+export const SESSION_COLUMNS = Object.keys(PortableSession.properties).filter(
+  (name) => name !== "failure" && name !== "changes",
+) as SessionColumn[];
+export const MESSAGE_COLUMNS = Object.keys(PortableMessage.properties) as (keyof PortableMessage)[];
+
 /** A StoredValue (`checkpoints/value.ts`) in which places stand for ids; `relocate` reads it. */
 const value = () => Type.Unknown();
 

@@ -2,11 +2,13 @@ import type { ToolCall } from "../../core/sessions.ts";
 import { RepriseError } from "../../core/errors.ts";
 import { FAILURE_COLUMNS, failureOf } from "../sessions/failures.ts";
 import type { Operation, Tx } from "../store.ts";
-import type {
-  PortableChange,
-  PortableMessage,
-  PortableSession,
-  SessionTree,
+import {
+  MESSAGE_COLUMNS,
+  type PortableChange,
+  type PortableMessage,
+  type PortableSession,
+  SESSION_COLUMNS,
+  type SessionTree,
 } from "./export-schema.ts";
 import { portableOrigin } from "./portable-origin.ts";
 import { readThreads } from "./read-thread.ts";
@@ -50,35 +52,8 @@ async function readTree(tx: Tx, id: string): Promise<SessionTree> {
 async function readPortableSession(tx: Tx, id: string): Promise<PortableSession> {
   const row = await tx.db
     .selectFrom("sessions")
-    .select([
-      "id",
-      "state",
-      "persona_name",
-      "model",
-      "repo_path",
-      "project_key",
-      "title",
-      "plan_mode",
-      "parent_session_id",
-      "parent_call_id",
-      "depth",
-      "total_input_tokens",
-      "total_output_tokens",
-      "thread_suffix",
-      "last_seq",
-      "cleared_seq",
-      "created_at",
-      "last_message_at",
-      "ended_at",
-      "origin",
-      "authenticated",
-      "accepted_at",
-      "chosen",
-      "create_key",
-      "create_request",
-      "input_tokens_ahead",
-      ...FAILURE_COLUMNS,
-    ])
+    .select(SESSION_COLUMNS)
+    .select(FAILURE_COLUMNS)
     .where("id", "=", id)
     .executeTakeFirst();
   if (row === undefined) {
@@ -119,22 +94,7 @@ async function readChanges(tx: Tx, sessionId: string): Promise<PortableChange[]>
 async function readPortableMessages(tx: Tx, sessionId: string): Promise<PortableMessage[]> {
   const rows = await tx.db
     .selectFrom("messages")
-    .select([
-      "seq",
-      "message_id",
-      "role",
-      "content",
-      "tool_calls",
-      "token_count",
-      "is_summary",
-      "archived",
-      "ts",
-      "checkpointed",
-      "idempotency_key",
-      "origin",
-      "authenticated",
-      "accepted_at",
-    ])
+    .select(MESSAGE_COLUMNS)
     .where("session_id", "=", sessionId)
     .orderBy("seq")
     .execute();
