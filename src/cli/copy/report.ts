@@ -1,6 +1,6 @@
 import type { CopyProgress, CopyReport } from "../../store/portable/copy-store.ts";
 import type { ReadOnlyStore, Store } from "../../store/store.ts";
-import type { Counts } from "../../store/portable/counts.ts";
+import type { Counts } from "../../store/portable/copy-session.ts";
 import { type CliContext, noticeLine, printJson, printLine } from "../context.ts";
 import { plural } from "../plural.ts";
 

@@ -7,7 +7,7 @@ import { resolveSession } from "../../store/sessions/read.ts";
 import type { Store } from "../../store/store.ts";
 import { sessionsOf, type SessionTree } from "../../store/portable/export-schema.ts";
 import { readSessionTree } from "../../store/portable/read-tree.ts";
-import { exportText } from "../../store/portable/serialize.ts";
+import { exportText } from "../../store/portable/export-text.ts";
 import { inconsistencyOf } from "../../store/portable/consistency.ts";
 import { firstDifference } from "../../store/verify/verify-session.ts";
 import { type CliContext, noticeLine } from "../context.ts";

@@ -1,12 +1,12 @@
 import { RepriseError } from "../../core/errors.ts";
 import { isStorableText } from "../../core/text.ts";
-import type { ReadOnlyStore, Store } from "../store.ts";
-import { checksumOf } from "./checksum.ts";
-import { copyTree } from "./copy-tree.ts";
-import { type Counts, countsOf } from "./counts.ts";
-import { type SessionTree, sessionsOf } from "./export-schema.ts";
-import { type Mark, readWatchedTree } from "./read-watched-tree.ts";
 import { isGone, type LeaseOwner } from "../leases/this-process.ts";
+import type { ReadOnlyStore, Store, Operation } from "../store.ts";
+import { checksumOf } from "./export-text.ts";
+import { type SessionTree, sessionsOf } from "./export-schema.ts";
+import { readSessionTree } from "./read-tree.ts";
+import { type Mark, readWatchedTree } from "./read-watched-tree.ts";
+import { writeTree } from "./write-tree.ts";
 
 export interface CopySession {
   readonly source: ReadOnlyStore;
@@ -63,4 +63,78 @@ function refuseUnstorable(tree: SessionTree): void {
       );
     }
   }
+}
+
+export interface CopyTree {
+  /** One that `readWatchedTree` gave: a session that is nobody's sub-agent. */
+  readonly tree: SessionTree;
+  /** Its `checksumOf`. */
+  readonly sha256: string;
+}
+
+/**
+ * Stores a session as it is elsewhere, with its sub-agents, reads all of it again in the same
+ * transaction and keeps it only if that has the same checksum. One that is there already with the
+ * same checksum is left alone: `present`.
+ *
+ * Error codes: `session_exists` where one that differs has the id of one of them; `internal` where
+ * the database gives back something else than it was given.
+ */
+const copyTree: Operation<CopyTree, "copied" | "present"> = async (tx, { tree, sha256 }) => {
+  const { id } = tree.session;
+  const found = await tx.db
+    .selectFrom("sessions")
+    .select("id")
+    .where("id", "=", id)
+    .executeTakeFirst();
+  if (found !== undefined) {
+    if (checksumOf(await readSessionTree(tx, { id })) === sha256) {
+      return "present";
+    }
+    throw new RepriseError(
+      "session_exists",
+      "The target has another session under this id, or has gone on with it, so it was left as it is; delete it there if the source's is the right one, and copy again.",
+    );
+  }
+  await writeTree(tx, tree);
+  if (checksumOf(await readSessionTree(tx, { id })) !== sha256) {
+    throw new RepriseError(
+      "internal",
+      "The target gives this session back otherwise than it was given it, so nothing of it was kept there; report it.",
+    );
+  }
+  return "copied";
+};
+
+/** How much of each kind. */
+export interface Counts {
+  readonly sessions: number;
+  readonly messages: number;
+  readonly threads: number;
+  readonly checkpoints: number;
+}
+
+export const NOTHING: Counts = { sessions: 0, messages: 0, threads: 0, checkpoints: 0 };
+
+/** What a session and its sub-agents have. */
+function countsOf(tree: SessionTree): Counts {
+  return [...sessionsOf(tree)].reduce(
+    (counts, { messages, threads }) =>
+      sumOf(counts, {
+        sessions: 1,
+        messages: messages.length,
+        threads: threads.length,
+        checkpoints: threads.reduce((sum, { checkpoints }) => sum + checkpoints.length, 0),
+      }),
+    NOTHING,
+  );
+}
+
+export function sumOf(one: Counts, other: Counts): Counts {
+  return {
+    sessions: one.sessions + other.sessions,
+    messages: one.messages + other.messages,
+    threads: one.threads + other.threads,
+    checkpoints: one.checkpoints + other.checkpoints,
+  };
 }

@@ -3,7 +3,7 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import { type Fault, RepriseError } from "../../core/errors.ts";
 import { faultsOf } from "../../core/schema-errors.ts";
 import { isStorableText } from "../../core/text.ts";
-import { checksumOf } from "./checksum.ts";
+import { checksumOf } from "./export-text.ts";
 import { FORMAT, SessionExport, type SessionTree, SessionTreeSchema } from "./export-schema.ts";
 import { inconsistencyOf } from "./consistency.ts";
 

@@ -7,7 +7,7 @@ import { readFailures } from "../../../src/store/sessions/failures.ts";
 import { readSession } from "../../../src/store/sessions/read.ts";
 import { parseExport } from "../../../src/store/portable/parse.ts";
 import { readSessionTree } from "../../../src/store/portable/read-tree.ts";
-import { exportText } from "../../../src/store/portable/serialize.ts";
+import { exportText } from "../../../src/store/portable/export-text.ts";
 import { writeSessionTree } from "../../../src/store/portable/write-tree.ts";
 import { deleteSessionTree } from "../../../src/store/sessions/delete-tree.ts";
 import { type Bench, openBench } from "../../helpers/exchanger.ts";

@@ -3,7 +3,7 @@ import { sql } from "kysely";
 import type { ReadOnlyStore } from "../../../src/store/store.ts";
 import { readSessionIds } from "../../../src/store/verify/verify-session.ts";
 import { readSessionTree } from "../../../src/store/portable/read-tree.ts";
-import { exportText } from "../../../src/store/portable/serialize.ts";
+import { exportText } from "../../../src/store/portable/export-text.ts";
 
 type Readable = Pick<ReadOnlyStore, "read">;
 

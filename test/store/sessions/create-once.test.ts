@@ -5,7 +5,7 @@ import { deleteSessionTree } from "../../../src/store/sessions/delete-tree.ts";
 import { withNewIds } from "../../../src/store/portable/new-ids.ts";
 import { parseExport } from "../../../src/store/portable/parse.ts";
 import { readSessionTree } from "../../../src/store/portable/read-tree.ts";
-import { exportText } from "../../../src/store/portable/serialize.ts";
+import { exportText } from "../../../src/store/portable/export-text.ts";
 import { writeSessionTree } from "../../../src/store/portable/write-tree.ts";
 import { describeEngines, execute, openFresh } from "../../helpers/engines.ts";
 

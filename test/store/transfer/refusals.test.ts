@@ -5,7 +5,7 @@ import { isRepriseError } from "../../../src/core/errors.ts";
 import type { SessionTree } from "../../../src/store/portable/export-schema.ts";
 import { parseExport } from "../../../src/store/portable/parse.ts";
 import { readSessionTree } from "../../../src/store/portable/read-tree.ts";
-import { exportText } from "../../../src/store/portable/serialize.ts";
+import { exportText } from "../../../src/store/portable/export-text.ts";
 import { openSqliteStore } from "../../../src/store/engines/sqlite/open.ts";
 import { testSize } from "../../helpers/size.ts";
 import { makeFolder } from "../../helpers/temp.ts";

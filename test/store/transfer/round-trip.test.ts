@@ -4,7 +4,6 @@ import { expect, it } from "vitest";
 import { importTree } from "../../../src/store/portable/import-tree.ts";
 import { readSession } from "../../../src/store/sessions/read.ts";
 import { readWaiting } from "../../../src/store/sessions/waiting.ts";
-import { checksumOf } from "../../../src/store/portable/checksum.ts";
 import { deleteSessionTree } from "../../../src/store/sessions/delete-tree.ts";
 import {
   SessionExport,
@@ -14,7 +13,7 @@ import {
 import { withNewIds } from "../../../src/store/portable/new-ids.ts";
 import { parseExport } from "../../../src/store/portable/parse.ts";
 import { readSessionTree } from "../../../src/store/portable/read-tree.ts";
-import { exportText } from "../../../src/store/portable/serialize.ts";
+import { checksumOf, exportText } from "../../../src/store/portable/export-text.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { writeSessionTree } from "../../../src/store/portable/write-tree.ts";
 import { describeEngines, openFresh } from "../../helpers/engines.ts";
