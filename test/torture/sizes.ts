@@ -25,7 +25,7 @@ export const SIZED_TESTS = {
   benches: {
     what: "Benches at a small scale, so that each still measures: benches",
     files: ["test/bench/benches.test.ts"],
-    test: 1,
+    test: 0,
     short: 100,
     long: 100,
   },
@@ -141,7 +141,7 @@ export const SIZED_TESTS = {
   nodes: {
     what: "64 writers and 4 readers on two services and one PostgreSQL: messages of each writer",
     files: ["test/store/postgres/services.test.ts"],
-    test: 2,
+    test: 0,
     short: 10,
     long: 200,
   },
@@ -155,7 +155,7 @@ export const SIZED_TESTS = {
   "power-loss": {
     what: "A killed process's files, damaged at random positions and opened again: images for each kind of history",
     files: ["test/store/crash/power-loss.test.ts"],
-    test: 40,
+    test: 20,
     short: 500,
     long: 5000,
   },
@@ -215,7 +215,7 @@ export const SIZED_TESTS = {
   transfer: {
     what: "Random sessions that are exported and imported, and exports that are cut or changed",
     files: ["test/store/transfer/refusals.test.ts", "test/store/transfer/round-trip.test.ts"],
-    test: 3,
+    test: 2,
     short: 12,
     long: 200,
   },
