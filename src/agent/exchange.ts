@@ -30,6 +30,7 @@ import { chosenModel } from "../exchange/models/choose.ts";
 import { modelSettings } from "../exchange/models/settings.ts";
 import { createCallModel } from "./models/call-model.ts";
 import { openModel } from "./models/open.ts";
+import { createPersonaCache } from "../exchange/personas/persona-cache.ts";
 import { loadPersona } from "../exchange/personas/load.ts";
 import { DEFAULT_PERSONA } from "../exchange/personas/persona.ts";
 import { repoInstructions } from "../exchange/personas/repo-instructions.ts";
@@ -37,7 +38,8 @@ import { workFolder } from "../exchange/trust/wide-folder.ts";
 import { isGone } from "../store/leases/this-process.ts";
 
 /** Carries out exchanges, one at a time; the checkpoint store stays open between them. */
-export function createExchanger(options: AgentOptions): Exchanger {
+export function createExchanger(given: AgentOptions): Exchanger {
+  const options = { ...given, personas: { cache: createPersonaCache(), ...given.personas } };
   const known = createCheckpointSaver({ store: options.store });
   const { unreturned = new Set<string>() } = options;
 

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 
 import type { TrustSource } from "../trust/trust.ts";
+import type { PersonaCache } from "./persona-cache.ts";
 import type { PersonaSource } from "./persona.ts";
 
 /** The folders outside the repository that hold personas, which need not exist, and who is trusted. */
@@ -11,6 +12,8 @@ export interface PersonaFolders {
   readonly builtinDir: string;
   /** Decides whether the files of a repository are used. */
   readonly trust: TrustSource;
+  /** Without it, every file is read and parsed each time. */
+  readonly cache?: PersonaCache;
 }
 
 export interface PersonaFolder {

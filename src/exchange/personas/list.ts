@@ -1,8 +1,10 @@
 import { readdir } from "node:fs/promises";
+import { join } from "node:path";
 
 import { isTrusted } from "../trust/trust.ts";
 import { isBroken, type PersonaEntry } from "./persona.ts";
 import { type PersonaFolder, type PersonaFolders, personaFolders } from "./folders.ts";
+import type { PersonaCache } from "./persona-cache.ts";
 import { PersonaFault } from "./persona-fault.ts";
 import { readPersona } from "./read.ts";
 
@@ -28,7 +30,7 @@ export async function surveyPersonas(input: SurveyInput): Promise<PersonaSurvey>
   let trusted: boolean | null = null;
   for (const folder of personaFolders(input)) {
     const { within } = folder;
-    for (const entry of await entriesOf(folder)) {
+    for (const entry of await entriesOf(folder, input.cache)) {
       const isUsed = within === null || (trusted ??= await isTrusted(input.trust, within));
       const byName = isUsed ? used : withheld;
       if (!byName.has(entry.name)) {
@@ -49,9 +51,12 @@ function sorted(byName: ReadonlyMap<string, PersonaEntry>): PersonaEntry[] {
 }
 
 /** Good ones first: a broken file whose name another file claims must not hide it. */
-async function entriesOf(folder: PersonaFolder): Promise<PersonaEntry[]> {
+async function entriesOf(
+  folder: PersonaFolder,
+  cache: PersonaCache | undefined,
+): Promise<PersonaEntry[]> {
   const files = await fileNames(folder);
-  const entries = await Promise.all(files.map((file) => entryOf(folder, file)));
+  const entries = await Promise.all(files.map((file) => entryOf(folder, file, cache)));
   return entries.sort((a, b) => Number(isBroken(a)) - Number(isBroken(b)));
 }
 
@@ -63,9 +68,15 @@ async function fileNames({ path }: PersonaFolder): Promise<string[]> {
     .slice(0, MAX_FILES);
 }
 
-async function entryOf(folder: PersonaFolder, file: string): Promise<PersonaEntry> {
+async function entryOf(
+  folder: PersonaFolder,
+  file: string,
+  cache: PersonaCache | undefined,
+): Promise<PersonaEntry> {
+  const key = JSON.stringify([folder, file]);
+  const parse = () => readPersona(folder, file);
   try {
-    return await readPersona(folder, file);
+    return await (cache?.read({ key, path: join(folder.path, file) }, parse) ?? parse());
   } catch (error) {
     if (!(error instanceof PersonaFault)) {
       throw error;

@@ -44,7 +44,7 @@ export async function readStart(input: {
 }
 
 async function readBytes(file: FileHandle, maxBytes: number): Promise<FileStart> {
-  const buffer = Buffer.alloc(maxBytes + 1);
+  const buffer = Buffer.allocUnsafe(maxBytes + 1);
   let length = 0;
   while (length < buffer.length) {
     const { bytesRead } = await file.read(buffer, length, buffer.length - length, length);

@@ -44,9 +44,15 @@ export function isGone(owner: LeaseOwner): boolean {
  */
 function machineName(): string {
   try {
-    const boot = readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim();
-    return `${boot} ${readlinkSync("/proc/self/ns/pid")}`;
+    return (machine ??= `${bootId()} ${readlinkSync("/proc/self/ns/pid")}`);
   } catch {
     return "";
   }
+}
+
+/** Stays the same as long as the process runs. */
+let machine: string | null = null;
+
+function bootId(): string {
+  return readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim();
 }
