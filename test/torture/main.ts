@@ -78,7 +78,9 @@ async function runAll(
   const level = short ? "short" : "long";
   const files = names.flatMap((name) => TESTS[name]?.files ?? []);
   if (files.length > 0) {
-    await runLongTests({ ...options, level, files: [...new Set(files)] });
+    // all that PostgreSQL has of them comes below
+    const project = names.includes(POSTGRES) ? ({ project: "sqlite" } as const) : {};
+    await runLongTests({ ...options, ...project, level, files: [...new Set(files)] });
   }
   if (names.includes(POSTGRES)) {
     await runLongTests({ ...options, level, files: [], project: "postgres" });
