@@ -1,8 +1,8 @@
 import type { WhenBusy } from "../exchange/lease-holder.ts";
 import { parseModelName } from "../exchange/models/name.ts";
-import { RepriseError } from "../core/errors.ts";
 import type { ChosenBy } from "../store/sessions/choose.ts";
 import type { CliContext } from "./context.ts";
+import { wrongUsage } from "./wrong-usage.ts";
 
 /** The options of a conversation, as commander reads them. */
 export interface ChatOptions {
@@ -23,31 +23,33 @@ export interface ChatOptions {
   readonly "json=events"?: true;
 }
 
-/**
- * An option of its own, because `--json` takes no value: what follows it may be an argument. Commander
- * takes the name as it is.
- */
+/** A separate option, because `--json` takes no value: the word after it may be an argument. */
 export const EVENTS_OPTION = "--json=events";
 
 /** Error codes: `invalid_usage`, `model_unknown`. */
 export function refuseBadOptions(options: ChatOptions): void {
   for (const name of ["session", "persona", "model", "repo", "prompt"] as const) {
     if (options[name]?.trim() === "") {
-      throw new RepriseError("invalid_usage", `--${name} needs a value.`);
+      throw wrongUsage(`--${name} needs a value.`);
     }
   }
-  if (options.continue === true && options.session !== undefined) {
-    throw new RepriseError("invalid_usage", "Use either --session or --continue, not both.");
-  }
-  if (options.any === true && options.continue !== true) {
-    throw new RepriseError("invalid_usage", "--any goes with --continue.");
-  }
-  if (options.wait === true && options.takeOver === true) {
-    throw new RepriseError("invalid_usage", "Use either --wait or --take-over, not both.");
-  }
-  if (options.continueExchange === true) {
-    refuseBadContinue(options);
-  }
+  const { session, prompt, continueExchange } = options;
+  const goesOn = options.continue === true;
+  const resumes = continueExchange === true;
+  refuseIf(goesOn && session !== undefined, "Use either --session or --continue, not both.");
+  refuseIf(options.any === true && !goesOn, "--any needs --continue.");
+  refuseIf(
+    options.wait === true && options.takeOver === true,
+    "Use either --wait or --take-over, not both.",
+  );
+  refuseIf(
+    resumes && !goesOn && session === undefined,
+    "--continue-exchange needs a session; name it with --session or --continue.",
+  );
+  refuseIf(
+    resumes && prompt !== undefined,
+    "Use -p (a new message) or --continue-exchange (resume the interrupted exchange), not both.",
+  );
   if (options.model !== undefined) {
     parseModelName(options.model);
   }
@@ -67,17 +69,8 @@ export function whenBusy(options: ChatOptions): WhenBusy {
   return options.takeOver === true ? "take_over" : "refuse";
 }
 
-function refuseBadContinue(options: ChatOptions): void {
-  if (options.session === undefined && options.continue !== true) {
-    throw new RepriseError(
-      "invalid_usage",
-      "--continue-exchange needs a session; name it with --session or --continue.",
-    );
-  }
-  if (options.prompt !== undefined) {
-    throw new RepriseError(
-      "invalid_usage",
-      "Use -p (a new message) or --continue-exchange (resume the interrupted exchange), not both.",
-    );
+function refuseIf(wrong: boolean, sentence: string): void {
+  if (wrong) {
+    throw wrongUsage(sentence);
   }
 }

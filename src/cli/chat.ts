@@ -1,9 +1,8 @@
-import { isAbsolute, resolve, sep } from "node:path";
+import { resolve } from "node:path";
 
 import type { Command } from "commander";
 
 import { workFolder } from "../exchange/trust/wide-folder.ts";
-import { RepriseError } from "../core/errors.ts";
 import { oneLine } from "../core/terminal-text.ts";
 import { failureLine } from "../store/sessions/failures.ts";
 import { readSession } from "../store/sessions/read.ts";
@@ -22,12 +21,13 @@ import { runLines } from "./interactive/lines.ts";
 import { sendOnce } from "./interactive/send.ts";
 import { showFailure } from "./interactive/show-failure.ts";
 import { failuresOf } from "./last-exchange.ts";
-import { callerOf } from "./new-session.ts";
+import { callerOf, folderOfPerson } from "./new-session.ts";
 import { isOwnChoice } from "./own-choice.ts";
 import { promptText } from "./prompt-text.ts";
 import { resumeCommand } from "./resume-command.ts";
 import { enterFolder } from "./trust/enter-folder.ts";
 import { whoAnswers } from "./who-answers.ts";
+import { wrongUsage } from "./wrong-usage.ts";
 
 /** `reprise`: one exchange with `-p`, else a session line by line until its input ends. */
 export async function chatAction(
@@ -36,10 +36,7 @@ export async function chatAction(
   options: ChatOptions,
 ): Promise<void> {
   if (program.args.length > 0) {
-    throw new RepriseError(
-      "invalid_usage",
-      "There is no such command; see `reprise --help`, and send a message with -p.",
-    );
+    throw wrongUsage("There is no such command; see `reprise --help`, and send a message with -p.");
   }
   refuseBadOptions(options);
   await using store = await openStore(cli, program);
@@ -113,15 +110,6 @@ function consentOf(cli: CliContext, options: ChatOptions): Consent {
         ? resolve(cli.cwd, options.repo)
         : null,
   };
-}
-
-/** Where the person is: `--repo`, else the working folder, whatever folder the session names. */
-function folderOfPerson({ cwd }: CliContext, { repo }: ChatOptions): string {
-  if (repo === undefined) {
-    return cwd;
-  }
-  // not joined, which would resolve `..` after a link by name
-  return isAbsolute(repo) ? repo : `${cwd}${sep}${repo}`;
 }
 
 function sessionOf(chosen: SelectedSession) {

@@ -13,10 +13,18 @@ export async function namedCommands(cli: CliContext, table: CommandTable): Promi
   return load(cli, table, asksForHelp(cli.args) ? Object.keys(table) : named);
 }
 
-/** The same for a group, which needs one: all of them if no argument names one. */
-export async function groupCommands(cli: CliContext, table: CommandTable): Promise<Command[]> {
-  const commands = await namedCommands(cli, table);
-  return commands.length > 0 ? commands : load(cli, table, Object.keys(table));
+/** Adds the same to a group, which needs one: all of them if no argument names one. */
+export async function addCommands(
+  group: Command,
+  cli: CliContext,
+  table: CommandTable,
+): Promise<Command> {
+  const named = await namedCommands(cli, table);
+  const commands = named.length > 0 ? named : await load(cli, table, Object.keys(table));
+  for (const command of commands) {
+    group.addCommand(command);
+  }
+  return group;
 }
 
 function asksForHelp(args: readonly string[]): boolean {

@@ -11,6 +11,7 @@ import { packageFile } from "../core/package-file.ts";
 import type { Store } from "../store/store.ts";
 import { isPostgres } from "../store/location.ts";
 import type { CliContext } from "./context.ts";
+import { wrongUsage } from "./wrong-usage.ts";
 
 /**
  * Folders of one user, after the XDG Base Directory Specification; null if the environment names
@@ -79,7 +80,7 @@ export function trustSource(cli: CliContext): TrustSource {
 export function databaseLocation(cli: CliContext, option: string | undefined): string {
   const named = option?.trim() ?? (cli.env["REPRISE_DATABASE"]?.trim() || locationInFile(cli));
   if (option !== undefined && named === "") {
-    throw new RepriseError("invalid_usage", "--database needs a file or a postgres:// address.");
+    throw wrongUsage("--database needs a file or a postgres:// address.");
   }
   if (named === undefined || named === "") {
     const { data } = userFolders(cli);

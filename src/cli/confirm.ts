@@ -1,7 +1,7 @@
-import { RepriseError } from "../core/errors.ts";
 import { ask } from "./ask.ts";
 import type { CliContext } from "./context.ts";
 import { readDry } from "./read-dry.ts";
+import { wrongUsage } from "./wrong-usage.ts";
 
 /**
  * Asks before something that cannot be undone. Only `y` or `yes` is a yes.
@@ -10,10 +10,7 @@ import { readDry } from "./read-dry.ts";
  */
 export async function confirm(cli: CliContext, question: string): Promise<boolean> {
   if (cli.stdin.isTTY !== true) {
-    throw new RepriseError(
-      "invalid_usage",
-      "Nothing was deleted: without a terminal to ask on, this needs --yes.",
-    );
+    throw wrongUsage("Nothing was deleted: without a terminal to ask on, this needs --yes.");
   }
   const answer = await ask(cli, { question: `${question} [y/N] `, on: cli.stderr });
   await readDry(cli.stdin);

@@ -57,6 +57,12 @@ export function printLine(cli: CliContext, line: string): void {
   cli.stdout.print(`${line}\n`);
 }
 
+export function printLines(cli: CliContext, lines: Iterable<string>): void {
+  for (const line of lines) {
+    printLine(cli, line);
+  }
+}
+
 /** Writes a value as JSON to standard output: on one line, or indented by so many spaces. */
 export function printJson(cli: CliContext, value: unknown, indent?: number): void {
   cli.stdout.printJson(`${JSON.stringify(value, null, indent)}\n`);

@@ -1,6 +1,5 @@
 import { Command } from "commander";
 
-import { RepriseError } from "../core/errors.ts";
 import type { ReadOnlyStore, Store } from "../store/store.ts";
 import type { CopyReport } from "../store/portable/copy-store.ts";
 import { databaseLocation, resolveLocation } from "./config.ts";
@@ -9,6 +8,7 @@ import { openPair, type CopyLocations } from "./copy/open-pair.ts";
 import { progressLines, showReport } from "./copy/report.ts";
 import { exitCodeOf } from "./exit-code.ts";
 import { backupOption, databaseOption, withoutBackup } from "./database.ts";
+import { wrongUsage } from "./wrong-usage.ts";
 
 interface CopyOptions {
   readonly from?: string;
@@ -40,16 +40,10 @@ export function copyCommand(cli: CliContext): Command {
 function placesOf(cli: CliContext, command: Command, options: CopyOptions): CopyLocations {
   const database = databaseOption(command);
   if (options.from !== undefined && database !== undefined) {
-    throw new RepriseError(
-      "invalid_usage",
-      "--database and --from both name the database to read; give one of them.",
-    );
+    throw wrongUsage("--database and --from both name the database to read; give one of them.");
   }
   if (options.from?.trim() === "" || options.to.trim() === "") {
-    throw new RepriseError(
-      "invalid_usage",
-      "--from and --to each need a file or a postgres:// address.",
-    );
+    throw wrongUsage("--from and --to each need a file or a postgres:// address.");
   }
   return {
     from: databaseLocation(cli, options.from ?? database),

@@ -1,12 +1,12 @@
-import { stat } from "node:fs/promises";
 import { isAbsolute, resolve, sep } from "node:path";
 
-import { RepriseError } from "../core/errors.ts";
 import type { Caller } from "../core/origins.ts";
+import { isFolder } from "./is-folder.ts";
 import { projectKeyOf, realPathOf } from "../store/project-key.ts";
 import { type ChatOptions, chosenBy } from "./chat-options.ts";
 import { DEFAULT_PERSONA } from "../exchange/personas/persona.ts";
 import type { CliContext } from "./context.ts";
+import { wrongUsage } from "./wrong-usage.ts";
 
 export interface Project {
   readonly repo_path: string;
@@ -15,19 +15,25 @@ export interface Project {
 
 /** The folder of `--repo`, else the working directory. Error codes: `invalid_usage`. */
 export async function projectOf(cli: CliContext, options: ChatOptions): Promise<Project> {
-  const repo_path = options.repo === undefined ? cli.cwd : await folderNamed(cli.cwd, options.repo);
+  const folder = folderOfPerson(cli, options);
+  const repo_path = options.repo === undefined ? folder : await folderNamed(folder);
   return { repo_path, project_key: await projectKeyOf(repo_path) };
+}
+
+/** The folder of `--repo`, else the working folder, whatever folder the session names. */
+export function folderOfPerson({ cwd }: CliContext, { repo }: ChatOptions): string {
+  // not joined, which would resolve `..` after a link by name
+  const isBelow = repo !== undefined && !isAbsolute(repo);
+  return isBelow ? `${cwd}${sep}${repo}` : (repo ?? cwd);
 }
 
 /**
  * The folder that the system finds under a name: `..` after a link is the parent of the folder that
  * the link points to. Only then the name loses its links.
  */
-async function folderNamed(cwd: string, name: string): Promise<string> {
-  // not joined, which would resolve `..` by name
-  const named = isAbsolute(name) ? name : `${cwd}${sep}${name}`;
+async function folderNamed(named: string): Promise<string> {
   if (!(await isFolder(named))) {
-    throw new RepriseError("invalid_usage", "--repo names no folder; check its path.");
+    throw wrongUsage("--repo names no folder; check its path.");
   }
   const real = await realPathOf(named);
   const byName = resolve(named);
@@ -48,11 +54,4 @@ export async function newSession(cli: CliContext, options: ChatOptions) {
 /** Who runs this program has its database, so the caller counts as authenticated. */
 export function callerOf(cli: CliContext, options: ChatOptions): Caller {
   return { origin: chosenBy(cli, options), authenticated: true };
-}
-
-async function isFolder(path: string): Promise<boolean> {
-  return stat(path).then(
-    (found) => found.isDirectory(),
-    () => false,
-  );
 }

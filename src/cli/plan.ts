@@ -1,6 +1,6 @@
 import { Command } from "commander";
 
-import { type CommandTable, groupCommands } from "./command-table.ts";
+import { addCommands, type CommandTable } from "./command-table.ts";
 import type { CliContext } from "./context.ts";
 
 /** A file for each, in the order of the help. */
@@ -12,10 +12,7 @@ const COMMANDS: CommandTable = {
 };
 
 /** `reprise plan …`. */
-export async function planCommand(cli: CliContext): Promise<Command> {
+export function planCommand(cli: CliContext): Promise<Command> {
   const plan = new Command("plan").description("work with phase plans (dev/phase-plan@1)");
-  for (const command of await groupCommands(cli, COMMANDS)) {
-    plan.addCommand(command);
-  }
-  return plan;
+  return addCommands(plan, cli, COMMANDS);
 }

@@ -1,10 +1,10 @@
 import { Command } from "commander";
 
-import { RepriseError } from "../core/errors.ts";
 import { type ChatOptions, EVENTS_OPTION } from "./chat-options.ts";
 import { type CommandTable, namedCommands } from "./command-table.ts";
 import type { CliContext } from "./context.ts";
 import { withStore } from "./database.ts";
+import { wrongUsage } from "./wrong-usage.ts";
 
 /** A file for each, in the order of the help. */
 const COMMANDS: CommandTable = {
@@ -80,8 +80,7 @@ function refuseChatOptions(program: Command, command: Command): void {
   );
   const [first] = given;
   if (command !== program && first !== undefined) {
-    throw new RepriseError(
-      "invalid_usage",
+    throw wrongUsage(
       `${first.long ?? first.short ?? "An option"} belongs after the command, if the command has that option. Example: reprise sessions list --json.`,
     );
   }

@@ -4,6 +4,7 @@ import { RepriseError } from "../core/errors.ts";
 import { MAX_CONTENT_BYTES } from "../core/limits.ts";
 import type { CliContext } from "./context.ts";
 import { decodeUtf8, notUtf8 } from "./utf8.ts";
+import { wrongUsage } from "./wrong-usage.ts";
 
 /**
  * The message of `-p`; `-` reads it from standard input, without the line break at its end. Null
@@ -18,7 +19,7 @@ export async function promptText(
   }
   const text = option === "-" ? (await readAll(cli.stdin)).replace(/\r?\n$/, "") : option;
   if (text.trim() === "") {
-    throw new RepriseError("invalid_usage", "The message is empty; write something after -p.");
+    throw wrongUsage("The message is empty; write something after -p.");
   }
   return text;
 }

@@ -2,7 +2,7 @@ import { Command } from "commander";
 
 import type { FileReport } from "./plan/findings.ts";
 import { listedSchemas, type ListedSchema } from "../artifacts/listed-schemas.ts";
-import { printJson, printLine, type CliContext } from "./context.ts";
+import { printJson, printLine, printLines, type CliContext } from "./context.ts";
 import { loadFolderSchemas, readArtifact, refuseTwice } from "./plan/checks.ts";
 
 /**
@@ -97,8 +97,6 @@ async function validate(
   if (json === true) {
     printJson(cli, { schema: id, valid, files: reports }, 2);
   } else {
-    for (const line of reports.flatMap(findingLines)) {
-      printLine(cli, line);
-    }
+    printLines(cli, reports.flatMap(findingLines));
   }
 }

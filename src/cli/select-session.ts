@@ -12,6 +12,7 @@ import { applySessionOptions, type SelectedSession } from "./session-options.ts"
 import { type ChatOptions, chosenBy } from "./chat-options.ts";
 import type { CliContext } from "./context.ts";
 import { newSession, projectOf } from "./new-session.ts";
+import { wrongUsage } from "./wrong-usage.ts";
 
 /** Asked once the folder of the session is known, before any of its files is used; false leaves. */
 export type EnterFolder = (repo_path: string | null) => Promise<boolean>;
@@ -105,8 +106,7 @@ async function beginWithId(input: {
 }): Promise<SelectedSession> {
   const { cli, store, id, columns } = input;
   if (!isUuid(id)) {
-    throw new RepriseError(
-      "invalid_usage",
+    throw wrongUsage(
       "No session has this id, and a new one cannot begin with it: it is no UUID of RFC 9562. Take one from `uuidgen`, or leave --session out.",
     );
   }

@@ -1,4 +1,4 @@
-import { readFile, stat } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Command } from "commander";
@@ -6,8 +6,10 @@ import { RepriseError } from "../core/errors.ts";
 import { STREAM_POLL_MS } from "../core/limits.ts";
 import { type CliContext, noticeJson, printLine } from "./context.ts";
 import { openStore, withStore } from "./database.ts";
+import { isFolder } from "./is-folder.ts";
 import { stopRequest } from "./signals.ts";
 import type { Log } from "../http/metrics/request-log.ts";
+import { wrongUsage } from "./wrong-usage.ts";
 
 interface ServeOptions {
   readonly host: string;
@@ -121,9 +123,8 @@ async function projectFolder(
     return undefined;
   }
   const folder = resolve(cli.cwd, named);
-  const found = await stat(folder).catch(() => null);
-  if (found?.isDirectory() !== true) {
-    throw new RepriseError("invalid_usage", "--project names no folder; check its path.");
+  if (!(await isFolder(folder))) {
+    throw wrongUsage("--project names no folder; check its path.");
   }
   return folder;
 }
@@ -138,7 +139,7 @@ function numberOption(
 ): number {
   const value = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
   if (!(value >= min && value <= max)) {
-    throw new RepriseError("invalid_usage", `${name} takes a whole number from ${min} to ${max}.`);
+    throw wrongUsage(`${name} takes a whole number from ${min} to ${max}.`);
   }
   return value;
 }

@@ -3,6 +3,7 @@ import { RepriseError } from "../core/errors.ts";
 import { oneLine } from "../core/terminal-text.ts";
 import { type CliContext, noticeJson, noticeLine } from "./context.ts";
 import { exitCodeOf } from "./exit-code.ts";
+import { wrongUsage } from "./wrong-usage.ts";
 
 /**
  * Says on standard error what went wrong, in one sentence and without a stack trace, and returns
@@ -76,7 +77,7 @@ function internal(cli: CliContext, error: unknown): RepriseError {
  * which may be a message or a secret. Names of options are shown.
  */
 function usageError({ code, message }: CommanderError): RepriseError {
-  return new RepriseError("invalid_usage", sentenceOf(code, message.replace(/^error: /, "")));
+  return wrongUsage(sentenceOf(code, message.replace(/^error: /, "")));
 }
 
 function sentenceOf(code: string, message: string): string {

@@ -1,12 +1,12 @@
-import { stat } from "node:fs/promises";
 import { resolve } from "node:path";
 
 import { Command } from "commander";
 
-import { RepriseError } from "../core/errors.ts";
 import { trustSource } from "./config.ts";
 import { type CliContext, noticeLine, printJson, printLine } from "./context.ts";
 import { oneLine } from "../core/terminal-text.ts";
+import { isFolder } from "./is-folder.ts";
+import { wrongUsage } from "./wrong-usage.ts";
 
 /** `trust list|add|remove`: the folders whose personas, instructions and schemas may act. */
 export function trustCommand(cli: CliContext): Command {
@@ -50,12 +50,8 @@ async function list(cli: CliContext, { json }: { json?: true }): Promise<void> {
 
 async function add(cli: CliContext, folder: string): Promise<void> {
   const path = resolve(cli.cwd, folder);
-  const isFolder = await stat(path).then(
-    (found) => found.isDirectory(),
-    () => false,
-  );
-  if (!isFolder) {
-    throw new RepriseError("invalid_usage", "There is no such folder; check the path.");
+  if (!(await isFolder(path))) {
+    throw wrongUsage("There is no such folder; check the path.");
   }
   const { keepAnswer } = await import("../exchange/trust/trust.ts");
   printLine(cli, `trusted  ${oneLine(await keepAnswer(trustSource(cli), path, "trusted"))}`);

@@ -3,6 +3,7 @@ import type { ReadOnlyStore, Store } from "../../store/store.ts";
 import { isPostgres } from "../../store/location.ts";
 import type { CliContext } from "../context.ts";
 import { openStoreAt } from "../database.ts";
+import { wrongUsage } from "../wrong-usage.ts";
 
 /** Locations as `databaseLocation` gives them. */
 export interface CopyLocations {
@@ -100,8 +101,7 @@ async function refuseSameTables(
 }
 
 function sameDatabase(): RepriseError {
-  return new RepriseError(
-    "invalid_usage",
+  return wrongUsage(
     "--from and --to are the same database, so there is nothing to copy; name another one as the target.",
   );
 }

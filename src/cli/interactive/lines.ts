@@ -1,5 +1,5 @@
 import type { Live } from "../../exchange/exchanger.ts";
-import { type CliContext, noticeLine, printLine } from "../context.ts";
+import { type CliContext, noticeLine, printLines } from "../context.ts";
 import { notUtf8 } from "../utf8.ts";
 import type { Answering } from "../who-answers.ts";
 import type { Conversation } from "../../exchange/conversation.ts";
@@ -37,9 +37,7 @@ export async function runLines(parts: LinesInput): Promise<void> {
   }
   try {
     if (terminal && !parts.json) {
-      for (const line of await greeting(parts)) {
-        printLine(cli, line);
-      }
+      printLines(cli, await greeting(parts));
     }
     let interrupted = false;
     for (;;) {

@@ -1,10 +1,10 @@
 import type { Compacted } from "../../exchange/exchanger.ts";
-import { RepriseError } from "../../core/errors.ts";
 import { oneLine } from "../../core/terminal-text.ts";
 import { DEFAULT_PERSONA } from "../../exchange/personas/persona.ts";
 import { type CliContext, noticeLine } from "../context.ts";
 import { personaNotes, whoAnswers } from "../who-answers.ts";
 import type { Conversation } from "../../exchange/conversation.ts";
+import { wrongUsage } from "../wrong-usage.ts";
 
 /** What the screen does next. */
 export type SlashOutcome = "stay" | "leave" | "continue";
@@ -105,7 +105,7 @@ const COMMANDS: readonly SlashCommand[] = [
     carryOut: async ({ cli, conversation }, argument) => {
       const on = argument === "" ? conversation.current()?.plan_mode !== true : argument === "on";
       if (!["", "on", "off"].includes(argument)) {
-        throw new RepriseError("invalid_usage", "Write /plan on or /plan off.");
+        throw wrongUsage("Write /plan on or /plan off.");
       }
       await conversation.setPlanMode(on);
       noticeLine(cli, `Planning mode is ${on ? "on" : "off"}.`);
@@ -152,8 +152,7 @@ export function slashCommand(line: string): ((parts: SlashParts) => Promise<Slas
   }
   const command = COMMANDS.find(({ name }) => name === match[1]);
   if (command === undefined) {
-    throw new RepriseError(
-      "invalid_usage",
+    throw wrongUsage(
       "There is no such command; /help shows them all, and // sends a message that begins with /.",
     );
   }

@@ -5,9 +5,9 @@ import type { ArtifactText } from "../../artifacts/read-artifact.ts";
 import type { KnownNames } from "../../artifacts/plan-names.ts";
 import type { SchemaRegistry } from "../../artifacts/registry.ts";
 import type { PlanReport } from "../../artifacts/validate-plan.ts";
-import { RepriseError } from "../../core/errors.ts";
 import { personaFolderPaths } from "../config.ts";
 import type { CliContext } from "../context.ts";
+import { wrongUsage } from "../wrong-usage.ts";
 
 /** What plans are checked with in this folder. */
 export interface PlanChecker {
@@ -58,7 +58,7 @@ export async function loadFolderSchemas(cli: CliContext): Promise<SchemaRegistry
 export function refuseTwice(files: readonly string[]): void {
   if (files.filter((file) => file === "-").length > 1) {
     const message = "Standard input can be read only once; name - only once.";
-    throw new RepriseError("invalid_usage", message);
+    throw wrongUsage(message);
   }
 }
 

@@ -4,8 +4,11 @@ import type { PhasePlan } from "../../artifacts/phase-plan.ts";
 import { noticeLine, printLine, type CliContext } from "../context.ts";
 import { readPlan } from "./read-plan.ts";
 
-const FORMATS = ["mermaid", "dot", "svg"] as const;
-type Format = (typeof FORMATS)[number];
+const DRAWINGS = {
+  mermaid: async () => (await import("../../artifacts/drawing/mermaid.ts")).drawMermaid,
+  dot: async () => (await import("../../artifacts/drawing/dot.ts")).drawDot,
+  svg: async () => (await import("../../artifacts/drawing/svg.ts")).drawSvg,
+};
 
 /**
  * `plan graph <file>`: the plan's phases and dependencies as a Mermaid flowchart, as a graph for
@@ -16,14 +19,17 @@ export function graphCommand(cli: CliContext): Command {
     .description("draw the phases and what they depend on")
     .argument("<file>", "the plan; - for standard input")
     .addOption(
-      new Option("--format <format>", "how to draw").choices([...FORMATS]).default("mermaid"),
+      new Option("--format <format>", "how to draw")
+        .choices(Object.keys(DRAWINGS))
+        .default("mermaid"),
     )
-    .action(async (file: string, options: { format: Format }) => {
+    .action(async (file: string, options: { format: keyof typeof DRAWINGS }) => {
       const plan = await readPlan(cli, file);
       if (options.format === "mermaid") {
         await warnOfEdges(cli, plan);
       }
-      printLine(cli, await draw(plan, options.format));
+      const draw = await DRAWINGS[options.format]();
+      printLine(cli, draw(plan));
     });
 }
 
@@ -33,26 +39,10 @@ const MAX_MERMAID_EDGES = 500;
 async function warnOfEdges(cli: CliContext, plan: PhasePlan): Promise<void> {
   const { phaseGraph } = await import("../../artifacts/phase-graph.ts");
   const { edges } = phaseGraph(plan);
-  if (edges.length <= MAX_MERMAID_EDGES) {
-    return;
-  }
-  const message = `warning: the text has ${edges.length} edges, and Mermaid draws ${MAX_MERMAID_EDGES} at most; raise its maxEdges, or use --format svg [too_many_edges]`;
-  noticeLine(cli, message);
-}
-
-async function draw(plan: PhasePlan, format: Format): Promise<string> {
-  switch (format) {
-    case "mermaid": {
-      const { drawMermaid } = await import("../../artifacts/drawing/mermaid.ts");
-      return drawMermaid(plan);
-    }
-    case "dot": {
-      const { drawDot } = await import("../../artifacts/drawing/dot.ts");
-      return drawDot(plan);
-    }
-    case "svg": {
-      const { drawSvg } = await import("../../artifacts/drawing/svg.ts");
-      return drawSvg(plan);
-    }
+  if (edges.length > MAX_MERMAID_EDGES) {
+    noticeLine(
+      cli,
+      `warning: the text has ${edges.length} edges, and Mermaid draws ${MAX_MERMAID_EDGES} at most; raise its maxEdges, or use --format svg [too_many_edges]`,
+    );
   }
 }

@@ -3,7 +3,7 @@ import { Command } from "commander";
 
 import type { PhaseGraph } from "../../artifacts/phase-graph.ts";
 import type { Phase, PhasePlan } from "../../artifacts/phase-plan.ts";
-import { printJson, printLine, type CliContext } from "../context.ts";
+import { printJson, printLines, type CliContext } from "../context.ts";
 import { plural } from "../plural.ts";
 import { readPlan } from "./read-plan.ts";
 
@@ -26,9 +26,7 @@ export function showCommand(cli: CliContext): Command {
       if (options.json === true) {
         printJson(cli, documentOf(plan, graph), 2);
       } else {
-        for (const line of planLines(plan, graph)) {
-          printLine(cli, line);
-        }
+        printLines(cli, planLines(plan, graph));
       }
     });
 }

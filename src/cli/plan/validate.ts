@@ -1,9 +1,9 @@
 import { Command, Option } from "commander";
 
-import { RepriseError } from "../../core/errors.ts";
-import { printJson, printLine, type CliContext } from "../context.ts";
+import { printJson, printLines, type CliContext } from "../context.ts";
 import { createPlanChecker, readArtifact, refuseTwice, type PlanChecker } from "./checks.ts";
 import type { FileReport } from "./findings.ts";
+import { wrongUsage } from "../wrong-usage.ts";
 
 const FORMATS = ["text", "json", "github", "sarif"] as const;
 
@@ -47,7 +47,7 @@ export function validateCommand(cli: CliContext): Command {
 
 function formatOf({ json, format }: ValidateOptions): (typeof FORMATS)[number] {
   if (json === true && format !== undefined && format !== "json") {
-    throw new RepriseError("invalid_usage", "--json does not go with another --format.");
+    throw wrongUsage("--json does not go with another --format.");
   }
   return json === true ? "json" : (format ?? "text");
 }
@@ -101,16 +101,12 @@ async function print(cli: CliContext, { format, spec, reports }: Outcome): Promi
     }
     case "github": {
       const { githubLines } = await import("./ci-formats.ts");
-      for (const line of githubLines(all)) {
-        printLine(cli, line);
-      }
+      printLines(cli, githubLines(all));
       break;
     }
     case "text": {
       const { findingLines } = await import("./findings.ts");
-      for (const line of all.flatMap(findingLines)) {
-        printLine(cli, line);
-      }
+      printLines(cli, all.flatMap(findingLines));
       break;
     }
   }

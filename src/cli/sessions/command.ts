@@ -1,6 +1,6 @@
 import { Command } from "commander";
 
-import { type CommandTable, groupCommands } from "../command-table.ts";
+import { addCommands, type CommandTable } from "../command-table.ts";
 import type { CliContext } from "../context.ts";
 
 /** A file for each, in the order of the help. */
@@ -18,12 +18,9 @@ const COMMANDS: CommandTable = {
 };
 
 /** `reprise sessions …`. */
-export async function sessionsCommand(cli: CliContext): Promise<Command> {
+export function sessionsCommand(cli: CliContext): Promise<Command> {
   const sessions = new Command("sessions").description(
     "list, show, resume, end, export, import, delete, prune, verify and repair sessions",
   );
-  for (const command of await groupCommands(cli, COMMANDS)) {
-    sessions.addCommand(command);
-  }
-  return sessions;
+  return addCommands(sessions, cli, COMMANDS);
 }

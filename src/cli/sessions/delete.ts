@@ -3,7 +3,7 @@ import { Command } from "commander";
 import { resolveSession } from "../../store/sessions/read.ts";
 import { deleteSessionTree, previewDeletion } from "../../store/sessions/delete-tree.ts";
 import { confirm } from "../confirm.ts";
-import { type CliContext, noticeLine, printJson, printLine } from "../context.ts";
+import { type CliContext, noticeLine, printJson, printLine, printLines } from "../context.ts";
 import { openStore, withStore } from "../database.ts";
 import { deletionDocument, deletionLines } from "./deletion-lines.ts";
 
@@ -39,9 +39,7 @@ export function deleteCommand(cli: CliContext): Command {
         return;
       }
       printLine(cli, "Deleted:");
-      for (const line of deletionLines(deleted)) {
-        printLine(cli, line);
-      }
+      printLines(cli, deletionLines(deleted));
     });
   return withStore(command);
 }

@@ -1,15 +1,15 @@
 import { Command, Option } from "commander";
 
-import { RepriseError } from "../../core/errors.ts";
 import { MAX_LIST_LIMIT } from "../../core/limits.ts";
 import { sessionSummary } from "../../core/answers.ts";
 import { type Session, SESSION_STATES, type SessionState } from "../../core/sessions.ts";
 import { type ListPosition, listSessions } from "../../store/sessions/list.ts";
 import type { Store } from "../../store/store.ts";
-import { type CliContext, noticeLine, printJson, printLine } from "../context.ts";
+import { type CliContext, noticeLine, printJson, printLines } from "../context.ts";
 import { openStore, withStore } from "../database.ts";
 import { failuresOf } from "../last-exchange.ts";
 import { sessionTable } from "./table.ts";
+import { wrongUsage } from "../wrong-usage.ts";
 
 interface ListOptions {
   readonly limit: string;
@@ -38,9 +38,7 @@ export function listCommand(cli: CliContext): Command {
         return;
       }
       const failures = await failuresOf(store, sessions);
-      for (const line of sessionTable({ sessions, failures, now: Date.now() })) {
-        printLine(cli, line);
-      }
+      printLines(cli, sessionTable({ sessions, failures, now: Date.now() }));
       if (more) {
         noticeLine(cli, "There are more; --limit all shows every one.");
       }
@@ -53,7 +51,7 @@ function limitOf(text: string): number {
     return Number.POSITIVE_INFINITY;
   }
   if (!/^[1-9]\d{0,8}$/.test(text)) {
-    throw new RepriseError("invalid_usage", "--limit takes a whole number from 1, or all.");
+    throw wrongUsage("--limit takes a whole number from 1, or all.");
   }
   return Number(text);
 }

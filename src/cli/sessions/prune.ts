@@ -1,15 +1,15 @@
 import { Command, Option } from "commander";
 
-import { RepriseError } from "../../core/errors.ts";
 import { SESSION_STATES, type SessionState } from "../../core/sessions.ts";
 import type { DeletionPreview } from "../../store/sessions/delete-tree.ts";
 import { type Prunable, pruneSession, readPrunable } from "../../store/sessions/prune.ts";
 import type { Store } from "../../store/store.ts";
 import { confirm } from "../confirm.ts";
-import { type CliContext, noticeLine, printJson, printLine } from "../context.ts";
+import { type CliContext, noticeLine, printJson, printLine, printLines } from "../context.ts";
 import { openStore, withStore } from "../database.ts";
 import { deletionDocument, deletionLines } from "./deletion-lines.ts";
 import { plural } from "../plural.ts";
+import { wrongUsage } from "../wrong-usage.ts";
 
 interface PruneOptions {
   readonly olderThan: string;
@@ -60,8 +60,7 @@ function milliseconds(text: string): number {
   if (unit === "h" || unit === "d" || unit === "w") {
     return Number(count) * UNITS[unit];
   }
-  throw new RepriseError(
-    "invalid_usage",
+  throw wrongUsage(
     "--older-than takes a whole number of hours, days or weeks, such as 36h, 90d or 12w.",
   );
 }
@@ -106,7 +105,5 @@ function show(
     return;
   }
   printLine(cli, `${verb} ${plural(trees.flat().length, "session")}:`);
-  for (const line of trees.flatMap(deletionLines)) {
-    printLine(cli, line);
-  }
+  printLines(cli, trees.flatMap(deletionLines));
 }

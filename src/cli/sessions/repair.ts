@@ -53,20 +53,14 @@ function printRepair(cli: CliContext, id: string, { findings, left, rows }: Repa
   for (const { kind, sentence } of left) {
     noticeLine(cli, `${kind}: ${sentence} Nothing says what is right, so it is left as it is.`);
   }
-  if (findings.length === 0 && left.length > 0) {
-    printLine(cli, `${id}  nothing that can be repaired`);
-    return;
-  }
   if (findings.length === 0) {
-    printLine(cli, `${id}  nothing to repair: messages and checkpoints agree`);
+    const why =
+      left.length > 0 ? "that can be repaired" : "to repair: messages and checkpoints agree";
+    printLine(cli, `${id}  nothing ${why}`);
     return;
   }
-  const counts = new Map<string, number>();
-  for (const { kind } of findings) {
-    counts.set(kind, (counts.get(kind) ?? 0) + 1);
-  }
-  for (const [kind, count] of counts) {
-    printLine(cli, `${kind}: ${count} fixed`);
+  for (const [kind, fixed] of Map.groupBy(findings, (finding) => finding.kind)) {
+    printLine(cli, `${kind}: ${fixed.length} fixed`);
   }
   const { removed, added, changed, moved } = rows;
   printLine(

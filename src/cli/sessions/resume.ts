@@ -13,6 +13,7 @@ import { type CliContext, printJson, printLine } from "../context.ts";
 import { openStore, withStore } from "../database.ts";
 import { failuresOf } from "../last-exchange.ts";
 import { sessionTable } from "./table.ts";
+import { wrongUsage } from "../wrong-usage.ts";
 
 /** Sessions that the picker offers. */
 const OFFERED = 20;
@@ -46,8 +47,7 @@ export function resumeCommand(cli: CliContext): Command {
 /** The id that a person chose; null if they left. */
 async function pick(cli: CliContext, store: Store): Promise<string | null> {
   if (cli.stdin.isTTY !== true) {
-    throw new RepriseError(
-      "invalid_usage",
+    throw wrongUsage(
       "Name the session: reprise sessions resume <id>; `reprise sessions list` shows the ids.",
     );
   }
@@ -68,7 +68,7 @@ async function pick(cli: CliContext, store: Store): Promise<string | null> {
   }
   const chosen = sessions[Number(answer) - 1];
   if (chosen === undefined) {
-    throw new RepriseError("invalid_usage", "That is none of the numbers shown.");
+    throw wrongUsage("That is none of the numbers shown.");
   }
   return chosen.id;
 }

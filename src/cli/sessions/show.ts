@@ -7,9 +7,8 @@ import { failureLine } from "../../store/sessions/failures.ts";
 import { listSessions } from "../../store/sessions/list.ts";
 import { threadId } from "../../core/threads.ts";
 import { type Detail, readDetail } from "../../store/messages/read.ts";
-import { RepriseError } from "../../core/errors.ts";
 import { oneLine, visible } from "../../core/terminal-text.ts";
-import { type CliContext, noticeLine, printJson, printLine } from "../context.ts";
+import { type CliContext, noticeLine, printJson, printLine, printLines } from "../context.ts";
 import { openStore, withStore } from "../database.ts";
 import type { ChangedField } from "../../store/schema.ts";
 import {
@@ -19,6 +18,7 @@ import {
 } from "../../store/sessions/unconfirmed.ts";
 import { SETTING_NAMES } from "../setting-names.ts";
 import { activityShown, failuresOf } from "../last-exchange.ts";
+import { wrongUsage } from "../wrong-usage.ts";
 
 interface ShowOptions {
   readonly all?: true;
@@ -63,7 +63,7 @@ export function showCommand(cli: CliContext): Command {
 
 function seqOf(text: string | undefined): number | undefined {
   if (text !== undefined && !/^[1-9]\d{0,14}$/.test(text)) {
-    throw new RepriseError("invalid_usage", "--before-seq takes the number of a message.");
+    throw wrongUsage("--before-seq takes the number of a message.");
   }
   return text === undefined ? undefined : Number(text);
 }
@@ -82,9 +82,7 @@ function showDetail(
   const { children, failures, unconfirmed } = around;
   const childLines = children.map((child) => childLine(child, failures));
   const settings = unconfirmed.settings.map(unconfirmedLine);
-  for (const line of [...heading(session, failures), ...settings, ...childLines]) {
-    printLine(cli, line);
-  }
+  printLines(cli, [...heading(session, failures), ...settings, ...childLines]);
   const [first] = messages;
   if (has_earlier && first !== undefined) {
     noticeLine(cli, `Earlier messages: --before-seq ${first.seq}`);

@@ -31,28 +31,20 @@ export function verifyCommand(cli: CliContext): Command {
     .action(async (reference: string | undefined, options: { json?: true }) => {
       await using store = await openStore(cli, command);
       const json = options.json === true;
-      await (reference === undefined
-        ? verifyAll(cli, store, json)
-        : verifyOne({ cli, store, reference, json }));
+      if (reference === undefined) {
+        await verifyAll(cli, store, json);
+        return;
+      }
+      const { id } = await store.read(resolveSession, { reference });
+      const verified = await verifySession(store, id);
+      cli.exitCode = verified.findings.length === 0 ? 0 : 1;
+      if (json) {
+        printJson(cli, verifyDocument(verified));
+      } else {
+        printFindings(cli, verified);
+      }
     });
   return withStore(command);
-}
-
-async function verifyOne(input: {
-  cli: CliContext;
-  store: Store;
-  reference: string;
-  json: boolean;
-}): Promise<void> {
-  const { cli, store } = input;
-  const { id } = await store.read(resolveSession, { reference: input.reference });
-  const proven = await verifySession(store, id);
-  cli.exitCode = proven.findings.length === 0 ? 0 : 1;
-  if (input.json) {
-    printJson(cli, verifyDocument(proven));
-  } else {
-    printFindings(cli, proven);
-  }
 }
 
 /** Prints each session that differs as soon as it is known: there may be thousands. */
@@ -102,17 +94,10 @@ async function* sessionIds(store: Store): AsyncGenerator<string> {
   }
 }
 
-/** What programs read of one session. */
-interface VerifyDocument {
-  readonly session_id: string;
-  readonly ok: boolean;
-  readonly messages: number;
-  readonly pending: number;
-  readonly threads: number;
-  readonly findings: readonly Difference[];
-}
+type VerifyDocument = ReturnType<typeof verifyDocument>;
 
-function verifyDocument({ proof, findings, pending }: VerifiedSession): VerifyDocument {
+/** What programs read of one session. */
+function verifyDocument({ proof, findings, pending }: VerifiedSession) {
   return {
     session_id: proof.session_id,
     ok: findings.length === 0,
@@ -181,17 +166,14 @@ function printFindings(cli: CliContext, { proof, findings, pending }: VerifiedSe
 }
 
 function sessionLine({ session_id, findings }: VerifyDocument): string {
-  const counts = new Map<string, number>();
-  for (const { kind } of findings) {
-    counts.set(kind, (counts.get(kind) ?? 0) + 1);
-  }
-  const kinds = [...counts].map(([kind, count]) => `${count} ${kind}`).join(", ");
+  const byKind = Map.groupBy(findings, ({ kind }) => kind);
+  const kinds = [...byKind].map(([kind, same]) => `${same.length} ${kind}`).join(", ");
   return `${session_id}  ${plural(findings.length, "difference")}: ${kinds}`;
 }
 
 function summary(counts: { sessions: number; messages: number; different: number }): string {
-  const looked = `${plural(counts.sessions, "session")}, ${plural(counts.messages, "message")}`;
+  const checked = `${plural(counts.sessions, "session")}, ${plural(counts.messages, "message")}`;
   return counts.different === 0
-    ? `${looked}: messages and checkpoints agree`
-    : `${looked}: ${plural(counts.different, "session")} with differences`;
+    ? `${checked}: messages and checkpoints agree`
+    : `${checked}: ${plural(counts.different, "session")} with differences`;
 }
