@@ -52,15 +52,18 @@ export interface SessionTable {
   failure_code: string | null;
   failure_sentence: string | null;
   /**
-   * `lease_epoch`, as long as the failure is that of the last exchange: an older version, which knows
+   * `lease_epoch`, as long as the failure is that of the last exchange: an older version, which
+   * knows
    * no failures, raises only the other.
    */
   failure_epoch: number | null;
   /** Who created it; null for sessions from before origins were stored. */
   origin: Origin | null;
-  /** 0 where the caller who created it was not authenticated. */
+  /** 0 if the caller who created it was not authenticated. */
   authenticated: Generated<number>;
-  /** When the model, persona and folder of an HTTP caller were confirmed or, with the token, shown. */
+  /**
+   * When the model, persona and folder of an HTTP caller were confirmed or, with the token, shown.
+   */
   accepted_at: string | null;
   /** The Idempotency-Key of the request that created it, and a fingerprint of that request. */
   create_key: string | null;
@@ -93,7 +96,7 @@ export interface SessionChangeTable {
 export interface MessageTable {
   session_id: string;
   seq: number;
-  /** The id of the same message in the checkpoint: joins the mirror to the truth. */
+  /** The id of the same message in the checkpoint: joins the mirror to the checkpoint. */
   message_id: Generated<string>;
   role: Generated<Role>;
   content: Generated<string>;
@@ -107,7 +110,7 @@ export interface MessageTable {
   idempotency_key: string | null;
   /** Who stored it; null for messages from before origins were stored. */
   origin: Origin | null;
-  /** 0 where that caller was not authenticated: the agent gets it only once it was accepted. */
+  /** 0 if that caller was not authenticated: the agent gets it only once it was accepted. */
   authenticated: Generated<number>;
   accepted_at: string | null;
 }

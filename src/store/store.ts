@@ -5,14 +5,14 @@ import type { PreparedQuery, QueryParts } from "./engines/prepared.ts";
  * will find something new once the transaction is committed.
  */
 export interface Tx extends QueryParts {
-  /** Carries out a query that was prepared; one that returns nothing gives no rows. */
+  /** Runs a prepared query; one that returns nothing gives no rows. */
   rows<Values, Row>(query: PreparedQuery<Values, Row>, values: Values): Promise<readonly Row[]>;
   touch(sessionId: string): void;
 }
 
 /**
  * One piece of work on the store: one transaction, plain data in and out, the same on every
- * engine. It may wait for nothing but `tx.db`, because other operations wait behind it, and it
+ * engine. It may wait for nothing but `tx.db`, because other operations wait for it, and it
  * keeps nothing outside `tx`, because it may be rolled back.
  */
 export type Operation<Input, Output> = (tx: Tx, input: Input) => Promise<Output>;
@@ -24,7 +24,7 @@ export type CommitListener = (sessionIds: ReadonlySet<string>) => void;
 export type ReadOnlyStore = Pick<Store, "location" | "read" | "close"> & AsyncDisposable;
 
 /**
- * The database behind everything. Two engines implement it: `openSqliteStore` and, for several
+ * The database of sessions. Two engines implement it: `openSqliteStore` and, for several
  * nodes, PostgreSQL.
  *
  * What both promise:

@@ -46,7 +46,7 @@ describe("doctor", () => {
     ]);
     expect(text).toMatchObject({ code: 0, stderr: "" });
     expect(text.stdout.trimEnd().split("\n").at(-1)).toBe("13 checks: all is well");
-    expect(text.stdout).toMatch(/^ok {7}integrity {3}SQLite's integrity_check found no fault\.$/m);
+    expect(text.stdout).toMatch(/^ok {7}integrity {3}SQLite's integrity_check found no errors\.$/m);
     expect(json.checks.map(({ name }) => name)).toEqual(
       "config modes disk log sqlite integrity version references open exchanges threads personas models".split(
         " ",

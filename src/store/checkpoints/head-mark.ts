@@ -71,7 +71,7 @@ const moveMark = prepared(({ db }, given: Parameter<HeadMark>) =>
 /** The channel whose messages the mirror shows and the mark keeps. */
 export const MESSAGES = "messages";
 
-/** The messages of a checkpoint; null where its channel holds no list of them. */
+/** The messages of a checkpoint; null if its channel holds no list of them. */
 export function messagesOf(channels: Readonly<Record<string, StoredValue>>): ListVersion | null {
   const value = channels[MESSAGES];
   return value !== undefined && "l" in value ? { list: value.l[0], length: value.l[1] } : null;
@@ -85,8 +85,8 @@ export interface LatestRead {
 }
 
 /**
- * Refuses to take a checkpoint for the latest of its thread where a later one was stored, or where
- * it has lost messages: the agent would go on without them. Error codes: `database_corrupt`.
+ * Refuses to take a checkpoint for the latest of its thread if a later one was stored, or if it has
+ * lost messages: the agent would continue without them. Error codes: `database_corrupt`.
  */
 export function refuseEarlierHead({ row, head_row, head_length, channels }: LatestRead): void {
   const length = messagesOf(channels)?.length ?? 0;

@@ -25,8 +25,8 @@ export interface CheckLists {
 
 /**
  * `found` when every list that the caller knows is there and as long as it thinks, else `stale`.
- * `grown` in the usual case, in which the only one ended where its caller knows it: it was made
- * longer then, for `keepSequence` to fill.
+ * `grown` usually: the only list ended where its caller expected, and was made longer for
+ * `keepSequence` to fill.
  */
 export async function checkLists(
   tx: Tx,
@@ -65,15 +65,15 @@ const growList = prepared(
 export interface KeepSequence {
   readonly thread: number;
   readonly sequence: SequenceInput;
-  /** Ids of the parcel's bodies, place by place. */
+  /** Ids of the batch's bodies, by position. */
   readonly bodies: readonly number[];
-  /** True where `checkLists` has made the list longer. */
+  /** True if `checkLists` has made the list longer. */
   readonly grown: boolean;
 }
 
 /**
- * Finds or makes the list version that holds the sequence: an existing list that already goes on
- * like it, the known list made longer where nobody else has, or a new list on top of it. The
+ * Finds or makes the list version that holds the sequence: an existing list that already continues
+ * like it, the known list made longer if nobody else has done so, or a new list on top of it. The
  * answer's `length` is always beyond the list's own base.
  */
 export async function keepSequence(tx: Tx, input: KeepSequence): Promise<ListVersion> {
@@ -100,7 +100,7 @@ export async function keepSequence(tx: Tx, input: KeepSequence): Promise<ListVer
   return addItems(tx, { list: owner.id, from: length, items });
 }
 
-/** The list in which the last item of a version stands: its own, or a base further down. */
+/** The list that holds the last item of a version: the version's list, or a base further down. */
 async function ownerOf(tx: Tx, version: ListVersion): Promise<ListRow> {
   let row = await readList(tx, version.list);
   while (row.base !== null && version.length <= row.base_length) {
@@ -232,7 +232,7 @@ export async function hashesOf(tx: Tx, version: ListVersion): Promise<string[]> 
   return hashes;
 }
 
-/** A stretch of positions whose items stand in one list. */
+/** A range of positions whose items are in one list. */
 export interface Segment {
   readonly list: number;
   readonly from: number;
@@ -240,8 +240,8 @@ export interface Segment {
 }
 
 /**
- * The stretches that make up a list version, in order, behind what the caller has already: `have`
- * tells how many items it has of which list, `start` which of them come first.
+ * The ranges that make up a list version, in order, after what the caller has already: `have` says
+ * how many items it has of which list, `start` which of them come first.
  */
 export async function segmentsOf(
   tx: Tx,

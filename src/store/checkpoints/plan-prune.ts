@@ -1,7 +1,7 @@
 import { refsOf, type StoredValue } from "./value.ts";
 import type { PrunableRows, PrunableCheckpoint } from "./prunable-rows.ts";
 
-/** What a fold takes away. */
+/** What pruning deletes. */
 export interface PrunedIds {
   readonly checkpoints: readonly { readonly ns: string; readonly checkpoint_id: string }[];
   /** Values that were kept as bodies. Messages are not among them. */
@@ -17,7 +17,7 @@ export interface PrunePlan {
   readonly gone: PrunedIds;
 }
 
-/** Works out what folding a thread into its latest checkpoint means. */
+/** Computes what to delete so that only the latest checkpoint of an exchange stays. */
 export function planPrune(unfolded: PrunableRows): PrunePlan {
   const inner = innerCheckpoints(unfolded.checkpoints);
   const staying = unfolded.checkpoints.filter((checkpoint) => !inner.has(checkpoint.checkpoint_id));

@@ -3,7 +3,7 @@ import type { Tx } from "../store.ts";
 import { batches } from "./bodies.ts";
 import type { StoredValue, StoredWrite } from "./value.ts";
 
-/** A checkpoint that was stored since the thread was last folded. */
+/** A checkpoint that was stored since the thread was last pruned. */
 export interface PrunableCheckpoint {
   readonly row: number;
   readonly ns: string;
@@ -25,7 +25,7 @@ export interface PrunableList {
   readonly base: number | null;
 }
 
-/** What a thread has gained since it was last folded. */
+/** What was added to a thread since it was last pruned. */
 export interface PrunableRows {
   readonly thread: number;
   /** Only bodies above this one may go: what is kept from before may refer to the others. */
@@ -39,7 +39,7 @@ export interface PrunableRows {
   readonly lists: readonly PrunableList[];
 }
 
-/** Null for a thread without a checkpoint since it was last folded. */
+/** Null for a thread without a checkpoint since it was last pruned. */
 export async function readPrunableRows(tx: Tx, thread_id: string): Promise<PrunableRows | null> {
   const found = await tx.rows(prunableCheckpoints, { thread_id });
   const { "": root = [], nested = [] } = Object.groupBy(found, ({ ns }) => ns && "nested");

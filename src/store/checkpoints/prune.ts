@@ -12,15 +12,16 @@ export interface PruneThread {
 }
 
 /**
- * Folds the checkpoints of a finished exchange into its last one, whose parent is then the last
- * one of the exchange before. What was only needed on the way goes: inner checkpoints, those of
- * graphs inside a task, what tasks wrote, and the values and lists that nothing else refers to.
- * Messages stay, even those that left the thread again: their rows are compared with them. So does
- * whatever another branch of the thread begins from. Costs the same however long the thread is.
+ * Prunes the checkpoints of a finished exchange: only its last one stays, and its parent is then
+ * the last one of the exchange before. What was only needed on the way goes: inner checkpoints,
+ * those of graphs inside a task, what tasks wrote, and the values and lists that nothing else
+ * refers to. Messages stay, even those that left the thread again: their rows are compared with
+ * them. So does whatever another branch of the thread begins from. Costs the same however long the
+ * thread is.
  *
  * Only for a thread whose exchange came to its end: to go on with an interrupted one, what its
- * tasks wrote is needed. Carried out again, it changes nothing. The answer names what is gone, for
- * those who remember what the thread has. Error codes: as `holdFence`.
+ * tasks wrote is needed. Run again, it changes nothing. The answer names what is gone, for those
+ * who remember what the thread has. Error codes: as `holdFence`.
  */
 export const pruneThread: Operation<PruneThread, PrunedIds> = async (tx, input) => {
   await holdThread(tx, input);
@@ -53,7 +54,7 @@ const setParent = prepared(
 );
 
 /**
- * Takes the thread as it stands for folded: what it has now, later folds leave alone. The marks
+ * Marks the thread as pruned: later runs leave what it has now. The marks
  * are the highest ids of all threads, which serve as well and cost nothing to find.
  */
 const markFolded = prepared(({ db }, given: Parameter<{ readonly thread: number }>) => {

@@ -30,7 +30,7 @@ export interface PutWrites {
 
 /**
  * Stores what a task has written. The checkpoint itself may not be there yet: LangGraph does not
- * wait for it. Writes of one task stand in one row, so that an exchange costs few rows.
+ * wait for it. Writes of one task share one row, so that an exchange costs few rows.
  *
  * Answers as `putCheckpoint`. Error codes: as `holdFence`.
  */
@@ -67,7 +67,7 @@ interface WritesKey {
   readonly task_id: string;
 }
 
-/** Returns nothing where the task has written before. */
+/** Returns nothing if the task has written before. */
 const insertWrites = prepared(({ db }, given: Parameter<WritesKey & { readonly writes: string }>) =>
   db
     .insertInto("checkpoint_writes")

@@ -21,10 +21,13 @@ export type ChannelInput =
   | { readonly name: string; readonly value: ValueInput }
   | { readonly name: string; readonly inherited: true };
 
-/** Mirror rows that follow from a checkpoint, given that its parent stands where the caller thinks. */
+/**
+ * Mirror rows that follow from a checkpoint, if its parent's version is the one that the caller
+ * expects.
+ */
 export interface CheckpointMirror extends Omit<MirrorInput, "fence"> {
   readonly channel: string;
-  /** The parent's version of the channel; null where it has none. */
+  /** The parent's version of the channel; null if it has none. */
   readonly parent: ListVersion | null;
 }
 
@@ -34,7 +37,7 @@ export interface PutCheckpoint {
   readonly checkpoint_id: string;
   readonly parent_id: string | null;
   readonly ts: string;
-  /** Place in `parcel.bodies`. */
+  /** Index in `batch.bodies`. */
   readonly shape: number;
   readonly versions: string;
   readonly metadata: ValueInput;
@@ -50,7 +53,7 @@ export interface PutCheckpoint {
  * Stores a checkpoint, or stores it again under the same id, and brings the mirror up to it, in
  * one transaction.
  *
- * The answer says where the parcel came to lie. It is `stale`, and nothing is changed, when the
+ * Returns the ids under which the batch was stored. It is `stale`, and nothing is changed, when the
  * caller believed something stored that is not: a body, a list, a channel of the parent.
  *
  * Error codes: as `holdFence`.

@@ -10,7 +10,7 @@ export interface ReadCheckpoints {
   readonly thread_id?: string | undefined;
   readonly ns?: string | undefined;
   readonly checkpoint_id?: string | undefined;
-  /** Only checkpoints stored before this one (of this thread and namespace, where it has them). */
+  /** Only checkpoints stored before this one (of this thread and namespace, if given). */
   readonly before?: {
     readonly thread_id?: string;
     readonly ns?: string;
@@ -73,7 +73,7 @@ export interface CheckpointPage {
 /**
  * Checkpoints, the one stored last first, with all that their values refer to, in one state.
  *
- * Error codes: `database_corrupt` where rows do not fit together.
+ * Error codes: `database_corrupt` if rows are inconsistent.
  */
 export const readCheckpoints: Operation<ReadCheckpoints, CheckpointPage> = async (tx, input) => {
   const checkpoints: CheckpointRead[] = [];
@@ -182,7 +182,7 @@ async function readWrites(
   }));
 }
 
-/** The version of the checkpoint format stands in the shape; from 4 on sends are a channel. */
+/** The template holds the version of the checkpoint format; from 4 on sends are a channel. */
 const SENDS_IN_PARENT = /^\{"v":[123],/;
 
 function readParentWrites(

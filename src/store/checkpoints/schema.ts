@@ -22,13 +22,13 @@ export interface CheckpointTables {
   checkpoint_writes: WriteTable;
 }
 
-/** A number for each thread id: it stands in every row below. Never used again once deleted. */
+/** A number for each thread id: every row below refers to it. Never used again once deleted. */
 export interface ThreadTable {
   id: Generated<number>;
   thread_id: string;
   /**
-   * The highest ids when the thread was last folded. What has a higher one, nothing that was kept
-   * then can refer to: so a fold looks at one exchange, however long the thread is.
+   * The highest ids when the thread was last pruned. Nothing that was kept then refers to a higher
+   * one, so pruning reads one exchange, however long the thread is.
    */
   folded_checkpoint: Generated<number>;
   folded_body: Generated<number>;
@@ -80,7 +80,7 @@ export interface CheckpointTable {
   ts: string;
   /**
    * The body that holds what a graph repeats at every step: the checkpoint's versions with a null
-   * where a number belongs, and the values of channels that nothing was ever written to.
+   * if a number belongs, and the values of channels that nothing was ever written to.
    */
   shape: number;
   /** Those numbers, in order, with commas between. */

@@ -28,7 +28,7 @@ export interface Template {
 export function splitTemplate({ versions, untouched }: Repeated): Template {
   const { v, channel_versions, versions_seen } = versions;
   const numbers: number[] = [];
-  // as a text of its own, because a value may hold a null
+  // as a separate text, because a value may hold a null
   const values = JSON.stringify(untouched);
   const shape = JSON.stringify(
     { v, channel_versions, versions_seen, values },
@@ -43,7 +43,7 @@ export function splitTemplate({ versions, untouched }: Repeated): Template {
   return { shape, numbers: numbers.join(",") };
 }
 
-/** What `splitTemplate` took apart. Throws a RangeError where the two do not fit together. */
+/** What `splitTemplate` took apart. Throws a RangeError if the two do not match. */
 export function joinTemplate({ shape, numbers }: Template): Repeated {
   const all = numbers === "" ? [] : numbers.split(",");
   const left = all.values();

@@ -17,7 +17,7 @@ export async function findThread(tx: Tx, threadId: string): Promise<number | nul
   return row?.id ?? null;
 }
 
-/** The number of a thread, given out where it has none yet. */
+/** The number of a thread; a new one if it has none yet. */
 export async function keepThread(tx: Tx, threadId: string): Promise<number> {
   const known = await findThread(tx, threadId);
   if (known !== null) {

@@ -13,7 +13,7 @@ export const ESCAPED = "$e";
 /** A text to be kept once in its thread. */
 export interface BodyInput {
   readonly hash: string;
-  /** Null where the caller knows that the thread has it; if it has not, the answer is `stale`. */
+  /** Null if the caller knows that the thread has it; if it has not, the answer is `stale`. */
   readonly text: string | null;
 }
 
@@ -21,11 +21,14 @@ export interface BodyInput {
 export interface SequenceInput {
   /** What the caller knows to be stored: the first `length` items of `list`. */
   readonly known: ListVersion | null;
-  /** The items that follow: places in `Parcel.bodies`. */
+  /** The items that follow: indexes in `WriteBatch.bodies`. */
   readonly rest: readonly number[];
 }
 
-/** What the values of one write refer to. Places in these arrays stand for rows not yet written. */
+/**
+ * What the values of one write refer to. Indexes in these arrays refer to rows that are not written
+ * yet.
+ */
 export interface WriteBatch {
   readonly bodies: readonly BodyInput[];
   readonly sequences: readonly SequenceInput[];
@@ -58,14 +61,16 @@ export type StoredValue =
 
 export type StoredWrite = readonly [index: number, channel: string, value: StoredValue];
 
-/** Where the bodies and sequences of a parcel came to lie, place by place. */
+/** The ids of the stored bodies and sequences of a batch, by position. */
 export interface StoredIds {
   readonly thread: number;
   readonly bodies: readonly number[];
   readonly sequences: readonly ListVersion[];
 }
 
-/** The JSON text of a StoredValue. `json` is put in as it is, so that no value is parsed to be kept. */
+/**
+ * The JSON text of a StoredValue. `json` is put in as it is, so that no value is parsed to be kept.
+ */
 export function storedText(value: ValueInput, placed: StoredIds): string {
   switch (value.kind) {
     case "inline":

@@ -7,11 +7,11 @@ import type { Expression, RawBuilder } from "kysely";
 export interface Dialect {
   /** The database's own clock, moved by some milliseconds, as ISO 8601 text in UTC. */
   now(offsetMs?: number | Expression<number>): RawBuilder<string>;
-  /** True where one operation that writes begins only after the one before it has committed. */
+  /** True if one operation that writes begins only after the one before it has committed. */
   readonly writersQueue: boolean;
-  /** Appended to a SELECT to hold the row until the transaction ends; empty where writers queue. */
+  /** Appended to a SELECT to hold the row until the transaction ends; empty if writers queue. */
   readonly forUpdate: RawBuilder<unknown>;
-  /** A query that holds a name until the transaction ends; null where writers queue anyway. */
+  /** A query that holds a name until the transaction ends; null if writers queue anyway. */
   holdName(name: string): RawBuilder<unknown> | null;
   /** A text as JSON, with its quotes and escapes as `JSON.stringify` sets them; `null` for null. */
   jsonText(text: Expression<unknown>): RawBuilder<string>;

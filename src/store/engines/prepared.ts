@@ -15,7 +15,7 @@ export interface QueryParts {
   readonly dialect: Dialect;
 }
 
-/** Names a value that is known only when the query is carried out. */
+/** Names a value that is known only when the query is run. */
 export interface Parameter<Values> {
   <Name extends keyof Values & string>(name: Name): Expression<Exclude<Values[Name], undefined>>;
   /** Whether one of the optional values is there: each choice of them is a separate query. */
@@ -36,7 +36,7 @@ export interface Parameter<Values> {
 
 type ItemOf<List> = List extends readonly (infer Item)[] ? Item : never;
 
-/** A query that is built once for each connection and carried out with other values each time. */
+/** A query that is built once for each connection and run with other values each time. */
 export interface PreparedQuery<Values, Row> {
   readonly build: (parts: QueryParts, given: Parameter<Values>) => Compilable<Row>;
   readonly optional: readonly (keyof Values & string)[];
@@ -47,8 +47,8 @@ const LONGEST_LIST_KEPT = 16;
 
 /**
  * Describes a query whose form does not depend on its values, except for which of the optional ones
- * are given and how long its lists are; it is carried out by `tx.rows`. Building and compiling one
- * anew costs several times what SQLite takes to carry it out.
+ * are given and how long its lists are; it is run by `tx.rows`. Building and compiling one each
+ * time costs several times what SQLite needs to run it.
  */
 export function prepared<Values, Row>(
   build: (parts: QueryParts, given: Parameter<Values>) => Compilable<Row>,
@@ -57,13 +57,13 @@ export function prepared<Values, Row>(
   return { build, optional };
 }
 
-/** A query in an engine's own words, and what stands in its places. */
+/** A query in an engine's SQL, and its parameters. */
 export interface CompiledQuery<Statement> {
   readonly statement: Statement;
   readonly parameters: readonly unknown[];
 }
 
-/** Keeps the queries of one connection, compiled when they are first carried out. */
+/** Keeps the queries of one connection, compiled when they are first run. */
 export function createPreparedQueries<Statement>(
   parts: QueryParts,
   prepare: (sql: string) => Statement,

@@ -19,9 +19,9 @@ export interface FencedRow {
 export const FENCED_COLUMNS = ["lease_epoch", "lease_owner", "state"] as const;
 
 /**
- * Refuses the transaction when the lease was given back, has changed hands or the session has
- * ended since, and holds the session's row until it is over. A process that slept through its lease thus writes
- * nothing, whatever it still believes.
+ * Refuses the transaction when the lease was given back, has changed hands or the session has ended
+ * since, and holds the session's row until it is over. A process that slept through its lease thus
+ * writes nothing, whatever it still believes.
  *
  * Error codes: `lease_lost`, `session_ended`.
  */
@@ -43,13 +43,13 @@ export function requireHeld(row: FencedRow | undefined, fence: Fence): void {
   if (row?.state === "ended") {
     throw new RepriseError(
       "session_ended",
-      "The session was ended while the exchange was at work, so the exchange stopped.",
+      "The session was ended while the exchange was running, so the exchange stopped.",
     );
   }
   if (row?.lease_epoch !== fence.epoch || row.lease_owner === null) {
     throw new RepriseError(
       "lease_lost",
-      "This exchange no longer holds the session, so it stopped and stored nothing more; resume the session to see where it stands.",
+      "This exchange no longer holds the session, so it stopped and stored nothing more; resume the session to see its state.",
     );
   }
 }

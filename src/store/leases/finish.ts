@@ -23,9 +23,8 @@ export interface LeftBehind {
 }
 
 /**
- * Gives back the lease of an exchange that came to its end and folds the exchange's checkpoints
- * into one, in one transaction. `pruned` is what the fold took away: nothing where the lease is
- * another's by now.
+ * Releases the lease of an exchange that ended and prunes its checkpoints to one, in one
+ * transaction. `pruned` is what was deleted: nothing if the lease was lost.
  */
 export const finishExchange: Operation<
   FinishExchange,

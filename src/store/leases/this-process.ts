@@ -4,7 +4,7 @@ import { hostname } from "node:os";
 /** Who holds a session's lease. `since` is ISO 8601 in UTC, by the holder's clock. */
 export interface LeaseOwner {
   readonly host: string;
-  /** Tells machines (and process namespaces) with the same host name apart. */
+  /** Distinguishes machines (and process namespaces) with the same host name. */
   readonly machine: string;
   readonly pid: number;
   readonly command: string;

@@ -9,7 +9,7 @@ import { readSession } from "./read.ts";
 
 /**
  * Ends a session and the sub-agents that it delegated to; ending it twice changes nothing. Their
- * leases are taken away, so an exchange that is still at work writes nothing more.
+ * leases are taken away, so an exchange that is still running writes nothing more.
  *
  * Error codes: `session_not_found`.
  */
@@ -59,7 +59,7 @@ export interface NewThread {
   readonly id: string;
   /** True for the clear action: every message so far is archived. */
   readonly archive: boolean;
-  /** Set where the thread begins with another model or persona; kept otherwise. */
+  /** Set if the thread begins with another model or persona; kept otherwise. */
   readonly model?: string;
   readonly persona_name?: string;
   /** Who changes it; unknown callers count as authenticated. */
@@ -80,7 +80,7 @@ export const startThread: Operation<NewThread, Session> = async (tx, input) => {
   if (session.activity === "running") {
     throw new RepriseError(
       "session_busy",
-      "An exchange is at work in this session; wait until it is done, or stop it.",
+      "An exchange is running in this session; wait until it is done, or stop it.",
     );
   }
   await tx.db

@@ -12,7 +12,7 @@ export interface LatestChosen {
 }
 
 /**
- * The latest active session of a folder that the user began or chose; null where there is none. At
+ * The latest active session of a folder that the user began or chose; null if there is none. At
  * a terminal only what a terminal began or opened counts, with `-p` either. Sessions from before
  * origins were stored count as the user's own, but for sub-agents.
  */

@@ -9,7 +9,7 @@ import { readSession } from "./read.ts";
 import { sessionColumns, sessionOf } from "./rows.ts";
 
 export interface NewSession {
-  /** A full id that the caller chose; a fresh one where none is given. */
+  /** A full id that the caller chose; a new one if none is given. */
   readonly id?: string;
   readonly persona_name?: string | null;
   readonly model?: string | null;
@@ -29,7 +29,7 @@ export interface NewSession {
  * Inserts a session without messages and returns it. A sub-agent's session is one deeper than its
  * parent, whatever `depth` says.
  *
- * Error codes: `depth_exceeded`, `session_not_found` for the parent, `invalid_request` where the
+ * Error codes: `depth_exceeded`, `session_not_found` for the parent, `invalid_request` if the
  * chosen id is taken.
  */
 export const createSession: Operation<NewSession, Session> = async (tx, input) => {

@@ -14,7 +14,7 @@ export interface DeletionPreview {
 }
 
 /**
- * The session and all below it, each behind its parent, with what belongs to it.
+ * The session and all below it, each after its parent, with everything that belongs to it.
  *
  * Error codes: `session_not_found`.
  */
@@ -52,9 +52,9 @@ async function readOne(tx: Tx, id: string): Promise<DeletionPreview> {
 
 /**
  * Deletes a session for good: its messages, its threads with all that was kept of them, and the
- * sub-agents below it. All or nothing. Returns what went, each behind its parent.
+ * sub-agents below it. All or nothing. Returns what was deleted, each after its parent.
  *
- * Error codes: `session_not_found`; `session_busy` while an exchange is at work in one of them.
+ * Error codes: `session_not_found`; `session_busy` while an exchange is running in one of them.
  */
 export const deleteSessionTree: Operation<
   { readonly id: string },
@@ -65,7 +65,7 @@ export const deleteSessionTree: Operation<
   if (doomed.some(({ session }) => session.activity === "running")) {
     throw new RepriseError(
       "session_busy",
-      "An exchange is at work in this session or in a sub-agent of it; wait until it is done, or end the session first.",
+      "An exchange is running in this session or in one of its sub-agents; wait until it is done, or end the session first.",
     );
   }
   // a row that is referred to cannot go before the one that refers to it
@@ -76,8 +76,8 @@ export const deleteSessionTree: Operation<
 };
 
 /**
- * From here on no exchange can take one of them, and none gets a sub-agent: each is held before
- * those below it are looked for.
+ * From here on no exchange can take one of them, and none gets a sub-agent: each is locked before
+ * those below it are read.
  */
 export async function holdTree(tx: Tx, id: string): Promise<void> {
   await lockSession(tx, id);

@@ -10,7 +10,7 @@ import { CHOICE_FIELDS, choicesOf } from "./waiting.ts";
 export interface OpenChild {
   /** The lease of the parent's exchange. */
   readonly fence: Fence;
-  /** The tool call that delegates: it has one child, however often it is carried out. */
+  /** The tool call that delegates: it has one child, however often it is run. */
   readonly parent_call_id: string;
   readonly persona_name: string;
   readonly model: string;

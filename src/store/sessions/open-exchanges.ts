@@ -4,7 +4,7 @@ import type { Operation } from "../store.ts";
 
 /** Exchanges of all processes on this database that have begun and not come to their end. */
 export interface OpenExchanges {
-  /** Their lease is held: they are at work. */
+  /** Their lease is held: they are running. */
   readonly running: number;
   /** They were cut off and wait to be continued, in sessions that have not ended. */
   readonly interrupted: number;
@@ -21,7 +21,7 @@ export const countOpenExchanges: Operation<null, OpenExchanges> = async (tx) => 
         "interrupted",
       ),
     ])
-    // as it stands in the index, so that it is used
+    // the same expression as in the index, so that it is used
     .where("exchange_open", "=", sql<number>`1`)
     .executeTakeFirst();
   return { running: counts?.running ?? 0, interrupted: counts?.interrupted ?? 0 };

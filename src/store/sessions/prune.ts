@@ -16,8 +16,8 @@ export interface Prunable {
 
 /**
  * The sessions that pruning would delete, the one that was quiet longest first, each with what is
- * below it. A session counts as active as the latest of its sub-agents: one that is younger, or at
- * work, keeps the whole. A sub-agent never goes without its parent.
+ * below it. A session counts as active as the latest of its sub-agents: one that is younger, or
+ * running, keeps the whole. A sub-agent never goes without its parent.
  */
 export const readPrunable: Operation<Prunable, readonly (readonly DeletionPreview[])[]> = async (
   tx,

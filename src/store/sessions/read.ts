@@ -49,7 +49,7 @@ export const resolveSession: Operation<{ readonly reference: string }, Session> 
 const CANDIDATES_SHOWN = 10;
 
 async function readByPrefix(tx: Tx, prefix: string): Promise<Session> {
-  // an id holds 0-9, a-f and "-": "g" sorts behind whatever may follow the prefix
+  // an id holds 0-9, a-f and "-": "g" sorts after whatever may follow the prefix
   const rows = await selectSessions(tx)
     .select("last_activity_at")
     .where("id", ">=", prefix)

@@ -23,7 +23,9 @@ export function selectSessions(
   return parts.db.selectFrom("sessions").select(sessionColumns(parts));
 }
 
-/** The columns of a session as the program sees it; `holder` has the lease by the database's clock. */
+/**
+ * The columns of a session as the program sees it; `holder` has the lease by the database's clock.
+ */
 export function sessionColumns({ dialect }: Pick<QueryParts, "dialect">) {
   return [...NAMES, leaseHolder(dialect)] as const;
 }
@@ -65,7 +67,7 @@ export function summaryText({ head, tail, holder, exchange_open }: SummaryRow): 
   return `{${head},"activity":"${activityOf(holder, exchange_open === 1)}",${tail}}`;
 }
 
-/** A process of this machine that was killed is at work no more, although its lease still runs. */
+/** A process of this machine that was killed is not running, although its lease has not expired. */
 function activityOf(holder: string | null, open: boolean): Activity {
   if (holder !== null && !isGone(JSON.parse(holder) as LeaseOwner)) {
     return "running";

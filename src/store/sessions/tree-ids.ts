@@ -12,7 +12,7 @@ export async function childIdsOf(tx: Tx, sessionId: string): Promise<string[]> {
   return rows.map(({ id }) => id);
 }
 
-/** The session, then all below it, each behind its parent. */
+/** The session, then all below it, each after its parent. */
 export async function treeIdsOf(tx: Tx, sessionId: string): Promise<string[]> {
   const ids = [sessionId];
   for (const child of await childIdsOf(tx, sessionId)) {

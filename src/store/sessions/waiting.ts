@@ -123,7 +123,7 @@ export async function choicesOf(
 
 export interface AcceptMessages {
   readonly session_id: string;
-  /** Messages behind this one came later than what was shown. */
+  /** Messages after this one came later than what was shown. */
   readonly through_seq: number;
 }
 

@@ -1,6 +1,6 @@
 import type { Migration } from "./migration.ts";
 
-/** Up to where a thread's checkpoints are folded; see `checkpoints/fold.ts`. */
+/** Up to where a thread's checkpoints are pruned; see `checkpoints/prune.ts`. */
 export const folds: Migration = {
   version: 3,
   name: "folds",
@@ -22,7 +22,9 @@ export const readiness: Migration = {
   ],
 };
 
-/** Finds the exchanges that have begun and not come to their end, however many sessions there are. */
+/**
+ * Finds the exchanges that have begun and not come to their end, however many sessions there are.
+ */
 export const openExchanges: Migration = {
   version: 5,
   name: "open-exchanges",
@@ -38,7 +40,10 @@ export const sessionsByCreation: Migration = {
   statements: () => [`CREATE INDEX sessions_by_creation ON sessions (created_at, id)`],
 };
 
-/** What a thread's latest checkpoint is; see `checkpoints/head-mark.ts`. No mark before the next put. */
+/**
+ * What a thread's latest checkpoint is; see `checkpoints/head-mark.ts`. No mark before the next
+ * put.
+ */
 export const threadHeads: Migration = {
   version: 7,
   name: "thread-heads",
@@ -50,7 +55,7 @@ export const threadHeads: Migration = {
 };
 
 /**
- * Where sessions, messages and later changes came from. Rows from before have no origin and count
+ * The origins of sessions, messages and later changes. Rows from before have no origin and count
  * as authenticated. `session_changes` has a row for each change of a session after its creation.
  */
 export const origins: Migration = {

@@ -4,6 +4,6 @@ import type { Dialect } from "../dialect.ts";
 export interface Migration {
   readonly version: number;
   readonly name: string;
-  /** The statements of the step, carried out in one transaction. */
+  /** The statements of the step, run in one transaction. */
   statements(dialect: Dialect): readonly string[];
 }

@@ -2,12 +2,12 @@ import { latestVersion, migrations } from "./history.ts";
 
 /** What bringing a database to this program's version would do. */
 export interface UpgradePlan {
-  /** The version of its tables now, 0 where it has none. */
+  /** The version of its tables now, 0 if it has none. */
   readonly from: number;
   readonly to: number;
   /** The steps that are missing, in order: `0006-thread-heads` and the like. */
   readonly steps: readonly string[];
-  /** The copy that is made before; null where none is. */
+  /** The copy that is made before; null if none is. */
   readonly backup: PlannedBackup | null;
 }
 

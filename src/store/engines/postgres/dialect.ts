@@ -2,7 +2,7 @@ import { sql } from "kysely";
 
 import type { Dialect } from "../dialect.ts";
 
-/** `clock_timestamp`, because `now()` stands still from the beginning of the transaction. */
+/** `clock_timestamp`, because `now()` is the time at which the transaction began. */
 const NOW = `to_char(clock_timestamp() at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 
 /**

@@ -2,7 +2,7 @@ import { DatabaseError } from "pg";
 
 import { RepriseError } from "../../../core/errors.ts";
 
-/** True where the server refused the transaction because of another one that was at work. */
+/** True if the server refused the transaction because of another one that was running. */
 export function isCollision(error: unknown): boolean {
   const code = sqlState(error);
   return code === SERIALIZATION_FAILURE || code === DEADLOCK;
@@ -25,7 +25,7 @@ function isSessionEnd(code: string): boolean {
 }
 
 /**
- * True where a connection that could not be made may be had a moment later: the server restarts,
+ * True if a connection that could not be made may be had a moment later: the server restarts,
  * is out of reach or has no connection left. A wrong password stays wrong.
  */
 export function isPassing(error: unknown): boolean {
@@ -148,7 +148,10 @@ export function lostFailure(error: unknown): RepriseError {
   );
 }
 
-/** Of a connection that went away between COMMIT and its answer, when nobody can tell any more. */
+/**
+ * For a connection that was lost between COMMIT and its answer, if the outcome cannot be
+ * determined.
+ */
 export function unknownCommit(error: unknown): RepriseError {
   return unavailable(
     "The connection to the database was lost while a change was being stored, so it may be stored or not; look whether it is there before you try again.",

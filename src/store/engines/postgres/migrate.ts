@@ -8,11 +8,13 @@ import { requireDurable, SYNCHRONOUS_COMMIT } from "./durability.ts";
 /** What the transactions of all nodes that bring the tables to a version queue up for. */
 const MIGRATION_LOCK = 0x52505253;
 
-/** One of many nodes makes the tables; the others wait for it, however long a row may be waited for. */
+/**
+ * One of many nodes makes the tables; the others wait for it, however long a row may be waited for.
+ */
 const PATIENCE = "SET LOCAL lock_timeout = '60s'; SET LOCAL statement_timeout = '120s'";
 
 /**
- * Brings the tables to this program's version, each step in a transaction of its own. Nodes that
+ * Brings the tables to this program's version, each step in a separate transaction. Nodes that
  * start together take turns: the version is read again under an advisory lock. What is refused is
  * left as it was.
  *
@@ -75,7 +77,7 @@ const VERSIONS = `CREATE TABLE IF NOT EXISTS reprise_migrations (
 )`;
 
 /**
- * The version of the tables, 0 where Reprise has none yet. Changes nothing.
+ * The version of the tables, 0 if Reprise has none yet. Changes nothing.
  *
  * Error codes: `database_newer`, `database_foreign`, `config_invalid`.
  */
@@ -85,7 +87,7 @@ export async function readVersion(connection: PostgresConnection): Promise<numbe
     if (found.size > 0) {
       throw new RepriseError(
         "database_foreign",
-        "The database has tables of another program under the names that Reprise needs; name another database, or a schema of its own with options=-c%20search_path=reprise.",
+        "The database has tables of another program under the names that Reprise needs; name another database, or a separate schema with options=-c%20search_path=reprise.",
       );
     }
     return 0;
@@ -103,7 +105,7 @@ export async function readVersion(connection: PostgresConnection): Promise<numbe
   return version;
 }
 
-/** Those of our tables that stand in the schema in which new ones would be made. */
+/** Those of our tables that exist in the schema in which new ones would be created. */
 async function tablesOf(connection: PostgresConnection): Promise<ReadonlySet<string>> {
   const { rows } = await connection.run(TABLES);
   const [first] = rows;

@@ -5,9 +5,9 @@ import { Client, type ClientConfig } from "pg";
 import type { CommitListener } from "../../store.ts";
 
 export interface Notifications {
-  /** Tells other nodes which sessions were touched: soon, and together with others. */
+  /** Notifies other nodes of touched sessions: soon, and several at once. */
   send(sessionIds: ReadonlySet<string>): void;
-  /** From now on hears what other nodes tell. */
+  /** Listens for what other nodes announce from now on. */
   listen(): void;
   /** Sends what waits, if the server is there at once. Idempotent. */
   close(): Promise<void>;
@@ -15,14 +15,14 @@ export interface Notifications {
 
 export interface NotificationsOptions {
   readonly config: ClientConfig;
-  /** Told the sessions that other nodes touched. */
+  /** Called with the sessions that other nodes touched. */
   readonly onHint: CommitListener;
 }
 
 const CHANNEL = "reprise";
 /**
- * The least time between two NOTIFY, each of which takes a lock of the whole server; what is touched
- * meanwhile goes together. The first one after a pause goes at once.
+ * The least time between two NOTIFY, each of which takes a lock of the whole server; what is
+ * touched meanwhile goes together. The first one after a pause goes at once.
  */
 const GATHER_MS = 20;
 /** The server takes less than 8,000 bytes in one. */
@@ -35,7 +35,7 @@ const RETRY_MOST_MS = 5000;
 const FAREWELL_MS = 1000;
 
 /**
- * Wakes other nodes by LISTEN and NOTIFY on a connection of its own, outside of every transaction:
+ * Wakes other nodes by LISTEN and NOTIFY on a separate connection, outside every transaction:
  * a NOTIFY within one would make all commits of the server queue up. A hint that is lost costs
  * the time until the next poll and nothing else, so no failure here is anybody's failure.
  *
@@ -139,8 +139,8 @@ async function pidOf(client: Client): Promise<number> {
 }
 
 /**
- * A hint that a crash takes away is no loss, so its commit does not wait for the disk. The setting is
- * local to this statement: behind a pooler, the connection serves other transactions next.
+ * A hint that a crash takes away is no loss, so its commit does not wait for the disk. The setting
+ * is local to this statement: behind a pooler, the connection serves other transactions next.
  */
 const NOTIFY = `SELECT set_config('synchronous_commit', 'off', true), pg_notify($1, payload)
   FROM unnest($2::text[]) AS payload`;

@@ -39,8 +39,8 @@ export async function openPostgresSource({
 }
 
 /**
- * Tells tables of one server, database and schema from all others, by whatever address they are
- * reached: since when the server runs (to the microsecond) and the numbers of database and table.
+ * Identifies the tables of one server, database and schema, by whatever address they are reached:
+ * since when the server runs (to the microsecond) and the numbers of database and table.
  */
 export const whichDatabase: Operation<null, string> = async (tx) => {
   const { rows } = await sql<{ name: string }>`

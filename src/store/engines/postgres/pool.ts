@@ -9,7 +9,7 @@ import { type PostgresConnection, wrapClient } from "./connection.ts";
 import { requireDurable, SYNCHRONOUS_COMMIT } from "./durability.ts";
 import { SERVER_LIFE } from "./server-life.ts";
 
-/** A connection for one piece of work; `release` gives it back, or closes it where it was lost. */
+/** A connection for one piece of work; `release` returns it, or closes it if it was lost. */
 export interface CheckedOutClient {
   readonly connection: PostgresConnection;
   release(): void;
@@ -17,14 +17,14 @@ export interface CheckedOutClient {
 
 export interface PostgresPool {
   /**
-   * Lends a connection once one is free: for that it waits as long as it takes, for the server as
-   * long as `connect_timeout` says. Rejects with the client library's own errors, or with
+   * Checks out a connection once one is free: it waits for that without a limit, and for the server
+   * for `connect_timeout`. Rejects with the client library's own errors, or with
    * `config_invalid` and `database_unsupported` for a server that would not keep what it is given.
    */
   lend(): Promise<CheckedOutClient>;
   /** How many connections there are, and how many callers wait for one. */
   load(): StoreLoad;
-  /** Waits for what is lent. Idempotent. */
+  /** Waits for connections that are in use. Idempotent. */
   close(): Promise<void>;
 }
 
@@ -81,8 +81,8 @@ export function createPool(address: PostgresAddress): PostgresPool {
 }
 
 /**
- * What every connection to the server is made with. Numbers come as numbers: none of ours is
- * beyond 2^53.
+ * What every connection to the server is made with. BIGINT is read as a number: none of the stored
+ * values exceeds 2^53.
  */
 export function clientConfig(address: PostgresAddress): ClientConfig {
   return {
@@ -122,7 +122,7 @@ async function begin(client: PoolClient): Promise<PostgresConnection> {
     const { rows } = await client.query<Settings>(SETTINGS);
     const [settings] = rows;
     if (settings === undefined) {
-      throw new Error("the server did not tell its settings");
+      throw new Error("the server did not report its settings");
     }
     check(settings);
     return wrapClient(client, isPooled(client, settings) ? null : settings.server);

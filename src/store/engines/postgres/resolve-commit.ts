@@ -19,7 +19,7 @@ export interface Transaction {
  * Asks the server, on another connection, what became of a transaction whose COMMIT was sent and
  * never answered. One that COMMIT did not reach is ended.
  *
- * Error codes: `database_unavailable` where nobody can tell.
+ * Error codes: `database_unavailable` if the outcome cannot be determined.
  */
 export async function didCommit(
   pool: PostgresPool,
@@ -67,7 +67,7 @@ async function end(
 const life = sql.raw<string>(SERVER_LIFE);
 
 /**
- * What became of a transaction; null where the server cannot say yet. A server that was started
+ * What became of a transaction; null if the server cannot say yet. A server that was started
  * since, or another one, may have given the same number to another transaction.
  */
 async function statusOf(pool: PostgresPool, { id, server }: Transaction): Promise<string | null> {

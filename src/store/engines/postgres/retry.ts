@@ -4,7 +4,7 @@ import type { PostgresConnection } from "./connection.ts";
 import { connectFailure, isCollision, isPassing, lostFailure, postgresFailure } from "./failure.ts";
 import type { CheckedOutClient, PostgresPool } from "./pool.ts";
 
-/** How an attempt ended; `again` where nothing was stored and the same may succeed now. */
+/** How an attempt ended; `again` if nothing was stored and the same may succeed now. */
 export type AttemptResult<Output> =
   | { readonly kind: "done"; readonly output: Output }
   | { readonly kind: "again"; readonly why: "lost" | "collision"; readonly error: unknown };
@@ -30,7 +30,7 @@ export async function retry<Output>(once: () => Promise<AttemptResult<Output>>):
   }
 }
 
-/** Lends a connection for one attempt and tells whether what failed may be tried again. */
+/** Checks out a connection for one attempt and reports whether a failure may be tried again. */
 export async function attempt<Output>(
   pool: PostgresPool,
   work: (lent: CheckedOutClient) => Promise<AttemptResult<Output>>,

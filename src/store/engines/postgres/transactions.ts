@@ -17,13 +17,14 @@ export interface TransactionsParts {
 }
 
 /**
- * Carries operations out, each in a transaction on a connection of its own.
+ * Runs operations, each in a transaction on a separate connection.
  *
- *     lend ─> BEGIN ─> operation ─> COMMIT ─> answer, tell `onCommit`
+ *     check out ─> BEGIN ─> operation ─> COMMIT ─> answer, call `onCommit`
  *       │        └─ lost, collision ─┘  └─ lost: did it commit? ─ yes ─> answer
- *       └──<── again, some times ──<──┴──<── no ────┘         └ nobody knows: `database_unavailable`
+ *       └──<── again, some times ──<──┴──<── no ────┘         └ nobody knows:
+ * `database_unavailable`
  *
- * Operations keep nothing outside their transaction, so one that did not commit can be carried out
+ * Operations keep nothing outside their transaction, so one that did not commit can be run
  * again.
  */
 export function createTransactions({ pool, onCommit }: TransactionsParts): Transactions {

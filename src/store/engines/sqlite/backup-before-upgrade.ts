@@ -22,7 +22,7 @@ export interface BackupSpace {
  * Copies a database beside itself, before its tables are changed. Belongs under the setup lock:
  * halves of copies that an earlier process left are removed. Returns the path of the copy.
  *
- * Error codes: `database_full` where it does not fit, `database_*`, `file_unwritable`.
+ * Error codes: `database_full` if it does not fit, `database_*`, `file_unwritable`.
  */
 export async function backUpBeforeUpgrade(options: BackupBeforeUpgrade): Promise<string> {
   const { database } = options;
@@ -62,7 +62,7 @@ export function backupPath({ database, version }: BackupBeforeUpgrade): string {
   }
 }
 
-/** Copies that were not finished have names of their own: see `backupSqlite`. */
+/** Copies that were not finished have different names: see `backupSqlite`. */
 function removeHalves({ database }: BackupBeforeUpgrade): void {
   const folder = dirname(database);
   const start = `${basename(database)}.version-`;

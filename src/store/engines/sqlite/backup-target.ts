@@ -22,9 +22,8 @@ export interface BackupTarget {
 const SIDE_FILES = ["-wal", "-shm", "-journal"];
 
 /**
- * Refuses a target that is the database itself or one of the files beside it, that is there
- * already, or beside which another database's unfinished business stands: SQLite would take that
- * for the copy's own.
+ * Refuses a target that is the database itself or one of the files beside it, that exists already,
+ * or that has another database's log beside it: SQLite would take that for the copy's log.
  *
  * Error codes: `invalid_usage`, `file_unwritable`, `database_unavailable`.
  */
@@ -46,12 +45,12 @@ export function checkTarget({ database, target, overwrite }: BackupTarget): void
   }
   if (found !== undefined && !overwrite) {
     throw usage(
-      "A file stands at the backup's place already; name another one, or replace it with --force.",
+      "There is already a file with the name of the backup. Choose another name, or replace it with --force.",
     );
   }
   if (SIDE_FILES.some((side) => statSync(target + side, { throwIfNoEntry: false }) !== undefined)) {
     throw usage(
-      "Files of a database that is in use or was not closed stand beside the backup's place; name another file.",
+      "Beside the backup's name there are files of a database that is in use or was not closed. Choose another name.",
     );
   }
 }
@@ -86,7 +85,7 @@ export function makePartial(partial: string): void {
 /**
  * Syncs the copy and gives it its name. Returns its size in bytes.
  *
- * Error codes: `invalid_usage` where a file has appeared there since, `file_unwritable`.
+ * Error codes: `invalid_usage` if a file has appeared there since, `file_unwritable`.
  */
 export function putInPlace(partial: string, { target, overwrite }: BackupTarget): number {
   try {
@@ -102,7 +101,7 @@ export function putInPlace(partial: string, { target, overwrite }: BackupTarget)
   }
 }
 
-/** Unlike a rename, a link never replaces what appeared there since. False where there are none. */
+/** Unlike a rename, a link never replaces what appeared there since. False if there are none. */
 function linked(partial: string, target: string): boolean {
   try {
     linkSync(partial, target);

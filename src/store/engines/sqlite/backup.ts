@@ -12,11 +12,13 @@ import { sqliteFailure } from "./failure.ts";
 export interface BackupOptions {
   /** The database file; it is only read, whatever version of Reprise wrote it. */
   readonly database: string;
-  /** Where the copy is to stand: a file in a folder that is there. */
+  /** The path of the copy: a file in an existing folder. */
   readonly target: string;
-  /** True to replace a file that stands there. */
+  /** True to replace an existing file. */
   readonly overwrite: boolean;
-  /** Aborted when nobody waits for the copy any longer: what was written of it is removed at once. */
+  /**
+   * Aborted when nobody waits for the copy any longer: what was written of it is removed at once.
+   */
   readonly signal?: AbortSignal;
 }
 
@@ -28,7 +30,9 @@ export interface Backup {
 
 /** Beside this file, and of the same kind: TypeScript, or what is built from it. */
 const WORKER = new URL(`./backup-worker${extname(import.meta.url)}`, import.meta.url);
-/** How long the copy waits for a lock: a process that opens the database for the first time has one. */
+/**
+ * How long the copy waits for a lock: a process that opens the database for the first time has one.
+ */
 const BUSY_TIMEOUT_MS = 5000;
 
 /**
@@ -36,7 +40,7 @@ const BUSY_TIMEOUT_MS = 5000;
  * began, of one moment, compacted. It is checked (`PRAGMA integrity_check`) and synced, and only
  * then it appears under its name, with mode 0600; before that, or if anything fails, nothing does.
  *
- * A thread of its own does it, because SQLite holds up the thread that asks for a copy. The copy is
+ * A separate thread does it, because SQLite blocks the thread that asks for a copy. The copy is
  * one read transaction, so writers are never in its way, nor it in theirs.
  *
  * Error codes: `invalid_usage` (the target), `file_unwritable`, `database_*`.

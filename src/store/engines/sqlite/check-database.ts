@@ -8,7 +8,7 @@ import type { Check } from "../../verify/check.ts";
 
 export interface DatabaseChecks {
   readonly checks: readonly Check[];
-  /** True where the store can be opened without changing the file's version. */
+  /** True if the store can be opened without changing the file's version. */
   readonly isCurrent: boolean;
 }
 
@@ -16,8 +16,8 @@ export interface DatabaseChecks {
 const TIMEOUT_MS = 5000;
 
 /**
- * Looks into a database file without changing it, whatever it is: damaged, of another program, of
- * another version. On a connection of its own that only reads, closed again when this returns; this
+ * Checks a database file without changing it, whatever it is: damaged, of another program, of
+ * another version. On a separate read-only connection, closed again when this returns; this
  * process must not have the file open otherwise, because closing drops SQLite's locks.
  *
  * `quick` leaves out the comparison of tables with their indexes, which takes most of the time.
@@ -50,7 +50,7 @@ function checkSqlite(raw: DatabaseSync): Check {
   return { name: "sqlite", status: "ok", sentence: `SQLite ${version}, from Node.js.` };
 }
 
-/** Faults that are named; one is enough to know. */
+/** Maximum of errors that are listed; one is enough. */
 const FAULTS = 3;
 
 function checkIntegrity(raw: DatabaseSync, quick: boolean): Check {
@@ -60,7 +60,7 @@ function checkIntegrity(raw: DatabaseSync, quick: boolean): Check {
     .all()
     .map((row) => String(row[pragma]));
   if (faults.length === 1 && faults[0] === "ok") {
-    return { name: "integrity", status: "ok", sentence: `SQLite's ${pragma} found no fault.` };
+    return { name: "integrity", status: "ok", sentence: `SQLite's ${pragma} found no errors.` };
   }
   return {
     name: "integrity",

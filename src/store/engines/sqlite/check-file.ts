@@ -7,7 +7,7 @@ import type { Check } from "../../verify/check.ts";
 export const SUFFIXES = ["", "-wal", "-shm"] as const;
 
 /**
- * The file and its folder as the system sees them: who may read them, and how much room there is.
+ * The file and its folder: who may read them, and how much space is free.
  * Opens nothing.
  */
 export function checkFiles(path: string): Check[] {
@@ -35,7 +35,7 @@ function checkModes(path: string): Check {
     name: "modes",
     status: "warning",
     sentence: first.found.isDirectory()
-      ? `Other users may look into the database's folder (mode ${mode}); keep it in one of its own, or close this one with chmod 700.`
+      ? `Other users may read the database's folder (mode ${mode}); use a separate folder, or close this one with chmod 700.`
       : `Other users may read the database or a file beside it (mode ${mode}); close it with chmod 600.`,
   };
 }
@@ -52,7 +52,7 @@ function checkDisk(path: string): Check {
     name: "disk",
     status: isShort ? "warning" : "ok",
     sentence: isShort
-      ? `${room}. Free some space: a backup needs as much room as the database, and a full disk stores nothing.`
+      ? `${room}. Free some space: a backup needs as much space as the database, and nothing can be stored on a full disk.`
       : `${room}.`,
   };
 }

@@ -7,8 +7,9 @@ import { SUFFIXES } from "./check-file.ts";
 
 /**
  * Whether the write-ahead log is the database's own, and whether a process works on with a file
- * that was deleted under it: what that process stores is gone once it ends. The second can be told
- * on Linux only, and of this user's processes. Must be called before this process opens the file.
+ * that was deleted under it: what that process stores is gone once it ends. The second can be
+ * checked on Linux only, for this user's processes. Must be called before this process opens the
+ * file.
  */
 export function checkLog(path: string): Check {
   try {
@@ -25,7 +26,7 @@ export function checkLog(path: string): Check {
       name: "log",
       status: "ok",
       sentence:
-        "The write-ahead log is the database's own; whether a process has a deleted one open cannot be told on this system.",
+        "The write-ahead log belongs to this database. This system does not report whether a process has a deleted log open.",
     };
   }
   return holders.length === 0
@@ -42,7 +43,7 @@ export function checkLog(path: string): Check {
       };
 }
 
-/** Null where the system does not tell. */
+/** Null if the system does not report it. */
 function processesWithDeletedFiles(path: string): number[] | null {
   const deleted = new Set(SUFFIXES.map((suffix) => `${path}${suffix} (deleted)`));
   let names: string[];

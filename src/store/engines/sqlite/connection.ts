@@ -26,12 +26,15 @@ export interface SqliteConnection {
 
 /** Prepared statements kept a connection, those used last: every query of the program fits. */
 const STATEMENTS_KEPT = 300;
-/** Longer ones hold lists of ids, of any length: kept, they would take megabytes and never fit again. */
+/**
+ * Longer ones hold lists of ids, of any length: kept, they would take megabytes and never fit
+ * again.
+ */
 const LONGEST_KEPT = 4000;
 
 /**
  * - FULL: a commit is on the disk before it is acknowledged.
- * - A log that grew behind a long read (a backup, say) is cut to this size once it begins anew.
+ * - A log that grew during a long read (such as a backup) is cut to this size when it restarts.
  * - Functions in a file's own schema must be harmless, and pages are checked as they are read,
  *   because the file may come from anywhere.
  */
@@ -108,7 +111,7 @@ function statementCache(raw: DatabaseSync): StatementCache {
   return (sql) => {
     const known = cache.get(sql);
     if (known !== undefined) {
-      // behind all others: the first one is then the one not used for the longest time
+      // after all others: the first one is then the least recently used
       cache.delete(sql);
       cache.set(sql, known);
       return known;
@@ -124,9 +127,9 @@ function statementCache(raw: DatabaseSync): StatementCache {
 }
 
 /**
- * A statement that has columns is read; any other is carried out and says how much it changed.
+ * A statement that has columns is read; any other is run and says how much it changed.
  *
- * Refuses to be carried out outside a transaction. SQLite ends one by itself in some failures; an
+ * Refuses to be run outside a transaction. SQLite ends one by itself in some failures; an
  * operation that went on regardless would commit the rest of its work statement by statement.
  */
 function cachedStatement(raw: DatabaseSync, sql: string): CachedStatement {
@@ -153,8 +156,8 @@ interface RowShape {
 }
 
 /**
- * Rows as plain objects of one shape. Those that `node:sqlite` makes itself are dictionaries without
- * a prototype: to copy or to serialise one takes three times as long.
+ * Rows as plain objects of one shape. Those that `node:sqlite` makes itself are dictionaries
+ * without a prototype: to copy or to serialise one takes three times as long.
  */
 function rowsOf<R>(
   statement: StatementSync,

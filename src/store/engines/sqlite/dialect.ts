@@ -4,7 +4,7 @@ import type { Dialect } from "../dialect.ts";
 
 const NOW = "strftime('%Y-%m-%dT%H:%M:%fZ', 'now')";
 
-/** SQLite's words. Writers queue behind one another, so a read row needs no lock of its own. */
+/** SQLite's words. Writers run one after another, so a read row needs no separate lock. */
 export const sqliteDialect: Dialect = {
   now: (offsetMs = 0) =>
     offsetMs === 0

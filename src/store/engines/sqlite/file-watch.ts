@@ -60,7 +60,7 @@ export function createFileWatch(path: string): FileWatch {
   };
 }
 
-/** True where SQLite can have made the second state out of the first one. */
+/** True if SQLite can have made the second state out of the first one. */
 function follows(before: Seen, now: Seen): boolean {
   const isVacuumed = now.header.schema > before.header.schema && now.header.bytes === now.file.size;
   return (

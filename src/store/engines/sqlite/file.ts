@@ -34,14 +34,16 @@ export function isNetworkFileSystem(type: number): boolean {
   return NETWORK_FILE_SYSTEMS.has(type >>> 0);
 }
 
-/** Bytes of the smallest page. SQLite takes a file of one byte for an empty one and writes over it. */
+/**
+ * Bytes of the smallest page. SQLite takes a file of one byte for an empty one and writes over it.
+ */
 const SMALLEST_DATABASE = 512;
 
 export type FoundFile = "missing" | "empty" | "present";
 
 /**
- * Makes the folder (0700) where it does not exist and says what is at the path; refuses a network file
- * system, a place that this user may not write and a log that is not the database's own. The file
+ * Makes the folder (0700) if it does not exist and reports what is at the path. Refuses a network
+ * file system, a folder that this user may not write to, and a log of another database. The file
  * is never opened here while this process has it open: closing a descriptor would drop SQLite's
  * locks.
  *

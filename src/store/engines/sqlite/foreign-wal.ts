@@ -12,9 +12,9 @@ import {
 import { RepriseError } from "../../../core/errors.ts";
 
 /**
- * Refuses a write-ahead log that cannot belong to the database beside it, before SQLite sees it:
- * it would throw the log away where the database is missing or empty, and mix the two where a
- * backup was copied over a database that had not been closed. Neither file is changed.
+ * Refuses a write-ahead log that cannot belong to the database beside it, before SQLite sees it: it
+ * would discard the log if the database is missing or empty, and mix the two if a backup was copied
+ * over a database that had not been closed. Neither file is changed.
  *
  * Error codes: `database_unavailable`.
  */
@@ -41,8 +41,8 @@ export function refuseForeignWal(path: string): void {
 }
 
 /**
- * True where this process has the file open. It was looked at then, and must not be opened here
- * again: closing any descriptor of it would drop SQLite's locks.
+ * True if this process has the file open. It was checked then, and must not be opened here again:
+ * closing any descriptor of it would drop SQLite's locks.
  */
 export function isOpenHere(database: Stats, { except = -1 } = {}): boolean {
   try {
@@ -50,7 +50,7 @@ export function isOpenHere(database: Stats, { except = -1 } = {}): boolean {
       .map(Number)
       .some((descriptor) => descriptor !== except && isSame(descriptor, database));
   } catch {
-    // no way to know: better no look at the file than a dropped lock
+    // unknown: an unchecked file is better than a dropped lock
     return true;
   }
 }

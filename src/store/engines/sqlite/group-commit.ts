@@ -11,7 +11,7 @@ import { beginImmediate } from "./write-lock.ts";
 
 export interface GroupCommit {
   write<Input, Output>(operation: Operation<Input, Output>, input: Input): Promise<Output>;
-  /** Operations that wait, and whether a group of them is being carried out. */
+  /** Operations that wait, and whether a group of them is being run. */
   load(): ConnectionLoad;
   /** Waits for what is queued; later writes are refused. */
   close(): Promise<void>;
@@ -28,11 +28,11 @@ export interface GroupCommitParts {
   /** See `write-lock.ts`. */
   readonly busyTimeoutMs: number;
   readonly line: WaitingLine;
-  /** Throws where the file is no longer the one that was opened. */
+  /** Throws if the file is no longer the one that was opened. */
   readonly requirePlace: () => void;
 }
 
-/** Tells a waiting writer how its operation ended; called once the commit is durable. */
+/** Gives a waiting writer the result of its operation; called once the commit is durable. */
 type Answer = () => void;
 
 interface Waiting {
@@ -45,13 +45,14 @@ const GROUP_SIZE = 256;
 
 /**
  * The one writer of this process. Operations queue; once a turn of the event loop everything that
- * waits goes into ONE transaction and one fsync, each operation under its own savepoint unless it is
+ * waits goes into ONE transaction and one fsync, each operation under its own savepoint unless it
+ * is
  * alone, and all are answered after the commit.
  *
  *     write() ─> queue ─(next turn)─> BEGIN IMMEDIATE
  *                                       SAVEPOINT, operation, RELEASE  (or ROLLBACK TO: only
  *                                       …                              that one is refused)
- *                                     COMMIT ─> answer all, tell `onCommit`
+ *                                     COMMIT ─> answer all, call `onCommit`
  */
 export function createGroupCommit(parts: GroupCommitParts): GroupCommit {
   const queue: Waiting[] = [];
@@ -127,7 +128,7 @@ async function commitGroup(parts: GroupCommitParts, group: readonly Waiting[]): 
 /**
  * The whole group is lost: COMMIT failed, or SQLite rolled everything back by itself, as it does
  * when the disk fills up. One operation may be the cause of it (it was too large, say), so each is
- * carried out again in a transaction of its own.
+ * run again in a separate transaction.
  */
 async function undo(
   parts: GroupCommitParts,

@@ -16,7 +16,7 @@ export function isReady(connection: SqliteConnection): boolean {
 }
 
 /**
- * The version of the tables, 0 where there are none. Changes nothing in the file.
+ * The version of the tables, 0 if there are none. Changes nothing in the file.
  *
  * Error codes: `database_newer`, `database_foreign`.
  */

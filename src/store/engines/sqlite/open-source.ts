@@ -60,7 +60,7 @@ function attempt<Output>(work: () => Output): Output {
 const SIDE_FILES = ["-wal", "-shm", "-journal"];
 
 /**
- * True where a path leads to a database file that is there, under whatever name, or to one of the
+ * True if a path leads to a database file that is there, under whatever name, or to one of the
  * files that belong to it. No file is opened.
  */
 export function isSameFile(database: string, path: string): boolean {
@@ -73,7 +73,7 @@ export function isSameFile(database: string, path: string): boolean {
   );
 }
 
-/** With its folder's real path; null where there is no such folder. */
+/** With its folder's real path; null if there is no such folder. */
 function placeOf(path: string): string | null {
   const folder = dirname(path);
   return statSync(folder, { throwIfNoEntry: false }) === undefined

@@ -13,20 +13,22 @@ import { createWaitingLine } from "./waiting-line.ts";
 
 export interface SqliteOptions {
   readonly path: string;
-  /** Told what a person should know about the file, one sentence each. */
+  /** Called with what a person should know about the file, one sentence each. */
   readonly notice?: (sentence: string) => void;
   /**
-   * False leaves out the backup that is made beside the file, as `<path>.version-<n>.backup`, before
-   * the tables of an older version are upgraded.
+   * False leaves out the backup that is made beside the file, as `<path>.version-<n>.backup`,
+   * before the tables of an older version are upgraded.
    */
   readonly backup?: boolean;
-  /** How long a writer waits while no other process commits, in milliseconds: 5000. Tests wait less. */
+  /**
+   * How long a writer waits while no other process commits, in milliseconds: 5000. Tests wait less.
+   */
   readonly busyTimeoutMs?: number;
 }
 
 /**
- * Opens (and where needed makes or upgrades) one SQLite file as the store: one connection that writes, one
- * that reads. Several processes may have the same file open.
+ * Opens (and where needed makes or upgrades) one SQLite file as the store: one connection that
+ * writes, one that reads. Several processes may have the same file open.
  *
  * Error codes: `database_*`.
  */
@@ -58,7 +60,9 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
   }
 }
 
-/** Whatever else SQLite dislikes while a file is opened: its tables are not what its header says. */
+/**
+ * Whatever else SQLite dislikes while a file is opened: its tables are not what its header says.
+ */
 function openingFailure(error: unknown): unknown {
   const failure = sqliteFailure(error);
   return isSqliteError(failure) ? corruptFile({ cause: failure }) : failure;

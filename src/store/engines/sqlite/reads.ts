@@ -16,7 +16,7 @@ export interface Reads extends Pick<Store, "read" | "mayHaveChanged" | "close"> 
 const READING_MS = 10;
 
 /**
- * Reads take turns on one connection, each in a transaction of its own, so that an operation of
+ * Reads take turns on one connection, each in a separate transaction, so that an operation of
  * several queries sees one state. They only ever wait for SQLite, which answers in this thread.
  */
 export function createReads(connection: SqliteConnection): Reads {

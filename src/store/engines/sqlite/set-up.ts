@@ -7,7 +7,10 @@ import { makeFile, prepareFile } from "./file.ts";
 import { applyMigrations, isReady, readVersion, useWriteAheadLog } from "./migrate.ts";
 import { type SetupLock, withSetupLock } from "./setup-lock.ts";
 
-/** Older versions can lose commits when a WAL is reset (https://sqlite.org/wal.html, "WAL-reset bug"). */
+/**
+ * Older versions can lose commits when a WAL is reset (https://sqlite.org/wal.html, "WAL-reset
+ * bug").
+ */
 const OLDEST_SQLITE = [3, 51, 3] as const;
 
 export interface SetUpOptions {
@@ -20,7 +23,8 @@ export interface SetUpOptions {
 
 /**
  * Opens the connection that writes on a database of this program's version. A file that is missing
- * is made, one of an older version is copied and upgraded, each by one process while the others wait.
+ * is made, one of an older version is copied and upgraded, each by one process while the others
+ * wait.
  *
  * Error codes: `database_*`, `file_unwritable`.
  */
@@ -128,7 +132,7 @@ async function upgrade(
 export function warnOfLinks({ path, notice }: Pick<SetUpOptions, "path" | "notice">): void {
   if (statSync(path).nlink > 1) {
     notice(
-      "The database file has a second name (a hard link); always open it by the same one, because each name has a log of its own and using both damages the database.",
+      "The database file has a second name (a hard link); always open it by the same one, because each name has a separate log and using both damages the database.",
     );
   }
 }

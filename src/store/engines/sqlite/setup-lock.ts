@@ -6,7 +6,7 @@ import { RepriseError } from "../../../core/errors.ts";
 import { isBusy } from "./failure.ts";
 
 export interface SetupLock {
-  /** True where a process that was making the database died, so an empty file was never a full one. */
+  /** True if a process that was making the database died, so an empty file was never a full one. */
   readonly wasMaking: boolean;
   /** Keeps in mind, beyond the end of this process, that the database is being made. */
   markMaking(): void;
@@ -87,7 +87,7 @@ async function acquire(
   }
 }
 
-/** Null where another process has the lock. */
+/** Null if another process has the lock. */
 function tryAcquire(path: string): DatabaseSync | null {
   makeFile(path);
   const before = inodeOf(path);

@@ -63,7 +63,7 @@ export function createWaitingLine(database: string, now: () => number = Date.now
     },
     announce: (since) => {
       try {
-        // nothing is written: the file is made where it is missing, readable by its user only
+        // nothing is written: a missing file is created, readable by its user only
         closeSync(openSync(path, "a", 0o600));
         utimesSync(path, now() / 1000, since / 1000);
       } catch {

@@ -65,7 +65,7 @@ function pauseMs({ isMyTurn, announced }: { isMyTurn: boolean; announced: boolea
   return 1 + Math.random() * (announced ? 3 : 9);
 }
 
-/** Null where the transaction began; the error where another process has the lock. */
+/** Null if the transaction began; the error if another process has the lock. */
 function tryBegin({ raw }: SqliteConnection): unknown {
   try {
     raw.exec("BEGIN IMMEDIATE");
@@ -99,7 +99,7 @@ function createPatience({ connection, busyTimeoutMs }: WriteLockOptions): Patien
   };
 }
 
-/** Changes with each commit of another connection; null where the file cannot be read just now. */
+/** Changes with each commit of another connection; null if the file cannot be read just now. */
 function dataVersion({ raw }: SqliteConnection): unknown {
   try {
     return raw.prepare("PRAGMA data_version").get()?.["data_version"];
