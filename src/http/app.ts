@@ -36,18 +36,18 @@ import { instrumentedStore } from "./metrics/instrumented-store.ts";
 import { describeApi, openApiRoute } from "./routes/openapi.ts";
 import { postMessageRoute } from "./routes/post-message.ts";
 import { PROBLEM_TYPE, problemOf } from "./problem.ts";
-import { createPublicPath } from "./guards/public-path.ts";
+import { createPublicPath, type PublicPathOptions } from "./guards/public-path.ts";
 import { parseQuery } from "./routes/query.ts";
 import { createReadiness } from "./metrics/readiness.ts";
 import { readSessionRoute } from "./routes/read-session.ts";
 import { type Log, logFailure, logRequests } from "./metrics/request-log.ts";
 import { sessionFirst } from "./guards/session-first.ts";
 import { streamSessionRoute } from "./routes/stream-session.ts";
-import { createStreams, type Streams } from "./stream/streams.ts";
+import { createStreams, type Streams, type StreamSettings } from "./stream/streams.ts";
 import { decodable } from "./guards/request-target.ts";
 import { createValidatorCompiler } from "./guards/validation.ts";
 
-export interface AppOptions {
+export interface AppOptions extends PublicPathOptions {
   readonly store: Store;
   /** The program's version, for the OpenAPI document. */
   readonly version: string;
@@ -58,10 +58,6 @@ export interface AppOptions {
   readonly hosts: AllowedHosts;
   /** Origins whose pages may use the service, as browsers write them; see `parseOrigins`. */
   readonly allowOrigins?: readonly string[] | undefined;
-  /** What a proxy removes from the front of each path, such as `/reprise`. */
-  readonly publicPath?: string | undefined;
-  /** True if only a proxy can reach the service: its `X-Forwarded-Prefix` is believed. */
-  readonly trustProxy?: boolean | undefined;
   /** A folder whose `.reprise/schemas/` are known too; none by default. */
   readonly project?: string | undefined;
   /** Default: the values of `core/limits.ts`. */
@@ -69,13 +65,6 @@ export interface AppOptions {
   readonly timeouts?: Partial<RequestTimeouts> | undefined;
   /** Receives one line a request, and the service's own failures. */
   readonly log?: Log | undefined;
-}
-
-export interface StreamSettings {
-  readonly pollMs: number;
-  readonly heartbeatMs: number;
-  readonly unsentBytes: number;
-  readonly stallMs: number;
 }
 
 export interface RequestTimeouts {
@@ -97,10 +86,7 @@ export interface App {
 export async function createApp(options: AppOptions): Promise<App> {
   const log = options.log ?? (() => undefined);
   const onFailure = (error: unknown, id?: string): void => logFailure(log, error, id);
-  const metrics = createMetrics({
-    gauged: () => ({ ...options, streams, server: app.server }),
-    onFailure,
-  });
+  const metrics = createMetrics(() => ({ ...options, streams, server: app.server }), onFailure);
   const { observe } = metrics;
   const store = instrumentedStore(options.store, observe);
   const streams = createStreams({
@@ -113,7 +99,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     onFailure,
     observe,
   });
-  const readiness = createReadiness({ store, log, observe });
+  const readiness = createReadiness(store, { log, observe });
   const publicPath = createPublicPath(options);
   const app = await createFastify(options, { log, observe });
   app.addHook("preClose", async () => {
@@ -128,11 +114,12 @@ export async function createApp(options: AppOptions): Promise<App> {
   await app.register(async (scope) => {
     await compressAnswers(scope);
     const api = typed(scope);
-    listSessionsRoute(api, store, publicPath);
-    createSessionRoute(api, { store, caller, publicPath });
-    readSessionRoute(api, store);
-    endSessionRoute(api, store);
-    postMessageRoute(api, { store, caller, observe });
+    const service = { store, caller, publicPath, observe };
+    listSessionsRoute(api, service);
+    createSessionRoute(api, service);
+    readSessionRoute(api, service);
+    endSessionRoute(api, service);
+    postMessageRoute(api, service);
     healthRoutes(api, readiness);
     metricsRoute(api, metrics);
     streamSessionRoute(api, store, streams);
@@ -178,7 +165,7 @@ async function createFastify(
   app.setValidatorCompiler(createValidatorCompiler());
   app.setErrorHandler(async (thrown, request, reply) => {
     const error = await sessionFirst(thrown, request, options.store);
-    if (problemOf(error).status >= 500 && !("logsItself" in request.routeOptions.config)) {
+    if (problemOf(error).status >= 500 && request.routeOptions.config.logsItself !== true) {
       logFailure(log, error, request.id);
     }
     const { status, headers, body } = problemOf(error);

@@ -1,6 +1,6 @@
 import { STATUS_CODES } from "node:http";
 
-import { type ErrorCode, isRepriseError, RepriseError } from "../core/errors.ts";
+import { type ErrorCode, isRepriseError, RepriseError, systemCode } from "../core/errors.ts";
 import type { Problem } from "../core/schemas.ts";
 
 /** The one table from an error code to a status. A code that no request can cause is 500. */
@@ -102,7 +102,7 @@ function refusalFor(error: unknown): RepriseError {
 }
 
 function lacksDescriptors(error: unknown): boolean {
-  const code = codeOf(error);
+  const code = systemCode(error);
   return (
     code === "EMFILE" ||
     code === "ENFILE" ||
@@ -135,7 +135,7 @@ const INTERNAL = new RepriseError(
 
 /** What the HTTP framework itself refuses, by its own error codes. */
 function refusalOf(error: unknown): RepriseError {
-  switch (codeOf(error)) {
+  switch (systemCode(error)) {
     case "FST_ERR_CTP_BODY_TOO_LARGE":
       return new RepriseError(
         "body_too_large",
@@ -155,8 +155,4 @@ function refusalOf(error: unknown): RepriseError {
     default:
       return INTERNAL;
   }
-}
-
-function codeOf(error: unknown): unknown {
-  return error instanceof Error && "code" in error ? error.code : undefined;
 }

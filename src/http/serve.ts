@@ -2,10 +2,10 @@ import { once } from "node:events";
 import type { Server } from "node:http";
 import type { ListenOptions } from "node:net";
 
-import { RepriseError } from "../core/errors.ts";
+import { RepriseError, systemCode } from "../core/errors.ts";
 import { MAX_CONNECTIONS, SHUTDOWN_GRACE_MS } from "../core/limits.ts";
 import { type App, type AppOptions, createApp } from "./app.ts";
-import { type Connections, trackConnections } from "./guards/connections.ts";
+import { trackConnections } from "./guards/connections.ts";
 import { inUrl, isLoopback } from "./guards/hosts.ts";
 
 export interface ServerOptions extends Omit<AppOptions, "hosts"> {
@@ -63,7 +63,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   });
   const { server } = app.fastify;
   server.maxConnections = MAX_CONNECTIONS;
-  const connections = trackConnections(server);
+  const closeUnused = trackConnections(server);
   try {
     // one address, not both of "localhost": a second listener would be closed by nobody
     const host = options.host === "localhost" ? "127.0.0.1" : options.host;
@@ -77,7 +77,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     url: urlOf(server, options.host),
     app,
     retire: app.retire,
-    close: () => (closing ??= closeAll(app, connections, options.graceMs ?? SHUTDOWN_GRACE_MS)),
+    close: () => (closing ??= closeAll(app, closeUnused, options.graceMs ?? SHUTDOWN_GRACE_MS)),
   };
 }
 
@@ -86,10 +86,9 @@ async function listen(server: Server, where: ListenOptions): Promise<void> {
     server.listen(where);
     await once(server, "listening");
   } catch (cause) {
-    const inUse = cause instanceof Error && "code" in cause && cause.code === "EADDRINUSE";
     throw new RepriseError(
       "address_unavailable",
-      inUse
+      systemCode(cause) === "EADDRINUSE"
         ? "Another program listens on this address; stop it, or choose another port with --port."
         : "The service cannot listen on this address; choose one of this machine's with --host and a port above 1023 with --port.",
       { cause },
@@ -108,12 +107,12 @@ function urlOf(server: Server, host: string): string {
 /** How often connections that are done are closed while the last requests finish. */
 const SWEEP_MS = 20;
 
-async function closeAll(app: App, connections: Connections, graceMs: number): Promise<void> {
+async function closeAll(app: App, closeUnused: () => void, graceMs: number): Promise<void> {
   const { server } = app.fastify;
   app.retire();
   const closed = once(server, "close");
   server.close();
-  const sweep = setInterval(() => connections.closeUnused(), SWEEP_MS);
+  const sweep = setInterval(closeUnused, SWEEP_MS);
   const deadline = setTimeout(() => server.closeAllConnections(), graceMs);
   try {
     await Promise.all([app.streams.close(), closed]);

@@ -4,6 +4,18 @@ import { type AllowedHosts, isExtraHost, isOwnHost, type LocalEnd } from "./host
 import { parseRequestTarget } from "./request-target.ts";
 import { createHash, timingSafeEqual } from "node:crypto";
 
+declare module "fastify" {
+  /** What a route says of itself. */
+  interface FastifyContextConfig {
+    /** Needs no token. */
+    readonly public?: true;
+    /** Takes the token for metrics too. */
+    readonly metrics?: true;
+    /** Logs its failures itself. */
+    readonly logsItself?: true;
+  }
+}
+
 export interface GateOptions {
   readonly hosts: AllowedHosts;
   /** If set, every call needs it as a bearer token, except those with `config.public`. */
@@ -31,23 +43,24 @@ export function createGate(options: GateOptions): Gate {
     options.metricsToken === undefined ? () => false : bearerCheck(options.metricsToken);
   return {
     checkOrigin: (request) => {
-      const { headers } = request.raw;
+      const { headers, socket } = request.raw;
       refuseUnclearHost(request.raw);
       refuseForeignHost(request, options.hosts);
       const isAllowed = options.allowedOrigins.includes(headers.origin ?? "");
-      if (!isAllowed && !isOwnPage(request.raw, options.hosts)) {
+      const isOwn = isOwnOrigin(headers.origin, options.hosts, socket) && !isForeign(headers);
+      if (!isAllowed && !isOwn) {
         throw new RepriseError(
           "origin_refused",
           "The request comes from a web page of another origin. Allow that origin with --allow-origin if it may use this service.",
         );
       }
     },
-    checkToken: (request) => {
-      const { authorization } = request.raw.headers;
+    checkToken: ({ raw, routeOptions: { config } }) => {
+      const { authorization } = raw.headers;
       const mayEnter =
-        isMarked(request, "public") ||
+        config.public === true ||
         hasToken(authorization) ||
-        (isMarked(request, "metrics") && hasMetricsToken(authorization));
+        (config.metrics === true && hasMetricsToken(authorization));
       if (!mayEnter) {
         throw new RepriseError(
           "unauthorized",
@@ -60,7 +73,7 @@ export function createGate(options: GateOptions): Gate {
 
 function refuseForeignHost(request: FastifyRequest, hosts: AllowedHosts): void {
   const { headers, socket, url = "" } = request.raw;
-  if (headers.host === undefined && isMarked(request, "public")) {
+  if (headers.host === undefined && request.routeOptions.config.public === true) {
     // HTTP/1.0 has no Host header, and a load balancer's health check may use it
     return;
   }
@@ -72,10 +85,6 @@ function refuseForeignHost(request: FastifyRequest, hosts: AllowedHosts): void {
       "The Host header names another server; use the address the service prints at start, or allow the name with --allow-host.",
     );
   }
-}
-
-function isOwnPage(raw: FastifyRequest["raw"], hosts: AllowedHosts): boolean {
-  return isOwnOrigin(raw.headers.origin, hosts, raw.socket) && !isForeign(raw.headers);
 }
 
 /** Of two Host headers this service would check one while a proxy before it believed the other. */
@@ -111,13 +120,6 @@ function isOwnOrigin(origin: string | undefined, hosts: AllowedHosts, end: Local
 function isForeign(headers: FastifyRequest["raw"]["headers"]): boolean {
   const site = headers["sec-fetch-site"];
   return site === "cross-site" || site === "same-site";
-}
-
-/** What a route says of itself in its `config`. */
-function isMarked(request: FastifyRequest, mark: "public" | "metrics"): boolean {
-  return Object.entries(request.routeOptions.config).some(
-    ([name, value]) => name === mark && value === true,
-  );
 }
 
 /**

@@ -6,11 +6,11 @@ import { MAX_BODIES_BYTES, MAX_SMALL_BODY_BYTES } from "../../core/limits.ts";
 
 /**
  * Bounds the memory of request bodies that are read at the same time: a large one waits for its
- * share before its first byte is read. Small ones never wait. Must be called after every hook that may
+ * part before its first byte is read. Small ones never wait. Must be called after every hook that may
  * refuse a request without reading it.
  */
-export function limitBodyMemory(app: FastifyInstance, most = MAX_BODIES_BYTES): void {
-  const room = createRoom(most);
+export function limitBodyMemory(app: FastifyInstance): void {
+  const enter = createBodyBudget(MAX_BODIES_BYTES);
   app.addHook("preParsing", (request, reply, payload, done) => {
     const declared = request.raw.headers["content-length"];
     const limit = request.routeOptions.bodyLimit ?? MAX_SMALL_BODY_BYTES;
@@ -18,7 +18,7 @@ export function limitBodyMemory(app: FastifyInstance, most = MAX_BODIES_BYTES): 
     if (request.raw.headers["content-type"] === undefined || bytes <= MAX_SMALL_BODY_BYTES) {
       done(null, payload);
     } else {
-      room.enter(reply.raw, bytes, () => done(null, payload));
+      enter(reply.raw, bytes, () => done(null, payload));
     }
   });
 }
@@ -30,12 +30,12 @@ interface Waiting {
 }
 
 /** Bytes that requests take until they are answered or gone, in the order in which they came. */
-function createRoom(most: number) {
+function createBodyBudget(maxBytes: number) {
   let taken = 0;
   const waiting: Waiting[] = [];
   const admit = (): void => {
     let next = waiting[0];
-    while (next !== undefined && (taken === 0 || taken + next.bytes <= most)) {
+    while (next !== undefined && (taken === 0 || taken + next.bytes <= maxBytes)) {
       waiting.shift();
       take(next);
       next = waiting[0];
@@ -52,11 +52,9 @@ function createRoom(most: number) {
       begin();
     }
   };
-  return {
-    enter: (response: ServerResponse, bytes: number, begin: () => void): void => {
-      waiting.push({ response, bytes, begin });
-      admit();
-    },
+  return (response: ServerResponse, bytes: number, begin: () => void): void => {
+    waiting.push({ response, bytes, begin });
+    admit();
   };
 }
 

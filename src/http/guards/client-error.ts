@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { type Server, type ServerResponse, STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 
-import { RepriseError } from "../../core/errors.ts";
+import { RepriseError, systemCode } from "../../core/errors.ts";
 import type { Observe } from "../metrics/observation.ts";
 import { PROBLEM_TYPE, problemOf } from "../problem.ts";
 
@@ -35,7 +35,7 @@ export function createClientErrors(observe: Observe): ClientErrors {
         response.once("close", () => answers.delete(response));
       });
       server.on("connect", (_request, socket) => {
-        socket.end(rawAnswer(noTunnel()), () => socket.destroy());
+        socket.end(rawAnswer(NO_TUNNEL), () => socket.destroy());
       });
       // HTTP lets a server pass over what else a client expects; Node.js would answer 417 without a body
       server.on("checkExpectation", (request, response) =>
@@ -67,7 +67,7 @@ function refuse(
 }
 
 function refusalOf(error: Error): RepriseError {
-  switch ("code" in error ? error.code : undefined) {
+  switch (systemCode(error)) {
     case "ERR_HTTP_REQUEST_TIMEOUT":
       return new RepriseError(
         "request_timeout",
@@ -86,12 +86,10 @@ function refusalOf(error: Error): RepriseError {
   }
 }
 
-function noTunnel(): RepriseError {
-  return new RepriseError(
-    "route_not_found",
-    "The service is no proxy; see /openapi.json for the paths it has.",
-  );
-}
+const NO_TUNNEL = new RepriseError(
+  "route_not_found",
+  "The service is no proxy; see /openapi.json for the paths it has.",
+);
 
 function rawAnswer(refusal: RepriseError): string {
   const { status, body } = problemOf(refusal);

@@ -21,17 +21,17 @@ export interface Gauges {
   readonly version: string;
 }
 
-/** Makes one gauge; `look` gives its values whenever somebody asks, none if it cannot. */
+/** Makes one gauge; `read` gives its values whenever somebody asks, none if it cannot. */
 type AddGauge = (gauge: {
   readonly name: string;
   readonly help: string;
   readonly label?: string;
-  readonly look: (set: (value: number, label?: string) => void) => void | Promise<void>;
+  readonly read: (set: (value: number, label?: string) => void) => void | Promise<void>;
 }) => void;
 
 /** Registers the gauges. If the database does not respond, its gauges have no value. */
 export function createGauges(prom: PromClient, registry: Registry, gauged: Gauges): void {
-  const add: AddGauge = ({ name, help, label, look }) => {
+  const add: AddGauge = ({ name, help, label, read }) => {
     const gauge = new prom.Gauge({
       name,
       help,
@@ -39,7 +39,7 @@ export function createGauges(prom: PromClient, registry: Registry, gauged: Gauge
       registers: [registry],
       collect: async () => {
         gauge.reset();
-        await look((value, of) =>
+        await read((value, of) =>
           label === undefined || of === undefined
             ? gauge.set(value)
             : gauge.set({ [label]: of }, value),
@@ -58,22 +58,22 @@ function addServiceGauges(add: AddGauge, { streams, server, version }: Gauges): 
     name: "reprise_build_info",
     help: "1, with the version of the program.",
     label: "version",
-    look: (set) => set(1, version),
+    read: (set) => set(1, version),
   });
   add({
     name: "reprise_streams_open",
     help: "Streams that are open.",
-    look: (set) => set(streams.open),
+    read: (set) => set(streams.open),
   });
   add({
     name: "reprise_sessions_watched",
     help: "Sessions that are watched for open streams.",
-    look: (set) => set(streams.watched),
+    read: (set) => set(streams.watched),
   });
   add({
     name: "reprise_http_connections_open",
     help: "Connections of clients, idle ones included.",
-    look: async (set) => set(await promisify(server.getConnections.bind(server))()),
+    read: async (set) => set(await promisify(server.getConnections.bind(server))()),
   });
 }
 
@@ -82,7 +82,7 @@ function addDatabaseGauges(add: AddGauge, store: Store): void {
     name: "reprise_database_connections",
     help: "This process's connections for operations: busy or idle.",
     label: "state",
-    look: (set) => {
+    read: (set) => {
       const { connections, idle } = store.load();
       set(connections - idle, "busy");
       set(idle, "idle");
@@ -91,12 +91,12 @@ function addDatabaseGauges(add: AddGauge, store: Store): void {
   add({
     name: "reprise_database_connections_max",
     help: "How many of them there may be.",
-    look: (set) => set(store.load().most),
+    read: (set) => set(store.load().most),
   });
   add({
     name: "reprise_database_operations_waiting",
     help: "Operations that wait for a connection or for their turn.",
-    look: (set) => set(store.load().waiting),
+    read: (set) => set(store.load().waiting),
   });
   const count = singleFlight<OpenExchanges>({
     work: () => store.read(countOpenExchanges, null),
@@ -108,7 +108,7 @@ function addDatabaseGauges(add: AddGauge, store: Store): void {
     name: "reprise_exchanges",
     help: "Exchanges of all processes on this database that have begun and not ended: running, or interrupted and not continued.",
     label: "state",
-    look: async (set) => {
+    read: async (set) => {
       const open = await count().catch(() => null);
       if (open !== null) {
         set(open.running, "running");
@@ -123,22 +123,22 @@ function addProcessGauges(add: AddGauge): void {
   add({
     name: "process_start_time_seconds",
     help: "When the process started, in seconds since 1970.",
-    look: (set) => set(performance.timeOrigin / 1000),
+    read: (set) => set(performance.timeOrigin / 1000),
   });
   add({
     name: "process_resident_memory_bytes",
     help: "Memory of the process.",
-    look: (set) => set(memoryUsage.rss()),
+    read: (set) => set(memoryUsage.rss()),
   });
   add({
     name: "nodejs_heap_size_used_bytes",
     help: "What JavaScript's objects take of it.",
-    look: (set) => set(memoryUsage().heapUsed),
+    read: (set) => set(memoryUsage().heapUsed),
   });
   add({
     name: "nodejs_external_memory_bytes",
     help: "What buffers and the like take outside of the heap.",
-    look: (set) => set(memoryUsage().external),
+    read: (set) => set(memoryUsage().external),
   });
 }
 

@@ -14,20 +14,15 @@ export interface Metrics {
   close(): void;
 }
 
-export interface MetricsParts {
-  /** Asked once, when the first observation has been made. */
-  readonly gauged: () => Gauges;
-  readonly onFailure: (error: unknown) => void;
-}
-
 /** What `text` is. */
 export const METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 
 /**
  * Counts for one service. The library that does it is loaded with the first observation, or by
- * `start`, so that neither starting the service nor importing this package waits for it.
+ * `start`, so that neither starting the service nor importing this package waits for it. `gauged` is
+ * called once, when the first observation has been made.
  */
-export function createMetrics({ gauged, onFailure }: MetricsParts): Metrics {
+export function createMetrics(gauged: () => Gauges, onFailure: (error: unknown) => void): Metrics {
   let early: Observation[] = [];
   let loaded: Loaded | null = null;
   let loading: Promise<Loaded> | null = null;
@@ -77,13 +72,9 @@ export function createMetrics({ gauged, onFailure }: MetricsParts): Metrics {
   };
 }
 
-interface Loaded {
-  readonly observe: Observe;
-  text(): Promise<string>;
-  stop(): void;
-}
+type Loaded = Awaited<ReturnType<typeof load>>;
 
-async function load(gauged: Gauges): Promise<Loaded> {
+async function load(gauged: Gauges) {
   const { default: prom } = await import("prom-client");
   const registry = new prom.Registry();
   const observe = createInstruments(prom, registry);
@@ -92,7 +83,7 @@ async function load(gauged: Gauges): Promise<Loaded> {
   return { observe, stop, text: () => registry.metrics() };
 }
 
-const LOOK_MS = 100;
+const TICK_MS = 100;
 const LAG_SECONDS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5];
 
 /**
@@ -106,11 +97,11 @@ function measureEventLoop(prom: PromClient, registry: Registry): () => void {
     buckets: LAG_SECONDS,
     registers: [registry],
   });
-  let due = performance.now() + LOOK_MS;
+  let due = performance.now() + TICK_MS;
   const timer = setInterval(() => {
     const now = performance.now();
     lag.observe(Math.max(0, now - due) / 1000);
-    due = now + LOOK_MS;
-  }, LOOK_MS);
+    due = now + TICK_MS;
+  }, TICK_MS);
   return () => clearInterval(timer);
 }

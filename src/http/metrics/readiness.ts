@@ -20,16 +20,12 @@ export interface Readiness {
   retire(): void;
 }
 
-export interface ReadinessParts {
-  readonly store: Store;
-  /** Called when the service stops being ready and when it is ready again, not for every probe. */
-  readonly log: Log;
-  readonly observe: Observe;
-}
-
-export function createReadiness(parts: ReadinessParts): Readiness {
-  const { store, observe } = parts;
-  const tell = changesOnly(parts.log);
+/** Calls `log` when the service stops being ready and when it is ready again, not for every probe. */
+export function createReadiness(
+  store: Store,
+  { log, observe }: { readonly log: Log; readonly observe: Observe },
+): Readiness {
+  const report = changesOnly(log);
   let retired = false;
   const probe = singleFlight({
     work: async () => {
@@ -38,17 +34,17 @@ export function createReadiness(parts: ReadinessParts): Readiness {
         await store.read(listSessions, { limit: 1 });
       } catch (error) {
         observe({ kind: "probe", result: "failed" });
-        tell.failed(error);
+        report.failed(error);
         throw notReady(error);
       }
       observe({ kind: "probe", result: "ready" });
-      tell.ready();
+      report.ready();
     },
     freshMs: PROBE_FRESH_MS,
     patienceMs: PROBE_PATIENCE_MS,
     late: () => {
       observe({ kind: "probe", result: "late" });
-      tell.failed(lateProbe());
+      report.failed(lateProbe());
       return notReady();
     },
   });

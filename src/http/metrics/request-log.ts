@@ -1,22 +1,20 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 
-import { isRepriseError } from "../../core/errors.ts";
+import { isRepriseError, systemCode } from "../../core/errors.ts";
 import type { Observation, Observe } from "./observation.ts";
 
 /** Receives one line of the log as plain data. */
 export type Log = (line: Readonly<Record<string, unknown>>) => void;
-
-export interface RequestListeners {
-  readonly log: Log;
-  readonly observe: Observe;
-}
 
 /**
  * Logs each request once, when its answer is sent or its client is gone: method, route pattern,
  * status, duration and id. Never a URL, a header, a body or a query, which may hold what people
  * wrote. The id is our own: one that the client sent would be its text.
  */
-export function logRequests(app: FastifyInstance, { log, observe }: RequestListeners): void {
+export function logRequests(
+  app: FastifyInstance,
+  { log, observe }: { readonly log: Log; readonly observe: Observe },
+): void {
   app.addHook("onRequest", (request, reply, done) => {
     const begun = performance.now();
     reply.raw.once("close", () => {
@@ -81,6 +79,6 @@ export function databaseReason(error: unknown): {
     return {};
   }
   const { message, cause } = error;
-  const code = cause instanceof Error && "code" in cause ? cause.code : undefined;
+  const code = systemCode(cause);
   return { reason: message, ...(typeof code === "string" ? { cause: code } : {}) };
 }

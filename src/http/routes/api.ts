@@ -2,6 +2,11 @@ import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
 import type { FastifyInstance } from "fastify";
 import { Type } from "typebox";
 
+import type { Caller } from "../../core/origins.ts";
+import type { Store } from "../../store/store.ts";
+import type { PublicPath } from "../guards/public-path.ts";
+import type { Observe } from "../metrics/observation.ts";
+
 /** The Fastify instance that routes are added to: what they receive has the types of its schema. */
 export type Api = ReturnType<typeof typed>;
 
@@ -9,10 +14,23 @@ export function typed(app: FastifyInstance) {
   return app.withTypeProvider<TypeBoxTypeProvider>();
 }
 
+/** What the routes of sessions work with. */
+export interface SessionService {
+  readonly store: Store;
+  readonly caller: Caller;
+  readonly publicPath: PublicPath;
+  readonly observe: Observe;
+}
+
 /** The path parameter of every call on one session. */
 export const SessionParams = Type.Object({
   id: Type.String({ description: "The session's id, or its first 6 or more characters." }),
 });
+
+export const BODY_PROBLEMS = {
+  413: "The body is too large.",
+  415: "The body is not JSON.",
+} as const;
 
 export const SESSION_PROBLEMS = {
   404: "No session has this id.",

@@ -1,13 +1,10 @@
 import { sessionSummary } from "../../core/answers.ts";
-import type { Caller } from "../../core/origins.ts";
 import { CreateSessionRequest, named, NoQuery, SessionSummary } from "../../core/schemas.ts";
 import { projectKeyOf } from "../../store/project-key.ts";
 import { createSession } from "../../store/sessions/create.ts";
 import { createSessionOnce } from "../../store/sessions/create-once.ts";
-import type { Store } from "../../store/store.ts";
-import { type Api, IdempotencyKey } from "./api.ts";
+import { type Api, BODY_PROBLEMS, IdempotencyKey, type SessionService } from "./api.ts";
 import { emptyBodyAsObject } from "../guards/json-body.ts";
-import type { PublicPath } from "../guards/public-path.ts";
 import { json, problems } from "../responses.ts";
 
 const schema = {
@@ -22,21 +19,11 @@ const schema = {
       description: "The session, created by this request or an earlier one with the same key.",
       headers: { Location: { type: "string", description: "The path of the session." } },
     }),
-    ...problems({
-      413: "The body is too large.",
-      415: "The body is not JSON.",
-    }),
+    ...problems(BODY_PROBLEMS),
   },
 };
 
-export function createSessionRoute(
-  app: Api,
-  {
-    store,
-    caller,
-    publicPath,
-  }: { readonly store: Store; readonly caller: Caller; readonly publicPath: PublicPath },
-): void {
+export function createSessionRoute(app: Api, { store, caller, publicPath }: SessionService): void {
   app.route({
     method: "POST",
     url: "/api/sessions",

@@ -2,9 +2,15 @@ import { sessionAck } from "../../core/answers.ts";
 import { EndSessionRequest, named, NoQuery, SessionAck } from "../../core/schemas.ts";
 import { endSession } from "../../store/sessions/change.ts";
 import { resolveSession } from "../../store/sessions/read.ts";
-import type { Operation, Store } from "../../store/store.ts";
+import type { Operation } from "../../store/store.ts";
 import type { Session } from "../../core/sessions.ts";
-import { type Api, SESSION_PROBLEMS, SessionParams } from "./api.ts";
+import {
+  type Api,
+  BODY_PROBLEMS,
+  SESSION_PROBLEMS,
+  SessionParams,
+  type SessionService,
+} from "./api.ts";
 import { emptyBodyAsObject } from "../guards/json-body.ts";
 import { json, problems } from "../responses.ts";
 
@@ -18,15 +24,11 @@ const schema = {
   body: named(EndSessionRequest),
   response: {
     200: json(named(SessionAck), { description: "The session has ended." }),
-    ...problems({
-      ...SESSION_PROBLEMS,
-      413: "The body is too large.",
-      415: "The body is not JSON.",
-    }),
+    ...problems({ ...SESSION_PROBLEMS, ...BODY_PROBLEMS }),
   },
 };
 
-export function endSessionRoute(app: Api, store: Store): void {
+export function endSessionRoute(app: Api, { store }: SessionService): void {
   app.route({
     method: "POST",
     url: "/api/sessions/:id/end",

@@ -9,7 +9,7 @@ const Health = Type.Object({ status: Type.Literal("ok") }, { additionalPropertie
 
 /** `/livez`: the process answers. `/readyz`: it also stores and reads. Both without a token. */
 export function healthRoutes(app: Api, readiness: Readiness): void {
-  const config = { public: true };
+  const config = { public: true } as const;
   const live = json(Health, { description: "The process answers." });
   app.get(
     "/livez",

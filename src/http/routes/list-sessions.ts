@@ -3,10 +3,8 @@ import { Type } from "typebox";
 import { DEFAULT_LIST_LIMIT } from "../../core/limits.ts";
 import { ListQuery, named, SessionSummary } from "../../core/schemas.ts";
 import { listSummaries } from "../../store/sessions/list.ts";
-import type { Store } from "../../store/store.ts";
-import type { Api } from "./api.ts";
+import type { Api, SessionService } from "./api.ts";
 import { cursorOf, readCursor } from "./cursor.ts";
-import type { PublicPath } from "../guards/public-path.ts";
 import { JSON_TYPE, problems, written } from "../responses.ts";
 
 const schema = {
@@ -29,7 +27,7 @@ const schema = {
   },
 };
 
-export function listSessionsRoute(app: Api, store: Store, publicPath: PublicPath): void {
+export function listSessionsRoute(app: Api, { store, publicPath }: SessionService): void {
   app.route({
     method: "GET",
     url: "/api/sessions",

@@ -70,7 +70,7 @@ export async function describeApi(
       schema: {
         ...schema,
         tags: [TAGS.find(({ path }) => url.startsWith(path))?.name ?? "service"],
-        ...(isPublic(route.config) ? { security: [] } : {}),
+        ...(route.config?.public === true ? { security: [] } : {}),
       },
     }),
     refResolver: {
@@ -101,13 +101,6 @@ export function openApiRoute(app: Api): void {
     },
     handler: async () => ({ ...app.swagger() }),
   });
-}
-
-/** The gate asks for no token on routes with `config.public`. */
-function isPublic(config: unknown): boolean {
-  return (
-    typeof config === "object" && config !== null && "public" in config && config.public === true
-  );
 }
 
 type Document = Parameters<NonNullable<FastifyDynamicSwaggerOptions["transformObject"]>>[0];

@@ -1,12 +1,15 @@
 import { RepriseError } from "../../core/errors.ts";
 import { MAX_BODY_BYTES, MAX_CONTENT_BYTES } from "../../core/limits.ts";
 import { sessionAck } from "../../core/answers.ts";
-import type { Caller } from "../../core/origins.ts";
 import { named, NoQuery, PostMessageRequest, SessionAck } from "../../core/schemas.ts";
 import { appendUserMessage } from "../../store/messages/append.ts";
-import type { Store } from "../../store/store.ts";
-import { type Api, IdempotencyKey, SESSION_PROBLEMS, SessionParams } from "./api.ts";
-import type { Observe } from "../metrics/observation.ts";
+import {
+  type Api,
+  IdempotencyKey,
+  SESSION_PROBLEMS,
+  SessionParams,
+  type SessionService,
+} from "./api.ts";
 import { json, problems } from "../responses.ts";
 
 const schema = {
@@ -31,13 +34,7 @@ const schema = {
   },
 };
 
-export interface PostMessageParts {
-  readonly store: Store;
-  readonly caller: Caller;
-  readonly observe: Observe;
-}
-
-export function postMessageRoute(app: Api, { store, caller, observe }: PostMessageParts): void {
+export function postMessageRoute(app: Api, { store, caller, observe }: SessionService): void {
   app.route({
     method: "POST",
     url: "/api/sessions/:id/messages",

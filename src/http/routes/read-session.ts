@@ -2,8 +2,7 @@ import { MAX_DETAIL_BYTES } from "../../core/limits.ts";
 import { sessionSummary } from "../../core/answers.ts";
 import { DetailQuery, named, SessionDetail } from "../../core/schemas.ts";
 import { readDetailWithin } from "../../store/messages/detail-within.ts";
-import type { Store } from "../../store/store.ts";
-import { type Api, SESSION_PROBLEMS, SessionParams } from "./api.ts";
+import { type Api, SESSION_PROBLEMS, SessionParams, type SessionService } from "./api.ts";
 import { JSON_TYPE, problems, written } from "../responses.ts";
 
 const schema = {
@@ -19,7 +18,7 @@ const schema = {
   },
 };
 
-export function readSessionRoute(app: Api, store: Store): void {
+export function readSessionRoute(app: Api, { store }: SessionService): void {
   app.route({
     method: "GET",
     url: "/api/sessions/:id",

@@ -32,7 +32,7 @@ export interface SessionWatcherOptions {
  */
 export function createSessionWatcher(options: SessionWatcherOptions): SessionWatcher {
   const sessions = new Map<string, WatchedSession>();
-  let looking: (() => void) | null = null;
+  let stopPolling: (() => void) | null = null;
   const stopListening = options.store.onCommit((ids) => {
     for (const id of ids) {
       sessions.get(id)?.wake();
@@ -46,8 +46,8 @@ export function createSessionWatcher(options: SessionWatcherOptions): SessionWat
       sessions.delete(sessionId);
     }
     if (sessions.size === 0) {
-      looking?.();
-      looking = null;
+      stopPolling?.();
+      stopPolling = null;
     }
   };
 
@@ -58,19 +58,15 @@ export function createSessionWatcher(options: SessionWatcherOptions): SessionWat
     subscribe: (sessionId) => {
       const session = sessions.get(sessionId) ?? watchedSession();
       sessions.set(sessionId, session);
-      looking ??= startLooking(options, sessions);
+      stopPolling ??= startPolling(options, sessions);
       const subscriber = createSubscriber();
       session.subscribers.add(subscriber);
-      return {
-        clear: subscriber.clear,
-        changed: subscriber.changed,
-        close: () => leave(sessionId, subscriber),
-      };
+      return { ...subscriber, close: () => leave(sessionId, subscriber) };
     },
     close: () => {
       stopListening();
-      looking?.();
-      looking = null;
+      stopPolling?.();
+      stopPolling = null;
     },
   };
 }
@@ -125,14 +121,14 @@ function createSubscriber(): Subscriber {
   };
 }
 
-/** Looks every `pollMs`, never twice at a time. Returns the function that stops it. */
-function startLooking(
+/** Polls every `pollMs`, never twice at a time. Returns the function that stops it. */
+function startPolling(
   { store, pollMs, onFailure }: SessionWatcherOptions,
   sessions: ReadonlyMap<string, WatchedSession>,
 ): () => void {
   // a poll that failed has used up `mayHaveChanged`'s answer: it is kept until one succeeds
   let changed = true;
-  const look = async (): Promise<void> => {
+  const poll = async (): Promise<void> => {
     changed = (await store.mayHaveChanged()) || changed;
     if (!changed) {
       return;
@@ -147,9 +143,9 @@ function startLooking(
   let stopped = false;
   let failing = false;
   let timer: NodeJS.Timeout | undefined;
-  const lookOnce = async (): Promise<void> => {
+  const pollOnce = async (): Promise<void> => {
     try {
-      await look();
+      await poll();
       failing = false;
     } catch (error) {
       // twice a second for as long as the database is away would add nothing
@@ -161,7 +157,7 @@ function startLooking(
   };
   const schedule = (): void => {
     timer = setTimeout(() => {
-      void lookOnce().finally(() => {
+      void pollOnce().finally(() => {
         if (!stopped) {
           schedule();
         }

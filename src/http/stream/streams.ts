@@ -47,8 +47,7 @@ export interface StreamRequest {
   readonly begin: () => void;
 }
 
-export interface StreamsOptions {
-  readonly store: Store;
+export interface StreamSettings {
   /** Bytes of content that a stream reads at once at most; one larger message comes alone. */
   readonly unsentBytes: number;
   /** A client that takes nothing for so many milliseconds is cut. */
@@ -56,6 +55,10 @@ export interface StreamsOptions {
   readonly pollMs: number;
   /** No stream is silent for longer, in milliseconds. */
   readonly heartbeatMs: number;
+}
+
+export interface StreamsOptions extends StreamSettings {
+  readonly store: Store;
   readonly observe: Observe;
   /** With the id of the request whose stream failed, if it was one. */
   readonly onFailure: (error: unknown, id?: string) => void;
