@@ -21,19 +21,24 @@ export interface CompiledSchema {
  * refused), the quick way: into code. Foreign schemas are checked in threads, see `project/`.
  */
 export function compileSchema({ id, schema }: Pick<SchemaFile, "id" | "schema">): CompiledSchema {
-  const accepts = compiled(createAjv({ allErrors: false }), { id, schema });
+  const accepts: ValidateFunction = compiled(createAjv({ allErrors: false }), { id, schema });
   let explainer: ValidateFunction | undefined;
-  const explain = (): ValidateFunction =>
-    (explainer ??= compiled(
-      createAjv({
-        allErrors: true,
-        // an error's sentence needs the value and the names that its schema knows
-        verbose: true,
-        code: { process: stopAtLimit },
-      }),
-      { id, schema },
-    ));
-  return toChecks(accepts, explain);
+  return {
+    accepts: (value) => accepts(value),
+    check: (root, lines, limit) => {
+      const value = toValue(root);
+      if (accepts(value)) {
+        return [];
+      }
+      // verbose: an error's sentence needs the value and the names that its schema knows
+      const options = { allErrors: true, verbose: true, code: { process: stopAtLimit } };
+      explainer ??= compiled(createAjv(options), { id, schema });
+      explainer(value);
+      return (explainer.errors ?? [])
+        .slice(0, limit)
+        .map((error) => toPositionedFinding(describeFault(error), root, lines));
+    },
+  };
 }
 
 function compiled(ajv: Ajv2020, { id, schema }: Pick<SchemaFile, "id" | "schema">) {
@@ -74,22 +79,4 @@ function stopAtLimit(code: string): string {
     /errors\+\+;|errors = vErrors\.length;/g,
     (counted) => `${counted} ${stop}`,
   );
-}
-
-function toChecks(accepts: ValidateFunction, explain: () => ValidateFunction): CompiledSchema {
-  return {
-    accepts: (value) => accepts(value),
-    check: (root, lines, limit) => {
-      const value = toValue(root);
-      if (accepts(value)) {
-        return [];
-      }
-      const validate = explain();
-      validate(value);
-      const errors = validate.errors ?? [];
-      return errors
-        .slice(0, limit)
-        .map((error) => toPositionedFinding(describeFault(error), root, lines));
-    },
-  };
 }

@@ -1,4 +1,5 @@
 import type { CompiledSchema } from "./compile-schema.ts";
+import { BACKSLASH, isSpace, QUOTE } from "./json-token.ts";
 import { layerPhases, type Adjacency } from "./layers.ts";
 import type { PhasePlan } from "./phase-plan.ts";
 import type { KnownNames } from "./plan-names.ts";
@@ -73,13 +74,6 @@ function countMembers(text: string): number {
     members += ends ? 1 : 0;
   }
   return members;
-}
-
-const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
-
-function isSpace(unit: number): boolean {
-  return unit === 0x20 || unit === 0x0a || unit === 0x0d || unit === 0x09;
 }
 
 /** Whether an artifact's path may be worth a warning. */

@@ -36,14 +36,14 @@ class JsonReader {
   readonly #lines: LineIndex;
   readonly #open: Frame[] = [];
   readonly #findings: Finding[] = [];
-  readonly #most: number;
+  readonly #maxValues: number;
   #at = 0;
   #values = 0;
 
-  constructor(text: string, lines: LineIndex, most: number) {
+  constructor(text: string, lines: LineIndex, maxValues: number) {
     this.#text = text;
     this.#lines = lines;
-    this.#most = most;
+    this.#maxValues = maxValues;
   }
 
   read(): ParsedSource {
@@ -63,8 +63,9 @@ class JsonReader {
   }
 
   /** Takes what comes next in an open object or array: its end, or one more part. */
-  #step({ node, pointer }: Frame): void {
-    const token = this.#part(node.kind === "object" ? "}" : "]");
+  #step(frame: Frame): void {
+    const { node, pointer } = frame;
+    const token = this.#part(frame, node.kind === "object" ? "}" : "]");
     if (token === null) {
       this.#open.pop();
     } else if (node.kind === "object") {
@@ -75,16 +76,13 @@ class JsonReader {
   }
 
   /** The token that begins the next part, past the comma; null at the closing bracket. */
-  #part(close: "}" | "]"): Token | null {
-    const frame = this.#open.at(-1);
+  #part(frame: Frame, close: "}" | "]"): Token | null {
     const token = this.#next();
     if (token.kind === close) {
       return null;
     }
-    if (frame?.started !== true) {
-      if (frame !== undefined) {
-        frame.started = true;
-      }
+    if (!frame.started) {
+      frame.started = true;
       return token;
     }
     if (token.kind === "end") {
@@ -126,8 +124,8 @@ class JsonReader {
   #value(token: Token, pointer: () => string): SourceNode {
     const start = token.start;
     this.#values += 1;
-    if (this.#values > this.#most) {
-      throw tooManyValues(start, this.#most);
+    if (this.#values > this.#maxValues) {
+      throw tooManyValues(start, this.#maxValues);
     }
     if (token.kind === "scalar") {
       return { kind: "scalar", start, value: token.value };

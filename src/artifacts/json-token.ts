@@ -8,8 +8,8 @@ export interface Token {
   readonly value: string | number | boolean | null;
 }
 
-const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
+export const QUOTE = 0x22;
+export const BACKSLASH = 0x5c;
 const LITERALS = new Map<string, boolean | null>([
   ["true", true],
   ["false", false],
@@ -46,7 +46,7 @@ function skipSpace(text: string, from: number): number {
   return at;
 }
 
-function isSpace(unit: number): boolean {
+export function isSpace(unit: number): boolean {
   return unit === 0x20 || unit === 0x0a || unit === 0x0d || unit === 0x09;
 }
 

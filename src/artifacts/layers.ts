@@ -69,7 +69,7 @@ function resolve(
   return { starts, targets };
 }
 
-/** Takes away what depends on nothing that is left, layer by layer; a circle is never taken. */
+/** Takes away what depends on nothing that is left, layer by layer; a cycle never is. */
 function layered(dependencies: Adjacency): Layers | null {
   const { starts } = dependencies;
   const size = starts.length - 1;
@@ -116,9 +116,9 @@ function reversed({ starts, targets }: Adjacency): Adjacency {
     const end = starts[node + 1] ?? 0;
     for (let at = starts[node] ?? 0; at < end; at += 1) {
       const target = targets[at] ?? 0;
-      const place = free[target] ?? 0;
-      sources[place] = node;
-      free[target] = place + 1;
+      const slot = free[target] ?? 0;
+      sources[slot] = node;
+      free[target] = slot + 1;
     }
   }
   return { starts: ends, targets: sources };

@@ -151,29 +151,20 @@ function createRegistry({ files, broken }: Found, pool: WorkerPool): SchemaRegis
     (project ??= createProject(files, pool, () => {
       sound = false;
     }));
+  const refuse = (id: string): never => {
+    throw broken.find((each) => each.id === id)?.fault ?? refusal(id, entries);
+  };
   return {
     entries,
     ids,
     isSound: () => sound,
-    read: (id) => {
-      const file = files.get(id);
-      if (file === undefined) {
-        throw brokenFault(id, broken) ?? refusal(id, entries);
-      }
-      return file.bytes;
-    },
+    read: (id) => (files.get(id) ?? refuse(id)).bytes,
     phasePlan,
     async schema(id) {
       const file = files.get(id);
-      const fault = file === undefined ? brokenFault(id, broken) : null;
-      if (fault !== null) {
-        throw fault;
-      }
-      if (!ids.has(id)) {
-        throw refusal(id, entries);
-      }
       if (file === undefined) {
-        return null;
+        const isUnpublished = ids.has(id) && !broken.some((each) => each.id === id);
+        return isUnpublished ? null : refuse(id);
       }
       return file.source === "built-in" ? phasePlan() : (await projectSchemas()).schema(file);
     },
@@ -223,11 +214,6 @@ function entriesOf(files: ReadonlyMap<string, FoundFile>): SchemaEntry[] {
   });
   const own = published.filter(({ source }) => source === "project");
   return [...published.filter(({ source }) => source === "built-in"), ...unpublished, ...own];
-}
-
-/** Why a file that says it has this id is not used; null if there is none. */
-function brokenFault(id: string, broken: readonly BrokenSchema[]): RepriseError | null {
-  return broken.find((each) => each.id === id)?.fault ?? null;
 }
 
 function refusal(id: string, entries: readonly SchemaEntry[]): RepriseError {

@@ -35,18 +35,8 @@ export function sharedPaths(paths: readonly (string | null)[], layers: Layers): 
 }
 
 function groups(paths: readonly (string | null)[]): number[][] {
-  const byPath = new Map<string, number[]>();
-  for (const [index, path] of paths.entries()) {
-    if (path === null) {
-      continue;
-    }
-    const group = byPath.get(path);
-    if (group === undefined) {
-      byPath.set(path, [index]);
-    } else {
-      group.push(index);
-    }
-  }
+  const byPath = Map.groupBy(paths.keys(), (index) => paths[index] ?? null);
+  byPath.delete(null);
   return [...byPath.values()].filter((group) => group.length > 1);
 }
 

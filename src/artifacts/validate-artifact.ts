@@ -38,8 +38,6 @@ export async function validateArtifact(
   }
 }
 
-const file = packageFile("schemas/dev/phase-plan@1.json");
-
 export interface PhasePlanOptions {
   /** How the text is written; JSON by default. */
   readonly syntax?: Syntax | undefined;
@@ -55,8 +53,5 @@ export function validatePhasePlan(text: string, options: PhasePlanOptions = {}):
   return validatePlan(text, { syntax: options.syntax ?? "json", schema, known: options.known });
 }
 
-const schema = compilePhasePlan();
-
-function compilePhasePlan() {
-  return compileSchema({ id: PHASE_PLAN, schema: JSON.parse(readFileSync(file, "utf8")) });
-}
+const file = packageFile("schemas/dev/phase-plan@1.json");
+const schema = compileSchema({ id: PHASE_PLAN, schema: JSON.parse(readFileSync(file, "utf8")) });

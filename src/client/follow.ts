@@ -155,11 +155,7 @@ function messageOf(data: string): MessageInfo {
 
 function isWorthAnotherAttempt(error: unknown): boolean {
   return (
-    !(error instanceof ClientError) ||
-    error.status === 0 ||
-    error.status === 408 ||
-    error.status === 429 ||
-    error.status >= 500
+    !(error instanceof ClientError) || [0, 408, 429].includes(error.status) || error.status >= 500
   );
 }
 

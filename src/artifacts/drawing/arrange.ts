@@ -29,12 +29,13 @@ export function arrange({ columns, items, links }: Columns): number[] {
   const places = items.map(() => 0);
   const ordered = columns.map((column) => [...column]);
   const heightOf = (item: number): number => items[item]?.height ?? 0;
+  const settle = (column: readonly number[], wishOf: (item: number) => number): void => {
+    for (const [index, centre] of stack(column, wishOf, heightOf).entries()) {
+      places[column[index] ?? 0] = centre;
+    }
+  };
   for (const column of ordered) {
-    stack(
-      column,
-      column.map(() => 0),
-      { places, heightOf },
-    );
+    settle(column, () => 0);
   }
   for (let sweep = 0; sweep < SWEEPS; sweep += 1) {
     const forth = sweep % 2 === 0;
@@ -50,35 +51,29 @@ export function arrange({ columns, items, links }: Columns): number[] {
       if (sweep < SWEEPS - 2) {
         column.sort((a, b) => (wishes.get(a) ?? 0) - (wishes.get(b) ?? 0));
       }
-      stack(
-        column,
-        column.map((item) => wishes.get(item) ?? 0),
-        { places, heightOf },
-      );
+      settle(column, (item) => wishes.get(item) ?? 0);
     }
   }
-  const top = places.reduce((least, place, item) => Math.min(least, place - heightOf(item) / 2), 0);
+  const top = places.reduce((min, place, item) => Math.min(min, place - heightOf(item) / 2), 0);
   return places.map((place) => place - top);
 }
 
-interface Room {
-  readonly places: number[];
-  readonly heightOf: (item: number) => number;
-}
-
 /**
- * Puts a column's items as near to their wishes as their order and heights allow: neighbours that
- * would overlap are pooled and share the mean of what they lack.
+ * The centres of a column's items, as near to their wishes as their order and heights allow:
+ * neighbours that would overlap are pooled and share the mean of what they lack.
  */
-function stack(column: readonly number[], wishes: readonly number[], room: Room): void {
-  const { places, heightOf } = room;
+function stack(
+  column: readonly number[],
+  wishOf: (item: number) => number,
+  heightOf: (item: number) => number,
+): number[] {
   const offsets: number[] = [];
   const pools: { sum: number; count: number }[] = [];
   for (const [index, item] of column.entries()) {
     const above = column[index - 1];
     const step = above === undefined ? 0 : (heightOf(above) + heightOf(item)) / 2 + GAP;
     offsets.push((offsets.at(-1) ?? 0) + step);
-    let pool = { sum: (wishes[index] ?? 0) - (offsets[index] ?? 0), count: 1 };
+    let pool = { sum: wishOf(item) - (offsets[index] ?? 0), count: 1 };
     for (let last = pools.at(-1); last !== undefined; last = pools.at(-1)) {
       if (last.sum / last.count < pool.sum / pool.count) {
         break;
@@ -88,12 +83,9 @@ function stack(column: readonly number[], wishes: readonly number[], room: Room)
     }
     pools.push(pool);
   }
-  let index = 0;
-  for (const { sum, count } of pools) {
-    for (const end = index + count; index < end; index += 1) {
-      places[column[index] ?? 0] = sum / count + (offsets[index] ?? 0);
-    }
-  }
+  return pools
+    .flatMap(({ sum, count }) => Array.from({ length: count }, () => sum / count))
+    .map((start, index) => start + (offsets[index] ?? 0));
 }
 
 function mean(values: readonly number[]): number {

@@ -70,8 +70,8 @@ function layOutRows(input: RowsInput): Layout {
     return whole;
   }
   const tallest = tallestColumn(input);
-  for (const share of [1, 2, 4]) {
-    const split = { tallest: Math.ceil(tallest / share), passages: true };
+  for (const divisor of [1, 2, 4]) {
+    const split = { tallest: Math.ceil(tallest / divisor), passages: true };
     const layout = layOutColumns(input, split);
     if (!isTooTall(layout)) {
       return layout;
@@ -235,7 +235,7 @@ function withGrid(
   keys: readonly string[],
   widthOf: (key: string) => number,
 ): Layout {
-  const cell = keys.reduce((most, key) => Math.max(most, widthOf(key)), 0);
+  const cell = widestOf(keys, widthOf);
   const square = Math.sqrt((2 * keys.length * (BOX_HEIGHT + GAP)) / (cell + GAP));
   const fitting = Math.floor((layout.width + GAP) / (cell + GAP));
   const across = Math.max(1, Math.min(keys.length, Math.max(fitting, Math.ceil(square))));

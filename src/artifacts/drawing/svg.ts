@@ -7,8 +7,8 @@ import { fitted, onTwoLines, widthOf, xml } from "./text.ts";
 
 const MARGIN = 24;
 const PADDING = 14;
-const NARROWEST = 120;
-const WIDEST = 250;
+const MIN_BOX_WIDTH = 120;
+const MAX_BOX_WIDTH = 250;
 /** Below the boxes, for the caption. */
 const FOOT = 36;
 /** Pixels of a letter in a title, and in a key or role. */
@@ -17,7 +17,7 @@ const SMALL_LETTER = 7;
 /** Letters of a title's line that is not broken. */
 const TITLE_WIDTH = 22;
 /** Below it a picture is too narrow for its own caption. */
-const LEAST_WIDTH = 420;
+const MIN_WIDTH = 420;
 
 /**
  * The plan as a picture (SVG 1.1, no scripts, no fonts, nothing loaded): waves as
@@ -30,7 +30,7 @@ export function drawSvg(plan: PhasePlan): string {
   const graph = phaseGraph(plan);
   const phases = new Map(plan.phases.map((phase) => [phase.key, phase]));
   const layout = layOut(graph, (key) => boxWidth(phases.get(key)));
-  const width = Math.ceil(Math.max(LEAST_WIDTH, layout.width + 2 * MARGIN));
+  const width = Math.ceil(Math.max(MIN_WIDTH, layout.width + 2 * MARGIN));
   const height = Math.ceil(layout.height + 2 * MARGIN + HEAD + FOOT);
   const chain = new Set(graph.longestChain.length > 1 ? graph.longestChain : []);
   const links = new Set(
@@ -86,7 +86,7 @@ function boxWidth(phase: Phase | undefined): number {
   const small = SMALL_LETTER * widthOf(oneLine(`${key}  ${role}`));
   const lines = onTwoLines(oneLine(title), TITLE_WIDTH);
   const text = Math.max(...lines.map((line) => TITLE_LETTER * widthOf(line)), small);
-  return Math.round(Math.min(WIDEST, Math.max(NARROWEST, text + 2 * PADDING)));
+  return Math.round(Math.min(MAX_BOX_WIDTH, Math.max(MIN_BOX_WIDTH, text + 2 * PADDING)));
 }
 
 function caption(
@@ -106,18 +106,20 @@ function footer(plan: PhasePlan, graph: PhaseGraph): string {
 }
 
 /** Waves that are described one by one; a list of thousands helps nobody who hears it. */
-const MOST_TOLD = 50;
+const MAX_DESCRIBED = 50;
 
 function description({ waves, longestChain }: PhaseGraph): string {
-  const told = waves.slice(0, MOST_TOLD).map((wave, index) => {
-    const more = wave.length > MOST_TOLD ? ` and ${wave.length - MOST_TOLD} more` : "";
-    return `Wave ${index + 1}: ${wave.slice(0, MOST_TOLD).join(", ")}${more}.`;
+  const described = waves.slice(0, MAX_DESCRIBED).map((wave, index) => {
+    const more = wave.length > MAX_DESCRIBED ? ` and ${wave.length - MAX_DESCRIBED} more` : "";
+    return `Wave ${index + 1}: ${wave.slice(0, MAX_DESCRIBED).join(", ")}${more}.`;
   });
-  const rest = waves.length > MOST_TOLD ? [`${waves.length - MOST_TOLD} more waves.`] : [];
-  const chain = longestChain.slice(0, MOST_TOLD).join(", then ");
-  return [...told, ...rest, ...(longestChain.length > 1 ? [`Longest chain: ${chain}.`] : [])].join(
-    " ",
-  );
+  const rest = waves.length > MAX_DESCRIBED ? [`${waves.length - MAX_DESCRIBED} more waves.`] : [];
+  const chain = longestChain.slice(0, MAX_DESCRIBED).join(", then ");
+  return [
+    ...described,
+    ...rest,
+    ...(longestChain.length > 1 ? [`Longest chain: ${chain}.`] : []),
+  ].join(" ");
 }
 
 function waveNames({ columns }: Layout): string[] {
@@ -157,8 +159,8 @@ function node(
   { phase, strong }: { readonly phase: Phase | undefined; readonly strong: boolean },
 ): string {
   const { title = "", role = "" } = phase ?? {};
-  const room = width - 2 * PADDING;
-  const lines = onTwoLines(title, room / TITLE_LETTER);
+  const textWidth = width - 2 * PADDING;
+  const lines = onTwoLines(title, textWidth / TITLE_LETTER);
   const top = lines.length === 1 ? 34 : 25;
   const at = (down: number): string => `x="${round(x + PADDING)}" y="${round(y + down)}"`;
   return [
@@ -166,15 +168,15 @@ function node(
     `<rect class="box${strong ? " strong" : ""}" x="${round(x)}" y="${round(y)}" width="${width}" height="${BOX_HEIGHT}" rx="8"/>`,
     ...lines.map(
       (line, index) =>
-        `<text class="title" ${at(top + 17 * index)}>${xml(fitted(line, room / TITLE_LETTER))}</text>`,
+        `<text class="title" ${at(top + 17 * index)}>${xml(fitted(line, textWidth / TITLE_LETTER))}</text>`,
     ),
-    `<text class="key" ${at(62)}>${xml(fitted(key, room / SMALL_LETTER))}<tspan dx="10" class="role">${xml(roleBeside(key, role, room))}</tspan></text>`,
+    `<text class="key" ${at(62)}>${xml(fitted(key, textWidth / SMALL_LETTER))}<tspan dx="10" class="role">${xml(roleBeside(key, role, textWidth))}</tspan></text>`,
     "</g>",
   ].join("");
 }
 
-function roleBeside(key: string, role: string, room: number): string {
-  const left = room - SMALL_LETTER * widthOf(key) - 10;
+function roleBeside(key: string, role: string, textWidth: number): string {
+  const left = textWidth - SMALL_LETTER * widthOf(key) - 10;
   return left < 40 ? "" : fitted(role, left / SMALL_LETTER);
 }
 
