@@ -223,7 +223,7 @@ class CheckpointSaver extends BaseCheckpointSaver implements SessionSaver {
   }
 
   /**
-   * Writes with what is known of the thread; the parent is read first where it is not. If the
+   * Writes with what is known of the thread; the parent is read first if it is unknown. If the
    * database has moved on since, everything known is forgotten and the write made once more, whole.
    */
   async #writeKnowing(

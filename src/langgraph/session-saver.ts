@@ -7,7 +7,7 @@ import type { Store } from "../store/store.ts";
 
 export interface SaverParts {
   readonly store: Store;
-  /** The lease of the exchange at work; null where nobody needs one. Asked at every write. */
+  /** The lease of the running exchange; null if none is needed. Asked at every write. */
   readonly fence?: () => Fence | null;
 }
 
@@ -33,12 +33,12 @@ export interface SessionSaver extends BaseCheckpointSaver {
    * what a stopped exchange leaves unfinished and the agent writes when the lease is long gone.
    *
    * Messages that it reads are frozen and others have them too, so that reading a thread and
-   * storing it again takes no longer for each message that it has: only arrays and what stands
-   * around the messages belong to the reader.
+   * storing it again takes no longer for each message that it has: only arrays and what surrounds
+   * the messages belong to the reader.
    */
   holding(fence: Fence, more?: Holding): SessionSaver;
   /** The latest checkpoint of a thread, as a saver of `holding` reads it. */
   readLatest(threadId: string): Promise<LatestRead>;
-  /** To be told what a fold took away, so that it is not thought to be stored any more. */
+  /** Called with what was pruned, so that the cache does not take it for stored. */
   forgetFolded(threadId: string, folded: PrunedIds): void;
 }

@@ -35,7 +35,9 @@ export async function statementsOf(work: () => Promise<unknown>): Promise<SentSt
   };
 }
 
-/** The transaction's number comes along with its BEGIN; a hint goes out on a connection of its own. */
+/**
+ * The transaction's number comes along with its BEGIN; a hint goes out on a separate connection.
+ */
 const NOT_WORK = /pg_current_xact_id|pg_notify|^listen\b/i;
 
 function split(query: unknown): string[] {

@@ -1,12 +1,10 @@
 import type { PhaseGraph } from "../phase-graph.ts";
 import { withoutImplied } from "./implied-edges.ts";
-import { layOutRow, type RowLayout, type RowEdge } from "./row-layout.ts";
+import { layOutRow, type RowLayout } from "./row-layout.ts";
 import { splitRows } from "./rows.ts";
-import { BOX_HEIGHT, COLUMN_GAP, GAP, type Box, type Point } from "./sizes.ts";
+import { BOX_HEIGHT, COLUMN_GAP, GAP, type Box, type Edge, type Point } from "./sizes.ts";
 
-export interface Line {
-  readonly from: string;
-  readonly to: string;
+export interface Line extends Edge {
   /**
    * From a box's right side to another's left, past the boxes between: pairs that run level. If the
    * other is in another row, to the end of the first row.
@@ -53,7 +51,7 @@ export function layOut(graph: PhaseGraph, widthOf: (key: string) => number): Lay
 
 interface RowsInput {
   readonly waves: readonly (readonly string[])[];
-  readonly edges: readonly RowEdge[];
+  readonly edges: readonly Edge[];
   readonly widthOf: (key: string) => number;
 }
 
@@ -137,9 +135,9 @@ function inParts(keys: readonly string[], most: number): (readonly string[])[] {
 }
 
 /** Puts rows below each other, with lanes for the lines between them. */
-function stackRows(rows: readonly RowLayout[], edges: readonly RowEdge[]): Layout {
+function stackRows(rows: readonly RowLayout[], edges: readonly Edge[]): Layout {
   const rowOf = new Map(rows.flatMap(({ boxes }, row) => boxes.map(({ key }) => [key, row])));
-  const rowsOf = ({ from, to }: RowEdge) => ({
+  const rowsOf = ({ from, to }: Edge) => ({
     from: rowOf.get(from) ?? 0,
     to: rowOf.get(to) ?? 0,
   });

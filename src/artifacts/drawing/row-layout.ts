@@ -1,15 +1,10 @@
 import { arrange, type Item } from "./arrange.ts";
-import { BOX_HEIGHT, COLUMN_GAP, type Box, type Point } from "./sizes.ts";
-
-export interface RowEdge {
-  readonly from: string;
-  readonly to: string;
-}
+import { BOX_HEIGHT, COLUMN_GAP, type Box, type Edge, type Point } from "./sizes.ts";
 
 export interface RowInput {
   readonly columns: readonly RowColumn[];
   /** All edges of the graph. */
-  readonly edges: readonly RowEdge[];
+  readonly edges: readonly Edge[];
   /** Whether edges get a passage in the columns that they pass; else they lead straight across. */
   readonly passages: boolean;
 }
@@ -83,7 +78,7 @@ interface Track {
 }
 
 function tracksOf(
-  edges: readonly RowEdge[],
+  edges: readonly Edge[],
   columnOf: ReadonlyMap<string, number>,
   count: number,
 ): Track[] {

@@ -26,14 +26,6 @@ export type MirrorCounters = Pick<
 >;
 
 /** What a comparison asks of a thread's latest root checkpoint. */
-interface KnownHead {
-  readonly thread_id: string;
-  readonly suffix: number;
-  readonly ts: string;
-  /** The row of the thread's mark (`checkpoints/head-mark.ts`); 0 if it has none. */
-  readonly head_row: number;
-}
-
 /** The latest root checkpoint of a thread. */
 export interface ThreadHead extends KnownHead {
   /** The thread's number in the checkpoint tables. */
@@ -59,6 +51,14 @@ export interface MirrorState {
   readonly rows: readonly MirrorRow[];
   /** Ascending by suffix; threads without a checkpoint are not among them. */
   readonly heads: readonly KnownHead[];
+}
+
+interface KnownHead {
+  readonly thread_id: string;
+  readonly suffix: number;
+  readonly ts: string;
+  /** The row of the thread's mark (`checkpoints/head-mark.ts`); 0 if it has none. */
+  readonly head_row: number;
 }
 
 /** A session's mirror as stored, and which checkpoints it has to agree with. */
