@@ -17,19 +17,13 @@ import { wrongUsage } from "./wrong-usage.ts";
  * Folders of one user, after the XDG Base Directory Specification; null if the environment names
  * no home.
  */
-export interface UserFolders {
-  /** Holds the database. */
-  readonly data: string | null;
-  /** Holds `personas/`. */
-  readonly config: string | null;
-  /** Holds `trust.json`. */
-  readonly state: string | null;
-}
-
-function userFolders(cli: CliContext): UserFolders {
+function userFolders(cli: CliContext) {
   return {
+    /** Holds the database. */
     data: userFolder(cli, "XDG_DATA_HOME", ".local/share"),
+    /** Holds `personas/`. */
     config: userFolder(cli, "XDG_CONFIG_HOME", ".config"),
+    /** Holds `trust.json`. */
     state: userFolder(cli, "XDG_STATE_HOME", ".local/state"),
   };
 }

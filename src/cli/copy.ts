@@ -1,11 +1,12 @@
 import { Command } from "commander";
 
 import type { ReadOnlyStore, Store } from "../store/store.ts";
-import type { CopyReport } from "../store/portable/copy-store.ts";
+import type { CopyProgress, CopyReport } from "../store/portable/copy-store.ts";
 import { databaseLocation, resolveLocation } from "./config.ts";
-import { type CliContext, noticeLine } from "./context.ts";
-import { openPair, type CopyLocations } from "./copy/open-pair.ts";
-import { progressLines, showReport } from "./copy/report.ts";
+import { type CliContext, noticeLine, printJson, printLine } from "./context.ts";
+import { openPair, type CopyLocations } from "./copy-pair.ts";
+import type { Counts } from "../store/portable/copy-session.ts";
+import { plural } from "./plural.ts";
 import { exitCodeOf } from "./exit-code.ts";
 import { backupOption, databaseOption, withoutBackup } from "./database.ts";
 import { wrongUsage } from "./wrong-usage.ts";
@@ -29,15 +30,21 @@ export function copyCommand(cli: CliContext): Command {
     .option("--into-existing", "the target may have other sessions; they stay as they are")
     .option("--json", "print a JSON object: what was copied and what was not")
     .action(async (options: CopyOptions) => {
-      await using pair = await openPair(cli, placesOf(cli, command, options));
+      await using pair = await openPair(cli, locationsOf(cli, command, options));
       const report = await copyAll(cli, { ...pair, intoExisting: options.intoExisting === true });
       cli.exitCode = exitCode(report);
-      showReport(cli, { report, ...pair, json: options.json === true });
+      if (options.json === true) {
+        const ok = report.refused.length + report.changed.length === 0;
+        const locations = { from: pair.source.location, to: pair.target.location };
+        printJson(cli, { ok, ...locations, ...report });
+      } else {
+        showReport(cli, report);
+      }
     });
   return withoutBackup(command);
 }
 
-function placesOf(cli: CliContext, command: Command, options: CopyOptions): CopyLocations {
+function locationsOf(cli: CliContext, command: Command, options: CopyOptions): CopyLocations {
   const database = databaseOption(command);
   if (options.from !== undefined && database !== undefined) {
     throw wrongUsage("--database and --from both name the database to read; give one of them.");
@@ -80,4 +87,72 @@ function exitCode({ refused, changed }: CopyReport): number {
   const codes = refused.map(({ code }) => exitCodeOf(code));
   const [first] = codes.toSorted((a, b) => a - b);
   return changed.length > 0 ? 1 : (first ?? 0);
+}
+
+/** Sessions that a person is shown of each kind; `--json` names all. */
+const SHOWN = 20;
+
+/** The result on standard output; what was not copied, and why, on standard error. */
+function showReport(cli: CliContext, report: CopyReport): void {
+  printLine(cli, `Copied: ${countsText(report.copied)}`);
+  if (report.present.sessions > 0) {
+    printLine(cli, `Skipped (identical): ${countsText(report.present)}`);
+  }
+  showNotCopied(cli, report);
+}
+
+function showNotCopied(cli: CliContext, { refused, changed, unowned_threads }: CopyReport): void {
+  for (const { session_id, code, detail } of refused.slice(0, SHOWN)) {
+    noticeLine(cli, `Not copied: ${session_id}  ${detail} [${code}]`);
+  }
+  for (const id of changed.slice(0, SHOWN)) {
+    noticeLine(cli, `Changed or begun while it was copied: ${id}`);
+  }
+  const more = Math.max(0, refused.length - SHOWN) + Math.max(0, changed.length - SHOWN);
+  if (more > 0) {
+    noticeLine(cli, `… and ${plural(more, "more session")}; --json names all.`);
+  }
+  if (changed.length > 0) {
+    noticeLine(
+      cli,
+      "The target has those as they were before, or not at all; stop what writes to the source, delete them in the target (reprise sessions delete <id>) and copy again.",
+    );
+  }
+  if (unowned_threads > 0) {
+    noticeLine(
+      cli,
+      `${plural(unowned_threads, "thread")} without a session were not copied: nothing can read them.`,
+    );
+  }
+}
+
+function countsText({ sessions, messages, threads, checkpoints }: Counts): string {
+  return [
+    plural(sessions, "session"),
+    plural(messages, "message"),
+    plural(threads, "thread"),
+    plural(checkpoints, "checkpoint"),
+  ].join(", ");
+}
+
+/** Milliseconds between two lines. */
+const PAUSE_MS = 2000;
+
+/** Says now and then how far it is, to a person who waits at a terminal. */
+function progressLines(cli: CliContext): (progress: CopyProgress) => void {
+  if (!cli.stderr.isTTY) {
+    return () => undefined;
+  }
+  let last = performance.now();
+  return ({ all, done }) => {
+    if (performance.now() - last < PAUSE_MS) {
+      return;
+    }
+    last = performance.now();
+    const percent = Math.floor((100 * done.messages) / Math.max(all.messages, 1));
+    noticeLine(
+      cli,
+      `${done.sessions} of ${plural(all.sessions, "session")}, ${done.messages} of ${plural(all.messages, "message")} (${percent} %)`,
+    );
+  };
 }

@@ -5,7 +5,7 @@ const QUIET_MS = 60;
 /** The same within a paste, whose end mark has to come yet. */
 const PASTE_QUIET_MS = 1000;
 /** A key that is held down does not keep the program from leaving. */
-const MOST_MS = 10_000;
+const MAX_MS = 10_000;
 
 /**
  * Reads what is left in a terminal and drops it: the user's shell would run it. `pasting` is whether
@@ -27,7 +27,7 @@ function untilQuiet(stdin: CliContext["stdin"], begun: boolean): Promise<void> {
     let tail = "";
     const finish = (): void => {
       clearTimeout(quiet);
-      clearTimeout(most);
+      clearTimeout(deadline);
       stdin.off("data", read).off("end", finish).off("error", finish).off("close", finish);
       resolve();
     };
@@ -43,7 +43,7 @@ function untilQuiet(stdin: CliContext["stdin"], begun: boolean): Promise<void> {
       quiet = wait();
     };
     let quiet = wait();
-    const most = setTimeout(finish, MOST_MS);
+    const deadline = setTimeout(finish, MAX_MS);
     stdin.on("data", read).on("end", finish).on("error", finish).on("close", finish);
     stdin.resume();
   });

@@ -44,11 +44,18 @@ export function serveCommand(cli: CliContext): Command {
       "--public-path <path>",
       "what a proxy removes from the front of paths, such as /reprise",
     )
-    .option("--trust-proxy", "believe X-Forwarded-Prefix; only a proxy may reach the service then")
-    .option("--stream-poll-ms <n>", "how often streams look for news", String(STREAM_POLL_MS))
+    .option(
+      "--trust-proxy",
+      "use X-Forwarded-Prefix; only a proxy may be able to reach the service",
+    )
+    .option(
+      "--stream-poll-ms <n>",
+      "milliseconds between two polls of a stream",
+      String(STREAM_POLL_MS),
+    )
     .option(
       "--drain <seconds>",
-      "when asked to stop, answer /readyz with 503 and serve on for so long",
+      "before it stops, keep serving this long and answer /readyz with 503",
       "0",
     )
     .option("--log", "write a line of JSON for each request to standard error")
@@ -63,11 +70,10 @@ async function serve(cli: CliContext, command: Command, options: ServeOptions): 
     max: 60_000,
   });
   const drainS = numberOption("--drain", options.drain, { min: 0, max: 300 });
-  const token = await readToken(cli, options.tokenFile);
-  const metricsToken =
-    options.metricsTokenFile === undefined
-      ? null
-      : visibleToken(await readTokenFile(cli, options.metricsTokenFile));
+  const token = visibleToken(
+    (await readTokenFile(cli, options.tokenFile)) ?? cli.env["REPRISE_TOKEN"],
+  );
+  const metricsToken = visibleToken(await readTokenFile(cli, options.metricsTokenFile));
   const log = createServiceLog(cli, { all: options.log === true });
   const stopped = stopRequest(cli);
   await using store = await openStore(cli, command, {
@@ -81,8 +87,8 @@ async function serve(cli: CliContext, command: Command, options: ServeOptions): 
     host: options.host,
     port,
     stream: { pollMs },
-    ...(token === null ? {} : { token }),
-    ...(metricsToken === null ? {} : { metricsToken }),
+    token,
+    metricsToken,
     allowHosts: options.allowHost,
     allowOrigins: options.allowOrigin,
     publicPath: options.publicPath,
@@ -104,7 +110,7 @@ async function serve(cli: CliContext, command: Command, options: ServeOptions): 
   server.retire();
   await sleep(drainS * 1000);
   const watchdog = setTimeout(() => {
-    // a database that answers nothing would keep the process for as long as its time-outs say
+    // a database that does not answer would keep the process until its time-outs
     log({ level: "error", event: "stopped", unfinished: true });
     cli.exit(1);
   }, STOP_MS);
@@ -129,7 +135,7 @@ async function projectFolder(
   return folder;
 }
 
-/** What is not over by then after the drain is left to the system. */
+/** Milliseconds that closing may take after the drain; then the process exits. */
 const STOP_MS = 9500;
 
 function numberOption(
@@ -144,15 +150,9 @@ function numberOption(
   return value;
 }
 
-/** The token of `--token-file`, else of REPRISE_TOKEN, else none. */
-async function readToken(cli: CliContext, file: string | undefined): Promise<string | null> {
-  const token = file === undefined ? cli.env["REPRISE_TOKEN"] : await readTokenFile(cli, file);
-  return token === undefined ? null : visibleToken(token);
-}
-
-function visibleToken(text: string): string {
-  const token = text.trim();
-  if (!/^[\x21-\x7e]{1,1024}$/.test(token)) {
+function visibleToken(text: string | undefined): string | undefined {
+  const token = text?.trim();
+  if (token !== undefined && !/^[\x21-\x7e]{1,1024}$/.test(token)) {
     throw new RepriseError(
       "config_invalid",
       "The token must be 1 to 1,024 visible ASCII characters without spaces; make one with `openssl rand -hex 32`.",
@@ -161,9 +161,12 @@ function visibleToken(text: string): string {
   return token;
 }
 
-async function readTokenFile(cli: CliContext, file: string): Promise<string> {
+async function readTokenFile(
+  cli: CliContext,
+  file: string | undefined,
+): Promise<string | undefined> {
   try {
-    return await readFile(resolve(cli.cwd, file), "utf8");
+    return file === undefined ? undefined : await readFile(resolve(cli.cwd, file), "utf8");
   } catch (error) {
     throw new RepriseError("config_invalid", "The token file cannot be read; check its path.", {
       cause: error,
@@ -171,7 +174,7 @@ async function readTokenFile(cli: CliContext, file: string): Promise<string> {
   }
 }
 
-/** What is worth a line whether a log was asked for or not. */
+/** Events that are logged with and without `--log`. */
 const ALWAYS: ReadonlySet<unknown> = new Set(["failure", "not_ready", "ready", "notice"]);
 
 /**

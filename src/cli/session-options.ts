@@ -5,8 +5,11 @@ import { setPlanMode } from "../store/sessions/plan-mode.ts";
 import { otherFolder, takeFolder } from "../store/sessions/take-folder.ts";
 import type { Store } from "../store/store.ts";
 import type { ChatOptions } from "./chat-options.ts";
-import { modelConfig } from "../exchange/models/config.ts";
+import { defaultModel, modelConfig } from "../exchange/models/config.ts";
 import { modelSettings } from "../exchange/models/settings.ts";
+import { DEFAULT_PERSONA } from "../exchange/personas/persona.ts";
+import { projectKeyOf } from "../store/project-key.ts";
+import type { ChoiceField } from "../store/sessions/waiting.ts";
 import { checkPersona } from "../exchange/preflight.ts";
 import { personaFolderPaths } from "./config.ts";
 import type { CliContext } from "./context.ts";
@@ -90,7 +93,7 @@ async function otherChoice(
 }
 
 /** `demo` and `demo:echo` are one model. What the API stored may be no model's name at all. */
-export function isSameModel(option: string, stored: string | null): boolean {
+function isSameModel(option: string, stored: string | null): boolean {
   if (stored === null || option === stored) {
     return option === stored;
   }
@@ -98,4 +101,28 @@ export function isSameModel(option: string, stored: string | null): boolean {
   return (
     `${named.provider}:${named.model}` === stored || (option === "demo:echo" && stored === "demo")
   );
+}
+
+/**
+ * Whether the session's model, persona or folder is what the user would get in a new session here:
+ * then it does not matter who set it.
+ */
+export async function isOwnChoice(input: {
+  readonly cli: CliContext;
+  readonly options: ChatOptions;
+  readonly session: Session;
+  readonly field: ChoiceField;
+}): Promise<boolean> {
+  const { cli, options, session, field } = input;
+  switch (field) {
+    case "model":
+      return isSameModel(options.model ?? defaultModel(modelConfig(cli.env)), session.model);
+    case "persona_name":
+      return (options.persona ?? DEFAULT_PERSONA) === session.persona_name;
+    case "repo_path": {
+      const { project_key } = await projectOf(cli, options);
+      // resolved now: what the path leads to may have changed since the session began
+      return session.repo_path !== null && project_key === (await projectKeyOf(session.repo_path));
+    }
+  }
 }

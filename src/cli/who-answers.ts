@@ -28,20 +28,21 @@ export async function whoAnswers(
   },
 ): Promise<Answering> {
   const config = modelConfig(cli.env);
-  const usualModel = session.model ?? defaultModel(config);
-  const usual = { model: usualModel, notes: addressNotes(config, usualModel) };
+  const model = session.model ?? defaultModel(config);
+  const withoutPersona = { model, notes: addressNotes(config, model) };
   if (!(await hasOwnPersonas(cli, session.repo_path))) {
-    return usual;
+    return withoutPersona;
   }
   try {
     const { persona_name: name, repo_path } = session;
     const persona = await checkPersona(personaFolderPaths(cli), { name, repo_path });
-    const model = chosenModel({ session: session.model, persona, config });
-    return { model, notes: [...personaNotes(persona, model), ...addressNotes(config, model)] };
+    const chosen = chosenModel({ session: session.model, persona, config });
+    const notes = [...personaNotes(persona, chosen), ...addressNotes(config, chosen)];
+    return { model: chosen, notes };
   } catch (error) {
     if (isRepriseError(error)) {
       // the first message is refused with the reason
-      return usual;
+      return withoutPersona;
     }
     throw error;
   }

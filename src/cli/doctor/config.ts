@@ -1,4 +1,3 @@
-import { isRepriseError } from "../../core/errors.ts";
 import type { Check } from "../../store/verify/check.ts";
 import { isPostgres } from "../../store/location.ts";
 import { databaseLocation, personaFolderPaths } from "../config.ts";
@@ -6,6 +5,7 @@ import type { CliContext } from "../context.ts";
 import { plural } from "../plural.ts";
 import type { ModelConfig } from "../../exchange/models/config.ts";
 import { modelSettings } from "../../exchange/models/settings.ts";
+import { failedCheck } from "./failed-check.ts";
 import { checkReachable } from "./online.ts";
 
 /** The folders of the program's files, as far as the environment names them. */
@@ -15,10 +15,7 @@ export function checkConfig(cli: CliContext, option: string | undefined): Check[
     const shown = isPostgres(location) ? "a PostgreSQL server" : location;
     return [...ignoredFolders(cli), ok("config", `The database is ${shown}.`)];
   } catch (error) {
-    if (isRepriseError(error)) {
-      return [{ name: "config", status: "failed", sentence: error.message }];
-    }
-    throw error;
+    return [failedCheck("config", error)];
   }
 }
 
@@ -32,7 +29,7 @@ function ignoredFolders(cli: CliContext): Check[] {
     .map((variable) => ({
       name: "config",
       status: "warning",
-      sentence: `${variable} is ignored, because it is no absolute path; write it with a / in front.`,
+      sentence: `${variable} is ignored, because it is not an absolute path; begin it with /.`,
     }));
 }
 
@@ -91,10 +88,7 @@ async function checkDefault(name: string, config: ModelConfig): Promise<Check> {
   try {
     modelSettings({ name, config });
   } catch (error) {
-    if (isRepriseError(error)) {
-      return { name: "models", status: "failed", sentence: `The default model: ${error.message}` };
-    }
-    throw error;
+    return failedCheck("models", error, "The default model: ");
   }
   const { isDemo } = await import("../../exchange/models/name.ts");
   const keys = [

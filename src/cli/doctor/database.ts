@@ -8,9 +8,10 @@ import { isPostgres } from "../../store/location.ts";
 import { databaseLocation } from "../config.ts";
 import type { CliContext } from "../context.ts";
 import { databaseOption, openStore } from "../database.ts";
+import { failedCheck } from "./failed-check.ts";
 
 /**
- * The database: first its files and, on a connection that only reads, what SQLite says of them,
+ * The database: first its files and, on a connection that only reads, what SQLite reports,
  * then, if that is sound, the store itself. So a database that the program would refuse is
  * reported too, and one of an older version is not upgraded.
  */
@@ -30,14 +31,9 @@ export async function checkStored(
     return await checkFile({ cli, command, quick, location });
   } catch (error) {
     if (error instanceof Error && "code" in error && isRefused(error.code)) {
-      return [
-        {
-          name: "file",
-          status: "failed",
-          sentence:
-            "The database or its folder cannot be read; check who owns it and its permissions.",
-        },
-      ];
+      const sentence =
+        "The database or its folder cannot be read; check who owns it and its permissions.";
+      return [{ name: "file", status: "failed", sentence }];
     }
     throw error;
   }
@@ -95,9 +91,6 @@ async function checkRows(cli: CliContext, command: Command): Promise<Check[]> {
       ...(await store.read(checkSessions, null)),
     ];
   } catch (error) {
-    if (isRepriseError(error)) {
-      return [{ name: "open", status: "failed", sentence: error.message }];
-    }
-    throw error;
+    return [failedCheck("open", error)];
   }
 }

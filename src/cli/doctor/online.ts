@@ -48,7 +48,7 @@ function under(base: string, path: string): string {
 }
 
 async function ask({ provider, url, headers }: Question): Promise<Check> {
-  const said = (status: Check["status"], sentence: string): Check => ({
+  const check = (status: Check["status"], sentence: string): Check => ({
     name: "online",
     status,
     sentence: `${provider} ${sentence}`,
@@ -58,14 +58,17 @@ async function ask({ provider, url, headers }: Question): Promise<Check> {
     const answer = await fetch(url, { headers, signal, redirect: "error" });
     await answer.body?.cancel();
     if (answer.ok) {
-      return said("ok", "can be reached.");
+      return check("ok", "can be reached.");
     }
     return answer.status === 401 || answer.status === 403
-      ? said("failed", "refuses the key; check it, or make a new one.")
+      ? check("failed", "refuses the key; check it, or make a new one.")
       : // a compatible server need not have a list of models
-        said("warning", `can be reached, but answered ${answer.status} when asked for its models.`);
+        check(
+          "warning",
+          `can be reached, but answered ${answer.status} when asked for its models.`,
+        );
   } catch {
-    return said(
+    return check(
       "failed",
       "cannot be reached; check the network and the address in its _BASE_URL variable.",
     );

@@ -1,15 +1,11 @@
 import { visible } from "../../core/terminal-text.ts";
 import type { Output } from "../output.ts";
 
-/** An answer as it arrives, in pieces. */
-export interface AnswerText {
-  show(piece: string): void;
-  /** Ends the line that the answer is in, if it is in one. */
-  breakLine(): void;
-}
-
-/** The same signs for controls into a pipe as on a terminal: the next program may be a pager. */
-export function createAnswerText(output: Output): AnswerText {
+/**
+ * Prints an answer as it arrives, in pieces. Controls are made visible in a pipe as on a terminal:
+ * the next program may be a pager.
+ */
+export function createAnswerText(output: Output) {
   let held = "";
   let inLine = false;
   const print = (text: string): void => {
@@ -19,13 +15,14 @@ export function createAnswerText(output: Output): AnswerText {
     }
   };
   return {
-    show: (piece) => {
+    show: (piece: string): void => {
       const text = held + piece;
       // half a line end, or half a character: the other half comes with the next piece
       held = /[\r\ud800-\udbff]$/.exec(text)?.[0] ?? "";
       print(text.slice(0, text.length - held.length));
     },
-    breakLine: () => {
+    /** Ends the line that the answer is in, if it is in one. */
+    breakLine: (): void => {
       print(held);
       held = "";
       if (inLine) {

@@ -74,7 +74,7 @@ export function createFromOutside(input: FromOutsideInput): FromOutside {
         const { count } = accepted;
         noticeLine(
           cli,
-          `note: ${messages(count)} that came over HTTP ${count === 1 ? "goes" : "go"} with this one:`,
+          `note: ${plural(count, "message")} that came over HTTP ${count === 1 ? "goes" : "go"} with this one:`,
         );
         quoteMessages(cli, accepted);
       }
@@ -85,7 +85,10 @@ export function createFromOutside(input: FromOutsideInput): FromOutside {
           return;
         }
         if (accept || ask !== null) {
-          noticeLine(cli, `${messages(unaccepted.count)} came over HTTP without authentication:`);
+          noticeLine(
+            cli,
+            `${plural(unaccepted.count, "message")} came over HTTP without authentication:`,
+          );
           quoteMessages(cli, unaccepted);
         }
         if (
@@ -117,11 +120,12 @@ async function foreignFields(
 
 function notConfirmed(fields: readonly ChoiceField[]): RepriseError {
   const names = fields.map((field) => SETTING_NAMES[field]).join(", ");
+  const instead = fields.includes("repo_path")
+    ? "begin a new session"
+    : "choose your own with --model and --persona";
   return new RepriseError(
     "not_confirmed",
-    fields.includes("repo_path")
-      ? `The session's ${names} came over HTTP without authentication and was not confirmed, so nothing was sent; accept it with --accept-pending, or begin a new session.`
-      : `The session's ${names} came over HTTP without authentication and was not confirmed, so nothing was sent; accept it with --accept-pending, or choose your own with --model and --persona.`,
+    `The session's ${names} came over HTTP without authentication and was not confirmed, so nothing was sent; accept it with --accept-pending, or ${instead}.`,
   );
 }
 
@@ -131,13 +135,9 @@ function quoteChoices(cli: CliContext, fields: readonly ChoiceField[], choices: 
   }
 }
 
-function messages(count: number): string {
-  return plural(count, "message");
-}
-
 function leftPending(count: number, id: string): string {
   const stay = count === 1 ? "stays" : "stay";
-  return `note: ${messages(count)} that came over HTTP without authentication ${stay} pending; \`reprise sessions show ${id}\` shows all, --accept-pending hands them over.`;
+  return `note: ${plural(count, "message")} that came over HTTP without authentication ${stay} pending; \`reprise sessions show ${id}\` shows all, --accept-pending hands them over.`;
 }
 
 function quoteMessages(cli: CliContext, { messages: shown, count }: WaitingMessages): void {

@@ -6,6 +6,7 @@ import { DEFAULT_PERSONA } from "../../exchange/personas/persona.ts";
 import { trustSource } from "../config.ts";
 import type { CliContext } from "../context.ts";
 import { limitText } from "../folder-limit.ts";
+import { plural } from "../plural.ts";
 import type { Answering } from "../who-answers.ts";
 import type { Conversation } from "../../exchange/conversation.ts";
 
@@ -24,7 +25,7 @@ export async function greeting(input: {
     await folderLine(cli, repo_path),
     session === null
       ? "A new session. /help shows the commands, Ctrl-C stops an answer."
-      : `Session ${threadId(session.id, session.thread_suffix)} · ${count(session.last_seq)} · ${oneLine(session.title ?? "no title yet")}`,
+      : `Session ${threadId(session.id, session.thread_suffix)} · ${plural(session.last_seq, "message")} · ${oneLine(session.title ?? "no title yet")}`,
   ];
   if (isDemo(model)) {
     lines.push(
@@ -40,14 +41,11 @@ async function folderLine(cli: CliContext, repo_path: string | null): Promise<st
     return "No folder: the agent has no file tools.";
   }
   const { limit } = await workFolder(repo_path, trustSource(cli));
+  const folder = `Folder ${oneLine(repo_path)}`;
   if (limit === null) {
-    return `Folder ${oneLine(repo_path)}`;
+    return folder;
   }
   return limit.kind === "too_wide"
-    ? `Folder ${oneLine(repo_path)} · too wide for file tools; name it with --repo to allow them.`
-    : `Folder ${oneLine(repo_path)} · ${limitText(limit)}`;
-}
-
-function count(messages: number): string {
-  return `${messages} ${messages === 1 ? "message" : "messages"}`;
+    ? `${folder} · too wide for file tools; name it with --repo to allow them.`
+    : `${folder} · ${limitText(limit)}`;
 }

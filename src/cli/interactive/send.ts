@@ -73,25 +73,23 @@ function exchangeDocument(result: ExchangeResult): Record<string, unknown> {
   };
 }
 
-interface PlainScreen {
-  show(event: ExchangeEvent): void;
-  finish(result: ExchangeResult): void;
-}
-
 /** Text to standard output as it arrives; tools and notices to standard error, a line each. */
-function plainScreen(cli: CliContext): PlainScreen {
+function plainScreen(cli: CliContext) {
   const answer = createAnswerText(cli.stdout);
   let own: string | null = null;
+  const notice = (line: string): void => {
+    answer.breakLine();
+    noticeLine(cli, line);
+  };
   return {
-    show: (event) => {
+    show: (event: ExchangeEvent): void => {
       own ??= event.exchange_id;
       switch (event.type) {
         case "text":
           answer.show(event.text);
           break;
         case "tool_call":
-          answer.breakLine();
-          noticeLine(cli, toolCallLine(event));
+          notice(toolCallLine(event));
           break;
         case "tool_result":
           // a sub-agent's failed calls are its own concern
@@ -101,29 +99,22 @@ function plainScreen(cli: CliContext): PlainScreen {
           }
           break;
         case "retry":
-          answer.breakLine();
-          noticeLine(cli, `note: ${event.reason}; asking again in ${seconds(event.delay_ms)}.`);
+          notice(`note: ${event.reason}; asking again in ${seconds(event.delay_ms)}.`);
           break;
         case "child":
-          answer.breakLine();
-          noticeLine(
-            cli,
-            `· ${oneLine(event.persona_name)} works in session ${event.child_session_id}`,
-          );
+          notice(`· ${oneLine(event.persona_name)} works in session ${event.child_session_id}`);
           break;
         case "child_waiting":
-          answer.breakLine();
-          noticeLine(cli, `· a sub-agent waits: ${event.running} run already`);
+          notice(`· a sub-agent waits: ${event.running} run already`);
           break;
         case "notice":
-          answer.breakLine();
-          noticeLine(cli, `note: ${event.sentence}`);
+          notice(`note: ${event.sentence}`);
           break;
         default:
           break;
       }
     },
-    finish: (result) => {
+    finish: (result: ExchangeResult): void => {
       answer.breakLine();
       if (result.state === "waiting") {
         noticeLine(cli, "The exchange waits for the answer of a person.");

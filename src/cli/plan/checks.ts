@@ -76,9 +76,9 @@ async function personaNames(
   cli: CliContext,
 ): Promise<Required<Pick<KnownNames, "roles" | "readers">>> {
   const { listPersonas } = await import("../../exchange/personas/list.ts");
-  const places = personaFolderPaths(cli);
-  const trust = { ...places.trust, forThisRun: "all" as const };
-  const personas = await listPersonas({ ...places, trust, repoPath: cli.cwd });
+  const folders = personaFolderPaths(cli);
+  const trust = { ...folders.trust, forThisRun: "all" as const };
+  const personas = await listPersonas({ ...folders, trust, repoPath: cli.cwd });
   const readers = personas.filter((entry) => "tools" in entry && isReader(entry.tools));
   return { roles: new Set(personas.map(nameOf)), readers: new Set(readers.map(nameOf)) };
 }

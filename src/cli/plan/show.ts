@@ -4,6 +4,7 @@ import { Command } from "commander";
 import type { PhaseGraph } from "../../artifacts/phase-graph.ts";
 import type { Phase, PhasePlan } from "../../artifacts/phase-plan.ts";
 import { printJson, printLines, type CliContext } from "../context.ts";
+import { aligned } from "../aligned.ts";
 import { plural } from "../plural.ts";
 import { readPlan } from "./read-plan.ts";
 
@@ -61,15 +62,15 @@ function planLines(plan: PhasePlan, graph: PhaseGraph): string[] {
     `run ${plan.runId}, ${oneLine(plan.phaseKey)}`,
     ...waveLines(waves),
     ...chainLines(graph.longestChain),
-    ...(artifacts.length > 0 ? ["", "Artifacts", ...aligned(artifacts, artifacts)] : []),
+    ...(artifacts.length > 0 ? ["", "Artifacts", ...indented(artifacts)] : []),
   ];
 }
 
-function waveLines(waves: readonly (readonly (readonly string[])[])[]): string[] {
+function waveLines(waves: readonly string[][][]): string[] {
   const all = waves.flat();
   return waves.flatMap((rows, index) => {
     const many = rows.length === 1 ? "" : `, ${rows.length} side by side`;
-    return ["", `Wave ${index + 1}${many}`, ...aligned(rows, all)];
+    return ["", `Wave ${index + 1}${many}`, ...indented(rows, all)];
   });
 }
 
@@ -89,20 +90,8 @@ function headline(
 }
 
 /** One very long name does not push everything else out of sight. */
-const WIDEST = 40;
+const MAX_WIDTH = 40;
 
-/** Rows of a table in columns as wide as those of `all` rows. */
-function aligned(
-  rows: readonly (readonly string[])[],
-  all: readonly (readonly string[])[],
-): string[] {
-  const widths: number[] = [];
-  for (const cells of all) {
-    for (const [column, { length }] of cells.entries()) {
-      widths[column] = Math.max(widths[column] ?? 0, Math.min(length, WIDEST));
-    }
-  }
-  const line = (cells: readonly string[]): string =>
-    cells.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join("  ");
-  return rows.map((cells) => `  ${line(cells).trimEnd()}`);
+function indented(rows: readonly string[][], among = rows): string[] {
+  return aligned(rows, { among, maxWidth: MAX_WIDTH }).map((line) => `  ${line}`);
 }

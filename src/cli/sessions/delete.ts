@@ -2,17 +2,16 @@ import { Command } from "commander";
 
 import { resolveSession } from "../../store/sessions/read.ts";
 import { deleteSessionTree, previewDeletion } from "../../store/sessions/delete-tree.ts";
-import { confirm } from "../confirm.ts";
-import { type CliContext, noticeLine, printJson, printLine, printLines } from "../context.ts";
+import { type CliContext, printJson, printLines } from "../context.ts";
 import { openStore, withStore } from "../database.ts";
-import { deletionDocument, deletionLines } from "./deletion-lines.ts";
+import { confirmDeletion, deletionDocument, deletionLines } from "./confirm-deletion.ts";
 
 interface DeleteOptions {
   readonly yes?: true;
   readonly json?: true;
 }
 
-/** `sessions delete <id>`: says what goes, asks, and deletes it in one transaction. */
+/** `sessions delete <id>`: shows what goes, asks, and deletes it in one transaction. */
 export function deleteCommand(cli: CliContext): Command {
   const command = new Command("delete")
     .description("delete a session with its messages, threads and sub-agents")
@@ -23,23 +22,17 @@ export function deleteCommand(cli: CliContext): Command {
       await using store = await openStore(cli, command);
       const { id } = await store.read(resolveSession, { reference });
       if (options.yes !== true) {
-        noticeLine(cli, "This deletes for good:");
-        for (const line of deletionLines(await store.read(previewDeletion, { id }))) {
-          noticeLine(cli, line);
-        }
-        if (!(await confirm(cli, "Delete?"))) {
-          noticeLine(cli, "Nothing was deleted.");
-          cli.exitCode = 1;
+        const lines = deletionLines(await store.read(previewDeletion, { id }));
+        if (!(await confirmDeletion(cli, lines, "Delete?"))) {
           return;
         }
       }
       const deleted = await store.write(deleteSessionTree, { id });
       if (options.json === true) {
         printJson(cli, deleted.map(deletionDocument));
-        return;
+      } else {
+        printLines(cli, ["Deleted:", ...deletionLines(deleted)]);
       }
-      printLine(cli, "Deleted:");
-      printLines(cli, deletionLines(deleted));
     });
   return withStore(command);
 }

@@ -38,7 +38,7 @@ export function listCommand(cli: CliContext): Command {
         return;
       }
       const failures = await failuresOf(store, sessions);
-      printLines(cli, sessionTable({ sessions, failures, now: Date.now() }));
+      printLines(cli, sessionTable(sessions, failures));
       if (more) {
         noticeLine(cli, "There are more; --limit all shows every one.");
       }

@@ -4,10 +4,9 @@ import { SESSION_STATES, type SessionState } from "../../core/sessions.ts";
 import type { DeletionPreview } from "../../store/sessions/delete-tree.ts";
 import { type Prunable, pruneSession, readPrunable } from "../../store/sessions/prune.ts";
 import type { Store } from "../../store/store.ts";
-import { confirm } from "../confirm.ts";
-import { type CliContext, noticeLine, printJson, printLine, printLines } from "../context.ts";
+import { type CliContext, noticeLine, printJson, printLines } from "../context.ts";
 import { openStore, withStore } from "../database.ts";
-import { deletionDocument, deletionLines } from "./deletion-lines.ts";
+import { confirmDeletion, deletionDocument, deletionLines } from "./confirm-deletion.ts";
 import { plural } from "../plural.ts";
 import { wrongUsage } from "../wrong-usage.ts";
 
@@ -29,9 +28,9 @@ export function pruneCommand(cli: CliContext): Command {
         .choices([...SESSION_STATES, "all"])
         .default("ended"),
     )
-    .option("--dry-run", "only say what would go")
+    .option("--dry-run", "only show what would be deleted")
     .option("--yes", "do not ask")
-    .option("--json", "print a JSON array of what goes")
+    .option("--json", "print a JSON array of what is deleted")
     .action(async (options: PruneOptions) => {
       const prunable = {
         older_than_ms: milliseconds(options.olderThan),
@@ -43,9 +42,9 @@ export function pruneCommand(cli: CliContext): Command {
         show(cli, options, { verb: "Would delete", trees: found });
         return;
       }
-      if (options.yes !== true && !(await agreed(cli, found))) {
-        noticeLine(cli, "Nothing was deleted.");
-        cli.exitCode = 1;
+      const question = `Delete ${plural(found.flat().length, "session")}?`;
+      const lines = found.flatMap(deletionLines);
+      if (options.yes !== true && !(await confirmDeletion(cli, lines, question))) {
         return;
       }
       show(cli, options, { verb: "Deleted", trees: await pruneAll(store, found, prunable) });
@@ -63,17 +62,6 @@ function milliseconds(text: string): number {
   throw wrongUsage(
     "--older-than takes a whole number of hours, days or weeks, such as 36h, 90d or 12w.",
   );
-}
-
-async function agreed(
-  cli: CliContext,
-  trees: readonly (readonly DeletionPreview[])[],
-): Promise<boolean> {
-  noticeLine(cli, "This deletes for good:");
-  for (const line of trees.flatMap(deletionLines)) {
-    noticeLine(cli, line);
-  }
-  return confirm(cli, `Delete ${plural(trees.flat().length, "session")}?`);
 }
 
 /** One transaction for each, so that others who write wait for one deletion at most. */
@@ -101,9 +89,9 @@ function show(
     return;
   }
   if (trees.flat().length === 0) {
-    noticeLine(cli, "No session is that old, so nothing goes.");
+    noticeLine(cli, "No session is that old; nothing is deleted.");
     return;
   }
-  printLine(cli, `${verb} ${plural(trees.flat().length, "session")}:`);
-  printLines(cli, trees.flatMap(deletionLines));
+  const heading = `${verb} ${plural(trees.flat().length, "session")}:`;
+  printLines(cli, [heading, ...trees.flatMap(deletionLines)]);
 }

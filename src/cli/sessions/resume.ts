@@ -56,7 +56,7 @@ async function pick(cli: CliContext, store: Store): Promise<string | null> {
     throw new RepriseError("session_not_found", "No session to resume; begin one with `reprise`.");
   }
   const failures = await failuresOf(store, sessions);
-  const [heading, ...rows] = sessionTable({ sessions, failures, now: Date.now() });
+  const [heading, ...rows] = sessionTable(sessions, failures);
   printLine(cli, `    ${heading ?? ""}`);
   for (const [index, row] of rows.entries()) {
     printLine(cli, `${String(index + 1).padStart(2)}  ${row}`);

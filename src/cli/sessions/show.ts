@@ -33,7 +33,7 @@ export function showCommand(cli: CliContext): Command {
     .argument("<id>", "an id, or the first 6 or more characters of it")
     .option("--all", "archived messages too")
     .option("--before-seq <n>", "the messages before this one")
-    .option("--json", "print the session as the HTTP API answers it")
+    .option("--json", "print the session as the HTTP API returns it")
     .action(async (id: string, options: ShowOptions) => {
       const before_seq = seqOf(options.beforeSeq);
       await using store = await openStore(cli, command);

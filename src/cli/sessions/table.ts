@@ -1,21 +1,18 @@
 import type { ExchangeFailure, Session } from "../../core/sessions.ts";
 import { oneLine } from "../../core/terminal-text.ts";
+import { aligned } from "../aligned.ts";
 import { activityShown } from "../last-exchange.ts";
 
 /** Characters of an id that the table shows at least: enough to resume by, short enough to read. */
 const ID_SHOWN = 8;
 const ID_LENGTH = 36;
 
-interface SessionTable {
-  readonly sessions: readonly Session[];
-  /** See `failuresOf`. */
-  readonly failures: ReadonlyMap<string, ExchangeFailure>;
-  /** Milliseconds since 1970. */
-  readonly now: number;
-}
-
-/** Sessions as aligned lines under a heading. */
-export function sessionTable({ sessions, failures, now }: SessionTable): string[] {
+/** Sessions as aligned lines under a heading. `failures` are those of `failuresOf`. */
+export function sessionTable(
+  sessions: readonly Session[],
+  failures: ReadonlyMap<string, ExchangeFailure>,
+): string[] {
+  const now = Date.now();
   const shown = shownLength(sessions);
   const rows = sessions.map((session) => [
     session.id.slice(0, shown),
@@ -25,16 +22,7 @@ export function sessionTable({ sessions, failures, now }: SessionTable): string[
     oneLine(session.model ?? "-"),
     oneLine(session.title ?? "(no message yet)"),
   ]);
-  const all = [["ID", "STATE", "ACTIVE", "MESSAGES", "MODEL", "TITLE"], ...rows];
-  const widths = [0, 1, 2, 3, 4].map((column) =>
-    all.reduce((widest, row) => Math.max(widest, (row[column] ?? "").length), 0),
-  );
-  return all.map((row) =>
-    row
-      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-      .join("  ")
-      .trimEnd(),
-  );
+  return aligned([["ID", "STATE", "ACTIVE", "MESSAGES", "MODEL", "TITLE"], ...rows]);
 }
 
 /** So many characters that no two of these ids look the same. */

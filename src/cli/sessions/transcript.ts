@@ -66,7 +66,7 @@ function* messageText(message: PortableMessage, mark: string): Generator<string>
 
 /** The fence is longer than the longest run of backticks in the text. */
 function fenced(text: string, language: string): string {
-  const longest = (text.match(/`+/g) ?? []).reduce((most, run) => Math.max(most, run.length), 2);
+  const longest = (text.match(/`+/g) ?? []).reduce((max, run) => Math.max(max, run.length), 2);
   const fence = "`".repeat(longest + 1);
   return `${fence}${language}\n${text}${text.endsWith("\n") ? "" : "\n"}${fence}\n`;
 }

@@ -28,17 +28,17 @@ export async function enterFolder({ cli, folder, from, ask }: EnterInput): Promi
     import("../../exchange/trust/trust.ts"),
     import("../../artifacts/find-schema-files.ts"),
   ]);
-  const places = personaFolderPaths(cli);
-  const holdings = await holdingsOf(places, folder, findSchemaFiles);
+  const folders = personaFolderPaths(cli);
+  const holdings = await holdingsOf(folders, folder, findSchemaFiles);
   if (holdings.items.length === 0) {
     return true;
   }
-  const answer = await answerFor(places.trust, folder, holdings.fingerprint);
+  const answer = await answerFor(folders.trust, folder, holdings.fingerprint);
   if (answer === "unanswered" && ask) {
     return askAboutFolder(cli, folder, holdings);
   }
   if (answer !== "trusted") {
-    const isHere = await isSameProject({ home: places.trust.home, a: from, b: folder });
+    const isHere = await isSameProject({ home: folders.trust.home, a: from, b: folder });
     const way = isHere
       ? "Use --trust for one run, or `reprise trust add` in the folder."
       : `The session works in ${oneLine(folder)}: use --trust or \`reprise trust add\` there.`;

@@ -1,9 +1,9 @@
-import { isRepriseError, RepriseError } from "../../core/errors.ts";
-import type { ReadOnlyStore, Store } from "../../store/store.ts";
-import { isPostgres } from "../../store/location.ts";
-import type { CliContext } from "../context.ts";
-import { openStoreAt } from "../database.ts";
-import { wrongUsage } from "../wrong-usage.ts";
+import { isRepriseError, RepriseError } from "../core/errors.ts";
+import type { ReadOnlyStore, Store } from "../store/store.ts";
+import { isPostgres } from "../store/location.ts";
+import type { CliContext } from "./context.ts";
+import { openStoreAt } from "./database.ts";
+import { wrongUsage } from "./wrong-usage.ts";
 
 /** Locations as `databaseLocation` gives them. */
 export interface CopyLocations {
@@ -24,48 +24,41 @@ export interface Pair extends AsyncDisposable {
  *
  * Error codes: `database_*`, `config_invalid`; `invalid_usage` if both are the same.
  */
-export async function openPair(cli: CliContext, places: CopyLocations): Promise<Pair> {
-  const source = await named("--from", () => openSource(places.from));
-  let target: Store | null = null;
-  try {
-    await refuseSameFile(places);
-    target = await named("--to", () =>
-      openStoreAt(cli, { location: places.to, backup: places.backup }),
-    );
-    await refuseSameTables(places, { source, target });
-  } catch (error) {
-    await target?.close();
-    await source.close();
-    throw error;
-  }
-  const opened = { source, target };
+export async function openPair(cli: CliContext, locations: CopyLocations): Promise<Pair> {
+  await using opened = new AsyncDisposableStack();
+  const source = opened.use(await named("--from", () => openSource(locations.from)));
+  await refuseSameFile(locations);
+  const target = opened.use(
+    await named("--to", () =>
+      openStoreAt(cli, { location: locations.to, backup: locations.backup }),
+    ),
+  );
+  await refuseSameTables(locations, { source, target });
+  const both = opened.move();
   return {
     source: {
       ...source,
-      read: (operation, input) => named("--from", () => opened.source.read(operation, input)),
+      read: (operation, input) => named("--from", () => source.read(operation, input)),
     },
     target: {
       ...target,
-      read: (operation, input) => named("--to", () => opened.target.read(operation, input)),
-      write: (operation, input) => named("--to", () => opened.target.write(operation, input)),
+      read: (operation, input) => named("--to", () => target.read(operation, input)),
+      write: (operation, input) => named("--to", () => target.write(operation, input)),
     },
-    [Symbol.asyncDispose]: async () => {
-      await opened.target.close();
-      await opened.source.close();
-    },
+    [Symbol.asyncDispose]: () => both.disposeAsync(),
   };
 }
 
 async function openSource(location: string): Promise<ReadOnlyStore> {
   if (isPostgres(location)) {
-    const { openPostgresSource } = await import("../../store/engines/postgres/open-source.ts");
+    const { openPostgresSource } = await import("../store/engines/postgres/open-source.ts");
     return openPostgresSource({ url: location });
   }
-  const { openSqliteSource } = await import("../../store/engines/sqlite/open-source.ts");
+  const { openSqliteSource } = await import("../store/engines/sqlite/open-source.ts");
   return openSqliteSource({ path: location });
 }
 
-/** A failure of one of two databases says which. */
+/** An error names the database that it is about. */
 async function named<Output>(option: string, work: () => Promise<Output>): Promise<Output> {
   try {
     return await work();
@@ -80,13 +73,13 @@ async function refuseSameFile({ from, to }: CopyLocations): Promise<void> {
   if (isPostgres(from) || isPostgres(to)) {
     return;
   }
-  const { isSameFile } = await import("../../store/engines/sqlite/open-source.ts");
+  const { isSameFile } = await import("../store/engines/sqlite/open-source.ts");
   if (isSameFile(from, to)) {
     throw sameDatabase();
   }
 }
 
-/** An address says little: hosts have several names, and a server several addresses. */
+/** Addresses cannot be compared: hosts have several names, and a server several addresses. */
 async function refuseSameTables(
   { from, to }: CopyLocations,
   { source, target }: { readonly source: ReadOnlyStore; readonly target: Store },
@@ -94,7 +87,7 @@ async function refuseSameTables(
   if (!isPostgres(from) || !isPostgres(to)) {
     return;
   }
-  const { whichDatabase } = await import("../../store/engines/postgres/open-source.ts");
+  const { whichDatabase } = await import("../store/engines/postgres/open-source.ts");
   if ((await source.read(whichDatabase, null)) === (await target.read(whichDatabase, null))) {
     throw sameDatabase();
   }

@@ -1,0 +1,56 @@
+import { oneLine } from "../../core/terminal-text.ts";
+import type { DeletionPreview } from "../../store/sessions/delete-tree.ts";
+import { ask } from "../ask.ts";
+import { type CliContext, noticeLine } from "../context.ts";
+import { plural } from "../plural.ts";
+import { readDry } from "../read-dry.ts";
+import { wrongUsage } from "../wrong-usage.ts";
+
+/** Shows what goes and asks. Without a yes nothing is deleted, and the exit code is 1. */
+export async function confirmDeletion(
+  cli: CliContext,
+  lines: readonly string[],
+  question: string,
+): Promise<boolean> {
+  noticeLine(cli, ["This deletes for good:", ...lines].join("\n"));
+  const yes = await confirm(cli, question);
+  if (!yes) {
+    noticeLine(cli, "Nothing was deleted.");
+    cli.exitCode = 1;
+  }
+  return yes;
+}
+
+/**
+ * Asks before something that cannot be undone. Only `y` or `yes` is a yes.
+ *
+ * Error codes: `invalid_usage` if nobody can answer.
+ */
+async function confirm(cli: CliContext, question: string): Promise<boolean> {
+  if (cli.stdin.isTTY !== true) {
+    throw wrongUsage("Nothing was deleted: without a terminal to ask on, this needs --yes.");
+  }
+  const answer = await ask(cli, { question: `${question} [y/N] `, on: cli.stderr });
+  await readDry(cli.stdin);
+  return answer !== null && /^y(es)?$/i.test(answer.trim());
+}
+
+/** A line for each session that goes: sub-agents are indented below their parent. */
+export function deletionLines(previews: readonly DeletionPreview[]): string[] {
+  const top = previews[0]?.session.depth ?? 0;
+  return previews.map(({ session, messages, threads, checkpoints }) => {
+    const indent = "  ".repeat(session.depth - top + 1);
+    const title = oneLine(session.title ?? "(no message yet)");
+    return `${indent}${session.id}  ${title}  (${session.state}; ${plural(messages, "message")}, ${plural(threads, "thread")}, ${plural(checkpoints, "checkpoint")})`;
+  });
+}
+
+/** The same for programs. */
+export function deletionDocument({ session, ...counts }: DeletionPreview): Record<string, unknown> {
+  return {
+    id: session.id,
+    title: session.title,
+    parent_session_id: session.parent_session_id,
+    ...counts,
+  };
+}
