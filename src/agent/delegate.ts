@@ -16,9 +16,9 @@ import { type CallConfig, failedResult } from "./tools/tool-result.ts";
 import { endsExchange } from "./tools-node.ts";
 
 /**
- * Gives an exchange its `delegate` tool: a sub-agent is a session of its own, one deeper than its
- * parent, and its last answer is the call's result. A call that is carried out again after the
- * program was stopped finds its sub-agent and goes on where that stood.
+ * Gives an exchange its `delegate` tool: a sub-agent is a separate session, one level below its
+ * parent, and its last answer is the call's result. A call that is run again after the program was
+ * stopped finds its sub-agent and resumes it.
  *
  * Not offered without a folder, to personas that may not, and at the greatest depth, where the
  * store would refuse it too.
@@ -34,7 +34,8 @@ export function delegateTool(context: ExchangeContext): StructuredToolInterface 
   ) {
     return null;
   }
-  // inside the parent's graph, LangChain would send all that the child says to the parent's listeners
+  // inside the parent's graph, LangChain would send all that the child says to the parent's
+  // listeners
   const outsideTheGraph = AsyncLocalStorage.snapshot();
   return tool(
     async ({ persona, task }, config) => {
@@ -73,7 +74,7 @@ export function delegateTool(context: ExchangeContext): StructuredToolInterface 
     {
       name: "delegate",
       description:
-        "Give a task to a sub-agent with a context of its own and wait for its answer. It knows nothing of this conversation: say everything it needs. Personas: assistant, planner, reviewer, or one of the project's.",
+        "Give a task to a sub-agent with a separate context and wait for its answer. It knows nothing of this conversation: say everything it needs. Personas: assistant, planner, reviewer, or one of the project's.",
       schema: z.object({
         persona: z.string().default(DEFAULT_PERSONA),
         task: z.string().min(1).describe("the whole task, with all that is needed for it"),
@@ -83,11 +84,11 @@ export function delegateTool(context: ExchangeContext): StructuredToolInterface 
 }
 
 const TOO_MANY =
-  "this exchange has begun as many sub-agents as it may, so this one was not begun. Do the task without one, or tell the user what is left.";
+  "this exchange has begun as many sub-agents as it may, so this one was not begun. Do the task without one, or report to the user what is left.";
 
 /**
- * What a sub-agent answers. One that the end of the whole exchange has stopped answers nothing, so that
- * its call runs again when the exchange is continued.
+ * What a sub-agent answers. One that the end of the whole exchange has stopped answers nothing, so
+ * that its call runs again when the exchange is continued.
  */
 async function unlessEnded(
   tree: ExchangeTree,
@@ -103,7 +104,10 @@ async function unlessEnded(
   return given;
 }
 
-/** A sub-agent that fails tells its parent in a sentence; what concerns the parent itself does not. */
+/**
+ * The failure of a sub-agent becomes a sentence for its parent; errors of the parent itself pass
+ * through.
+ */
 async function answerOf(
   config: CallConfig,
   run: () => Promise<ChildEnd>,

@@ -37,13 +37,13 @@ import { repoInstructions } from "../exchange/personas/repo-instructions.ts";
 import { workFolder } from "../exchange/trust/wide-folder.ts";
 import { isGone } from "../store/leases/this-process.ts";
 
-/** Carries out exchanges, one at a time; the checkpoint store stays open between them. */
+/** Runs exchanges, one at a time; the checkpoint store stays open between them. */
 export function createExchanger(given: AgentOptions): Exchanger {
   const options = { ...given, personas: { cache: createPersonaCache(), ...given.personas } };
   const known = createCheckpointSaver({ store: options.store });
   const { unreturned = new Set<string>() } = options;
 
-  /** Works in a session under its lease; the thread that a work has finished is folded. */
+  /** Works in a session under its lease; the checkpoints of a finished exchange are pruned. */
   const hold = async <Result>(
     request: CompactRequest,
     signal: AbortSignal,

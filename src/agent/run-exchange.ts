@@ -21,7 +21,7 @@ export interface ExchangeRun {
   /** The `seq` before the first message of the exchange. */
   readonly after_seq: number;
   readonly result: (left: LeftBehind) => ExchangeResult;
-  /** False where the agent still has something to do: the session is then interrupted. */
+  /** False if the agent has open steps: the session is then interrupted. */
   readonly finished: boolean;
 }
 
@@ -100,9 +100,9 @@ async function settle({ agent, id }: AgentThread, state: ThreadState): Promise<v
 }
 
 /**
- * What the agent gets next. A message, new or appended through the API, goes past whatever was
- * interrupted. To continue means to go on from the checkpoint; calls that may not be repeated are
- * settled unless somebody says yes.
+ * What the agent gets next. A message, new or appended through the API, abandons an interrupted
+ * exchange. To continue is to resume from the checkpoint; calls that may not be repeated get the
+ * result "outcome unknown" unless somebody allows them.
  */
 async function nextInput(
   { state, request, live, held }: ExchangeContext,

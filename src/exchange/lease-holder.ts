@@ -32,8 +32,8 @@ export interface HeldSession {
   /** Gives the lease back; `finished`: whether the exchange came to its end; `failure`: why not. */
   release(finished: boolean, failure?: ExchangeFailure | null): Promise<void>;
   /**
-   * Gives the lease of a finished exchange back and folds its thread, in one transaction. `pruned`
-   * is nothing if the fold failed, because the next one makes up for it.
+   * Releases the lease of a finished exchange and prunes its checkpoints, in one transaction.
+   * `pruned` is empty if pruning failed: the next exchange prunes those checkpoints too.
    */
   finish(
     exchange: Omit<FinishExchange, "fence">,
@@ -54,9 +54,8 @@ export interface HoldInput {
   /** True when the process that an owner names certainly runs no more. */
   readonly isGone: (owner: LeaseOwner) => boolean;
   /**
-   * Leases of this process that it could not give back, or that it may have got without being told,
-   * because the database went away: nobody works under them. Kept by whoever holds sessions again
-   * and again.
+   * Leases of this process that it could not release, or may hold without knowing, because the
+   * database went away: nobody works under them. Kept by whoever holds sessions again and again.
    */
   readonly unreturned?: Set<string>;
   /** See `openExchange`. */
@@ -161,7 +160,7 @@ function mayTakeOver(input: HoldInput, owner: LeaseOwner): boolean {
   );
 }
 
-/** Remembers the lease where the database did not let the work on it come to an end. */
+/** Remembers the lease if the database went away before the work under it ended. */
 async function orUnreturned<Result>(
   input: HoldInput,
   work: () => Promise<Result>,
@@ -176,7 +175,7 @@ async function orUnreturned<Result>(
   }
 }
 
-/** An owner has a `since` of its own for each lease that it takes. */
+/** An owner has a different `since` for each lease that it takes. */
 function nameOf(sessionId: string, { host, machine, pid, since }: LeaseOwner): string {
   return JSON.stringify([sessionId, host, machine, pid, since]);
 }

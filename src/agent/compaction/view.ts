@@ -68,7 +68,7 @@ export function sentMessages({ summary, request, kept }: View): readonly BaseMes
     return kept;
   }
   const parts = [
-    "The earlier part of this conversation was summarised to make room; what follows the summary is verbatim.",
+    "The earlier part of this conversation was summarised to save space; what follows the summary is verbatim.",
     `<summary>\n${summary.text}\n</summary>`,
     ...(request === null
       ? []

@@ -28,11 +28,11 @@ export interface Appended {
 }
 
 /**
- * Stores a user message behind all others: `seq` is given out, the title set if it is the first
- * user message, `last_message_at` moved and the token total raised by the message's estimate, all
- * in one transaction. The message is pending: the next exchange hands it to the agent (where
- * the caller was not authenticated, only once it was accepted), and the provider's own count then
- * takes the estimate's place.
+ * Appends a user message: `seq` is given out, the title set if it is the first user message,
+ * `last_message_at` moved and the token total raised by the message's estimate, all in one
+ * transaction. The message is pending: the next exchange hands it to the agent (where the caller
+ * was not authenticated, only once it was accepted), and the provider's own count then takes the
+ * estimate's place.
  *
  * Error codes: as `resolveSession`, `session_ended`, `idempotency_key_reused`.
  */

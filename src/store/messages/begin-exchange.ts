@@ -15,7 +15,7 @@ export interface BeginExchange {
   readonly fence: Fence;
   /** The user's new message; null to hand over only what is pending, or to continue. */
   readonly content: string | null;
-  /** What the exchange runs with; recorded where the session has none yet. */
+  /** What the exchange runs with; recorded if the session has none yet. */
   readonly model: string;
   readonly persona_name: string;
   /** Who runs it; unknown callers count as authenticated. */
@@ -46,8 +46,8 @@ export interface OpenExchange extends TakeLease {
 }
 
 /**
- * Takes the session's lease and, in the same transaction, begins the exchange: unless the session
- * is interrupted, or somebody had the lease after `standing` was read. Then `begun` is null.
+ * Takes the session's lease and, in the same transaction, begins the exchange, unless the session
+ * is interrupted or somebody had the lease since the session was read. Then `begun` is null.
  *
  * Error codes: as `takeLease`.
  */

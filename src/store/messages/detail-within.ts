@@ -20,7 +20,7 @@ export interface DetailText {
   readonly session: Session;
   /** A JSON array of MessageInfo, ascending by `seq`, 200 at most: the database writes it. */
   readonly json: string;
-  /** True when messages that this read would show stand before the first one. */
+  /** True if there are messages before the first one that this read would show. */
   readonly has_earlier: boolean;
 }
 
@@ -49,12 +49,12 @@ interface Where {
 }
 
 interface Extent {
-  /** The first message that fits; null where there is none. */
+  /** The first message that fits; null if there is none. */
   readonly from_seq: number | null;
   readonly has_earlier: boolean;
 }
 
-/** Only where not all fit is each message's size of interest. */
+/** The size of each message matters only if not all fit. */
 async function extentOf(tx: Tx, where: Where, max_bytes: number): Promise<Extent> {
   const rows = MESSAGES_PER_READ + 1;
   const [all] = await tx.rows(extentBefore, { ...where, rows });
@@ -64,7 +64,7 @@ async function extentOf(tx: Tx, where: Where, max_bytes: number): Promise<Extent
   }
   if (all.bytes <= max_bytes) {
     const has_earlier = all.count > MESSAGES_PER_READ;
-    // those before the first one that are not shown are not shown behind it either
+    // the first is one too many; archived messages after it are left out again
     return { from_seq: has_earlier ? first + 1 : first, has_earlier };
   }
   const sizes = await tx.rows(sizesBefore, { ...where, rows });
@@ -75,7 +75,7 @@ async function extentOf(tx: Tx, where: Where, max_bytes: number): Promise<Extent
   return { from_seq: sizes[fitting - 1]?.seq ?? null, has_earlier: sizes.length > fitting };
 }
 
-/** They stand in the answer as they were stored: what is no JSON must not get there. */
+/** They are copied into the answer as they were stored, so that they have to be valid JSON. */
 function checkToolCalls(texts: string): void {
   for (const json of JSON.parse(`[${texts}]`) as string[]) {
     toolCallsOf(json);
@@ -86,7 +86,7 @@ const OPTIONAL = ["archived", "before_seq"] as const;
 
 const MESSAGE = jsonColumns(MESSAGE_FIELDS);
 
-/** All in one value: 200 messages in values of their own would take twice as long to get here. */
+/** All in one value: 200 messages in separate values would take twice as long to read. */
 const messagesFrom = prepared(({ db, dialect }, given: Parameter<Where & { from_seq: number }>) => {
   let shown = db
     .selectFrom("messages")
@@ -129,7 +129,9 @@ const extentBefore = prepared(
 
 const sizesBefore = prepared(sizesQuery, OPTIONAL);
 
-/** Sizes come first, from the last message backwards: the rows are read once it is known how many. */
+/**
+ * Sizes come first, from the last message backwards: the rows are read once it is known how many.
+ */
 function sizesQuery({ db }: QueryParts, given: Parameter<Where & { rows: number }>) {
   let query = db
     .selectFrom("messages")

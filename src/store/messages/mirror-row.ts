@@ -39,7 +39,7 @@ export function mirrorOf(
   };
 }
 
-/** Tokens of one message, by the provider's count where it is an answer that has one. */
+/** Tokens of one message, by the provider's count if it is an answer that has one. */
 export function tokenCountOf(message: MessageJson | undefined): number {
   if (message === undefined) {
     return 0;

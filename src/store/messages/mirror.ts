@@ -17,7 +17,9 @@ export interface MirrorMessage {
   readonly tool_calls: readonly ToolCall[] | null;
   readonly token_count: number;
   readonly is_summary: boolean;
-  /** What the provider charged for this message, added to the totals once; null for all but answers. */
+  /**
+   * What the provider charged for this message, added to the totals once; null for all but answers.
+   */
   readonly usage: { readonly input_tokens: number; readonly output_tokens: number } | null;
 }
 
@@ -162,7 +164,7 @@ function estimatesOf(rows: readonly KnownRow[]): number {
     .reduce((sum, row) => sum + row.token_count, 0);
 }
 
-/** Gives out positions to the fresh messages, all at once. Null where there is no such session. */
+/** Gives out positions to the fresh messages, all at once. Null if there is no such session. */
 async function countMessages(
   tx: Tx,
   input: {
@@ -210,11 +212,11 @@ const raiseCounters = prepared(
 );
 
 /**
- * The total stays where estimates were higher than what the provider counts in their place, until
- * the count has passed it. Both columns are read as they were before the statement.
+ * If the estimates were higher than the provider's count, the total does not change until the count
+ * has passed it. Both columns are read as they were before the statement.
  */
 function raiseInputTokens(given: Expression<number>) {
-  // the type is not known to the server where the value is only compared and added
+  // the server cannot infer the type of a value that is only compared and added
   const counted = sql<number>`cast(${given} as bigint)`;
   const passes = sql<boolean>`${counted} > input_tokens_ahead`;
   return {
@@ -229,7 +231,9 @@ async function keepRows(
   input: {
     readonly session_id: string;
     readonly placed: readonly PlacedMessage[];
-    /** Of the rows that are new: not asked of the clock once more, as it is the session's moment. */
+    /**
+     * Of the rows that are new: not asked of the clock once more, as it is the session's moment.
+     */
     readonly ts: string;
   },
 ): Promise<void> {

@@ -18,7 +18,7 @@ export interface Detail {
   readonly session: Session;
   /** Ascending by `seq`, 200 at most. */
   readonly messages: readonly Message[];
-  /** True when messages that this read would show stand before the first one. */
+  /** True if there are messages before the first one that this read would show. */
   readonly has_earlier: boolean;
 }
 
@@ -49,7 +49,7 @@ export interface AfterInput {
   readonly limit: number;
 }
 
-/** Messages behind a position, ascending by `seq`: what a stream sends next. */
+/** Messages after a position, ascending by `seq`: what a stream sends next. */
 export const readMessagesAfter: Operation<AfterInput, readonly Message[]> = async (tx, input) => {
   const rows = await tx.rows(messagesAfter, { ...input, archived: input.all ? undefined : 0 });
   return rows.map(messageOf);

@@ -18,7 +18,7 @@ export interface StreamPageInput {
 
 export interface StreamPage {
   readonly messages: readonly Message[];
-  /** True when messages that this read would show stand behind the last one. */
+  /** True if there are messages after the last one that this read would show. */
   readonly more: boolean;
   /** Of the same moment: an ended session without `more` gets nothing after this page. */
   readonly state: SessionState;

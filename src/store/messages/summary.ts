@@ -34,7 +34,7 @@ export function sentPlaces(messages: readonly MessageJson[], answer: number): nu
   return places;
 }
 
-/** Place of the first message that the summary at a place leaves to stand for itself. */
+/** Position of the first message that the summary at a position does not replace. */
 export function firstKept(messages: readonly MessageJson[], at: number): number {
   const id: unknown = Reflect.get(messages[at]?.additional_kwargs ?? {}, KEPT_FROM);
   // it is not far before the summary, however long the thread is

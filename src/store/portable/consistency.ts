@@ -13,9 +13,9 @@ import { type IdMap, mapIds } from "./map-ids.ts";
 import { mapMemberIds, mapWriteIds } from "./read-thread.ts";
 
 /**
- * The first place at which a tree of the right form could not be a session of ours; null where it
- * could. Positions count without holes, ids stand once, each sub-agent is its parent's and one
- * deeper, and whatever checkpoints refer to is there.
+ * The first inconsistency of a tree that fits the schema; null if there is none. Positions have no
+ * gaps, ids are unique, each sub-agent names its parent and is one level below it, and everything
+ * that checkpoints refer to exists.
  */
 export function inconsistencyOf(tree: SessionTree): Fault | null {
   for (const fault of treeFaults(tree, { pointer: "", ids: new Set() })) {
@@ -69,7 +69,7 @@ function* threadFaults(thread: PortableThread, pointer: string): Generator<Fault
   const seen = new Set<string>();
   for (const [index, body] of thread.bodies.entries()) {
     if (seen.has(body)) {
-      yield fault(`${pointer}/bodies/${index}`, "Stands in this thread already.");
+      yield fault(`${pointer}/bodies/${index}`, "Is in this thread already.");
     }
     seen.add(body);
   }
@@ -137,7 +137,7 @@ function* checkpointFaults(
     if (keys.has(key) || !resolves || checkpoint.parent_id === checkpoint.checkpoint_id) {
       yield fault(
         `${pointer}/${index}`,
-        "Must stand once, not be its own parent, and refer to bodies and lists that its thread has.",
+        "Must be unique, not be its own parent, and refer to bodies and lists that its thread has.",
       );
     }
     keys.add(key);
@@ -164,7 +164,7 @@ function* writesFaults({ writes }: PortableThread, { pointer, places }: Checked)
     if (keys.has(key) || !resolves) {
       yield fault(
         `${pointer}/${index}`,
-        "Must stand once, ascending by index, and refer to bodies and lists that its thread has.",
+        "Must be unique, ascending by index, and refer to bodies and lists that its thread has.",
       );
     }
     keys.add(key);

@@ -25,9 +25,9 @@ export interface CopiedSession {
 /**
  * Takes one session with its sub-agents to another store, or finds that it is there already.
  *
- * Error codes: as `copyTree`; `session_not_found`; `session_busy` while an exchange is at work in
- * one of them, unless its process is known to be dead; `database_corrupt` where it cannot be read
- * whole.
+ * Error codes: as `copyTree`; `session_not_found`; `session_busy` while an exchange is running in
+ * one of them, unless its process is known to be dead; `database_corrupt` if it cannot be read
+ * completely.
  */
 export async function copySession({ source, target, id }: CopySession): Promise<CopiedSession> {
   const { tree, owners, marks } = await source.read(readWatchedTree, { id });
@@ -43,11 +43,11 @@ export async function copySession({ source, target, id }: CopySession): Promise<
 function busy({ pid, host, command, since }: LeaseOwner): RepriseError {
   return new RepriseError(
     "session_busy",
-    `An exchange is at work in it or in a sub-agent of it: process ${pid} on ${host} (${command}), since ${since}; copy again once it is done.`,
+    `An exchange is running in this session or in a sub-agent of it: process ${pid} on ${host} (${command}), since ${since}. Copy again when it has finished.`,
   );
 }
 
-/** Nothing of Reprise's writes such text, and what an engine makes of it differs. */
+/** Reprise never writes such text, and engines store it differently. */
 function refuseUnstorable(tree: SessionTree): void {
   for (const { session, messages, threads } of sessionsOf(tree)) {
     const texts = [
@@ -59,7 +59,7 @@ function refuseUnstorable(tree: SessionTree): void {
     if (texts.some((text) => typeof text === "string" && !isStorableText(text))) {
       throw new RepriseError(
         "database_corrupt",
-        "A text of this session holds NUL or half a character, which not every engine keeps; another program has written it. Mend it in the source.",
+        "A text of this session, written by another program, holds NUL or half a character, which not every engine stores. Correct it in the source.",
       );
     }
   }
@@ -77,8 +77,8 @@ export interface CopyTree {
  * transaction and keeps it only if that has the same checksum. One that is there already with the
  * same checksum is left alone: `present`.
  *
- * Error codes: `session_exists` where one that differs has the id of one of them; `internal` where
- * the database gives back something else than it was given.
+ * Error codes: `session_exists` if a different session has the id of one of them; `internal` if the
+ * database returns something else than was written.
  */
 const copyTree: Operation<CopyTree, "copied" | "present"> = async (tx, { tree, sha256 }) => {
   const { id } = tree.session;

@@ -9,7 +9,7 @@ export interface CopyStore {
   readonly target: Store;
   /** True to copy into a store that holds other sessions too. */
   readonly intoExisting: boolean;
-  /** Called behind each session that is nobody's sub-agent. */
+  /** Called after each session that is not a sub-agent. */
   readonly onProgress: (progress: CopyProgress) => void;
 }
 
@@ -33,7 +33,7 @@ export interface CopyReport {
   readonly refused: readonly Refused[];
   /** Sessions of the source that somebody began or changed while it was copied. */
   readonly changed: readonly string[];
-  /** Threads of checkpoints that no session owns: nobody can reach them, so they stay behind. */
+  /** Threads of checkpoints that no session owns: nobody can reach them, so they are not copied. */
   readonly unowned_threads: number;
 }
 
@@ -41,15 +41,16 @@ export interface CopyReport {
 const PAGE = 200;
 
 /**
- * Takes every session of a store to another one with all that belongs to it, but for leases. Each
- * goes with its sub-agents in one transaction of the target, which compares checksums before it
- * commits: a copy that is broken off has whole sessions only, and copying again goes on behind
- * them. What the target has is never changed. One such session at a time is held in memory.
+ * Copies every session of a store into another one with everything that belongs to it except
+ * leases. Each is written with its sub-agents in one transaction of the target, which compares
+ * checksums before it commits: an interrupted copy has whole sessions only, and copying again
+ * continues after them. Existing sessions of the target never change. One such session at a time is
+ * held in memory.
  *
- * A session that cannot be copied holds up none of the others; the report names it with
+ * A session that cannot be copied does not stop the others; the report names it with
  * `session_exists`, `session_busy`, `database_corrupt` or `internal`.
  *
- * Error codes: `invalid_usage` where the target has sessions that the source has not and
+ * Error codes: `invalid_usage` if the target has sessions that the source does not have and
  * `intoExisting` is false; `database_*` of either store.
  */
 export async function copyStore(input: CopyStore): Promise<CopyReport> {
@@ -132,7 +133,9 @@ async function refuseStrangers(source: ReadOnlyStore, target: Store): Promise<vo
   }
 }
 
-/** Failures that concern one session; the others concern all. None for one that was deleted since. */
+/**
+ * Failures that concern one session; the others concern all. None for one that was deleted since.
+ */
 function refusalOf(id: string, error: unknown): Refused[] {
   if (isRepriseError(error, "session_not_found")) {
     return [];
@@ -143,7 +146,7 @@ function refusalOf(id: string, error: unknown): Refused[] {
   throw error;
 }
 
-/** Whoever moves needs to know what was said behind the copy's back. */
+/** Changes during the copy have to be reported to whoever moves a store. */
 async function findChanged(source: ReadOnlyStore, seen: Seen): Promise<string[]> {
   const changed: string[] = [];
   for await (const { id, mark } of walk((page) => source.read(readMarks, page))) {
@@ -156,7 +159,7 @@ async function findChanged(source: ReadOnlyStore, seen: Seen): Promise<string[]>
 }
 
 export interface RootsPage {
-  /** Only ids behind this one. */
+  /** Only ids after this one. */
   readonly after: string;
   readonly limit: number;
 }

@@ -7,8 +7,8 @@ import { CHANGED_FIELDS } from "../schema.ts";
 
 /**
  * A session outside of any database: its row, its messages, its threads with every checkpoint, and
- * the sub-agents that it began, each the same again. No number of a database stands in it: bodies
- * and lists are named by their places in the thread. So the same session is the same document
+ * the sub-agents that it began, each the same again. It holds no row number of a database: bodies
+ * and lists are named by their positions in the thread. So the same session is the same document
  * wherever it comes from.
  */
 export const FORMAT = "reprise/session@1";
@@ -25,7 +25,7 @@ const time = () =>
 const oneOf = <const T extends readonly string[]>(words: T) =>
   Type.Unsafe<T[number]>({ type: "string", enum: [...words] });
 
-/** Fields that not every export has: each stands only where it says more than its absence. */
+/** Optional fields: each is written only if it says more than its absence. */
 const origins = {
   origin: Type.Optional(oneOf(ORIGINS)),
   authenticated: Type.Optional(Type.Unsafe<false>({ const: false })),
@@ -54,7 +54,7 @@ const PortableSession = Type.Object(
     depth: Type.Integer({ minimum: 0, maximum: MAX_DEPTH }),
     total_input_tokens: count(),
     total_output_tokens: count(),
-    // a thread id has 9 digits behind its colon at most: see core/threads.ts
+    // a thread id has at most 9 digits after its colon: see core/threads.ts
     thread_suffix: Type.Integer({ minimum: 0, maximum: 999_999_999 }),
     last_seq: count(),
     cleared_seq: count(),
@@ -111,7 +111,7 @@ export const SESSION_COLUMNS = Object.keys(PortableSession.properties).filter(
 ) as SessionColumn[];
 export const MESSAGE_COLUMNS = Object.keys(PortableMessage.properties) as (keyof PortableMessage)[];
 
-/** A StoredValue (`checkpoints/value.ts`) in which places stand for ids; `relocate` reads it. */
+/** A StoredValue (`checkpoints/value.ts`) with positions instead of ids; `relocate` reads it. */
 const value = () => Type.Unknown();
 
 const PortableList = Type.Object(
@@ -162,7 +162,7 @@ const PortableThread = Type.Object(
     /** In the order in which they were stored: the last one is the latest. */
     checkpoints: Type.Array(PortableCheckpoint),
     writes: Type.Array(PortableWrites),
-    /** How many of each, from the first on, were there when the thread was last folded. */
+    /** How many of each, from the first on, existed when the thread was last pruned. */
     folded: Type.Object({ checkpoints: count(), bodies: count(), lists: count() }, closed),
   },
   closed,
@@ -200,7 +200,7 @@ const { format: _f, exported_at: _e, sha256: _s, ...tree } = SessionExport.prope
 /** What `children` holds. */
 export const SessionTreeSchema = Type.Object(tree, { ...closed, $id: "tree" });
 
-/** The sessions of a tree, each behind its parent. */
+/** The sessions of a tree, each after its parent. */
 export function* sessionsOf(tree: SessionTree): Generator<SessionTree> {
   yield tree;
   for (const child of tree.children) {

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { FORMAT, type PortableThread, type SessionTree } from "./export-schema.ts";
 
 /**
- * An export as text, in pieces. Each message, body, list and checkpoint has a line of its own, so
+ * An export as text, in pieces. Each message, body, list and checkpoint has its own line, so
  * that two exports can be compared line by line. The same tree and time always give the same bytes.
  */
 export function* exportText(tree: SessionTree, exportedAt: string): Generator<string> {

@@ -16,9 +16,9 @@ import {
 import { messageRow, writeSessionTree } from "./write-tree.ts";
 
 /**
- * Stores what an export holds if `sessions verify` would find nothing in it: the messages have to be
- * those of the checkpoints. They are compared before the transaction, so that other writers do not
- * wait for it. Returns the ids of the sessions, each after its parent's.
+ * Stores what an export holds if `sessions verify` would find nothing in it: the messages have to
+ * be those of the checkpoints. They are compared before the transaction, so that other writers do
+ * not wait for it. Returns the ids of the sessions, each after its parent's.
  *
  * Error codes: as `writeSessionTree`; `export_invalid` with the first difference.
  */
@@ -34,7 +34,7 @@ function verifyTree(tree: SessionTree): void {
     if (difference !== null) {
       throw new RepriseError(
         "export_invalid",
-        "The messages of this export are not those of its checkpoints, so nothing was imported; repair the session where it comes from (`reprise sessions repair`) and export it again.",
+        "The messages of this export are not those of its checkpoints, so nothing was imported. Run `reprise sessions repair` for this session in its database and export it again.",
         { faults: [{ pointer: one.session.id, message: difference }] },
       );
     }

@@ -2,9 +2,9 @@ import { newId } from "../../core/ids.ts";
 import type { SessionTree } from "./export-schema.ts";
 
 /**
- * The same sessions under ids of their own. Threads follow, because their ids are made of the
- * session's; checkpoints name no session, and message ids are unique in their session only, so both
- * stay. Texts stay as they were said. A copy of a sub-agent is not what its parent's call began.
+ * The same sessions under new ids. Threads follow, because their ids are made of the session's;
+ * checkpoints name no session, and message ids are unique in their session only, so both stay.
+ * Texts stay the same. A copy of a sub-agent is not what its parent's call began.
  */
 export function withNewIds(tree: SessionTree): SessionTree {
   const { session, children } = tree;

@@ -11,7 +11,7 @@ import { inconsistencyOf } from "./consistency.ts";
  * Reads an export that anybody may have written or cut off: form, checksum, and what must hold in
  * every session. What comes back can be stored.
  *
- * Error codes: `malformed_json`; `export_invalid` with the first fault's place, a JSON pointer.
+ * Error codes: `malformed_json`; `export_invalid` with a JSON pointer to the first error.
  */
 export function parseExport(text: string): SessionTree {
   const value = parseJson(text);
@@ -53,7 +53,7 @@ function refuseDeep(value: unknown): void {
   }
 }
 
-/** What has members of its own; texts and numbers have no level below them. */
+/** A value with members; texts and numbers have no level below them. */
 function members(value: object): object[] {
   return Object.values(value).filter((one) => typeof one === "object" && one !== null);
 }

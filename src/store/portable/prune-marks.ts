@@ -1,7 +1,7 @@
 import type { Tx } from "../store.ts";
 import type { PortableThread } from "./export-schema.ts";
 
-/** What a thread's fold marks (`checkpoints/fold.ts`) count, and what stands in them: ids. */
+/** The tables whose rows a thread's prune marks count; a mark holds the id of a row. */
 const TABLES = {
   checkpoints: "checkpoints",
   bodies: "checkpoint_bodies",
@@ -10,7 +10,7 @@ const TABLES = {
 
 type Part = keyof typeof TABLES;
 
-/** How much of a thread stands up to its marks: the same number in every database. */
+/** How much of a thread its marks cover: the same number in every database. */
 export async function readPruneMarks(tx: Tx, thread: number): Promise<PortableThread["folded"]> {
   const marks = await tx.db
     .selectFrom("checkpoint_threads")
@@ -54,7 +54,7 @@ export async function writePruneMarks(
     .execute();
 }
 
-/** The id of the last of the first `count` rows; 0 stands before all. */
+/** The id of the last of the first `count` rows; 0 is before all. */
 async function idAt(
   tx: Tx,
   { part, thread, count }: { part: Part; thread: number; count: number },

@@ -17,8 +17,8 @@ import { childIdsOf } from "../sessions/tree-ids.ts";
 /**
  * A session and everything that belongs to it, its sub-agents among it, of one moment.
  *
- * Error codes: `session_not_found`; `database_corrupt` where its rows are damaged or refer to rows
- * that are not there.
+ * Error codes: `session_not_found`; `database_corrupt` if its rows are damaged or refer to missing
+ * rows.
  */
 export const readSessionTree: Operation<{ readonly id: string }, SessionTree> = async (
   tx,

@@ -6,7 +6,9 @@ import { readSessionTree } from "./read-tree.ts";
 
 export interface WatchedTree {
   readonly tree: SessionTree;
-  /** Who holds one of its sessions by the database's clock; the tree is then of amid an exchange. */
+  /**
+   * Who holds one of its sessions by the database's clock; the tree is then of amid an exchange.
+   */
   readonly owners: readonly LeaseOwner[];
   /** What each of its sessions was like, by id; see `Mark`. */
   readonly marks: ReadonlyMap<string, Mark>;
@@ -16,7 +18,7 @@ export interface WatchedTree {
 export type Mark = string;
 
 /**
- * A session and all below it, of one moment, and whether somebody is at work in it.
+ * A session and its sub-agents in one state, and whether an exchange is running in them.
  *
  * Error codes: as `readSessionTree`.
  */
@@ -48,7 +50,7 @@ export const readWatchedTree: Operation<{ readonly id: string }, WatchedTree> = 
 };
 
 export interface MarksPage {
-  /** Only ids behind this one. */
+  /** Only ids after this one. */
   readonly after: string;
   readonly limit: number;
 }

@@ -9,7 +9,7 @@ import { writePruneMarks } from "./prune-marks.ts";
 import { mapMemberIds, mapWriteIds } from "./read-thread.ts";
 import { type IdMap, mapIds } from "./map-ids.ts";
 
-/** Stores a thread of a new session. Error codes: `session_exists` where it is there already. */
+/** Stores a thread of a new session. Error codes: `session_exists` if it exists already. */
 export async function writeThread(
   tx: Tx,
   sessionId: string,

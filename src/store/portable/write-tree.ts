@@ -20,10 +20,10 @@ export interface WriteSessionTree {
 
 /**
  * Stores a session with its messages, threads and sub-agents as they are in the tree, all or
- * nothing. Returns their ids, each behind its parent's.
+ * nothing. Returns their ids, each after its parent's.
  *
- * Error codes: `session_exists`; `session_not_found` and `depth_exceeded` where it is a sub-agent
- * whose parent is not there or not one less deep; `internal` where the counters do not fit.
+ * Error codes: `session_exists`; `session_not_found` and `depth_exceeded` if it is a sub-agent
+ * whose parent is missing or not exactly one level above; `internal` if the counters do not fit.
  */
 export const writeSessionTree: Operation<WriteSessionTree, readonly string[]> = async (
   tx,
@@ -52,13 +52,13 @@ async function refuseOrphan(tx: Tx, { session }: SessionTree): Promise<void> {
   if (parent === undefined) {
     throw new RepriseError(
       "session_not_found",
-      "This is a sub-agent's session, and its parent is not in this database; import the export of the parent, which holds it too.",
+      "This is a sub-agent's session, and its parent is not in this database. Import the export of the parent, which includes it.",
     );
   }
   if (parent.depth + 1 !== session.depth) {
     throw new RepriseError(
       "depth_exceeded",
-      "This is a sub-agent's session, and its parent in this database is not one less deep; import it where its parent is.",
+      "This is a sub-agent's session, and its parent in this database is not exactly one level above it. Import it into the database that it was exported from.",
     );
   }
 }
@@ -95,7 +95,7 @@ async function writeSession(tx: Tx, tree: SessionTree): Promise<void> {
       exchange_open: session.exchange_open ? 1 : 0,
       ...(failure === undefined ? NO_FAILURE : failureColumns(failure, FIRST_EPOCH)),
     })
-    // the sub-agent of a call stands once as well, whatever its id
+    // a call has one sub-agent, whatever its id
     .onConflict((conflict) => conflict.doNothing())
     .returning("id")
     .executeTakeFirst();

@@ -27,9 +27,15 @@ export interface DamagedThread {
 export interface CheckpointMessages {
   /** In the order of the threads, then of their messages; each id once. */
   readonly messages: readonly CheckpointMessage[];
-  /** Messages that the agent has taken out of a thread and whose bodies are still kept, oldest first. */
+  /**
+   * Messages that the agent has taken out of a thread and whose bodies are still kept, oldest
+   * first.
+   */
   readonly removed: readonly MirrorMessage[];
-  /** True where a provider has not said what an answer was sent: it is estimated from the messages before. */
+  /**
+   * True if a provider did not report the input tokens of an answer: they are estimated from the
+   * messages before it.
+   */
   readonly estimated: boolean;
   /** Threads whose latest checkpoint is damaged: what they say is not known. */
   readonly damaged: readonly DamagedThread[];

@@ -2,9 +2,9 @@ import type { Match } from "./match.ts";
 import type { MirrorRow, MirrorState } from "./mirror.ts";
 
 /**
- * The position up to which the messages were cleared. The session's row says so, and so does each
- * message's. Clearing hides whole threads, which were over by then: where the two differ, a mark
- * that no clear could have left is the wrong one, else what fewer rows say.
+ * The position up to which the messages were cleared. The session's row has it, and so has each
+ * message's. Clearing hides whole, finished threads. If the two differ, a mark that no clear could
+ * have left is the wrong one, else the one that fewer rows confirm.
  */
 export function clearMark(mirror: MirrorState, match: Match): number {
   const { cleared_seq } = mirror.counters;
@@ -24,7 +24,7 @@ export function clearMark(mirror: MirrorState, match: Match): number {
   return between > 1 ? byRows : cleared_seq;
 }
 
-/** The last hidden row; null where a row before it is shown. */
+/** The last hidden row; null if a row before it is shown. */
 function markOfRows(rows: readonly MirrorRow[]): number | null {
   const hidden = rows.filter(({ archived }) => archived === 1);
   const mark = hidden.at(-1)?.seq ?? 0;
@@ -47,9 +47,11 @@ function possibleMarks(mirror: MirrorState, { messages }: Match): (mark: number)
 
 /** A message in its right position, and what its row says of having been cleared. */
 export interface MarkPosition {
-  /** Suffix of the thread that holds the message; null where a clear may come between any two. */
+  /** Suffix of the thread that holds the message; null if a clear may come between any two. */
   readonly thread: number | null;
-  /** Whether the row was archived, and whether its position was a cleared one; null without a row. */
+  /**
+   * Whether the row was archived, and whether its position was a cleared one; null without a row.
+   */
   readonly said: { readonly archived: boolean; readonly cleared: boolean } | null;
 }
 

@@ -16,7 +16,7 @@ export interface Comparison {
   readonly desired: ExpectedMirror;
 }
 
-/** Every difference between a mirror and its checkpoints; none where the two agree. */
+/** Every difference between a mirror and its checkpoints; none if the two agree. */
 export function compareMirror(input: Comparison): Difference[] {
   const damaged = input.truth.damaged.map(({ thread_id, fault }) =>
     about("checkpoint_damaged", `The latest checkpoint of thread ${thread_id} ${FAULTS[fault]}`),
@@ -65,7 +65,9 @@ function missing({ match }: Comparison): Difference[] {
     }));
 }
 
-/** Rows that no checkpoint holds although they say so, or although only one could have made them. */
+/**
+ * Rows that no checkpoint holds although they say so, or although only one could have made them.
+ */
 function unexplained({ mirror, match }: Comparison): Difference[] {
   const rows = [...match.stray, ...match.extra].sort((a, b) => a.seq - b.seq);
   const lost = threadWithoutCheckpoint(mirror);
@@ -85,7 +87,10 @@ function unexplained({ mirror, match }: Comparison): Difference[] {
   );
 }
 
-/** The first thread that has not begun, or whose checkpoints are gone: nothing tells which. */
+/**
+ * The first thread that has not begun, or whose checkpoints are gone: the two cannot be
+ * distinguished.
+ */
 function threadWithoutCheckpoint({ session_id, counters, heads }: MirrorState): string | null {
   const begun = new Set(heads.map(({ suffix }) => suffix));
   for (let suffix = 0; suffix <= counters.thread_suffix; suffix += 1) {
@@ -128,7 +133,7 @@ function rowByRow({ mirror, match }: Comparison): Difference[] {
 
 function misplaced({ match }: Comparison): Difference[] {
   return misplacedRows(match.messages).map((row) =>
-    at(row, "order", `Message ${row.seq} stands before one that it has to follow.`),
+    at(row, "order", `Message ${row.seq} comes before one that it has to follow.`),
   );
 }
 
@@ -155,7 +160,7 @@ function counters({ mirror, desired }: Comparison): Difference[] {
       about("last_seq", `last_seq is ${have.last_seq} and should be ${want.last_seq}.`),
     );
   }
-  // where rows have to move, the mark moves along with them
+  // if rows have to move, the mark moves with them
   if (desired.moved === 0 && have.cleared_seq !== want.cleared_seq) {
     findings.push(
       about(

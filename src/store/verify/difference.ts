@@ -6,7 +6,7 @@ export const DIFFERENCE_KINDS = [
   "extra",
   /** A row says something else than its message. */
   "different",
-  /** A row stands before one that it has to follow. */
+  /** A row comes before one that it has to follow. */
   "order",
   /** Positions are not 1, 2, 3 … */
   "seq",
@@ -39,7 +39,7 @@ export type DifferenceKind = (typeof DIFFERENCE_KINDS)[number];
 /** One difference between a mirror and its checkpoints. */
 export interface Difference {
   readonly kind: DifferenceKind;
-  /** Position of the row, where there is one. */
+  /** Position of the row, if there is one. */
   readonly seq: number | null;
   readonly message_id: string | null;
   /** For a person; says nothing of what a message says. */

@@ -10,7 +10,7 @@ export interface ExpectedMirror {
   /** In order; `seq` counts them from 1. A row that was there keeps all that is its own. */
   readonly rows: readonly MirrorRow[];
   readonly counters: MirrorCounters;
-  /** How many rows that were there stand at another position. */
+  /** How many existing rows move to another position. */
   readonly moved: number;
 }
 
@@ -49,7 +49,7 @@ function threadInUse({ counters, heads }: MirrorState): number {
   return Math.max(0, counters.thread_suffix, ...heads.map(({ suffix }) => suffix));
 }
 
-/** What stands at a position: a message of a checkpoint, or a row that has none. */
+/** What is at a position: a message of a checkpoint, or a row that has none. */
 type Place =
   | (MatchedMessage & { readonly kind: "message" })
   | { readonly kind: "row"; readonly row: MirrorRow; readonly checkpointed: 0 | 1 };
@@ -78,7 +78,7 @@ function placesOf(match: Match): Place[] {
   return places;
 }
 
-/** Rows without a message in a checkpoint, and behind how many that have one they stand. */
+/** Rows without a message in a checkpoint, and how many rows that have one come before each. */
 function otherRows({ messages, pending, stray, removed }: Match) {
   const found = messages.flatMap(({ row }) => row?.seq ?? []).sort((a, b) => a - b);
   const others = [
@@ -143,7 +143,9 @@ function rowAt(place: Place, session_id: string): MirrorRow {
   };
 }
 
-/** What providers counted, and the estimates of what waits; as it is where nobody can tell. */
+/**
+ * What providers counted, and the estimates of the pending messages; unchanged if that is unknown.
+ */
 function totals(input: { mirror: MirrorState; match: Match; rows: readonly MirrorRow[] }) {
   const { messages, removed, inputIsKnown } = input.match;
   let total_input_tokens = 0;

@@ -2,9 +2,11 @@ import { type MirrorMessage, mirrorColumns } from "../messages/mirror.ts";
 import type { CheckpointMessage, CheckpointMessages } from "./checkpoint-messages.ts";
 import type { MirrorRow } from "./mirror.ts";
 
-/** Which row of a mirror stands for what. Every row is in one of these, in order of `seq`. */
+/**
+ * Which row of a mirror belongs to which message. Every row is in one of these, in order of `seq`.
+ */
 export interface Match {
-  /** Every message of the checkpoints, in their order, with its row; null where it has none. */
+  /** Every message of the checkpoints, in their order, with its row; null if it has none. */
   readonly messages: readonly MatchedMessage[];
   /** Rows of messages that the agent has taken out of a thread: the history stays readable. */
   readonly removed: readonly { readonly row: MirrorRow; readonly message: MirrorMessage }[];
@@ -17,8 +19,8 @@ export interface Match {
   /** What user messages said before the agent changed or removed them. */
   readonly earlierTexts: readonly string[];
   /**
-   * False where messages were removed and an answer's provider did not say what it was sent: what
-   * stood before the answer then can no longer be told.
+   * False if messages were removed and an answer's provider did not report its input tokens: what
+   * came before that answer is no longer known.
    */
   readonly inputIsKnown: boolean;
 }
@@ -67,7 +69,7 @@ export const COMPARED = ["role", "content", "tool_calls", "token_count", "is_sum
 
 /**
  * A message that was removed may have more than one body, one for each edit, and its row may have
- * been given another id when a summary took its own. So a row is looked for by what it says first.
+ * been given another id when a summary took its own. So a row is first matched by its content.
  */
 function createRemoved(messages: readonly MirrorMessage[]) {
   const bySaying = new Map<string, MirrorMessage[]>();
@@ -92,14 +94,15 @@ function sayingOf(columns: Pick<MirrorRow, (typeof COMPARED)[number]>): string {
 }
 
 /*
- * A user message may have been appended through the API while an exchange was at work: its row then
- * stands before the answer's, and the checkpoint has it behind. So of two messages the rows may
- * stand the other way round only where the first is none of the user's and the second is. A summary
- * stands where it was made, whatever it takes the place of in the thread. A message that came without
- * authentication is handed over once somebody has accepted it, however late that is.
+ * A user message may have been appended through the API while an exchange was running: its row then
+ * comes before the answer's, and in the checkpoint it comes after. So two rows may be in the
+ * opposite order only if the first message is not the user's and the second is. A summary's row is
+ * at the position where the summary was made, whatever the summary replaces in the thread. A
+ * message that came without authentication is handed over once somebody has accepted it, however
+ * late that is.
  */
 
-/** Rows that stand before one that they have to follow, ascending in the checkpoints' order. */
+/** Rows that come before one that they have to follow, ascending in the checkpoints' order. */
 export function misplacedRows(messages: readonly MatchedMessage[]): MirrorRow[] {
   const misplaced: MirrorRow[] = [];
   let lastUser = 0;
@@ -119,8 +122,8 @@ export function misplacedRows(messages: readonly MatchedMessage[]): MirrorRow[] 
 }
 
 /**
- * The messages of the checkpoints in the order in which their rows have to stand: as the rows do
- * where that is right, with the missing ones between them, else as the checkpoints have them.
+ * The messages of the checkpoints in the order that their rows need: the order of the rows if that
+ * is right, with the missing ones between them, else the order of the checkpoints.
  */
 export function orderedMessages(messages: readonly MatchedMessage[]): MatchedMessage[] {
   if (misplacedRows(messages).length > 0) {
@@ -136,8 +139,8 @@ export function orderedMessages(messages: readonly MatchedMessage[]): MatchedMes
 }
 
 /**
- * The missing messages by the row that they follow, -1 for none. One of the user's goes in front of
- * everything that has to follow it, any other behind everything that it has to follow.
+ * The missing messages by the row that they follow, -1 for none. A message of the user goes before
+ * everything that has to follow it, any other after everything that it has to follow.
  */
 function gapsOf(
   messages: readonly MatchedMessage[],
@@ -164,7 +167,7 @@ function gapsOf(
   return gaps;
 }
 
-/** For each message, the first place at which the row of a later one stands. */
+/** For each message, the first position of the row of a later one. */
 function earliestBehind(
   messages: readonly MatchedMessage[],
   places: ReadonlyMap<MatchedMessage, number>,

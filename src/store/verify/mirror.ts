@@ -161,7 +161,7 @@ async function readLost(
   return marked.map(({ thread_id }) => thread_id).filter((id) => !present.has(id));
 }
 
-/** The same for the same mirror and checkpoints: tells whether anything has changed since. */
+/** The same for the same mirror and checkpoints: shows whether anything has changed since. */
 export function mirrorVersion({ counters, rows, heads, lost }: Mirror): string {
   return hash("sha256", JSON.stringify([counters, rows, heads, lost]), "base64url");
 }

@@ -20,11 +20,13 @@ export interface VerifiedThread {
   readonly ts: string;
   /** Null for a checkpoint that is sound as far as its rows say. */
   readonly fault: HeadFault | null;
-  /** The messages in order; none where there is a fault. */
+  /** The messages in order; none if `fault` is set. */
   readonly messages: readonly BodyRow[];
   /** The checkpoint as read, with the hash that the text of its shape has to have. */
   readonly head: { readonly page: CheckpointPage; readonly shape_hash: string } | null;
-  /** Bodies, messages among them, that are not in `messages`, oldest first; empty if not asked for. */
+  /**
+   * Bodies, messages among them, that are not in `messages`, oldest first; empty if not asked for.
+   */
   readonly others: readonly BodyRow[];
 }
 
@@ -37,7 +39,7 @@ export interface Verification extends MirrorState {
 
 /**
  * Reads all that is needed to compare a session's mirror with its checkpoints, in one state, even
- * while an exchange is at work. A damaged checkpoint is an answer, not an error.
+ * while an exchange is running. A damaged checkpoint is an answer, not an error.
  *
  * Error codes: `session_not_found`.
  */
@@ -180,8 +182,8 @@ async function hasForeignBody(
 }
 
 /**
- * True where a later checkpoint than the marked one goes back, parent by parent, to a row that was
- * there when the mark was set. A fold by an older Reprise may have taken the marked one away.
+ * True if a later checkpoint than the marked one goes back, parent by parent, to a row that was
+ * there when the mark was set. An older Reprise may have pruned the marked one.
  */
 async function followsMark(tx: Tx, { thread, head_row, ...head }: ThreadHead): Promise<boolean> {
   const rows = await tx.db

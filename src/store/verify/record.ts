@@ -20,9 +20,9 @@ export type SessionRecord = Pick<
 
 export interface StoredRecord {
   readonly row: SessionRecord;
-  /** The parent; null where none is named or no session is the one that is. */
+  /** The parent; null if none is named or the named one does not exist. */
   readonly parent: { readonly depth: number; readonly knowsCall: boolean } | null;
-  /** How many sessions are above this one; null where they go round in a circle. */
+  /** How many sessions are above this one; null if they form a cycle. */
   readonly above: number | null;
 }
 
@@ -60,7 +60,7 @@ async function readParents(tx: Tx, row: SessionRecord): Promise<Omit<StoredRecor
   return { parent, above: null };
 }
 
-/** True where the parent's messages or checkpoints name the call, or nobody can tell. */
+/** True if the parent's messages or checkpoints name the call, or that cannot be known. */
 async function knowsCall(
   tx: Tx,
   { parent_session_id, parent_call_id }: SessionRecord,
@@ -130,7 +130,7 @@ function parentFault({ row, parent, above }: StoredRecord): string | null {
     return "The session's parent has no call that began it.";
   }
   return above === null && row.parent_call_id === null
-    ? "The session's parents go round in a circle."
+    ? "The session's parents form a cycle."
     : null;
 }
 
@@ -146,8 +146,8 @@ function depthFindings({ row, parent, above }: StoredRecord): Difference[] {
 const PROJECT_KEY = /^[0-9a-f]{16}$/;
 
 /**
- * Whether the key is that of the folder, nobody can tell later: links change, folders move. A folder
- * without a key is right: the column was added later, and its default is none.
+ * Whether the key is that of the folder cannot be checked later: links change, folders move. A
+ * folder without a key is right: the column was added later, and its default is none.
  */
 function projectFindings({ row: { repo_path, project_key } }: StoredRecord): Difference[] {
   if (project_key !== null && !PROJECT_KEY.test(project_key)) {

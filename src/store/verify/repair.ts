@@ -20,11 +20,11 @@ interface HeldLease {
 }
 
 export interface Repair {
-  /** What differed before; empty where nothing was to be done. */
+  /** What differed before; empty if nothing was to be done. */
   readonly findings: readonly Difference[];
   /** What still differs: no checkpoint says what would be right. */
   readonly left: readonly Difference[];
-  /** Rows that went, came, changed where they stand, and moved to another position. */
+  /** Rows that were deleted, inserted, changed at the same position, and moved to another one. */
   readonly rows: {
     readonly removed: number;
     readonly added: number;
@@ -34,11 +34,11 @@ export interface Repair {
 }
 
 /**
- * Rebuilds a session's mirror from its checkpoints in one transaction; does nothing where the two
+ * Rebuilds a session's mirror from its checkpoints in one transaction; does nothing if the two
  * agree. What no checkpoint holds, a pending message, stays as it is. Ended sessions too.
  *
- * Error codes: `session_not_found`; `session_busy` while an exchange is at work;
- * `database_corrupt` where a checkpoint is damaged or gone, so that the mirror may be the only
+ * Error codes: `session_not_found`; `session_busy` while an exchange is running;
+ * `database_corrupt` if a checkpoint is damaged or gone, so that the mirror may be the only
  * copy: then nothing is changed.
  */
 export async function repairSession(input: RepairInput): Promise<Repair> {
@@ -94,7 +94,7 @@ function refuseDamaged({ findings }: VerifiedSession): void {
 
 type Change = Pick<RewriteMirror, "stamp" | "remove" | "insert" | "counters">;
 
-/** Only what differs is written: a row that stands right is left alone. */
+/** Only what differs is written: a correct row is left alone. */
 function changeOf({ proof, desired }: VerifiedSession): Change {
   const bySeq = new Map(proof.rows.map((row) => [row.seq, row]));
   const insert = desired.rows.filter((row) => !sameRow(row, bySeq.get(row.seq)));
