@@ -27,7 +27,7 @@ export function backupCommand(cli: CliContext): Command {
       if (isPostgres(database)) {
         throw new RepriseError(
           "database_unsupported",
-          "PostgreSQL brings its own backup: use pg_dump; single sessions are copied with `reprise sessions export`.",
+          "This command copies SQLite files only. Use pg_dump for PostgreSQL, or `reprise sessions export` for single sessions.",
         );
       }
       // not through the store: that would first bring an old database to this program's version

@@ -100,7 +100,7 @@ export async function chat(input: {
   }
 }
 
-/** Only a person in a terminal gives a folder such as `/` to the agent on purpose. */
+/** A folder such as `/` is allowed only if a person in a terminal names it. */
 function consentOf(cli: CliContext, options: ChatOptions): Consent {
   return {
     forThisRun: options.trust === true ? { folder: folderOfPerson(cli, options) } : "none",

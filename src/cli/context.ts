@@ -35,7 +35,7 @@ export interface CliContext {
   /** The rest of the program: see `compose.ts`. */
   readonly openStore: (options: StoreOptions) => Promise<Store>;
   readonly openExchanger: OpenExchanger;
-  /** Set by a command that is done but has to say no (`plan validate` with findings: 1). */
+  /** Set by a command that ends without an error but did not succeed (`plan validate` with findings: 1). */
   exitCode: number;
 }
 

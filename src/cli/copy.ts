@@ -26,8 +26,8 @@ export function copyCommand(cli: CliContext): Command {
       "--from <file | postgres://...>",
       "the database to read (default: REPRISE_DATABASE, else the user's own file)",
     )
-    .requiredOption("--to <file | postgres://...>", "the database to write; a new file is made")
-    .option("--into-existing", "the target may have other sessions; they stay as they are")
+    .requiredOption("--to <file | postgres://...>", "the database to write; a new file is created")
+    .option("--into-existing", "allow a target that has other sessions; they are kept")
     .option("--json", "print a JSON object: what was copied and what was not")
     .action(async (options: CopyOptions) => {
       await using pair = await openPair(cli, locationsOf(cli, command, options));
@@ -115,7 +115,7 @@ function showNotCopied(cli: CliContext, { refused, changed, unowned_threads }: C
   if (changed.length > 0) {
     noticeLine(
       cli,
-      "The target has those as they were before, or not at all; stop what writes to the source, delete them in the target (reprise sessions delete <id>) and copy again.",
+      "The target has an older state of these sessions, or none. Stop the programs that write to the source, delete these sessions in the target (reprise sessions delete <id>) and copy again.",
     );
   }
   if (unowned_threads > 0) {
@@ -138,7 +138,7 @@ function countsText({ sessions, messages, threads, checkpoints }: Counts): strin
 /** Milliseconds between two lines. */
 const PAUSE_MS = 2000;
 
-/** Says now and then how far it is, to a person who waits at a terminal. */
+/** Shows the progress every two seconds to a person at a terminal. */
 function progressLines(cli: CliContext): (progress: CopyProgress) => void {
   if (!cli.stderr.isTTY) {
     return () => undefined;

@@ -18,10 +18,7 @@ export function withStore(command: Command): Command {
 }
 
 export function withoutBackup(command: Command): Command {
-  return command.option(
-    "--no-backup",
-    "upgrade a SQLite file of an older version without a copy beside it",
-  );
+  return command.option("--no-backup", "upgrade an older SQLite file without making a copy first");
 }
 
 /** True unless `--no-backup` was given to the command or to the program before it. */

@@ -15,14 +15,14 @@ interface DoctorOptions {
 }
 
 /**
- * `doctor`: checks the database, the configuration, the personas and the models, and says what to
+ * `doctor`: checks the database, the configuration, the personas and the models, and reports what to
  * do about each problem. Changes nothing and spends nothing. Exit code 1 if something failed; warnings do not count.
  */
 export function doctorCommand(cli: CliContext): Command {
   const command = new Command("doctor")
     .description("check the database, the configuration, the personas and the models")
     .option("--quick", "a shorter check of a large database: indexes are not compared")
-    .option("--online", "ask the providers' servers too; nothing is spent")
+    .option("--online", "send each provider a request that costs nothing")
     .option("--json", "print one JSON document")
     .action(async (options: DoctorOptions) => {
       const checks = [

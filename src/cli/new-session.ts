@@ -33,7 +33,7 @@ export function folderOfPerson({ cwd }: CliContext, { repo }: ChatOptions): stri
  */
 async function folderNamed(named: string): Promise<string> {
   if (!(await isFolder(named))) {
-    throw wrongUsage("--repo names no folder; check its path.");
+    throw wrongUsage("The folder of --repo does not exist; check its path.");
   }
   const real = await realPathOf(named);
   const byName = resolve(named);

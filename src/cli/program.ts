@@ -37,24 +37,21 @@ export async function createProgram(cli: CliContext): Promise<Command> {
       // main.ts shows errors, commander's among them, in one way: see show-error.ts
       outputError: () => undefined,
     })
-    .option("--session <id|prefix>", "go on with this session (a new full id begins one)")
-    .option("--continue", "go on with the latest session that you began or opened in this folder")
-    .option("--any", "with --continue: whoever began the session")
+    .option("--session <id|prefix>", "continue this session (a new full id creates one)")
+    .option("--continue", "continue the latest session that you began or opened in this folder")
+    .option("--any", "with --continue: the latest session, whoever began it")
     .option("--persona <name>", "who answers: assistant, planner, reviewer or one of yours")
     .option("--model <provider:model>", "anthropic:…, openai:…, ollama:… or demo")
     .option("--repo <path>", "the folder that the agent may read and change (default: this one)")
     .option("--trust", "for this run, use the personas and the AGENTS.md that the folder brings")
-    .option("--plan", "planning mode: the agent looks and plans, and changes nothing")
-    .option("-p, --prompt <text>", "one exchange without a screen; - reads the text from stdin")
-    .option(
-      "--continue-exchange",
-      "go on with an exchange that was interrupted or failed, without a screen",
-    )
-    .option("--accept-pending", "confirm what came over HTTP without authentication")
-    .option("--wait", "if another exchange is running in the session, wait until it is done")
-    .option("--take-over", "if another exchange is running in the session, stop it")
-    .option("--json", "one line of JSON for each exchange")
-    .option(EVENTS_OPTION, "one line of JSON for each event of an exchange")
+    .option("--plan", "planning mode: the agent reads and plans, and changes nothing")
+    .option("-p, --prompt <text>", "send one message and exit; - reads it from stdin")
+    .option("--continue-exchange", "resume an exchange that was interrupted or failed, and exit")
+    .option("--accept-pending", "accept what came over HTTP without authentication")
+    .option("--wait", "if the session is busy, wait until its exchange is done")
+    .option("--take-over", "if the session is busy, stop its exchange")
+    .option("--json", "print one line of JSON for each exchange")
+    .option(EVENTS_OPTION, "print one line of JSON for each event")
     .allowExcessArguments(true)
     .action(async (options: ChatOptions) => {
       const { chatAction } = await import("./chat.ts");

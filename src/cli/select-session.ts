@@ -107,7 +107,7 @@ async function beginWithId(input: {
   const { cli, store, id, columns } = input;
   if (!isUuid(id)) {
     throw wrongUsage(
-      "No session has this id, and a new one cannot begin with it: it is no UUID of RFC 9562. Take one from `uuidgen`, or leave --session out.",
+      "No session has this id, and it cannot be the id of a new one, because it is not a UUID (RFC 9562). Make one with `uuidgen`, or leave --session out.",
     );
   }
   await checkPersona(personaFolderPaths(cli), {

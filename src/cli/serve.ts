@@ -34,16 +34,13 @@ export function serveCommand(cli: CliContext): Command {
     .option("--port <n>", "the port; 0 picks a free one", "8787")
     .option("--token-file <file>", "a file that holds the bearer token (else REPRISE_TOKEN)")
     .option("--metrics-token-file <file>", "a file that holds a token for /metrics alone")
-    .option("--allow-host <name...>", "further names by which clients reach the server")
+    .option("--allow-host <name...>", "other host names by which clients reach the server")
     .option("--project <folder>", "serve the schemas in .reprise/schemas of this folder, too")
     .option(
       "--allow-origin <origin...>",
       "web pages of these origins may use the service, such as http://localhost:5173",
     )
-    .option(
-      "--public-path <path>",
-      "what a proxy removes from the front of paths, such as /reprise",
-    )
+    .option("--public-path <path>", "the path prefix that a proxy removes, such as /reprise")
     .option(
       "--trust-proxy",
       "use X-Forwarded-Prefix; only a proxy may be able to reach the service",
@@ -130,7 +127,7 @@ async function projectFolder(
   }
   const folder = resolve(cli.cwd, named);
   if (!(await isFolder(folder))) {
-    throw wrongUsage("--project names no folder; check its path.");
+    throw wrongUsage("The folder of --project does not exist; check its path.");
   }
   return folder;
 }

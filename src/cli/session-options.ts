@@ -16,7 +16,7 @@ import type { CliContext } from "./context.ts";
 import { beginThread } from "../exchange/start-thread.ts";
 import { callerOf, projectOf } from "./new-session.ts";
 
-/** Where the conversation begins, with what a person should know about it. */
+/** The session that was chosen, and the notices to show about it. */
 export type SelectedSession = ConversationStart & { readonly notices: readonly string[] };
 
 interface ChangeInput {

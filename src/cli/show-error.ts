@@ -6,7 +6,7 @@ import { exitCodeOf } from "./exit-code.ts";
 import { wrongUsage } from "./wrong-usage.ts";
 
 /**
- * Says on standard error what went wrong, in one sentence and without a stack trace, and returns
+ * Prints on standard error what went wrong, in one sentence and without a stack trace, and returns
  * the exit code. With `json` the sentence is a JSON document on one line, with the session if
  * there is one: a program whose first message failed could not find it again otherwise.
  */
@@ -102,7 +102,7 @@ function sentenceOf(code: string, message: string): string {
     case "commander.unknownCommand":
       return "There is no such command; --help shows all.";
     case "commander.excessArguments":
-      return "There are more arguments than the command takes; --help shows how.";
+      return "There are too many arguments; --help shows the usage.";
     default: {
       const sentence = message.replace(/\.$/, "");
       return `${sentence.charAt(0).toUpperCase()}${sentence.slice(1)}; --help shows how.`;

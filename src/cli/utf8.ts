@@ -12,6 +12,6 @@ export function decodeUtf8(bytes: Uint8Array): string | null {
 export function notUtf8(): RepriseError {
   return new RepriseError(
     "invalid_request",
-    "The message is not UTF-8, so it could not come back as it was; convert it and send again.",
+    "The message is not valid UTF-8; convert it to UTF-8 and send it again.",
   );
 }

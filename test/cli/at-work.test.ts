@@ -13,7 +13,7 @@ describe("while an exchange is running", () => {
     expect(refused).toMatchObject({ code: 6, stdout: "" });
     expect(refused.stderr).toContain(`process ${running.pid} on ${hostname()}`);
     expect(refused.stderr).toMatch(
-      /since \d{4}-\S+Z[^\n]* \[session_busy\]\nWith --wait [^\n]* --take-over [^\n]*\n/,
+      /since \d{4}-\S+Z[^\n]* \[session_busy\]\nUse --wait [^\n]* --take-over [^\n]*\n/,
     );
     const cleared = await home.call(["--session", ID, "--json"], { input: "/clear\n" });
     expect(cleared).toMatchObject({ code: 6, stdout: "" });

@@ -70,7 +70,7 @@ describe("sessions delete", () => {
     const refused = await home.call(["sessions", "delete", "aaaaaa"], { input: "y\n" });
     expect(refused).toMatchObject({ code: 2, stdout: "" });
     expect(refused.stderr).toBe(
-      `This deletes for good:\n${WHAT_GOES}\nreprise: Nothing was deleted: without a terminal to ask on, this needs --yes. [invalid_usage]\n`,
+      `This deletes for good:\n${WHAT_GOES}\nreprise: Nothing was deleted, because there is no terminal to confirm on. Use --yes to delete without a question. [invalid_usage]\n`,
     );
     expect(await idsOf(home)).toEqual([PARENT, CHILD, OTHER]);
   });

@@ -125,8 +125,8 @@ describe("slash commands", () => {
     expect((await session.finished).stderr.split("\n")).toEqual([
       "model: openai:a",
       "persona: assistant",
-      "The agent begins afresh (thread 1); the messages stay.",
-      "The agent begins afresh (thread 2); the messages stay.",
+      "The agent has a fresh context (thread 1); the messages are kept.",
+      "The agent has a fresh context (thread 2); the messages are kept.",
       "",
     ]);
 

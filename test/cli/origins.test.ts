@@ -77,7 +77,7 @@ describe("what a caller without authentication stored over HTTP", () => {
     const held = await home.call(["--session", id, "-p", "two"]);
     expect(held.code).toBe(0);
     expect(held.stderr).toContain(
-      `note: 1 message that came over HTTP without authentication stays pending; \`reprise sessions show ${id}\` shows all, --accept-pending hands them over.\n`,
+      `note: 1 message that came over HTTP without authentication stays pending; \`reprise sessions show ${id}\` shows all, --accept-pending accepts them.\n`,
     );
     expect(sent().at(-1)).toEqual(["one", "answer 0", "two"]);
     expect((await home.call(["sessions", "verify", id])).code).toBe(0);
@@ -262,7 +262,7 @@ describe("in a terminal", () => {
     await opened.shows(/\[not_confirmed\]\n> $/);
     expect(sent()).toEqual([]);
     opened.type("/model openai:mine\r");
-    await opened.shows(/begins afresh[^\n]*\n> $/);
+    await opened.shows(/a fresh context[^\n]*\n> $/);
     opened.type("hello\r");
     await opened.shows(/answer 0\n> $/);
     opened.type(CTRL_D);

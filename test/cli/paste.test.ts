@@ -41,7 +41,7 @@ describe("a paste in a terminal", () => {
     await terminal.shows(/^\/end\ngot 4\n> $/);
     // a command that was typed may have its argument pasted
     terminal.type(`/model ${paste("openai:other")}\r`);
-    await terminal.shows(/the messages stay\.\n> $/);
+    await terminal.shows(/the messages are kept\.\n> $/);
     terminal.type(CTRL_D);
     expect(await terminal.finished).toMatchObject({ code: 0 });
     expect(sent(server)).toEqual(["look: at this\n/usr/bin/env\n/end\nrm -rf \u009bbuild", "/end"]);
@@ -144,13 +144,13 @@ describe("typing in a terminal", () => {
     const terminal = openTerminal(home, `reprise --session ${ID}`);
     await terminal.shows(/> $/);
     terminal.type(`one\nhalf typed${CTRL_C}`);
-    await terminal.shows(/2 lines dropped, not sent\. Ctrl-C again[^\n]*\n> $/);
+    await terminal.shows(/2 lines dropped, not sent\. Press Ctrl-C again[^\n]*\n> $/);
     terminal.type(`x${CTRL_C}`);
-    await terminal.shows(/^x\n1 line dropped, not sent\. Ctrl-C again[^\n]*\n> $/);
+    await terminal.shows(/^x\n1 line dropped, not sent\. Press Ctrl-C again[^\n]*\n> $/);
     terminal.type("whole\r");
     await terminal.shows(/got 5\n> $/);
     terminal.type(CTRL_C);
-    await terminal.shows(/\nCtrl-C again[^\n]*\n> $/);
+    await terminal.shows(/\nPress Ctrl-C again[^\n]*\n> $/);
     terminal.type(CTRL_C);
     expect(await terminal.finished).toMatchObject({ code: 0 });
     expect(sent(server)).toEqual(["whole"]);
@@ -186,7 +186,7 @@ describe("typing in a terminal", () => {
     const terminal = openTerminal(home, "reprise --session abcdef2");
     await terminal.shows(/> $/);
     for (const [command, question] of [
-      ["/clear", /Archive all messages and begin afresh\? y\/N $/],
+      ["/clear", /Archive all messages and begin a fresh context\? y\/N $/],
       ["/end", /End this session for good\? y\/N $/],
     ] as const) {
       terminal.type(`${command}\ry\r`);

@@ -404,7 +404,7 @@ describe("plan show", () => {
     });
     expect(stdout.split("\n").slice(2)).toEqual([
       "",
-      "Wave 1, 2 side by side",
+      "Wave 1, 2 in parallel",
       "  a  assistant  Build",
       "  b  assistant  ␛[2J",
       "",

@@ -56,9 +56,9 @@ describe.skipIf(!canMakeTerminal)("in a terminal (needs util-linux' script)", ()
     terminal.type("/nonsense\r");
     await terminal.shows(/reprise: There is no such command[^\n]*\n> $/);
     terminal.type("/clear\r");
-    await terminal.shows(/begin afresh\? y\/N $/);
+    await terminal.shows(/begin a fresh context\? y\/N $/);
     terminal.type("y\r");
-    await terminal.shows(/the agent begins afresh \(thread 1\)\.\n> $/);
+    await terminal.shows(/the agent has a fresh context \(thread 1\)\.\n> $/);
     terminal.type(CTRL_D);
     const [session] = await sessionsOf(home);
     const { code, screen } = await terminal.finished;
@@ -97,7 +97,7 @@ describe.skipIf(!canMakeTerminal)("in a terminal (needs util-linux' script)", ()
     terminal.type("the next\r");
     await terminal.shows(/\na short one\n> $/);
     terminal.type(CTRL_C);
-    await terminal.shows(/Ctrl-C again, or \/exit, leaves; the session stays\.\n> $/);
+    await terminal.shows(/Press Ctrl-C again or type \/exit to leave; the session is kept\.\n> $/);
     terminal.type("/help\r");
     await terminal.shows(/\/\/text[^\n]*\n> $/);
     terminal.type(CTRL_C);

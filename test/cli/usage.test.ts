@@ -21,7 +21,7 @@ describe("wrong usage", () => {
     const wrong: [string[], RegExp][] = [
       [[secret], /There is no such command/],
       [["sessions", secret], /There is no such command/],
-      [["sessions", "list", secret], /more arguments than the command takes/],
+      [["sessions", "list", secret], /too many arguments/],
       [["sessions", "list", "--state", secret], /--state <state> takes active or ended/],
       [["sessions", "list", "--limit", secret], /--limit takes a whole number from 1, or all/],
       [["sessions", "list", "--limit", "0"], /--limit takes a whole number from 1, or all/],

@@ -137,7 +137,7 @@ function quoteChoices(cli: CliContext, fields: readonly ChoiceField[], choices: 
 
 function leftPending(count: number, id: string): string {
   const stay = count === 1 ? "stays" : "stay";
-  return `note: ${plural(count, "message")} that came over HTTP without authentication ${stay} pending; \`reprise sessions show ${id}\` shows all, --accept-pending hands them over.`;
+  return `note: ${plural(count, "message")} that came over HTTP without authentication ${stay} pending; \`reprise sessions show ${id}\` shows all, --accept-pending accepts them.`;
 }
 
 function quoteMessages(cli: CliContext, { messages: shown, count }: WaitingMessages): void {

@@ -53,7 +53,7 @@ export async function runLines(parts: LinesInput): Promise<void> {
       if (event.kind === "interrupt") {
         noticeLine(
           cli,
-          `\n${dropped(event.dropped)}Ctrl-C again, or /exit, leaves; the session stays.`,
+          `\n${dropped(event.dropped)}Press Ctrl-C again or type /exit to leave; the session is kept.`,
         );
       }
       const outcome = await handle(parts, input, event);

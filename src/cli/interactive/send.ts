@@ -122,7 +122,7 @@ function plainScreen(cli: CliContext) {
         noticeLine(
           cli,
           result.answer === ""
-            ? "Stopped before an answer came; the session stays good."
+            ? "Stopped before an answer came; the session can be continued."
             : "Stopped; what had arrived is kept.",
         );
       }

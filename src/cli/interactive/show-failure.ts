@@ -20,7 +20,7 @@ export async function showFailure(shown: Shown, error: unknown): Promise<number>
     noticeLine(cli, step.terminal);
   }
   if (isRepriseError(error, "session_busy") && !json) {
-    noticeLine(cli, "With --wait reprise waits for it, with --take-over it stops it.");
+    noticeLine(cli, "Use --wait to wait until it is done, or --take-over to stop it.");
   }
   return exitCode;
 }
@@ -43,12 +43,12 @@ const NEXT_STEPS: Partial<Record<ErrorCode, NextStep>> = {
   model_rate_limited: RETRY,
   model_failed: RETRY,
   model_context_full: {
-    terminal: "The message is stored; /clear starts afresh, /model chooses another model.",
+    terminal: "The message is stored; /clear begins a fresh context, /model chooses another model.",
     command: "The message is stored; --model with --continue-exchange asks a larger model.",
   },
   call_limit_reached: {
-    terminal: "/continue goes on with it.",
-    command: "--continue-exchange goes on with it.",
+    terminal: "/continue resumes it.",
+    command: "--continue-exchange resumes it.",
   },
 };
 

@@ -84,7 +84,7 @@ const COMMANDS: readonly SlashCommand[] = [
     name: "clear",
     help: "archive all messages and begin a fresh agent context",
     run: async (context) => {
-      if (await agrees(context, "Archive all messages and begin afresh?")) {
+      if (await agrees(context, "Archive all messages and begin a fresh context?")) {
         await startThread(context, { archive: true });
       }
     },
@@ -100,7 +100,7 @@ const COMMANDS: readonly SlashCommand[] = [
   {
     name: "plan",
     argument: "on|off",
-    help: "planning mode: look and plan, change nothing",
+    help: "planning mode: read and plan, change nothing",
     run: async ({ cli, conversation }, argument) => {
       const on = argument === "" ? conversation.current()?.plan_mode !== true : argument === "on";
       if (!["", "on", "off"].includes(argument)) {
@@ -112,7 +112,7 @@ const COMMANDS: readonly SlashCommand[] = [
   },
   {
     name: "continue",
-    help: "go on with an exchange that was interrupted or failed",
+    help: "resume an exchange that was interrupted or failed",
     run: async () => "continue",
   },
   {
@@ -131,12 +131,14 @@ const COMMANDS: readonly SlashCommand[] = [
       const ended = await conversation.end();
       noticeLine(
         cli,
-        ended === null ? "Nothing was stored, so nothing ends." : `Session ${ended.id} has ended.`,
+        ended === null
+          ? "No session was stored, so there is none to end."
+          : `Session ${ended.id} has ended.`,
       );
       return "leave";
     },
   },
-  { name: "exit", help: "leave; the session stays", run: async () => "leave" },
+  { name: "exit", help: "leave; the session is kept", run: async () => "leave" },
 ];
 
 /**
@@ -179,7 +181,7 @@ async function startThread(
   noticeLine(
     cli,
     change.archive
-      ? `All messages are archived; the agent begins afresh (thread ${session.thread_suffix}).`
-      : `The agent begins afresh (thread ${session.thread_suffix}); the messages stay.`,
+      ? `All messages are archived; the agent has a fresh context (thread ${session.thread_suffix}).`
+      : `The agent has a fresh context (thread ${session.thread_suffix}); the messages are kept.`,
   );
 }

@@ -7,7 +7,7 @@ import { printJson, type CliContext } from "../context.ts";
 /** `plan new`: prints a plan to begin with, valid and with the `runId` of a new run. */
 export function newCommand(cli: CliContext): Command {
   return new Command("new")
-    .description("print a plan to begin with, valid and with a fresh runId")
+    .description("print a valid plan to start from, with a new runId")
     .action(() => printJson(cli, skeleton(newId()), 2));
 }
 

@@ -22,7 +22,7 @@ export async function readPlan(cli: CliContext, file: string): Promise<PhasePlan
       .filter(({ severity }) => severity === "error")
       .slice(0, MAX_FAULTS)
       .map((finding) => ({ pointer: finding.pointer, message: findingLine(finding) }));
-    const message = "This is no valid phase plan; `reprise plan validate` lists all that is wrong.";
+    const message = "This is not a valid phase plan; `reprise plan validate` lists all errors.";
     throw new RepriseError("plan_invalid", message, { faults });
   }
   for (const finding of findings) {

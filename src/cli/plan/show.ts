@@ -9,7 +9,7 @@ import { plural } from "../plural.ts";
 import { readPlan } from "./read-plan.ts";
 
 /**
- * `plan show <file>`: the waves whose phases can run side by side, the longest chain, the hours if
+ * `plan show <file>`: the waves whose phases can run in parallel, the longest chain, the hours if
  * they are given, and the expected artifacts. `--json` prints one document: `runId,
  * phaseKey, estimated_duration_hours` (null if none is given), `phases` (how many), `waves,
  * longest_chain, artifacts` (`phase, path, schema`). A plan with errors is refused with
@@ -17,7 +17,7 @@ import { readPlan } from "./read-plan.ts";
  */
 export function showCommand(cli: CliContext): Command {
   return new Command("show")
-    .description("show which phases can run side by side, and the longest chain of them")
+    .description("show which phases can run in parallel, and the longest chain")
     .argument("<file>", "the plan; - for standard input")
     .option("--json", "print one JSON document, for programs")
     .action(async (file: string, options: { json?: true }) => {
@@ -69,7 +69,7 @@ function planLines(plan: PhasePlan, graph: PhaseGraph): string[] {
 function waveLines(waves: readonly string[][][]): string[] {
   const all = waves.flat();
   return waves.flatMap((rows, index) => {
-    const many = rows.length === 1 ? "" : `, ${rows.length} side by side`;
+    const many = rows.length === 1 ? "" : `, ${rows.length} in parallel`;
     return ["", `Wave ${index + 1}${many}`, ...indented(rows, all)];
   });
 }

@@ -47,7 +47,7 @@ export function validateCommand(cli: CliContext): Command {
 
 function formatOf({ json, format }: ValidateOptions): (typeof FORMATS)[number] {
   if (json === true && format !== undefined && format !== "json") {
-    throw wrongUsage("--json does not go with another --format.");
+    throw wrongUsage("--json and --format name different formats; give one of them.");
   }
   return json === true ? "json" : (format ?? "text");
 }

@@ -28,7 +28,9 @@ export async function confirmDeletion(
  */
 async function confirm(cli: CliContext, question: string): Promise<boolean> {
   if (cli.stdin.isTTY !== true) {
-    throw wrongUsage("Nothing was deleted: without a terminal to ask on, this needs --yes.");
+    throw wrongUsage(
+      "Nothing was deleted, because there is no terminal to confirm on. Use --yes to delete without a question.",
+    );
   }
   const answer = await ask(cli, { question: `${question} [y/N] `, on: cli.stderr });
   await readDry(cli.stdin);

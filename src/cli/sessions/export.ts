@@ -36,7 +36,7 @@ export function exportCommand(cli: CliContext): Command {
       await pipeline(Readable.from(text), cli.stdout.sink(json ? "json" : "text"));
       const doubt = json ? await doubtOf(store, tree) : null;
       if (doubt !== null) {
-        noticeLine(cli, `No import would take this export, because it does not verify: ${doubt}`);
+        noticeLine(cli, `This export cannot be imported, because it does not verify: ${doubt}`);
         cli.exitCode = 1;
       }
     });

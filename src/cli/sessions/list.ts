@@ -17,12 +17,14 @@ interface ListOptions {
   readonly json?: true;
 }
 
-/** `sessions list`: latest activity first; says when there are more than it shows. */
+/** `sessions list`: latest activity first, with a notice if there are more. */
 export function listCommand(cli: CliContext): Command {
   const command = new Command("list")
     .description("list sessions, latest activity first")
-    .option("--limit <n>", "how many at most, or all", "50")
-    .addOption(new Option("--state <state>", "only these").choices([...SESSION_STATES]))
+    .option("--limit <n>", "the maximum number of sessions, or all", "50")
+    .addOption(
+      new Option("--state <state>", "only sessions in this state").choices([...SESSION_STATES]),
+    )
     .option("--json", "print a JSON array of session summaries")
     .action(async (options: ListOptions) => {
       const limit = limitOf(options.limit);

@@ -22,9 +22,9 @@ interface PruneOptions {
 export function pruneCommand(cli: CliContext): Command {
   const command = new Command("prune")
     .description("delete sessions that were not used for some time, with their sub-agents")
-    .requiredOption("--older-than <time>", "how long without activity: 36h, 90d or 12w")
+    .requiredOption("--older-than <time>", "how long without activity, such as 36h, 90d or 12w")
     .addOption(
-      new Option("--state <state>", "only these")
+      new Option("--state <state>", "only sessions in this state")
         .choices([...SESSION_STATES, "all"])
         .default("ended"),
     )

@@ -51,7 +51,10 @@ export function repairCommand(cli: CliContext): Command {
 
 function printRepair(cli: CliContext, id: string, { findings, left, rows }: Repair): void {
   for (const { kind, sentence } of left) {
-    noticeLine(cli, `${kind}: ${sentence} Nothing says what is right, so it is left as it is.`);
+    noticeLine(
+      cli,
+      `${kind}: ${sentence} It is left as it is, because the right value is unknown.`,
+    );
   }
   if (findings.length === 0) {
     const why =

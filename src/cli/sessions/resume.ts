@@ -20,14 +20,14 @@ const OFFERED = 20;
 
 type ResumeOptions = Pick<ChatOptions, "json" | "json=events" | "trust">;
 
-/** `sessions resume [id]`: goes on with a session; without an id a terminal offers the latest. */
+/** `sessions resume [id]`: continues a session; without an id a terminal offers the latest. */
 export function resumeCommand(cli: CliContext): Command {
   const command = new Command("resume")
-    .description("go on with a session")
+    .description("continue a session")
     .argument("[id]", "an id, or the first 6 or more characters of it")
     .option("--trust", "for this run, use the personas and the AGENTS.md that its folder brings")
     .option("--json", "print the session, then one line of JSON for each exchange")
-    .option(EVENTS_OPTION, "one line of JSON for each event of an exchange")
+    .option(EVENTS_OPTION, "print one line of JSON for each event")
     .action(async (id: string | undefined, options: ResumeOptions) => {
       await using store = await openStore(cli, command);
       const reference = id ?? (await pick(cli, store));
@@ -68,7 +68,7 @@ async function pick(cli: CliContext, store: Store): Promise<string | null> {
   }
   const chosen = sessions[Number(answer) - 1];
   if (chosen === undefined) {
-    throw wrongUsage("That is none of the numbers shown.");
+    throw wrongUsage("This is not one of the numbers shown. Run the command again.");
   }
   return chosen.id;
 }
