@@ -3,9 +3,9 @@ import { isPostgres } from "./store/location.ts";
 import type { Store, StoreOptions } from "./store/store.ts";
 
 /**
- * Makes the parts of a program from its configuration. No other module but `main.ts` knows every
- * folder of `src/`. An engine and the agent's libraries are loaded when they are opened: most commands need one
- * of them or none.
+ * Opens a store from its location. Only this module and `main.ts` import from every folder of `src/`.
+ * An engine and the agent's libraries are loaded when they are opened: most commands need one of
+ * them or none.
  */
 export async function openStore({ location, ...options }: StoreOptions): Promise<Store> {
   if (isPostgres(location)) {

@@ -19,7 +19,7 @@ const cli: CliContext = {
   program: { node: process.execPath, script: process.argv[1] ?? "" },
   cwd: process.cwd(),
   env: process.env,
-  // a stream is made when it is first used, and most commands read and complain of nothing
+  // created when it is first used: most commands read nothing and print no errors
   get stdin() {
     return process.stdin;
   },
@@ -40,16 +40,16 @@ const cli: CliContext = {
 if (asksForVersion(cli.args)) {
   cli.stdout.print(`${cli.version}\n`);
 } else {
-  await carryOut(cli);
+  await run(cli);
 }
 process.exitCode = cli.exitCode;
 
-/** Scripts ask for the version alone and often: it needs nothing else of the program. */
+/** Scripts often ask for the version alone, so it loads nothing else of the program. */
 function asksForVersion([first, ...others]: readonly string[]): boolean {
   return (first === "--version" || first === "-V") && others.length === 0;
 }
 
-async function carryOut(cli: CliContext): Promise<void> {
+async function run(cli: CliContext): Promise<void> {
   const { createProgram } = await import("./cli/program.ts");
   try {
     const program = await createProgram(cli);
@@ -66,7 +66,7 @@ function packageVersion(): string {
   return version;
 }
 
-/** Nobody reads the output any more: a running exchange stops and keeps what had arrived. */
+/** The output has no reader any more: a running exchange stops and keeps what had arrived. */
 function leaveQuietly(): void {
   if (nobodyReads) {
     return;

@@ -10,11 +10,6 @@ import { databaseOption, withDatabase } from "./database.ts";
 import { onSignals } from "./signals.ts";
 import { plural } from "./plural.ts";
 
-interface BackupCommandOptions {
-  readonly force?: true;
-  readonly json?: true;
-}
-
 /** `backup <file>`: one file that holds everything, also while the database is in use. */
 export function backupCommand(cli: CliContext): Command {
   const command = new Command("backup")
@@ -22,7 +17,7 @@ export function backupCommand(cli: CliContext): Command {
     .argument("<file>", "the file to create; reprise --database <file> opens it")
     .option("--force", "replace an existing file")
     .option("--json", "print a JSON object: path, bytes, sessions")
-    .action(async (file: string, options: BackupCommandOptions) => {
+    .action(async (file: string, options: { force?: true; json?: true }) => {
       const database = databaseLocation(cli, databaseOption(command));
       if (isPostgres(database)) {
         throw new RepriseError(

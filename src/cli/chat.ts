@@ -77,10 +77,10 @@ export async function chat(input: {
     confirmation: fromOutside,
   });
   if (chosen.kind === "existing" && !json) {
-    await sayNotices({ cli, store, chosen, oneExchange, greets: ask });
+    await showNotices({ cli, store, chosen, oneExchange, greets: ask });
   }
   if (oneExchange) {
-    await sayLimit(cli, sessionOf(chosen).repo_path);
+    await showLimit(cli, sessionOf(chosen).repo_path);
   }
   const answering = await whoAnswers(cli, sessionOf(chosen));
   for (const note of answering.notes) {
@@ -118,14 +118,14 @@ function sessionOf(chosen: SelectedSession) {
 }
 
 /** The greeting says it in a terminal. */
-async function sayLimit(cli: CliContext, repo_path: string | null): Promise<void> {
+async function showLimit(cli: CliContext, repo_path: string | null): Promise<void> {
   const { limit } = await workFolder(repo_path, trustSource(cli));
   if (repo_path !== null && limit !== null) {
     noticeLine(cli, `note: ${oneLine(repo_path)} is ${limitText(limit)}`);
   }
 }
 
-async function sayNotices(input: {
+async function showNotices(input: {
   cli: CliContext;
   store: Store;
   chosen: SelectedSession & { kind: "existing" };

@@ -60,7 +60,7 @@ export function processOutputs(onUnread: () => void): Outputs {
   let stderr: Output | null = null;
   return {
     stdout: outputTo(process.stdout, onUnread),
-    // a stream is made when it is first used, and most commands complain of nothing
+    // created when it is first used: most commands print no errors
     get stderr() {
       return (stderr ??= outputTo(process.stderr, onUnread));
     },

@@ -16,7 +16,7 @@ export interface LineInput {
   waiting(): number;
   /** Drops those, and returns how many they were. */
   drop(): number;
-  /** A terminal is read dry and reset before it resolves. */
+  /** What is left in a terminal is discarded, and the terminal is reset, before it resolves. */
   close(): Promise<void>;
 }
 

@@ -14,7 +14,7 @@ import { slashCommand } from "./slash.ts";
 
 type Outcome = "stay" | "leave" | "failed" | "stopped";
 
-export interface LinesInput {
+export interface LinesContext {
   readonly cli: CliContext;
   readonly conversation: Conversation;
   readonly askWith: FromOutside["askWith"];
@@ -28,16 +28,16 @@ export interface LinesInput {
  * failed exchange is shown and the session goes on; without one the rest of the input may depend
  * on the answer that is missing, so the program stops there and its exit code says why.
  */
-export async function runLines(parts: LinesInput): Promise<void> {
-  const { cli } = parts;
+export async function runLines(context: LinesContext): Promise<void> {
+  const { cli } = context;
   const input = openLineInput(cli);
   const terminal = cli.stdin.isTTY === true;
   if (terminal) {
-    parts.askWith(async (question) => isYes(await input.ask(question)));
+    context.askWith(async (question) => isYes(await input.ask(question)));
   }
   try {
-    if (terminal && !parts.json) {
-      printLines(cli, await greeting(parts));
+    if (terminal && !context.json) {
+      printLines(cli, await greeting(context));
     }
     let interrupted = false;
     for (;;) {
@@ -56,9 +56,9 @@ export async function runLines(parts: LinesInput): Promise<void> {
           `\n${dropped(event.dropped)}Press Ctrl-C again or type /exit to leave; the session is kept.`,
         );
       }
-      const outcome = await handle(parts, input, event);
+      const outcome = await handle(context, input, event);
       if (outcome === "leave" || (outcome !== "stay" && !terminal)) {
-        sayUnsent(cli, input);
+        showUnsent(cli, input);
         return;
       }
       // after a stopped answer, one more Ctrl-C is the second
@@ -69,7 +69,11 @@ export async function runLines(parts: LinesInput): Promise<void> {
   }
 }
 
-async function handle(parts: LinesInput, input: LineInput, event: InputEvent): Promise<Outcome> {
+async function handle(
+  context: LinesContext,
+  input: LineInput,
+  event: InputEvent,
+): Promise<Outcome> {
   try {
     if (event.kind === "unreadable") {
       throw notUtf8();
@@ -78,45 +82,45 @@ async function handle(parts: LinesInput, input: LineInput, event: InputEvent): P
       return "stay";
     }
     if (event.pasted) {
-      return await exchange(parts, input, event.text);
+      return await exchange(context, input, event.text);
     }
     const command = slashCommand(event.text);
     if (command !== null) {
-      const confirm = askToConfirm(parts.cli, input);
+      const confirm = askToConfirm(context.cli, input);
       const outcome = await interruptible(input, (signal) =>
-        command({ ...parts, signal, confirm }),
+        command({ ...context, signal, confirm }),
       );
-      return outcome === "continue" ? await exchange(parts, input, null) : outcome;
+      return outcome === "continue" ? await exchange(context, input, null) : outcome;
     }
     // "//text" sends "/text"
     const text = event.text.startsWith("//") ? event.text.slice(1) : event.text;
-    return await exchange(parts, input, text);
+    return await exchange(context, input, text);
   } catch (error) {
-    const exitCode = await showFailure(parts, error);
+    const exitCode = await showFailure(context, error);
     // a person has seen it and went on
-    parts.cli.exitCode = parts.cli.stdin.isTTY === true ? 0 : exitCode;
+    context.cli.exitCode = context.cli.stdin.isTTY === true ? 0 : exitCode;
     return "failed";
   }
 }
 
 async function exchange(
-  parts: LinesInput,
+  context: LinesContext,
   input: LineInput,
   text: string | null,
 ): Promise<Outcome> {
   const { state } = await interruptible(input, (signal) =>
     send({
-      ...parts,
+      ...context,
       text,
       signal,
-      ...(parts.cli.stdin.isTTY === true ? { mayRepeat: askToRepeat(parts.cli, input) } : {}),
+      ...(context.cli.stdin.isTTY === true ? { mayRepeat: askToRepeat(context.cli, input) } : {}),
     }),
   );
   const stopped = state === "stopped";
-  if (state !== "done" && (parts.cli.stdin.isTTY !== true || input.leaving.aborted)) {
-    parts.cli.exitCode = 1;
+  if (state !== "done" && (context.cli.stdin.isTTY !== true || input.leaving.aborted)) {
+    context.cli.exitCode = 1;
   } else if (stopped && input.waiting() > 0) {
-    noticeLine(parts.cli, dropped(input.drop()).trim());
+    noticeLine(context.cli, dropped(input.drop()).trim());
   }
   return stopped ? "stopped" : "stay";
 }
@@ -163,7 +167,7 @@ function dropped(lines: number): string {
   return lines === 0 ? "" : `${plural(lines, "line")} dropped, not sent. `;
 }
 
-function sayUnsent(cli: CliContext, input: LineInput): void {
+function showUnsent(cli: CliContext, input: LineInput): void {
   if (input.waiting() > 0) {
     noticeLine(cli, "The rest of the input was not sent.");
   }

@@ -1,7 +1,7 @@
 import { createInterface, emitKeypressEvents, type Key } from "node:readline";
 import { PassThrough } from "node:stream";
 import type { CliContext } from "../context.ts";
-import { readDry } from "../read-dry.ts";
+import { discardInput } from "../discard-input.ts";
 import type { InputSource, InputSourceEvents } from "./input-source.ts";
 import { createPasteReader } from "./paste-reader.ts";
 import { visible } from "../../core/terminal-text.ts";
@@ -166,7 +166,7 @@ export function openTerminalSource(cli: CliContext, on: InputSourceEvents): Inpu
       drawing.hidden = true;
       pastes.close();
       cli.stdin.off("data", read);
-      await readDry(cli.stdin, pastes.pasting());
+      await discardInput(cli.stdin, pastes.pasting());
       cli.stdin.off("end", onEnd).off("error", on.lost);
       output.markPastes(false);
       editor.close();

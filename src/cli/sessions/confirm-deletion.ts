@@ -3,7 +3,7 @@ import type { DeletionPreview } from "../../store/sessions/delete-tree.ts";
 import { ask } from "../ask.ts";
 import { type CliContext, noticeLine } from "../context.ts";
 import { plural } from "../plural.ts";
-import { readDry } from "../read-dry.ts";
+import { discardInput } from "../discard-input.ts";
 import { wrongUsage } from "../wrong-usage.ts";
 
 /** Shows what goes and asks. Without a yes nothing is deleted, and the exit code is 1. */
@@ -33,7 +33,7 @@ async function confirm(cli: CliContext, question: string): Promise<boolean> {
     );
   }
   const answer = await ask(cli, { question: `${question} [y/N] `, on: cli.stderr });
-  await readDry(cli.stdin);
+  await discardInput(cli.stdin);
   return answer !== null && /^y(es)?$/i.test(answer.trim());
 }
 

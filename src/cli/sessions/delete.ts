@@ -6,11 +6,6 @@ import { type CliContext, printJson, printLines } from "../context.ts";
 import { openStore, withStore } from "../database.ts";
 import { confirmDeletion, deletionDocument, deletionLines } from "./confirm-deletion.ts";
 
-interface DeleteOptions {
-  readonly yes?: true;
-  readonly json?: true;
-}
-
 /** `sessions delete <id>`: shows what goes, asks, and deletes it in one transaction. */
 export function deleteCommand(cli: CliContext): Command {
   const command = new Command("delete")
@@ -18,7 +13,7 @@ export function deleteCommand(cli: CliContext): Command {
     .argument("<id>", "an id, or the first 6 or more characters of it")
     .option("--yes", "do not ask")
     .option("--json", "print a JSON array of what was deleted")
-    .action(async (reference: string, options: DeleteOptions) => {
+    .action(async (reference: string, options: { yes?: true; json?: true }) => {
       await using store = await openStore(cli, command);
       const { id } = await store.read(resolveSession, { reference });
       if (options.yes !== true) {

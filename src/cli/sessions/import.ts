@@ -13,11 +13,6 @@ import { type CliContext, noticeLine, printJson, printLine } from "../context.ts
 import { openStore, withStore } from "../database.ts";
 import { plural } from "../plural.ts";
 
-interface ImportOptions {
-  readonly newIds?: true;
-  readonly json?: true;
-}
-
 /** `sessions import <file|->`: everything that an export holds, in one transaction. */
 export function importCommand(cli: CliContext): Command {
   const command = new Command("import")
@@ -27,7 +22,7 @@ export function importCommand(cli: CliContext): Command {
     .argument("<file>", "the export; - reads it from standard input")
     .option("--new-ids", "store it as a copy, under new ids")
     .option("--json", "print a JSON object: the session's id and all ids")
-    .action(async (file: string, options: ImportOptions) => {
+    .action(async (file: string, options: { newIds?: true; json?: true }) => {
       // loaded here: it compiles schemas, and the help of every command loads this file
       const { parseExport } = await import("../../store/portable/parse.ts");
       const read = parseExport(await readText(cli, file));
@@ -42,13 +37,13 @@ export function importCommand(cli: CliContext): Command {
         const title = oneLine(session.title ?? "(no message yet)");
         printLine(cli, `Imported: ${session.id}  ${plural(messages.length, "message")}  ${title}`);
       }
-      sayFolders(cli, tree);
+      showFolders(cli, tree);
     });
   return withStore(command);
 }
 
 /** Whoever wrote the file chose the folder that tools will work in: its reader should know before it does. */
-function sayFolders(cli: CliContext, tree: SessionTree): void {
+function showFolders(cli: CliContext, tree: SessionTree): void {
   const folders = new Set([...sessionsOf(tree)].map(({ session }) => session.repo_path));
   for (const folder of folders) {
     if (folder !== null) {

@@ -11,7 +11,7 @@ const MAX_MS = 10_000;
  * Reads what is left in a terminal and drops it: the user's shell would run it. `pasting` is whether
  * a paste has begun already. Leaves the terminal as a shell wants it.
  */
-export async function readDry(stdin: CliContext["stdin"], pasting = false): Promise<void> {
+export async function discardInput(stdin: CliContext["stdin"], pasting = false): Promise<void> {
   if (stdin.isTTY !== true || stdin.destroyed || stdin.readableEnded) {
     return;
   }
