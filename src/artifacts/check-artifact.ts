@@ -54,8 +54,8 @@ export async function checkArtifact(
 }
 
 function unpublished(id: string, { start: offset }: SourceNode): OffsetFinding {
-  const checked = id === SPECIFICATION ? "its runId is" : "that it can be read is";
-  const message = `nobody published the fields of ${id}, so only ${checked} checked`;
+  const checked = id === SPECIFICATION ? "its syntax and runId are" : "its syntax is";
+  const message = `the schema ${id} was never published, so only ${checked} checked`;
   return { code: "schema_unpublished", severity: "warning", pointer: "", offset, message };
 }
 

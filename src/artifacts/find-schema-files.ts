@@ -3,7 +3,7 @@ import { join, sep } from "node:path";
 
 import { systemCode } from "../core/errors.ts";
 
-/** Entries and levels of a folder of schemas that are read: more than anybody writes by hand. */
+/** Limits for a folder of schemas: more than a person writes by hand. */
 const MAX_ENTRIES = 10_000;
 const MAX_DEPTH = 16;
 

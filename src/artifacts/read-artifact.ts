@@ -53,10 +53,7 @@ export async function readArtifactStream(stream: Readable): Promise<ArtifactText
   }
 }
 
-/**
- * The stream of a pipe; null for one that nobody writes to, which otherwise would be waited for
- * without end.
- */
+/** The stream of a pipe; null if the pipe has no writer, because reading would wait forever. */
 function openPipe(path: string): Readable | null {
   const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   const first = readAtOnce(fd);

@@ -58,7 +58,7 @@ export interface SchemaRegistry {
 export const PHASE_PLAN = "dev/phase-plan@1";
 export const SPECIFICATION = "dev/spec@1";
 
-/** Ids that exist although nobody published the fields. */
+/** Ids whose schema was never published. */
 const UNPUBLISHED = [SPECIFICATION, "dev/review-finding-batch@1", "common/final-report@1"];
 
 const BUILT_IN = fileURLToPath(packageFile("schemas"));

@@ -35,14 +35,13 @@ export interface SchemaFolder {
   readonly within: string | null;
 }
 
-/** Schema files in one folder, and bytes in one of them: more than anybody writes by hand. */
+/** Schema files in one folder, and bytes of one file. */
 const MAX_FILES = 500;
 const MAX_BYTES = 1024 * 1024;
 
 /**
  * Reads every `.json` file in a folder and the folders in it, in the order of their paths. A folder
- * that is not there has none. Links are skipped: the folder may come with a repository that anybody
- * wrote. A folder that leads out of `within` or is too large is one broken schema. A file that holds no schema is in the list with the error `schema_invalid`
+ * that does not exist has none. Links are skipped: the folder may come with a foreign repository. A folder that leads out of `within` or is too large is one broken schema. A file that holds no schema is in the list with the error `schema_invalid`
  * or `file_unreadable`, which names the file and, if it is known, the line.
  *
  * @throws RepriseError `schema_invalid` for too many files, `file_unreadable` for the folder.

@@ -90,7 +90,7 @@ export interface Message extends Fields<typeof MESSAGE_FIELDS> {
 
 /**
  * `activity`: the latest activity first. A session that gets a message moves to the front, so one
- * that was not listed yet may move past whoever reads page by page.
+ * that was not listed yet may be missed while the pages are read.
  *
  * `created`: the oldest first. A session never moves, so pages lose none and repeat none, and a
  * session created meanwhile is on the last page.

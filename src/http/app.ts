@@ -149,7 +149,7 @@ async function createFastify(
     http: {
       headersTimeout,
       maxHeaderSize: MAX_HEADER_BYTES,
-      // the gate looks itself: Node.js would answer without a problem
+      // the gate checks it: Node.js would answer without a problem document
       requireHostHeader: false,
       connectionsCheckingInterval: Math.min(1000, headersTimeout),
     },
@@ -183,7 +183,7 @@ async function createFastify(
   return app;
 }
 
-/** Gives every answer its headers and checks who gets in. A preflight carries no token. */
+/** Sets the headers of every answer and checks access. A preflight carries no token. */
 async function guard(app: FastifyInstance, options: AppOptions): Promise<void> {
   const allowedOrigins = parseOrigins(options.allowOrigins ?? []);
   const { checkOrigin, checkToken } = createGate({ ...options, allowedOrigins });

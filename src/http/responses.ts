@@ -19,7 +19,7 @@ export const REQUEST_ID: AnswerHeader = {
   description: "The id under which the service has logged the request.",
 };
 
-/** Said of an answer that was `written`; of others Fastify says it. */
+/** The content type of an answer that the store wrote; Fastify sets it on others. */
 export const JSON_TYPE = "application/json; charset=utf-8";
 
 /** A JSON answer: the schema is also what it is serialized by, so no other field gets out. */
@@ -32,16 +32,16 @@ export function written(schema: TSchema, answer: ResponseText) {
   return json(Type.Unsafe<string>(schema), answer);
 }
 
-/** What every call may answer beside its own problems. */
+/** Problems that every call may return. */
 const COMMON = {
   400: "The request is not HTTP, or its body is not JSON in UTF-8.",
-  401: "The service has a token and the request has not.",
+  401: "The bearer token is missing or invalid.",
   403: "The Host or Origin header is not the service's own.",
   408: "The request took too long to arrive.",
   431: "The headers are more than 16 KiB.",
   422: "The body, the query or a header does not fit; `faults` lists where.",
   500: "The service failed.",
-  503: "The database is out of reach for the moment.",
+  503: "The database is unavailable; try again later.",
 } as const;
 
 const RETRY_AFTER: AnswerHeader = {

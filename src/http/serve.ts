@@ -26,7 +26,7 @@ export interface RunningServer {
   /** Lets `/readyz` say no and everything else go on, so that a load balancer goes elsewhere. */
   retire(): void;
   /**
-   * Closes the listener first, so that a stream that reconnects finds nobody instead of an error,
+   * Closes the listener first, so that a stream that reconnects is refused without an answer,
    * then the streams, then what is still open after the grace. Idempotent.
    */
   close(): Promise<void>;

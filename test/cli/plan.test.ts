@@ -219,7 +219,7 @@ describe("plan validate --spec", () => {
     });
     expect(code).toBe(0);
     expect(stdout.split("\n")).toEqual([
-      "spec.json:1:1 warning nobody published the fields of dev/spec@1, so only its runId is checked [schema_unpublished]",
+      "spec.json:1:1 warning the schema dev/spec@1 was never published, so only its syntax and runId are checked [schema_unpublished]",
       "spec.json: valid, 1 warning",
       "mine.json: valid, 1 phase",
       "",

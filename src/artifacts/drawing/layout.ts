@@ -125,11 +125,11 @@ function layOutColumns({ waves, edges, widthOf }: RowsInput, { tallest, passages
   return stackRows(rows, edges);
 }
 
-/** Parts of about the same length, each no longer than `most`. */
-function inParts(keys: readonly string[], most: number): (readonly string[])[] {
-  const count = Math.ceil(keys.length / most);
-  const length = Math.ceil(keys.length / Math.max(1, count));
-  return Array.from({ length: Math.max(1, count) }, (_, at) =>
+/** Parts of about the same length, at most `maxLength`. */
+function inParts(keys: readonly string[], maxLength: number): (readonly string[])[] {
+  const count = Math.max(1, Math.ceil(keys.length / maxLength));
+  const length = Math.ceil(keys.length / count);
+  return Array.from({ length: count }, (_, at) =>
     keys.slice(at * length, (at + 1) * length),
   ).filter((part) => part.length > 0);
 }

@@ -105,7 +105,7 @@ function footer(plan: PhasePlan, graph: PhaseGraph): string {
   return `${caption(plan, graph)}${chain}`;
 }
 
-/** Waves that are described one by one; a list of thousands helps nobody who hears it. */
+/** Waves that are described one by one; a screen reader would read thousands. */
 const MAX_DESCRIBED = 50;
 
 function description({ waves, longestChain }: PhaseGraph): string {

@@ -5,7 +5,7 @@ import { parseRequestTarget } from "./request-target.ts";
 import { createHash, timingSafeEqual } from "node:crypto";
 
 declare module "fastify" {
-  /** What a route says of itself. */
+  /** The options of a route. */
   interface FastifyContextConfig {
     /** Needs no token. */
     readonly public?: true;
@@ -26,7 +26,7 @@ export interface GateOptions {
   readonly allowedOrigins: readonly string[];
 }
 
-/** The checks of who gets in. Each throws the refusal. */
+/** The access checks. Each throws if it refuses a request. */
 export interface Gate {
   /**
    * Before anything else of the request is read. Error codes: `malformed_request` for a host that is

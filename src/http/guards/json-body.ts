@@ -62,8 +62,8 @@ function parseJson(body: Buffer, decoder: InstanceType<typeof TextDecoder>): unk
 }
 
 /**
- * No request has more than a few fields. Millions of values in one body would hold up everybody
- * while they are parsed and checked; to count them takes some milliseconds.
+ * No request has more than a few fields. Parsing and checking millions of values would block all
+ * other requests; counting them takes some milliseconds.
  */
 function refuseManyValues(body: Buffer): void {
   let values = 0;

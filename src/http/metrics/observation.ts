@@ -1,6 +1,6 @@
 /**
  * What the service reports about itself while it runs. Nothing in one is a client's own text: methods,
- * routes and statuses are of closed sets, so whoever counts them needs no bound.
+ * routes and statuses are closed sets, so counting them needs no bound.
  */
 export type Observation =
   | {
@@ -24,7 +24,7 @@ export type Observation =
     }
   /** A stream whose reader took nothing was cut. */
   | { readonly kind: "stalled" }
-  /** Of readiness; `late` if it took longer than anybody waits. */
+  /** Of readiness; `late` if it took longer than `PROBE_PATIENCE_MS`. */
   | { readonly kind: "probe"; readonly result: "ready" | "failed" | "late" }
   | {
       readonly kind: "operation";

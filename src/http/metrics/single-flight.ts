@@ -2,7 +2,7 @@
 export interface SingleFlightOptions<Output> {
   /** Never runs twice at a time, however long it takes. */
   readonly work: () => Promise<Output>;
-  /** A result is given to everybody who asks so long after it came, failures too. */
+  /** A result is reused for this long, failures too. */
   readonly freshMs: number;
   /** Nobody waits longer than this after the work began. */
   readonly patienceMs: number;
@@ -13,7 +13,7 @@ export interface SingleFlightOptions<Output> {
 /**
  * Lets any number of callers cost no more than one piece of work at a time and one every
  * `freshMs`: who asks meanwhile gets the same result. Work that takes longer than `patienceMs` goes
- * on; until it is over everybody is refused at once with `late`.
+ * on; until it ends, every caller gets `late` at once.
  */
 export function singleFlight<Output>(sharing: SingleFlightOptions<Output>): () => Promise<Output> {
   let answer: Promise<Output> | null = null;
@@ -30,7 +30,7 @@ export function singleFlight<Output>(sharing: SingleFlightOptions<Output>): () =
     done.then(settled, settled);
     freshUntil = Number.POSITIVE_INFINITY;
     answer = within(done, sharing);
-    // whoever asked handles it; that nobody does is no error
+    // callers handle the error; if there is none, it is not an unhandled rejection
     answer.catch(() => undefined);
     return answer;
   };

@@ -24,7 +24,7 @@ const TICKS = 10;
  * the bytes that wait now with those of the last write.
  */
 export function createStallGuard(stallMs: number, every: Every = onInterval): StallGuard {
-  // in the order in which their time began: whoever comes first is due first
+  // in the order in which their time began: the first one is due first
   const waiting = new Map<unknown, { readonly since: number; readonly stalled: () => void }>();
   let ticks = 0;
   let stopTimer: (() => void) | null = null;

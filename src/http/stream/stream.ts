@@ -16,8 +16,8 @@ export interface MessageStream {
   readonly heartbeat: Heartbeat;
   readonly position: StreamPosition;
   /**
-   * Gives the page that was read at the position before the answer was begun, once: whoever kept
-   * it would keep it as long as the stream lives.
+   * Returns the page that was read before the answer was begun, once: a reference that is kept
+   * would hold its memory for the life of the stream.
    */
   readonly takeFirst: () => EventPage | null;
   /** Aborted when the client is gone or the service shuts down. */
