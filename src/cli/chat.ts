@@ -117,7 +117,7 @@ function sessionOf(chosen: SelectedSession) {
   return { persona_name: persona_name ?? DEFAULT_PERSONA, model, repo_path };
 }
 
-/** The greeting says it in a terminal. */
+/** In a terminal the greeting shows it. */
 async function showLimit(cli: CliContext, repo_path: string | null): Promise<void> {
   const { limit } = await workFolder(repo_path, trustSource(cli));
   if (repo_path !== null && limit !== null) {

@@ -106,7 +106,7 @@ function outputTo(stream: NodeJS.WriteStream, onUnread: () => void): Output {
   };
 }
 
-/** A file or a pipe has no `isTTY` at all, whatever its type says. */
+/** A file or a pipe has no `isTTY` at all, although its type has one. */
 function isTerminal(stream: { readonly isTTY?: boolean }): boolean {
   return stream.isTTY === true;
 }

@@ -18,7 +18,7 @@ import { wrongUsage } from "./wrong-usage.ts";
 export type EnterFolder = (repo_path: string | null) => Promise<boolean>;
 
 /**
- * Finds the session that the options mean. A full id that nobody has begins a session with that
+ * Finds the session that the options mean. A full id that no session has begins a session with that
  * id, at once; a prefix that matches nothing is an error and never begins one. Null if the person
  * who was asked about the folder leaves; nothing is changed then.
  *
@@ -86,7 +86,7 @@ async function keepChoice(store: Store, choice: Choice): Promise<void> {
   }
 }
 
-/** Null for a full id that nobody has. */
+/** Null for a full id that no session has. */
 async function findSession(store: Store, text: string): Promise<Session | null> {
   try {
     return await store.read(resolveSession, { reference: text });

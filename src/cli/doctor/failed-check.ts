@@ -1,7 +1,7 @@
 import { isRepriseError } from "../../core/errors.ts";
 import type { Check } from "../../store/verify/check.ts";
 
-/** A check that ended with an error of ours; throws any other one. */
+/** The failed check for a RepriseError; any other error is thrown on. */
 export function failedCheck(name: string, error: unknown, prefix = ""): Check {
   if (!isRepriseError(error)) {
     throw error;

@@ -153,7 +153,7 @@ function askToRepeat(cli: CliContext, input: LineInput): NonNullable<Live["mayRe
   };
 }
 
-/** If nobody can be asked, a command is what the input says. */
+/** Without a terminal a command runs without a question. */
 function askToConfirm(cli: CliContext, input: LineInput): (question: string) => Promise<boolean> {
   return async (question) => cli.stdin.isTTY !== true || isYes(await input.ask(`${question} y/N `));
 }

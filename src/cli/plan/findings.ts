@@ -24,7 +24,7 @@ export function findingLine({ line, column, severity, message, code }: Finding):
 function summary({ valid, phases, findings }: FileReport): string {
   const errors = findings.filter(({ severity }) => severity === "error").length;
   const warnings = findings.length - errors;
-  // The finding that says so replaces all that were cut off.
+  // this finding replaces those that were cut off
   if (findings.at(-1)?.code === "too_many_findings") {
     return `${valid ? "valid, " : ""}${findings.length - 1} findings and more`;
   }

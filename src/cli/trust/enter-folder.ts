@@ -11,7 +11,7 @@ interface EnterInput {
   readonly folder: string | null;
   /** The folder that the person is in, for which `--trust` counts. */
   readonly from: string;
-  /** False without a person to answer: the files stay unused, and a line says so. */
+  /** False without a person to answer: the files stay unused, and a notice reports it. */
   readonly ask: boolean;
 }
 
