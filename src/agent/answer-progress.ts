@@ -46,6 +46,11 @@ export function createAnswerProgress(report: Report): AnswerProgress {
       if (ToolMessage.isInstance(message)) {
         reportResult(report, message, durationMs);
       } else if (AIMessage.isInstance(message)) {
+        if (half !== "" && arrived.id !== null) {
+          // the answer ends in the middle of a character
+          report({ type: "text", message_id: arrived.id, text: half });
+          half = "";
+        }
         reportAnswer(report, message, arrived);
         text = message.text;
         arrived = NOTHING;

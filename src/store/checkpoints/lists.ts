@@ -25,7 +25,7 @@ export interface CheckLists {
 
 /**
  * `found` when every list that the caller knows is there and as long as it thinks, else `stale`.
- * `grown` usually: the only list ended where its caller expected, and was made longer for
+ * `grown` usually: the only list ended at the expected position and was made longer, for
  * `keepSequence` to fill.
  */
 export async function checkLists(
