@@ -1,6 +1,7 @@
 import { AIMessage, type BaseMessage, ToolMessage } from "@langchain/core/messages";
 
 import { EVENT_RESULT_BYTES } from "../core/limits.ts";
+import { countOf } from "../store/messages/mirror-row.ts";
 import type { Report } from "../exchange/report-events.ts";
 
 /** Text that had arrived of an answer; the id is the answer's. */
@@ -71,10 +72,11 @@ function reportAnswer(report: Report, answer: AIMessage, arrived: ArrivedText): 
   }
 }
 
-/** Reports what the provider counted for an answer or a summary, if it did. */
+/** Reports what the provider counted for an answer or a summary, if it did and the counts are valid. */
 export function reportUsage(report: Report, { id = "", usage_metadata: usage }: AIMessage): void {
-  if (usage !== undefined) {
-    const { input_tokens, output_tokens } = usage;
+  const input_tokens = countOf(usage?.input_tokens);
+  const output_tokens = countOf(usage?.output_tokens);
+  if (input_tokens !== null && output_tokens !== null) {
     report({ type: "usage", message_id: id, input_tokens, output_tokens });
   }
 }

@@ -43,6 +43,7 @@ export async function runExchange(context: ExchangeContext): Promise<ExchangeRun
     prepared,
     count: () => context.tree.countModelCall(),
     hasText: (id) => progress.arrived().id === id,
+    textIsFinal: context.live.textIsFinal === true,
     report,
   });
   const compaction = createCompaction({

@@ -46,6 +46,11 @@ export interface Live {
    * Without it, or with a no, they get the result "outcome unknown" instead.
    */
   readonly mayRepeat?: (calls: readonly ToolCall[]) => Promise<boolean>;
+  /**
+   * True if the listener cannot take reported text back. An answer that broke off after its first
+   * text then fails instead of beginning again.
+   */
+  readonly textIsFinal?: boolean;
 }
 
 export interface Exchanger {

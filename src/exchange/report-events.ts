@@ -1,4 +1,5 @@
 import type { Message } from "../core/sessions.ts";
+import { storableText } from "../core/text.ts";
 import { failureOf } from "./exchange-failure.ts";
 import type { ExchangeEvent, ExchangeListener, ExchangeResult } from "./events.ts";
 
@@ -11,8 +12,8 @@ export type Report = (event: WithoutIdentity<ExchangeEvent>) => void;
 const ENDS: ReadonlySet<string> = new Set(["done", "stopped", "waiting", "failed"]);
 
 /**
- * Gives events their identity. A stored message is reported once; after the event that ends the
- * exchange, nothing more is reported.
+ * Gives events their identity, and texts the form in which they are stored. A stored message is
+ * reported once; after the event that ends the exchange, nothing more is reported.
  */
 export function createReport(listener: ExchangeListener, identity: Identity): Report {
   const stored = new Set<string>();
@@ -27,8 +28,25 @@ export function createReport(listener: ExchangeListener, identity: Identity): Re
     isOver = ENDS.has(event.type);
     // the type comes first for people who read the events as lines of JSON
     const first = { type: event.type };
-    listener({ ...first, ...identity, ...event });
+    listener({ ...first, ...identity, ...storable(event) });
   };
+}
+
+/** A JSON value with every text and name as the store keeps it: strict parsers refuse half characters. */
+function storable<Value>(value: Value): Value;
+function storable(value: unknown): unknown {
+  if (typeof value === "string") {
+    return storableText(value);
+  }
+  if (Array.isArray(value)) {
+    return value.map((item) => storable(item));
+  }
+  if (typeof value !== "object" || value === null) {
+    return value;
+  }
+  return Object.fromEntries(
+    Object.entries(value).map(([name, member]) => [storableText(name), storable(member)]),
+  );
 }
 
 /** Runs an exchange and reports how it ended. */

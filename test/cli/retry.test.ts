@@ -74,6 +74,23 @@ it("[RETRY-8] a process that is killed while it waits for a provider leaves what
   ]);
 });
 
+it("[RETRY-12] -p into a pipe fails if an answer broke off after its first text; JSON begins again", async () => {
+  await using provider = await startScriptedProvider("openai", (index) =>
+    index === 0 || index === 1
+      ? [{ kind: "text", text: "half an ans" }, { kind: "drop" }]
+      : [{ kind: "text", text: "the whole answer" }],
+  );
+  const home = freshHome(provider.env);
+  const plain = await home.call(["-p", "question"]);
+  expect(plain.code).not.toBe(0);
+  expect(plain.stdout).toBe("half an ans");
+  expect(plain.stderr).toContain("model_unreachable");
+  expect(provider.requests).toHaveLength(1);
+  const json = await home.call(["-p", "question", "--json"]);
+  expect(JSON.parse(json.stdout)).toMatchObject({ answer: "the whole answer" });
+  expect(provider.requests).toHaveLength(3);
+});
+
 it("[CLI-96] the reason why a tool failed is on the screen", async () => {
   await using provider = await startScriptedProvider("openai", (index) =>
     index === 0

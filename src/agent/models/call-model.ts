@@ -32,6 +32,8 @@ export interface CallModelOptions {
   readonly count: () => void;
   /** True if a part of this answer was reported already. */
   readonly hasText?: (id: string) => boolean;
+  /** As `textIsFinal` of `Live`. */
+  readonly textIsFinal?: boolean;
   readonly report?: Report;
 }
 
@@ -50,7 +52,8 @@ export function createCallModel(options: CallModelOptions): CallModel {
         signal?.throwIfAborted();
         const delayMs = retryDelay(error, attempt, models.retryDelayMs);
         // the pieces of two attempts under one id could not be distinguished
-        const isMixed = id === fixedId && options.hasText?.(id) === true;
+        const isMixed =
+          (id === fixedId || options.textIsFinal === true) && options.hasText?.(id) === true;
         if (attempt > models.retries || delayMs === null || isMixed) {
           throw error;
         }

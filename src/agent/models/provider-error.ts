@@ -68,7 +68,8 @@ export function parseRetryAfter(value: string, now: number): number | null {
   if (/^\d+(?:\.\d+)?$/.test(value.trim())) {
     return Number(value) * 1000;
   }
-  const date = Date.parse(value);
+  // a date begins with its weekday; Date.parse takes `-1` for one too
+  const date = /^\s*[A-Z][a-z]{2,8}, /.test(value) ? Date.parse(value) : Number.NaN;
   return Number.isNaN(date) ? null : Math.max(0, date - now);
 }
 

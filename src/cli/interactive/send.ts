@@ -27,6 +27,8 @@ export async function send(input: SendInput): Promise<ExchangeResult> {
   const result = await conversation.send(input.text, {
     listener: (event) => (input.events ? printJson(cli, event) : screen?.show(event)),
     signal,
+    // the program that reads the pipe could take the text of a broken attempt for the answer
+    textIsFinal: !json && !cli.stdout.isTTY,
     ...(input.mayRepeat === undefined ? {} : { mayRepeat: input.mayRepeat }),
   });
   screen?.finish(result);

@@ -72,7 +72,8 @@ function usageOf(
   return { input_tokens, output_tokens };
 }
 
-function countOf(value: unknown): number | null {
+/** A provider's count of tokens; null for what is no whole number of 0 or more. */
+export function countOf(value: unknown): number | null {
   return Number.isSafeInteger(value) && Number(value) >= 0 ? Number(value) : null;
 }
 

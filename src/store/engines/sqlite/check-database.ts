@@ -104,7 +104,7 @@ function checkReferences(raw: DatabaseSync): Check {
   const broken = raw.prepare("PRAGMA foreign_key_check").all();
   const tables = new Set(broken.map((row) => String(row["table"])));
   return broken.length === 0
-    ? { name: "references", status: "ok", sentence: "Every row that refers to another finds it." }
+    ? { name: "references", status: "ok", sentence: "No broken references." }
     : {
         name: "references",
         status: "failed",
