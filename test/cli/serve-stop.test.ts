@@ -36,18 +36,14 @@ it("[OPS-6] [OPS-7] [HTTP-78] a stopped node on PostgreSQL closes streams and co
 
   expect(await stream.ended).toBe(false);
   const lines = linesOf(service);
-  expect(lines.map(({ event }) => event)).toEqual([
-    "started",
-    "request",
-    "request",
-    "request",
-    "stopping",
-    "request",
-    "stopped",
-  ]);
+  const events = lines.map(({ event }) => event);
+  expect(events.slice(0, 5)).toEqual(["started", "request", "request", "request", "stopping"]);
+  // the line of a stream that was cut may come after the node has stopped
+  expect(new Set(events.slice(5))).toEqual(new Set(["request", "stopped"]));
+  expect(events).toHaveLength(7);
   expect(lines[0]).toMatchObject({ level: "info", url, database: expect.any(String) });
-  expect(lines.at(-3)).toMatchObject({ level: "info", signal: "SIGTERM" });
-  expect(lines.at(-1)).toMatchObject({ level: "info", unfinished: false });
+  expect(lines[4]).toMatchObject({ level: "info", signal: "SIGTERM" });
+  expect(lines[events.indexOf("stopped")]).toMatchObject({ level: "info", unfinished: false });
   for (const { time } of lines) {
     expect(new Date(String(time)).toISOString()).toBe(time);
   }
