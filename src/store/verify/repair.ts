@@ -49,11 +49,11 @@ export async function repairSession(input: RepairInput): Promise<Repair> {
     return nothing(left);
   }
   if (proof.state === "ended") {
-    return mend(input, null);
+    return repairUnder(input, null);
   }
   const held = await input.hold();
   try {
-    return await mend(input, held.fence);
+    return await repairUnder(input, held.fence);
   } finally {
     await held.release(false);
   }
@@ -62,7 +62,7 @@ export async function repairSession(input: RepairInput): Promise<Repair> {
 /** Messages may still be appended through the API while somebody repairs. */
 const ATTEMPTS = 5;
 
-async function mend(input: RepairInput, fence: Fence | null): Promise<Repair> {
+async function repairUnder(input: RepairInput, fence: Fence | null): Promise<Repair> {
   const { store, session_id } = input;
   for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
     const proven = await verifySession(store, session_id);
