@@ -76,7 +76,7 @@ async function talk(store: Store): Promise<Template> {
     const messages = [new HumanMessage(`question ${index}: ${WORDS}`)];
     await agent.invoke({ messages }, { configurable: { thread_id }, durability: "sync" });
     const { pruned } = await store.write(finishExchange, { fence, thread_id });
-    saver.forgetFolded(thread_id, pruned);
+    saver.forgetPruned(thread_id, pruned);
   }
   return store.read(async ({ db }) => {
     const thread = await db.selectFrom("checkpoint_threads").select("id").executeTakeFirstOrThrow();

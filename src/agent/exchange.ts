@@ -76,7 +76,7 @@ export function createExchanger(given: AgentOptions): Exchanger {
       return worked.result(await options.store.read(readLeftBehind, { ...held.fence, after_seq }));
     }
     const left = await held.finish({ thread_id, after_seq });
-    known.forgetFolded(thread_id, left.pruned);
+    known.forgetPruned(thread_id, left.pruned);
     return worked.result(left);
   };
 

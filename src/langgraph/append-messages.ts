@@ -21,7 +21,7 @@ export function appendMessages(left: BaseMessage[], right: Right): BaseMessage[]
   }
   // not spread: that walks through the list, this copies it
   const messages = left.concat(added);
-  const recent = [...known.recent, ...added.map(settledId)];
+  const recent = [...known.recent, ...added.map(ensuredId)];
   return remember(messages, { stored: known.stored, recent, length: messages.length });
 }
 
@@ -90,7 +90,7 @@ function has({ stored, recent }: KnownIds, id: string): boolean {
   return stored.has(id) || recent.includes(id);
 }
 
-function settledId(message: BaseMessage): string {
+function ensuredId(message: BaseMessage): string {
   if (message.id === undefined) {
     message.id = newId();
     message.lc_kwargs["id"] = message.id;

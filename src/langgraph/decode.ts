@@ -22,70 +22,70 @@ export interface MessageReader {
  * The value that was stored, sharing nothing with any other that was read. A record that
  * JsonPlusSerializer would not revive is left as it is.
  */
-export async function decodeValue(stored: StoredValue, lender: MessageReader): Promise<unknown> {
+export async function decodeValue(stored: StoredValue, reader: MessageReader): Promise<unknown> {
   if ("l" in stored) {
-    return lender.messages(...stored.l);
+    return reader.messages(...stored.l);
   }
   const [json, refs] =
     "b" in stored
-      ? [JSON.parse(lender.text(stored.b)) as unknown, stored.r ?? []]
+      ? [JSON.parse(reader.text(stored.b)) as unknown, stored.r ?? []]
       : [stored[0], stored[1] ?? []];
   const late: (() => Promise<void>)[] = [];
   // inline JSON was parsed with its row, for this read alone: it may be revived in place
   const holder: Record<string, unknown> = { value: json };
-  revive({ holder, key: "value", refs, lender, late });
-  for (const settle of late) {
-    await settle();
+  revive({ holder, key: "value", refs, reader, late });
+  for (const apply of late) {
+    await apply();
   }
   return holder["value"];
 }
 
-interface Place {
+interface Member {
   readonly holder: object;
   readonly key: string | number;
   readonly refs: readonly StoredRef[];
-  readonly lender: MessageReader;
+  readonly reader: MessageReader;
   /** What takes a promise, innermost first. */
   readonly late: (() => Promise<void>)[];
 }
 
-/** Replaces the member at a place, and everything in it, by the value that it refers to. */
-function revive(place: Place): void {
-  const value: unknown = Reflect.get(place.holder, place.key);
+/** Replaces the member of a record or list, and everything in it, by the value that it refers to. */
+function revive(member: Member): void {
+  const value: unknown = Reflect.get(member.holder, member.key);
   if (typeof value !== "object" || value === null) {
     return;
   }
   if (MESSAGE in value || LIST in value) {
-    settle(place, refer(place, value));
+    setOnceMade(member, refer(member, value));
     return;
   }
   for (const key of Object.keys(value)) {
-    revive({ ...place, holder: value, key });
+    revive({ ...member, holder: value, key });
   }
   if (ESCAPED in value) {
     const entries = value[ESCAPED];
     // what is in it may be late itself, so it is put together when that has come
-    place.late.push(() => Promise.resolve(set(place, Object.fromEntries(entriesOf(entries)))));
+    member.late.push(() => Promise.resolve(set(member, Object.fromEntries(entriesOf(entries)))));
   } else if ("lc" in value) {
-    place.late.push(async () => set(place, await construct(value)));
+    member.late.push(async () => set(member, await construct(value)));
   }
 }
 
-function settle(place: Place, value: unknown): void {
-  set(place, value);
+function setOnceMade(member: Member, value: unknown): void {
+  set(member, value);
   if (value instanceof Promise) {
-    place.late.push(async () => set(place, await value));
+    member.late.push(async () => set(member, await value));
   }
 }
 
-function set(place: Place, value: unknown): void {
-  Reflect.set(place.holder, place.key, value);
+function set(member: Member, value: unknown): void {
+  Reflect.set(member.holder, member.key, value);
 }
 
-function refer({ refs, lender }: Place, value: object): unknown {
+function refer({ refs, reader }: Member, value: object): unknown {
   const index: unknown = Reflect.get(value, MESSAGE in value ? MESSAGE : LIST);
   const ref = at(refs, Number(index));
-  return typeof ref === "number" ? lender.message(ref) : lender.messages(...ref);
+  return typeof ref === "number" ? reader.message(ref) : reader.messages(...ref);
 }
 
 /** The closed set of records that JsonPlusSerializer revives. */

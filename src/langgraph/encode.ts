@@ -21,28 +21,28 @@ const INLINE_LENGTH = 120;
 const LIST_LENGTH = 8;
 
 /** A value to be kept. What it refers to goes into the write batch. */
-export function encodeValue(value: unknown, parcel: WriteBatchBuilder): ValueInput {
-  const sequence = Array.isArray(value) && value.length > 0 ? parcel.addSequence(value) : null;
-  return sequence === null ? encodeJson(value, parcel) : { kind: "sequence", sequence };
+export function encodeValue(value: unknown, builder: WriteBatchBuilder): ValueInput {
+  const sequence = Array.isArray(value) && value.length > 0 ? builder.addSequence(value) : null;
+  return sequence === null ? encodeJson(value, builder) : { kind: "sequence", sequence };
 }
 
 /** As `encodeValue`, for what is written once and soon gone: a short list is not worth a row. */
-export function encodeJson(value: unknown, parcel: WriteBatchBuilder): ValueInput {
+export function encodeJson(value: unknown, builder: WriteBatchBuilder): ValueInput {
   const refs: RefInput[] = [];
-  const json = stringify(value, replacer(refs, parcel));
+  const json = stringify(value, replacer(refs, builder));
   return json.length <= INLINE_LENGTH
     ? { kind: "inline", json, refs }
-    : { kind: "body", body: parcel.addText(json), refs };
+    : { kind: "body", body: builder.addText(json), refs };
 }
 
-function replacer(refs: RefInput[], parcel: WriteBatchBuilder): Replacer {
+function replacer(refs: RefInput[], builder: WriteBatchBuilder): Replacer {
   return function (this: unknown, key, value) {
     const raw = memberOf(this, key);
     if (BaseMessage.isInstance(raw)) {
-      return { [MESSAGE]: refs.push({ kind: "body", body: parcel.addMessage(raw) }) - 1 };
+      return { [MESSAGE]: refs.push({ kind: "body", body: builder.addMessage(raw) }) - 1 };
     }
     const sequence =
-      Array.isArray(raw) && raw.length >= LIST_LENGTH ? parcel.addSequence(raw) : null;
+      Array.isArray(raw) && raw.length >= LIST_LENGTH ? builder.addSequence(raw) : null;
     if (sequence !== null) {
       return { [LIST]: refs.push({ kind: "sequence", sequence }) - 1 };
     }

@@ -23,7 +23,7 @@ import { cloneJsonValue } from "./json-value.ts";
  * that what is written of it now and later is one message.
  */
 export function bodyText(message: BaseMessage): string {
-  settleId(message);
+  ensureId(message);
   const json = message.toJSON();
   if (json.type !== "constructor") {
     throw new TypeError("a message of a class that cannot be stored");
@@ -42,7 +42,7 @@ export function reviverOf(text: string): Revive {
   return reviveKnown(text) ?? (() => loadMessage(text));
 }
 
-function settleId(message: BaseMessage): void {
+function ensureId(message: BaseMessage): void {
   message.id ??= newId();
   if (message.lc_kwargs["id"] === undefined || message.lc_kwargs["id"] === null) {
     message.lc_kwargs["id"] = message.id;

@@ -25,21 +25,21 @@ export interface Fingerprint {
  * was, part by part; that is cheap, because nearly every part is the very same object.
  */
 export function messageHash(message: BaseMessage): string {
-  const print = readPrint(message);
-  if (print !== undefined && isUnchanged(message, print)) {
-    return print.hash;
+  const fingerprint = readFingerprint(message);
+  if (fingerprint !== undefined && isUnchanged(message, fingerprint)) {
+    return fingerprint.hash;
   }
   const hash = textHash(bodyText(message));
   const fresh = fingerprintOf(message, hash);
   if (fresh !== null) {
-    writePrint(message, fresh);
+    writeFingerprint(message, fresh);
   }
   return hash;
 }
 
 /** Remembers the fingerprint of a message that was just made of its body. */
-export function rememberFingerprint(message: BaseMessage, print: Fingerprint): void {
-  writePrint(message, print);
+export function rememberFingerprint(message: BaseMessage, fingerprint: Fingerprint): void {
+  writeFingerprint(message, fingerprint);
 }
 
 /** The fingerprint of a message whose body has the given hash; null if it cannot be compared. */
@@ -73,16 +73,16 @@ const COMMON: ReadonlySet<string> = new Set([
   "response_metadata",
 ]);
 
-function isUnchanged(message: BaseMessage, print: Fingerprint): boolean {
+function isUnchanged(message: BaseMessage, fingerprint: Fingerprint): boolean {
   return (
-    message.id === print.id &&
-    message.name === print.name &&
-    message.constructor === print.made &&
-    sameJsonValue(message.content, print.content) &&
-    sameJsonValue(message.additional_kwargs, print.additional_kwargs) &&
-    sameJsonValue(message.response_metadata, print.response_metadata) &&
-    countFields(message.lc_kwargs) === print.count &&
-    print.others.every(([key, value]) => sameJsonValue(fieldOf(message, key), value))
+    message.id === fingerprint.id &&
+    message.name === fingerprint.name &&
+    message.constructor === fingerprint.made &&
+    sameJsonValue(message.content, fingerprint.content) &&
+    sameJsonValue(message.additional_kwargs, fingerprint.additional_kwargs) &&
+    sameJsonValue(message.response_metadata, fingerprint.response_metadata) &&
+    countFields(message.lc_kwargs) === fingerprint.count &&
+    fingerprint.others.every(([key, value]) => sameJsonValue(fieldOf(message, key), value))
   );
 }
 
@@ -103,17 +103,17 @@ function fieldOf(message: BaseMessage, key: string): unknown {
  * The fingerprint is kept on the message itself: nobody sees it, and it is freed with the message.
  * A WeakMap would cost the garbage collector a visit to every message of a thread at every read.
  */
-const PRINT = Symbol("reprise.print");
+const FINGERPRINT = Symbol("reprise.fingerprint");
 
-function readPrint(
-  message: BaseMessage & { readonly [PRINT]?: Fingerprint },
+function readFingerprint(
+  message: BaseMessage & { readonly [FINGERPRINT]?: Fingerprint },
 ): Fingerprint | undefined {
-  return message[PRINT];
+  return message[FINGERPRINT];
 }
 
-function writePrint(message: BaseMessage, print: Fingerprint): void {
-  Reflect.defineProperty(message, PRINT, {
-    value: print,
+function writeFingerprint(message: BaseMessage, fingerprint: Fingerprint): void {
+  Reflect.defineProperty(message, FINGERPRINT, {
+    value: fingerprint,
     enumerable: false,
     writable: true,
     configurable: true,

@@ -10,8 +10,8 @@ import type { ThreadKey } from "./thread-key.ts";
 import type { ThreadCache } from "./thread-cache.ts";
 
 /** The session whose mirror follows a checkpoint; null for subgraphs and threads of no session. */
-export function mirroredSession(place: ThreadKey): string | null {
-  return place.ns === "" ? (parseThreadId(place.thread_id)?.sessionId ?? null) : null;
+export function mirroredSession(key: ThreadKey): string | null {
+  return key.ns === "" ? (parseThreadId(key.thread_id)?.sessionId ?? null) : null;
 }
 
 export interface MirrorParts {

@@ -17,7 +17,7 @@ import { chainAt, headKey, keepHead, type ThreadCache } from "./thread-cache.ts"
 
 /** What LangGraph hands to `put`. */
 export interface Put {
-  readonly place: ThreadKey;
+  readonly key: ThreadKey;
   readonly parent_id: string | null;
   readonly checkpoint: Checkpoint;
   readonly metadata: CheckpointMetadata;
@@ -30,42 +30,41 @@ export interface Put {
 export interface PutDraft {
   readonly input: Omit<PutCheckpoint, "fence">;
   /** Takes note of what was stored, once it is committed. */
-  learn(placed: StoredIds): void;
+  learn(stored: StoredIds): void;
 }
 
 /** A checkpoint split into plain data for the store, given what the thread is known to have. */
 export function draftPut(put: Put, cache: ThreadCache): PutDraft {
-  const { place, parent_id, checkpoint } = put;
-  const parcel = createWriteBatch(cache);
-  const { channels, untouched } = channelsOf(put, parcel);
+  const { key, parent_id, checkpoint } = put;
+  const builder = createWriteBatch(cache);
+  const { channels, untouched } = channelsOf(put, builder);
   const messages = channels.find(({ name }) => name === MESSAGES);
-  const parent =
-    parent_id === null ? null : (cache.heads.get(headKey(place.ns, parent_id)) ?? null);
+  const parent = parent_id === null ? null : (cache.heads.get(headKey(key.ns, parent_id)) ?? null);
   const { shape, numbers } = splitTemplate({ versions: checkpoint, untouched });
   return {
     input: {
-      ...place,
+      ...key,
       checkpoint_id: checkpoint.id,
       parent_id,
       ts: checkpoint.ts,
-      shape: parcel.addText(shape),
+      shape: builder.addText(shape),
       versions: numbers,
-      metadata: encodeJson(put.metadata, parcel),
+      metadata: encodeJson(put.metadata, builder),
       channels,
-      chain: chainOfPut({ messages, parent, parcel, cache }),
-      parcel: parcel.parcel,
-      mirror: mirrorFor({ put, messages, parent, parcel, cache }),
+      chain: chainOfPut({ messages, parent, builder, cache }),
+      batch: builder.batch,
+      mirror: mirrorFor({ put, messages, parent, builder, cache }),
     },
-    learn: (placed) => {
-      parcel.learn(placed);
-      keepHead(cache, headKey(place.ns, checkpoint.id), headOf({ messages, placed, parent }));
+    learn: (stored) => {
+      builder.learn(stored);
+      keepHead(cache, headKey(key.ns, checkpoint.id), headOf({ messages, stored, parent }));
     },
   };
 }
 
 function channelsOf(
   put: Put,
-  parcel: WriteBatchBuilder,
+  builder: WriteBatchBuilder,
 ): { channels: ChannelInput[]; untouched: Record<string, unknown> } {
   const { checkpoint, newVersions, parent_id } = put;
   // updateState applies what finished tasks wrote without raising the versions of their channels
@@ -80,7 +79,7 @@ function channelsOf(
       channels.push(...(parent_id === null ? [] : [{ name, inherited: true } as const]));
       continue;
     }
-    const value = encodeValue(given, parcel);
+    const value = encodeValue(given, builder);
     if (!isVersioned && value.kind === "inline" && value.refs.length === 0) {
       untouched[name] = JSON.parse(value.json);
     } else {
@@ -94,18 +93,18 @@ function mirrorFor(parts: {
   put: Put;
   messages: ChannelInput | undefined;
   parent: ListVersion | null;
-  parcel: WriteBatchBuilder;
+  builder: WriteBatchBuilder;
   cache: ThreadCache;
 }): PutCheckpoint["mirror"] {
-  const { put, messages, parent, parcel, cache } = parts;
-  const session_id = mirroredSession(put.place);
+  const { put, messages, parent, builder, cache } = parts;
+  const session_id = mirroredSession(put.key);
   const sequence = sequenceOf(messages);
   return session_id === null || sequence === null
     ? null
     : mirrorRows({
         session_id,
         messages: put.checkpoint.channel_values[MESSAGES] as BaseMessage[],
-        sequence: parcel.sequenceAt(sequence),
+        sequence: builder.sequenceAt(sequence),
         parent,
         cache,
       });
@@ -115,22 +114,22 @@ function mirrorFor(parts: {
 function chainOfPut(parts: {
   messages: ChannelInput | undefined;
   parent: ListVersion | null;
-  parcel: WriteBatchBuilder;
+  builder: WriteBatchBuilder;
   cache: ThreadCache;
 }): MessageChain {
-  const { messages, parent, parcel, cache } = parts;
+  const { messages, parent, builder, cache } = parts;
   if (messages !== undefined && "inherited" in messages) {
     return chainAt(cache, parent);
   }
-  const place = sequenceOf(messages);
-  if (place === null) {
+  const index = sequenceOf(messages);
+  if (index === null) {
     return chainAt(cache, null);
   }
-  const sequence = parcel.sequenceAt(place);
+  const sequence = builder.sequenceAt(index);
   const { length } = sequence.messages;
-  let { hash, length: index } = chainAt(cache, sequence.known);
-  for (; index < length; index += 1) {
-    hash = chained(hash, sequence.hashAt(index));
+  let { hash, length: at } = chainAt(cache, sequence.known);
+  for (; at < length; at += 1) {
+    hash = chained(hash, sequence.hashAt(at));
   }
   return { length, hash };
 }
@@ -138,15 +137,15 @@ function chainOfPut(parts: {
 /** The list version that the checkpoint's messages are then. */
 function headOf(parts: {
   messages: ChannelInput | undefined;
-  placed: StoredIds;
+  stored: StoredIds;
   parent: ListVersion | null;
 }): ListVersion | null {
-  const { messages, placed, parent } = parts;
+  const { messages, stored, parent } = parts;
   if (messages !== undefined && "inherited" in messages) {
     return parent;
   }
   const sequence = sequenceOf(messages);
-  return sequence === null ? null : (placed.sequences[sequence] ?? null);
+  return sequence === null ? null : (stored.sequences[sequence] ?? null);
 }
 
 function sequenceOf(channel: ChannelInput | undefined): number | null {

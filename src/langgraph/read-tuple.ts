@@ -79,20 +79,20 @@ function known<T>(value: T | undefined): T {
 /** A checkpoint as LangGraph reads it. `firstVersion` is what a channel starts with. */
 export async function tupleOf(
   read: CheckpointRead,
-  lender: MessageReader,
+  reader: MessageReader,
   firstVersion: number,
 ): Promise<CheckpointTuple> {
   const { versions, untouched } = joinTemplate({ shape: read.shape, numbers: read.versions });
   const channel_values: Record<string, unknown> = {};
   for (const [name, json] of Object.entries(untouched)) {
-    channel_values[name] = await decodeValue([json], lender);
+    channel_values[name] = await decodeValue([json], reader);
   }
   for (const [name, value] of Object.entries(read.channels)) {
-    channel_values[name] = await decodeValue(value, lender);
+    channel_values[name] = await decodeValue(value, reader);
   }
   const checkpoint = { ...versions, id: read.checkpoint_id, ts: read.ts, channel_values };
   if (versions.v < 4 && read.parent_id !== null) {
-    const sends = await pendingWrites(read.parent_writes, lender);
+    const sends = await pendingWrites(read.parent_writes, reader);
     channel_values[TASKS] = sends
       .filter(([, channel]) => channel === TASKS)
       .map(([, , value]) => value);
@@ -105,20 +105,20 @@ export async function tupleOf(
   return {
     config: configOf(read, read.checkpoint_id),
     checkpoint,
-    metadata: (await decodeValue(read.metadata, lender)) as CheckpointMetadata,
+    metadata: (await decodeValue(read.metadata, reader)) as CheckpointMetadata,
     ...(read.parent_id === null ? {} : { parentConfig: configOf(read, read.parent_id) }),
-    pendingWrites: await pendingWrites(read.writes, lender),
+    pendingWrites: await pendingWrites(read.writes, reader),
   };
 }
 
 async function pendingWrites(
   tasks: readonly TaskWrites[],
-  lender: MessageReader,
+  reader: MessageReader,
 ): Promise<CheckpointPendingWrite[]> {
   const pending: CheckpointPendingWrite[] = [];
   for (const { task_id, writes } of tasks) {
     for (const [, channel, value] of writes) {
-      pending.push([task_id, channel, await decodeValue(value, lender)]);
+      pending.push([task_id, channel, await decodeValue(value, reader)]);
     }
   }
   return pending;

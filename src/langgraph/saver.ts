@@ -86,31 +86,31 @@ class CheckpointSaver extends BaseCheckpointSaver implements SessionSaver {
   }
 
   override async getTuple(config: RunnableConfig): Promise<CheckpointTuple | undefined> {
-    const place = threadKeyOf(config);
-    if (place === null) {
+    const key = threadKeyOf(config);
+    if (key === null) {
       return undefined;
     }
     const checkpoint_id = getCheckpointId(config) || undefined;
-    const isLatest = checkpoint_id === undefined && place.ns === "";
-    const known = isLatest && this.#latest?.thread_id === place.thread_id ? this.#latest : null;
-    const tuple = known?.tuple ?? (await this.#readOne(place, checkpoint_id, this.#shared));
+    const isLatest = checkpoint_id === undefined && key.ns === "";
+    const known = isLatest && this.#latest?.thread_id === key.thread_id ? this.#latest : null;
+    const tuple = known?.tuple ?? (await this.#readOne(key, checkpoint_id, this.#shared));
     return tuple();
   }
 
   async #readOne(
-    place: ThreadKey,
+    key: ThreadKey,
     checkpoint_id: string | undefined,
     shared: boolean,
   ): Promise<LatestRead["tuple"]> {
-    const cache = this.#caches.of(place.thread_id);
-    const latest = checkpoint_id === undefined && place.ns === "";
-    const wanted = { ...place, checkpoint_id, latest, limit: 1 };
-    const { page, lender } = await this.#read(wanted, cache, shared);
+    const cache = this.#caches.of(key.thread_id);
+    const latest = checkpoint_id === undefined && key.ns === "";
+    const wanted = { ...key, checkpoint_id, latest, limit: 1 };
+    const { page, reader } = await this.#read(wanted, cache, shared);
     const [read] = page.checkpoints;
     return () =>
       read === undefined
         ? Promise.resolve(undefined)
-        : refusingDamage(() => tupleOf(read, lender, this.getNextVersion(undefined)));
+        : refusingDamage(() => tupleOf(read, reader, this.getNextVersion(undefined)));
   }
 
   override async *list(
@@ -124,13 +124,13 @@ class CheckpointSaver extends BaseCheckpointSaver implements SessionSaver {
     while (left > 0) {
       const cache =
         wanted.thread_id === undefined ? createThreadCache() : this.#caches.of(wanted.thread_id);
-      const { page, lender } = await this.#read(
+      const { page, reader } = await this.#read(
         { ...wanted, ...(before_row === undefined ? {} : { before_row }), limit: PAGE },
         cache,
       );
       for (const read of page.checkpoints) {
         const tuple = await refusingDamage(() =>
-          tupleOf(read, lender, this.getNextVersion(undefined)),
+          tupleOf(read, reader, this.getNextVersion(undefined)),
         );
         if (matches(tuple.metadata, filter)) {
           yield tuple;
@@ -153,20 +153,20 @@ class CheckpointSaver extends BaseCheckpointSaver implements SessionSaver {
     metadata: CheckpointMetadata,
     newVersions: ChannelVersions,
   ): Promise<RunnableConfig> {
-    const place = requireThreadKey(config);
+    const key = requireThreadKey(config);
     const parent_id = textOf(config, "checkpoint_id");
     const fence = this.#fence();
-    await this.#writeKnowing(place, parent_id, async (cache, whole) => {
-      const put = { place, parent_id, checkpoint, metadata, newVersions, whole };
+    await this.#writeKnowing(key, parent_id, async (cache, whole) => {
+      const put = { key, parent_id, checkpoint, metadata, newVersions, whole };
       const draft = draftPut(put, cache);
-      const placed = await this.#write(putCheckpoint, { ...draft.input, fence }, place);
-      if (placed !== "stale") {
-        draft.learn(placed);
-        this.#onStored?.(placed.messages);
+      const stored = await this.#write(putCheckpoint, { ...draft.input, fence }, key);
+      if (stored !== "stale") {
+        draft.learn(stored);
+        this.#onStored?.(stored.messages);
       }
-      return placed;
+      return stored;
     });
-    return configOf(place, checkpoint.id);
+    return configOf(key, checkpoint.id);
   }
 
   override async putWrites(
@@ -174,7 +174,7 @@ class CheckpointSaver extends BaseCheckpointSaver implements SessionSaver {
     writes: PendingWrite[],
     taskId: string,
   ): Promise<void> {
-    const place = requireThreadKey(config);
+    const key = requireThreadKey(config);
     const checkpoint_id = textOf(config, "checkpoint_id");
     if (checkpoint_id === null) {
       throw new RepriseError(
@@ -184,30 +184,30 @@ class CheckpointSaver extends BaseCheckpointSaver implements SessionSaver {
     }
     const fence = this.#fence();
     // a task may send the whole history on: its list is worth knowing
-    const isKnown = this.#caches.of(place.thread_id).lists.size > 0;
-    await this.#writeKnowing(place, isKnown ? null : checkpoint_id, async (cache) => {
-      const parcel = createWriteBatch(cache);
+    const isKnown = this.#caches.of(key.thread_id).lists.size > 0;
+    await this.#writeKnowing(key, isKnown ? null : checkpoint_id, async (cache) => {
+      const builder = createWriteBatch(cache);
       const inputs = writes.map(([channel, value], index) => ({
         index: WRITES_IDX_MAP[channel] ?? index,
         channel,
-        value: encodeJson(value, parcel),
+        value: encodeJson(value, builder),
       }));
-      const placed = await this.#write(
+      const stored = await this.#write(
         putWrites,
         {
-          ...place,
+          ...key,
           checkpoint_id,
           task_id: taskId,
           writes: inputs,
-          parcel: parcel.parcel,
+          batch: builder.batch,
           fence,
         },
-        place,
+        key,
       );
-      if (placed !== "stale") {
-        parcel.learn(placed);
+      if (stored !== "stale") {
+        builder.learn(stored);
       }
-      return placed;
+      return stored;
     });
   }
 
@@ -218,8 +218,8 @@ class CheckpointSaver extends BaseCheckpointSaver implements SessionSaver {
     this.#caches.forget(threadId);
   }
 
-  forgetFolded(threadId: string, folded: PrunedIds): void {
-    forgetPruned(this.#caches.of(threadId), folded);
+  forgetPruned(threadId: string, pruned: PrunedIds): void {
+    forgetPruned(this.#caches.of(threadId), pruned);
   }
 
   /**
@@ -227,20 +227,20 @@ class CheckpointSaver extends BaseCheckpointSaver implements SessionSaver {
    * database has moved on since, everything known is forgotten and the write made once more, whole.
    */
   async #writeKnowing(
-    place: ThreadKey,
+    key: ThreadKey,
     parentId: string | null,
     attempt: (cache: ThreadCache, whole: boolean) => Promise<StoredIds | "stale">,
   ): Promise<void> {
     this.#latest = undefined;
     for (const whole of [false, true]) {
-      const cache = this.#caches.of(place.thread_id);
-      if (parentId !== null && !knowsHead(cache, headKey(place.ns, parentId))) {
-        await this.#read({ ...place, checkpoint_id: parentId, limit: 1 }, cache);
+      const cache = this.#caches.of(key.thread_id);
+      if (parentId !== null && !knowsHead(cache, headKey(key.ns, parentId))) {
+        await this.#read({ ...key, checkpoint_id: parentId, limit: 1 }, cache);
       }
       if ((await attempt(cache, whole)) !== "stale") {
         return;
       }
-      this.#caches.forget(place.thread_id);
+      this.#caches.forget(key.thread_id);
     }
     throw new RepriseError(
       "internal",
@@ -252,12 +252,12 @@ class CheckpointSaver extends BaseCheckpointSaver implements SessionSaver {
   async #write<Input, Output>(
     operation: Operation<Input, Output>,
     input: Input,
-    place: ThreadKey,
+    key: ThreadKey,
   ): Promise<Output> {
     try {
       return await this.#run(operation, input);
     } catch (error) {
-      this.#caches.forget(place.thread_id);
+      this.#caches.forget(key.thread_id);
       throw error;
     }
   }
@@ -267,7 +267,7 @@ class CheckpointSaver extends BaseCheckpointSaver implements SessionSaver {
     const have = new Map([...lists].map(([list, { items }]) => [list, items.length]));
     return refusingDamage(async () => {
       const page = await this.#store.read(readCheckpoints, { ...input, have });
-      return { page, lender: rememberPage({ page, cache, lists, shared }) };
+      return { page, reader: rememberPage({ page, cache, lists, shared }) };
     });
   }
 }
@@ -275,12 +275,12 @@ class CheckpointSaver extends BaseCheckpointSaver implements SessionSaver {
 function listInput(config: RunnableConfig, before: RunnableConfig | undefined) {
   const ns: unknown = config.configurable?.["checkpoint_ns"];
   const checkpoint_id = before === undefined ? null : textOf(before, "checkpoint_id");
-  const place = before === undefined ? null : threadKeyOf(before);
+  const key = before === undefined ? null : threadKeyOf(before);
   return {
     thread_id: textOf(config, "thread_id") ?? undefined,
     ns: typeof ns === "string" ? ns : undefined,
     checkpoint_id: textOf(config, "checkpoint_id") ?? undefined,
-    ...(checkpoint_id === null ? {} : { before: { ...place, checkpoint_id } }),
+    ...(checkpoint_id === null ? {} : { before: { ...key, checkpoint_id } }),
   };
 }
 

@@ -40,5 +40,5 @@ export interface SessionSaver extends BaseCheckpointSaver {
   /** The latest checkpoint of a thread, as a saver of `holding` reads it. */
   readLatest(threadId: string): Promise<LatestRead>;
   /** Called with what was pruned, so that the cache does not take it for stored. */
-  forgetFolded(threadId: string, folded: PrunedIds): void;
+  forgetPruned(threadId: string, pruned: PrunedIds): void;
 }

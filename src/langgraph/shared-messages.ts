@@ -19,39 +19,39 @@ export function copyMessage(body: KnownBody): Made {
   if (message instanceof Promise) {
     return message;
   }
-  body.print ??= fingerprintOf(message, body.hash);
-  if (body.print !== null) {
-    rememberFingerprint(message, body.print);
+  body.fingerprint ??= fingerprintOf(message, body.hash);
+  if (body.fingerprint !== null) {
+    rememberFingerprint(message, body.fingerprint);
   }
   return message;
 }
 
 /** The message that all exchanges share: frozen, so that it stays what is stored. */
 export function sharedMessage(cache: ThreadCache, body: KnownBody): Made {
-  if (body.lent !== null) {
-    return body.lent;
+  if (body.shared !== null) {
+    return body.shared;
   }
   const message = copyMessage(body);
-  if (message instanceof Promise || body.print === null || message.id === undefined) {
+  if (message instanceof Promise || body.fingerprint === null || message.id === undefined) {
     return message;
   }
   freeze(message);
-  body.lent = message;
+  body.shared = message;
   cache.weight += weightOf(body) - body.text.length;
   return message;
 }
 
 /** The first messages of a list as they are shared; only the array belongs to the reader. */
 export function sharedMessages(cache: ThreadCache, list: KnownList, length: number): Arriving {
-  for (const body of list.items.slice(list.lent.length, length)) {
+  for (const body of list.items.slice(list.shared.length, length)) {
     void sharedMessage(cache, body);
-    if (body.lent?.id === undefined) {
+    if (body.shared?.id === undefined) {
       return arrived(list.items.slice(0, length).map((each) => sharedMessage(cache, each)));
     }
-    list.lent.push(body.lent);
-    list.ids.add(body.lent.id);
+    list.shared.push(body.shared);
+    list.ids.add(body.shared.id);
   }
-  const messages = list.lent.slice(0, length);
+  const messages = list.shared.slice(0, length);
   noteIds(messages, list.ids);
   return messages;
 }

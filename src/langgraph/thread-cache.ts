@@ -14,9 +14,9 @@ export interface KnownBody {
   readonly text: string;
   /** Read when the first message is made of it. */
   revive: Revive | null;
-  print: Fingerprint | null;
+  fingerprint: Fingerprint | null;
   /** The frozen message that every exchange gets of it; null before the first asked. */
-  lent: BaseMessage | null;
+  shared: BaseMessage | null;
 }
 
 /** What is known of a list: items from the first one on. */
@@ -26,7 +26,7 @@ export interface KnownList {
    * Frozen messages of the first items, so that a list of messages is compared with this one by
    * identity. It ends in front of a message that cannot be frozen and is made anew for each reader.
    */
-  readonly lent: BaseMessage[];
+  readonly shared: BaseMessage[];
   /** Ids of the shared messages. */
   readonly ids: Set<string>;
   /** The hashes of the first items chained, as far as somebody asked. */
@@ -76,8 +76,8 @@ export function keepBody(cache: ThreadCache, row: BodyRow): KnownBody {
     hash: row.hash,
     text: row.body,
     revive: null,
-    print: null,
-    lent: null,
+    fingerprint: null,
+    shared: null,
   };
   cache.bodies.set(row.id, body);
   cache.ids.set(row.hash, row.id);
@@ -86,8 +86,8 @@ export function keepBody(cache: ThreadCache, row: BodyRow): KnownBody {
 }
 
 /** UTF-16 units that a body takes: its text, and about as much once more for a shared message. */
-export function weightOf({ text, lent }: KnownBody): number {
-  return lent === null ? text.length : 2 * text.length;
+export function weightOf({ text, shared }: KnownBody): number {
+  return shared === null ? text.length : 2 * text.length;
 }
 
 /** The reviver of a body, made at its first use. */
@@ -126,7 +126,7 @@ export function extendList(parts: {
   }
   const items = [...(known?.items.slice(0, length) ?? []), ...added];
   const chain = known?.chain.slice(0, length) ?? [];
-  const all: KnownList = { items, lent: [], ids: new Set(), chain };
+  const all: KnownList = { items, shared: [], ids: new Set(), chain };
   keepList(cache, stored.list, all);
   return all;
 }
@@ -160,14 +160,14 @@ export function knowsHead(cache: ThreadCache, key: string): boolean {
 }
 
 /** What pruning removed is not there any more. */
-export function forgetPruned(cache: ThreadCache, folded: PrunedIds): void {
-  for (const { ns, checkpoint_id } of folded.checkpoints) {
+export function forgetPruned(cache: ThreadCache, pruned: PrunedIds): void {
+  for (const { ns, checkpoint_id } of pruned.checkpoints) {
     cache.heads.delete(headKey(ns, checkpoint_id));
   }
-  for (const list of folded.lists) {
+  for (const list of pruned.lists) {
     cache.lists.delete(list);
   }
-  for (const id of folded.bodies) {
+  for (const id of pruned.bodies) {
     const body = cache.bodies.get(id);
     if (body !== undefined) {
       cache.bodies.delete(id);
@@ -203,7 +203,7 @@ export function createThreadCaches(): ThreadCaches {
       const cache = caches.get(threadId) ?? createThreadCache();
       caches.delete(threadId);
       caches.set(threadId, cache);
-      makeRoom(caches);
+      evictOldest(caches);
       return cache;
     },
     forget: (threadId) => {
@@ -212,7 +212,7 @@ export function createThreadCaches(): ThreadCaches {
   };
 }
 
-function makeRoom(caches: Map<string, ThreadCache>): void {
+function evictOldest(caches: Map<string, ThreadCache>): void {
   let weight = 0;
   for (const cache of caches.values()) {
     weight += cache.weight;

@@ -14,16 +14,16 @@ export function threadKeyOf(config: RunnableConfig): ThreadKey | null {
   return thread_id === null ? null : { thread_id, ns: textOf(config, "checkpoint_ns") ?? "" };
 }
 
-/** As `placeOf`. Error codes: `internal` if the config names no thread. */
+/** As `threadKeyOf`. Error codes: `internal` if the config names no thread. */
 export function requireThreadKey(config: RunnableConfig): ThreadKey {
-  const place = threadKeyOf(config);
-  if (place === null) {
+  const key = threadKeyOf(config);
+  if (key === null) {
     throw new RepriseError(
       "internal",
       "A checkpoint can only be stored in a thread; give the agent a thread_id in its config.",
     );
   }
-  return place;
+  return key;
 }
 
 /** A text of the config's `configurable`; null if it is missing or empty. */
@@ -33,11 +33,11 @@ export function textOf(config: RunnableConfig, key: string): string | null {
 }
 
 /** The config that names a checkpoint. */
-export function configOf(place: ThreadKey, checkpointId: string): RunnableConfig {
+export function configOf(key: ThreadKey, checkpointId: string): RunnableConfig {
   return {
     configurable: {
-      thread_id: place.thread_id,
-      checkpoint_ns: place.ns,
+      thread_id: key.thread_id,
+      checkpoint_ns: key.ns,
       checkpoint_id: checkpointId,
     },
   };

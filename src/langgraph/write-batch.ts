@@ -15,22 +15,22 @@ import { extendList, keepBody, type ThreadCache } from "./thread-cache.ts";
 
 /** Collects what the values of one write refer to, each body and each sequence once. */
 export interface WriteBatchBuilder {
-  /** Place of the message's body. */
+  /** Index of the message's body. */
   addMessage(message: BaseMessage): number;
-  /** Place of a text that is to be kept once. */
+  /** Index of a text that is to be kept once. */
   addText(text: string): number;
   /** Index of a sequence of messages; null if one of the values is none. */
   addSequence(values: readonly unknown[]): number | null;
   /** A sequence as it was added. */
-  sequenceAt(place: number): AddedSequence;
-  readonly parcel: WriteBatch;
+  sequenceAt(index: number): AddedSequence;
+  readonly batch: WriteBatch;
   /** Takes note of what the committed write stored. */
-  learn(placed: StoredIds): void;
+  learn(stored: StoredIds): void;
 }
 
 export interface AddedSequence {
   readonly messages: readonly BaseMessage[];
-  /** Hash of the message at a place. */
+  /** Hash of the message at an index. */
   readonly hashAt: (index: number) => string;
   /** How far it goes along with a list that is known to be stored. */
   readonly known: ListVersion | null;
@@ -38,34 +38,34 @@ export interface AddedSequence {
 
 export function createWriteBatch(cache: ThreadCache): WriteBatchBuilder {
   const bodies: BodyInput[] = [];
-  const places = new Map<string, number>();
+  const indexes = new Map<string, number>();
   const sequences: SequenceInput[] = [];
   const added: AddedSequence[] = [];
 
   const addBody = (hash: string, text: () => string): number => {
-    const place = places.get(hash);
-    if (place !== undefined) {
-      return place;
+    const index = indexes.get(hash);
+    if (index !== undefined) {
+      return index;
     }
-    places.set(hash, bodies.length);
+    indexes.set(hash, bodies.length);
     return bodies.push({ hash, text: cache.ids.has(hash) ? null : text() }) - 1;
   };
   const addMessage = (message: BaseMessage): number =>
     addBody(messageHash(message), () => bodyText(message));
 
   return {
-    parcel: { bodies, sequences },
+    batch: { bodies, sequences },
     addMessage,
     addText: (text) => addBody(textHash(text), () => text),
     addSequence: (values) => {
-      const lent = lentLengths(cache, values);
-      const from = Math.max(0, ...lent.values());
+      const shared = sharedLengths(cache, values);
+      const from = Math.max(0, ...shared.values());
       if (!onlyMessages(values, from)) {
         return null;
       }
       const messages = values;
       const hashAt = hashesOf(messages);
-      const known = longestKnown(cache, { messages, hashAt, lent });
+      const known = longestKnown(cache, { messages, hashAt, shared });
       const sequence: AddedSequence = { messages, hashAt, known };
       const same = added.findIndex((other) => sameSequence(sequence, other));
       if (same !== -1) {
@@ -75,11 +75,11 @@ export function createWriteBatch(cache: ThreadCache): WriteBatchBuilder {
       added.push(sequence);
       return sequences.push({ known, rest }) - 1;
     },
-    sequenceAt: (place) => at(added, place),
-    learn: (placed) => {
-      learnBodies(cache, bodies, placed);
+    sequenceAt: (index) => at(added, index),
+    learn: (stored) => {
+      learnBodies(cache, bodies, stored);
       for (const [index, sequence] of sequences.entries()) {
-        learnSequence({ cache, bodies, sequence, stored: placed.sequences[index] });
+        learnSequence({ cache, bodies, sequence, stored: stored.sequences[index] });
       }
     },
   };
@@ -106,12 +106,12 @@ function hashesOf(messages: readonly BaseMessage[]): (index: number) => string {
 }
 
 /** How many of the first values are shared messages of each list: frozen, they need no hash. */
-function lentLengths(cache: ThreadCache, values: readonly unknown[]): Map<number, number> {
+function sharedLengths(cache: ThreadCache, values: readonly unknown[]): Map<number, number> {
   const lengths = new Map<number, number>();
-  for (const [list, { lent }] of cache.lists) {
-    const end = Math.min(values.length, lent.length);
+  for (const [list, { shared }] of cache.lists) {
+    const end = Math.min(values.length, shared.length);
     let length = 0;
-    while (length < end && lent[length] === values[length]) {
+    while (length < end && shared[length] === values[length]) {
       length += 1;
     }
     lengths.set(list, length);
@@ -122,13 +122,13 @@ function lentLengths(cache: ThreadCache, values: readonly unknown[]): Map<number
 /** The stored list that goes along with the sequence furthest. */
 function longestKnown(
   cache: ThreadCache,
-  sequence: Omit<AddedSequence, "known"> & { readonly lent: ReadonlyMap<number, number> },
+  sequence: Omit<AddedSequence, "known"> & { readonly shared: ReadonlyMap<number, number> },
 ): ListVersion | null {
-  const { messages, hashAt, lent } = sequence;
+  const { messages, hashAt, shared } = sequence;
   let best: ListVersion | null = null;
   for (const [list, { items }] of cache.lists) {
     const end = Math.min(messages.length, items.length);
-    let length = lent.get(list) ?? 0;
+    let length = shared.get(list) ?? 0;
     while (length < end && items[length]?.hash === hashAt(length)) {
       length += 1;
     }
@@ -157,9 +157,9 @@ function sameSequence(some: AddedSequence, other: AddedSequence): boolean {
   return true;
 }
 
-function learnBodies(cache: ThreadCache, bodies: readonly BodyInput[], placed: StoredIds): void {
+function learnBodies(cache: ThreadCache, bodies: readonly BodyInput[], stored: StoredIds): void {
   for (const [index, { hash, text }] of bodies.entries()) {
-    const id = placed.bodies[index];
+    const id = stored.bodies[index];
     if (id !== undefined && text !== null) {
       keepBody(cache, { id, hash, body: text });
     }
@@ -175,8 +175,8 @@ function learnSequence(input: {
   const { cache, bodies, sequence, stored } = input;
   const { known: version } = sequence;
   const known = version === null ? null : cache.lists.get(version.list);
-  const added = sequence.rest.flatMap((place) => {
-    const id = cache.ids.get(bodies[place]?.hash ?? "");
+  const added = sequence.rest.flatMap((index) => {
+    const id = cache.ids.get(bodies[index]?.hash ?? "");
     return id === undefined ? [] : (cache.bodies.get(id) ?? []);
   });
   if (

@@ -24,7 +24,7 @@ export interface PutWrites {
   readonly checkpoint_id: string;
   readonly task_id: string;
   readonly writes: readonly WriteInput[];
-  readonly parcel: WriteBatch;
+  readonly batch: WriteBatch;
   readonly fence: Fence | null;
 }
 
@@ -35,8 +35,8 @@ export interface PutWrites {
  * Answers as `putCheckpoint`. Error codes: as `holdFence`.
  */
 export const putWrites: Operation<PutWrites, StoredIds | "stale"> = async (tx, input) => {
-  const { thread_id, fence, parcel } = input;
-  const held = await holdThread(tx, { thread_id, fence, hashes: hashesIn(parcel) });
+  const { thread_id, fence, batch } = input;
+  const held = await holdThread(tx, { thread_id, fence, hashes: hashesIn(batch) });
   const placed = await keepBatch(tx, { ...input, held });
   if (placed === "stale") {
     return placed;

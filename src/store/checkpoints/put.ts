@@ -44,7 +44,7 @@ export interface PutCheckpoint {
   readonly channels: readonly ChannelInput[];
   /** The messages that it has then. */
   readonly chain: MessageChain;
-  readonly parcel: WriteBatch;
+  readonly batch: WriteBatch;
   readonly mirror: CheckpointMirror | null;
   readonly fence: Fence | null;
 }
@@ -62,7 +62,7 @@ export const putCheckpoint: Operation<PutCheckpoint, StoredCheckpoint | "stale">
   tx,
   input,
 ) => {
-  const held = await holdThread(tx, { ...input, hashes: hashesIn(input.parcel) });
+  const held = await holdThread(tx, { ...input, hashes: hashesIn(input.batch) });
   const { parent_channels: channels } = held;
   const parent = channels === null ? null : (JSON.parse(channels) as Channels);
   if (!hasInherited(parent, input) || !standsAt(parent, input.mirror)) {
@@ -160,11 +160,11 @@ function standsAt(parent: Channels | null, mirror: CheckpointMirror | null): boo
   return list === mirror.parent?.list && length === mirror.parent.length;
 }
 
-interface KeepParcel {
+interface KeepBatch {
   readonly thread_id: string;
   /** With the bodies of `hashesIn`. */
   readonly held: HeldThread;
-  readonly parcel: WriteBatch;
+  readonly batch: WriteBatch;
 }
 
 /** What `holdThread` is to look for; nothing if it is too much for one statement. */
@@ -175,9 +175,9 @@ export function hashesIn({ bodies }: WriteBatch): readonly string[] {
 /** Stores what the values of a write refer to; `stale` before anything is changed. */
 export async function keepBatch(
   tx: Tx,
-  { thread_id, held, parcel }: KeepParcel,
+  { thread_id, held, batch }: KeepBatch,
 ): Promise<StoredIds | "stale"> {
-  const { bodies, sequences } = parcel;
+  const { bodies, sequences } = batch;
   const { id: known } = held;
   const isMany = bodies.length > BATCH && known !== null;
   const found = isMany ? await idsOf(tx, { thread: known, bodies }) : held.bodies;

@@ -75,7 +75,7 @@ it("[LONG-1] reads as MemorySaver's latest after any exchanges, edits and prunin
               thread_id: "thread",
               fence: null,
             });
-            opened.saver.forgetFolded("thread", folded);
+            opened.saver.forgetPruned("thread", folded);
           }
           const [ours, theirs] = [await saver.getTuple(config), await memory.getTuple(config)];
           expect(plain(ours?.checkpoint.channel_values)).toEqual(
@@ -95,7 +95,7 @@ it("[LONG-1] [LONG-12] prunes sub-graphs, their writes and long values, in const
   const sizes = [];
   for (let index = 0; index < 8; index += 1) {
     await busyGraph(opened.saver).invoke(ask(`q${index}`), config);
-    opened.saver.forgetFolded(
+    opened.saver.forgetPruned(
       "thread",
       await opened.store.write(pruneThread, { thread_id: "thread", fence: null }),
     );
@@ -122,7 +122,7 @@ it("[LONG-1] keeps the checkpoint that a branch begins from", async () => {
   const fork = await busyGraph(saver).updateState(inner.config, ask("fork"), "answer");
   await busyGraph(saver).invoke(ask("q2"), config);
   const folded = await store.write(pruneThread, { thread_id: "thread", fence: null });
-  saver.forgetFolded("thread", folded);
+  saver.forgetPruned("thread", folded);
   const kept = await store.read(readKept, null);
   expect(kept.dangling).toEqual([]);
   // the fork is the latest's own past; the branch that it left stays whole
