@@ -8,21 +8,23 @@ import { comparedPath, pathFault } from "./plan-warnings.ts";
 interface PlanReading {
   readonly schema: CompiledSchema;
   readonly known: KnownNames;
-  /** Values, at most. */
-  readonly most: number;
+  readonly maxValues: number;
 }
 
 /**
  * Reads a JSON plan without findings, several times faster than a reader that records positions. Null for every other text, which then has to be explained.
  */
-export function readPlanFast(text: string, { schema, known, most }: PlanReading): PhasePlan | null {
+export function readPlanFast(
+  text: string,
+  { schema, known, maxValues }: PlanReading,
+): PhasePlan | null {
   const plan = parse(text);
   if (!isPhasePlan(plan, schema)) {
     return null;
   }
   const { members, values } = sizeOf(plan);
   // JSON.parse keeps one of two properties with one name; nesting too deep does not fit the schema
-  if (values > most || members !== countMembers(text)) {
+  if (values > maxValues || members !== countMembers(text)) {
     return null;
   }
   if (!knowsNames(plan, known) || mayWarnOfPaths(plan)) {

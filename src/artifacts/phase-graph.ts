@@ -67,7 +67,7 @@ function wavesOf(keys: readonly string[], { layerOf }: Layers): string[][] {
 
 function longestChain(keys: readonly string[], { layerOf, dependencies }: Layers): string[] {
   const chain: string[] = [];
-  let layer = layerOf.reduce((most, each) => Math.max(most, each), 0);
+  let layer = layerOf.reduce((max, each) => Math.max(max, each), 0);
   let link = layerOf.indexOf(layer);
   while (link !== -1) {
     chain.push(keys[link] ?? "");

@@ -102,8 +102,8 @@ export function tooDeep(offset: number): SourceFault {
   return new SourceFault("too_deep", offset, message);
 }
 
-export function tooManyValues(offset: number, most: number): SourceFault {
-  const message = `the text holds more than ${most.toLocaleString("en")} values; split it into smaller ones`;
+export function tooManyValues(offset: number, maxValues: number): SourceFault {
+  const message = `the text holds more than ${maxValues.toLocaleString("en")} values; split it into smaller ones`;
   return new SourceFault("too_many_values", offset, message);
 }
 

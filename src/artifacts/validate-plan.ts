@@ -29,9 +29,9 @@ export interface PlanChecks {
 /** Validates the text of a phase plan: its syntax, its schema, its graph and names, all at once. */
 export function validatePlan(text: string, checks: PlanChecks): PlanReport {
   const { syntax, schema, known = {}, limits = FILE_LIMITS } = checks;
-  const most = limits.values;
+  const maxValues = limits.values;
   const unmarked = withoutMark(text);
-  const good = syntax === "json" ? readPlanFast(unmarked, { schema, known, most }) : null;
+  const good = syntax === "json" ? readPlanFast(unmarked, { schema, known, maxValues }) : null;
   if (good === null) {
     return explainPlan(unmarked, checks);
   }

@@ -48,15 +48,15 @@ function offsetOf(source: ErrorSource): number {
 }
 
 /** The tokens of a text that holds one document without syntax errors. */
-function* tokensOf(text: string, most: number): Generator<CST.Token> {
+function* tokensOf(text: string, maxLexemes: number): Generator<CST.Token> {
   const parser = new Parser();
   let ended = false;
   let lexemes = 0;
   let isText = false;
   for (const lexeme of new Lexer().lex(text)) {
     lexemes += 1;
-    if (lexemes > most) {
-      const message = `YAML of more than ${most.toLocaleString("en")} words and signs is not read; write it as JSON or split it`;
+    if (lexemes > maxLexemes) {
+      const message = `YAML of more than ${maxLexemes.toLocaleString("en")} words and signs is not read; write it as JSON or split it`;
       throw new SourceFault("too_many_values", parser.offset, message);
     }
     if (!isText) {

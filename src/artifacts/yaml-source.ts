@@ -28,7 +28,7 @@ export function readYaml(text: string, lines: LineIndex, limits = FILE_LIMITS): 
       count: { values: 0 },
       findings,
       lines,
-      most: limits.values,
+      maxValues: limits.values,
     });
     return { root, findings };
   });
@@ -41,15 +41,14 @@ interface Place {
   readonly count: { values: number };
   readonly findings: Finding[];
   readonly lines: LineIndex;
-  /** Values, at most. */
-  readonly most: number;
+  readonly maxValues: number;
 }
 
 function convert(node: ParsedNode, place: Place): SourceNode {
   const start = node.range[0];
   place.count.values += 1;
-  if (place.count.values > place.most) {
-    throw tooManyValues(start, place.most);
+  if (place.count.values > place.maxValues) {
+    throw tooManyValues(start, place.maxValues);
   }
   if (place.depth === MAX_SOURCE_DEPTH && !isScalar(node)) {
     throw tooDeep(start);

@@ -1,6 +1,6 @@
 import { quote } from "./terminal-text.ts";
 
-const LONGEST = 64;
+const MAX_LENGTH = 64;
 
 /**
  * Returns a function that finds the known name most like a wrong one: at most a third of its
@@ -14,21 +14,21 @@ export function createNearestName(
   const names = new Set(known);
   let left = effort;
   return (wrong) => {
-    if (wrong.length > LONGEST || names.size > left) {
+    if (wrong.length > MAX_LENGTH || names.size > left) {
       return undefined;
     }
     left -= names.size;
     let nearest: string | undefined;
-    let least = Math.max(1, Math.floor(wrong.length / 3)) + 1;
+    let minDistance = Math.max(1, Math.floor(wrong.length / 3)) + 1;
     for (const name of names) {
-      if (Math.abs(name.length - wrong.length) >= least) {
+      if (Math.abs(name.length - wrong.length) >= minDistance) {
         continue;
       }
       const distance = editDistance(wrong, name);
       // names of one letter are all near each other, and mean nothing by it
       const shared = distance < Math.max(wrong.length, name.length);
-      if (shared && distance < least) {
-        [nearest, least] = [name, distance];
+      if (shared && distance < minDistance) {
+        [nearest, minDistance] = [name, distance];
       }
     }
     return nearest;

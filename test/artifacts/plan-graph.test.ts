@@ -13,7 +13,7 @@ function validate(edges: Edges, order?: readonly number[]): PlanReport {
   return besidesRepeats(validatePlan(planText(edges, order), { syntax: "json", schema }));
 }
 
-/** Random graphs name a dependency twice now and then, which is a warning and no circle. */
+/** Random graphs name a dependency twice now and then, which is a warning and no cycle. */
 function besidesRepeats({ findings, ...report }: PlanReport): PlanReport {
   const others = findings.filter(({ code }) => code !== "duplicate_dependency");
   return { ...report, findings: others };

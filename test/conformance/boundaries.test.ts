@@ -111,24 +111,24 @@ const violations: readonly (readonly [file: string, rule: string, source: string
   ["src/core/console.ts", "no-console", "export function f(): void {\n  console.log(1);\n}\n"],
   ["src/core/loose.ts", "eqeqeq", "export const f = (x: string, y: string): boolean => x == y;\n"],
   [
-    "src/core/circle-a.ts",
+    "src/core/cycle-a.ts",
     "no-cycle",
-    `import { b } from "./circle-b.ts";\nexport const a = (): unknown => b;\n`,
+    `import { b } from "./cycle-b.ts";\nexport const a = (): unknown => b;\n`,
   ],
   [
-    "src/core/circle-b.ts",
+    "src/core/cycle-b.ts",
     "no-cycle",
-    `import { a } from "./circle-a.ts";\nexport const b = (): unknown => a;\n`,
+    `import { a } from "./cycle-a.ts";\nexport const b = (): unknown => a;\n`,
   ],
   [
-    "src/core/type-circle-a.ts",
+    "src/core/type-cycle-a.ts",
     "no-cycle",
-    `import type { B } from "./type-circle-b.ts";\nexport interface A {\n  readonly b: B | null;\n}\n`,
+    `import type { B } from "./type-cycle-b.ts";\nexport interface A {\n  readonly b: B | null;\n}\n`,
   ],
   [
-    "src/core/type-circle-b.ts",
+    "src/core/type-cycle-b.ts",
     "no-cycle",
-    `import type { A } from "./type-circle-a.ts";\nexport interface B {\n  readonly a: A | null;\n}\n`,
+    `import type { A } from "./type-cycle-a.ts";\nexport interface B {\n  readonly a: A | null;\n}\n`,
   ],
   [
     "test/only.test.ts",

@@ -1,6 +1,6 @@
 import { GAP } from "./sizes.ts";
 
-/** Something that takes a place in a column: a phase, or an edge that passes the column by. */
+/** Something that is drawn in a column: a phase, or an edge that passes the column by. */
 export interface Item {
   readonly height: number;
 }
@@ -16,8 +16,8 @@ const SWEEPS = 8;
 
 /**
  * Finds the centre of each item on the vertical axis, from 0, so that links cross and bend little:
- * within a column items are ordered by the mean place of those they are linked to, and then moved
- * as near to it as the others let them. The same columns always give the same places.
+ * within a column items are ordered by the mean centre of those they are linked to, and then moved
+ * as near to it as the others let them. The same columns always give the same centres.
  */
 export function arrange({ columns, items, links }: Columns): number[] {
   const before: number[][] = items.map(() => []);
@@ -26,45 +26,45 @@ export function arrange({ columns, items, links }: Columns): number[] {
     before[to]?.push(from);
     after[from]?.push(to);
   }
-  const places = items.map(() => 0);
+  const centres = items.map(() => 0);
   const ordered = columns.map((column) => [...column]);
   const heightOf = (item: number): number => items[item]?.height ?? 0;
-  const settle = (column: readonly number[], wishOf: (item: number) => number): void => {
-    for (const [index, centre] of stack(column, wishOf, heightOf).entries()) {
-      places[column[index] ?? 0] = centre;
+  const setCentres = (column: readonly number[], targetOf: (item: number) => number): void => {
+    for (const [index, centre] of stack(column, targetOf, heightOf).entries()) {
+      centres[column[index] ?? 0] = centre;
     }
   };
   for (const column of ordered) {
-    settle(column, () => 0);
+    setCentres(column, () => 0);
   }
   for (let sweep = 0; sweep < SWEEPS; sweep += 1) {
     const forth = sweep % 2 === 0;
     for (const column of forth ? ordered : ordered.toReversed()) {
-      const wish = (item: number): number => {
+      const targetFor = (item: number): number => {
         const near = (forth ? before[item] : after[item]) ?? [];
         return near.length === 0
-          ? (places[item] ?? 0)
-          : mean(near.map((other) => places[other] ?? 0));
+          ? (centres[item] ?? 0)
+          : mean(near.map((other) => centres[other] ?? 0));
       };
-      const wishes = new Map(column.map((item) => [item, wish(item)]));
-      // the last sweeps keep the order, so that nothing jumps once it is near its place
+      const targets = new Map(column.map((item) => [item, targetFor(item)]));
+      // the last sweeps keep the order, so that nothing jumps once it is near its target
       if (sweep < SWEEPS - 2) {
-        column.sort((a, b) => (wishes.get(a) ?? 0) - (wishes.get(b) ?? 0));
+        column.sort((a, b) => (targets.get(a) ?? 0) - (targets.get(b) ?? 0));
       }
-      settle(column, (item) => wishes.get(item) ?? 0);
+      setCentres(column, (item) => targets.get(item) ?? 0);
     }
   }
-  const top = places.reduce((min, place, item) => Math.min(min, place - heightOf(item) / 2), 0);
-  return places.map((place) => place - top);
+  const top = centres.reduce((min, centre, item) => Math.min(min, centre - heightOf(item) / 2), 0);
+  return centres.map((centre) => centre - top);
 }
 
 /**
- * The centres of a column's items, as near to their wishes as their order and heights allow:
+ * The centres of a column's items, as near to their targets as their order and heights allow:
  * neighbours that would overlap are pooled and share the mean of what they lack.
  */
 function stack(
   column: readonly number[],
-  wishOf: (item: number) => number,
+  targetOf: (item: number) => number,
   heightOf: (item: number) => number,
 ): number[] {
   const offsets: number[] = [];
@@ -73,7 +73,7 @@ function stack(
     const above = column[index - 1];
     const step = above === undefined ? 0 : (heightOf(above) + heightOf(item)) / 2 + GAP;
     offsets.push((offsets.at(-1) ?? 0) + step);
-    let pool = { sum: wishOf(item) - (offsets[index] ?? 0), count: 1 };
+    let pool = { sum: targetOf(item) - (offsets[index] ?? 0), count: 1 };
     for (let last = pools.at(-1); last !== undefined; last = pools.at(-1)) {
       if (last.sum / last.count < pool.sum / pool.count) {
         break;

@@ -63,19 +63,19 @@ const MAX_TALLNESS = 2.6;
  * in separate lanes, or straight across if these lanes alone would make it too tall.
  */
 function layOutRows(input: RowsInput): Layout {
-  const whole = layOutColumns(input, { tallest: Infinity, passages: true });
+  const whole = layOutColumns(input, { maxLength: Infinity, passages: true });
   if (!isTooTall(whole)) {
     return whole;
   }
-  const tallest = tallestColumn(input);
+  const maxLength = maxColumnLength(input);
   for (const divisor of [1, 2, 4]) {
-    const split = { tallest: Math.ceil(tallest / divisor), passages: true };
+    const split = { maxLength: Math.ceil(maxLength / divisor), passages: true };
     const layout = layOutColumns(input, split);
     if (!isTooTall(layout)) {
       return layout;
     }
   }
-  return layOutColumns(input, { tallest, passages: false });
+  return layOutColumns(input, { maxLength, passages: false });
 }
 
 function isTooTall({ width, height }: Pick<Layout, "width" | "height">): boolean {
@@ -83,34 +83,40 @@ function isTooTall({ width, height }: Pick<Layout, "width" | "height">): boolean
 }
 
 /** The most boxes in a column with which the boxes alone are not too tall. */
-function tallestColumn({ waves, widthOf }: RowsInput): number {
+function maxColumnLength({ waves, widthOf }: RowsInput): number {
   const widths = waves.map((wave) => widestOf(wave, widthOf) + COLUMN_GAP);
-  let tallest = waves.reduce((most, { length }) => Math.max(most, length), 1);
-  const widthAt = (most: number): number =>
-    waves.reduce((sum, { length }, at) => sum + Math.ceil(length / most) * (widths[at] ?? 0), 0);
+  let maxLength = waves.reduce((max, { length }) => Math.max(max, length), 1);
+  const widthAt = (columnLength: number): number =>
+    waves.reduce(
+      (sum, { length }, at) => sum + Math.ceil(length / columnLength) * (widths[at] ?? 0),
+      0,
+    );
   while (
-    tallest > 1 &&
-    isTooTall({ width: widthAt(tallest), height: tallest * (BOX_HEIGHT + GAP) })
+    maxLength > 1 &&
+    isTooTall({ width: widthAt(maxLength), height: maxLength * (BOX_HEIGHT + GAP) })
   ) {
-    tallest = Math.min(tallest - 1, Math.ceil(tallest * 0.9));
+    maxLength = Math.min(maxLength - 1, Math.ceil(maxLength * 0.9));
   }
-  return tallest;
+  return maxLength;
 }
 
 function widestOf(keys: readonly string[], widthOf: (key: string) => number): number {
-  return keys.reduce((most, key) => Math.max(most, widthOf(key)), 0);
+  return keys.reduce((max, key) => Math.max(max, widthOf(key)), 0);
 }
 
 interface Split {
   /** Boxes in a column, at most. */
-  readonly tallest: number;
+  readonly maxLength: number;
   /** Whether lines get lanes in the columns that they pass. */
   readonly passages: boolean;
 }
 
-function layOutColumns({ waves, edges, widthOf }: RowsInput, { tallest, passages }: Split): Layout {
+function layOutColumns(
+  { waves, edges, widthOf }: RowsInput,
+  { maxLength, passages }: Split,
+): Layout {
   const columns = waves.flatMap((keys, wave) =>
-    inParts(keys, tallest).map((part) => ({ keys: part, wave, width: widestOf(part, widthOf) })),
+    inParts(keys, maxLength).map((part) => ({ keys: part, wave, width: widestOf(part, widthOf) })),
   );
   const sizes = columns.map(({ keys, width }) => {
     return { width, height: keys.length * (BOX_HEIGHT + GAP) - GAP };
@@ -150,7 +156,7 @@ function stackRows(rows: readonly RowLayout[], edges: readonly Edge[]): Layout {
     const channel = lanes.leaving[row] ?? 0;
     bottom += height + (row === rows.length - 1 ? 0 : 2 * LANE_MARGIN + channel * LANE + HEAD);
   }
-  const widest = rows.reduce((most, { width }) => Math.max(most, width), 0);
+  const widest = rows.reduce((max, { width }) => Math.max(max, width), 0);
   const moved = (point: Point, row: number): Point => {
     return { x: point.x + gutter, y: point.y + (tops[row] ?? 0) };
   };
@@ -223,8 +229,8 @@ function assignLanes(edges: readonly Crossing[]): Lanes {
     leaving[from] = channel + 1;
     laneOf.set(source, { gutter, channel });
   }
-  const most = leaving.reduce((sum, lanes) => Math.max(sum, lanes), 0);
-  return { laneOf, leaving, count: Math.max(most, busyUntil.length) };
+  const channels = leaving.reduce((sum, lanes) => Math.max(sum, lanes), 0);
+  return { laneOf, leaving, count: Math.max(channels, busyUntil.length) };
 }
 
 /** Phases that no edge leads to or from, in rows of equal cells below the others. */

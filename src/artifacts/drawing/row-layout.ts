@@ -44,8 +44,8 @@ export function layOutRow({ columns: given, edges, passages }: RowInput): RowLay
   const items: Item[] = keys.map(() => ({ height: BOX_HEIGHT }));
   const columns = keysOf.map((column) => column.map((key) => numbers.get(key) ?? 0));
   const tracks = tracksOf(edges, columnOf, keysOf.length);
-  const most = tracks.reduce((sum, { start, end }) => sum + Math.max(0, end - start - 1), 0);
-  const isLed = passages && most <= MAX_PASSAGES;
+  const passed = tracks.reduce((sum, { start, end }) => sum + Math.max(0, end - start - 1), 0);
+  const isLed = passages && passed <= MAX_PASSAGES;
   const itemsOf = new Map<string, readonly number[]>();
   for (const { name, from, to, start, end } of tracks) {
     const way: number[] = from === null ? [] : [numbers.get(from) ?? 0];
@@ -64,7 +64,7 @@ export function layOutRow({ columns: given, edges, passages }: RowInput): RowLay
     given,
     items,
     itemsOf,
-    places: arrange({ columns, items, links }),
+    centres: arrange({ columns, items, links }),
   });
 }
 
@@ -106,10 +106,10 @@ interface Arranged {
   readonly given: readonly RowColumn[];
   readonly items: readonly Item[];
   readonly itemsOf: ReadonlyMap<string, readonly number[]>;
-  readonly places: readonly number[];
+  readonly centres: readonly number[];
 }
 
-function toRow({ keys, columns, given, items, itemsOf, places }: Arranged): RowLayout {
+function toRow({ keys, columns, given, items, itemsOf, centres }: Arranged): RowLayout {
   let right = 0;
   const sides = given.map(({ width }) => {
     const side = { left: right, right: right + width };
@@ -122,7 +122,7 @@ function toRow({ keys, columns, given, items, itemsOf, places }: Arranged): RowL
     const arrives = name.startsWith(" ");
     const leaves = name.endsWith(" ");
     const points = way.flatMap((item, at) => {
-      const y = places[item] ?? 0;
+      const y = centres[item] ?? 0;
       const { left, right } = sideOf(item);
       return [
         ...(at > 0 || arrives ? [{ x: left, y }] : []),
@@ -133,10 +133,10 @@ function toRow({ keys, columns, given, items, itemsOf, places }: Arranged): RowL
   });
   const boxes = keys.map((key, item): Box => {
     const { left: x, right } = sideOf(item);
-    return { key, x, y: (places[item] ?? 0) - BOX_HEIGHT / 2, width: right - x };
+    return { key, x, y: (centres[item] ?? 0) - BOX_HEIGHT / 2, width: right - x };
   });
   const height = items.reduce(
-    (most, item, at) => Math.max(most, (places[at] ?? 0) + item.height / 2),
+    (max, item, at) => Math.max(max, (centres[at] ?? 0) + item.height / 2),
     0,
   );
   return {

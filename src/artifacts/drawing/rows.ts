@@ -20,7 +20,7 @@ const MAX_ASPECT = 2.6;
 export function splitRows(columns: readonly ColumnSize[], gaps: RowGaps): number[] {
   const total = widthOf(columns, gaps);
   for (let rows = 1; rows < columns.length; rows += 1) {
-    const counts = split(columns, { most: total / rows, gaps });
+    const counts = split(columns, { maxWidth: total / rows, gaps });
     if (aspectOf(columns, { counts, gaps }) <= MAX_ASPECT) {
       return counts;
     }
@@ -35,7 +35,7 @@ function widthOf(columns: readonly ColumnSize[], { column }: RowGaps): number {
 /** Fills rows one after the other, each up to the width that all would have. */
 function split(
   columns: readonly ColumnSize[],
-  { most, gaps }: { readonly most: number; readonly gaps: RowGaps },
+  { maxWidth, gaps }: { readonly maxWidth: number; readonly gaps: RowGaps },
 ): number[] {
   const counts: number[] = [];
   let left = 0;
@@ -44,7 +44,7 @@ function split(
     // half a column beyond is nearer than half a column short
     if (last < 0 || left < width / 2) {
       counts.push(1);
-      left = most - width - gaps.column;
+      left = maxWidth - width - gaps.column;
     } else {
       counts[last] = (counts[last] ?? 0) + 1;
       left -= width + gaps.column;
@@ -63,7 +63,7 @@ function aspectOf(
   for (const count of counts) {
     const row = columns.slice(at, (at += count));
     width = Math.max(width, widthOf(row, gaps) - gaps.column);
-    height += row.reduce((most, column) => Math.max(most, column.height), 0) + gaps.row;
+    height += row.reduce((max, column) => Math.max(max, column.height), 0) + gaps.row;
   }
   return width / height;
 }

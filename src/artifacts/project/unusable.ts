@@ -2,7 +2,7 @@ import { oneLine, quote } from "../../core/terminal-text.ts";
 import type { SchemaFault } from "../schema-fault.ts";
 import { idOf, UnknownReference } from "./schema-set.ts";
 
-const LONGEST = 300;
+const MAX_LENGTH = 300;
 
 /**
  * Why a schema cannot be used, as the end of a sentence: `faults` are what the dialect says of it,
@@ -43,5 +43,5 @@ function messageOf(error: unknown): string {
 }
 
 function cut(text: string): string {
-  return text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text;
+  return text.length > MAX_LENGTH ? `${text.slice(0, MAX_LENGTH)}…` : text;
 }

@@ -36,7 +36,7 @@ export async function readRecord(tx: Tx, session_id: string): Promise<StoredReco
   return { row, ...(await readParents(tx, row)) };
 }
 
-/** Deeper than any tree of sub-agents, and the end of a circle. */
+/** Deeper than any tree of sub-agents, and the end of a cycle. */
 const MOST_ABOVE = 100;
 
 async function readParents(tx: Tx, row: SessionRecord): Promise<Omit<StoredRecord, "row">> {

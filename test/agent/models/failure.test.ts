@@ -97,7 +97,7 @@ describe("modelFailure", () => {
     }
   });
 
-  it("ends on causes that form a circle", () => {
+  it("ends on causes that form a cycle", () => {
     const error = new Error("odd");
     error.cause = error;
     expect(modelFailure(error, "not a model").code).toBe("model_failed");
