@@ -2,14 +2,10 @@ import { load } from "@langchain/core/load";
 import {
   AIMessage,
   AIMessageChunk,
-  type AIMessageChunkFields,
-  type AIMessageFields,
   type BaseMessage,
-  type BaseMessageFields,
   HumanMessage,
   SystemMessage,
   ToolMessage,
-  type ToolMessageFields,
 } from "@langchain/core/messages";
 
 import { newId } from "../core/ids.ts";
@@ -89,35 +85,17 @@ function reviveKnown(text: string): Revive | null {
   if (LOADED.test(text)) {
     return null;
   }
-  const [name, fields] = JSON.parse(text) as Body<Record<string, unknown>>;
+  const [name, fields] = JSON.parse(text) as Body<never>;
   if (Object.keys(fields).some((key) => key.includes("_") && !FIELDS.has(key))) {
     return null;
   }
-  switch (name) {
-    case "HumanMessage": {
-      const [, own] = JSON.parse(text) as Body<BaseMessageFields>;
-      return () => new HumanMessage(cloneJsonValue(own));
-    }
-    case "SystemMessage": {
-      const [, own] = JSON.parse(text) as Body<BaseMessageFields>;
-      return () => new SystemMessage(cloneJsonValue(own));
-    }
-    case "AIMessage": {
-      const [, own] = JSON.parse(text) as Body<AIMessageFields>;
-      return () => new AIMessage(cloneJsonValue(own));
-    }
-    case "AIMessageChunk": {
-      const [, own] = JSON.parse(text) as Body<AIMessageChunkFields>;
-      return () => new AIMessageChunk(cloneJsonValue(own));
-    }
-    case "ToolMessage": {
-      const [, own] = JSON.parse(text) as Body<ToolMessageFields>;
-      return () => new ToolMessage(cloneJsonValue(own));
-    }
-    default:
-      return null;
-  }
+  const Message = typeof name === "string" ? CLASSES.get(name) : undefined;
+  return Message === undefined ? null : () => new Message(cloneJsonValue(fields));
 }
+
+const CLASSES: ReadonlyMap<string, new (fields: never) => BaseMessage> = new Map(
+  Object.entries({ HumanMessage, SystemMessage, AIMessage, AIMessageChunk, ToolMessage }),
+);
 
 /** LangChain's own marks inside a field: only its loader knows what to make of them. */
 const LOADED = /"lc":|"__lc_escaped__":/;

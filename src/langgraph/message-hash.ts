@@ -24,22 +24,19 @@ export interface Fingerprint {
  * and then (the reducer sets ids, middleware touches contents), so each is compared with what it
  * was, part by part; that is cheap, because nearly every part is the very same object.
  */
-export function messageHash(message: BaseMessage): string {
-  const fingerprint = readFingerprint(message);
+export function messageHash(
+  message: BaseMessage & { readonly [FINGERPRINT]?: Fingerprint },
+): string {
+  const fingerprint = message[FINGERPRINT];
   if (fingerprint !== undefined && isUnchanged(message, fingerprint)) {
     return fingerprint.hash;
   }
   const hash = textHash(bodyText(message));
   const fresh = fingerprintOf(message, hash);
   if (fresh !== null) {
-    writeFingerprint(message, fresh);
+    rememberFingerprint(message, fresh);
   }
   return hash;
-}
-
-/** Remembers the fingerprint of a message that was just made of its body. */
-export function rememberFingerprint(message: BaseMessage, fingerprint: Fingerprint): void {
-  writeFingerprint(message, fingerprint);
 }
 
 /** The fingerprint of a message whose body has the given hash; null if it cannot be compared. */
@@ -105,13 +102,8 @@ function fieldOf(message: BaseMessage, key: string): unknown {
  */
 const FINGERPRINT = Symbol("reprise.fingerprint");
 
-function readFingerprint(
-  message: BaseMessage & { readonly [FINGERPRINT]?: Fingerprint },
-): Fingerprint | undefined {
-  return message[FINGERPRINT];
-}
-
-function writeFingerprint(message: BaseMessage, fingerprint: Fingerprint): void {
+/** Remembers the fingerprint of a message. */
+export function rememberFingerprint(message: BaseMessage, fingerprint: Fingerprint): void {
   Reflect.defineProperty(message, FINGERPRINT, {
     value: fingerprint,
     enumerable: false,

@@ -1,16 +1,16 @@
-import type { BaseMessage } from "@langchain/core/messages";
 import type {
   ChannelVersions,
   Checkpoint,
   CheckpointMetadata,
 } from "@langchain/langgraph-checkpoint";
 
+import { parseThreadId } from "../core/threads.ts";
 import { chained, MESSAGES, type MessageChain } from "../store/checkpoints/head-mark.ts";
-import type { ChannelInput, PutCheckpoint } from "../store/checkpoints/put.ts";
+import type { ChannelInput, CheckpointMirror, PutCheckpoint } from "../store/checkpoints/put.ts";
 import type { ListVersion, StoredIds } from "../store/checkpoints/value.ts";
 import { encodeJson, encodeValue } from "./encode.ts";
-import { mirroredSession, mirrorRows } from "./mirror.ts";
-import { createWriteBatch, type WriteBatchBuilder } from "./write-batch.ts";
+import { mirrorOf as rowOf, tokenCountOf } from "../store/messages/mirror-row.ts";
+import { type AddedSequence, createWriteBatch, type WriteBatchBuilder } from "./write-batch.ts";
 import type { ThreadKey } from "./thread-key.ts";
 import { splitTemplate } from "../store/checkpoints/template.ts";
 import { chainAt, headKey, keepHead, type ThreadCache } from "./thread-cache.ts";
@@ -33,14 +33,26 @@ export interface PutDraft {
   learn(stored: StoredIds): void;
 }
 
+interface KnownParent {
+  readonly cache: ThreadCache;
+  /** The parent's messages; the cache has the list. */
+  readonly parent: ListVersion | null;
+}
+
 /** A checkpoint split into plain data for the store, given what the thread is known to have. */
 export function draftPut(put: Put, cache: ThreadCache): PutDraft {
   const { key, parent_id, checkpoint } = put;
   const builder = createWriteBatch(cache);
   const { channels, untouched } = channelsOf(put, builder);
-  const messages = channels.find(({ name }) => name === MESSAGES);
-  const parent = parent_id === null ? null : (cache.heads.get(headKey(key.ns, parent_id)) ?? null);
   const { shape, numbers } = splitTemplate({ versions: checkpoint, untouched });
+  const parent = parent_id === null ? null : (cache.heads.get(headKey(key.ns, parent_id)) ?? null);
+  const messages = channels.find(({ name }) => name === MESSAGES);
+  const inherited = messages !== undefined && "inherited" in messages ? parent : null;
+  const index =
+    messages !== undefined && "value" in messages && messages.value.kind === "sequence"
+      ? messages.value.sequence
+      : null;
+  const sequence = index === null ? null : builder.sequenceAt(index);
   return {
     input: {
       ...key,
@@ -51,13 +63,14 @@ export function draftPut(put: Put, cache: ThreadCache): PutDraft {
       versions: numbers,
       metadata: encodeJson(put.metadata, builder),
       channels,
-      chain: chainOfPut({ messages, parent, builder, cache }),
+      chain: sequence === null ? chainAt(cache, inherited) : chainOf(sequence, cache),
       batch: builder.batch,
-      mirror: mirrorFor({ put, messages, parent, builder, cache }),
+      mirror: sequence === null ? null : mirrorOf(key, sequence, { cache, parent }),
     },
     learn: (stored) => {
       builder.learn(stored);
-      keepHead(cache, headKey(key.ns, checkpoint.id), headOf({ messages, stored, parent }));
+      const head = index === null ? inherited : (stored.sequences[index] ?? null);
+      keepHead(cache, headKey(key.ns, checkpoint.id), head);
     },
   };
 }
@@ -89,67 +102,43 @@ function channelsOf(
   return { channels, untouched };
 }
 
-function mirrorFor(parts: {
-  put: Put;
-  messages: ChannelInput | undefined;
-  parent: ListVersion | null;
-  builder: WriteBatchBuilder;
-  cache: ThreadCache;
-}): PutCheckpoint["mirror"] {
-  const { put, messages, parent, builder, cache } = parts;
-  const session_id = mirroredSession(put.key);
-  const sequence = sequenceOf(messages);
-  return session_id === null || sequence === null
-    ? null
-    : mirrorRows({
-        session_id,
-        messages: put.checkpoint.channel_values[MESSAGES] as BaseMessage[],
-        sequence: builder.sequenceAt(sequence),
-        parent,
-        cache,
-      });
+/**
+ * The rows of those messages that a checkpoint adds to its parent's or changes; null for subgraphs
+ * and threads of no session. What it removes has a row already and keeps it: the history stays
+ * readable.
+ */
+function mirrorOf(
+  { thread_id, ns }: ThreadKey,
+  { messages, hashAt, known }: AddedSequence,
+  { cache, parent }: KnownParent,
+): CheckpointMirror | null {
+  const session_id = ns === "" ? parseThreadId(thread_id)?.sessionId : undefined;
+  if (session_id === undefined) {
+    return null;
+  }
+  const length = parent?.length ?? 0;
+  const shared = known?.list === parent?.list ? Math.min(known?.length ?? 0, length) : 0;
+  const items = parent === null ? [] : (cache.lists.get(parent.list)?.items ?? []);
+  const others = new Set(items.slice(shared, length).map((item) => item.hash));
+  const tokensAt = (index: number): number => {
+    const hash = hashAt(index);
+    const tokens = cache.tokens.get(hash) ?? tokenCountOf(messages[index]);
+    cache.tokens.set(hash, tokens);
+    return tokens;
+  };
+  const rows = messages
+    .slice(shared)
+    .flatMap((_, index) =>
+      others.has(hashAt(shared + index)) ? [] : (rowOf(messages, shared + index, tokensAt) ?? []),
+    );
+  return { session_id, channel: MESSAGES, parent, messages: rows };
 }
 
 /** The checkpoint's messages chained: those that are known already, then the new ones. */
-function chainOfPut(parts: {
-  messages: ChannelInput | undefined;
-  parent: ListVersion | null;
-  builder: WriteBatchBuilder;
-  cache: ThreadCache;
-}): MessageChain {
-  const { messages, parent, builder, cache } = parts;
-  if (messages !== undefined && "inherited" in messages) {
-    return chainAt(cache, parent);
-  }
-  const index = sequenceOf(messages);
-  if (index === null) {
-    return chainAt(cache, null);
-  }
-  const sequence = builder.sequenceAt(index);
-  const { length } = sequence.messages;
-  let { hash, length: at } = chainAt(cache, sequence.known);
-  for (; at < length; at += 1) {
-    hash = chained(hash, sequence.hashAt(at));
+function chainOf({ messages, hashAt, known }: AddedSequence, cache: ThreadCache): MessageChain {
+  let { hash, length } = chainAt(cache, known);
+  for (; length < messages.length; length += 1) {
+    hash = chained(hash, hashAt(length));
   }
   return { length, hash };
-}
-
-/** The list version that the checkpoint's messages are then. */
-function headOf(parts: {
-  messages: ChannelInput | undefined;
-  stored: StoredIds;
-  parent: ListVersion | null;
-}): ListVersion | null {
-  const { messages, stored, parent } = parts;
-  if (messages !== undefined && "inherited" in messages) {
-    return parent;
-  }
-  const sequence = sequenceOf(messages);
-  return sequence === null ? null : (stored.sequences[sequence] ?? null);
-}
-
-function sequenceOf(channel: ChannelInput | undefined): number | null {
-  return channel !== undefined && "value" in channel && channel.value.kind === "sequence"
-    ? channel.value.sequence
-    : null;
 }

@@ -20,7 +20,7 @@ import { readCheckpoints, type ReadCheckpoints } from "../store/checkpoints/read
 import { deleteThread } from "../store/checkpoints/threads.ts";
 import type { StoredIds } from "../store/checkpoints/value.ts";
 import type { Fence } from "../store/leases/fence.ts";
-import type { Operation, Store } from "../store/store.ts";
+import type { Store } from "../store/store.ts";
 import { encodeJson } from "./encode.ts";
 import { createWriteBatch } from "./write-batch.ts";
 import type { Holding, LatestRead, OnStored, SaverParts, SessionSaver } from "./session-saver.ts";
@@ -159,7 +159,7 @@ class CheckpointSaver extends BaseCheckpointSaver implements SessionSaver {
     await this.#writeKnowing(key, parent_id, async (cache, whole) => {
       const put = { key, parent_id, checkpoint, metadata, newVersions, whole };
       const draft = draftPut(put, cache);
-      const stored = await this.#write(putCheckpoint, { ...draft.input, fence }, key);
+      const stored = await this.#run(putCheckpoint, { ...draft.input, fence });
       if (stored !== "stale") {
         draft.learn(stored);
         this.#onStored?.(stored.messages);
@@ -192,18 +192,9 @@ class CheckpointSaver extends BaseCheckpointSaver implements SessionSaver {
         channel,
         value: encodeJson(value, builder),
       }));
-      const stored = await this.#write(
-        putWrites,
-        {
-          ...key,
-          checkpoint_id,
-          task_id: taskId,
-          writes: inputs,
-          batch: builder.batch,
-          fence,
-        },
-        key,
-      );
+      const { batch } = builder;
+      const named = { ...key, checkpoint_id, task_id: taskId };
+      const stored = await this.#run(putWrites, { ...named, writes: inputs, batch, fence });
       if (stored !== "stale") {
         builder.learn(stored);
       }
@@ -237,7 +228,12 @@ class CheckpointSaver extends BaseCheckpointSaver implements SessionSaver {
       if (parentId !== null && !knowsHead(cache, headKey(key.ns, parentId))) {
         await this.#read({ ...key, checkpoint_id: parentId, limit: 1 }, cache);
       }
-      if ((await attempt(cache, whole)) !== "stale") {
+      // a failed write may have been rolled back with rows that another put thought stored
+      const stored = await attempt(cache, whole).catch((error: unknown) => {
+        this.#caches.forget(key.thread_id);
+        throw error;
+      });
+      if (stored !== "stale") {
         return;
       }
       this.#caches.forget(key.thread_id);
@@ -246,20 +242,6 @@ class CheckpointSaver extends BaseCheckpointSaver implements SessionSaver {
       "internal",
       "The thread was changed by another process while a checkpoint was stored; try again.",
     );
-  }
-
-  /** A failed write may have been rolled back with rows that another put thought stored. */
-  async #write<Input, Output>(
-    operation: Operation<Input, Output>,
-    input: Input,
-    key: ThreadKey,
-  ): Promise<Output> {
-    try {
-      return await this.#run(operation, input);
-    } catch (error) {
-      this.#caches.forget(key.thread_id);
-      throw error;
-    }
   }
 
   async #read(input: Omit<ReadCheckpoints, "have">, cache: ThreadCache, shared = this.#shared) {

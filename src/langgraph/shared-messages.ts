@@ -63,14 +63,9 @@ export function copyMessages(list: KnownList, length: number): Arriving {
 
 /** Messages of most classes are made at once: only the others are waited for. */
 function arrived(made: Made[]): Arriving {
-  const messages: BaseMessage[] = [];
-  for (const message of made) {
-    if (message instanceof Promise) {
-      return Promise.all(made.map((each) => Promise.resolve(each)));
-    }
-    messages.push(message);
-  }
-  return messages;
+  return made.every((message): message is BaseMessage => !(message instanceof Promise))
+    ? made
+    : Promise.all(made.map((each) => Promise.resolve(each)));
 }
 
 /** All that a message consists of is plain, or it would not be shared. */

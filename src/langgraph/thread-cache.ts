@@ -98,9 +98,7 @@ export function reviveOf(body: KnownBody): Revive {
 function keepList(cache: ThreadCache, list: number, found: KnownList): void {
   const known = cache.lists.get(list);
   const longer = known !== undefined && known.items.length >= found.items.length ? known : found;
-  cache.lists.delete(list);
-  cache.lists.set(list, longer);
-  dropOldest(cache.lists, LISTS_KEPT);
+  keepLast(cache.lists, LISTS_KEPT, [list, longer]);
 }
 
 /**
@@ -148,9 +146,7 @@ export function headKey(ns: string, checkpointId: string): string {
 }
 
 export function keepHead(cache: ThreadCache, key: string, head: ListVersion | null): void {
-  cache.heads.delete(key);
-  cache.heads.set(key, head);
-  dropOldest(cache.heads, HEADS_KEPT);
+  keepLast(cache.heads, HEADS_KEPT, [key, head]);
 }
 
 /** True when the checkpoint's messages are known, and the list that holds them. */
@@ -177,38 +173,35 @@ export function forgetPruned(cache: ThreadCache, pruned: PrunedIds): void {
   }
 }
 
-function dropOldest(map: Map<unknown, unknown>, kept: number): void {
-  for (const key of map.keys()) {
-    if (map.size <= kept) {
+/** Makes an entry the last of a map, and drops the oldest while there are more than `max`. */
+function keepLast<Key, Value>(map: Map<Key, Value>, max: number, [key, value]: [Key, Value]): void {
+  map.delete(key);
+  map.set(key, value);
+  for (const oldest of map.keys()) {
+    if (map.size <= max) {
       return;
     }
-    map.delete(key);
+    map.delete(oldest);
   }
 }
 
-export interface ThreadCaches {
-  of(threadId: string): ThreadCache;
-  forget(threadId: string): void;
-}
+export type ThreadCaches = ReturnType<typeof createThreadCaches>;
 
 /** UTF-16 units kept for all threads but the one used last. */
 const WEIGHT_KEPT = 64 * 1024 * 1024;
 
 /** The caches of the threads used last. */
-export function createThreadCaches(): ThreadCaches {
+export function createThreadCaches() {
   const caches = new Map<string, ThreadCache>();
-
   return {
-    of: (threadId) => {
+    of: (threadId: string): ThreadCache => {
       const cache = caches.get(threadId) ?? createThreadCache();
       caches.delete(threadId);
       caches.set(threadId, cache);
       evictOldest(caches);
       return cache;
     },
-    forget: (threadId) => {
-      caches.delete(threadId);
-    },
+    forget: (threadId: string): void => void caches.delete(threadId),
   };
 }
 

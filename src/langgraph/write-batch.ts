@@ -11,7 +11,7 @@ import {
 import { textHash } from "../store/checkpoints/bodies.ts";
 import { bodyText } from "./message-codec.ts";
 import { messageHash } from "./message-hash.ts";
-import { extendList, keepBody, type ThreadCache } from "./thread-cache.ts";
+import { extendList, keepBody, type KnownBody, type ThreadCache } from "./thread-cache.ts";
 
 /** Collects what the values of one write refer to, each body and each sequence once. */
 export interface WriteBatchBuilder {
@@ -78,8 +78,12 @@ export function createWriteBatch(cache: ThreadCache): WriteBatchBuilder {
     sequenceAt: (index) => at(added, index),
     learn: (stored) => {
       learnBodies(cache, bodies, stored);
-      for (const [index, sequence] of sequences.entries()) {
-        learnSequence({ cache, bodies, sequence, stored: stored.sequences[index] });
+      for (const [index, { known, rest }] of sequences.entries()) {
+        const added = rest.flatMap((body) => {
+          const id = cache.ids.get(bodies[body]?.hash ?? "");
+          return id === undefined ? [] : (cache.bodies.get(id) ?? []);
+        });
+        learnSequence(cache, { known, added }, stored.sequences[index]);
       }
     },
   };
@@ -87,12 +91,7 @@ export function createWriteBatch(cache: ThreadCache): WriteBatchBuilder {
 
 /** True if all values from an index on are messages, and the caller knows it of those before. */
 function onlyMessages(values: readonly unknown[], from: number): values is readonly BaseMessage[] {
-  for (let index = from; index < values.length; index += 1) {
-    if (!BaseMessage.isInstance(values[index])) {
-      return false;
-    }
-  }
-  return true;
+  return values.slice(from).every((value) => BaseMessage.isInstance(value));
 }
 
 /** Hashes by index, each computed once and only if it is needed. */
@@ -142,19 +141,12 @@ function longestKnown(
 function sameSequence(some: AddedSequence, other: AddedSequence): boolean {
   const { length } = some.messages;
   const from = some.known?.length ?? 0;
-  if (
-    length !== other.messages.length ||
-    some.known?.list !== other.known?.list ||
-    from !== (other.known?.length ?? 0)
-  ) {
-    return false;
-  }
-  for (let index = from; index < length; index += 1) {
-    if (some.hashAt(index) !== other.hashAt(index)) {
-      return false;
-    }
-  }
-  return true;
+  return (
+    length === other.messages.length &&
+    some.known?.list === other.known?.list &&
+    from === (other.known?.length ?? 0) &&
+    some.messages.every((_, index) => index < from || some.hashAt(index) === other.hashAt(index))
+  );
 }
 
 function learnBodies(cache: ThreadCache, bodies: readonly BodyInput[], stored: StoredIds): void {
@@ -166,23 +158,18 @@ function learnBodies(cache: ThreadCache, bodies: readonly BodyInput[], stored: S
   }
 }
 
-function learnSequence(input: {
-  cache: ThreadCache;
-  bodies: readonly BodyInput[];
-  sequence: SequenceInput;
-  stored: ListVersion | undefined;
-}): void {
-  const { cache, bodies, sequence, stored } = input;
-  const { known: version } = sequence;
+/** Nothing if another write of this thread has made the cache forget what this one builds on. */
+function learnSequence(
+  cache: ThreadCache,
+  { known: version, added }: { known: ListVersion | null; added: readonly KnownBody[] },
+  stored: ListVersion | undefined,
+): void {
   const known = version === null ? null : cache.lists.get(version.list);
-  const added = sequence.rest.flatMap((index) => {
-    const id = cache.ids.get(bodies[index]?.hash ?? "");
-    return id === undefined ? [] : (cache.bodies.get(id) ?? []);
-  });
+  const length = version?.length ?? 0;
   if (
     known !== undefined &&
-    (known?.items.length ?? 0) >= (version?.length ?? 0) &&
-    stored?.length === (version?.length ?? 0) + added.length
+    (known?.items.length ?? 0) >= length &&
+    stored?.length === length + added.length
   ) {
     extendList({ cache, stored, base: { known, version }, added });
   }
