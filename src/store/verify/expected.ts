@@ -200,17 +200,16 @@ function titleFor(input: {
 }
 
 /**
- * The last row's time, as both are stored at once. As it is where that row is earlier than the one
- * before it, so that its own time may be the wrong one, or was made anew.
+ * The last row's time, as both are stored at once; unchanged if that row is earlier than the one
+ * before it, so that its own time may be the wrong one.
  */
 function lastMessageAt(mirror: MirrorState, rows: readonly MirrorRow[]): string | null {
   const { last_message_at } = mirror.counters;
-  const [before, last] = rows.length < 2 ? [undefined, rows[0]] : rows.slice(-2);
+  const [last, before] = [rows.at(-1), rows.at(-2)];
   if (last === undefined) {
     return null;
   }
-  const isMadeAnew = mirror.heads.some(({ ts }) => ts === last.ts);
   const isEarlier = before !== undefined && last.ts < before.ts;
   const isKnown = last_message_at !== null && isTime(last_message_at);
-  return isKnown && (isMadeAnew || isEarlier) ? last_message_at : last.ts;
+  return isKnown && isEarlier ? last_message_at : last.ts;
 }

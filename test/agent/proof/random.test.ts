@@ -64,16 +64,23 @@ const damage: fc.Arbitrary<Damage> = fc.oneof(
 
 it("[PROOF-4] [PROOF-5] [PROOF-6] finds random damage exactly, repairs it once and loses nothing", async () => {
   const bench = await severalThreads();
-  const original = await bench.dump();
+  const stored = await bench.dump();
   // both of "meanwhile" were appended before the answer, and the checkpoint has them after it
   const truth = [1, 4, 5, 6, 2, 3, 7, 9, 10, 11, 13, 14, 15].flatMap((seq) =>
-    original.rows.slice(seq - 1, seq),
+    stored.rows.slice(seq - 1, seq),
   );
   expect(truth.every(({ checkpointed }) => checkpointed === 1)).toBe(true);
+  const ownTimes = stored.rows.map(({ ts }) => String(ts));
+  const { length } = ownTimes;
+  const ofHeads = await headTimes(bench);
+  // the clock of a fast machine gives rows and checkpoints the same time, one set back an earlier
+  const time = fc.constantFrom(...ofHeads, "2001-01-01T00:00:00.000Z", "2999-01-01T00:00:00.000Z");
+  const times = fc.array(time, { minLength: length, maxLength: length });
   let found = 0;
   let harmless = 0;
   await fc.assert(
-    fc.asyncProperty(fc.array(damage, { maxLength: 8 }), async (damages) => {
+    fc.asyncProperty(fc.array(damage, { maxLength: 8 }), times, async (damages, ts) => {
+      const original = atTimes(stored, ts);
       await restore(bench, original);
       for (const one of damages) {
         await plant(bench, one);
@@ -95,8 +102,16 @@ it("[PROOF-4] [PROOF-5] [PROOF-6] finds random damage exactly, repairs it once a
     }),
     {
       numRuns: testSize("repair"),
-      // both sides of the property are met, however few runs there are
-      examples: [[[]], [[{ kind: "edit", at: 1, column: "content" }]]],
+      examples: [
+        // both sides of the property are met, however few runs there are
+        [[], ownTimes],
+        [[{ kind: "edit", at: 1, column: "content" }], ownTimes],
+        // the row before the last one has the time of a checkpoint, and becomes the last one
+        [
+          [{ kind: "edit", at: length - 1, column: "role" }],
+          [...ownTimes.slice(1).fill(ofHeads.at(-1) ?? ""), "2999-01-01T00:00:00.000Z"],
+        ],
+      ],
     },
   );
   // both sides of the property were met
@@ -124,6 +139,31 @@ async function severalThreads(): Promise<Bench> {
   await bench.put(...toolRound("src/main.ts"), answer("third", [30, 3]));
   await bench.append("waits too");
   return bench;
+}
+
+/** When the checkpoints of the session were made. */
+async function headTimes({ store, id }: Bench): Promise<string[]> {
+  const rows = await store.read(
+    ({ db }) =>
+      db
+        .selectFrom("checkpoints")
+        .innerJoin("checkpoint_threads", "checkpoint_threads.id", "thread")
+        .select("ts")
+        .distinct()
+        .where("thread_id", "like", `${id}:%`)
+        .orderBy("ts")
+        .execute(),
+    null,
+  );
+  return rows.map(({ ts }) => ts);
+}
+
+/** The same session, its messages stored at other times. */
+function atTimes({ rows, session }: Dump, times: readonly string[]): Dump {
+  return {
+    rows: rows.map((row, index) => ({ ...row, ts: times[index] })),
+    session: { ...session, last_message_at: times.at(-1) },
+  };
 }
 
 async function restore(bench: Bench, { rows, session }: Dump): Promise<void> {

@@ -179,6 +179,20 @@ describe("verify", () => {
     });
   });
 
+  it("[PROOF-21] finds a wrong last_message_at if the last row and a checkpoint have the same time", async () => {
+    const bench = await usualSession();
+    const sameTime = "(SELECT ts FROM checkpoints ORDER BY id DESC LIMIT 1)";
+    await bench.plant(`UPDATE messages SET ts = ${sameTime} WHERE session_id = :id`);
+    await bench.plant(`UPDATE sessions SET last_message_at = ${sameTime} WHERE id = :id`);
+    expect(await bench.kinds()).toEqual([]);
+    const before = await bench.dump();
+    const wrong = "'2999-01-01T00:00:00.000Z'";
+    await bench.plant(`UPDATE sessions SET last_message_at = ${wrong} WHERE id = :id`);
+    expect(await bench.kinds()).toEqual(["last_message_at"]);
+    await bench.repair();
+    expect((await bench.dump()).session["last_message_at"]).toBe(before.session["last_message_at"]);
+  });
+
   it("[PROOF-21] finds a message without a time, and gives it that of the one before", async () => {
     const bench = await usualSession();
     await bench.plant("UPDATE messages SET ts = 'noon' WHERE session_id = :id AND seq = 3");

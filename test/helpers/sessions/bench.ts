@@ -1,5 +1,3 @@
-import { setTimeout as sleep } from "node:timers/promises";
-
 import { AIMessage, type BaseMessage, ToolMessage } from "@langchain/core/messages";
 import { onTestFinished } from "vitest";
 
@@ -157,8 +155,6 @@ export async function usualSession(): Promise<Bench> {
   await bench.handOver();
   await bench.put(...toolRound("README.md"));
   await bench.put(answer("second answer"));
-  // times are milliseconds: verify would take a checkpoint's own for that of a row made anew
-  await sleep(2);
   await bench.append("and this one waits");
   return bench;
 }
