@@ -1,6 +1,7 @@
 import { defineConfig } from "vitest/config";
 
 import { closingLine } from "./test/helpers/closing-line.ts";
+import { failureList } from "./test/helpers/failure-list.ts";
 import { LongestFirst } from "./test/helpers/longest-first.ts";
 import { memoryFolder } from "./test/helpers/memory-folder.ts";
 import { testLevel } from "./test/helpers/size.ts";
@@ -42,7 +43,7 @@ export default defineConfig({
     // files wait for processes and sockets more than they compute
     maxWorkers: 3,
     sequence: { sequencer: LongestFirst },
-    reporters: ["default", closingLine()],
+    reporters: ["default", failureList(), closingLine()],
     // real processes, sockets and files: slow machines need time, and no test asserts a time
     testTimeout: 300_000,
     hookTimeout: 300_000,
