@@ -61,12 +61,15 @@ export function delegateTool(context: ExchangeContext): StructuredToolInterface 
         report,
       };
       const answer = tree.runChild({
-        parent: options.within?.place ?? null,
+        parent: options.within?.reservation ?? null,
         signal: live.signal,
         onWait: (running) => report({ type: "child_waiting", call_id: callId, running }),
-        run: (place) =>
+        run: (reservation) =>
           answerOf(config, () =>
-            outsideTheGraph(runChildSession, { ...child, exchanger: context.openExchanger(place) }),
+            outsideTheGraph(runChildSession, {
+              ...child,
+              exchanger: context.openExchanger(reservation),
+            }),
           ),
       });
       return answer === null ? failedResult(TOO_MANY, config) : unlessEnded(tree, answer);

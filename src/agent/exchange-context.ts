@@ -27,11 +27,11 @@ export interface AgentOptions {
   /** Life of the lease in milliseconds; `LEASE_MS` if it is not given. */
   readonly leaseMs?: number;
   /** See `HoldInput`; shared with whatever else in this process holds sessions. */
-  readonly unreturned?: Set<string>;
+  readonly unreleased?: Set<string>;
   /** What an exchange and its sub-agents may use; `EXCHANGE_LIMITS` if it is not given. */
   readonly limits?: ExchangeLimits;
   /** The tree that the exchanges belong to and their place in it; each begins one without it. */
-  readonly within?: { readonly tree: ExchangeTree; readonly place: ChildReservation };
+  readonly within?: { readonly tree: ExchangeTree; readonly reservation: ChildReservation };
   /** Opens the model that a name means; the providers' own clients if it is not given. */
   readonly openModel?: typeof openModel;
 }
@@ -51,7 +51,7 @@ export interface ExchangeContext {
   /** Stores the exchange as begun, if it was not begun with the lease. */
   readonly begin: () => Promise<BegunExchange>;
   /** Makes what runs the exchange of a sub-agent. */
-  readonly openExchanger: (place: ChildReservation) => Exchanger;
+  readonly openExchanger: (reservation: ChildReservation) => Exchanger;
 }
 
 /** What an exchange needs before it begins. */

@@ -3,8 +3,8 @@ import { newId } from "../core/ids.ts";
 import { LEASE_MS } from "../core/limits.ts";
 import type { Session } from "../core/sessions.ts";
 import { refuseEnded } from "../store/sessions/change.ts";
-import { type LeftBehind, readLeftBehind } from "../store/leases/finish.ts";
-import { readStanding, type Standing } from "../store/leases/lease.ts";
+import { type ExchangeRows, readExchangeRows } from "../store/leases/finish.ts";
+import { readLeaseState, type LeaseState } from "../store/leases/lease.ts";
 import { beginExchange } from "../store/messages/begin-exchange.ts";
 import { threadId } from "../core/threads.ts";
 import { buildAgent } from "./agent.ts";
@@ -41,7 +41,7 @@ import { isGone } from "../store/leases/this-process.ts";
 export function createExchanger(given: AgentOptions): Exchanger {
   const options = { ...given, personas: { cache: createPersonaCache(), ...given.personas } };
   const known = createCheckpointSaver({ store: options.store });
-  const { unreturned = new Set<string>() } = options;
+  const { unreleased = new Set<string>() } = options;
 
   /** Works in a session under its lease; the checkpoints of a finished exchange are pruned. */
   const hold = async <Result>(
@@ -58,7 +58,7 @@ export function createExchanger(given: AgentOptions): Exchanger {
       when_busy: request.when_busy ?? "refuse",
       signal,
       isGone,
-      unreturned,
+      unreleased,
       begin,
     });
     let isBegun = held.begun !== null;
@@ -73,11 +73,13 @@ export function createExchanger(given: AgentOptions): Exchanger {
     const { thread_id, finished, after_seq } = worked;
     if (!finished) {
       await held.release(false);
-      return worked.result(await options.store.read(readLeftBehind, { ...held.fence, after_seq }));
+      return worked.result(
+        await options.store.read(readExchangeRows, { ...held.fence, after_seq }),
+      );
     }
-    const left = await held.finish({ thread_id, after_seq });
-    known.forgetPruned(thread_id, left.pruned);
-    return worked.result(left);
+    const rows = await held.finish({ thread_id, after_seq });
+    known.forgetPruned(thread_id, rows.pruned);
+    return worked.result(rows);
   };
 
   const exchange = async (
@@ -85,16 +87,16 @@ export function createExchanger(given: AgentOptions): Exchanger {
     live: Live,
     report: Report,
   ): Promise<ExchangeResult> => {
-    const standing = await options.store.read(readStanding, request);
-    const prepared = await prepare(options, standing.session);
+    const leaseState = await options.store.read(readLeaseState, request);
+    const prepared = await prepare(options, leaseState.session);
     const begin = {
-      standing,
+      leaseState,
       content: request.text,
       model: prepared.modelName,
       persona_name: prepared.persona.name,
       caller: request.caller,
     };
-    const early = isFree(standing) ? await known.readLatest(threadOf(standing.session)) : null;
+    const early = isFree(leaseState) ? await known.readLatest(threadOf(leaseState.session)) : null;
     // calls that were left open get their results before the new message
     const mayBegin =
       early !== null &&
@@ -124,7 +126,8 @@ export function createExchanger(given: AgentOptions): Exchanger {
             begun();
             return stored;
           },
-          openExchanger: (place) => createExchanger({ ...options, within: { tree, place } }),
+          openExchanger: (reservation) =>
+            createExchanger({ ...options, within: { tree, reservation } }),
           report,
         });
       },
@@ -139,7 +142,7 @@ export function createExchanger(given: AgentOptions): Exchanger {
       return reportEnd(report, () => exchange(request, live, report));
     },
     compact: async (request, { signal }) => {
-      const { session } = await options.store.read(readStanding, request);
+      const { session } = await options.store.read(readLeaseState, request);
       const prepared = await prepare(options, session);
       return hold(request, signal, async (held) => {
         const saver = known.holding(held.fence);
@@ -161,7 +164,7 @@ export function createExchanger(given: AgentOptions): Exchanger {
 }
 
 /** True if the session can be begun as it is read, unless somebody else comes first. */
-function isFree({ session, free_epoch }: Standing): boolean {
+function isFree({ session, free_epoch }: LeaseState): boolean {
   return session.activity === "idle" && free_epoch !== null;
 }
 
@@ -175,7 +178,7 @@ interface Worked<Result> {
   readonly finished: boolean;
   /** See `finishExchange`. */
   readonly after_seq?: number;
-  readonly result: (left: LeftBehind) => Result;
+  readonly result: (rows: ExchangeRows) => Result;
 }
 
 async function compactSession(input: {

@@ -3,7 +3,7 @@ import { HumanMessage } from "@langchain/core/messages";
 import { RepriseError } from "../core/errors.ts";
 import type { Message } from "../core/sessions.ts";
 import { threadId } from "../core/threads.ts";
-import type { LeftBehind } from "../store/leases/finish.ts";
+import type { ExchangeRows } from "../store/leases/finish.ts";
 import { type AgentThread, buildAgent } from "./agent.ts";
 import { MODEL_NODE, TOOLS_NODE } from "./agent-graph.ts";
 import { createAnswerProgress } from "./answer-progress.ts";
@@ -20,7 +20,7 @@ export interface ExchangeRun {
   readonly thread_id: string;
   /** The `seq` before the first message of the exchange. */
   readonly after_seq: number;
-  readonly result: (left: LeftBehind) => ExchangeResult;
+  readonly result: (rows: ExchangeRows) => ExchangeResult;
   /** False if the agent has open steps: the session is then interrupted. */
   readonly finished: boolean;
 }
@@ -66,7 +66,7 @@ export async function runExchange(context: ExchangeContext): Promise<ExchangeRun
   });
   const thread = { agent, id: thread_id };
   if (request.text !== null && held.begun === null) {
-    await settle(thread, state);
+    await closeOpenCalls(thread, state);
   }
   const { pending } = held.begun ?? (await context.begin());
   reportStored(report, pending);
@@ -76,11 +76,11 @@ export async function runExchange(context: ExchangeContext): Promise<ExchangeRun
       ? { state: "done", answer: state.answer }
       : await streamAnswer({ context, thread, graphInput: next, compaction, progress });
   // an answer in the place of a dropped one has its row
-  const inPlace = request.text === null && state.isDropped;
+  const replacesDropped = request.text === null && state.isDropped;
   return {
     thread_id,
     finished: end.state === "done" || (end.state === "stopped" && end.answer !== ""),
-    after_seq: before.last_seq - (inPlace ? 1 : 0),
+    after_seq: before.last_seq - (replacesDropped ? 1 : 0),
     result: ({ session, messages }) => ({
       ...end,
       session,
@@ -92,7 +92,7 @@ export async function runExchange(context: ExchangeContext): Promise<ExchangeRun
 }
 
 /** Gives every call that was left open its result, in a checkpoint and the mirror alike. */
-async function settle({ agent, id }: AgentThread, state: ThreadState): Promise<void> {
+async function closeOpenCalls({ agent, id }: AgentThread, state: ThreadState): Promise<void> {
   if (state.openCalls.length > 0) {
     const node = TOOLS_NODE in agent.nodes ? TOOLS_NODE : MODEL_NODE;
     const messages = withResults(state);
@@ -120,7 +120,7 @@ async function nextInput(
   if (next.length > 0) {
     const unsafe = state.openCalls.filter((call) => !mayBeRepeated(call));
     if (unsafe.length > 0 && (await live.mayRepeat?.(unsafe)) !== true) {
-      await settle(thread, state);
+      await closeOpenCalls(thread, state);
     }
     return null;
   }

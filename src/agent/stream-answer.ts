@@ -78,7 +78,7 @@ export async function streamAnswer(input: StreamInput): Promise<RunEnd> {
         const kept = await keepPartial(input, { response_metadata: { stopped: true } });
         return { state: "stopped", answer: kept };
       }
-      await makeRoom(input, oneOf(error));
+      await compactOrThrow(input, oneOf(error));
       graphInput = null;
     } finally {
       stop.ignore();
@@ -127,7 +127,7 @@ async function storedAnswer(
  * Compacts the thread if the agent failed because a summary is due. Throws what it failed for
  * otherwise; what a person saw of the answer is then kept.
  */
-async function makeRoom(input: StreamInput, error: unknown): Promise<void> {
+async function compactOrThrow(input: StreamInput, error: unknown): Promise<void> {
   const { compaction, thread } = input;
   const { saver, prepared } = input.context;
   const failure = modelFailure(error, prepared.modelName, prepared.keyless);
@@ -137,11 +137,11 @@ async function makeRoom(input: StreamInput, error: unknown): Promise<void> {
     throw failure;
   }
   const messages = messagesOf(await saver.getTuple({ configurable: { thread_id: thread.id } }));
-  const summary = await compaction.relieve(messages, full);
+  const summary = await compaction.compact(messages, full);
   if (summary === null) {
     throw failure;
   }
-  if (summary !== "go_on") {
+  if (summary !== "continue") {
     await addSummary(thread, summary);
   }
 }

@@ -62,7 +62,7 @@ export interface Conversation {
 }
 
 export interface ConversationOptions {
-  readonly config: Omit<ExchangerConfig, "unreturned">;
+  readonly config: Omit<ExchangerConfig, "unreleased">;
   /** Called once, before the first exchange. */
   readonly openExchanger: OpenExchanger;
   readonly start: ConversationStart;
@@ -78,9 +78,9 @@ export function createConversation(options: ConversationOptions): Conversation {
   const columns = start.kind === "new" ? start.columns : null;
   let session = start.kind === "existing" ? start.session : null;
   let exchanger: Promise<Exchanger> | null = null;
-  const unreturned = new Set<string>();
+  const unreleased = new Set<string>();
   const opened = (): Promise<Exchanger> =>
-    (exchanger ??= options.openExchanger({ ...config, unreturned }));
+    (exchanger ??= options.openExchanger({ ...config, unreleased }));
 
   const stored = async (): Promise<Session> =>
     (session ??= await store.write(createSession, columns ?? {}));
@@ -129,7 +129,7 @@ export function createConversation(options: ConversationOptions): Conversation {
       return compacted;
     },
     startThread: async (change) =>
-      keep(await beginThread(store, { id: (await stored()).id, ...change, caller }, unreturned)),
+      keep(await beginThread(store, { id: (await stored()).id, ...change, caller }, unreleased)),
     setPlanMode: async (on) =>
       keep(await store.write(setPlanMode, { id: (await stored()).id, plan_mode: on })),
     end: async () =>

@@ -94,7 +94,7 @@ export type ExchangeEvent = Static<typeof ExchangeEvent>;
 export type ExchangeListener = (event: ExchangeEvent) => void;
 
 /** What every exchange leaves behind that does not fail. */
-interface Left {
+interface ResultFields {
   readonly session: Session;
   readonly thread_id: string;
   readonly model: string;
@@ -105,8 +105,8 @@ interface Left {
 /** How an exchange ended. One that failed throws instead. */
 export type ExchangeResult =
   /** `answer` is the text of the last answer. */
-  | (Left & { readonly state: "done"; readonly answer: string })
+  | (ResultFields & { readonly state: "done"; readonly answer: string })
   /** Somebody stopped it; `answer` is the text that had arrived, which is kept. */
-  | (Left & { readonly state: "stopped"; readonly answer: string })
+  | (ResultFields & { readonly state: "stopped"; readonly answer: string })
   /** A tool asks a person. The exchange is not finished and can be continued. */
-  | (Left & { readonly state: "waiting" });
+  | (ResultFields & { readonly state: "waiting" });

@@ -43,7 +43,7 @@ interface ChildRun<Result> {
   readonly signal: AbortSignal;
   /** Called if the sub-agent has to wait. */
   readonly onWait: (running: number) => void;
-  readonly run: (place: ChildReservation) => Promise<Result>;
+  readonly run: (reservation: ChildReservation) => Promise<Result>;
 }
 
 /**
@@ -69,22 +69,22 @@ export function createExchangeTree(limits: ExchangeLimits = EXCHANGE_LIMITS): Ex
         return null;
       }
       children += 1;
-      return runInPlace(child);
+      return runReserved(child);
     },
   };
 
-  async function runInPlace<Result>(child: ChildRun<Result>): Promise<Result> {
+  async function runReserved<Result>(child: ChildRun<Result>): Promise<Result> {
     child.parent?.pause();
     try {
       if (!slots.isFree()) {
         child.onWait(limits.childrenAtOnce);
       }
       await slots.take(child.signal);
-      const place = createPlace();
+      const reservation = createReservation();
       try {
-        return await child.run(place);
+        return await child.run(reservation);
       } finally {
-        place.leave();
+        reservation.leave();
       }
     } finally {
       await child.parent?.resume();
@@ -92,7 +92,7 @@ export function createExchangeTree(limits: ExchangeLimits = EXCHANGE_LIMITS): Ex
   }
 
   /** Begins with a slot that is held. */
-  function createPlace(): ChildReservation & { leave(): void } {
+  function createReservation(): ChildReservation & { leave(): void } {
     let isHeld = true;
     let waitsFor = 0;
     const giveUp = (): void => {

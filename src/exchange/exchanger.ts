@@ -13,7 +13,7 @@ export interface ExchangerConfig {
   /** Paths that no tool may touch even inside the repo, besides the database. */
   readonly protectedPaths: readonly string[];
   /** See `HoldInput`; shared with whatever else in this process holds sessions. */
-  readonly unreturned?: Set<string>;
+  readonly unreleased?: Set<string>;
 }
 
 /** Loads the agent's libraries. Error codes: `config_invalid`. */

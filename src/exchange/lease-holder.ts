@@ -7,8 +7,8 @@ import type { Fence } from "../store/leases/fence.ts";
 import {
   finishExchange,
   type FinishExchange,
-  type LeftBehind,
-  readLeftBehind,
+  type ExchangeRows,
+  readExchangeRows,
 } from "../store/leases/finish.ts";
 import { readLease, releaseLease, renewLease } from "../store/leases/lease.ts";
 import type { LeaseOwner } from "../store/leases/this-process.ts";
@@ -37,7 +37,7 @@ export interface HeldSession {
    */
   finish(
     exchange: Omit<FinishExchange, "fence">,
-  ): Promise<LeftBehind & { readonly pruned: PrunedIds }>;
+  ): Promise<ExchangeRows & { readonly pruned: PrunedIds }>;
 }
 
 /** What to do about a session that another exchange holds. */
@@ -57,7 +57,7 @@ export interface HoldInput {
    * Leases of this process that it could not release, or may hold without knowing, because the
    * database went away: nobody works under them. Kept by whoever holds sessions again and again.
    */
-  readonly unreturned?: Set<string>;
+  readonly unreleased?: Set<string>;
   /** See `openExchange`. */
   readonly begin?: OpenExchange["begin"];
 }
@@ -73,7 +73,7 @@ const WAIT_MS = 250;
  */
 export async function holdLease(input: HoldInput): Promise<HeldSession> {
   const { store, life_ms } = input;
-  const taken = await orUnreturned(input, () => takeWhenFree(input));
+  const taken = await rememberUnreleased(input, () => takeWhenFree(input));
   const fence: Fence = { session_id: taken.session_id, epoch: taken.epoch };
   const lost = new AbortController();
   const timer = setInterval(() => {
@@ -89,7 +89,7 @@ export async function holdLease(input: HoldInput): Promise<HeldSession> {
     failure: ExchangeFailure | null = null,
   ): Promise<void> => {
     clearInterval(timer);
-    await orUnreturned(input, () => store.write(releaseLease, { fence, finished, failure }));
+    await rememberUnreleased(input, () => store.write(releaseLease, { fence, finished, failure }));
   };
   return {
     fence,
@@ -105,8 +105,8 @@ export async function holdLease(input: HoldInput): Promise<HeldSession> {
       } catch {
         // the exchange is over and its answer is stored: nobody should wait for the lease
         await release(true);
-        const left = await store.read(readLeftBehind, { ...fence, ...exchange });
-        return { ...left, pruned: NOTHING_PRUNED };
+        const rows = await store.read(readExchangeRows, { ...fence, ...exchange });
+        return { ...rows, pruned: NOTHING_PRUNED };
       }
     },
   };
@@ -156,12 +156,12 @@ function mayTakeOver(input: HoldInput, owner: LeaseOwner): boolean {
   return (
     input.when_busy === "take_over" ||
     input.isGone(owner) ||
-    (input.unreturned?.has(nameOf(input.session_id, owner)) ?? false)
+    (input.unreleased?.has(leaseName(input.session_id, owner)) ?? false)
   );
 }
 
 /** Remembers the lease if the database went away before the work under it ended. */
-async function orUnreturned<Result>(
+async function rememberUnreleased<Result>(
   input: HoldInput,
   work: () => Promise<Result>,
 ): Promise<Result> {
@@ -169,13 +169,13 @@ async function orUnreturned<Result>(
     return await work();
   } catch (error) {
     if (isRepriseError(error, "database_unavailable", "database_locked")) {
-      input.unreturned?.add(nameOf(input.session_id, input.owner));
+      input.unreleased?.add(leaseName(input.session_id, input.owner));
     }
     throw error;
   }
 }
 
 /** An owner has a different `since` for each lease that it takes. */
-function nameOf(sessionId: string, { host, machine, pid, since }: LeaseOwner): string {
+function leaseName(sessionId: string, { host, machine, pid, since }: LeaseOwner): string {
   return JSON.stringify([sessionId, host, machine, pid, since]);
 }

@@ -8,14 +8,14 @@ import type { Store } from "../store/store.ts";
 /**
  * Begins a fresh agent thread. Taking the lease first reports a running exchange, and frees a
  * session whose process was killed: its lease would block this for up to 30 s. So would one of
- * `unreturned`, which this process could not give back (see `HoldInput`).
+ * `unreleased`, which this process could not give back (see `HoldInput`).
  *
  * Error codes: `session_not_found`, `session_ended`, `session_busy`.
  */
 export async function beginThread(
   store: Store,
   change: NewThread,
-  unreturned?: Set<string>,
+  unreleased?: Set<string>,
 ): Promise<Session> {
   const held = await holdLease({
     store,
@@ -25,7 +25,7 @@ export async function beginThread(
     when_busy: "refuse",
     signal: new AbortController().signal,
     isGone,
-    ...(unreturned === undefined ? {} : { unreturned }),
+    ...(unreleased === undefined ? {} : { unreleased }),
   });
   await held.release(false);
   return store.write(startThread, change);

@@ -32,13 +32,13 @@ export interface Compaction {
   isDue(): boolean;
   /**
    * Asked when a summary is due or, `full`, when the provider refused the exchange as too long. The
-   * summary that has to be added to the thread, `go_on` if the model may be asked without one, or
+   * summary that has to be added to the thread, `continue` if the model may be asked without one, or
    * null if nothing can be done.
    */
-  relieve(
+  compact(
     messages: readonly BaseMessage[],
     full: boolean,
-  ): Promise<ReturnType<typeof summaryMessage> | "go_on" | null>;
+  ): Promise<ReturnType<typeof summaryMessage> | "continue" | null>;
 }
 
 export function createCompaction(parts: CompactionParts): Compaction {
@@ -62,7 +62,7 @@ export function createCompaction(parts: CompactionParts): Compaction {
       return sentMessages(view);
     },
     isDue: () => due,
-    relieve: async (messages, full) => {
+    compact: async (messages, full) => {
       due = false;
       const view = viewOf(messages);
       // a provider that refused may read less than is known of it
@@ -85,7 +85,7 @@ export function createCompaction(parts: CompactionParts): Compaction {
         }
         if (parts.signal.aborted) {
           // the agent finds out by itself
-          return "go_on";
+          return "continue";
         }
         off = true;
         if (full) {
@@ -96,7 +96,7 @@ export function createCompaction(parts: CompactionParts): Compaction {
           sentence:
             "The older messages could not be summarised now, so the model gets all of them.",
         });
-        return "go_on";
+        return "continue";
       }
     },
   };

@@ -28,8 +28,8 @@ export interface SummariseInput {
 const SHARES = [0.75, 0.3] as const;
 const SUMMARY_SHARE = 0.05;
 const WORDS_PER_TOKEN = 0.75;
-const MOST_WORDS = 1500;
-const LEAST_WORDS = 100;
+const MAX_WORDS = 1500;
+const MIN_WORDS = 100;
 
 /**
  * Lets the model summarise messages: in one call, or where they are too long for one in several,
@@ -53,8 +53,8 @@ async function summariseBy(
   input: SummariseInput,
 ): Promise<Omit<Summary, "kept_from">> {
   const words = Math.min(
-    MOST_WORDS,
-    Math.max(LEAST_WORDS, Math.floor(input.window * SUMMARY_SHARE * WORDS_PER_TOKEN)),
+    MAX_WORDS,
+    Math.max(MIN_WORDS, Math.floor(input.window * SUMMARY_SHARE * WORDS_PER_TOKEN)),
   );
   const parts = transcriptParts(input.messages, input.window * share);
   const usage = { input_tokens: 0, output_tokens: 0 };

@@ -55,9 +55,9 @@ function answerTo(messages: readonly BaseMessage[]): string {
   }
   const texts = messages.filter((message) => message.type === "human").map(({ text }) => text);
   // summarised messages count as well
-  const said = texts.flatMap((text) => quotesIn(text) ?? [text]);
-  const first = said.length === texts.length && messages.every(({ type }) => type !== "ai");
-  return demoAnswer({ said, first });
+  const written = texts.flatMap((text) => quotesIn(text) ?? [text]);
+  const first = written.length === texts.length && messages.every(({ type }) => type !== "ai");
+  return demoAnswer({ written, first });
 }
 
 function usage(messages: readonly BaseMessage[], answer: string): UsageMetadata {
@@ -77,14 +77,14 @@ const NAME =
   /\b[Mm]y name(?: is|'s|’s)\s+(\p{L}[\p{L}\p{M}'’.-]*(?:\s+\p{Lu}[\p{L}\p{M}'’.-]*){0,3})/gu;
 
 /**
- * What the demo says to the last of `said`, the user's messages in this thread, oldest first.
+ * What the demo says to the last of `written`, the user's messages in this thread, oldest first.
  * The first answer of a thread also says what the demo is and what to try.
  */
 export function demoAnswer(input: {
-  readonly said: readonly string[];
+  readonly written: readonly string[];
   readonly first: boolean;
 }): string {
-  const reply = replyTo(input.said);
+  const reply = replyTo(input.written);
   if (!input.first) {
     return `${DEMO_LABEL} ${reply}`;
   }
@@ -96,12 +96,12 @@ export function demoAnswer(input: {
   );
 }
 
-function replyTo(said: readonly string[]): string {
-  const last = said.at(-1);
+function replyTo(written: readonly string[]): string {
+  const last = written.at(-1);
   if (last === undefined) {
     return "You have not written anything here yet.";
   }
-  const earlier = said.slice(0, -1);
+  const earlier = written.slice(0, -1);
   if (/\bwhat(?:'s|’s| is| was) my name\b|\bwho am i\b|\bmy name\s*\?/iu.test(last)) {
     return nameReply(earlier);
   }
@@ -110,9 +110,9 @@ function replyTo(said: readonly string[]): string {
   }
   const name = nameIn(last);
   if (name !== undefined) {
-    return `Nice to meet you, ${name}. ${countReply(said)} I will still know your name after a restart.`;
+    return `Nice to meet you, ${name}. ${countReply(written)} I will still know your name after a restart.`;
   }
-  return countReply(said);
+  return countReply(written);
 }
 
 function isRecall(text: string): boolean {
@@ -145,13 +145,14 @@ function listReply(earlier: readonly string[]): string {
   return `Before this one you wrote ${messages(earlier.length)} here:\n${lines.join("\n")}${left}`;
 }
 
-function countReply(said: readonly string[]): string {
-  const [first = "", second] = said;
+function countReply(written: readonly string[]): string {
+  const [first = "", second] = written;
   if (second === undefined) {
     return `This is your first message here: ${quote(first)}.`;
   }
-  const before = said.length > 2 ? ` The one before this was: ${quote(said.at(-2) ?? "")}.` : "";
-  return `You have sent ${messages(said.length)} here. The first was: ${quote(first)}.${before}`;
+  const before =
+    written.length > 2 ? ` The one before this was: ${quote(written.at(-2) ?? "")}.` : "";
+  return `You have sent ${messages(written.length)} here. The first was: ${quote(first)}.${before}`;
 }
 
 function messages(count: number): string {

@@ -14,7 +14,7 @@ export interface ProviderError {
 }
 
 /** A client wraps the network's error two or three deep; a loop of causes must end. */
-const DEEPEST = 8;
+const MAX_LINKS = 8;
 
 const CONTEXT_FULL =
   /context_length_exceeded|prompt is too long|maximum context length|exceeds the (?:available )?context|context window|input tokens exceed/i;
@@ -30,14 +30,14 @@ export function readProviderError(error: unknown): ProviderError {
   const codes = chain.flatMap((link) => strings(link, "code"));
   const names = chain.flatMap((link) => strings(link, "name"));
   const text = chain.flatMap((link) => [...strings(link, "message"), ...strings(link, "error")]);
-  const said = [...codes, ...text].join("\n");
+  const all = [...codes, ...text].join("\n");
   return {
     status: chain.map(statusOf).find((status) => status !== null) ?? null,
     type: chain.flatMap(shortCodes).find((code) => SHORT_CODE.test(code)) ?? null,
     connection: codes.find((code) => CONNECTION.test(code)) ?? connectionByName(names, text),
     timedOut: codes.some((code) => TIMED_OUT.test(code)) || names.some(isTimeout),
-    contextFull: names.includes("ContextOverflowError") || CONTEXT_FULL.test(said),
-    quota: QUOTA.test(said),
+    contextFull: names.includes("ContextOverflowError") || CONTEXT_FULL.test(all),
+    quota: QUOTA.test(all),
     retryAfterMs: chain.map(retryAfterOf).find((ms) => ms !== null) ?? null,
   };
 }
@@ -83,7 +83,7 @@ function retryAfterOf(link: object): number | null {
 function causes(error: unknown): object[] {
   const found: object[] = [];
   const waiting: unknown[] = [error];
-  while (waiting.length > 0 && found.length < DEEPEST) {
+  while (waiting.length > 0 && found.length < MAX_LINKS) {
     const link = waiting.shift();
     if (typeof link !== "object" || link === null || found.includes(link)) {
       continue;

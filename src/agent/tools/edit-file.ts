@@ -19,8 +19,8 @@ interface Edit {
  * it back would change bytes that nobody asked to change.
  */
 export async function editTextFile(boundary: Sandbox, input: Edit): Promise<string> {
-  const place = await resolvePath(await resolveSandbox(boundary), input.path, "write");
-  const content = await textOf(place);
+  const target = await resolvePath(await resolveSandbox(boundary), input.path, "write");
+  const content = await textOf(target);
   const { oldText, newText } = withLineEnds(content, input);
   if (oldText === "" || oldText === newText) {
     throw refusal("old_text must not be empty and must differ from new_text");
@@ -33,13 +33,13 @@ export async function editTextFile(boundary: Sandbox, input: Edit): Promise<stri
   if (count > 1 && !input.replaceAll) {
     throw refusal(`old_text occurs ${count} times; add lines around it, or set replace_all`);
   }
-  await replaceFile(place, parts.join(newText));
-  return `edited ${place.shown} (${count} ${count === 1 ? "place" : "places"})`;
+  await replaceFile(target, parts.join(newText));
+  return `edited ${target.shown} (${count} ${count === 1 ? "place" : "places"})`;
 }
 
-async function textOf(place: ResolvedPath): Promise<string> {
-  await using file = await openFile(place);
-  if ((place.stat?.size ?? 0n) > MAX_EDITED_BYTES) {
+async function textOf(target: ResolvedPath): Promise<string> {
+  await using file = await openFile(target);
+  if ((target.stat?.size ?? 0n) > MAX_EDITED_BYTES) {
     throw refusal("the file is over 10 MiB, too large to edit; ask the user to do it");
   }
   try {

@@ -31,24 +31,24 @@ export async function holdFolder(
   { create = false }: { readonly create?: boolean } = {},
 ): Promise<HeldFolder> {
   let handle = await open(root, FOLDER);
-  let place = root;
+  let reached = root;
   try {
-    await checkPath(handle, place);
+    await checkPath(handle, reached);
     for (const name of relative(root, path).split(sep).filter(Boolean)) {
-      const from = join(await entrance(handle, place), name);
+      const from = join(await entrance(handle, reached), name);
       if (create) {
         await mkdir(from).catch(ignoreExisting);
       }
       const next = await open(from, FOLDER);
       await handle.close();
       handle = next;
-      place = join(place, name);
-      await checkPath(handle, place);
+      reached = join(reached, name);
+      await checkPath(handle, reached);
     }
-    const at = await entrance(handle, place);
+    const at = await entrance(handle, reached);
     return {
       at,
-      check: () => checkPath(handle, place),
+      check: () => checkPath(handle, reached),
       [Symbol.asyncDispose]: () => handle.close(),
     };
   } catch (error) {
@@ -66,25 +66,25 @@ export async function entriesIn(root: string, path: string): Promise<Dirent[]> {
 }
 
 /** Refuses what was opened if its real path is not the one that was checked before. */
-export async function checkPath(handle: FileHandle, place: string): Promise<void> {
-  const real = (await descriptorPath(handle)) ?? (await samePlace(handle, place));
-  if (real !== place) {
+export async function checkPath(handle: FileHandle, path: string): Promise<void> {
+  const real = (await descriptorPath(handle)) ?? (await pathIfSame(handle, path));
+  if (real !== path) {
     throw moved();
   }
 }
 
 /** Elsewhere than on Linux: the path must still lead to what is open, and through no link. */
-async function samePlace(handle: FileHandle, place: string): Promise<string | null> {
+async function pathIfSame(handle: FileHandle, path: string): Promise<string | null> {
   const [real, there, opened] = await Promise.all([
-    realpath(place).catch(() => null),
-    lstat(place, { bigint: true }).catch(() => null),
+    realpath(path).catch(() => null),
+    lstat(path, { bigint: true }).catch(() => null),
     handle.stat({ bigint: true }),
   ]);
   return there?.ino === opened.ino && there.dev === opened.dev ? real : null;
 }
 
-async function entrance(handle: FileHandle, place: string): Promise<string> {
-  return (await descriptorPath(handle)) === null ? place : `/proc/self/fd/${handle.fd}`;
+async function entrance(handle: FileHandle, path: string): Promise<string> {
+  return (await descriptorPath(handle)) === null ? path : `/proc/self/fd/${handle.fd}`;
 }
 
 /** The real path of what is open; null if the system does not know it. */

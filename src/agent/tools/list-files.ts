@@ -11,14 +11,14 @@ const MAX_LISTED = 1000;
  * Git's own folder is left out.
  */
 export async function listFolder(boundary: Sandbox, path: string): Promise<string> {
-  const place = await resolvePath(await resolveSandbox(boundary), path, "read");
-  if (place.stat === null) {
+  const target = await resolvePath(await resolveSandbox(boundary), path, "read");
+  if (target.stat === null) {
     throw refusal("there is no such folder; list the repository's top first");
   }
-  if (!place.stat.isDirectory()) {
+  if (!target.stat.isDirectory()) {
     throw refusal("this is no folder; read_file shows a file");
   }
-  const entries = await entriesIn(place.root, place.path);
+  const entries = await entriesIn(target.root, target.path);
   const names = entries
     .filter(({ name }) => !isGit([name]))
     .map((entry) => entry.name + (entry.isDirectory() ? "/" : entry.isSymbolicLink() ? "@" : ""))

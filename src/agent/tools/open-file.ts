@@ -13,24 +13,24 @@ const SNIFFED_BYTES = 8000;
  * or another file put in its place since is refused, and so is one that is reached through a folder
  * that was swapped for a link.
  */
-export async function openFile(place: ResolvedPath): Promise<FileHandle> {
-  if (place.stat === null) {
+export async function openFile(target: ResolvedPath): Promise<FileHandle> {
+  if (target.stat === null) {
     throw refusal("there is no such file; list_files or find_files shows what there is");
   }
-  if (place.stat.isDirectory()) {
+  if (target.stat.isDirectory()) {
     throw refusal("this is a folder; list_files shows what is in it");
   }
-  if (!place.stat.isFile()) {
+  if (!target.stat.isFile()) {
     throw refusal("this is neither a file nor a folder; choose another");
   }
   const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
-  const file = await open(place.path, flags);
+  const file = await open(target.path, flags);
   const opened = await file.stat({ bigint: true });
   try {
-    if (opened.ino !== place.stat.ino || opened.dev !== place.stat.dev) {
+    if (opened.ino !== target.stat.ino || opened.dev !== target.stat.dev) {
       throw refusal("the file changed while it was opened; try again");
     }
-    await checkPath(file, place.path);
+    await checkPath(file, target.path);
     return file;
   } catch (error) {
     await file.close();

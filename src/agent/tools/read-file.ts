@@ -26,10 +26,10 @@ export async function readTextFile(
   boundary: Sandbox,
   input: Window & { readonly path: string },
 ): Promise<string> {
-  const place = await resolvePath(await resolveSandbox(boundary), input.path, "read");
-  await using file = await openFile(place);
+  const target = await resolvePath(await resolveSandbox(boundary), input.path, "read");
+  await using file = await openFile(target);
   if (await isBinary(file)) {
-    return `(a binary file of ${place.stat?.size ?? 0} bytes; not shown)`;
+    return `(a binary file of ${target.stat?.size ?? 0} bytes; not shown)`;
   }
   const { shown, next } = await readWindow(file, input);
   if (shown.length === 0) {

@@ -47,11 +47,11 @@ export async function resolvePath(
   if (purpose === "write") {
     refuseControl(await survey.linked(survey.root, real));
   }
-  const place = { root: survey.root, path: real, shown, stat: await statOrNull(real) };
-  if (isGuarded(survey, place)) {
+  const target = { root: survey.root, path: real, shown, stat: await statOrNull(real) };
+  if (isGuarded(survey, target)) {
     throw refusal("this file belongs to Reprise itself and is off limits; choose another");
   }
-  return place;
+  return target;
 }
 
 function segments(survey: SandboxInput, path: string): string[] {

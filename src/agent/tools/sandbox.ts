@@ -52,10 +52,10 @@ export async function resolveSandbox({
  */
 export function isGuarded(
   { guarded }: SandboxInput,
-  place: { readonly path: string; readonly stat: BigIntStats | null },
+  target: { readonly path: string; readonly stat: BigIntStats | null },
 ): boolean {
   return guarded.some(
-    ({ path, stat }) => isInside(path, place.path) || isSameFile(stat, place.stat),
+    ({ path, stat }) => isInside(path, target.path) || isSameFile(stat, target.stat),
   );
 }
 

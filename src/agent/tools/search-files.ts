@@ -38,14 +38,14 @@ export async function searchFiles(boundary: Sandbox, input: Search): Promise<str
     if (!matches(file.shown)) {
       continue;
     }
-    const place = await resolveWalked(bounds, file);
-    if (place === null) {
+    const target = await resolveWalked(bounds, file);
+    if (target === null) {
       continue;
     }
-    if ((place.stat?.size ?? 0n) > MAX_FILE_BYTES) {
+    if ((target.stat?.size ?? 0n) > MAX_FILE_BYTES) {
       left.large += 1;
     } else {
-      found.push(...(await matchingLines(place, input)));
+      found.push(...(await matchingLines(target, input)));
     }
     if (found.length > MAX_MATCHES) {
       break;
@@ -54,26 +54,29 @@ export async function searchFiles(boundary: Sandbox, input: Search): Promise<str
   return report(found, left);
 }
 
-async function matchingLines(place: ResolvedPath, { text, ignoreCase }: Search): Promise<string[]> {
-  const content = await textOf(place);
-  const fold = (line: string) => (ignoreCase ? line.toLowerCase() : line);
-  const wanted = fold(text);
-  if (!fold(content).includes(wanted)) {
+async function matchingLines(
+  target: ResolvedPath,
+  { text, ignoreCase }: Search,
+): Promise<string[]> {
+  const content = await textOf(target);
+  const normalize = (line: string) => (ignoreCase ? line.toLowerCase() : line);
+  const wanted = normalize(text);
+  if (!normalize(content).includes(wanted)) {
     return [];
   }
   return content.split("\n").flatMap((line, index) => {
-    if (!fold(line).includes(wanted)) {
+    if (!normalize(line).includes(wanted)) {
       return [];
     }
     const shown = line.length > MAX_SHOWN ? `${line.slice(0, MAX_SHOWN)}…` : line.trimEnd();
-    return [`${place.shown}:${index + 1}: ${shown}`];
+    return [`${target.shown}:${index + 1}: ${shown}`];
   });
 }
 
 /** Empty for what is not text or went away since: one file must not end the search. */
-async function textOf(place: ResolvedPath): Promise<string> {
+async function textOf(target: ResolvedPath): Promise<string> {
   try {
-    await using file = await openFile(place);
+    await using file = await openFile(target);
     return (await isBinary(file)) ? "" : await file.readFile("utf8");
   } catch {
     return "";

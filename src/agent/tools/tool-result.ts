@@ -5,7 +5,7 @@ import { isRepriseError } from "../../core/errors.ts";
 import { codeOf } from "./real-path.ts";
 
 /** What a failed call of the system means, for a model. */
-const SYSTEM_FAULTS: Readonly<Record<string, string>> = {
+const SYSTEM_ERRORS: Readonly<Record<string, string>> = {
   EACCES: "the system does not allow this; choose another path or ask the user",
   EPERM: "the system does not allow this; choose another path or ask the user",
   EROFS: "the disk is read-only; report this to the user",
@@ -70,5 +70,5 @@ function messageOf(error: unknown): string {
     return error.message;
   }
   const code = codeOf(error) ?? "unknown";
-  return SYSTEM_FAULTS[code] ?? `the tool failed (${code}); try another way or ask the user`;
+  return SYSTEM_ERRORS[code] ?? `the tool failed (${code}); try another way or ask the user`;
 }

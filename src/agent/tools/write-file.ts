@@ -15,11 +15,11 @@ export async function writeTextFile(
   input: { readonly path: string; readonly content: string },
 ): Promise<string> {
   const bounds = await resolveSandbox(boundary);
-  const place = await resolvePath(bounds, input.path, "write");
-  refuseFolder(place);
-  await replaceFile(place, input.content);
-  const verb = place.stat === null ? "created" : "replaced";
-  return `${verb} ${place.shown} (${Buffer.byteLength(input.content)} bytes)`;
+  const target = await resolvePath(bounds, input.path, "write");
+  refuseFolder(target);
+  await replaceFile(target, input.content);
+  const verb = target.stat === null ? "created" : "replaced";
+  return `${verb} ${target.shown} (${Buffer.byteLength(input.content)} bytes)`;
 }
 
 /**
@@ -27,20 +27,20 @@ export async function writeTextFile(
  * file or the new one. A name is replaced and nothing is written through it, and all happens in the
  * folder that is held, so no link is ever followed and nothing is made outside.
  */
-export async function replaceFile(place: ResolvedPath, content: string): Promise<void> {
-  refuseFolder(place);
-  const folder = dirname(place.path);
-  await using held = await holdFolder(place.root, folder, { create: place.stat === null });
+export async function replaceFile(target: ResolvedPath, content: string): Promise<void> {
+  refuseFolder(target);
+  const folder = dirname(target.path);
+  await using held = await holdFolder(target.root, folder, { create: target.stat === null });
   const temporary = join(held.at, `.reprise-${randomUUID()}.tmp`);
   try {
     await using file = await open(temporary, "wx", NEW_FILE_MODE);
     await file.writeFile(content);
-    if (place.stat !== null) {
-      await file.chmod(Number(place.stat.mode & 0o7777n));
+    if (target.stat !== null) {
+      await file.chmod(Number(target.stat.mode & 0o7777n));
     }
     await file.sync();
     await held.check();
-    await rename(temporary, join(held.at, basename(place.path)));
+    await rename(temporary, join(held.at, basename(target.path)));
   } catch (error) {
     await rm(temporary, { force: true });
     throw error;

@@ -49,7 +49,7 @@ const FAMILIES: readonly (readonly [string, number])[] = [
 ];
 
 /** Fewer hold no prompt, summary and question. */
-const LEAST_TOKENS = 1000;
+const MIN_TOKENS = 1000;
 
 /**
  * As `contextWindow`, or what REPRISE_CONTEXT_TOKENS says of every model. Throws `config_invalid`
@@ -61,12 +61,12 @@ export function windowOf(input: { readonly name: string; readonly config: ModelC
     return contextWindow(input.name);
   }
   const tokens = Number(contextTokens);
-  if (Number.isSafeInteger(tokens) && tokens >= LEAST_TOKENS) {
+  if (Number.isSafeInteger(tokens) && tokens >= MIN_TOKENS) {
     return tokens;
   }
   throw new RepriseError(
     "config_invalid",
-    `REPRISE_CONTEXT_TOKENS must be a whole number of ${LEAST_TOKENS} or more; correct or unset it`,
+    `REPRISE_CONTEXT_TOKENS must be a whole number of ${MIN_TOKENS} or more; correct or unset it`,
   );
 }
 

@@ -35,9 +35,9 @@ const REPO_FOLDERS = [
 
 /** The folders to look in, first come first. A repository may be anybody's, so its links stay in. */
 export function personaFolders(
-  places: PersonaFolders & { readonly repoPath: string | null },
+  folders: PersonaFolders & { readonly repoPath: string | null },
 ): PersonaFolder[] {
-  const { repoPath, userDir, builtinDir } = places;
+  const { repoPath, userDir, builtinDir } = folders;
   const own = (source: PersonaSource, path: string): PersonaFolder => {
     return { source, path, shown: path, within: null, foreign: false };
   };

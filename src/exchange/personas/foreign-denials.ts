@@ -2,7 +2,7 @@ import { AGENT_TOOLS } from "../tool-catalogue.ts";
 import { deniedTool } from "./foreign-tools.ts";
 import type { Field, Fields } from "./front-matter.ts";
 import { toolNames } from "./own-fields.ts";
-import { PersonaFault } from "./persona-fault.ts";
+import { PersonaError } from "./persona-error.ts";
 import { quotedName } from "./unknown-tool.ts";
 
 /** Limits that another program would keep and that nothing here could: the persona is refused. */
@@ -48,9 +48,9 @@ export function allowedTools(fields: Fields, tools: readonly string[] | null): A
 
 function refuseNotKept(fields: Fields): void {
   for (const [name, { line }] of fields) {
-    if (NOT_KEPT.includes(folded(name))) {
-      throw new PersonaFault(
-        `${folded(name)} limits what the agent does in a way that cannot be kept here; use tools or disallowedTools instead`,
+    if (NOT_KEPT.includes(normalized(name))) {
+      throw new PersonaError(
+        `${normalized(name)} limits what the agent does in a way that cannot be kept here; use tools or disallowedTools instead`,
         line,
       );
     }
@@ -63,7 +63,7 @@ function deniedNames(field: Field | undefined): string[] {
   }
   const names = toolNames(field.value);
   if (names === null) {
-    throw new PersonaFault("disallowedTools must be a list of names", field.line);
+    throw new PersonaError("disallowedTools must be a list of names", field.line);
   }
   return names;
 }
@@ -84,7 +84,8 @@ function unknownNotes(names: readonly string[]): string[] {
 /** Such a mode asks for fewer questions, and there are none here. */
 function modeNotes(field: Field | undefined): string[] {
   const mode = typeof field?.value === "string" ? field.value : "";
-  const isWide = WIDE_MODES.includes(folded(mode.trim())) && folded(mode.trim()) !== "default";
+  const isWide =
+    WIDE_MODES.includes(normalized(mode.trim())) && normalized(mode.trim()) !== "default";
   return isWide ? [`its permissionMode ${quotedName(mode.trim(), [])} changes nothing here`] : [];
 }
 
@@ -92,26 +93,26 @@ function deniedByMode(field: Field | undefined): string[] {
   if (field === undefined || field.value === null) {
     return [];
   }
-  const mode = typeof field.value === "string" ? folded(field.value.trim()) : "";
+  const mode = typeof field.value === "string" ? normalized(field.value.trim()) : "";
   if (mode === "plan") {
     return CHANGING;
   }
   if (!WIDE_MODES.includes(mode)) {
     const message = "this permissionMode cannot be kept here; write plan, or leave it out";
-    throw new PersonaFault(message, field.line);
+    throw new PersonaError(message, field.line);
   }
   return [];
 }
 
 function fieldOf(fields: Fields, name: string): Field | undefined {
-  const found = [...fields].filter(([key]) => folded(key) === folded(name));
+  const found = [...fields].filter(([key]) => normalized(key) === normalized(name));
   if (found.length > 1) {
-    throw new PersonaFault(`${name} must be there once`, found[1]?.[1].line ?? null);
+    throw new PersonaError(`${name} must be there once`, found[1]?.[1].line ?? null);
   }
   return found[0]?.[1];
 }
 
 /** One key for the spellings of a field: `disallowed-tools` would be a denial that nobody notices. */
-export function folded(name: string): string {
+export function normalized(name: string): string {
   return name.toLowerCase().replace(/[-_ ]/g, "");
 }

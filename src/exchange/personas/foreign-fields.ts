@@ -2,8 +2,8 @@ import { PROVIDERS } from "../models/name.ts";
 import { AGENT_TOOLS } from "../tool-catalogue.ts";
 import { parseFields, type Fields } from "./front-matter.ts";
 import { toolNames, type PersonaFields } from "./own-fields.ts";
-import { PersonaFault } from "./persona-fault.ts";
-import { allowedTools, DENYING, folded } from "./foreign-denials.ts";
+import { PersonaError } from "./persona-error.ts";
+import { allowedTools, DENYING, normalized } from "./foreign-denials.ts";
 import { foreignTool } from "./foreign-tools.ts";
 import { quotedName } from "./unknown-tool.ts";
 
@@ -12,7 +12,7 @@ interface Read<Value> {
   readonly notes: readonly string[];
 }
 
-const KNOWN = ["name", "description", "model", "tools", "color", ...DENYING].map(folded);
+const KNOWN = ["name", "description", "model", "tools", "color", ...DENYING].map(normalized);
 
 /**
  * Front matter written for another program. Its tools become ours if there is an equivalent;
@@ -39,7 +39,7 @@ function lenientFields(yaml: string): Fields {
   try {
     return parseFields(yaml);
   } catch (error) {
-    if (!(error instanceof PersonaFault)) {
+    if (!(error instanceof PersonaError)) {
       throw error;
     }
     const lines = yaml.split("\n").flatMap((text, index) => {
@@ -100,7 +100,7 @@ function named(name: string): string {
 }
 
 function leftOut(fields: Fields): string[] {
-  const names = [...fields.keys()].filter((name) => !KNOWN.includes(folded(name)));
+  const names = [...fields.keys()].filter((name) => !KNOWN.includes(normalized(name)));
   return names.length === 0
     ? []
     : [`these fields mean nothing here: ${names.map((name) => quotedName(name, [])).join(", ")}`];

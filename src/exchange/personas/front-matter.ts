@@ -1,6 +1,6 @@
 import { isMap, isScalar, LineCounter, parseDocument, type Document } from "yaml";
 
-import { PersonaFault } from "./persona-fault.ts";
+import { PersonaError } from "./persona-error.ts";
 
 /** A Markdown file in two. */
 export interface FrontMatter {
@@ -21,11 +21,11 @@ export type Fields = ReadonlyMap<string, Field>;
 export function splitFrontMatter(text: string): FrontMatter {
   const lines = text.split(/\r?\n/);
   if (lines[0]?.trimEnd() !== "---") {
-    throw new PersonaFault("the file must begin with a line ---, then name and description", 1);
+    throw new PersonaError("the file must begin with a line ---, then name and description", 1);
   }
   const end = lines.findIndex((line, index) => index > 0 && line.trimEnd() === "---");
   if (end === -1) {
-    throw new PersonaFault("the front matter is not closed; add a line ---", 1);
+    throw new PersonaError("the front matter is not closed; add a line ---", 1);
   }
   return {
     yaml: lines.slice(1, end).join("\n"),
@@ -40,11 +40,11 @@ export function splitFrontMatter(text: string): FrontMatter {
 export function parseFields(yaml: string): Fields {
   const lineCounter = new LineCounter();
   const document = parse(yaml, lineCounter);
-  const fault = document.errors[0];
-  if (fault !== undefined) {
-    throw new PersonaFault(
-      `this is not YAML: ${summary(fault.message)}`,
-      lineOf(lineCounter, fault.pos[0]),
+  const error = document.errors[0];
+  if (error !== undefined) {
+    throw new PersonaError(
+      `this is not YAML: ${summary(error.message)}`,
+      lineOf(lineCounter, error.pos[0]),
     );
   }
   const root = document.contents;
@@ -52,12 +52,12 @@ export function parseFields(yaml: string): Fields {
     return new Map();
   }
   if (!isMap(root)) {
-    throw new PersonaFault("the front matter must be lines of name: value", 2);
+    throw new PersonaError("the front matter must be lines of name: value", 2);
   }
   return new Map(
     root.items.map(({ key, value }) => {
       if (!isScalar(key)) {
-        throw new PersonaFault("a name in the front matter must be a word", 2);
+        throw new PersonaError("a name in the front matter must be a word", 2);
       }
       const line = lineOf(lineCounter, key.range?.[0] ?? 0);
       return [String(key.value), { value: plain(value, document, line), line }];
@@ -70,7 +70,7 @@ function parse(yaml: string, lineCounter: LineCounter): Document {
     return parseDocument(yaml, { lineCounter, prettyErrors: false, schema: "core" });
   } catch {
     // the composer recurses, and a thousand brackets are no persona
-    throw new PersonaFault("the front matter is nested too deeply", 2);
+    throw new PersonaError("the front matter is nested too deeply", 2);
   }
 }
 
@@ -81,7 +81,7 @@ function plain(value: unknown, document: Document, line: number): unknown {
   try {
     return typeof value.toJS === "function" ? value.toJS(document, { maxAliasCount: 0 }) : null;
   } catch {
-    throw new PersonaFault("aliases are not taken here; write the value out", line);
+    throw new PersonaError("aliases are not taken here; write the value out", line);
   }
 }
 

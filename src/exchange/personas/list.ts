@@ -5,7 +5,7 @@ import { isTrusted } from "../trust/trust.ts";
 import { isBroken, type PersonaEntry } from "./persona.ts";
 import { type PersonaFolder, type PersonaFolders, personaFolders } from "./folders.ts";
 import type { PersonaCache } from "./persona-cache.ts";
-import { PersonaFault } from "./persona-fault.ts";
+import { PersonaError } from "./persona-error.ts";
 import { readPersona } from "./read.ts";
 
 /** Maximum of files in one folder; the rest is not read. */
@@ -78,7 +78,7 @@ async function entryOf(
   try {
     return await (cache?.read({ key, path: join(folder.path, file) }, parse) ?? parse());
   } catch (error) {
-    if (!(error instanceof PersonaFault)) {
+    if (!(error instanceof PersonaError)) {
       throw error;
     }
     const name = file.slice(0, -".md".length);

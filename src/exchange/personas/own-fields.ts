@@ -3,7 +3,7 @@ import { parseModelName } from "../models/name.ts";
 import { AGENT_TOOLS } from "../tool-catalogue.ts";
 import { parseFields, type Field } from "./front-matter.ts";
 import { quotedName } from "./unknown-tool.ts";
-import { PersonaFault } from "./persona-fault.ts";
+import { PersonaError } from "./persona-error.ts";
 
 /** The front matter of a persona, checked. */
 export interface PersonaFields {
@@ -25,7 +25,7 @@ export function ownFields(yaml: string): PersonaFields {
   const fields = parseFields(yaml);
   for (const [name, { line }] of fields) {
     if (!FIELDS.includes(name)) {
-      throw new PersonaFault(`only ${FIELDS.join(", ")} are known here`, line);
+      throw new PersonaError(`only ${FIELDS.join(", ")} are known here`, line);
     }
   }
   return {
@@ -44,7 +44,7 @@ function text(field: Field | undefined, name: string): string | null {
   if (typeof field.value === "string") {
     return field.value.trim();
   }
-  throw new PersonaFault(`${name} must be text; put it in quotes`, field.line);
+  throw new PersonaError(`${name} must be text; put it in quotes`, field.line);
 }
 
 function model(field: Field | undefined): string | null {
@@ -59,7 +59,7 @@ function model(field: Field | undefined): string | null {
     if (!isRepriseError(error)) {
       throw error;
     }
-    throw new PersonaFault(error.message, field.line);
+    throw new PersonaError(error.message, field.line);
   }
 }
 
@@ -70,12 +70,12 @@ function tools(field: Field | undefined): string[] | null {
   const names = toolNames(field.value);
   if (names === null) {
     const message = "tools must be a list; write [] for none, or leave tools out for all";
-    throw new PersonaFault(message, field.line);
+    throw new PersonaError(message, field.line);
   }
   const unknown = names.find((name) => !TOOL_NAMES.includes(name));
   if (unknown !== undefined) {
     const named = quotedName(unknown, TOOL_NAMES);
-    throw new PersonaFault(`${named} is no tool; there are ${TOOL_NAMES.join(", ")}`, field.line);
+    throw new PersonaError(`${named} is no tool; there are ${TOOL_NAMES.join(", ")}`, field.line);
   }
   return names;
 }

@@ -6,7 +6,7 @@ import { oneLine } from "../../core/terminal-text.ts";
 import { foreignFields } from "./foreign-fields.ts";
 import { splitFrontMatter } from "./front-matter.ts";
 import { ownFields } from "./own-fields.ts";
-import { PersonaFault } from "./persona-fault.ts";
+import { PersonaError } from "./persona-error.ts";
 import type { Persona } from "./persona.ts";
 import type { PersonaFolder } from "./folders.ts";
 import { readStart, type Unusable } from "./text-file.ts";
@@ -23,7 +23,7 @@ const UNUSABLE: Readonly<Record<Unusable, string>> = {
 
 /**
  * Reads one persona file: YAML front matter between `---` lines, then the prompt. Its name is the
- * front matter's, else the file's. Throws a PersonaFault that says what is wrong and on which line.
+ * front matter's, else the file's. Throws a PersonaError that says what is wrong and on which line.
  */
 export async function readPersona(folder: PersonaFolder, file: string): Promise<Persona> {
   const text = await readText(folder, file);
@@ -31,10 +31,10 @@ export async function readPersona(folder: PersonaFolder, file: string): Promise<
   const fields = folder.foreign ? foreignFields(yaml) : ownFields(yaml);
   const name = fields.name ?? file.slice(0, -".md".length);
   if (!NAME.test(name)) {
-    throw new PersonaFault("a name is up to 64 letters, digits, - and _, without spaces");
+    throw new PersonaError("a name is up to 64 letters, digits, - and _, without spaces");
   }
   if (body === "") {
-    throw new PersonaFault("the prompt is empty; write it below the front matter");
+    throw new PersonaError("the prompt is empty; write it below the front matter");
   }
   return {
     name,
@@ -51,14 +51,14 @@ export async function readPersona(folder: PersonaFolder, file: string): Promise<
 async function readText({ path, within }: PersonaFolder, file: string): Promise<string> {
   const start = await readStart({ path: join(path, file), within, maxBytes: MAX_BYTES });
   if (typeof start === "string") {
-    throw new PersonaFault(UNUSABLE[start]);
+    throw new PersonaError(UNUSABLE[start]);
   }
   if (start.cut) {
-    throw new PersonaFault("the file is over 256 KB; make it shorter");
+    throw new PersonaError("the file is over 256 KB; make it shorter");
   }
   const text = decode(start.bytes);
   if (!isStorableText(text)) {
-    throw new PersonaFault("the file holds a NUL character; remove it");
+    throw new PersonaError("the file holds a NUL character; remove it");
   }
   return text;
 }
@@ -77,5 +77,5 @@ function decode(bytes: Buffer): string {
     }
     at = next;
   }
-  throw new PersonaFault("this is not UTF-8; save the file in that encoding", line);
+  throw new PersonaError("this is not UTF-8; save the file in that encoding", line);
 }

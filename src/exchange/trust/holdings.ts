@@ -25,13 +25,13 @@ export interface Holdings {
 
 /** Lists the instructions, personas and schemas of a folder, trusted or not. Nothing of them acts. */
 export async function holdingsOf(
-  places: PersonaFolders,
+  personaFolders: PersonaFolders,
   folder: string,
   findSchemas: FindSchemas,
 ): Promise<Holdings> {
   const [instructions, personas, schemas] = await Promise.all([
     sizeOf(join(folder, INSTRUCTIONS_FILE)),
-    personasOf(places, folder),
+    personasOf(personaFolders, folder),
     findSchemas(join(folder, SCHEMA_FOLDER), folder).then(schemaItem, () => null),
   ]);
   const items = [
@@ -45,12 +45,12 @@ export async function holdingsOf(
 }
 
 async function personasOf(
-  places: PersonaFolders,
+  personaFolders: PersonaFolders,
   folder: string,
 ): Promise<{ item: string; bytes: number | null }[]> {
   const untrusted = {
-    ...places,
-    trust: { ...places.trust, file: null, forThisRun: "none" as const },
+    ...personaFolders,
+    trust: { ...personaFolders.trust, file: null, forThisRun: "none" as const },
   };
   const { entries, withheld } = await surveyPersonas({ ...untrusted, repoPath: folder });
   const replacedBy = (entry: PersonaEntry): PersonaEntry | undefined =>

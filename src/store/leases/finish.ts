@@ -16,7 +16,7 @@ export interface FinishExchange {
 }
 
 /** What an exchange left behind. */
-export interface LeftBehind {
+export interface ExchangeRows {
   readonly session: Session;
   /** Those after `after_seq`, in order; the first 1,000. */
   readonly messages: readonly Message[];
@@ -28,7 +28,7 @@ export interface LeftBehind {
  */
 export const finishExchange: Operation<
   FinishExchange,
-  LeftBehind & { readonly pruned: PrunedIds }
+  ExchangeRows & { readonly pruned: PrunedIds }
 > = async (tx, { fence, thread_id, after_seq }) => {
   const held = await releaseHeld(tx, fence);
   if (held === null) {
@@ -42,9 +42,9 @@ export const finishExchange: Operation<
 };
 
 /** What an exchange has left behind so far. Error codes: `session_not_found`. */
-export const readLeftBehind: Operation<
+export const readExchangeRows: Operation<
   { readonly session_id: string; readonly after_seq?: number },
-  LeftBehind
+  ExchangeRows
 > = async (tx, input) => ({
   session: await readSession(tx, { id: input.session_id }),
   messages: await messagesOf(tx, input),

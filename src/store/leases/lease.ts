@@ -32,18 +32,18 @@ export interface HeldLease extends Fence {
 }
 
 /** A session as it is before its lease is taken. */
-export interface Standing {
+export interface LeaseState {
   readonly session: Session;
   /** The number that the next lease raises; null while somebody has one, even one that is over. */
   readonly free_epoch: number | null;
 }
 
 /** Error codes: `session_not_found`. */
-export const readStanding: Operation<{ readonly session_id: string }, Standing> = async (
+export const readLeaseState: Operation<{ readonly session_id: string }, LeaseState> = async (
   tx,
   { session_id },
 ) => {
-  const [row] = await tx.rows(standingById, { session_id });
+  const [row] = await tx.rows(leaseStateById, { session_id });
   if (row === undefined) {
     throw sessionNotFound();
   }
@@ -51,7 +51,7 @@ export const readStanding: Operation<{ readonly session_id: string }, Standing> 
   return { session: sessionOf(row), free_epoch };
 };
 
-const standingById = prepared((parts, given: Parameter<{ readonly session_id: string }>) =>
+const leaseStateById = prepared((parts, given: Parameter<{ readonly session_id: string }>) =>
   selectSessions(parts)
     .select(["lease_owner", "lease_epoch"])
     .where("id", "=", given("session_id")),

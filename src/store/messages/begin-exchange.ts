@@ -2,7 +2,7 @@ import type { Caller } from "../../core/origins.ts";
 import type { Message, Session } from "../../core/sessions.ts";
 import { type Parameter, prepared } from "../engines/prepared.ts";
 import { type Fence, holdFence } from "../leases/fence.ts";
-import { type Lease, type Standing, type TakeLease, takeLease } from "../leases/lease.ts";
+import { type Lease, type LeaseState, type TakeLease, takeLease } from "../leases/lease.ts";
 import { NO_FAILURE } from "../sessions/failures.ts";
 import { readSession } from "../sessions/read.ts";
 import { recordChanges } from "../sessions/record-changes.ts";
@@ -42,7 +42,7 @@ export const beginExchange: Operation<BeginExchange, BegunExchange> = async (tx,
 
 export interface OpenExchange extends TakeLease {
   /** What to begin with under the new lease; null to take the lease alone. */
-  readonly begin: (Omit<BeginExchange, "fence"> & { readonly standing: Standing }) | null;
+  readonly begin: (Omit<BeginExchange, "fence"> & { readonly leaseState: LeaseState }) | null;
 }
 
 /**
@@ -57,9 +57,10 @@ export const openExchange: Operation<
 > = async (tx, input) => {
   const lease = await takeLease(tx, input);
   const { session: before, epoch, was_interrupted } = lease;
-  const standing = input.begin?.standing;
+  const leaseState = input.begin?.leaseState;
   const isAsRead =
-    standing?.free_epoch === epoch - 1 && standing.session.thread_suffix === before.thread_suffix;
+    leaseState?.free_epoch === epoch - 1 &&
+    leaseState.session.thread_suffix === before.thread_suffix;
   const begun =
     input.begin !== null && isAsRead && !was_interrupted
       ? await begin(tx, { ...input.begin, fence: lease, before })

@@ -129,7 +129,7 @@ function* checkpointFaults(
   const keys = new Set<string>();
   for (const [index, checkpoint] of checkpoints.entries()) {
     const key = JSON.stringify([checkpoint.ns, checkpoint.checkpoint_id]);
-    const resolves = resolved(() => {
+    const resolves = succeeds(() => {
       places.body(checkpoint.shape);
       mapMemberIds(checkpoint.channels, places);
       mapIds(checkpoint.metadata, places);
@@ -148,7 +148,7 @@ function* writesFaults({ writes }: PortableThread, { pointer, places }: Checked)
   const keys = new Set<string>();
   for (const [index, { ns, checkpoint_id, task_id, writes: own }] of writes.entries()) {
     const key = JSON.stringify([ns, checkpoint_id, task_id]);
-    const resolves = resolved(() => {
+    const resolves = succeeds(() => {
       for (const [place, write] of own.entries()) {
         const [position, channel] = mapWriteIds(write, places);
         const [before] = own[place - 1] ?? [];
@@ -171,9 +171,9 @@ function* writesFaults({ writes }: PortableThread, { pointer, places }: Checked)
   }
 }
 
-function resolved(look: () => void): boolean {
+function succeeds(check: () => void): boolean {
   try {
-    look();
+    check();
     return true;
   } catch (error) {
     if (error instanceof RangeError) {

@@ -56,7 +56,7 @@ const PAGE = 200;
 export async function copyStore(input: CopyStore): Promise<CopyReport> {
   const { source, target } = input;
   if (!input.intoExisting) {
-    await refuseStrangers(source, target);
+    await refuseOtherSessions(source, target);
   }
   const all = await source.read(readSize, null);
   const counts = { copied: NOTHING, present: NOTHING };
@@ -116,7 +116,7 @@ async function* walk<Item extends { readonly id: string }>(
  * A target that has nothing but sessions of the source is empty, or a copy that was broken off.
  * Whether those sessions are the same shows when their turn comes.
  */
-async function refuseStrangers(source: ReadOnlyStore, target: Store): Promise<void> {
+async function refuseOtherSessions(source: ReadOnlyStore, target: Store): Promise<void> {
   for (let after: string | undefined = ""; after !== undefined;) {
     const page: readonly { readonly id: string }[] = await target.read(readMarks, {
       after,

@@ -61,23 +61,23 @@ it("[LEASE-4] a lease that was lost does not block `/clear` in the same process"
   const server = await startModelServer({ answer: () => ({ content: "an answer" }) });
   const bench = await openBench(server);
   const state = { away: true, unnoticed: false };
-  const unreturned = new Set<string>();
+  const unreleased = new Set<string>();
   const store = losing(bench.store, state);
-  const exchanger = createExchanger({ ...bench.parts, store, unreturned });
+  const exchanger = createExchanger({ ...bench.parts, store, unreleased });
   const request = { session_id: bench.session.id, text: "first" };
   await expect(exchanger.exchange(request, live)).rejects.toMatchObject({
     code: "database_unavailable",
   });
   const clear = { id: bench.session.id, archive: true };
   // it could not give its own lease back either
-  await expect(beginThread(store, clear, unreturned)).rejects.toMatchObject({
+  await expect(beginThread(store, clear, unreleased)).rejects.toMatchObject({
     code: "database_unavailable",
   });
   await expect(beginThread(bench.store, clear)).rejects.toMatchObject({ code: "session_busy" });
 
   state.away = false;
 
-  expect(await beginThread(store, clear, unreturned)).toMatchObject({
+  expect(await beginThread(store, clear, unreleased)).toMatchObject({
     thread_suffix: 1,
     activity: "idle",
   });

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 
 import { DemoModel, demoAnswer } from "../../../src/agent/models/demo.ts";
 
-const say = (...said: string[]) => demoAnswer({ said, first: said.length === 1 });
+const say = (...written: string[]) => demoAnswer({ written, first: written.length === 1 });
 
 describe("the demo's answer", () => {
   it("names itself once, and labels every answer", () => {

@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import { pruneThread } from "../../../src/store/checkpoints/prune.ts";
 import {
   readLease,
-  readStanding,
+  readLeaseState,
   releaseLease,
   renewLease,
   takeLease,
@@ -196,11 +196,11 @@ describeEngines("beginExchange", (engine) => {
 /** Lets the lease run out, as if its holder had slept for long. */
 describeEngines("openExchange", (engine) => {
   it("takes the lease and stores the message in one transaction", async () => {
-    const { store, taking, standing } = await openStanding(engine);
+    const { store, taking, leaseState } = await openLeaseState(engine);
 
     const { begun, epoch } = await store.write(openExchange, {
       ...taking,
-      begin: { ...begin, standing },
+      begin: { ...begin, leaseState },
     });
 
     expect(epoch).toBe(1);
@@ -210,7 +210,7 @@ describeEngines("openExchange", (engine) => {
       last_seq: 1,
     });
     await expect(
-      store.write(openExchange, { ...taking, owner: other, begin: { ...begin, standing } }),
+      store.write(openExchange, { ...taking, owner: other, begin: { ...begin, leaseState } }),
     ).rejects.toMatchObject({ code: "session_busy" });
     expect(await store.read(readSession, { id: taking.session_id })).toMatchObject({ last_seq: 1 });
   });
@@ -219,24 +219,24 @@ describeEngines("openExchange", (engine) => {
     { what: "an interrupted session", finished: false, again: true },
     { what: "a session that somebody else held since it was read", finished: true, again: false },
   ])("takes only the lease of $what", async ({ finished, again }) => {
-    const { store, taking, standing: early } = await openStanding(engine);
+    const { store, taking, leaseState: early } = await openLeaseState(engine);
     const fence = await store.write(takeLease, taking);
     await store.write(beginExchange, { fence, ...begin });
     await store.write(releaseLease, { fence, finished });
-    const standing = again ? await store.read(readStanding, taking) : early;
+    const leaseState = again ? await store.read(readLeaseState, taking) : early;
 
-    const lease = await store.write(openExchange, { ...taking, begin: { ...begin, standing } });
+    const lease = await store.write(openExchange, { ...taking, begin: { ...begin, leaseState } });
 
     expect(lease).toMatchObject({ epoch: 2, was_interrupted: !finished, begun: null });
     expect(lease.session.last_seq).toBe(1);
   });
 });
 
-async function openStanding(engine: Engine) {
+async function openLeaseState(engine: Engine) {
   const store = await openFresh(engine);
   const { id: session_id } = await newSession(store);
   const taking = { session_id, owner, life_ms: 60_000 };
-  return { store, taking, standing: await store.read(readStanding, taking) };
+  return { store, taking, leaseState: await store.read(readLeaseState, taking) };
 }
 
 async function expire(store: Store, session_id: string): Promise<void> {

@@ -1,6 +1,6 @@
 /** What is wrong with one persona file. Never leaves `personas/`: it becomes `persona_invalid`. */
-export class PersonaFault extends Error {
-  override readonly name = "PersonaFault";
+export class PersonaError extends Error {
+  override readonly name = "PersonaError";
 
   constructor(message: string, line: number | null = null) {
     super(line === null ? message : `line ${line}: ${message}`);
