@@ -63,7 +63,7 @@ async function listFiles(top: string): Promise<readonly string[] | "too_large"> 
 /** For `catch`: the value instead of the error that a file or folder does not exist. */
 function ifMissing<Value>(value: Value): (error: unknown) => Value {
   return (error) => {
-    if (!["ENOENT", "ENOTDIR"].includes(String(systemCode(error)))) {
+    if (!["ENOENT", "ENOTDIR"].includes(systemCode(error) ?? "")) {
       throw error;
     }
     return value;

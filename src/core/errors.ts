@@ -120,6 +120,8 @@ export function isRepriseError(error: unknown, ...codes: ErrorCode[]): error is 
 }
 
 /** The code of an error of the system or of a library, such as `ENOENT`. */
-export function systemCode(error: unknown): unknown {
-  return error instanceof Error && "code" in error ? error.code : undefined;
+export function systemCode(error: unknown): string | undefined {
+  return error instanceof Error && "code" in error && typeof error.code === "string"
+    ? error.code
+    : undefined;
 }

@@ -2,8 +2,8 @@ import { constants, type Dirent } from "node:fs";
 import { lstat, mkdir, open, readdir, readlink, realpath, type FileHandle } from "node:fs/promises";
 import { join, relative, sep } from "node:path";
 
+import { systemCode } from "../../core/errors.ts";
 import { refusal } from "./refusal.ts";
-import { codeOf } from "./real-path.ts";
 
 /** A folder that stays the same one while it is held, whatever its path leads to meanwhile. */
 export interface HeldFolder extends AsyncDisposable {
@@ -53,7 +53,7 @@ export async function holdFolder(
     };
   } catch (error) {
     await handle.close();
-    throw codeOf(error) === "ELOOP" || codeOf(error) === "ENOTDIR" ? moved() : error;
+    throw ["ELOOP", "ENOTDIR"].includes(systemCode(error) ?? "") ? moved() : error;
   }
 }
 
@@ -95,7 +95,7 @@ async function descriptorPath(handle: FileHandle): Promise<string | null> {
 }
 
 function ignoreExisting(error: unknown): void {
-  if (codeOf(error) !== "EEXIST") {
+  if (systemCode(error) !== "EEXIST") {
     throw error;
   }
 }

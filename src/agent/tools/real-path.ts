@@ -2,6 +2,8 @@ import type { BigIntStats } from "node:fs";
 import { lstat, realpath, stat } from "node:fs/promises";
 import { basename, dirname, join, sep } from "node:path";
 
+import { systemCode } from "../../core/errors.ts";
+
 /**
  * The real path of a place that may not exist: of its nearest existing parent, and the rest. Null
  * for a link to nothing, because whoever creates its target decides where that is.
@@ -10,7 +12,7 @@ export async function realPath(path: string): Promise<string | null> {
   try {
     return await realpath(path);
   } catch (error) {
-    if (codeOf(error) !== "ENOENT") {
+    if (systemCode(error) !== "ENOENT") {
       throw error;
     }
   }
@@ -30,18 +32,11 @@ export async function statOrNull(path: string): Promise<BigIntStats | null> {
   try {
     return await stat(path, { bigint: true });
   } catch (error) {
-    if (codeOf(error) === "ENOENT") {
+    if (systemCode(error) === "ENOENT") {
       return null;
     }
     throw error;
   }
-}
-
-/** The system's code of a failed call (`ENOENT`), or null. */
-export function codeOf(error: unknown): string | null {
-  return error instanceof Error && "code" in error && typeof error.code === "string"
-    ? error.code
-    : null;
 }
 
 async function isLink(path: string): Promise<boolean> {

@@ -1,8 +1,7 @@
 import { ToolMessage } from "@langchain/core/messages";
 import { isGraphBubbleUp } from "@langchain/langgraph";
 
-import { isRepriseError } from "../../core/errors.ts";
-import { codeOf } from "./real-path.ts";
+import { isRepriseError, systemCode } from "../../core/errors.ts";
 
 /** What a failed call of the system means, for a model. */
 const SYSTEM_ERRORS: Readonly<Record<string, string>> = {
@@ -69,6 +68,6 @@ function messageOf(error: unknown): string {
   if (isRepriseError(error)) {
     return error.message;
   }
-  const code = codeOf(error) ?? "unknown";
+  const code = systemCode(error) ?? "unknown";
   return SYSTEM_ERRORS[code] ?? `the tool failed (${code}); try another way or ask the user`;
 }

@@ -2,7 +2,7 @@ import { statSync } from "node:fs";
 
 import type { Command } from "commander";
 
-import { isRepriseError } from "../../core/errors.ts";
+import { isRepriseError, systemCode } from "../../core/errors.ts";
 import type { Check } from "../../store/verify/check.ts";
 import { isPostgres } from "../../store/location.ts";
 import { databaseLocation } from "../config.ts";
@@ -30,17 +30,13 @@ export async function checkStored(
   try {
     return await checkFile({ cli, command, quick, location });
   } catch (error) {
-    if (error instanceof Error && "code" in error && isRefused(error.code)) {
+    if (["EACCES", "EPERM", "ELOOP"].includes(systemCode(error) ?? "")) {
       const sentence =
         "The database or its folder cannot be read; check who owns it and its permissions.";
       return [{ name: "file", status: "failed", sentence }];
     }
     throw error;
   }
-}
-
-function isRefused(code: unknown): boolean {
-  return code === "EACCES" || code === "EPERM" || code === "ELOOP";
 }
 
 async function checkFile(input: {

@@ -2,6 +2,8 @@ import { constants } from "node:fs";
 import { open, realpath, type FileHandle } from "node:fs/promises";
 import { sep } from "node:path";
 
+import { systemCode } from "../../core/errors.ts";
+
 /** Why a file of the repository cannot be used, for a sentence about it. */
 export type Unusable = "missing" | "not_a_file" | "outside" | "unreadable";
 
@@ -37,9 +39,7 @@ export async function readStart(input: {
     }
     return await readBytes(file, maxBytes);
   } catch (error) {
-    return error instanceof Error && "code" in error && error.code === "ENOENT"
-      ? "missing"
-      : "unreadable";
+    return systemCode(error) === "ENOENT" ? "missing" : "unreadable";
   }
 }
 

@@ -4,7 +4,7 @@ import { constants } from "node:fs";
 import { userInfo } from "node:os";
 import { dirname } from "node:path";
 
-import { isRepriseError, RepriseError } from "../../core/errors.ts";
+import { isRepriseError, RepriseError, systemCode } from "../../core/errors.ts";
 import { withSetupLock } from "../../store/engines/sqlite/setup-lock.ts";
 
 /** What the user decided about one project. */
@@ -72,7 +72,7 @@ async function readOwnFile(file: string): Promise<string | null> {
     if (error instanceof RepriseError) {
       throw error;
     }
-    if (error instanceof Error && "code" in error && error.code === "ENOENT") {
+    if (systemCode(error) === "ENOENT") {
       return null;
     }
     throw unusable(error);

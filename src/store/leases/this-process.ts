@@ -1,6 +1,8 @@
 import { readFileSync, readlinkSync } from "node:fs";
 import { hostname } from "node:os";
 
+import { systemCode } from "../../core/errors.ts";
+
 /** Who holds a session's lease. `since` is ISO 8601 in UTC, by the holder's clock. */
 export interface LeaseOwner {
   readonly host: string;
@@ -34,7 +36,7 @@ export function isGone(owner: LeaseOwner): boolean {
     process.kill(owner.pid, 0);
     return false;
   } catch (error) {
-    return error instanceof Error && "code" in error && error.code === "ESRCH";
+    return systemCode(error) === "ESRCH";
   }
 }
 

@@ -1,6 +1,6 @@
 import { DatabaseError } from "pg";
 
-import { RepriseError } from "../../../core/errors.ts";
+import { RepriseError, systemCode } from "../../../core/errors.ts";
 
 /** True if the server refused the transaction because of another one that was running. */
 export function isCollision(error: unknown): boolean {
@@ -176,9 +176,8 @@ function isTlsError(error: unknown): boolean {
   if (!(error instanceof Error)) {
     return false;
   }
-  const code = "code" in error && typeof error.code === "string" ? error.code : "";
   return (
-    /^ERR_(SSL|TLS)|CERT|SIGNATURE|ISSUER/.test(code) ||
+    /^ERR_(SSL|TLS)|CERT|SIGNATURE|ISSUER/.test(systemCode(error) ?? "") ||
     // the client library gives this one no code
     error.message === "The server does not support SSL connections"
   );

@@ -10,7 +10,7 @@ import {
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
 
-import { RepriseError } from "../../../core/errors.ts";
+import { RepriseError, systemCode } from "../../../core/errors.ts";
 
 export interface BackupTarget {
   readonly database: string;
@@ -106,7 +106,10 @@ function linked(partial: string, target: string): boolean {
   try {
     linkSync(partial, target);
   } catch (error) {
-    if (codeOf(error) === "EEXIST" || statSync(target, { throwIfNoEntry: false }) !== undefined) {
+    if (
+      systemCode(error) === "EEXIST" ||
+      statSync(target, { throwIfNoEntry: false }) !== undefined
+    ) {
       throw error;
     }
     return false;
@@ -125,7 +128,7 @@ function sync(path: string, flags: string): void {
 }
 
 function unwritable(error: unknown): unknown {
-  switch (codeOf(error)) {
+  switch (systemCode(error)) {
     case "EEXIST":
       return usage("A file has appeared at the backup's place meanwhile; name another one.");
     case "ENOSPC":
@@ -144,10 +147,4 @@ function unwritable(error: unknown): unknown {
         { cause: error },
       );
   }
-}
-
-function codeOf(error: unknown): unknown {
-  return error instanceof Error && "code" in error && !(error instanceof RepriseError)
-    ? error.code
-    : undefined;
 }

@@ -9,7 +9,7 @@ import {
 } from "node:fs";
 import { dirname } from "node:path";
 
-import { RepriseError } from "../../../core/errors.ts";
+import { RepriseError, systemCode } from "../../../core/errors.ts";
 import { corruptFile } from "./failure.ts";
 import { refuseForeignWal } from "./foreign-wal.ts";
 
@@ -102,36 +102,35 @@ function refuseNetwork(place: string): void {
   }
 }
 
+const PATH_CODES = [
+  "ENOTDIR",
+  "EEXIST",
+  "ENOENT",
+  "ELOOP",
+  "ENAMETOOLONG",
+  "ERR_INVALID_ARG_VALUE",
+];
+
 function fileFailure(error: unknown): unknown {
-  if (hasCode(error, "EACCES", "EPERM", "EROFS")) {
+  const code = systemCode(error) ?? "";
+  if (["EACCES", "EPERM", "EROFS"].includes(code)) {
     return new RepriseError(
       "database_readonly",
       "The database cannot be written; check the permissions of the file and its folder, then try again.",
       { cause: error },
     );
   }
-  if (
-    hasCode(error, "ENOTDIR", "EEXIST", "ENOENT", "ELOOP", "ENAMETOOLONG", "ERR_INVALID_ARG_VALUE")
-  ) {
+  if (PATH_CODES.includes(code)) {
     return new RepriseError(
       "database_unavailable",
       "The database path cannot be used; name a file in a folder that exists or can be made with --database.",
       { cause: error },
     );
   }
-  if (hasCode(error, "ENOSPC", "EDQUOT")) {
+  if (["ENOSPC", "EDQUOT"].includes(code)) {
     return new RepriseError("database_full", "The disk is full; free some space and try again.", {
       cause: error,
     });
   }
   return error;
-}
-
-function hasCode(error: unknown, ...codes: string[]): boolean {
-  return (
-    error instanceof Error &&
-    "code" in error &&
-    typeof error.code === "string" &&
-    codes.includes(error.code)
-  );
 }

@@ -2,7 +2,7 @@ import { closeSync, openSync, realpathSync, rmSync, statSync, utimesSync } from 
 import { DatabaseSync } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
 
-import { RepriseError } from "../../../core/errors.ts";
+import { RepriseError, systemCode } from "../../../core/errors.ts";
 import { isBusy } from "./failure.ts";
 
 export interface SetupLock {
@@ -114,10 +114,7 @@ function makeFile(path: string): void {
   try {
     closeSync(openSync(path, "wx", 0o600));
   } catch (error) {
-    if (
-      inodeOf(path) === null &&
-      !(error instanceof Error && "code" in error && error.code === "EEXIST")
-    ) {
+    if (inodeOf(path) === null && systemCode(error) !== "EEXIST") {
       throw error;
     }
   }
