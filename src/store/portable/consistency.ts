@@ -9,6 +9,7 @@ import type {
   SessionTree,
   PortableSession,
 } from "./export-schema.ts";
+import { SEARCHABLE_CALL } from "../verify/record.ts";
 import { type IdMap, mapIds } from "./map-ids.ts";
 import { mapMemberIds, mapWriteIds } from "./read-thread.ts";
 
@@ -61,8 +62,24 @@ function* treeFaults(tree: SessionTree, { pointer, ids }: TreePlace): Generator<
         "Must name the session above it as its parent, and be one deeper.",
       );
     }
+    if (!hasCall(tree, child.session.parent_call_id)) {
+      yield fault(
+        `${place}/session/parent_call_id`,
+        "Must be the id of a call in the session above it.",
+      );
+    }
     yield* treeFaults(child, { pointer: place, ids });
   }
+}
+
+/** The same question as `sessions verify` asks of the database. */
+function hasCall({ messages, threads }: SessionTree, call: string | null): boolean {
+  return (
+    call === null ||
+    !SEARCHABLE_CALL.test(call) ||
+    messages.some(({ tool_calls }) => tool_calls?.some(({ id }) => id === call)) ||
+    threads.some(({ bodies }) => bodies.some((body) => body.includes(`"${call}"`)))
+  );
 }
 
 function* threadFaults(thread: PortableThread, pointer: string): Generator<Fault> {
@@ -231,6 +248,15 @@ function* sessionFaults({
   }
   if (project_key !== null && !/^[0-9a-f]{16}$/.test(project_key)) {
     yield ["project_key", "Must be 16 hexadecimal digits."];
+  }
+  if (project_key !== null && repo_path === null) {
+    yield ["project_key", "Must be there only in a session with a repo_path."];
+  }
+  if (session.parent_session_id === null && session.parent_call_id !== null) {
+    yield ["parent_call_id", "Must be there only in a session with a parent."];
+  }
+  if (session.parent_session_id === null && session.depth !== 0) {
+    yield ["depth", "Must be 0 in a session without a parent."];
   }
 }
 

@@ -60,12 +60,19 @@ async function readParents(tx: Tx, row: SessionRecord): Promise<Omit<StoredRecor
   return { parent, above: null };
 }
 
+/** Ids of calls that a text can be searched for: no wildcards, and the same in JSON. */
+export const SEARCHABLE_CALL = /^[\w-]+$/;
+
 /** True if the parent's messages or checkpoints name the call, or that cannot be known. */
 async function knowsCall(
   tx: Tx,
   { parent_session_id, parent_call_id }: SessionRecord,
 ): Promise<boolean> {
-  if (parent_session_id === null || parent_call_id === null || !/^[\w-]+$/.test(parent_call_id)) {
+  if (
+    parent_session_id === null ||
+    parent_call_id === null ||
+    !SEARCHABLE_CALL.test(parent_call_id)
+  ) {
     return true;
   }
   const pattern = `%"${parent_call_id}"%`;

@@ -12,7 +12,6 @@ import { finishExchange } from "../../../src/store/leases/finish.ts";
 import { releaseLease, takeLease } from "../../../src/store/leases/lease.ts";
 import { appendUserMessage } from "../../../src/store/messages/append.ts";
 import { beginExchange } from "../../../src/store/messages/begin-exchange.ts";
-import { readMessagesAfter } from "../../../src/store/messages/read.ts";
 import { endSession, startThread } from "../../../src/store/sessions/change.ts";
 import { markChosen } from "../../../src/store/sessions/choose.ts";
 import { createSession, type NewSession } from "../../../src/store/sessions/create.ts";
@@ -21,6 +20,7 @@ import { acceptChoices, acceptMessages } from "../../../src/store/sessions/waiti
 import { readSession } from "../../../src/store/sessions/read.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { agentOptions } from "../exchanger.ts";
+import { callsOf } from "./steps.ts";
 import { type Config, pendingQuestions, putMessages, startOf } from "./thread.ts";
 
 const WORDS = ["größer", "日本語", "😀👩‍👩‍👧", "a\tb\nc", "'; --", '"{$m:1}"', "\u202eright", "plain"];
@@ -92,7 +92,7 @@ async function makeOne(maker: Maker, messages: number): Promise<void> {
   for (let depth = 0; depth < (index % 10 === 5 ? (index / 5) % 4 : 0); depth += 1) {
     const child = await store.write(createSession, {
       parent_session_id: parent,
-      parent_call_id: await aCallOf(store, parent),
+      parent_call_id: (await callsOf(store, parent))[0] ?? null,
     });
     await talk(maker, { id: child.id, messages: 8 });
     parent = child.id;
@@ -107,17 +107,6 @@ async function makeOne(maker: Maker, messages: number): Promise<void> {
   if (index % 7 === 6) {
     await store.write(endSession, { id });
   }
-}
-
-/** A tool call in one of the session's messages, as a sub-agent's session names the one that began it. */
-async function aCallOf(store: Store, id: string): Promise<string> {
-  const after = { session_id: id, after_seq: 0, all: true, limit: 1000 };
-  const messages = await store.read(readMessagesAfter, after);
-  const call = messages.flatMap(({ tool_calls }) => tool_calls ?? [])[0];
-  if (call === undefined) {
-    throw new Error("this session has called no tool");
-  }
-  return call.id;
 }
 
 /** Exchanges as the agent stores them, without the agent; the last one may be cut. */

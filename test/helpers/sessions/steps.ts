@@ -3,6 +3,7 @@ import { MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
 
 import { createCheckpointSaver } from "../../../src/langgraph/saver.ts";
 import { appendUserMessage } from "../../../src/store/messages/append.ts";
+import { readMessagesAfter } from "../../../src/store/messages/read.ts";
 import { pruneThread } from "../../../src/store/checkpoints/prune.ts";
 import { startThread } from "../../../src/store/sessions/change.ts";
 import { acceptChoices, acceptMessages } from "../../../src/store/sessions/waiting.ts";
@@ -32,7 +33,7 @@ export interface Plan {
 export async function makeSession(
   store: Store,
   plan: Plan,
-  parent: { readonly id: string; readonly call: string } | null = null,
+  parent: { readonly id: string; readonly call: string | null } | null = null,
 ): Promise<string> {
   const { id } = await newSession(store, {
     persona_name: "assistant",
@@ -44,10 +45,18 @@ export async function makeSession(
   for (const step of plan.steps) {
     await runStep(store, id, step);
   }
+  const calls = await callsOf(store, id);
   for (const [index, child] of plan.children.entries()) {
-    await makeSession(store, child, { id, call: `call-${index}` });
+    await makeSession(store, child, { id, call: calls[index] ?? null });
   }
   return id;
+}
+
+/** Ids of the tool calls in a session's messages. */
+export async function callsOf(store: Store, id: string): Promise<string[]> {
+  const after = { session_id: id, after_seq: 0, all: true, limit: 1000 };
+  const messages = await store.read(readMessagesAfter, after);
+  return [...new Set(messages.flatMap(({ tool_calls }) => tool_calls ?? []).map(({ id }) => id))];
 }
 
 async function runStep(store: Store, id: string, step: Step): Promise<void> {

@@ -165,6 +165,15 @@ const CASES: readonly [what: string, pointer: string, change: Change, fault?: st
   ["a fold mark beyond the end", "/threads/0/folded/lists", to(99)],
   ["a child of another", "/children/0/session/parent_session_id", to(null), "/children/0/session"],
   ["a child too deep", "/children/0/session/depth", to(2), "/children/0/session"],
+  ["a child of a call that its parent did not make", "/children/0/session/parent_call_id", to("x")],
+  ["a call without a parent", "/session/parent_call_id", to("c1")],
+  ["a depth without a parent", "/session/depth", to(1)],
+  [
+    "a project key without a folder",
+    "/session",
+    (old) => ({ ...Object(old), repo_path: null, project_key: "0123456789abcdef" }),
+    "/session/project_key",
+  ],
   ["a child that is its parent", "/children/0/session/id", sameAs("/session/id")],
 ];
 
