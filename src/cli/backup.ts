@@ -8,7 +8,7 @@ import { databaseLocation } from "./config.ts";
 import { type CliContext, printJson, printLine } from "./context.ts";
 import { databaseOption, withDatabase } from "./database.ts";
 import { onSignals } from "./signals.ts";
-import { plural } from "./plural.ts";
+import { plural } from "../core/text.ts";
 
 /** `backup <file>`: one file that holds everything, also while the database is in use. */
 export function backupCommand(cli: CliContext): Command {

@@ -6,7 +6,7 @@ import { databaseLocation, resolveLocation } from "./config.ts";
 import { type CliContext, noticeLine, printJson, printLine } from "./context.ts";
 import { openPair, type CopyLocations } from "./copy-pair.ts";
 import type { Counts } from "../store/portable/copy-session.ts";
-import { plural } from "./plural.ts";
+import { plural } from "../core/text.ts";
 import { exitCodeOf } from "./exit-code.ts";
 import { backupOption, databaseOption, withoutBackup } from "./database.ts";
 import { wrongUsage } from "./wrong-usage.ts";

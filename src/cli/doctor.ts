@@ -6,7 +6,7 @@ import { type CliContext, printJson, printLine } from "./context.ts";
 import { databaseOption, withDatabase } from "./database.ts";
 import { checkConfig, checkModels, checkPersonas } from "./doctor/config.ts";
 import { checkStored } from "./doctor/database.ts";
-import { plural } from "./plural.ts";
+import { plural } from "../core/text.ts";
 
 interface DoctorOptions {
   readonly quick?: true;

@@ -42,3 +42,8 @@ export function estimateTokens(text: string): number {
 export function mebibytes(bytes: number): string {
   return (bytes / 1024 ** 2).toFixed(1);
 }
+
+/** `1 message`, `2 messages`. */
+export function plural(count: number, thing: string): string {
+  return `${count} ${thing}${count === 1 ? "" : "s"}`;
+}

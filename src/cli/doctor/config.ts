@@ -2,7 +2,7 @@ import type { Check } from "../../store/verify/check.ts";
 import { isPostgres } from "../../store/location.ts";
 import { databaseLocation, personaFolderPaths } from "../config.ts";
 import type { CliContext } from "../context.ts";
-import { plural } from "../plural.ts";
+import { plural } from "../../core/text.ts";
 import type { ModelConfig } from "../../exchange/models/config.ts";
 import { modelSettings } from "../../exchange/models/settings.ts";
 import { failedCheck } from "./failed-check.ts";

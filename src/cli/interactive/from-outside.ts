@@ -13,7 +13,7 @@ import {
 } from "../../store/sessions/waiting.ts";
 import type { Store } from "../../store/store.ts";
 import { type CliContext, noticeLine } from "../context.ts";
-import { plural } from "../plural.ts";
+import { plural } from "../../core/text.ts";
 import { SETTING_NAMES } from "../setting-names.ts";
 import { visible } from "../../core/terminal-text.ts";
 

@@ -6,7 +6,7 @@ import { DEFAULT_PERSONA } from "../../exchange/personas/persona.ts";
 import { trustSource } from "../config.ts";
 import type { CliContext } from "../context.ts";
 import { limitText } from "../folder-limit.ts";
-import { plural } from "../plural.ts";
+import { plural } from "../../core/text.ts";
 import type { Answering } from "../who-answers.ts";
 import type { Conversation } from "../../exchange/conversation.ts";
 

@@ -9,7 +9,7 @@ import { type LineInput, openLineInput } from "./input.ts";
 import type { InputEvent } from "./input-source.ts";
 import { send, toolCallLine } from "./send.ts";
 import { showFailure } from "./show-failure.ts";
-import { plural } from "../plural.ts";
+import { plural } from "../../core/text.ts";
 import { slashCommand } from "./slash.ts";
 
 type Outcome = "stay" | "leave" | "failed" | "stopped";

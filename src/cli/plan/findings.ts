@@ -1,6 +1,6 @@
 import type { ArtifactReport, Finding } from "../../artifacts/finding.ts";
 import { oneLine } from "../../core/terminal-text.ts";
-import { plural } from "../plural.ts";
+import { plural } from "../../core/text.ts";
 
 /** What was found in one file; `phases` if it is a plan. */
 export interface FileReport extends ArtifactReport {

@@ -5,7 +5,7 @@ import type { PhaseGraph } from "../../artifacts/phase-graph.ts";
 import type { Phase, PhasePlan } from "../../artifacts/phase-plan.ts";
 import { printJson, printLines, type CliContext } from "../context.ts";
 import { aligned } from "../aligned.ts";
-import { plural } from "../plural.ts";
+import { plural } from "../../core/text.ts";
 import { readPlan } from "./read-plan.ts";
 
 /**

@@ -2,7 +2,7 @@ import { oneLine } from "../../core/terminal-text.ts";
 import type { DeletionPreview } from "../../store/sessions/delete-tree.ts";
 import { ask } from "../ask.ts";
 import { type CliContext, noticeLine } from "../context.ts";
-import { plural } from "../plural.ts";
+import { plural } from "../../core/text.ts";
 import { discardInput } from "../discard-input.ts";
 import { wrongUsage } from "../wrong-usage.ts";
 

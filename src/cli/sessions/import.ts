@@ -11,7 +11,7 @@ import { importTree } from "../../store/portable/import-tree.ts";
 import { withNewIds } from "../../store/portable/new-ids.ts";
 import { type CliContext, noticeLine, printJson, printLine } from "../context.ts";
 import { openStore, withStore } from "../database.ts";
-import { plural } from "../plural.ts";
+import { plural } from "../../core/text.ts";
 
 /** `sessions import <file|->`: everything that an export holds, in one transaction. */
 export function importCommand(cli: CliContext): Command {

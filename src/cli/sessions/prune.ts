@@ -7,7 +7,7 @@ import type { Store } from "../../store/store.ts";
 import { type CliContext, noticeLine, printJson, printLines } from "../context.ts";
 import { openStore, withStore } from "../database.ts";
 import { confirmDeletion, deletionDocument, deletionLines } from "./confirm-deletion.ts";
-import { plural } from "../plural.ts";
+import { plural } from "../../core/text.ts";
 import { wrongUsage } from "../wrong-usage.ts";
 
 interface PruneOptions {

@@ -7,7 +7,7 @@ import { readSession, resolveSession } from "../../store/sessions/read.ts";
 import { type Repair, repairSession } from "../../store/verify/repair.ts";
 import { type CliContext, noticeLine, printJson, printLine } from "../context.ts";
 import { openStore, withStore } from "../database.ts";
-import { plural } from "../plural.ts";
+import { plural } from "../../core/text.ts";
 
 /**
  * `sessions repair <id>`: rebuilds the messages from the agent's checkpoints, all or nothing; what

@@ -12,7 +12,7 @@ import { resolveSession } from "../../store/sessions/read.ts";
 import type { Store } from "../../store/store.ts";
 import { type CliContext, noticeLine, printJson, printLine } from "../context.ts";
 import { openStore, withStore } from "../database.ts";
-import { plural } from "../plural.ts";
+import { plural } from "../../core/text.ts";
 
 /** Differences of one session that a person is shown; `--json` prints all. */
 const SHOWN = 20;

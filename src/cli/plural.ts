@@ -1,4 +1,0 @@
-/** `1 message`, `2 messages`. */
-export function plural(count: number, thing: string): string {
-  return `${count} ${thing}${count === 1 ? "" : "s"}`;
-}
