@@ -1,16 +1,16 @@
 import { Writable } from "node:stream";
 
-import { visible, visibleJson } from "../core/terminal-text.ts";
+import { lineSafeJson, visible, visibleJson } from "../core/terminal-text.ts";
 
 /**
- * Standard output or standard error. On a terminal everything is cleaned; into a file or a pipe it
- * goes as it is. There is no way around it: this is the only file that may write to either.
+ * Standard output or standard error. On a terminal everything is cleaned; into a file or a pipe text
+ * goes as it is, and JSON so that each reader of lines finds the same ones. There is no way around it: this is the only file that may write to either.
  */
 export interface Output {
   readonly isTTY: boolean;
   /** Text for a person. Controls but line feed and tab become visible: see core/terminal-text.ts. */
   print(text: string): void;
-  /** JSON text for a program. On a terminal, what it could obey is escaped; the value is equal. */
+  /** JSON text for a program. Characters that a reader could obey are escaped; the value is equal. Bytes into a pipe stay. */
   printJson(json: string | Uint8Array): void;
   /** Takes long text in pieces and waits for a slow reader. A piece is text or JSON as above. */
   sink(kind: "text" | "json"): Writable;
@@ -76,15 +76,17 @@ function outputTo(stream: NodeJS.WriteStream, onUnread: () => void): Output {
     onUnread();
   });
   const isTTY = isTerminal(stream);
-  const clean = isTTY ? { text: visible, json: visibleJson } : { text: asItIs, json: asItIs };
+  const clean = isTTY
+    ? { text: visible, json: visibleJson }
+    : { text: (text: string) => text, json: lineSafeJson };
   const pasteMarks = createPasteMarks(stream);
   return {
     isTTY,
     print: (text) => void stream.write(clean.text(text)),
-    printJson: (json) =>
-      void stream.write(
-        isTTY ? visibleJson(typeof json === "string" ? json : Buffer.from(json).toString()) : json,
-      ),
+    printJson: (json) => {
+      const text = isTTY && typeof json !== "string" ? Buffer.from(json).toString() : json;
+      stream.write(typeof text === "string" ? clean.json(text) : text);
+    },
     sink: (kind) =>
       new Writable({
         decodeStrings: false,
@@ -109,10 +111,6 @@ function outputTo(stream: NodeJS.WriteStream, onUnread: () => void): Output {
 /** A file or a pipe has no `isTTY` at all, although its type has one. */
 function isTerminal(stream: { readonly isTTY?: boolean }): boolean {
   return stream.isTTY === true;
-}
-
-function asItIs(text: string): string {
-  return text;
 }
 
 /** A terminal keeps this mode when the program ends, so every way out has to reset it. */

@@ -22,13 +22,20 @@ export function visible(text: string): string {
 
 /** JSON as a terminal may show it: the same characters as `\u` sequences, so that the value stays. */
 export function visibleJson(json: string): string {
-  return replaceUnsafe(json, (_, character) =>
-    // one sequence for each UTF-16 unit
-    character
-      .split("")
-      .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`)
-      .join(""),
-  );
+  return replaceUnsafe(json, (_, character) => escaped(character));
+}
+
+/** JSON for a reader of lines, some of which split at more than a line feed; the value stays. */
+export function lineSafeJson(json: string): string {
+  return json.replace(/[\u0085\u2028\u2029]/g, escaped);
+}
+
+/** One sequence for each UTF-16 unit. */
+function escaped(character: string): string {
+  return character
+    .split("")
+    .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`)
+    .join("");
 }
 
 /** Text for one line of a terminal: white space collapsed, the rest as `visible` shows it. */

@@ -47,6 +47,26 @@ describe("what a terminal shows", () => {
     }
   });
 
+  it("[SCREEN-3] [EVENT-8] lines of JSON in a pipe end at line feeds only", async () => {
+    const content = "one\u0085two\u2028three\u2029four";
+    const server = await startModelServer({ answer: () => ({ content }) });
+    const home = freshHome({ ...server.env("openai"), REPRISE_MODEL: "openai:test" });
+    const id = idLike("abcdef1");
+    await seed(home, { id });
+    for (const args of [
+      ["--session", id, "-p", "hello", "--json=events"],
+      ["--session", id, "-p", "hello", "--json"],
+      ["sessions", "show", id, "--json"],
+      ["sessions", "export", id],
+    ]) {
+      const { stdout } = await home.run(args);
+      expect(stdout).not.toMatch(/[\u0085\u2028\u2029]/);
+      expect(stdout).toMatch(/\\u0085[^]*\\u2028[^]*\\u2029/);
+    }
+    const { stdout } = await home.run(["sessions", "show", id, "--json"]);
+    expect(JSON.parse(stdout)).toMatchObject({ messages: { 1: { content } } });
+  });
+
   it("[SCREEN-4] a Markdown export with controls escaped, in a file too", async () => {
     const home = freshHome();
     await seed(home, { id: idLike("abcdef1"), messages: [HOSTILE] });
