@@ -129,13 +129,15 @@ async function latestOfProject(
   const { project_key } = await projectOf(cli, options);
   const by = options.any === true ? null : chosenBy(cli, options);
   const latest = await store.read(readLatestChosen, { project_key, by });
-  if (latest === null) {
-    throw new RepriseError(
-      "session_not_found",
-      by === null
-        ? "This project has no session to continue; begin one with `reprise`."
-        : "This project has no session to continue that you began or opened; begin one with `reprise`, choose one with `reprise sessions resume`, or take the latest of all with --continue --any.",
-    );
+  if (latest !== null) {
+    return latest;
   }
-  return latest;
+  const ofAnybody =
+    by === null ? null : await store.read(readLatestChosen, { project_key, by: null });
+  throw new RepriseError(
+    "session_not_found",
+    ofAnybody === null
+      ? "This project has no active session to continue. Begin one with `reprise`."
+      : "You began and opened no active session of this project. Continue the latest that others began with --continue --any, or begin one with `reprise`.",
+  );
 }

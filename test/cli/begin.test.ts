@@ -157,7 +157,9 @@ describe("--continue", () => {
     const home = freshHome();
     const none = await home.call(["--continue", "-p", "hi"]);
     expect(none).toMatchObject({ code: 3, stdout: "" });
-    expect(none.stderr).toMatch(/^reprise: This project has no session to continue.*\n$/);
+    expect(none.stderr).toMatch(
+      /^reprise: This project has no active session to continue\. Begin [^-]*\n$/,
+    );
     expect(await home.call(["--continue", "--session", idLike("abcdef1")])).toMatchObject({
       code: 2,
       stderr: "reprise: Use either --session or --continue, not both. [invalid_usage]\n",

@@ -182,7 +182,7 @@ describe("doctor", () => {
     const document = await doctor(home, 0);
     expect(statuses(document.checks)).toMatchObject({ exchanges: "warning", threads: "warning" });
     expect(sentenceOf(document, "exchanges")).toMatch(
-      /in 2 session\(s\) \(abcdef[12]0, abcdef[12]0\)/,
+      /in 2 sessions \(abcdef[12]0, abcdef[12]0\).* Resume with: reprise --session <id>$/,
     );
     expect(sentenceOf(document, "threads")).toMatch(/^1 thread/);
   });

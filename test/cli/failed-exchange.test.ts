@@ -32,9 +32,7 @@ it("[CLI-93] [CLI-94] [CLI-95] a failed exchange is shown as failed, with its re
   expect(shown.stdout).toContain(`  failure   ${REASON} [model_unauthorized]\n`);
   expect((await home.call(["sessions", "list"])).stdout).toMatch(/^abcdef10 +failed /m);
   const doctor = await home.call(["doctor"]);
-  expect(doctor.stdout).toContain(
-    `failed in 1 session(s) (abcdef10: ${REASON} [model_unauthorized])`,
-  );
+  expect(doctor.stdout).toContain(`failed in 1 session (abcdef10: ${REASON} [model_unauthorized])`);
   expect([shown, doctor].map(({ stdout }) => stdout).join()).not.toMatch(/interrupted|cut short/);
 
   const detail = await detailOf(home, ID);

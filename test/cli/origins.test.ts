@@ -253,7 +253,9 @@ describe("in a terminal", () => {
       repo_path: home.project,
       model_override: "openai:planted",
     });
-    expect((await home.call(["--continue"])).code).toBe(3);
+    const none = await home.call(["--continue"]);
+    expect(none.code).toBe(3);
+    expect(none.stderr).toContain("--continue --any");
     const opened = openTerminal(home, `reprise sessions resume ${id}`);
     await opened.shows(/> $/);
     opened.type("hello\r");

@@ -97,3 +97,14 @@ it("[MOVE-13] shows what would be deleted and asks; without a terminal it needs 
   expect(await home.call(["sessions", "prune", "--yes"])).toMatchObject({ code: 2 });
   expect(await idsOf(home)).toEqual(all);
 });
+
+it("[MOVE-13] says in which state it found no session", async () => {
+  const home = freshHome();
+  const said = async (...args: string[]): Promise<string> =>
+    (await home.call(["sessions", "prune", "--older-than", "90d", ...args])).stderr;
+  expect(await said()).toBe("No ended session is that old. --state all includes active ones.\n");
+  expect(await said("--state", "active")).toBe(
+    "No active session is that old. --state all includes ended ones.\n",
+  );
+  expect(await said("--state", "all")).toBe("No session is that old.\n");
+});

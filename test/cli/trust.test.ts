@@ -204,6 +204,16 @@ it("[TRUST-25] the note on unused files names three and counts the others", asyn
   );
 });
 
+it("[TRUST-25] the note names no schemas: they are used without trust", async () => {
+  const { home } = await hostileHome();
+  put(join(home.project, ".reprise/schemas/mine.json"), '{"$id":"mine/note@1"}');
+  expect((await home.call(["-p", "hi", "--json"])).stderr).toBe(NOT_USED);
+  const other = freshHome();
+  put(join(other.project, ".reprise/schemas/mine.json"), '{"$id":"mine/note@1"}');
+  expect((await other.call(["-p", "hi", "--json"])).stderr).toBe("");
+  expect((await other.call(["schema", "list"])).stdout).toContain("mine/note@1");
+});
+
 it("[TRUST-23] a link of the folder to a large tree slows no command down", async () => {
   const home = freshHome();
   const far = join(home.home, "far");
@@ -212,8 +222,7 @@ it("[TRUST-23] a link of the folder to a large tree slows no command down", asyn
   }
   mkdirSync(join(home.project, ".reprise"));
   symlinkSync(far, join(home.project, ".reprise/schemas"));
-  const said = await home.call(["-p", "hi"]);
-  expect(said.stderr).toContain(".reprise/schemas (leads out of the folder; not used)");
+  expect((await home.call(["-p", "hi"])).code).toBe(0);
   const listed = await home.call(["schema", "list"]);
   expect(listed.code).toBe(0);
   expect(listed.stdout).toContain("leads out of the project through a link");
@@ -262,6 +271,17 @@ function openTerminal(home: Home, command = "reprise") {
 
 describe.skipIf(!canMakeTerminal)("in a terminal (needs util-linux' script)", () => {
   const QUESTION = "Use them (y), go on without them (N), or leave (q)? ";
+
+  it("[TRUST-23] the question says why the schemas of a folder are not used", async () => {
+    const home = freshHome();
+    mkdirSync(join(home.project, ".reprise"));
+    symlinkSync(home.home, join(home.project, ".reprise/schemas"));
+    const terminal = openTerminal(home);
+    await terminal.shows(".reprise/schemas (leads out of the folder; not used)");
+    await terminal.shows(QUESTION);
+    terminal.type("q\r");
+    expect((await terminal.finished).code).toBe(0);
+  });
 
   it("[TRUST-4] asks once with a list of files, defaults to no, and asks again when they change", async () => {
     const { home } = await hostileHome();

@@ -8,6 +8,7 @@ import { isPostgres } from "../../store/location.ts";
 import { databaseLocation } from "../config.ts";
 import type { CliContext } from "../context.ts";
 import { databaseOption, openStore } from "../database.ts";
+import { resumeCommand } from "../resume-command.ts";
 import { failedCheck } from "./failed-check.ts";
 
 /**
@@ -84,7 +85,7 @@ async function checkRows(cli: CliContext, command: Command): Promise<Check[]> {
     await using store = await openStore(cli, command);
     return [
       { name: "open", status: "ok", sentence: "The database can be read and written." },
-      ...(await store.read(checkSessions, null)),
+      ...(await store.read(checkSessions, { resume: resumeCommand(cli, command, "<id>") })),
     ];
   } catch (error) {
     return [failedCheck("open", error)];

@@ -79,6 +79,12 @@ async function pruneAll(
   return deleted;
 }
 
+const NONE_FOUND: Readonly<Record<PruneOptions["state"], string>> = {
+  ended: "No ended session is that old. --state all includes active ones.",
+  active: "No active session is that old. --state all includes ended ones.",
+  all: "No session is that old.",
+};
+
 function show(
   cli: CliContext,
   options: PruneOptions,
@@ -89,7 +95,7 @@ function show(
     return;
   }
   if (trees.flat().length === 0) {
-    noticeLine(cli, "No session is that old; nothing is deleted.");
+    noticeLine(cli, NONE_FOUND[options.state]);
     return;
   }
   const heading = `${verb} ${plural(trees.flat().length, "session")}:`;

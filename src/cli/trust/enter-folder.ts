@@ -37,14 +37,14 @@ export async function enterFolder({ cli, folder, from, ask }: EnterInput): Promi
   if (answer === "unanswered" && ask) {
     return askAboutFolder(cli, folder, holdings);
   }
-  if (answer !== "trusted") {
+  if (answer !== "trusted" && holdings.withheld.length > 0) {
     const isHere = await isSameProject({ home: folders.trust.home, a: from, b: folder });
     const way = isHere
       ? "Use --trust for one run, or `reprise trust add` in the folder."
       : `The session works in ${oneLine(folder)}: use --trust or \`reprise trust add\` there.`;
     noticeLine(
       cli,
-      `note: The folder is not trusted, so these are not used: ${firstOf(holdings, MAX_NOTED).join("; ")}. ${way}`,
+      `note: The folder is not trusted, so these are not used: ${firstOf(holdings.withheld, MAX_NOTED).join("; ")}. ${way}`,
     );
   }
   return true;
@@ -54,7 +54,7 @@ export async function enterFolder({ cli, folder, from, ask }: EnterInput): Promi
 const MAX_NOTED = 3;
 const MAX_ASKED = 40;
 
-function firstOf({ items }: Holdings, max: number): string[] {
+function firstOf(items: readonly string[], max: number): string[] {
   const shown = items.slice(0, max).map(oneLine);
   const left = items.length - shown.length;
   return left === 0 ? shown : [...shown, `and ${left} more`];
@@ -66,7 +66,7 @@ async function askAboutFolder(
   holdings: Holdings,
 ): Promise<boolean> {
   noticeLine(cli, `The folder ${oneLine(folder)} brings files that direct the agent:`);
-  for (const item of firstOf(holdings, MAX_ASKED)) {
+  for (const item of firstOf(holdings.items, MAX_ASKED)) {
     noticeLine(cli, `  ${item}`);
   }
   const answer = await readAnswer(cli);

@@ -19,6 +19,8 @@ type FindSchemas = (
 export interface Holdings {
   /** One for a person to read for each, like `AGENTS.md (2 KB)`; empty if there is nothing. */
   readonly items: readonly string[];
+  /** Those that are not used without trust: all but the schemas, which only describe. */
+  readonly withheld: readonly string[];
   /** Changes whenever a name, a path or a size of the list changes. */
   readonly fingerprint: string;
 }
@@ -34,14 +36,14 @@ export async function holdingsOf(
     personasOf(personaFolders, folder),
     findSchemas(join(folder, SCHEMA_FOLDER), folder).then(schemaItem, () => null),
   ]);
-  const items = [
+  const withheld = [
     ...(instructions === null ? [] : [`${INSTRUCTIONS_FILE} (${shownSize(instructions)})`]),
     ...personas.map(({ item }) => item),
-    ...(schemas === null ? [] : [schemas]),
   ];
+  const items = schemas === null ? withheld : [...withheld, schemas];
   const exact = [folder, items, instructions, personas.map(({ bytes }) => bytes)];
   const fingerprint = createHash("sha256").update(JSON.stringify(exact)).digest("hex");
-  return { items, fingerprint };
+  return { items, withheld, fingerprint };
 }
 
 async function personasOf(

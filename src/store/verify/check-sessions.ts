@@ -1,6 +1,7 @@
 import { sql } from "kysely";
 
 import type { ExchangeFailure } from "../../core/sessions.ts";
+import { plural } from "../../core/text.ts";
 import { FAILURE_COLUMNS, failureLine, failureOf } from "../sessions/failures.ts";
 import type { Operation, Tx } from "../store.ts";
 import type { Check } from "./check.ts";
@@ -10,14 +11,17 @@ const NAMED = 3;
 /** Characters of an id. */
 const SHOWN = 8;
 
-/** What is left over in the tables: exchanges that were cut short, threads of no session. */
-export const checkSessions: Operation<null, readonly Check[]> = async (tx) => [
-  await checkExchanges(tx),
-  await checkThreads(tx),
-];
+/**
+ * What is left over in the tables: exchanges that were cut short, threads of no session. `resume` is
+ * the command that resumes session `<id>`.
+ */
+export const checkSessions: Operation<{ readonly resume: string }, readonly Check[]> = async (
+  tx,
+  { resume },
+) => [await checkExchanges(tx, resume), await checkThreads(tx)];
 
 /** A lease that has run out was not given back: its process was killed, or sleeps. */
-async function checkExchanges(tx: Tx): Promise<Check> {
+async function checkExchanges(tx: Tx, resume: string): Promise<Check> {
   const rows = await tx.db
     .selectFrom("sessions")
     .select(FAILURE_COLUMNS)
@@ -35,13 +39,15 @@ async function checkExchanges(tx: Tx): Promise<Check> {
   const cut = open.filter(({ failure }) => failure === null);
   const failed = open.filter(({ failure }) => failure !== null);
   const found = [
-    ...(cut.length === 0 ? [] : [`cut short in ${cut.length} session(s) (${names(cut)})`]),
-    ...(failed.length === 0 ? [] : [`failed in ${failed.length} session(s) (${names(failed)})`]),
+    ...(cut.length === 0 ? [] : [`cut short in ${plural(cut.length, "session")} (${names(cut)})`]),
+    ...(failed.length === 0
+      ? []
+      : [`failed in ${plural(failed.length, "session")} (${names(failed)})`]),
   ].join("; ");
   return {
     name: "exchanges",
     status: "warning",
-    sentence: `Exchanges: ${found}. Nothing that was stored is lost; resume one with \`reprise --session <id>\` and go on with /continue, or send a new message.`,
+    sentence: `Exchanges: ${found}. Nothing that was stored is lost; type /continue or a new message there. Resume with: ${resume}`,
   };
 }
 
@@ -76,6 +82,6 @@ async function checkThreads(tx: Tx): Promise<Check> {
     : {
         name: "threads",
         status: "warning",
-        sentence: `${Number(count)} thread(s) with checkpoints belong to no session; nobody can reach them, and they only take up space.`,
+        sentence: `${plural(Number(count), "thread")} with checkpoints but without a session: nothing can read them, they only take up space.`,
       };
 }

@@ -170,13 +170,14 @@ describe("the answer about trust", () => {
     const places = { ...hostileFolder(), trust: source() };
     const { repoPath, trust } = places;
     const list = () => holdingsOf(places, repoPath, findSchemaFiles);
-    const { items, fingerprint } = await list();
+    const { items, withheld, fingerprint } = await list();
     expect(items).toEqual([
       "AGENTS.md (8 bytes)",
       "persona assistant (replaces the built-in one)",
       "persona helper",
       "1 schema",
     ]);
+    expect(withheld).toEqual(items.slice(0, -1));
     expect(await answerFor(trust, repoPath, fingerprint)).toBe("unanswered");
     await keepAnswer(trust, repoPath, { declined: fingerprint });
     expect(await answerFor(trust, repoPath, fingerprint)).toBe("declined");
