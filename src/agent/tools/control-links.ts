@@ -1,8 +1,8 @@
-import { lstat, readdir, readlink, realpath } from "node:fs/promises";
+import { readdir, readlink, realpath } from "node:fs/promises";
 import { basename, dirname, join, relative, sep } from "node:path";
 
 import { canHoldControlFile, type ControlFile, controlFileIn } from "../../core/control-files.ts";
-import { isInside } from "./real-path.ts";
+import { isInside, isLink } from "./real-path.ts";
 
 /** A link of the repository that gives files a protected name, or could with names below it. */
 interface ControlLink {
@@ -30,7 +30,8 @@ const LINK_SEARCH = {
   maxPasses: 8,
 } as const;
 
-const SKIPPED = new Set([".git", "node_modules"]);
+/** Folders that hold nothing anybody wrote here. A path inside one can still be named. */
+export const SKIPPED = new Set([".git", "node_modules"]);
 /** As many links as Linux follows for one path. */
 const MAX_FOLLOWED = 40;
 
@@ -43,20 +44,9 @@ export function createLinkSearch(): LinkedControlFile {
   return async (root, path) => {
     const links = searches.get(root) ?? controlLinksBelow(root);
     searches.set(root, links);
-    return linkedBy(await links, path);
+    const names = linkedNames(await links, path);
+    return names === null ? null : controlFileIn(names);
   };
-}
-
-function linkedBy(links: readonly ControlLink[], path: string): ControlFile | null {
-  for (const { names, target } of links) {
-    const control = isInside(target, path)
-      ? controlFileIn([...names, ...namesOf(relative(target, path))])
-      : null;
-    if (control !== null) {
-      return control;
-    }
-  }
-  return null;
 }
 
 /** A link inside a folder that has a protected name through another link counts as well. */
@@ -84,7 +74,7 @@ async function controlLinksBelow(root: string): Promise<ControlLink[]> {
   return found;
 }
 
-/** The protected name that another link gives to the place of a link; null if none does. */
+/** The protected name that a link gives to a real path; null if none does. */
 function linkedNames(found: readonly ControlLink[], path: string): readonly string[] | null {
   for (const { names, target } of found) {
     const linked = isInside(target, path) ? [...names, ...namesOf(relative(target, path))] : null;
@@ -134,11 +124,7 @@ async function leadsTo(path: string, left: number): Promise<string | null> {
   if (real !== null || left === 0) {
     return real;
   }
-  const isLink = await lstat(path).then(
-    (found) => found.isSymbolicLink(),
-    () => false,
-  );
-  if (isLink) {
+  if (await isLink(path)) {
     const [folder, target] = await Promise.all([realpath(dirname(path)), readlink(path)]);
     return leadsTo(target.startsWith(sep) ? target : folder + sep + target, left - 1);
   }

@@ -1,4 +1,4 @@
-import { type Sandbox, resolveSandbox } from "./sandbox.ts";
+import type { Sandbox } from "./sandbox.ts";
 import { type ResolvedPath, resolvePath } from "./resolve-path.ts";
 import { refusal } from "./refusal.ts";
 import { openFile } from "./open-file.ts";
@@ -8,18 +8,18 @@ const MAX_EDITED_BYTES = 10n * 1024n * 1024n;
 
 interface Edit {
   readonly path: string;
-  readonly oldText: string;
-  readonly newText: string;
-  readonly replaceAll: boolean;
+  readonly old_text: string;
+  readonly new_text: string;
+  readonly replace_all: boolean;
 }
 
 /**
- * Replaces a text that occurs exactly once in a file, or every occurrence with `replaceAll`. The
+ * Replaces a text that occurs exactly once in a file, or every occurrence with `replace_all`. The
  * file keeps its line ends and its byte order mark. A file that is not UTF-8 is refused: writing
  * it back would change bytes that nobody asked to change.
  */
-export async function editTextFile(boundary: Sandbox, input: Edit): Promise<string> {
-  const target = await resolvePath(await resolveSandbox(boundary), input.path, "write");
+export async function editTextFile(sandbox: Sandbox, input: Edit): Promise<string> {
+  const target = await resolvePath(sandbox, input.path, "write");
   const content = await textOf(target);
   const { oldText, newText } = withLineEnds(content, input);
   if (oldText === "" || oldText === newText) {
@@ -30,7 +30,7 @@ export async function editTextFile(boundary: Sandbox, input: Edit): Promise<stri
   if (count === 0) {
     throw refusal("old_text is not in the file; read it again and copy the text exactly");
   }
-  if (count > 1 && !input.replaceAll) {
+  if (count > 1 && !input.replace_all) {
     throw refusal(`old_text occurs ${count} times; add lines around it, or set replace_all`);
   }
   await replaceFile(target, parts.join(newText));
@@ -53,8 +53,8 @@ async function textOf(target: ResolvedPath): Promise<string> {
 }
 
 /** Models write LF; in a file of CR LF the same lines are meant. */
-function withLineEnds(content: string, edit: Edit): Pick<Edit, "oldText" | "newText"> {
-  const { oldText, newText } = edit;
+function withLineEnds(content: string, edit: Edit): { oldText: string; newText: string } {
+  const { old_text: oldText, new_text: newText } = edit;
   if (content.includes(oldText) || !content.includes("\r\n")) {
     return { oldText, newText };
   }

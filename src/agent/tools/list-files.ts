@@ -1,4 +1,4 @@
-import { type Sandbox, resolveSandbox } from "./sandbox.ts";
+import type { Sandbox } from "./sandbox.ts";
 import { isGit } from "../../core/control-files.ts";
 import { entriesIn } from "./held-folder.ts";
 import { resolvePath } from "./resolve-path.ts";
@@ -10,8 +10,11 @@ const MAX_LISTED = 1000;
  * What is in a folder, one name a line: folders end with `/`, links with `@`. At most 1,000.
  * Git's own folder is left out.
  */
-export async function listFolder(boundary: Sandbox, path: string): Promise<string> {
-  const target = await resolvePath(await resolveSandbox(boundary), path, "read");
+export async function listFolder(
+  sandbox: Sandbox,
+  { path }: { readonly path: string },
+): Promise<string> {
+  const target = await resolvePath(sandbox, path, "read");
   if (target.stat === null) {
     throw refusal("there is no such folder; list the repository's top first");
   }

@@ -1,7 +1,7 @@
 import { StringDecoder } from "node:string_decoder";
 import type { FileHandle } from "node:fs/promises";
 
-import { type Sandbox, resolveSandbox } from "./sandbox.ts";
+import type { Sandbox } from "./sandbox.ts";
 import { resolvePath } from "./resolve-path.ts";
 import { refusal } from "./refusal.ts";
 import { isBinary, openFile } from "./open-file.ts";
@@ -23,10 +23,10 @@ interface Window {
  * memory, and no further than the window.
  */
 export async function readTextFile(
-  boundary: Sandbox,
+  sandbox: Sandbox,
   input: Window & { readonly path: string },
 ): Promise<string> {
-  const target = await resolvePath(await resolveSandbox(boundary), input.path, "read");
+  const target = await resolvePath(sandbox, input.path, "read");
   await using file = await openFile(target);
   if (await isBinary(file)) {
     return `(a binary file of ${target.stat?.size ?? 0} bytes; not shown)`;

@@ -9,12 +9,9 @@ import { systemCode } from "../../core/errors.ts";
  * for a link to nothing, because whoever creates its target decides where that is.
  */
 export async function realPath(path: string): Promise<string | null> {
-  try {
-    return await realpath(path);
-  } catch (error) {
-    if (systemCode(error) !== "ENOENT") {
-      throw error;
-    }
+  const real = await realpath(path).catch(nullIfMissing);
+  if (real !== null) {
+    return real;
   }
   if (await isLink(path)) {
     return null;
@@ -29,20 +26,19 @@ export function isInside(folder: string, path: string): boolean {
 }
 
 export async function statOrNull(path: string): Promise<BigIntStats | null> {
-  try {
-    return await stat(path, { bigint: true });
-  } catch (error) {
-    if (systemCode(error) === "ENOENT") {
-      return null;
-    }
-    throw error;
-  }
+  return stat(path, { bigint: true }).catch(nullIfMissing);
 }
 
-async function isLink(path: string): Promise<boolean> {
-  try {
-    return (await lstat(path)).isSymbolicLink();
-  } catch {
-    return false;
+function nullIfMissing(error: unknown): null {
+  if (systemCode(error) === "ENOENT") {
+    return null;
   }
+  throw error;
+}
+
+export async function isLink(path: string): Promise<boolean> {
+  return lstat(path).then(
+    (found) => found.isSymbolicLink(),
+    () => false,
+  );
 }

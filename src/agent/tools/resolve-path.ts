@@ -2,7 +2,7 @@ import type { BigIntStats } from "node:fs";
 import { isAbsolute, join, relative, sep } from "node:path";
 
 import { MAX_PATH_LENGTH } from "../../core/limits.ts";
-import { isGuarded, type SandboxInput } from "./sandbox.ts";
+import { isGuarded, type Sandbox } from "./sandbox.ts";
 import { type ControlFile, controlFileIn, isGit } from "../../core/control-files.ts";
 import { refusal } from "./refusal.ts";
 import { isInside, realPath, statOrNull } from "./real-path.ts";
@@ -31,34 +31,34 @@ export interface ResolvedPath {
  * meant for the model.
  */
 export async function resolvePath(
-  survey: SandboxInput,
+  sandbox: Sandbox,
   path: string,
   purpose: Purpose,
 ): Promise<ResolvedPath> {
-  const asked = segments(survey, path);
-  const above = survey.root.split(sep);
+  const asked = segments(sandbox, path);
+  const above = sandbox.root.split(sep);
   refuseReserved([...above, ...asked], purpose);
-  const real = await realPath(join(survey.root, ...asked));
-  if (real === null || !isInside(survey.root, real)) {
+  const real = await realPath(join(sandbox.root, ...asked));
+  if (real === null || !isInside(sandbox.root, real)) {
     throw refusal("the path leads out of the repository through a link; choose another");
   }
-  const shown = relative(survey.root, real).split(sep).join("/") || ".";
+  const shown = relative(sandbox.root, real).split(sep).join("/") || ".";
   refuseReserved(real.split(sep), purpose);
   if (purpose === "write") {
-    refuseControl(await survey.linked(survey.root, real));
+    refuseControl(await sandbox.linked(sandbox.root, real));
   }
-  const target = { root: survey.root, path: real, shown, stat: await statOrNull(real) };
-  if (isGuarded(survey, target)) {
+  const target = { root: sandbox.root, path: real, shown, stat: await statOrNull(real) };
+  if (isGuarded(sandbox, target)) {
     throw refusal("this file belongs to Reprise itself and is off limits; choose another");
   }
   return target;
 }
 
-function segments(survey: SandboxInput, path: string): string[] {
+function segments(sandbox: Sandbox, path: string): string[] {
   if (path.includes("\0") || path.length > MAX_PATH_LENGTH) {
     throw refusal("this is not a path; write one relative to the repository's top");
   }
-  const inner = isAbsolute(path) ? belowTop(survey, path) : path;
+  const inner = isAbsolute(path) ? belowTop(sandbox, path) : path;
   const parts = inner.split(sep).filter((part) => part !== "" && part !== ".");
   if (parts.includes("..")) {
     throw refusal("a path must not contain ..; write it relative to the repository's top");
@@ -67,7 +67,7 @@ function segments(survey: SandboxInput, path: string): string[] {
 }
 
 /** Cut as text, so that `..` is still seen: resolving first would hide a way through a link. */
-function belowTop({ named, root }: SandboxInput, path: string): string {
+function belowTop({ named, root }: Sandbox, path: string): string {
   const top = [root, named].find((top) => isInside(top, path));
   if (top !== undefined) {
     return path.slice(top.length);

@@ -7,15 +7,15 @@ import type { LinkedControlFile } from "./control-links.ts";
 import { isInside, realPath, statOrNull } from "./real-path.ts";
 
 /** Where the tools may work, and what they must leave alone inside it. */
-export interface Sandbox {
+export interface SandboxFolder {
   readonly repoPath: string;
   readonly protectedPaths: readonly string[];
   /** Finds the protected names that links give to a path. */
   readonly linked: LinkedControlFile;
 }
 
-/** Where the boundary is on the disk during one call of a tool. */
-export interface SandboxInput {
+/** The same on the disk, during one call of a tool. */
+export interface Sandbox {
   /** The repository's top as the session names it, and its real path. */
   readonly named: string;
   readonly root: string;
@@ -36,7 +36,7 @@ export async function resolveSandbox({
   repoPath,
   protectedPaths,
   linked,
-}: Sandbox): Promise<SandboxInput> {
+}: SandboxFolder): Promise<Sandbox> {
   const names = protectedPaths.flatMap((path) => [path, ...COMPANIONS.map((end) => path + end)]);
   return {
     named: resolve(repoPath),
@@ -51,7 +51,7 @@ export async function resolveSandbox({
  * hard link is the same file.
  */
 export function isGuarded(
-  { guarded }: SandboxInput,
+  { guarded }: Sandbox,
   target: { readonly path: string; readonly stat: BigIntStats | null },
 ): boolean {
   return guarded.some(

@@ -1,9 +1,8 @@
-import { type Sandbox, resolveSandbox } from "./sandbox.ts";
-import { type ResolvedPath, resolvePath } from "./resolve-path.ts";
+import type { Sandbox } from "./sandbox.ts";
+import type { ResolvedPath } from "./resolve-path.ts";
 import { refusal } from "./refusal.ts";
-import { globMatcher } from "./find-files.ts";
 import { isBinary, openFile } from "./open-file.ts";
-import { resolveWalked, MAX_WALKED, walkFiles } from "./walk.ts";
+import { matchingFiles, MAX_WALKED } from "./walk.ts";
 
 const MAX_MATCHES = 200;
 const MAX_SHOWN = 300;
@@ -14,7 +13,7 @@ interface Search {
   readonly text: string;
   readonly path: string;
   readonly files: string;
-  readonly ignoreCase: boolean;
+  readonly ignore_case: boolean;
 }
 
 /**
@@ -22,26 +21,14 @@ interface Search {
  * model's regular expression could take for ever. Binary files and those over 2 MiB are left out.
  * At most 200 lines.
  */
-export async function searchFiles(boundary: Sandbox, input: Search): Promise<string> {
+export async function searchFiles(sandbox: Sandbox, input: Search): Promise<string> {
   if (input.text === "" || /[\r\n]/.test(input.text)) {
     throw refusal("search for one line of text; it must not be empty");
   }
-  const matches = globMatcher(input.files);
-  const bounds = await resolveSandbox(boundary);
-  const top = await resolvePath(bounds, input.path, "read");
-  if (top.stat === null) {
-    throw refusal("there is no such path; list the repository's top first");
-  }
   const found: string[] = [];
   const left = { cut: false, large: 0 };
-  for await (const file of walkFiles(top, () => (left.cut = true))) {
-    if (!matches(file.shown)) {
-      continue;
-    }
-    const target = await resolveWalked(bounds, file);
-    if (target === null) {
-      continue;
-    }
+  const files = { path: input.path, pattern: input.files };
+  for await (const target of matchingFiles(sandbox, files, () => (left.cut = true))) {
     if ((target.stat?.size ?? 0n) > MAX_FILE_BYTES) {
       left.large += 1;
     } else {
@@ -56,10 +43,10 @@ export async function searchFiles(boundary: Sandbox, input: Search): Promise<str
 
 async function matchingLines(
   target: ResolvedPath,
-  { text, ignoreCase }: Search,
+  { text, ignore_case }: Search,
 ): Promise<string[]> {
   const content = await textOf(target);
-  const normalize = (line: string) => (ignoreCase ? line.toLowerCase() : line);
+  const normalize = (line: string) => (ignore_case ? line.toLowerCase() : line);
   const wanted = normalize(text);
   if (!normalize(content).includes(wanted)) {
     return [];

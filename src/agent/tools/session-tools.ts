@@ -1,7 +1,7 @@
 import { tool, type StructuredToolInterface } from "@langchain/core/tools";
 import { z } from "zod";
 
-import type { Sandbox } from "./sandbox.ts";
+import { resolveSandbox, type Sandbox } from "./sandbox.ts";
 import { SESSION_TOOLS, type SessionToolName } from "../../exchange/tool-catalogue.ts";
 import { createLinkSearch } from "./control-links.ts";
 import { editTextFile } from "./edit-file.ts";
@@ -33,10 +33,17 @@ export function sessionTools(input: {
   if (repoPath === null) {
     return [];
   }
-  const boundary = { repoPath, protectedPaths, linked: createLinkSearch() };
-  const tools = [...readingTools(boundary), ...writingTools(boundary)];
-  return tools.filter(({ name }) => allowed === null || allowed.includes(name));
+  const folder = { repoPath, protectedPaths, linked: createLinkSearch() };
+  const run: Run = async (work) => work(await resolveSandbox(folder));
+  const inOrder = createQueue();
+  return [
+    ...READERS.map((open) => open(run)),
+    ...WRITERS.map((open) => open((work) => inOrder(() => run(work)))),
+  ].filter(({ name }) => allowed === null || allowed.includes(name));
 }
+
+/** Gives a tool's work its sandbox. */
+type Run = (work: (sandbox: Sandbox) => Promise<string>) => Promise<string>;
 
 /** Those that change nothing: all that a session in plan mode gets. */
 export const READING_TOOLS: readonly string[] = SESSION_TOOLS.filter(
@@ -46,77 +53,72 @@ export const READING_TOOLS: readonly string[] = SESSION_TOOLS.filter(
 const PATH = z.string().describe("relative to the repository's top");
 const FOLDER = PATH.default(".");
 
-function readingTools(boundary: Sandbox): StructuredToolInterface[] {
-  return [
-    define({
-      name: "read_file",
-      description: `Read a text file, up to ${MAX_LINES} numbered lines at a time.`,
-      schema: z.object({
-        path: PATH,
-        offset: z.int().min(1).default(1).describe("first line"),
-        limit: z.int().min(1).max(MAX_LINES).default(MAX_LINES).describe("lines"),
-      }),
-      act: (input) => readTextFile(boundary, input),
+const READERS = [
+  define({
+    name: "read_file",
+    description: `Read a text file, up to ${MAX_LINES} numbered lines at a time.`,
+    schema: z.object({
+      path: PATH,
+      offset: z.int().min(1).default(1).describe("first line"),
+      limit: z.int().min(1).max(MAX_LINES).default(MAX_LINES).describe("lines"),
     }),
-    define({
-      name: "list_files",
-      description: "List a folder.",
-      schema: z.object({ path: FOLDER }),
-      act: ({ path }) => listFolder(boundary, path),
+    act: readTextFile,
+  }),
+  define({
+    name: "list_files",
+    description: "List a folder.",
+    schema: z.object({ path: FOLDER }),
+    act: listFolder,
+  }),
+  define({
+    name: "find_files",
+    description: "Find files by a glob such as src/**/*.ts.",
+    schema: z.object({ pattern: z.string(), path: FOLDER }),
+    act: findFiles,
+  }),
+  define({
+    name: "search_files",
+    description: "Find the lines that contain a text (not a pattern).",
+    schema: z.object({
+      text: z.string(),
+      path: FOLDER,
+      files: z.string().default("**").describe("glob of the files to search"),
+      ignore_case: z.boolean().default(false),
     }),
-    define({
-      name: "find_files",
-      description: "Find files by a glob such as src/**/*.ts.",
-      schema: z.object({ pattern: z.string(), path: FOLDER }),
-      act: (input) => findFiles(boundary, input),
-    }),
-    define({
-      name: "search_files",
-      description: "Find the lines that contain a text (not a pattern).",
-      schema: z.object({
-        text: z.string(),
-        path: FOLDER,
-        files: z.string().default("**").describe("glob of the files to search"),
-        ignore_case: z.boolean().default(false),
-      }),
-      act: ({ ignore_case, ...input }) =>
-        searchFiles(boundary, { ...input, ignoreCase: ignore_case }),
-    }),
-  ];
-}
+    act: searchFiles,
+  }),
+];
 
-function writingTools(boundary: Sandbox): StructuredToolInterface[] {
-  const inOrder = createQueue();
-  return [
-    define({
-      name: "write_file",
-      description: "Create a file or replace all of it.",
-      schema: z.object({ path: PATH, content: z.string() }),
-      act: (input) => inOrder(() => writeTextFile(boundary, input)),
+const WRITERS = [
+  define({
+    name: "write_file",
+    description: "Create a file or replace all of it.",
+    schema: z.object({ path: PATH, content: z.string() }),
+    act: writeTextFile,
+  }),
+  define({
+    name: "edit_file",
+    description: "Replace a text that occurs exactly once in a file.",
+    schema: z.object({
+      path: PATH,
+      old_text: z.string().describe("exactly as in the file, without line numbers"),
+      new_text: z.string(),
+      replace_all: z.boolean().default(false),
     }),
-    define({
-      name: "edit_file",
-      description: "Replace a text that occurs exactly once in a file.",
-      schema: z.object({
-        path: PATH,
-        old_text: z.string().describe("exactly as in the file, without line numbers"),
-        new_text: z.string(),
-        replace_all: z.boolean().default(false),
-      }),
-      act: ({ path, old_text, new_text, replace_all }) => {
-        const edit = { path, oldText: old_text, newText: new_text, replaceAll: replace_all };
-        return inOrder(() => editTextFile(boundary, edit));
-      },
-    }),
-  ];
-}
+    act: editTextFile,
+  }),
+];
 
 function define<Schema extends z.ZodObject>(entry: {
   readonly name: SessionToolName;
   readonly description: string;
   readonly schema: Schema;
-  readonly act: (input: z.output<Schema>) => Promise<string>;
-}): StructuredToolInterface {
-  const { name, description, schema, act } = entry;
-  return tool(reportFailure(act), { name, description, schema });
+  readonly act: (sandbox: Sandbox, input: z.output<Schema>) => Promise<string>;
+}) {
+  const { act, ...fields } = entry;
+  return (run: Run): StructuredToolInterface =>
+    tool(
+      reportFailure((input: z.output<Schema>) => run((sandbox) => act(sandbox, input))),
+      fields,
+    );
 }

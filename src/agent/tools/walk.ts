@@ -1,29 +1,49 @@
 import type { Dirent } from "node:fs";
-import { join } from "node:path";
+import { join, matchesGlob } from "node:path";
 
-import type { SandboxInput } from "./sandbox.ts";
+import type { Sandbox } from "./sandbox.ts";
+import { SKIPPED } from "./control-links.ts";
+import { refusal } from "./refusal.ts";
 import { entriesIn } from "./held-folder.ts";
 import { type ResolvedPath, resolvePath } from "./resolve-path.ts";
 
 /** Maximum of entries in one walk; a larger tree needs a narrower path. */
 export const MAX_WALKED = 50_000;
 
-/** Folders that hold nothing anybody wrote here. A path inside one can still be named. */
-const SKIPPED = new Set([".git", "node_modules"]);
-
-export interface WalkedFile {
-  /** Relative to the repository's top. */
-  readonly shown: string;
+/**
+ * The files below a path that match a glob and may be read. A pattern without `/` is matched against
+ * file names. Calls `full` once if it stopped early.
+ */
+export async function* matchingFiles(
+  sandbox: Sandbox,
+  { path, pattern }: { readonly path: string; readonly pattern: string },
+  full: () => void,
+): AsyncGenerator<ResolvedPath> {
+  const matches = globMatcher(pattern);
+  const top = await resolvePath(sandbox, path, "read");
+  if (top.stat === null) {
+    throw refusal("there is no such path; list the repository's top first");
+  }
+  for await (const shown of walkFiles(top, full)) {
+    // each file is checked again: some are off limits
+    const target = matches(shown)
+      ? await resolvePath(sandbox, shown, "read").catch(() => null)
+      : null;
+    if (target !== null) {
+      yield target;
+    }
+  }
 }
 
 /**
- * Every regular file below a folder, or the file itself, folder by folder, in the order of names.
+ * The path of every regular file below a folder, or of the file itself, relative to the repository's
+ * top; folder by folder, in the order of names.
  * Links are not followed, `.git` and `node_modules` are left out. Calls `full` once if it stopped
  * early.
  */
-export async function* walkFiles(top: ResolvedPath, full: () => void): AsyncGenerator<WalkedFile> {
+export async function* walkFiles(top: ResolvedPath, full: () => void): AsyncGenerator<string> {
   if (top.stat?.isFile() === true) {
-    yield { shown: top.shown };
+    yield top.shown;
     return;
   }
   let walked = 0;
@@ -37,7 +57,7 @@ export async function* walkFiles(top: ResolvedPath, full: () => void): AsyncGene
       }
       const shown = folder.shown + entry.name;
       if (entry.isFile()) {
-        yield { shown };
+        yield shown;
       } else if (entry.isDirectory() && !SKIPPED.has(entry.name)) {
         below.push({ path: join(folder.path, entry.name), shown: `${shown}/` });
       }
@@ -46,16 +66,32 @@ export async function* walkFiles(top: ResolvedPath, full: () => void): AsyncGene
   }
 }
 
-/** A walk checks each file again before it is listed or opened: some are off limits. */
-export async function resolveWalked(
-  bounds: SandboxInput,
-  file: WalkedFile,
-): Promise<ResolvedPath | null> {
-  return resolvePath(bounds, file.shown, "read").catch(() => null);
-}
-
 /** A folder that cannot be read hides only itself. */
 async function entriesOf(root: string, path: string): Promise<Dirent[]> {
   const entries = await entriesIn(root, path).catch(() => []);
   return entries.sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+/**
+ * A glob as a test of relative paths. Patterns whose matching could take for ever (long ones, many
+ * stars or braces, groups) are refused: a model must not be able to hang the process.
+ */
+function globMatcher(pattern: string): (shown: string) => boolean {
+  const count = (part: RegExp) => [...pattern.matchAll(part)].length;
+  if (
+    pattern === "" ||
+    pattern.length > 256 ||
+    count(/[*?]+/g) > 8 ||
+    count(/\{/g) > 3 ||
+    /[?*+@!]\(/.test(pattern)
+  ) {
+    throw refusal("this pattern is too complicated; use something like src/**/*.ts");
+  }
+  // ranges like {1..99999999} expand to as many patterns
+  if (pattern.includes("..")) {
+    throw refusal("a pattern must not contain ..; narrow it with path");
+  }
+  const relative = pattern.replace(/^(?:\.?\/)+/, "");
+  const wanted = relative.includes("/") ? relative : `**/${relative}`;
+  return (shown) => matchesGlob(shown, wanted);
 }

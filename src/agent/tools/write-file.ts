@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { open, rename, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 
-import { type Sandbox, resolveSandbox } from "./sandbox.ts";
+import type { Sandbox } from "./sandbox.ts";
 import { holdFolder } from "./held-folder.ts";
 import { type ResolvedPath, resolvePath } from "./resolve-path.ts";
 import { refusal } from "./refusal.ts";
@@ -11,12 +11,10 @@ const NEW_FILE_MODE = 0o644;
 
 /** Creates or replaces a file, with the folders above it, and says how much was written. */
 export async function writeTextFile(
-  boundary: Sandbox,
+  sandbox: Sandbox,
   input: { readonly path: string; readonly content: string },
 ): Promise<string> {
-  const bounds = await resolveSandbox(boundary);
-  const target = await resolvePath(bounds, input.path, "write");
-  refuseFolder(target);
+  const target = await resolvePath(sandbox, input.path, "write");
   await replaceFile(target, input.content);
   const verb = target.stat === null ? "created" : "replaced";
   return `${verb} ${target.shown} (${Buffer.byteLength(input.content)} bytes)`;
@@ -28,15 +26,18 @@ export async function writeTextFile(
  * folder that is held, so no link is ever followed and nothing is made outside.
  */
 export async function replaceFile(target: ResolvedPath, content: string): Promise<void> {
-  refuseFolder(target);
+  const { stat, shown } = target;
+  if (shown === "." || (stat !== null && !stat.isFile())) {
+    throw refusal("only a file can be written; name one");
+  }
   const folder = dirname(target.path);
-  await using held = await holdFolder(target.root, folder, { create: target.stat === null });
+  await using held = await holdFolder(target.root, folder, { create: stat === null });
   const temporary = join(held.at, `.reprise-${randomUUID()}.tmp`);
   try {
     await using file = await open(temporary, "wx", NEW_FILE_MODE);
     await file.writeFile(content);
-    if (target.stat !== null) {
-      await file.chmod(Number(target.stat.mode & 0o7777n));
+    if (stat !== null) {
+      await file.chmod(Number(stat.mode & 0o7777n));
     }
     await file.sync();
     await held.check();
@@ -44,11 +45,5 @@ export async function replaceFile(target: ResolvedPath, content: string): Promis
   } catch (error) {
     await rm(temporary, { force: true });
     throw error;
-  }
-}
-
-function refuseFolder({ stat, shown }: ResolvedPath): void {
-  if (shown === "." || (stat !== null && !stat.isFile())) {
-    throw refusal("only a file can be written; name one");
   }
 }
