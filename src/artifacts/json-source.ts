@@ -1,16 +1,10 @@
-import { MAX_FINDINGS, type Finding } from "./finding.ts";
 import { malformed, nextToken, type Token } from "./json-token.ts";
 import type { LineIndex } from "./line-index.ts";
+import { SourceBuilder } from "./source-builder.ts";
 import {
-  duplicateProperty,
   FILE_LIMITS,
-  MAX_SOURCE_DEPTH,
-  pointerTo,
   stopAtFault,
-  tooDeep,
-  tooManyValues,
-  type ArrayNode,
-  type ObjectNode,
+  type Member,
   type ParsedSource,
   type SourceNode,
 } from "./source.ts";
@@ -18,32 +12,20 @@ import {
 /**
  * Reads strict JSON (RFC 8259) with the place of every value. The first syntax error is the
  * only finding, as nothing after it can be trusted; property names given twice in one object are
- * all found. Takes linear time and no stack, whatever the text.
+ * all found. Takes linear time, whatever the text.
  */
 export function readJson(text: string, lines: LineIndex, limits = FILE_LIMITS): ParsedSource {
   return stopAtFault(lines, () => new JsonReader(text, lines, limits.values).read());
 }
 
-/** An open object or array; `started` once it has content. */
-interface Frame {
-  readonly node: ObjectNode | ArrayNode;
-  readonly pointer: string;
-  started: boolean;
-}
-
 class JsonReader {
   readonly #text: string;
-  readonly #lines: LineIndex;
-  readonly #open: Frame[] = [];
-  readonly #findings: Finding[] = [];
-  readonly #maxValues: number;
+  readonly #builder: SourceBuilder;
   #at = 0;
-  #values = 0;
 
   constructor(text: string, lines: LineIndex, maxValues: number) {
     this.#text = text;
-    this.#lines = lines;
-    this.#maxValues = maxValues;
+    this.#builder = new SourceBuilder(lines, maxValues);
   }
 
   read(): ParsedSource {
@@ -51,103 +33,77 @@ class JsonReader {
     if (first.kind === "end") {
       throw malformed(0, "the file is empty; write a JSON document in it");
     }
-    const root = this.#value(first, () => "");
-    for (let frame = this.#open.at(-1); frame !== undefined; frame = this.#open.at(-1)) {
-      this.#step(frame);
-    }
+    const root = this.#value(first);
     const rest = this.#next();
     if (rest.kind !== "end") {
       throw malformed(rest.start, "the document ended before this; a file holds one JSON value");
     }
-    return { root, findings: this.#findings };
+    return { root, findings: this.#builder.findings };
   }
 
-  /** Takes what comes next in an open object or array: its end, or one more part. */
-  #step(frame: Frame): void {
-    const { node, pointer } = frame;
-    const token = this.#part(frame, node.kind === "object" ? "}" : "]");
-    if (token === null) {
-      this.#open.pop();
-    } else if (node.kind === "object") {
-      this.#member(node, pointer, token);
-    } else {
-      node.items.push(this.#value(token, () => pointerTo(pointer, node.items.length)));
+  /** The value that the token begins. The builder bounds its depth, so this may recurse. */
+  #value({ kind, start, value }: Token): SourceNode {
+    this.#builder.count(start, { isNested: kind === "{" || kind === "[" });
+    switch (kind) {
+      case "scalar":
+        return { kind, start, value };
+      case "{":
+        return { kind: "object", start, members: this.#members() };
+      case "[":
+        return { kind: "array", start, items: this.#items() };
+      case "end":
+        throw malformed(start, "the file ends too early");
+      default:
+        throw malformed(start, "a value is expected here");
     }
   }
 
-  /** The token that begins the next part, past the comma; null at the closing bracket. */
-  #part(frame: Frame, close: "}" | "]"): Token | null {
-    const token = this.#next();
-    if (token.kind === close) {
-      return null;
+  #items(): SourceNode[] {
+    const items: SourceNode[] = [];
+    for (const token of this.#parts("]")) {
+      items.push(this.#builder.inside(items.length, () => this.#value(token)));
     }
-    if (!frame.started) {
-      frame.started = true;
-      return token;
-    }
-    if (token.kind === "end") {
-      throw unclosed(token, close);
-    }
-    if (token.kind !== ",") {
-      throw malformed(token.start, `a comma or ${close} is missing before this`);
-    }
-    const next = this.#next();
-    if (next.kind === close) {
-      throw malformed(token.start, `JSON allows no comma right before ${close}; remove it`);
-    }
-    return next;
+    return items;
   }
 
-  #member(node: ObjectNode, parent: string, token: Token): void {
-    const name = token.value;
-    if (token.kind === "end") {
-      throw unclosed(token, "}");
+  #members(): Map<string, Member> {
+    const members = new Map<string, Member>();
+    for (const { kind, start, value: name } of this.#parts("}")) {
+      if (kind === "end") {
+        throw unclosed(start, "}");
+      }
+      if (kind !== "scalar" || typeof name !== "string") {
+        throw malformed(start, 'a property name in double quotes (") is expected here');
+      }
+      const colon = this.#next();
+      if (colon.kind !== ":") {
+        throw malformed(colon.start, "a colon is missing between a property's name and its value");
+      }
+      this.#builder.addMember(members, { name, keyStart: start }, () => this.#value(this.#next()));
     }
-    if (token.kind !== "scalar" || typeof name !== "string") {
-      throw malformed(token.start, 'a property name in double quotes (") is expected here');
-    }
-    const colon = this.#next();
-    if (colon.kind !== ":") {
-      throw malformed(colon.start, "a colon is missing between a property's name and its value");
-    }
-    const first = node.members.get(name);
-    // one more than is listed, so that cutting them off is noticed
-    if (first !== undefined && this.#findings.length <= MAX_FINDINGS) {
-      const at = { name, parent, offset: token.start, firstOffset: first.keyStart };
-      this.#findings.push(duplicateProperty(this.#lines, at));
-    }
-    const value = this.#value(this.#next(), () => pointerTo(parent, name));
-    node.members.set(name, { keyStart: token.start, value });
+    return members;
   }
 
-  /** The value that the token begins; an object or array is filled by the steps that follow. */
-  #value(token: Token, pointer: () => string): SourceNode {
-    const start = token.start;
-    this.#values += 1;
-    if (this.#values > this.#maxValues) {
-      throw tooManyValues(start, this.#maxValues);
+  /** The token that begins each part of an open object or array, up to its closing bracket. */
+  *#parts(close: "}" | "]"): Generator<Token> {
+    let token = this.#next();
+    while (token.kind !== close) {
+      yield token;
+      const comma = this.#next();
+      if (comma.kind === close) {
+        return;
+      }
+      if (comma.kind === "end") {
+        throw unclosed(comma.start, close);
+      }
+      if (comma.kind !== ",") {
+        throw malformed(comma.start, `a comma or ${close} is missing before this`);
+      }
+      token = this.#next();
+      if (token.kind === close) {
+        throw malformed(comma.start, `JSON allows no comma right before ${close}; remove it`);
+      }
     }
-    if (token.kind === "scalar") {
-      return { kind: "scalar", start, value: token.value };
-    }
-    if (token.kind === "{") {
-      return this.#opened({ kind: "object", start, members: new Map() }, pointer);
-    }
-    if (token.kind === "[") {
-      return this.#opened({ kind: "array", start, items: [] }, pointer);
-    }
-    throw malformed(
-      start,
-      token.kind === "end" ? "the file ends too early" : "a value is expected here",
-    );
-  }
-
-  #opened<Node extends ObjectNode | ArrayNode>(node: Node, pointer: () => string): Node {
-    if (this.#open.length === MAX_SOURCE_DEPTH) {
-      throw tooDeep(node.start);
-    }
-    this.#open.push({ node, pointer: pointer(), started: false });
-    return node;
   }
 
   #next(): Token {
@@ -157,6 +113,6 @@ class JsonReader {
   }
 }
 
-function unclosed(end: Token, close: string): Error {
-  return malformed(end.start, `the file ends before the closing ${close}`);
+function unclosed(end: number, close: string): Error {
+  return malformed(end, `the file ends before the closing ${close}`);
 }

@@ -10,11 +10,6 @@ export interface Token {
 
 export const QUOTE = 0x22;
 export const BACKSLASH = 0x5c;
-const LITERALS = new Map<string, boolean | null>([
-  ["true", true],
-  ["false", false],
-  ["null", null],
-]);
 const HEX = /^[0-9a-fA-F]{4}$/;
 
 /** Reads the token at or after `from`; throws a SourceFault if the text is no JSON. */
@@ -87,17 +82,15 @@ function escapeLength(text: string, at: number): number {
   );
 }
 
+/** Between spaces and signs JSON has only numbers and `true`, `false`, `null`. */
 function wordToken(text: string, start: number): Token {
   const end = wordEnd(text, start);
   const word = text.slice(start, end);
-  const literal = LITERALS.get(word);
-  if (literal !== undefined) {
-    return { kind: "scalar", start, end, value: literal };
+  try {
+    return { kind: "scalar", start, end, value: JSON.parse(word) };
+  } catch {
+    throw malformed(start, wordFault(word));
   }
-  if (isNumber(word)) {
-    return { kind: "scalar", start, end, value: Number(word) };
-  }
-  throw malformed(start, wordFault(word));
 }
 
 function wordEnd(text: string, start: number): number {
@@ -107,40 +100,6 @@ function wordEnd(text: string, start: number): number {
     !isSpace(text.charCodeAt(at)) &&
     !'{}[]:,"'.includes(text.charAt(at))
   ) {
-    at += 1;
-  }
-  return at;
-}
-
-/** Walks the parts by hand for the same reason as stringToken: a number may be megabytes long. */
-function isNumber(word: string): boolean {
-  let at = word.startsWith("-") ? 1 : 0;
-  const whole = digitsEnd(word, at);
-  if (whole === at || (word.charAt(at) === "0" && whole > at + 1)) {
-    return false;
-  }
-  at = whole;
-  if (word.charAt(at) === ".") {
-    const fraction = digitsEnd(word, at + 1);
-    if (fraction === at + 1) {
-      return false;
-    }
-    at = fraction;
-  }
-  if (word.charAt(at) === "e" || word.charAt(at) === "E") {
-    const sign = word.charAt(at + 1) === "+" || word.charAt(at + 1) === "-" ? 2 : 1;
-    const exponent = digitsEnd(word, at + sign);
-    if (exponent === at + sign) {
-      return false;
-    }
-    at = exponent;
-  }
-  return at === word.length;
-}
-
-function digitsEnd(word: string, from: number): number {
-  let at = from;
-  while (word.charCodeAt(at) >= 0x30 && word.charCodeAt(at) <= 0x39) {
     at += 1;
   }
   return at;

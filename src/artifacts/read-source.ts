@@ -1,6 +1,6 @@
 import { readJson } from "./json-source.ts";
 import type { LineIndex } from "./line-index.ts";
-import { FILE_LIMITS, type SizeLimits, type ParsedSource } from "./source.ts";
+import type { SizeLimits, ParsedSource } from "./source.ts";
 import { readYaml } from "./yaml-source.ts";
 
 /** The notation that an artifact is written in. */
@@ -12,7 +12,7 @@ export function readSource(
   {
     syntax,
     lines,
-    limits = FILE_LIMITS,
+    limits,
   }: {
     readonly syntax: Syntax;
     readonly lines: LineIndex;

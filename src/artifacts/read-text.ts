@@ -36,26 +36,9 @@ function decode(bytes: Buffer): string | Finding {
   }
 }
 
-/** The longest beginning that is UTF-8, found by halving; a character cut off is left out. */
+/** The beginning up to the first character that is not UTF-8: it would be written another way. */
 function decodable(bytes: Buffer): string {
-  let good = 0;
-  let bad = bytes.length + 1;
-  while (bad - good > 1) {
-    const middle = Math.floor((good + bad) / 2);
-    if (beginning(bytes, middle) === null) {
-      bad = middle;
-    } else {
-      good = middle;
-    }
-  }
-  return beginning(bytes, good) ?? "";
-}
-
-function beginning(bytes: Buffer, length: number): string | null {
-  try {
-    const decoder = new TextDecoder("utf-8", { fatal: true });
-    return decoder.decode(bytes.subarray(0, length), { stream: true });
-  } catch {
-    return null;
-  }
+  const written = Buffer.from(bytes.toString("utf8"));
+  const end = written.findIndex((byte, index) => byte !== bytes[index]);
+  return new TextDecoder().decode(bytes.subarray(0, end), { stream: true });
 }

@@ -1,6 +1,5 @@
-import { type Finding, type FindingCode, positioned, textError } from "./finding.ts";
+import { type Finding, type FindingCode, textError } from "./finding.ts";
 import type { LineIndex } from "./line-index.ts";
-import { quote } from "../core/terminal-text.ts";
 
 /** A value in an artifact's text with its place; `start` is an offset in UTF-16 code units. */
 export type SourceNode = ObjectNode | ArrayNode | ScalarNode;
@@ -82,29 +81,9 @@ export function stopAtFault(lines: LineIndex, read: () => ParsedSource): ParsedS
   }
 }
 
-/** The finding for a property name that is twice in one object. */
-export function duplicateProperty(
-  lines: LineIndex,
-  at: { name: string; parent: string; offset: number; firstOffset: number },
-): Finding {
-  const first_line = lines(at.firstOffset).line;
-  const message = `the property ${quote(at.name)} is already on line ${first_line} of the same object; remove one`;
-  const pointer = pointerTo(at.parent, at.name);
-  const { offset } = at;
-  return positioned(
-    { code: "duplicate_property", severity: "error", pointer, offset, message, first_line },
-    lines,
-  );
-}
-
 export function tooDeep(offset: number): SourceFault {
   const message = `objects and arrays are nested more than ${MAX_SOURCE_DEPTH} deep here; flatten the document`;
   return new SourceFault("too_deep", offset, message);
-}
-
-export function tooManyValues(offset: number, maxValues: number): SourceFault {
-  const message = `the text holds more than ${maxValues.toLocaleString("en")} values; split it into smaller ones`;
-  return new SourceFault("too_many_values", offset, message);
 }
 
 /** What a JSON document can hold. */

@@ -1,15 +1,10 @@
 import { isAlias, isMap, isScalar, isSeq, type ParsedNode, type Scalar, type YAMLMap } from "yaml";
 
-import { MAX_FINDINGS, type Finding } from "./finding.ts";
 import type { LineIndex } from "./line-index.ts";
+import { SourceBuilder } from "./source-builder.ts";
 import {
-  duplicateProperty,
   FILE_LIMITS,
-  MAX_SOURCE_DEPTH,
-  pointerTo,
   stopAtFault,
-  tooDeep,
-  tooManyValues,
   type Member,
   type ParsedSource,
   type SourceNode,
@@ -21,54 +16,27 @@ import { composeYaml, malformedYaml } from "./yaml-document.ts";
  */
 export function readYaml(text: string, lines: LineIndex, limits = FILE_LIMITS): ParsedSource {
   return stopAtFault(lines, () => {
-    const findings: Finding[] = [];
-    const root = convert(composeYaml(text, limits.lexemes), {
-      pointer: "",
-      depth: 0,
-      count: { values: 0 },
-      findings,
-      lines,
-      maxValues: limits.values,
-    });
-    return { root, findings };
+    const builder = new SourceBuilder(lines, limits.values);
+    const root = convert(composeYaml(text, limits.lexemes), builder);
+    return { root, findings: builder.findings };
   });
 }
 
-interface Place {
-  readonly pointer: string;
-  /** Objects and arrays around it. */
-  readonly depth: number;
-  readonly count: { values: number };
-  readonly findings: Finding[];
-  readonly lines: LineIndex;
-  readonly maxValues: number;
-}
-
-function convert(node: ParsedNode, place: Place): SourceNode {
+function convert(node: ParsedNode, builder: SourceBuilder): SourceNode {
   const start = node.range[0];
-  place.count.values += 1;
-  if (place.count.values > place.maxValues) {
-    throw tooManyValues(start, place.maxValues);
-  }
-  if (place.depth === MAX_SOURCE_DEPTH && !isScalar(node)) {
-    throw tooDeep(start);
-  }
+  builder.count(start, { isNested: !isScalar(node) });
   if (isAlias(node)) {
     throw malformedYaml(start, "aliases are not taken here; write the value out");
   }
   if (isMap(node)) {
-    return { kind: "object", start, members: members(node, place) };
+    return { kind: "object", start, members: members(node, builder) };
   }
   if (isSeq(node)) {
     const item = (value: ParsedNode, index: number): SourceNode =>
-      convert(value, inside(place, index));
+      builder.inside(index, () => convert(value, builder));
     return { kind: "array", start, items: node.items.map(item) };
   }
   return { kind: "scalar", start, value: scalarValue(node, start) };
-}
-
-function inside(place: Place, step: string | number): Place {
-  return { ...place, pointer: pointerTo(place.pointer, step), depth: place.depth + 1 };
 }
 
 function scalarValue(
@@ -87,7 +55,7 @@ function scalarValue(
   throw malformedYaml(start, "only strings, numbers, true, false and null are taken here");
 }
 
-function members(map: YAMLMap.Parsed, place: Place): Map<string, Member> {
+function members(map: YAMLMap.Parsed, builder: SourceBuilder): Map<string, Member> {
   const found = new Map<string, Member>();
   for (const { key, value } of map.items) {
     const keyStart = key.range[0];
@@ -95,17 +63,9 @@ function members(map: YAMLMap.Parsed, place: Place): Map<string, Member> {
     if (name === null) {
       throw malformedYaml(keyStart, "a property's name must be a word here; write it in quotes");
     }
-    const first = found.get(name);
-    // one more than is listed, so that cutting them off is noticed
-    if (first !== undefined && place.findings.length <= MAX_FINDINGS) {
-      const at = { name, parent: place.pointer, offset: keyStart, firstOffset: first.keyStart };
-      place.findings.push(duplicateProperty(place.lines, at));
-    }
-    const node: SourceNode =
-      value === null
-        ? { kind: "scalar", start: keyStart, value: null }
-        : convert(value, inside(place, name));
-    found.set(name, { keyStart, value: node });
+    builder.addMember(found, { name, keyStart }, () =>
+      value === null ? { kind: "scalar", start: keyStart, value } : convert(value, builder),
+    );
   }
   return found;
 }
