@@ -22,9 +22,20 @@ export function describeFault(error: SchemaError): SchemaFault {
     return unknownProperty(error, unknown);
   }
   const pointer = error.instancePath;
-  const [code, message] = sentence(error, nameOf(pointer));
-  return { code, pointer, message, atName: false };
+  const code = CODES.get(error.keyword) ?? "schema_mismatch";
+  return { code, pointer, message: `${nameOf(pointer)} ${problemOf(error)}`, atName: false };
 }
+
+/** Other rules are those that none of our schemas has; a project's may. */
+const CODES = new Map<string, FindingCode>([
+  ["required", "missing_property"],
+  ["dependentRequired", "missing_property"],
+  ["type", "wrong_type"],
+  ["minLength", "too_short"],
+  ["pattern", "pattern_mismatch"],
+  ["format", "format_mismatch"],
+  ["minimum", "below_minimum"],
+]);
 
 /** An error with its position in the document's text. */
 export function toPositionedFinding(
@@ -37,47 +48,49 @@ export function toPositionedFinding(
   return { severity: "error", ...lines(offset), ...fault };
 }
 
-function sentence(error: SchemaError, name: string): [FindingCode, string] {
-  switch (error.keyword) {
+/** What is wrong with a value, to be read after its name. */
+function problemOf(error: SchemaError): string {
+  const { keyword, params, data } = error;
+  const required = requirementOf(error);
+  switch (keyword) {
     case "required":
     case "dependentRequired":
-      return ["missing_property", missing(name, String(error.params["missingProperty"]))];
+      return `lacks the required property ${quote(String(params["missingProperty"]))}; add it`;
     case "type":
-      return ["wrong_type", wrongType(name, error)];
+      return `must ${required} but is ${kindOf(data)}`;
     case "minLength":
-      return ["too_short", tooShort(name, error)];
-    case "pattern":
-      return ["pattern_mismatch", mismatch(name, String(error.params["pattern"]))];
+      // a text that must not be empty has none
+      return `must ${required}${params["limit"] === 1 ? "" : ` but has ${Array.from(String(data)).length}`}`;
+    case "pattern": {
+      const pattern = String(params["pattern"]);
+      return PATTERNS.get(pattern) ?? `must match the pattern ${pattern}`;
+    }
     case "format":
-      return ["format_mismatch", `${name} must be a ${formatName(error)}`];
-    case "minimum":
-      return ["below_minimum", `${name} must ${requirementOf(error)}`];
+      return `must be a ${params["format"] === "uuid" ? UUID : String(params["format"])}`;
+    case "enum":
+      return `must be one of ${[params["allowedValues"]].flat().map(spell).join(", ")}`;
+    case "const":
+      return `must be ${spell(params["allowedValue"])}`;
+    case "false schema":
+      return "is not allowed here";
+    case "anyOf":
+    case "oneOf":
+      return "fits none or too many of the forms that the schema allows";
     default:
-      return ["schema_mismatch", otherSentence(error, name)];
+      return required === null
+        ? `does not follow the schema's rule ${quote(keyword)}`
+        : `must ${required}`;
   }
 }
 
-/** Rules that none of our schemas has; a project's may. */
-function otherSentence(error: SchemaError, name: string): string {
-  const allowed: unknown = error.params["allowedValues"];
-  switch (error.keyword) {
-    case "enum":
-      return `${name} must be one of ${[allowed].flat().map(spell).join(", ")}`;
-    case "const":
-      return `${name} must be ${spell(error.params["allowedValue"])}`;
-    case "false schema":
-      return `${name} is not allowed here`;
-    case "anyOf":
-    case "oneOf":
-      return `${name} fits none or too many of the forms that the schema allows`;
-    default: {
-      const required = requirementOf(error);
-      return required === null
-        ? `${name} does not follow the schema's rule ${quote(error.keyword)}`
-        : `${name} must ${required}`;
-    }
-  }
-}
+const UUID = "UUID, like 123e4567-e89b-42d3-a456-426614174000";
+
+const PATTERNS = new Map([
+  [
+    "^[a-z][a-z0-9-]*$",
+    "must begin with a lowercase letter and hold only lowercase letters, digits and hyphens",
+  ],
+]);
 
 function spell(value: unknown): string {
   return typeof value === "string" ? quote(value) : oneLine(JSON.stringify(value)).slice(0, 60);
@@ -99,14 +112,6 @@ function unknownProperty(error: SchemaError, property: string): SchemaFault {
   };
 }
 
-function missing(name: string, property: string): string {
-  return `${name} lacks the required property ${quote(property)}; add it`;
-}
-
-function wrongType(name: string, error: SchemaError): string {
-  return `${name} must ${requirementOf(error)} but is ${kindOf(error.data)}`;
-}
-
 function kindOf(value: unknown): string {
   if (value === null) {
     return "null";
@@ -118,31 +123,6 @@ function kindOf(value: unknown): string {
     return "beyond the largest number there is, 1.8e308";
   }
   return withArticle(typeof value);
-}
-
-function tooShort(name: string, error: SchemaError): string {
-  const limit = Number(error.params["limit"]);
-  const length = Array.from(String(error.data)).length;
-  if (length === 0 && limit === 1) {
-    return `${name} must not be empty`;
-  }
-  return `${name} must have at least ${limit} characters but has ${length}`;
-}
-
-const PATTERNS = new Map([
-  [
-    "^[a-z][a-z0-9-]*$",
-    "must begin with a lowercase letter and hold only lowercase letters, digits and hyphens",
-  ],
-]);
-
-function mismatch(name: string, pattern: string): string {
-  return `${name} ${PATTERNS.get(pattern) ?? `must match the pattern ${pattern}`}`;
-}
-
-function formatName(error: SchemaError): string {
-  const format = String(error.params["format"]);
-  return format === "uuid" ? "UUID, like 123e4567-e89b-42d3-a456-426614174000" : format;
 }
 
 /** The last property name on the way, with the position of an array's item: `depends_on[2]`. */
