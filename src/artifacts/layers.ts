@@ -1,8 +1,7 @@
+import type { Phase } from "./phase-plan.ts";
+
 /** What layering needs to know of a phase. */
-export interface Dependent {
-  readonly key: string;
-  readonly depends_on?: readonly string[];
-}
+export type Dependent = Pick<Phase, "key" | "depends_on">;
 
 /**
  * Numbers for each node of a graph, in one array: those of `node` are from `starts[node]` to
@@ -31,19 +30,8 @@ export interface Layers {
  * Null if keys are not unique, or a dependency is unknown or part of a cycle.
  */
 export function layerPhases(phases: readonly Dependent[]): Layers | null {
-  const positions = new Map<string, number>();
-  for (const [index, { key }] of phases.entries()) {
-    positions.set(key, index);
-  }
-  return positions.size < phases.length ? null : layerPositioned(phases, positions);
-}
-
-/** The same for phases whose positions by their keys are known. */
-export function layerPositioned(
-  phases: readonly Dependent[],
-  positions: ReadonlyMap<string, number>,
-): Layers | null {
-  const dependencies = resolve(phases, positions);
+  const positions = new Map(phases.map(({ key }, index) => [key, index]));
+  const dependencies = positions.size < phases.length ? null : resolve(phases, positions);
   return dependencies === null ? null : layered(dependencies);
 }
 

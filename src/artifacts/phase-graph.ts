@@ -1,5 +1,5 @@
 import { RepriseError } from "../core/errors.ts";
-import { layerPositioned, type Dependent, type Layers } from "./layers.ts";
+import { layerPhases, type Dependent, type Layers } from "./layers.ts";
 
 /** The order that a plan's dependencies leave; it does not depend on the order of its phases. */
 export interface PhaseGraph {
@@ -24,8 +24,10 @@ export interface PhaseGraph {
  * of a cycle; `validatePhasePlan` says which.
  */
 export function phaseGraph({ phases }: { readonly phases: readonly Dependent[] }): PhaseGraph {
+  // A phase's rank is its position by key: from here on ranks are compared, not keys.
   const keys = phases.map(({ key }) => key).sort();
-  const layers = layerByRank(phases, keys);
+  const byKey = new Map(phases.map((phase) => [phase.key, phase]));
+  const layers = layerPhases(keys.map((key) => byKey.get(key) ?? { key }));
   if (layers === null) {
     const message =
       "The phases cannot be put in an order: a key or a dependency is wrong, or there is a cycle; validate the plan to see which.";
@@ -38,25 +40,6 @@ export function phaseGraph({ phases }: { readonly phases: readonly Dependent[] }
   };
 }
 
-/**
- * The layers of the phases in the order of their keys. A phase's place in it is its rank: from here
- * on nothing is compared but numbers, which is much faster than keys.
- */
-function layerByRank(phases: readonly Dependent[], keys: readonly string[]): Layers | null {
-  const ranks = new Map<string, number>();
-  for (const [rank, key] of keys.entries()) {
-    ranks.set(key, rank);
-  }
-  if (ranks.size < phases.length) {
-    return null;
-  }
-  const ranked = phases.slice();
-  for (const phase of phases) {
-    ranked[ranks.get(phase.key) ?? 0] = phase;
-  }
-  return layerPositioned(ranked, ranks);
-}
-
 function wavesOf(keys: readonly string[], { layerOf }: Layers): string[][] {
   const waves: string[][] = [];
   for (const [rank, key] of keys.entries()) {
@@ -67,26 +50,15 @@ function wavesOf(keys: readonly string[], { layerOf }: Layers): string[][] {
 
 function longestChain(keys: readonly string[], { layerOf, dependencies }: Layers): string[] {
   const chain: string[] = [];
+  const { starts, targets } = dependencies;
   let layer = layerOf.reduce((max, each) => Math.max(max, each), 0);
-  let link = layerOf.indexOf(layer);
-  while (link !== -1) {
-    chain.push(keys[link] ?? "");
+  for (let rank = layerOf.indexOf(layer); rank !== -1;) {
+    chain.push(keys[rank] ?? "");
     layer -= 1;
-    const { starts, targets } = dependencies;
-    link = firstIn(layer, targets.subarray(starts[link], starts[link + 1]), layerOf);
+    const ranks = targets.subarray(starts[rank], starts[rank + 1]).toSorted();
+    rank = ranks.find((each) => layerOf[each] === layer) ?? -1;
   }
   return chain.reverse();
-}
-
-/** The least of some ranks in a layer; -1 if there is none. */
-function firstIn(layer: number, among: Uint32Array, layerOf: Uint32Array): number {
-  let first = -1;
-  for (const rank of among) {
-    if (layerOf[rank] === layer && (first === -1 || rank < first)) {
-      first = rank;
-    }
-  }
-  return first;
 }
 
 /** The dependents of each phase ascend already, so its edges are in their order. */
@@ -107,4 +79,5 @@ function edgesOf(keys: readonly string[], { dependents: { starts, targets } }: L
   return edges;
 }
 
-type Edge = PhaseGraph["edges"][number];
+/** A dependency, by the keys of two phases. */
+export type Edge = PhaseGraph["edges"][number];

@@ -1,6 +1,4 @@
-import type { PhaseGraph } from "../phase-graph.ts";
-
-type Edge = PhaseGraph["edges"][number];
+import type { Edge, PhaseGraph } from "../phase-graph.ts";
 
 /** Steps that the search for implied edges may take; a graph beyond is drawn with all of them. */
 const MAX_STEPS = 500_000_000;

@@ -1,8 +1,8 @@
-import type { PhaseGraph } from "../phase-graph.ts";
+import type { Edge, PhaseGraph } from "../phase-graph.ts";
 import { withoutImplied } from "./implied-edges.ts";
 import { layOutRow, type RowLayout } from "./row-layout.ts";
 import { splitRows } from "./rows.ts";
-import { BOX_HEIGHT, COLUMN_GAP, GAP, type Box, type Edge, type Point } from "./sizes.ts";
+import { BOX_HEIGHT, COLUMN_GAP, GAP, type Box, type Point } from "./sizes.ts";
 
 export interface Line extends Edge {
   /**

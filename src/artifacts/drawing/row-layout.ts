@@ -1,5 +1,6 @@
+import type { Edge } from "../phase-graph.ts";
 import { arrange, type Item } from "./arrange.ts";
-import { BOX_HEIGHT, COLUMN_GAP, type Box, type Edge, type Point } from "./sizes.ts";
+import { BOX_HEIGHT, COLUMN_GAP, type Box, type Point } from "./sizes.ts";
 
 export interface RowInput {
   readonly columns: readonly RowColumn[];

@@ -3,12 +3,6 @@ export interface Point {
   readonly y: number;
 }
 
-/** A dependency, by the keys of two phases. */
-export interface Edge {
-  readonly from: string;
-  readonly to: string;
-}
-
 /** A phase's box, from its upper left corner; all are `BOX_HEIGHT` high. */
 export interface Box extends Point {
   readonly key: string;
