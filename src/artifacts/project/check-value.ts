@@ -22,8 +22,15 @@ export type Verdict =
   | { readonly kind: "checked"; readonly faults: readonly SchemaFault[] }
   | { readonly kind: "unusable"; readonly reason: string };
 
-/** Checks a value against a schema of the set; without one only whether the schema can be used. */
-export type CheckValue = (id: string, document?: { readonly value: JsonValue }) => Promise<Verdict>;
+/** One thing to check. */
+export interface CheckOrder {
+  /** The id of a schema of the set. */
+  readonly id: string;
+  /** Left out if only the schema itself is to be checked. */
+  readonly document?: { readonly value: JsonValue };
+}
+
+export type CheckValue = (order: CheckOrder) => Promise<Verdict>;
 
 /**
  * Makes a checker for one set of schemas, which a thread has one of. The dialect itself is compiled
@@ -36,7 +43,7 @@ export async function createCheckValue(): Promise<(set: readonly SetSchema[]) =>
     const usable = set.filter(({ id }) => !failed.has(id)).map(({ id }) => uriOf(id));
     const documents = createDocuments([DIALECT, ...META, ...usable]);
     const compiled = createCompiler(failed, documents);
-    return async (id, document) => {
+    return async ({ id, document }) => {
       try {
         const schema = await compiled(id);
         const faults =

@@ -1,11 +1,12 @@
+import { once } from "node:events";
 import { extname } from "node:path";
 import { Worker } from "node:worker_threads";
 
 import { RepriseError, systemCode } from "../../core/errors.ts";
 import { SCHEMA_CHECK_MS, SCHEMA_CHECKS } from "../../core/limits.ts";
-import type { Verdict } from "./check-value.ts";
+import type { CheckOrder, Verdict } from "./check-value.ts";
 import type { SetSchema } from "./schema-set.ts";
-import type { CheckOrder, WorkerAnswer } from "./schema-worker.ts";
+import type { WorkerAnswer } from "./schema-worker.ts";
 
 /** Schemas that are known together; the digest is of their content. */
 export interface SchemaSet {
@@ -127,25 +128,22 @@ async function answerOf(thread: Thread, order: CheckOrder): Promise<Verdict | St
 }
 
 /** The next message of a thread, or how it ended without one. */
-function nextAnswer(worker: Worker): Promise<WorkerAnswer | Stopped> {
-  return new Promise((resolve, reject) => {
-    const answered = (answer: WorkerAnswer | Stopped): void => {
-      worker.off("message", answered).off("error", failed).off("exit", ended);
-      resolve(answer);
-    };
-    const failed = (error: unknown): void => {
-      if (systemCode(error) === "ERR_WORKER_OUT_OF_MEMORY") {
-        answered({ kind: "stopped", reason: `needed more than ${MAX_MEMORY} MiB` });
-      } else {
-        worker.off("message", answered).off("exit", ended);
-        reject(error);
-      }
-    };
-    const ended = (): void => {
-      answered({ kind: "stopped", reason: `took longer than ${SCHEMA_CHECK_MS / 1000} s` });
-    };
-    worker.once("message", answered).once("error", failed).once("exit", ended);
-  });
+async function nextAnswer(worker: Worker): Promise<WorkerAnswer | Stopped> {
+  const over = new AbortController();
+  const reason = `took longer than ${SCHEMA_CHECK_MS / 1000} s`;
+  try {
+    return await Promise.race([
+      once(worker, "message", over).then(([answer]): WorkerAnswer => answer),
+      once(worker, "exit", over).then((): Stopped => ({ kind: "stopped", reason })),
+    ]);
+  } catch (error) {
+    if (systemCode(error) === "ERR_WORKER_OUT_OF_MEMORY") {
+      return { kind: "stopped", reason: `needed more than ${MAX_MEMORY} MiB` };
+    }
+    throw error;
+  } finally {
+    over.abort();
+  }
 }
 
 const SHUTTING_DOWN = "The service is shutting down; ask another one, or again later.";
