@@ -7,7 +7,6 @@ import addFormats from "ajv-formats";
 import { phaseGraph } from "../src/artifacts/phase-graph.ts";
 import type { PhasePlan } from "../src/artifacts/phase-plan.ts";
 import { compileSchema } from "../src/artifacts/compile-schema.ts";
-import { PHASE_PLAN } from "../src/artifacts/registry.ts";
 import { explainPlan, validatePlan } from "../src/artifacts/validate-plan.ts";
 import type { Bench, Measurement } from "./measurement.ts";
 
@@ -98,7 +97,7 @@ function measure(
 ): PlanResult {
   const text = planText(phases);
   const bare = bareSchema(schemaText);
-  const schema = compileSchema({ id: PHASE_PLAN, schema: JSON.parse(schemaText) });
+  const schema = compileSchema(JSON.parse(schemaText));
   const checks = { syntax: "json", schema } as const;
   const { plan } = validatePlan(text, checks);
   if (plan === null) {

@@ -40,17 +40,14 @@ export async function checkArtifact(
       ? [positioned(unpublished(id, root), lines)]
       : await schema.check(root, lines, MAX_FINDINGS + 1);
   const all = [...findings, ...faults];
-  if (id !== SPECIFICATION) {
-    return { ...toReport(all), runId: null };
+  const run = id === SPECIFICATION ? runIdOf(root) : null;
+  if (typeof run === "string" || run === null) {
+    return { ...toReport(all), runId: run };
   }
-  const runId = runIdOf(root);
-  if (typeof runId === "string") {
-    return { ...toReport(all), runId };
+  if (!all.some(({ code, pointer }) => code === run.code && pointer === run.pointer)) {
+    all.push(positioned(run, lines));
   }
-  const isListed = all.some(
-    ({ code, pointer }) => code === runId.code && pointer === runId.pointer,
-  );
-  return { ...toReport(isListed ? all : [...all, positioned(runId, lines)]), runId: null };
+  return { ...toReport(all), runId: null };
 }
 
 function unpublished(id: string, { start: offset }: SourceNode): OffsetFinding {

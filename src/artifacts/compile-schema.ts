@@ -4,9 +4,8 @@ import addFormats from "ajv-formats";
 
 import { MAX_FINDINGS, type Finding } from "./finding.ts";
 import type { LineIndex } from "./line-index.ts";
-import type { SchemaFile } from "./schema-files.ts";
 import { describeFault, toPositionedFinding } from "./schema-fault.ts";
-import { toValue, type SourceNode } from "./source.ts";
+import { toValue, type JsonObject, type SourceNode } from "./source.ts";
 import { isUuid } from "./uuid.ts";
 
 export interface CompiledSchema {
@@ -20,8 +19,8 @@ export interface CompiledSchema {
  * Compiles one JSON Schema that comes with Reprise (2020-12, strict: an unknown keyword or format is
  * refused), the quick way: into code. Foreign schemas are checked in threads, see `project/`.
  */
-export function compileSchema({ id, schema }: Pick<SchemaFile, "id" | "schema">): CompiledSchema {
-  const accepts: ValidateFunction = compiled(createAjv({ allErrors: false }), { id, schema });
+export function compileSchema(schema: JsonObject): CompiledSchema {
+  const accepts: ValidateFunction = createAjv({ allErrors: false }).compile(schema);
   let explainer: ValidateFunction | undefined;
   return {
     accepts: (value) => accepts(value),
@@ -32,22 +31,13 @@ export function compileSchema({ id, schema }: Pick<SchemaFile, "id" | "schema">)
       }
       // verbose: an error's sentence needs the value and the names that its schema knows
       const options = { allErrors: true, verbose: true, code: { process: stopAtLimit } };
-      explainer ??= compiled(createAjv(options), { id, schema });
+      explainer ??= createAjv(options).compile(schema);
       explainer(value);
       return (explainer.errors ?? [])
         .slice(0, limit)
         .map((error) => toPositionedFinding(describeFault(error), root, lines));
     },
   };
-}
-
-function compiled(ajv: Ajv2020, { id, schema }: Pick<SchemaFile, "id" | "schema">) {
-  ajv.addSchema(schema);
-  const validate = ajv.getSchema(id);
-  if (validate === undefined) {
-    throw new TypeError("a schema that was added has its id");
-  }
-  return validate;
 }
 
 function createAjv(options: Options): Ajv2020 {

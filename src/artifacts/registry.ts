@@ -20,7 +20,7 @@ export interface SchemaEntry {
   readonly title: string | null;
   /** False if only the id is known, because the schema was never published. */
   readonly published: boolean;
-  readonly source: "built-in" | "project";
+  readonly source: SchemaFile["source"];
 }
 
 export interface SchemaRegistry {
@@ -61,7 +61,12 @@ export const SPECIFICATION = "dev/spec@1";
 /** Ids whose schema was never published. */
 const UNPUBLISHED = [SPECIFICATION, "dev/review-finding-batch@1", "common/final-report@1"];
 
-const BUILT_IN = fileURLToPath(packageFile("schemas"));
+const BUILT_IN = {
+  path: fileURLToPath(packageFile("schemas")),
+  shown: "schemas",
+  within: null,
+  source: "built-in",
+} as const;
 
 const DIALECT = /^https:\/\/json-schema\.org\/draft\/2020-12\/schema#?$/;
 
@@ -77,36 +82,34 @@ export async function loadSchemas(
   project: string | null,
   pool: WorkerPool,
 ): Promise<SchemaRegistry> {
-  const builtIn = await readSchemaFiles({ path: BUILT_IN, shown: "schemas", within: null });
-  const folder = ".reprise/schemas";
+  const builtIn = await readSchemaFiles(BUILT_IN);
+  const shown = ".reprise/schemas";
   const own =
     project === null
       ? []
-      : await readSchemaFiles({ path: join(project, folder), shown: folder, within: project });
-  return createRegistry(sortOut([...builtIn, ...own], new Set(builtIn)), pool);
+      : await readSchemaFiles({
+          path: join(project, shown),
+          shown,
+          within: project,
+          source: "project",
+        });
+  return createRegistry(sortOut([...builtIn, ...own]), pool);
 }
 
 interface Found {
-  readonly files: ReadonlyMap<string, FoundFile>;
+  readonly files: ReadonlyMap<string, SchemaFile>;
   readonly broken: readonly BrokenSchema[];
 }
 
-interface FoundFile extends SchemaFile {
-  readonly source: SchemaEntry["source"];
-}
-
-function sortOut(
-  all: readonly (SchemaFile | BrokenSchema)[],
-  builtIn: ReadonlySet<SchemaFile | BrokenSchema>,
-): Found {
-  const files = new Map<string, FoundFile>();
+function sortOut(all: readonly (SchemaFile | BrokenSchema)[]): Found {
+  const files = new Map<string, SchemaFile>();
   const broken: BrokenSchema[] = [];
   for (const file of all) {
     const first = "fault" in file ? undefined : files.get(file.id);
     if ("fault" in file) {
       broken.push(file);
     } else if (first === undefined) {
-      files.set(file.id, { ...file, source: builtIn.has(file) ? "built-in" : "project" });
+      files.set(file.id, file);
     } else {
       const fault = invalidFile(file.shown, `has the id that ${first.shown} has already`);
       broken.push({ id: file.id, owns: false, fault });
@@ -148,9 +151,9 @@ function createRegistry({ files, broken }: Found, pool: WorkerPool): SchemaRegis
   let sound = broken.length === 0;
   const phasePlan = (): Promise<CompiledSchema> => (plan ??= compilePlan(files));
   const projectSchemas = (): Promise<ProjectSchemas> =>
-    (project ??= createProject(files, pool, () => {
-      sound = false;
-    }));
+    (project ??= import("./project/project-schema.ts").then(({ createProjectSchemas }) =>
+      createProjectSchemas({ set: setOf(files), pool, onBroken: () => (sound = false) }),
+    ));
   const refuse = (id: string): never => {
     throw broken.find((each) => each.id === id)?.fault ?? refusal(id, entries);
   };
@@ -170,24 +173,14 @@ function createRegistry({ files, broken }: Found, pool: WorkerPool): SchemaRegis
     },
     async broken() {
       const own = [...files.values()].filter(({ source }) => source === "project");
-      if (own.length === 0) {
-        return broken;
-      }
-      return [...broken, ...(await (await projectSchemas()).broken(own))];
+      return own.length === 0
+        ? broken
+        : [...broken, ...(await (await projectSchemas()).broken(own))];
     },
   };
 }
 
-async function createProject(
-  files: ReadonlyMap<string, FoundFile>,
-  pool: WorkerPool,
-  onBroken: () => void,
-): Promise<ProjectSchemas> {
-  const { createProjectSchemas } = await import("./project/project-schema.ts");
-  return createProjectSchemas({ set: setOf(files), pool, onBroken });
-}
-
-function setOf(files: ReadonlyMap<string, FoundFile>): SchemaSet {
+function setOf(files: ReadonlyMap<string, SchemaFile>): SchemaSet {
   const digest = createHash("sha256");
   const schemas = Array.from(files.values(), ({ id, schema, bytes, source }) => {
     digest.update(`${bytes.length}:`).update(bytes);
@@ -202,18 +195,18 @@ async function compilePlan(files: ReadonlyMap<string, SchemaFile>): Promise<Comp
   if (file === undefined) {
     throw new TypeError("the schema of phase plans comes with Reprise");
   }
-  return compileSchema(file);
+  return compileSchema(file.schema);
 }
 
-function entriesOf(files: ReadonlyMap<string, FoundFile>): SchemaEntry[] {
+function entriesOf(files: ReadonlyMap<string, SchemaFile>): SchemaEntry[] {
   const published = Array.from(files.values(), ({ id, title, source }) => {
     return { id, title, published: true, source };
   });
   const unpublished = UNPUBLISHED.filter((id) => !files.has(id)).map((id) => {
     return { id, title: null, published: false, source: "built-in" as const };
   });
-  const own = published.filter(({ source }) => source === "project");
-  return [...published.filter(({ source }) => source === "built-in"), ...unpublished, ...own];
+  const { "built-in": builtIn = [], project = [] } = Object.groupBy(published, (one) => one.source);
+  return [...builtIn, ...unpublished, ...project];
 }
 
 function refusal(id: string, entries: readonly SchemaEntry[]): RepriseError {

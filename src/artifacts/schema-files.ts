@@ -16,6 +16,7 @@ export interface SchemaFile {
   readonly shown: string;
   readonly bytes: Buffer;
   readonly schema: JsonObject;
+  readonly source: "built-in" | "project";
 }
 
 /** A file that should hold a schema and holds none, or one that cannot be taken. */
@@ -33,6 +34,7 @@ export interface SchemaFolder {
   readonly shown: string;
   /** The folder must really lie in this one; null if links may lead anywhere. */
   readonly within: string | null;
+  readonly source: SchemaFile["source"];
 }
 
 /** Schema files in one folder, and bytes of one file. */
@@ -49,31 +51,33 @@ const MAX_BYTES = 1024 * 1024;
 export async function readSchemaFiles(
   folder: SchemaFolder,
 ): Promise<(SchemaFile | BrokenSchema)[]> {
-  const found = await findSchemaFiles(folder.path, folder.within).catch(unreadable);
-  if (typeof found === "string") {
-    return [
-      { id: null, owns: false, fault: invalid(`The folder ${folder.shown}`, UNLISTED[found]) },
-    ];
+  const paths = await findSchemaFiles(folder.path, folder.within).catch((cause: unknown) => {
+    throw unreadable("folder .reprise/schemas", cause);
+  });
+  if (typeof paths === "string") {
+    return [broken(invalid(`The folder ${folder.shown}`, UNLISTED[paths]))];
   }
-  const paths = found.map((path) => ({
-    path,
-    shown: oneLine(`${folder.shown}/${relative(folder.path, path).split(sep).join("/")}`),
-  }));
   if (paths.length > MAX_FILES) {
     throw invalid(`The folder ${folder.shown}`, `holds more than ${MAX_FILES} schemas`);
   }
   return Promise.all(
-    paths.map(async ({ path, shown }) => {
+    paths.map(async (path) => {
+      const name = relative(folder.path, path).split(sep).join("/");
+      const shown = oneLine(`${folder.shown}/${name}`);
       try {
-        return parse(await bytesOf(path, shown), shown);
-      } catch (fault) {
-        if (fault instanceof RepriseError) {
-          return { id: null, owns: false, fault };
+        return { ...parse(await bytesOf(path, shown), shown), source: folder.source };
+      } catch (error) {
+        if (error instanceof RepriseError) {
+          return broken(error);
         }
-        throw fault;
+        throw error;
       }
     }),
   );
+}
+
+function broken(fault: RepriseError): BrokenSchema {
+  return { id: null, owns: false, fault };
 }
 
 const UNLISTED: Readonly<Record<UnlistedReason, string>> = {
@@ -81,26 +85,23 @@ const UNLISTED: Readonly<Record<UnlistedReason, string>> = {
   too_large: "has more than 10,000 entries or 16 levels of folders, so none of its schemas is used",
 };
 
-function unreadable(error: unknown): never {
-  const message = "The folder .reprise/schemas cannot be read; check its permissions.";
-  throw new RepriseError("file_unreadable", message, { cause: error });
+function unreadable(what: string, cause: unknown): RepriseError {
+  const message = `The ${what} cannot be read; check its permissions.`;
+  return new RepriseError("file_unreadable", message, { cause });
 }
 
 async function bytesOf(path: string, shown: string): Promise<Buffer> {
-  const isTooLarge = ({ size }: { readonly size: number }): boolean => size > MAX_BYTES;
-  const bytes = await stat(path)
-    .then((found) => (isTooLarge(found) ? null : readFile(path)))
-    .catch((cause: unknown) => {
-      const message = `The schema file ${shown} cannot be read; check its permissions.`;
-      throw new RepriseError("file_unreadable", message, { cause });
-    });
-  if (bytes === null) {
-    throw invalidFile(shown, "is larger than 1 MiB");
+  try {
+    if ((await stat(path)).size <= MAX_BYTES) {
+      return await readFile(path);
+    }
+  } catch (cause) {
+    throw unreadable(`schema file ${shown}`, cause);
   }
-  return bytes;
+  throw invalidFile(shown, "is larger than 1 MiB");
 }
 
-function parse(bytes: Buffer, shown: string): SchemaFile {
+function parse(bytes: Buffer, shown: string): Omit<SchemaFile, "source"> {
   const text = withoutMark(bytes.toString("utf8"));
   const { root, findings } = readJson(text, createLineIndex(text));
   const [fault] = findings;
@@ -126,10 +127,10 @@ function isObject(value: JsonValue): value is JsonObject {
 }
 
 /** The refusal of one schema file; `fault` completes "The schema file … ". */
-export function invalidFile(shown: string, fault: string, cause?: unknown): RepriseError {
-  return invalid(`The schema file ${shown}`, fault, cause);
+export function invalidFile(shown: string, fault: string): RepriseError {
+  return invalid(`The schema file ${shown}`, fault);
 }
 
-function invalid(what: string, fault: string, cause?: unknown): RepriseError {
-  return new RepriseError("schema_invalid", `${what} ${fault}; correct or remove it.`, { cause });
+function invalid(what: string, fault: string): RepriseError {
+  return new RepriseError("schema_invalid", `${what} ${fault}; correct or remove it.`);
 }

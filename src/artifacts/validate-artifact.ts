@@ -1,7 +1,7 @@
 import type { ArtifactReport } from "./finding.ts";
 import { createWorkerPool } from "./project/worker-pool.ts";
 import type { Syntax } from "./read-source.ts";
-import { PHASE_PLAN, loadSchemas } from "./registry.ts";
+import { loadSchemas } from "./registry.ts";
 import { validateWith } from "./validate-with.ts";
 import { readFileSync } from "node:fs";
 import { packageFile } from "../core/package-file.ts";
@@ -54,4 +54,4 @@ export function validatePhasePlan(text: string, options: PhasePlanOptions = {}):
 }
 
 const file = packageFile("schemas/dev/phase-plan@1.json");
-const schema = compileSchema({ id: PHASE_PLAN, schema: JSON.parse(readFileSync(file, "utf8")) });
+const schema = compileSchema(JSON.parse(readFileSync(file, "utf8")));

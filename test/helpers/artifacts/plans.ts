@@ -35,6 +35,5 @@ export function planSchema(): CompiledSchema {
 
 /** One schema without others. */
 export function compileText(text: string): CompiledSchema {
-  const schema = { $id: "test/schema@1", ...JSON.parse(text) };
-  return compileSchema({ id: schema.$id, schema });
+  return compileSchema({ $id: "test/schema@1", ...JSON.parse(text) });
 }
