@@ -97,13 +97,13 @@ async function* sessionIds(store: Store): AsyncGenerator<string> {
 type VerifyDocument = ReturnType<typeof verifyDocument>;
 
 /** What programs read of one session. */
-function verifyDocument({ proof, findings, pending }: VerifiedSession) {
+function verifyDocument({ state, findings, pending }: VerifiedSession) {
   return {
-    session_id: proof.session_id,
+    session_id: state.session_id,
     ok: findings.length === 0,
-    messages: proof.rows.length,
+    messages: state.rows.length,
     pending,
-    threads: proof.threads.length,
+    threads: state.threads.length,
     findings,
   };
 }
@@ -141,12 +141,12 @@ function damagedDocument(
   return { session_id, ok: false, messages, pending: 0, threads: 0, findings: [finding] };
 }
 
-function printFindings(cli: CliContext, { proof, findings, pending }: VerifiedSession): void {
+function printFindings(cli: CliContext, { state, findings, pending }: VerifiedSession): void {
   if (findings.length === 0) {
     const waiting = pending === 0 ? "" : `, ${pending} of them in no checkpoint yet`;
     printLine(
       cli,
-      `${proof.session_id}  messages and checkpoints agree (${plural(proof.rows.length, "message")}${waiting}, ${plural(proof.threads.length, "thread")})`,
+      `${state.session_id}  messages and checkpoints agree (${plural(state.rows.length, "message")}${waiting}, ${plural(state.threads.length, "thread")})`,
     );
     return;
   }
@@ -156,12 +156,12 @@ function printFindings(cli: CliContext, { proof, findings, pending }: VerifiedSe
   if (findings.length > SHOWN) {
     printLine(cli, `… and ${findings.length - SHOWN} more; --json lists all`);
   }
-  printLine(cli, `${proof.session_id}  ${plural(findings.length, "difference")}`);
+  printLine(cli, `${state.session_id}  ${plural(findings.length, "difference")}`);
   noticeLine(
     cli,
     findings.some(({ kind }) => BEYOND_REPAIR.has(kind))
       ? "The messages may be the only copy, so nothing is repaired; keep the file and restore a backup."
-      : `Fix it with: reprise sessions repair ${proof.session_id}`,
+      : `Fix it with: reprise sessions repair ${state.session_id}`,
   );
 }
 

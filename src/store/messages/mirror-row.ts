@@ -2,9 +2,9 @@ import type { Role, ToolCall } from "../../core/sessions.ts";
 import { estimateTokens, storableReplacer, storableText } from "../../core/text.ts";
 import type { MessageJson } from "./message-json.ts";
 import type { MirrorMessage } from "./mirror.ts";
-import { isMarkedSummary, sentPlaces } from "./summary.ts";
+import { isMarkedSummary, sentPositions } from "./summary.ts";
 
-/** Tokens of the message at a place: what was counted once need not be counted again. */
+/** Tokens of the message at a position: what was counted once need not be counted again. */
 export type TokensAt = (index: number) => number;
 
 /**
@@ -21,7 +21,7 @@ export type TokensAt = (index: number) => number;
 export function mirrorOf(
   messages: readonly MessageJson[],
   index: number,
-  tokensAt: TokensAt = (place) => tokenCountOf(messages[place]),
+  tokensAt: TokensAt = (position) => tokenCountOf(messages[position]),
 ): MirrorMessage | null {
   const message = messages[index];
   const role = message === undefined ? null : roleOf(message);
@@ -66,7 +66,7 @@ function usageOf(
     return { input_tokens: sent, output_tokens };
   }
   let input_tokens = 0;
-  for (const before of sentPlaces(messages, index)) {
+  for (const before of sentPositions(messages, index)) {
     input_tokens += tokensAt(before);
   }
   return { input_tokens, output_tokens };

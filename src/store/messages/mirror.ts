@@ -290,7 +290,7 @@ const upsertMessages = prepared(({ db }, given: Parameter<MirrorRows>) =>
     ),
 );
 
-/** Of a row that a checkpoint makes: nobody knows who said a user's message that had none. */
+/** Of a row that a checkpoint makes: who sent a message of the user that had no row is unknown. */
 export function originOf({ role }: Pick<MirrorMessage, "role">): Origin | null {
   return role === "user" ? null : "agent";
 }

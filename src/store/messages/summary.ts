@@ -19,19 +19,19 @@ export function isSummary(message: MessageJson | undefined): boolean {
   return message !== undefined && KEPT_FROM in message.additional_kwargs;
 }
 
-/** Places of the messages that the model was sent before it gave the answer at a place. */
-export function sentPlaces(messages: readonly MessageJson[], answer: number): number[] {
+/** Positions of the messages that the model was sent before it gave the answer at a position. */
+export function sentPositions(messages: readonly MessageJson[], answer: number): number[] {
   let at = answer - 1;
   while (at >= 0 && !isSummary(messages[at])) {
     at -= 1;
   }
-  const places = at === -1 ? [] : [at];
-  for (let place = at === -1 ? 0 : firstKept(messages, at); place < answer; place += 1) {
-    if (!isSummary(messages[place])) {
-      places.push(place);
+  const positions = at === -1 ? [] : [at];
+  for (let position = at === -1 ? 0 : firstKept(messages, at); position < answer; position += 1) {
+    if (!isSummary(messages[position])) {
+      positions.push(position);
     }
   }
-  return places;
+  return positions;
 }
 
 /** Position of the first message that the summary at a position does not replace. */

@@ -25,13 +25,13 @@ export function inconsistencyOf(tree: SessionTree): Fault | null {
   return null;
 }
 
-interface TreePlace {
+interface TreePosition {
   readonly pointer: string;
   /** Session ids met so far. */
   readonly ids: Set<string>;
 }
 
-function* treeFaults(tree: SessionTree, { pointer, ids }: TreePlace): Generator<Fault> {
+function* treeFaults(tree: SessionTree, { pointer, ids }: TreePosition): Generator<Fault> {
   const { session } = tree;
   if (ids.has(session.id)) {
     yield fault(`${pointer}/session/id`, "Is the id of an earlier session of this file.");
@@ -39,36 +39,36 @@ function* treeFaults(tree: SessionTree, { pointer, ids }: TreePlace): Generator<
   ids.add(session.id);
   yield* rowFaults(tree, pointer);
   for (const [index, thread] of tree.threads.entries()) {
-    const place = `${pointer}/threads/${index}`;
+    const below = `${pointer}/threads/${index}`;
     if (
       thread.suffix > session.thread_suffix ||
       thread.suffix <= (tree.threads[index - 1]?.suffix ?? -1)
     ) {
       yield fault(
-        `${place}/suffix`,
+        `${below}/suffix`,
         "Must be above the suffix before it and no higher than thread_suffix.",
       );
     }
-    yield* threadFaults(thread, place);
+    yield* threadFaults(thread, below);
   }
   for (const [index, child] of tree.children.entries()) {
-    const place = `${pointer}/children/${index}`;
+    const below = `${pointer}/children/${index}`;
     if (
       child.session.parent_session_id !== session.id ||
       child.session.depth !== session.depth + 1
     ) {
       yield fault(
-        `${place}/session`,
+        `${below}/session`,
         "Must name the session above it as its parent, and be one deeper.",
       );
     }
     if (!hasCall(tree, child.session.parent_call_id)) {
       yield fault(
-        `${place}/session/parent_call_id`,
+        `${below}/session/parent_call_id`,
         "Must be the id of a call in the session above it.",
       );
     }
-    yield* treeFaults(child, { pointer: place, ids });
+    yield* treeFaults(child, { pointer: below, ids });
   }
 }
 
@@ -98,14 +98,14 @@ function* threadFaults(thread: PortableThread, pointer: string): Generator<Fault
       );
     }
   }
-  for (const part of ["checkpoints", "bodies", "lists"] as const) {
-    if (thread.folded[part] > thread[part].length) {
-      yield fault(`${pointer}/folded/${part}`, "Must not be more than the thread has.");
+  for (const kind of ["checkpoints", "bodies", "lists"] as const) {
+    if (thread.folded[kind] > thread[kind].length) {
+      yield fault(`${pointer}/folded/${kind}`, "Must not be more than the thread has.");
     }
   }
-  const places = placesOf(thread);
-  yield* checkpointFaults(thread, { pointer: `${pointer}/checkpoints`, places });
-  yield* writesFaults(thread, { pointer: `${pointer}/writes`, places });
+  const positions = positionsOf(thread);
+  yield* checkpointFaults(thread, { pointer: `${pointer}/checkpoints`, positions });
+  yield* writesFaults(thread, { pointer: `${pointer}/writes`, positions });
 }
 
 function isList(thread: PortableThread, list: PortableList, index: number): boolean {
@@ -115,41 +115,41 @@ function isList(thread: PortableThread, list: PortableList, index: number): bool
   return isBased && items.every((body) => body < thread.bodies.length);
 }
 
-function lengthOf(thread: PortableThread, place: number): number {
-  const list = thread.lists[place];
+function lengthOf(thread: PortableThread, position: number): number {
+  const list = thread.lists[position];
   return list === undefined ? -1 : list.base_length + list.items.length;
 }
 
-/** The places of a document themselves: what is not there is refused. */
-function placesOf(thread: PortableThread): IdMap {
-  const known = (place: number, isThere: boolean): number => {
+/** The positions of a document themselves: what is not there is refused. */
+function positionsOf(thread: PortableThread): IdMap {
+  const known = (position: number, isThere: boolean): number => {
     if (!isThere) {
-      throw new RangeError("a checkpoint refers to a place that its thread does not have");
+      throw new RangeError("a checkpoint refers to a position that its thread does not have");
     }
-    return place;
+    return position;
   };
   return {
-    body: (place) => known(place, place < thread.bodies.length),
-    list: (place, length) => known(place, length <= lengthOf(thread, place)),
+    body: (position) => known(position, position < thread.bodies.length),
+    list: (position, length) => known(position, length <= lengthOf(thread, position)),
   };
 }
 
 interface Checked {
   readonly pointer: string;
-  readonly places: IdMap;
+  readonly positions: IdMap;
 }
 
 function* checkpointFaults(
   { checkpoints }: PortableThread,
-  { pointer, places }: Checked,
+  { pointer, positions }: Checked,
 ): Generator<Fault> {
   const keys = new Set<string>();
   for (const [index, checkpoint] of checkpoints.entries()) {
     const key = JSON.stringify([checkpoint.ns, checkpoint.checkpoint_id]);
     const resolves = succeeds(() => {
-      places.body(checkpoint.shape);
-      mapMemberIds(checkpoint.channels, places);
-      mapIds(checkpoint.metadata, places);
+      positions.body(checkpoint.shape);
+      mapMemberIds(checkpoint.channels, positions);
+      mapIds(checkpoint.metadata, positions);
     });
     if (keys.has(key) || !resolves || checkpoint.parent_id === checkpoint.checkpoint_id) {
       yield fault(
@@ -161,14 +161,17 @@ function* checkpointFaults(
   }
 }
 
-function* writesFaults({ writes }: PortableThread, { pointer, places }: Checked): Generator<Fault> {
+function* writesFaults(
+  { writes }: PortableThread,
+  { pointer, positions }: Checked,
+): Generator<Fault> {
   const keys = new Set<string>();
   for (const [index, { ns, checkpoint_id, task_id, writes: own }] of writes.entries()) {
     const key = JSON.stringify([ns, checkpoint_id, task_id]);
     const resolves = succeeds(() => {
-      for (const [place, write] of own.entries()) {
-        const [position, channel] = mapWriteIds(write, places);
-        const [before] = own[place - 1] ?? [];
+      for (const [at, write] of own.entries()) {
+        const [position, channel] = mapWriteIds(write, positions);
+        const [before] = own[at - 1] ?? [];
         if (
           !Number.isSafeInteger(position) ||
           typeof channel !== "string" ||

@@ -5,7 +5,7 @@ import type { ReadOnlyStore, Store, Operation } from "../store.ts";
 import { checksumOf } from "./export-text.ts";
 import { type SessionTree, sessionsOf } from "./export-schema.ts";
 import { readSessionTree } from "./read-tree.ts";
-import { type Mark, readWatchedTree } from "./read-watched-tree.ts";
+import { type SessionVersion, readWatchedTree } from "./read-watched-tree.ts";
 import { writeTree } from "./write-tree.ts";
 
 export interface CopySession {
@@ -19,7 +19,7 @@ export interface CopiedSession {
   readonly outcome: "copied" | "present";
   readonly counts: Counts;
   /** What it and its sub-agents were like when they were read, by id. */
-  readonly marks: ReadonlyMap<string, Mark>;
+  readonly versions: ReadonlyMap<string, SessionVersion>;
 }
 
 /**
@@ -30,14 +30,14 @@ export interface CopiedSession {
  * completely.
  */
 export async function copySession({ source, target, id }: CopySession): Promise<CopiedSession> {
-  const { tree, owners, marks } = await source.read(readWatchedTree, { id });
+  const { tree, owners, versions } = await source.read(readWatchedTree, { id });
   const owner = owners.find((each) => !isGone(each));
   if (owner !== undefined) {
     throw busy(owner);
   }
   refuseUnstorable(tree);
   const outcome = await target.write(copyTree, { tree, sha256: checksumOf(tree) });
-  return { outcome, counts: countsOf(tree), marks };
+  return { outcome, counts: countsOf(tree), versions };
 }
 
 function busy({ pid, host, command, since }: LeaseOwner): RepriseError {
@@ -114,7 +114,7 @@ export interface Counts {
   readonly checkpoints: number;
 }
 
-export const NOTHING: Counts = { sessions: 0, messages: 0, threads: 0, checkpoints: 0 };
+export const NO_COUNTS: Counts = { sessions: 0, messages: 0, threads: 0, checkpoints: 0 };
 
 /** What a session and its sub-agents have. */
 function countsOf(tree: SessionTree): Counts {
@@ -126,7 +126,7 @@ function countsOf(tree: SessionTree): Counts {
         threads: threads.length,
         checkpoints: threads.reduce((sum, { checkpoints }) => sum + checkpoints.length, 0),
       }),
-    NOTHING,
+    NO_COUNTS,
   );
 }
 

@@ -1,8 +1,8 @@
 import { isRepriseError, RepriseError } from "../../core/errors.ts";
 import { readTreeIds } from "../sessions/tree-ids.ts";
 import type { ReadOnlyStore, Store, Operation } from "../store.ts";
-import { copySession, type Counts, NOTHING, sumOf } from "./copy-session.ts";
-import { type Mark, readMarks } from "./read-watched-tree.ts";
+import { copySession, type Counts, NO_COUNTS, sumOf } from "./copy-session.ts";
+import { type SessionVersion, readVersions } from "./read-watched-tree.ts";
 
 export interface CopyStore {
   readonly source: ReadOnlyStore;
@@ -59,15 +59,15 @@ export async function copyStore(input: CopyStore): Promise<CopyReport> {
     await refuseOtherSessions(source, target);
   }
   const all = await source.read(readSize, null);
-  const counts = { copied: NOTHING, present: NOTHING };
+  const counts = { copied: NO_COUNTS, present: NO_COUNTS };
   const refused: Refused[] = [];
   const seen: Seen = new Map();
   for await (const { id } of walk((page) => source.read(readRootIds, page))) {
     try {
-      const { outcome, marks, ...session } = await copySession({ source, target, id });
+      const { outcome, versions, ...session } = await copySession({ source, target, id });
       counts[outcome] = sumOf(counts[outcome], session.counts);
-      for (const [each, mark] of marks) {
-        seen.set(each, mark);
+      for (const [each, version] of versions) {
+        seen.set(each, version);
       }
     } catch (error) {
       refused.push(...refusalOf(id, error));
@@ -89,7 +89,7 @@ export async function copyStore(input: CopyStore): Promise<CopyReport> {
 }
 
 /** What each session was like when it was read; null for one that was refused. */
-type Seen = Map<string, Mark | null>;
+type Seen = Map<string, SessionVersion | null>;
 
 interface Page {
   readonly after: string;
@@ -118,7 +118,7 @@ async function* walk<Item extends { readonly id: string }>(
  */
 async function refuseOtherSessions(source: ReadOnlyStore, target: Store): Promise<void> {
   for (let after: string | undefined = ""; after !== undefined;) {
-    const page: readonly { readonly id: string }[] = await target.read(readMarks, {
+    const page: readonly { readonly id: string }[] = await target.read(readVersions, {
       after,
       limit: PAGE,
     });
@@ -149,9 +149,9 @@ function refusalOf(id: string, error: unknown): Refused[] {
 /** Changes during the copy have to be reported to whoever moves a store. */
 async function findChanged(source: ReadOnlyStore, seen: Seen): Promise<string[]> {
   const changed: string[] = [];
-  for await (const { id, mark } of walk((page) => source.read(readMarks, page))) {
+  for await (const { id, version } of walk((page) => source.read(readVersions, page))) {
     const before = seen.get(id);
-    if (before !== null && before !== mark) {
+    if (before !== null && before !== version) {
       changed.push(id);
     }
   }

@@ -111,7 +111,7 @@ export const SESSION_COLUMNS = Object.keys(PortableSession.properties).filter(
 ) as SessionColumn[];
 export const MESSAGE_COLUMNS = Object.keys(PortableMessage.properties) as (keyof PortableMessage)[];
 
-/** A StoredValue (`checkpoints/value.ts`) with positions instead of ids; `relocate` reads it. */
+/** A StoredValue (`checkpoints/value.ts`) with positions instead of ids; `mapIds` reads it. */
 const value = () => Type.Unknown();
 
 const PortableList = Type.Object(

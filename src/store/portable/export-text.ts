@@ -29,13 +29,13 @@ function* childText(tree: SessionTree): Generator<string> {
   yield "}";
 }
 
-function* threadText({ suffix, ...parts }: PortableThread): Generator<string> {
+function* threadText({ suffix, ...thread }: PortableThread): Generator<string> {
   yield `{"suffix":${suffix}`;
   for (const name of ["bodies", "lists", "checkpoints", "writes"] as const) {
     yield `,\n"${name}":`;
-    yield* lines<unknown>(parts[name], jsonLine);
+    yield* lines<unknown>(thread[name], jsonLine);
   }
-  yield `,\n"folded":${JSON.stringify(parts.folded)}}`;
+  yield `,\n"folded":${JSON.stringify(thread.folded)}}`;
 }
 
 function* jsonLine(value: unknown): Generator<string> {

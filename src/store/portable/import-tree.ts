@@ -70,9 +70,9 @@ function verifiedThread(
   thread: PortableThread,
   { head, session_id, removed }: HeadOfThread,
 ): VerifiedThread {
-  const body = (place: number): BodyRow => {
-    const text = at(thread.bodies, place);
-    return { id: place, hash: textHash(text), body: text };
+  const body = (position: number): BodyRow => {
+    const text = at(thread.bodies, position);
+    return { id: position, hash: textHash(text), body: text };
   };
   const thread_id = threadId(session_id, thread.suffix);
   const read = checkpointOf(thread, { head, thread_id });
@@ -97,12 +97,12 @@ function verifiedThread(
       shape_hash: shape.hash,
     },
     others: removed
-      ? thread.bodies.flatMap((_, place) => (known.has(place) ? [] : [body(place)]))
+      ? thread.bodies.flatMap((_, position) => (known.has(position) ? [] : [body(position)]))
       : [],
   };
 }
 
-/** The checkpoint as read from the database, if places in the export were ids. */
+/** The checkpoint as read from the database, if positions in the export were ids. */
 function checkpointOf(
   { bodies, writes }: PortableThread,
   { head, thread_id }: { readonly head: PortableCheckpoint; readonly thread_id: string },
@@ -133,11 +133,11 @@ function checkpointOf(
 function itemsOf({ lists }: PortableThread, { list, length }: ListVersion): number[] {
   const segments: (readonly number[])[] = [];
   let end = length;
-  for (let place: number | null = list; place !== null && end > 0;) {
-    const { base, base_length, items }: PortableThread["lists"][number] = at(lists, place);
+  for (let position: number | null = list; position !== null && end > 0;) {
+    const { base, base_length, items }: PortableThread["lists"][number] = at(lists, position);
     segments.push(items.slice(0, Math.max(0, end - base_length)));
     end = Math.min(end, base_length);
-    place = base;
+    position = base;
   }
   return segments.toReversed().flat();
 }

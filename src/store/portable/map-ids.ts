@@ -1,70 +1,70 @@
 import type { StoredRef, StoredValue } from "../checkpoints/value.ts";
 
-/** Where the bodies and lists of a thread are in the other place. Each throws for what is not there. */
+/** What the bodies and lists of a thread are called on the other side. Each throws for what is not there. */
 export interface IdMap {
-  body(place: number): number;
-  list(place: number, length: number): number;
+  body(id: number): number;
+  list(id: number, length: number): number;
 }
 
 /**
- * A stored value that refers to the same things in another place: ids become places in a document,
- * or places ids. Throws a RangeError for what is no stored value.
+ * A stored value that refers to the same things elsewhere: ids become positions in a document,
+ * or positions ids. Throws a RangeError for what is no stored value.
  */
-export function mapIds(value: unknown, places: IdMap): StoredValue {
+export function mapIds(value: unknown, ids: IdMap): StoredValue {
   if (Array.isArray(value)) {
     const [json, refs]: unknown[] = value;
     switch (value.length) {
       case 1:
         return [json];
       case 2:
-        return [json, relocateRefs(refs, places)];
+        return [json, mapRefs(refs, ids)];
       default:
-        throw misfit();
+        throw invalidValue();
     }
   }
   if (typeof value !== "object" || value === null) {
-    throw misfit();
+    throw invalidValue();
   }
   const { b, r, l, ...others }: Partial<Record<string, unknown>> = { ...value };
   if (Object.keys(others).length > 0 || (b === undefined) === (l === undefined)) {
-    throw misfit();
+    throw invalidValue();
   }
   if (l !== undefined) {
-    const version = relocateRef(l, places);
+    const version = mapRef(l, ids);
     if (r !== undefined || typeof version === "number") {
-      throw misfit();
+      throw invalidValue();
     }
     return { l: version };
   }
-  const body = places.body(wholeNumber(b));
-  return r === undefined ? { b: body } : { b: body, r: relocateRefs(r, places) };
+  const body = ids.body(wholeNumber(b));
+  return r === undefined ? { b: body } : { b: body, r: mapRefs(r, ids) };
 }
 
-function relocateRefs(refs: unknown, places: IdMap): StoredRef[] {
+function mapRefs(refs: unknown, ids: IdMap): StoredRef[] {
   if (!Array.isArray(refs)) {
-    throw misfit();
+    throw invalidValue();
   }
-  return refs.map((ref: unknown) => relocateRef(ref, places));
+  return refs.map((ref: unknown) => mapRef(ref, ids));
 }
 
-function relocateRef(ref: unknown, places: IdMap): StoredRef {
+function mapRef(ref: unknown, ids: IdMap): StoredRef {
   if (!Array.isArray(ref)) {
-    return places.body(wholeNumber(ref));
+    return ids.body(wholeNumber(ref));
   }
   const [list, length]: unknown[] = ref;
   if (ref.length !== 2) {
-    throw misfit();
+    throw invalidValue();
   }
-  return [places.list(wholeNumber(list), wholeNumber(length)), wholeNumber(length)];
+  return [ids.list(wholeNumber(list), wholeNumber(length)), wholeNumber(length)];
 }
 
 function wholeNumber(value: unknown): number {
   if (typeof value !== "number" || !Number.isSafeInteger(value) || value < 0) {
-    throw misfit();
+    throw invalidValue();
   }
   return value;
 }
 
-function misfit(): RangeError {
+function invalidValue(): RangeError {
   return new RangeError("this is no value of a checkpoint");
 }

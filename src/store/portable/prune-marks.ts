@@ -8,7 +8,7 @@ const TABLES = {
   lists: "checkpoint_lists",
 } as const;
 
-type Part = keyof typeof TABLES;
+type Kind = keyof typeof TABLES;
 
 /** How much of a thread its marks cover: the same number in every database. */
 export async function readPruneMarks(tx: Tx, thread: number): Promise<PortableThread["folded"]> {
@@ -18,18 +18,18 @@ export async function readPruneMarks(tx: Tx, thread: number): Promise<PortableTh
     .where("id", "=", thread)
     .executeTakeFirstOrThrow();
   return {
-    checkpoints: await countUpTo(tx, { part: "checkpoints", thread, id: marks.folded_checkpoint }),
-    bodies: await countUpTo(tx, { part: "bodies", thread, id: marks.folded_body }),
-    lists: await countUpTo(tx, { part: "lists", thread, id: marks.folded_list }),
+    checkpoints: await countUpTo(tx, { kind: "checkpoints", thread, id: marks.folded_checkpoint }),
+    bodies: await countUpTo(tx, { kind: "bodies", thread, id: marks.folded_body }),
+    lists: await countUpTo(tx, { kind: "lists", thread, id: marks.folded_list }),
   };
 }
 
 async function countUpTo(
   tx: Tx,
-  { part, thread, id }: { part: Part; thread: number; id: number },
+  { kind, thread, id }: { kind: Kind; thread: number; id: number },
 ): Promise<number> {
   const { rows } = await tx.db
-    .selectFrom(TABLES[part])
+    .selectFrom(TABLES[kind])
     .select(({ fn }) => fn.countAll<number>().as("rows"))
     .where("thread", "=", thread)
     .where("id", "<=", id)
@@ -46,9 +46,9 @@ export async function writePruneMarks(
   await tx.db
     .updateTable("checkpoint_threads")
     .set({
-      folded_checkpoint: await idAt(tx, { part: "checkpoints", thread, count: folded.checkpoints }),
-      folded_body: await idAt(tx, { part: "bodies", thread, count: folded.bodies }),
-      folded_list: await idAt(tx, { part: "lists", thread, count: folded.lists }),
+      folded_checkpoint: await idAt(tx, { kind: "checkpoints", thread, count: folded.checkpoints }),
+      folded_body: await idAt(tx, { kind: "bodies", thread, count: folded.bodies }),
+      folded_list: await idAt(tx, { kind: "lists", thread, count: folded.lists }),
     })
     .where("id", "=", thread)
     .execute();
@@ -57,13 +57,13 @@ export async function writePruneMarks(
 /** The id of the last of the first `count` rows; 0 is before all. */
 async function idAt(
   tx: Tx,
-  { part, thread, count }: { part: Part; thread: number; count: number },
+  { kind, thread, count }: { kind: Kind; thread: number; count: number },
 ): Promise<number> {
   if (count === 0) {
     return 0;
   }
   const { id } = await tx.db
-    .selectFrom(TABLES[part])
+    .selectFrom(TABLES[kind])
     .select("id")
     .where("thread", "=", thread)
     .orderBy("id")

@@ -37,48 +37,48 @@ async function readThread(tx: Tx, thread: number, suffix: number): Promise<Porta
     .where("thread", "=", thread)
     .orderBy("id")
     .execute();
-  const bodyPlaces = new Map(bodies.map(({ id }, place) => [id, place]));
-  const { lists, listPlaces } = await readLists(tx, thread, bodyPlaces);
-  const places: IdMap = {
-    body: (id) => placeIn(bodyPlaces, id),
-    list: (id) => placeIn(listPlaces, id),
+  const bodyPositions = new Map(bodies.map(({ id }, position) => [id, position]));
+  const { lists, listPositions } = await readLists(tx, thread, bodyPositions);
+  const ids: IdMap = {
+    body: (id) => positionIn(bodyPositions, id),
+    list: (id) => positionIn(listPositions, id),
   };
   return {
     suffix,
     bodies: bodies.map(({ body }) => body),
     lists,
-    checkpoints: await readAllCheckpoints(tx, thread, places),
-    writes: await readAllWrites(tx, thread, places),
+    checkpoints: await readAllCheckpoints(tx, thread, ids),
+    writes: await readAllWrites(tx, thread, ids),
     folded: await readPruneMarks(tx, thread),
   };
 }
 
-function placeIn(places: ReadonlyMap<number, number>, id: number): number {
-  const place = places.get(id);
-  if (place === undefined) {
+function positionIn(ids: ReadonlyMap<number, number>, id: number): number {
+  const position = ids.get(id);
+  if (position === undefined) {
     throw new RangeError("a checkpoint refers to a row that its thread does not have");
   }
-  return place;
+  return position;
 }
 
-async function readLists(tx: Tx, thread: number, bodyPlaces: ReadonlyMap<number, number>) {
+async function readLists(tx: Tx, thread: number, bodyPositions: ReadonlyMap<number, number>) {
   const rows = await tx.db
     .selectFrom("checkpoint_lists")
     .select(["id", "base", "base_length"])
     .where("thread", "=", thread)
     .orderBy("id")
     .execute();
-  const listPlaces = new Map(rows.map(({ id }, place) => [id, place]));
+  const listPositions = new Map(rows.map(({ id }, position) => [id, position]));
   const items = rows.map((): number[] => []);
   for (const { list, body } of await readItems(tx, thread)) {
-    items[placeIn(listPlaces, list)]?.push(placeIn(bodyPlaces, body));
+    items[positionIn(listPositions, list)]?.push(positionIn(bodyPositions, body));
   }
-  const lists = rows.map(({ base, base_length }, place): PortableList => ({
-    base: base === null ? null : placeIn(listPlaces, base),
+  const lists = rows.map(({ base, base_length }, position): PortableList => ({
+    base: base === null ? null : positionIn(listPositions, base),
     base_length,
-    items: at(items, place),
+    items: at(items, position),
   }));
-  return { lists, listPlaces };
+  return { lists, listPositions };
 }
 
 function readItems(tx: Tx, thread: number) {
@@ -95,7 +95,7 @@ function readItems(tx: Tx, thread: number) {
 async function readAllCheckpoints(
   tx: Tx,
   thread: number,
-  places: IdMap,
+  ids: IdMap,
 ): Promise<PortableCheckpoint[]> {
   const rows = await tx.db
     .selectFrom("checkpoints")
@@ -105,23 +105,23 @@ async function readAllCheckpoints(
     .execute();
   return rows.map((row) => ({
     ...row,
-    shape: places.body(row.shape),
-    channels: mapMemberIds(JSON.parse(row.channels) as Record<string, unknown>, places),
-    metadata: mapIds(JSON.parse(row.metadata), places),
+    shape: ids.body(row.shape),
+    channels: mapMemberIds(JSON.parse(row.channels) as Record<string, unknown>, ids),
+    metadata: mapIds(JSON.parse(row.metadata), ids),
   }));
 }
 
-/** Each channel's value in another place. */
+/** Each channel's value with other ids. */
 export function mapMemberIds(
   channels: Readonly<Record<string, unknown>>,
-  places: IdMap,
+  ids: IdMap,
 ): Record<string, unknown> {
   return Object.fromEntries(
-    Object.entries(channels).map(([name, value]) => [name, mapIds(value, places)]),
+    Object.entries(channels).map(([name, value]) => [name, mapIds(value, ids)]),
   );
 }
 
-async function readAllWrites(tx: Tx, thread: number, places: IdMap): Promise<PortableWrites[]> {
+async function readAllWrites(tx: Tx, thread: number, ids: IdMap): Promise<PortableWrites[]> {
   const rows = await tx.db
     .selectFrom("checkpoint_writes")
     .select(["ns", "checkpoint_id", "task_id", "writes"])
@@ -132,12 +132,12 @@ async function readAllWrites(tx: Tx, thread: number, places: IdMap): Promise<Por
     .execute();
   return rows.map((row) => ({
     ...row,
-    writes: (JSON.parse(row.writes) as unknown[][]).map((write) => mapWriteIds(write, places)),
+    writes: (JSON.parse(row.writes) as unknown[][]).map((write) => mapWriteIds(write, ids)),
   }));
 }
 
-/** [index, channel, value] with the value in another place. */
-export function mapWriteIds(write: readonly unknown[], places: IdMap): unknown[] {
+/** [index, channel, value] with the value with other ids. */
+export function mapWriteIds(write: readonly unknown[], ids: IdMap): unknown[] {
   const [index, channel, value] = write;
-  return [index, channel, mapIds(value, places)];
+  return [index, channel, mapIds(value, ids)];
 }

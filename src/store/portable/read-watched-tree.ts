@@ -10,12 +10,12 @@ export interface WatchedTree {
    * Who holds one of its sessions by the database's clock; the tree is then of amid an exchange.
    */
   readonly owners: readonly LeaseOwner[];
-  /** What each of its sessions was like, by id; see `Mark`. */
-  readonly marks: ReadonlyMap<string, Mark>;
+  /** What each of its sessions was like, by id; see `SessionVersion`. */
+  readonly versions: ReadonlyMap<string, SessionVersion>;
 }
 
 /** A text that is another one once anybody has written to the session. */
-export type Mark = string;
+export type SessionVersion = string;
 
 /**
  * A session and its sub-agents in one state, and whether an exchange is running in them.
@@ -29,7 +29,7 @@ export const readWatchedTree: Operation<{ readonly id: string }, WatchedTree> = 
   const tree = await readSessionTree(tx, input);
   const ids = [...sessionsOf(tree)].map(({ session }) => session.id);
   const owners: LeaseOwner[] = [];
-  const marks = new Map<string, Mark>();
+  const versions = new Map<string, SessionVersion>();
   for (const batch of batches(ids)) {
     const held = await tx.db
       .selectFrom("sessions")
@@ -42,29 +42,33 @@ export const readWatchedTree: Operation<{ readonly id: string }, WatchedTree> = 
         lease_owner === null ? [] : [JSON.parse(lease_owner) as LeaseOwner],
       ),
     );
-    for (const { id, mark } of await selectMarks(tx, (query) => query.where("id", "in", batch))) {
-      marks.set(id, mark);
+    for (const { id, version } of await selectVersions(tx, (query) =>
+      query.where("id", "in", batch),
+    )) {
+      versions.set(id, version);
     }
   }
-  return { tree, owners, marks };
+  return { tree, owners, versions };
 };
 
-export interface MarksPage {
+export interface VersionsPage {
   /** Only ids after this one. */
   readonly after: string;
   readonly limit: number;
 }
 
-/** The marks of sessions in ascending order of their ids. */
-export const readMarks: Operation<
-  MarksPage,
-  readonly { readonly id: string; readonly mark: Mark }[]
+/** The versions of sessions in ascending order of their ids. */
+export const readVersions: Operation<
+  VersionsPage,
+  readonly { readonly id: string; readonly version: SessionVersion }[]
 > = (tx, input) =>
-  selectMarks(tx, (query) => query.where("id", ">", input.after).orderBy("id").limit(input.limit));
+  selectVersions(tx, (query) =>
+    query.where("id", ">", input.after).orderBy("id").limit(input.limit),
+  );
 
-type MarkQuery = ReturnType<typeof markQuery>;
+type VersionQuery = ReturnType<typeof versionQuery>;
 
-function markQuery(tx: Tx) {
+function versionQuery(tx: Tx) {
   return tx.db.selectFrom("sessions").select([
     "id",
     "state",
@@ -82,10 +86,10 @@ function markQuery(tx: Tx) {
   ]);
 }
 
-async function selectMarks(
+async function selectVersions(
   tx: Tx,
-  narrow: (query: MarkQuery) => MarkQuery,
-): Promise<{ id: string; mark: Mark }[]> {
-  const rows = await narrow(markQuery(tx)).execute();
-  return rows.map(({ id, ...row }) => ({ id, mark: JSON.stringify(Object.values(row)) }));
+  narrow: (query: VersionQuery) => VersionQuery,
+): Promise<{ id: string; version: SessionVersion }[]> {
+  const rows = await narrow(versionQuery(tx)).execute();
+  return rows.map(({ id, ...row }) => ({ id, version: JSON.stringify(Object.values(row)) }));
 }

@@ -29,22 +29,25 @@ export async function writeThread(
     found: new Map(),
   });
   const lists = await writeLists(tx, { thread, portable, bodies });
-  const places: IdMap = { body: (place) => at(bodies, place), list: (place) => at(lists, place) };
-  await writeCheckpoints(tx, { thread, portable, places });
-  await writeWrites(tx, { thread, portable, places });
+  const ids: IdMap = {
+    body: (position) => at(bodies, position),
+    list: (position) => at(lists, position),
+  };
+  await writeCheckpoints(tx, { thread, portable, ids });
+  await writeWrites(tx, { thread, portable, ids });
   await writePruneMarks(tx, thread, portable.folded);
   // of numbers that this database gave out, so it is made anew
   await markLatest(tx, { thread, thread_id: id });
 }
 
-interface ThreadParts {
+interface ThreadToWrite {
   readonly thread: number;
   readonly portable: PortableThread;
 }
 
 async function writeLists(
   tx: Tx,
-  { thread, portable, bodies }: ThreadParts & { readonly bodies: readonly number[] },
+  { thread, portable, bodies }: ThreadToWrite & { readonly bodies: readonly number[] },
 ): Promise<number[]> {
   const lists: { readonly id: number; readonly depth: number }[] = [];
   for (const { base, base_length, items } of portable.lists) {
@@ -77,15 +80,15 @@ async function writeLists(
 /** In their order, because the latest is the one that was stored last. */
 async function writeCheckpoints(
   tx: Tx,
-  { thread, portable, places }: ThreadParts & { readonly places: IdMap },
+  { thread, portable, ids }: ThreadToWrite & { readonly ids: IdMap },
 ): Promise<void> {
   for (const batch of batches(portable.checkpoints)) {
     const rows = batch.map((checkpoint) => ({
       ...checkpoint,
       thread,
-      shape: places.body(checkpoint.shape),
-      channels: JSON.stringify(mapMemberIds(checkpoint.channels, places)),
-      metadata: JSON.stringify(mapIds(checkpoint.metadata, places)),
+      shape: ids.body(checkpoint.shape),
+      channels: JSON.stringify(mapMemberIds(checkpoint.channels, ids)),
+      metadata: JSON.stringify(mapIds(checkpoint.metadata, ids)),
     }));
     await tx.db.insertInto("checkpoints").values(rows).execute();
   }
@@ -93,13 +96,13 @@ async function writeCheckpoints(
 
 async function writeWrites(
   tx: Tx,
-  { thread, portable, places }: ThreadParts & { readonly places: IdMap },
+  { thread, portable, ids }: ThreadToWrite & { readonly ids: IdMap },
 ): Promise<void> {
   for (const batch of batches(portable.writes)) {
     const rows = batch.map((row) => ({
       ...row,
       thread,
-      writes: JSON.stringify(row.writes.map((write) => mapWriteIds(write, places))),
+      writes: JSON.stringify(row.writes.map((write) => mapWriteIds(write, ids))),
     }));
     await tx.db.insertInto("checkpoint_writes").values(rows).execute();
   }

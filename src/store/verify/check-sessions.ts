@@ -7,9 +7,9 @@ import type { Operation, Tx } from "../store.ts";
 import type { Check } from "./check.ts";
 
 /** Ids that a sentence names. */
-const NAMED = 3;
-/** Characters of an id. */
-const SHOWN = 8;
+const MAX_IDS = 3;
+/** Characters of an id that a sentence shows. */
+const ID_LENGTH = 8;
 
 /**
  * What is left over in the tables: exchanges that were cut short, threads of no session. `resume` is
@@ -56,11 +56,11 @@ function names(
   open: readonly { readonly id: string; readonly failure: ExchangeFailure | null }[],
 ): string {
   const shown = open
-    .slice(0, NAMED)
+    .slice(0, MAX_IDS)
     .map(({ id, failure }) =>
-      [id.slice(0, SHOWN), ...(failure === null ? [] : [failureLine(failure)])].join(": "),
+      [id.slice(0, ID_LENGTH), ...(failure === null ? [] : [failureLine(failure)])].join(": "),
     );
-  return `${shown.join(", ")}${open.length > NAMED ? " …" : ""}`;
+  return `${shown.join(", ")}${open.length > MAX_IDS ? " …" : ""}`;
 }
 
 async function checkThreads(tx: Tx): Promise<Check> {

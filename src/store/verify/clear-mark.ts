@@ -46,13 +46,13 @@ function possibleMarks(mirror: MirrorState, { messages }: Match): (mark: number)
 }
 
 /** A message in its right position, and what its row says of having been cleared. */
-export interface MarkPosition {
+export interface MarkedMessage {
   /** Suffix of the thread that holds the message; null if a clear may come between any two. */
   readonly thread: number | null;
   /**
    * Whether the row was archived, and whether its position was a cleared one; null without a row.
    */
-  readonly said: { readonly archived: boolean; readonly cleared: boolean } | null;
+  readonly row: { readonly archived: boolean; readonly cleared: boolean } | null;
 }
 
 /**
@@ -62,14 +62,14 @@ export interface MarkPosition {
  * are equally likely the one nearest to `mark` is taken. Linear in the messages.
  */
 export function movedMark(
-  places: readonly MarkPosition[],
+  messages: readonly MarkedMessage[],
   { mark, threadInUse }: { readonly mark: number; readonly threadInUse: number },
 ): number {
-  const splits = splitsAt(places, threadInUse);
+  const splits = splitsAt(messages, threadInUse);
   let contradictions = 0;
   let best = { mark: 0, cost: 0 };
-  for (const [index, place] of places.entries()) {
-    contradictions += hiding(place);
+  for (const [index, message] of messages.entries()) {
+    contradictions += hidingCost(message);
     const candidate = { mark: index + 1, cost: contradictions + (splits[index + 1] ?? 0) };
     const isNearer = Math.abs(candidate.mark - mark) < Math.abs(best.mark - mark);
     if (candidate.cost < best.cost || (candidate.cost === best.cost && isNearer)) {
@@ -80,21 +80,21 @@ export function movedMark(
 }
 
 /** How many contradictions more there are if this message is hidden, compared with shown. */
-function hiding({ said }: MarkPosition): number {
-  return said === null ? 0 : (said.archived ? -1 : 1) + (said.cleared ? -1 : 1);
+function hidingCost({ row }: MarkedMessage): number {
+  return row === null ? 0 : (row.archived ? -1 : 1) + (row.cleared ? -1 : 1);
 }
 
 /** For each mark, how many threads it would split, and one for hiding any of the thread in use. */
-function splitsAt(places: readonly MarkPosition[], threadInUse: number): number[] {
+function splitsAt(messages: readonly MarkedMessage[], threadInUse: number): number[] {
   const ends = new Map<number, { readonly first: number; last: number }>();
-  for (const [index, { thread }] of places.entries()) {
+  for (const [index, { thread }] of messages.entries()) {
     if (thread !== null) {
-      const last = thread === threadInUse ? places.length : index;
+      const last = thread === threadInUse ? messages.length : index;
       const known = ends.get(thread);
       ends.set(thread, { first: known?.first ?? index, last });
     }
   }
-  const changes = Array.from({ length: places.length + 2 }, () => 0);
+  const changes = Array.from({ length: messages.length + 2 }, () => 0);
   for (const { first, last } of ends.values()) {
     changes[first + 1] = (changes[first + 1] ?? 0) + 1;
     changes[last + 1] = (changes[last + 1] ?? 0) - 1;

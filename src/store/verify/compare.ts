@@ -1,7 +1,7 @@
 import { threadId } from "../../core/threads.ts";
 import { isTime } from "../../core/time.ts";
 import { mirrorColumns } from "../messages/mirror.ts";
-import type { CheckpointMessages } from "./checkpoint-messages.ts";
+import type { DamagedThread } from "./checkpoint-messages.ts";
 import { clearMark } from "./clear-mark.ts";
 import { about, type Difference, type DifferenceKind } from "./difference.ts";
 import type { ExpectedMirror } from "./expected.ts";
@@ -11,17 +11,17 @@ import type { HeadFault } from "./read.ts";
 
 export interface Comparison {
   readonly mirror: MirrorState;
-  readonly truth: CheckpointMessages;
+  readonly damaged: readonly DamagedThread[];
   readonly match: Match;
-  readonly desired: ExpectedMirror;
+  readonly expected: ExpectedMirror;
 }
 
 /** Every difference between a mirror and its checkpoints; none if the two agree. */
 export function compareMirror(input: Comparison): Difference[] {
-  const damaged = input.truth.damaged.map(({ thread_id, fault }) =>
+  const damaged = input.damaged.map(({ thread_id, fault }) =>
     about("checkpoint_damaged", `The latest checkpoint of thread ${thread_id} ${FAULTS[fault]}`),
   );
-  const unreadable = damaged.length > 0 ? damaged : strangers(input);
+  const unreadable = damaged.length > 0 ? damaged : foreignThreads(input);
   if (unreadable.length > 0) {
     // without a thread's messages every row of it would look like an extra one
     return unreadable;
@@ -38,8 +38,8 @@ const FAULTS: Readonly<Record<HeadFault, string>> = {
 };
 
 /** A thread without a mark of which no message has a row, where rows have no message either. */
-function strangers({ mirror, match }: Comparison): Difference[] {
-  if (match.stray.length + match.extra.length === 0) {
+function foreignThreads({ mirror, match }: Comparison): Difference[] {
+  if (match.misflagged.length + match.extra.length === 0) {
     return [];
   }
   const threads = Map.groupBy(match.messages, ({ thread }) => thread);
@@ -69,7 +69,7 @@ function missing({ match }: Comparison): Difference[] {
  * Rows that no checkpoint holds although they say so, or although only one could have made them.
  */
 function unexplained({ mirror, match }: Comparison): Difference[] {
-  const rows = [...match.stray, ...match.extra].sort((a, b) => a.seq - b.seq);
+  const rows = [...match.misflagged, ...match.extra].sort((a, b) => a.seq - b.seq);
   const lost = threadWithoutCheckpoint(mirror);
   if (lost !== null) {
     return rows.map((row) =>
@@ -138,9 +138,9 @@ function misplaced({ match }: Comparison): Difference[] {
 }
 
 /** Holes that no other finding explains. */
-function positions({ mirror, desired }: Comparison, found: readonly Difference[]): Difference[] {
+function positions({ mirror, expected }: Comparison, found: readonly Difference[]): Difference[] {
   const explained = found.some(({ kind }) => ["missing", "extra", "order"].includes(kind));
-  if (desired.moved === 0 || explained) {
+  if (expected.moved === 0 || explained) {
     return [];
   }
   const hole = mirror.rows.findIndex(({ seq }, index) => seq !== index + 1) + 1;
@@ -149,9 +149,9 @@ function positions({ mirror, desired }: Comparison, found: readonly Difference[]
 
 const TOTALS = ["total_input_tokens", "total_output_tokens", "input_tokens_ahead"] as const;
 
-function counters({ mirror, desired }: Comparison): Difference[] {
+function counters({ mirror, expected }: Comparison): Difference[] {
   const { counters: have } = mirror;
-  const { counters: want } = desired;
+  const { counters: want } = expected;
   const findings: Difference[] = TOTALS.filter((total) => have[total] !== want[total]).map(
     (total) => about("totals", `${total} is ${have[total]} and should be ${want[total]}.`),
   );
@@ -161,7 +161,7 @@ function counters({ mirror, desired }: Comparison): Difference[] {
     );
   }
   // if rows have to move, the mark moves with them
-  if (desired.moved === 0 && have.cleared_seq !== want.cleared_seq) {
+  if (expected.moved === 0 && have.cleared_seq !== want.cleared_seq) {
     findings.push(
       about(
         "archived",

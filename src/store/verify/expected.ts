@@ -20,16 +20,16 @@ export interface ExpectedMirror {
  * that no checkpoint holds stays between its neighbours, with all that it says.
  */
 export function expectedMirror(mirror: MirrorState, match: Match): ExpectedMirror {
-  const places = placesOf(match);
-  const moved = places.filter(({ row }, index) => row !== null && row.seq !== index + 1).length;
+  const entries = entriesOf(match);
+  const moved = entries.filter(({ row }, index) => row !== null && row.seq !== index + 1).length;
   const mark = clearMark(mirror, match);
   const thread_suffix = threadInUse(mirror);
-  const cleared_seq = clearedSeq({ mark, places, moved, threadInUse: thread_suffix });
-  const timed = places.map((place, index) => {
+  const cleared_seq = clearedSeq({ mark, entries, moved, threadInUse: thread_suffix });
+  const timed = entries.map((entry, index) => {
     const seq = index + 1;
-    return { ...rowAt(place, mirror.session_id), seq, archived: seq <= cleared_seq ? 1 : 0 };
+    return { ...rowAt(entry, mirror.session_id), seq, archived: seq <= cleared_seq ? 1 : 0 };
   });
-  const isLastAnew = places.at(-1)?.row === null;
+  const isLastAnew = entries.at(-1)?.row === null;
   const rows = withTimes(timed, isLastAnew ? mirror.counters.last_message_at : null);
   return {
     rows,
@@ -50,83 +50,83 @@ function threadInUse({ counters, heads }: MirrorState): number {
 }
 
 /** What is at a position: a message of a checkpoint, or a row that has none. */
-type Place =
+type Entry =
   | (MatchedMessage & { readonly kind: "message" })
   | { readonly kind: "row"; readonly row: MirrorRow; readonly checkpointed: 0 | 1 };
 
-function placesOf(match: Match): Place[] {
+function entriesOf(match: Match): Entry[] {
   const others = otherRows(match);
-  const places: Place[] = [];
+  const entries: Entry[] = [];
   let present = 0;
   let next = 0;
   const pushOthers = (fits: (row: MirrorRow) => boolean): void => {
     for (let other = others[next]; other !== undefined; other = others[next]) {
-      if (other.behind > present || !fits(other.row)) {
+      if (other.preceding > present || !fits(other.row)) {
         return;
       }
-      places.push(other);
+      entries.push(other);
       next += 1;
     }
   };
   for (const one of orderedMessages(match.messages)) {
     // in front of a message that is missing stays what has its position already
-    pushOthers(({ seq }) => one.row !== null || seq <= places.length + 1);
-    places.push({ ...one, kind: "message" });
+    pushOthers(({ seq }) => one.row !== null || seq <= entries.length + 1);
+    entries.push({ ...one, kind: "message" });
     present += one.row === null ? 0 : 1;
   }
   pushOthers(() => true);
-  return places;
+  return entries;
 }
 
 /** Rows without a message in a checkpoint, and how many rows that have one come before each. */
-function otherRows({ messages, pending, stray, removed }: Match) {
+function otherRows({ messages, pending, misflagged, removed }: Match) {
   const found = messages.flatMap(({ row }) => row?.seq ?? []).sort((a, b) => a - b);
   const others = [
-    ...[...pending, ...stray].map((row) => ({ row, checkpointed: 0 as const })),
+    ...[...pending, ...misflagged].map((row) => ({ row, checkpointed: 0 as const })),
     ...removed.map(({ row, message }) => ({
       row: { ...row, ...mirrorColumns(message) },
       checkpointed: 1 as const,
     })),
   ].sort((a, b) => a.row.seq - b.row.seq);
-  let behind = 0;
+  let preceding = 0;
   return others.map((other) => {
-    while ((found[behind] ?? Infinity) < other.row.seq) {
-      behind += 1;
+    while ((found[preceding] ?? Infinity) < other.row.seq) {
+      preceding += 1;
     }
-    return { ...other, kind: "row" as const, behind };
+    return { ...other, kind: "row" as const, preceding };
   });
 }
 
 function clearedSeq(input: {
   /** The right mark among the rows that are there. */
   readonly mark: number;
-  readonly places: readonly Place[];
+  readonly entries: readonly Entry[];
   readonly moved: number;
   readonly threadInUse: number;
 }): number {
-  const { mark, places, moved, threadInUse } = input;
-  const cleared = Math.min(Math.max(mark, 0), places.length);
+  const { mark, entries, moved, threadInUse } = input;
+  const cleared = Math.min(Math.max(mark, 0), entries.length);
   if (moved === 0) {
     return cleared;
   }
   // if every row is after the mark, as after a shift, positions say nothing of what was cleared
-  const isPlain = mark === 0 || places.some(({ row }) => row !== null && row.seq <= mark);
-  const placed = places.map((place) => {
-    const { row } = place;
+  const isPlain = mark === 0 || entries.some(({ row }) => row !== null && row.seq <= mark);
+  const marked = entries.map((entry) => {
+    const { row } = entry;
     const archived = row?.archived === 1;
     return {
-      thread: place.kind === "message" && !isFree(place) ? place.thread : null,
-      said: row === null ? null : { archived, cleared: isPlain ? row.seq <= mark : archived },
+      thread: entry.kind === "message" && !isFree(entry) ? entry.thread : null,
+      row: row === null ? null : { archived, cleared: isPlain ? row.seq <= mark : archived },
     };
   });
-  return movedMark(placed, { mark: cleared, threadInUse });
+  return movedMark(marked, { mark: cleared, threadInUse });
 }
 
-function rowAt(place: Place, session_id: string): MirrorRow {
-  if (place.kind === "row") {
-    return { ...place.row, checkpointed: place.checkpointed };
+function rowAt(entry: Entry, session_id: string): MirrorRow {
+  if (entry.kind === "row") {
+    return { ...entry.row, checkpointed: entry.checkpointed };
   }
-  const { row, message, ts } = place;
+  const { row, message, ts } = entry;
   const fresh = {
     session_id,
     message_id: message.message_id,

@@ -13,7 +13,7 @@ export interface Match {
   /** User messages that no checkpoint holds, by right. */
   readonly pending: readonly MirrorRow[];
   /** User messages that say a checkpoint holds them, and none does. */
-  readonly stray: readonly MirrorRow[];
+  readonly misflagged: readonly MirrorRow[];
   /** Rows that nothing explains. */
   readonly extra: readonly MirrorRow[];
   /** What user messages said before the agent changed or removed them. */
@@ -30,17 +30,17 @@ export interface MatchedMessage extends CheckpointMessage {
 }
 
 /** Joins the rows with the messages of the checkpoints, by id. */
-export function matchRows(rows: readonly MirrorRow[], truth: CheckpointMessages): Match {
+export function matchRows(rows: readonly MirrorRow[], checkpoints: CheckpointMessages): Match {
   const byId = new Map(rows.map((row) => [row.message_id, row]));
-  const messages = truth.messages.map((one) => ({
+  const messages = checkpoints.messages.map((one) => ({
     ...one,
     row: byId.get(one.message.message_id) ?? null,
   }));
-  const known = new Set(truth.messages.map(({ message }) => message.message_id));
-  const removedOnes = createRemoved(truth.removed);
+  const known = new Set(checkpoints.messages.map(({ message }) => message.message_id));
+  const removedOnes = createRemoved(checkpoints.removed);
   const removed: Match["removed"][number][] = [];
   const pending: MirrorRow[] = [];
-  const stray: MirrorRow[] = [];
+  const misflagged: MirrorRow[] = [];
   const extra: MirrorRow[] = [];
   for (const row of rows) {
     if (known.has(row.message_id)) {
@@ -54,14 +54,14 @@ export function matchRows(rows: readonly MirrorRow[], truth: CheckpointMessages)
     if (message !== null) {
       removed.push({ row, message });
     } else {
-      (row.role === "user" ? stray : extra).push(row);
+      (row.role === "user" ? misflagged : extra).push(row);
     }
   }
-  const inputIsKnown = removed.length === 0 || !truth.estimated;
-  const earlierTexts = truth.removed
+  const inputIsKnown = removed.length === 0 || !checkpoints.estimated;
+  const earlierTexts = checkpoints.removed
     .filter(({ role }) => role === "user")
     .map(({ content }) => content);
-  return { messages, removed, pending, stray, extra, earlierTexts, inputIsKnown };
+  return { messages, removed, pending, misflagged, extra, earlierTexts, inputIsKnown };
 }
 
 /** What a row has to share with its message. */
@@ -72,16 +72,16 @@ export const COMPARED = ["role", "content", "tool_calls", "token_count", "is_sum
  * been given another id when a summary took its own. So a row is first matched by its content.
  */
 function createRemoved(messages: readonly MirrorMessage[]) {
-  const bySaying = new Map<string, MirrorMessage[]>();
+  const byContent = new Map<string, MirrorMessage[]>();
   const byId = new Map<string, MirrorMessage>();
   for (const message of messages) {
-    const saying = sayingOf(mirrorColumns(message));
-    bySaying.set(saying, [...(bySaying.get(saying) ?? []), message]);
+    const key = contentKey(mirrorColumns(message));
+    byContent.set(key, [...(byContent.get(key) ?? []), message]);
     byId.set(message.message_id, message);
   }
   return {
     take: (row: MirrorRow): MirrorMessage | null => {
-      const same = bySaying.get(sayingOf(row)) ?? [];
+      const same = byContent.get(contentKey(row)) ?? [];
       const own = same.findIndex(({ message_id }) => message_id === row.message_id);
       const [message] = same.splice(Math.max(own, 0), 1);
       return message ?? byId.get(row.message_id) ?? null;
@@ -89,7 +89,7 @@ function createRemoved(messages: readonly MirrorMessage[]) {
   };
 }
 
-function sayingOf(columns: Pick<MirrorRow, (typeof COMPARED)[number]>): string {
+function contentKey(columns: Pick<MirrorRow, (typeof COMPARED)[number]>): string {
   return JSON.stringify(COMPARED.map((column) => columns[column]));
 }
 
@@ -144,18 +144,18 @@ export function orderedMessages(messages: readonly MatchedMessage[]): MatchedMes
  */
 function gapsOf(
   messages: readonly MatchedMessage[],
-  places: ReadonlyMap<MatchedMessage, number>,
+  indexes: ReadonlyMap<MatchedMessage, number>,
 ): Map<number, MatchedMessage[]> {
-  const nextPresent = earliestBehind(messages, places);
+  const nextPresent = earliestAfter(messages, indexes);
   const gaps = new Map<number, MatchedMessage[]>();
   let last = -1;
   for (const [index, one] of messages.entries()) {
-    const place = places.get(one);
-    if (place !== undefined) {
-      last = isFree(one) ? last : Math.max(last, place);
+    const present = indexes.get(one);
+    if (present !== undefined) {
+      last = isFree(one) ? last : Math.max(last, present);
       continue;
     }
-    const before = (nextPresent[index] ?? places.size) - 1;
+    const before = (nextPresent[index] ?? indexes.size) - 1;
     const gap = one.message.role === "user" ? Math.min(last, before) : last;
     const others = gaps.get(gap);
     if (others === undefined) {
@@ -168,15 +168,15 @@ function gapsOf(
 }
 
 /** For each message, the first position of the row of a later one. */
-function earliestBehind(
+function earliestAfter(
   messages: readonly MatchedMessage[],
-  places: ReadonlyMap<MatchedMessage, number>,
+  indexes: ReadonlyMap<MatchedMessage, number>,
 ): number[] {
   const earliest: number[] = [];
-  let first = places.size;
+  let first = indexes.size;
   for (const one of messages.toReversed()) {
     earliest.push(first);
-    first = isFree(one) ? first : Math.min(first, places.get(one) ?? first);
+    first = isFree(one) ? first : Math.min(first, indexes.get(one) ?? first);
   }
   return earliest.reverse();
 }

@@ -25,7 +25,6 @@ export type MirrorCounters = Pick<
   | "last_message_at"
 >;
 
-/** What a comparison asks of a thread's latest root checkpoint. */
 /** The latest root checkpoint of a thread. */
 export interface ThreadHead extends KnownHead {
   /** The thread's number in the checkpoint tables. */

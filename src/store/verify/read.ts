@@ -6,7 +6,7 @@ import { refsOf } from "../checkpoints/value.ts";
 import type { Operation, Tx } from "../store.ts";
 import { type Mirror, type MirrorState, readMirror, type ThreadHead } from "./mirror.ts";
 
-export interface ReadProof {
+export interface ReadVerification {
   readonly session_id: string;
   /** True to read also what the threads have kept of messages that left their channel. */
   readonly removed: boolean;
@@ -43,7 +43,7 @@ export interface Verification extends MirrorState {
  *
  * Error codes: `session_not_found`.
  */
-export const readVerification: Operation<ReadProof, Mirror & Verification> = async (
+export const readVerification: Operation<ReadVerification, Mirror & Verification> = async (
   tx,
   { session_id, removed },
 ) => {

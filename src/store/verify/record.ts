@@ -37,12 +37,12 @@ export async function readRecord(tx: Tx, session_id: string): Promise<StoredReco
 }
 
 /** Deeper than any tree of sub-agents, and the end of a cycle. */
-const MOST_ABOVE = 100;
+const MAX_ANCESTORS = 100;
 
 async function readParents(tx: Tx, row: SessionRecord): Promise<Omit<StoredRecord, "row">> {
   let parent: StoredRecord["parent"] = null;
   let next = row.parent_session_id;
-  for (let above = 0; above < MOST_ABOVE; above += 1) {
+  for (let above = 0; above < MAX_ANCESTORS; above += 1) {
     if (next === null) {
       return { parent, above };
     }

@@ -43,12 +43,12 @@ export interface Repair {
  */
 export async function repairSession(input: RepairInput): Promise<Repair> {
   const { store, session_id } = input;
-  const { proof, findings } = await verifySession(store, session_id);
-  const { repairable, left } = sorted(findings);
-  if (repairable.length === 0 && proof.activity !== "running") {
+  const { state, findings } = await verifySession(store, session_id);
+  const { repairable, left } = partition(findings);
+  if (repairable.length === 0 && state.activity !== "running") {
     return nothing(left);
   }
-  if (proof.state === "ended") {
+  if (state.state === "ended") {
     return repairUnder(input, null);
   }
   const held = await input.hold();
@@ -65,15 +65,15 @@ const ATTEMPTS = 5;
 async function repairUnder(input: RepairInput, fence: Fence | null): Promise<Repair> {
   const { store, session_id } = input;
   for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
-    const proven = await verifySession(store, session_id);
-    refuseDamaged(proven);
-    const { repairable, left } = sorted(proven.findings);
+    const verified = await verifySession(store, session_id);
+    refuseDamaged(verified);
+    const { repairable, left } = partition(verified.findings);
     if (repairable.length === 0) {
       return nothing(left);
     }
-    const change = { ...changeOf(proven), session_id, fence };
+    const change = { ...changeOf(verified), session_id, fence };
     if ((await store.write(rewriteMirror, change)) === "rewritten") {
-      return { findings: repairable, left, rows: countRows(proven, change) };
+      return { findings: repairable, left, rows: countRows(verified, change) };
     }
   }
   throw new RepriseError(
@@ -92,21 +92,21 @@ function refuseDamaged({ findings }: VerifiedSession): void {
   }
 }
 
-type Change = Pick<RewriteMirror, "stamp" | "remove" | "insert" | "counters">;
+type Change = Pick<RewriteMirror, "version" | "remove" | "insert" | "counters">;
 
 /** Only what differs is written: a correct row is left alone. */
-function changeOf({ proof, desired }: VerifiedSession): Change {
-  const bySeq = new Map(proof.rows.map((row) => [row.seq, row]));
-  const insert = desired.rows.filter((row) => !sameRow(row, bySeq.get(row.seq)));
-  const kept = new Set(desired.rows.map(({ seq }) => seq));
+function changeOf({ state, expected }: VerifiedSession): Change {
+  const bySeq = new Map(state.rows.map((row) => [row.seq, row]));
+  const insert = expected.rows.filter((row) => !sameRow(row, bySeq.get(row.seq)));
+  const kept = new Set(expected.rows.map(({ seq }) => seq));
   for (const { seq } of insert) {
     kept.delete(seq);
   }
   return {
-    stamp: mirrorVersion(proof),
-    remove: proof.rows.map(({ seq }) => seq).filter((seq) => !kept.has(seq)),
+    version: mirrorVersion(state),
+    remove: state.rows.map(({ seq }) => seq).filter((seq) => !kept.has(seq)),
     insert,
-    counters: desired.counters,
+    counters: expected.counters,
   };
 }
 
@@ -117,18 +117,18 @@ function sameRow(row: MirrorRow, there: MirrorRow | undefined): boolean {
   );
 }
 
-function countRows({ proof, desired }: VerifiedSession, { insert }: Change): Repair["rows"] {
-  const before = new Set(proof.rows.map((row) => row.message_id));
-  const added = desired.rows.filter((row) => !before.has(row.message_id)).length;
+function countRows({ state, expected }: VerifiedSession, { insert }: Change): Repair["rows"] {
+  const before = new Set(state.rows.map((row) => row.message_id));
+  const added = expected.rows.filter((row) => !before.has(row.message_id)).length;
   return {
-    removed: proof.rows.length - (desired.rows.length - added),
+    removed: state.rows.length - (expected.rows.length - added),
     added,
-    changed: insert.length - added - desired.moved,
-    moved: desired.moved,
+    changed: insert.length - added - expected.moved,
+    moved: expected.moved,
   };
 }
 
-function sorted(findings: readonly Difference[]) {
+function partition(findings: readonly Difference[]) {
   const left = findings.filter(({ kind }) => LEFT_ALONE.has(kind));
   return { repairable: findings.filter(({ kind }) => !LEFT_ALONE.has(kind)), left };
 }
@@ -141,8 +141,8 @@ export interface RewriteMirror {
   readonly session_id: string;
   /** The lease of whoever repairs; null for an ended session, which takes no exchange. */
   readonly fence: Fence | null;
-  /** `stampOf` what the change was made of. */
-  readonly stamp: string;
+  /** `mirrorVersion` of what the change was made of. */
+  readonly version: string;
   /** Positions whose rows go, and the rows that come; a row that moves is among both. */
   readonly remove: readonly number[];
   readonly insert: readonly MirrorRow[];
@@ -151,7 +151,7 @@ export interface RewriteMirror {
 
 /**
  * Brings a session's mirror into another state, all of it or nothing. The answer is `stale`, and
- * nothing is changed, when the mirror or a checkpoint is no longer what the stamp says.
+ * nothing is changed, when the mirror or a checkpoint is no longer what the version says.
  *
  * Error codes: `session_not_found`, `session_busy`, `lease_lost`, `session_ended`.
  */
@@ -166,7 +166,7 @@ export const rewriteMirror: Operation<RewriteMirror, "rewritten" | "stale"> = as
       "Only whoever holds the session may rewrite its messages; try again.",
     );
   }
-  if (mirrorVersion(mirror) !== input.stamp) {
+  if (mirrorVersion(mirror) !== input.version) {
     return "stale";
   }
   await removeRows(tx, input);

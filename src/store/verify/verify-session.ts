@@ -10,11 +10,11 @@ import { compareRecord } from "./record.ts";
 
 /** What came out of comparing a session's mirror with its checkpoints. */
 export interface VerifiedSession extends ComparedMirror {
-  readonly proof: Mirror & Verification;
+  readonly state: Mirror & Verification;
 }
 
 interface ComparedMirror {
-  readonly desired: ExpectedMirror;
+  readonly expected: ExpectedMirror;
   readonly findings: readonly Difference[];
   /** User messages that wait for the agent or were archived before it got them. */
   readonly pending: number;
@@ -34,9 +34,9 @@ async function verify(
   store: Store,
   input: { readonly session_id: string; readonly removed: boolean },
 ): Promise<VerifiedSession> {
-  const proof = await store.read(readVerification, input);
-  const compared = compare(proof);
-  return { ...compared, proof, findings: [...compared.findings, ...compareRecord(proof.record)] };
+  const state = await store.read(readVerification, input);
+  const compared = compare(state);
+  return { ...compared, state, findings: [...compared.findings, ...compareRecord(state.record)] };
 }
 
 /** The first thing for which a session is not stored as it is; null if there is none. */
@@ -51,11 +51,11 @@ export function firstMirrorDifference(read: (removed: boolean) => Verification):
 }
 
 function compare(state: Verification): ComparedMirror {
-  const truth = checkpointMessages(state);
-  const match = matchRows(state.rows, truth);
-  const desired = expectedMirror(state, match);
-  const findings = compareMirror({ mirror: state, truth, match, desired });
-  return { desired, findings, pending: match.pending.length };
+  const checkpoints = checkpointMessages(state);
+  const match = matchRows(state.rows, checkpoints);
+  const expected = expectedMirror(state, match);
+  const findings = compareMirror({ mirror: state, damaged: checkpoints.damaged, match, expected });
+  return { expected, findings, pending: match.pending.length };
 }
 
 function isExplained({ findings }: ComparedMirror): boolean {

@@ -100,8 +100,8 @@ interface Course {
 /** Rows and fields that the damage left as they were and the repair did not. */
 function changedRightOnes({ before, damaged, after }: Course): string[] {
   const rows = before.rows.filter((row) => {
-    const said = saidOf(row);
-    return hasRow(damaged, said) && !hasRow(after, said);
+    const text = textOf(row);
+    return hasRow(damaged, text) && !hasRow(after, text);
   });
   const fields = Object.keys(before.session).filter(
     (name) =>
@@ -112,11 +112,11 @@ function changedRightOnes({ before, damaged, after }: Course): string[] {
   return [...rows.map(({ seq }) => `row ${String(seq)} was right`), ...fields];
 }
 
-function hasRow({ rows }: Dump, said: string): boolean {
-  return rows.some((row) => saidOf(row) === said);
+function hasRow({ rows }: Dump, text: string): boolean {
+  return rows.some((row) => textOf(row) === text);
 }
 
 /** All but the position: it may have to move. */
-function saidOf({ seq: _, ...row }: Record<string, unknown>): string {
+function textOf({ seq: _, ...row }: Record<string, unknown>): string {
   return JSON.stringify(row);
 }

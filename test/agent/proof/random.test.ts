@@ -26,7 +26,7 @@ type Damage =
   | { readonly kind: "swap"; readonly at: number; readonly with: number }
   | { readonly kind: "edit"; readonly at: number; readonly column: Column }
   | { readonly kind: "flag"; readonly at: number; readonly flag: "archived" | "checkpointed" }
-  | { readonly kind: "insert"; readonly behind: number; readonly role: string; readonly by: 0 | 1 }
+  | { readonly kind: "insert"; readonly after: number; readonly role: string; readonly by: 0 | 1 }
   | { readonly kind: "gap"; readonly at: number }
   | { readonly kind: "rename"; readonly at: number }
   | { readonly kind: "touch"; readonly at: number }
@@ -48,7 +48,7 @@ const damage: fc.Arbitrary<Damage> = fc.oneof(
   }),
   fc.record({
     kind: fc.constant("insert" as const),
-    behind: fc.nat({ max: 3 }),
+    after: fc.nat({ max: 3 }),
     role: fc.constantFrom("user", "assistant", "tool", "system"),
     by: fc.constantFrom<(0 | 1)[]>(0, 1),
   }),
@@ -66,10 +66,10 @@ it("[PROOF-4] [PROOF-5] [PROOF-6] finds random damage exactly, repairs it once a
   const bench = await severalThreads();
   const stored = await bench.dump();
   // both of "meanwhile" were appended before the answer, and the checkpoint has them after it
-  const truth = [1, 4, 5, 6, 2, 3, 7, 9, 10, 11, 13, 14, 15].flatMap((seq) =>
+  const held = [1, 4, 5, 6, 2, 3, 7, 9, 10, 11, 13, 14, 15].flatMap((seq) =>
     stored.rows.slice(seq - 1, seq),
   );
-  expect(truth.every(({ checkpointed }) => checkpointed === 1)).toBe(true);
+  expect(held.every(({ checkpointed }) => checkpointed === 1)).toBe(true);
   const ownTimes = stored.rows.map(({ ts }) => String(ts));
   const { length } = ownTimes;
   const ofHeads = await headTimes(bench);
@@ -86,19 +86,19 @@ it("[PROOF-4] [PROOF-5] [PROOF-6] finds random damage exactly, repairs it once a
         await plant(bench, one);
       }
       const damaged = await bench.dump();
-      const isRight = isRightMirror(damaged, { original, truth });
+      const isRight = isRightMirror(damaged, { original, held });
       expect((await bench.kinds()).length === 0).toBe(isRight);
       found += isRight ? 0 : 1;
       harmless += isRight ? 1 : 0;
 
       const { findings } = await bench.repair();
       expect(findings.length === 0).toBe(isRight);
-      const mended = await bench.dump();
+      const repaired = await bench.dump();
       expect(await bench.kinds()).toEqual([]);
-      expect(isRightMirror(mended, { original, truth })).toBe(true);
-      expect(onlyHere(mended, truth)).toEqual(onlyHere(damaged, truth));
+      expect(isRightMirror(repaired, { original, held })).toBe(true);
+      expect(onlyHere(repaired, held)).toEqual(onlyHere(damaged, held));
       expect((await bench.repair()).findings).toEqual([]);
-      expect(await bench.dump()).toEqual(mended);
+      expect(await bench.dump()).toEqual(repaired);
     }),
     {
       numRuns: testSize("repair"),
@@ -217,7 +217,7 @@ async function plant(bench: Bench, damage: Damage): Promise<void> {
     case "insert":
       return bench.plant(
         "INSERT INTO messages (session_id, seq, role, content, checkpointed) VALUES (:id, ?, ?, 'planted', ?)",
-        last + 1 + damage.behind,
+        last + 1 + damage.after,
         damage.role,
         damage.by,
       );
@@ -255,14 +255,14 @@ const EDITS: Readonly<Record<Column, string>> = {
 interface Known {
   readonly original: Dump;
   /** Rows that the checkpoints hold, in their order. */
-  readonly truth: Dump["rows"];
+  readonly held: Dump["rows"];
 }
 
-const SAID = ["role", "content", "tool_calls", "token_count", "is_summary", "checkpointed"];
+const MIRRORED = ["role", "content", "tool_calls", "token_count", "is_summary", "checkpointed"];
 
-function isRightMirror({ rows, session }: Dump, { original, truth }: Known): boolean {
+function isRightMirror({ rows, session }: Dump, { original, held }: Known): boolean {
   const byId = new Map(rows.map((row) => [row["message_id"], row]));
-  const known = new Set(truth.map(({ message_id }) => message_id));
+  const known = new Set(held.map(({ message_id }) => message_id));
   const others = rows.filter(({ message_id }) => !known.has(message_id));
   const estimates = (some: Dump["rows"]): number =>
     some
@@ -276,11 +276,11 @@ function isRightMirror({ rows, session }: Dump, { original, truth }: Known): boo
     session["last_seq"] === rows.length &&
     isLastTime(rows, session["last_message_at"]) &&
     others.every(({ role, checkpointed }) => role === "user" && checkpointed === 0) &&
-    truth.every((row) =>
-      SAID.every((column) => byId.get(row["message_id"])?.[column] === row[column]),
+    held.every((row) =>
+      MIRRORED.every((column) => byId.get(row["message_id"])?.[column] === row[column]),
     ) &&
-    truth.every((row, index) =>
-      truth.slice(index + 1).every((later) => {
+    held.every((row, index) =>
+      held.slice(index + 1).every((later) => {
         const [one, other] = [byId.get(row["message_id"]), byId.get(later["message_id"])];
         const mayTurn = row["role"] !== "user" && later["role"] === "user";
         return mayTurn || Number(one?.["seq"]) < Number(other?.["seq"]);
@@ -299,8 +299,8 @@ function isLastTime(rows: Dump["rows"], time: unknown): boolean {
 }
 
 /** User messages that no checkpoint holds: what they say, in their order. */
-function onlyHere({ rows }: Dump, truth: Dump["rows"]): unknown[] {
-  const known = new Set(truth.map(({ message_id }) => message_id));
+function onlyHere({ rows }: Dump, held: Dump["rows"]): unknown[] {
+  const known = new Set(held.map(({ message_id }) => message_id));
   return rows
     .filter(({ message_id, role }) => !known.has(message_id) && role === "user")
     .map(({ seq: _, archived: __, checkpointed: ___, ...row }) => row);

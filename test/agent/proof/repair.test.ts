@@ -176,14 +176,14 @@ describe("repair", () => {
   it("[PROOF-5] changes nothing if the mirror has changed since it was compared", async () => {
     const bench = await usualSession();
     await bench.store.write(endSession, { id: bench.id });
-    const { proof, desired } = await verifySession(bench.store, bench.id);
+    const { state, expected } = await verifySession(bench.store, bench.id);
     const change = {
       session_id: bench.id,
       fence: null,
-      stamp: "another",
-      remove: proof.rows.map(({ seq }) => seq),
+      version: "another",
+      remove: state.rows.map(({ seq }) => seq),
       insert: [],
-      counters: { ...desired.counters, last_seq: 0 },
+      counters: { ...expected.counters, last_seq: 0 },
     };
     const before = await bench.dump();
     expect(await bench.store.write(rewriteMirror, change)).toBe("stale");

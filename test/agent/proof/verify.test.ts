@@ -29,11 +29,11 @@ describe("verify", () => {
     await bench.freshThread(false);
     await bench.exchange(null);
     expect(await bench.kinds()).toEqual([]);
-    const { pending, proof } = await verifySession(bench.store, bench.id);
+    const { pending, state } = await verifySession(bench.store, bench.id);
     // thread 2 was never used
-    expect(proof.threads.map(({ suffix }) => suffix)).toEqual([0, 1, 3]);
+    expect(state.threads.map(({ suffix }) => suffix)).toEqual([0, 1, 3]);
     expect(pending).toBe(1);
-    expect(proof.rows.map(({ archived }) => archived)).toEqual([1, 1, 1, 1, 1, 1, 0, 0, 0, 0]);
+    expect(state.rows.map(({ archived }) => archived)).toEqual([1, 1, 1, 1, 1, 1, 0, 0, 0, 0]);
   });
 
   it("[PROOF-1] agrees with tool calls, answers nobody counted, and an edited message", async () => {
@@ -124,15 +124,15 @@ describe("verify", () => {
     const repair = await bench.repair();
     expect([...new Set(repair.findings.map(({ kind }) => kind))].sort()).toEqual(kinds);
     expect(await bench.kinds()).toEqual([]);
-    const mended = await bench.dump();
+    const repaired = await bench.dump();
     // only what nobody but the mirror ever had is gone for good
-    expect(rightOnes(mended)).toEqual(
+    expect(rightOnes(repaired)).toEqual(
       sql.startsWith("DELETE") && sql.includes("seq = 7")
-        ? rightOnes({ ...mended, rows: before.rows.slice(0, 6) })
+        ? rightOnes({ ...repaired, rows: before.rows.slice(0, 6) })
         : rightOnes(before),
     );
     expect((await bench.repair()).findings).toEqual([]);
-    expect(await bench.dump()).toEqual(mended);
+    expect(await bench.dump()).toEqual(repaired);
   });
 
   it("[PROOF-20] hides nothing because of a clear mark alone", async () => {

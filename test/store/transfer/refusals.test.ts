@@ -92,7 +92,7 @@ const CASES: readonly [what: string, pointer: string, change: Change, fault?: st
     (old) => (Array.isArray(old) ? old.slice(0, -1) : old),
     "/session/last_seq",
   ],
-  ["a clear mark behind the end", "/session/cleared_seq", to(99)],
+  ["a clear mark after the end", "/session/cleared_seq", to(99)],
   ["negative totals", "/session/total_input_tokens", to(-1)],
   ["a depth of 4", "/session/depth", to(4)],
   ["a message id twice", "/messages/1/message_id", sameAs("/messages/0/message_id")],
