@@ -22,7 +22,7 @@ import { sanitizeAnswer } from "./sanitize-answer.ts";
 import { ANSWER_ID } from "./token-stream.ts";
 import { ExchangeToolNode } from "./tools-node.ts";
 
-export interface AgentGraphParts {
+export interface AgentGraph {
   readonly model: BaseChatModel;
   readonly tools: readonly StructuredToolInterface[];
   readonly systemPrompt: string;
@@ -47,16 +47,16 @@ export const TOOLS_NODE = "tools";
  * does not check the existing messages and no call of a tool is sent the history. What the model
  * answers is stored as `sanitizeAnswer` returns it, and what it is sent is checked by `sendable`.
  */
-export function agentGraph(parts: AgentGraphParts) {
+export function agentGraph(graph: AgentGraph) {
   const model = new StateGraph(STATE)
-    .addNode(MODEL_NODE, modelNode(parts))
+    .addNode(MODEL_NODE, modelNode(graph))
     .addEdge(START, MODEL_NODE);
-  const { saver: checkpointer, tools } = parts;
+  const { saver: checkpointer, tools } = graph;
   if (tools.length === 0) {
     return model.addEdge(MODEL_NODE, END).compile({ checkpointer });
   }
   return model
-    .addNode(TOOLS_NODE, new ExchangeToolNode(tools, parts.onMessage))
+    .addNode(TOOLS_NODE, new ExchangeToolNode(tools, graph.onMessage))
     .addConditionalEdges(MODEL_NODE, calledTools, [TOOLS_NODE, MODEL_NODE, END])
     .addEdge(TOOLS_NODE, MODEL_NODE)
     .compile({ checkpointer });
@@ -73,8 +73,8 @@ interface State {
   readonly messages: readonly BaseMessage[];
 }
 
-function modelNode(parts: AgentGraphParts) {
-  const { model, tools, systemPrompt } = parts;
+function modelNode(graph: AgentGraph) {
+  const { model, tools, systemPrompt } = graph;
   const asked = tools.length === 0 ? model : (model.bindTools?.([...tools]) ?? model);
   const names = tools.map(({ name }) => name);
   const prompt =
@@ -84,8 +84,8 @@ function modelNode(parts: AgentGraphParts) {
   return async ({ messages }: State, config: RunnableConfig) => {
     const dropped = droppedAnswer(messages);
     const history = dropped === null ? messages : messages.slice(0, -1);
-    const sent = [...prompt, ...sendable(parts.shown(history))];
-    const given = await parts.callModel({
+    const sent = [...prompt, ...sendable(graph.shown(history))];
+    const given = await graph.callModel({
       id: dropped?.id,
       signal: config.signal,
       ask: async (id) => {
@@ -98,7 +98,7 @@ function modelNode(parts: AgentGraphParts) {
     });
     for (const message of given) {
       // the results are refusals of calls, for which nothing ran
-      parts.onMessage(message, 0);
+      graph.onMessage(message, 0);
     }
     return { messages: given };
   };

@@ -1,79 +1,66 @@
-import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
 import type { StructuredToolInterface } from "@langchain/core/tools";
-import type { BaseCheckpointSaver } from "@langchain/langgraph-checkpoint";
 
 import type { Session } from "../core/sessions.ts";
-import type { AnswerProgress } from "./answer-progress.ts";
 import { newId } from "../core/ids.ts";
-import type { CallModel } from "./models/call-model.ts";
-import { agentGraph } from "./agent-graph.ts";
+import { agentGraph, type AgentGraph } from "./agent-graph.ts";
+import type { Prepared } from "./exchange-context.ts";
 import type { Compaction } from "./compaction/compaction.ts";
-import type { Persona } from "../exchange/personas/persona.ts";
 import { READING_TOOLS, sessionTools } from "./tools/session-tools.ts";
 
-export interface AgentParts {
+export interface AgentOfExchange
+  extends
+    Pick<Prepared, "persona" | "folder" | "readOnly" | "instructions" | "model">,
+    Pick<AgentGraph, "saver">,
+    Partial<Pick<AgentGraph, "callModel" | "onMessage">> {
   readonly session: Session;
-  readonly persona: Persona;
-  /** The folder whose files the tools use; null for none. */
-  readonly folder: string | null;
-  /** True if no tool may write in the folder. */
-  readonly readOnly: boolean;
-  /** The repo's AGENTS.md, or null. */
-  readonly instructions: string | null;
-  readonly model: BaseChatModel;
-  readonly saver: BaseCheckpointSaver;
   /** The tool that begins sub-agents, or null. */
   readonly delegate: StructuredToolInterface | null;
   readonly protectedPaths: readonly string[];
   /** Further tools. */
   readonly tools?: readonly StructuredToolInterface[] | undefined;
-  /** Without it each call of the model is one attempt, and not counted. */
-  readonly callModel?: CallModel;
   /** Keeps the model's calls within its context; without it the model is sent every message. */
   readonly compaction?: Compaction;
-  /** Called with each answer and each result of a tool. */
-  readonly onMessage?: AnswerProgress["onMessage"];
 }
 
 /** Builds the agent of one exchange. Costs under a millisecond, so nothing is kept between two. */
-export function buildAgent(parts: AgentParts) {
-  const prompt = systemPrompt(parts);
+export function buildAgent(options: AgentOfExchange) {
+  const { folder, protectedPaths, delegate, persona, compaction, tools = [] } = options;
+  const prompt = systemPrompt(options);
   return agentGraph({
-    model: parts.model,
+    ...options,
     tools: [
-      ...sessionTools({
-        repoPath: parts.folder,
-        allowed: allowedTools(parts),
-        protectedPaths: parts.protectedPaths,
-      }),
-      ...(parts.delegate === null ? [] : [parts.delegate]),
-      ...(parts.tools ?? []).filter(({ name }) => parts.persona.tools?.includes(name) ?? true),
+      ...sessionTools({ repoPath: folder, allowed: allowedTools(options), protectedPaths }),
+      ...(delegate === null ? [] : [delegate]),
+      ...tools.filter(({ name }) => persona.tools?.includes(name) ?? true),
     ],
     systemPrompt: prompt,
-    saver: parts.saver,
-    callModel: parts.callModel ?? (({ id = newId(), ask }) => ask(id)),
-    onMessage: (...message) => parts.onMessage?.(...message),
-    shown: (messages) => parts.compaction?.shown(messages, prompt) ?? messages,
+    callModel: options.callModel ?? (({ id = newId(), ask }) => ask(id)),
+    onMessage: options.onMessage ?? (() => {}),
+    shown: (messages) => compaction?.shown(messages, prompt) ?? messages,
   });
 }
 
-export type SessionAgent = ReturnType<typeof buildAgent>;
-
-/** An agent and the thread that it is to work in. */
+/** An agent and the config that names the thread that it is to work in. */
 export interface AgentThread {
-  readonly agent: SessionAgent;
-  readonly id: string;
+  readonly agent: ReturnType<typeof buildAgent>;
+  readonly config: { readonly configurable: { readonly thread_id: string } };
 }
 
 /** In plan mode, and in a folder that no tool may write to, a persona keeps what changes nothing. */
-function allowedTools({ session, persona, readOnly }: AgentParts): readonly string[] | null {
+function allowedTools({ session, persona, readOnly }: AgentOfExchange): readonly string[] | null {
   if (!session.plan_mode && !readOnly) {
     return persona.tools;
   }
   return READING_TOOLS.filter((name) => persona.tools?.includes(name) ?? true);
 }
 
-function systemPrompt({ session, persona, folder, readOnly, instructions }: AgentParts): string {
+function systemPrompt({
+  session,
+  persona,
+  folder,
+  readOnly,
+  instructions,
+}: AgentOfExchange): string {
   const parts = [persona.prompt];
   if (folder !== null) {
     parts.push(

@@ -10,29 +10,23 @@ export interface ArrivedText {
   readonly text: string;
 }
 
-/** Follows the answers of an exchange, and reports them as events. */
-export interface AnswerProgress {
-  /** Text of the last complete answer. */
-  text(): string;
-  /** Text of the answer that is arriving, or broke off. */
-  arrived(): ArrivedText;
-  /** Called with each piece of text of an answer. */
-  onText(id: string, piece: string): void;
-  /** Called with a complete answer, and with each result of a tool and how long it ran. */
-  onMessage(message: BaseMessage, durationMs: number): void;
-}
+export type AnswerProgress = ReturnType<typeof createAnswerProgress>;
 
 const NOTHING: ArrivedText = { id: null, text: "" };
 const HALF_CHARACTER = /[\ud800-\udbff]$/;
 
-export function createAnswerProgress(report: Report): AnswerProgress {
+/** Follows the answers of an exchange, and reports them as events. */
+export function createAnswerProgress(report: Report) {
   let text = "";
   let arrived = NOTHING;
   let half = "";
   return {
+    /** Text of the last complete answer. */
     text: () => text,
+    /** Text of the answer that is arriving, or broke off. */
     arrived: () => arrived,
-    onText: (id, piece) => {
+    /** Called with each piece of text of an answer. */
+    onText: (id: string, piece: string): void => {
       const before = arrived.id === id ? arrived.text : "";
       const given = arrived.id === id ? half + piece : piece;
       // the other half comes with the next piece
@@ -43,7 +37,8 @@ export function createAnswerProgress(report: Report): AnswerProgress {
         report({ type: "text", message_id: id, text: whole });
       }
     },
-    onMessage: (message, durationMs) => {
+    /** Called with a complete answer, and with each result of a tool and how long it ran. */
+    onMessage: (message: BaseMessage, durationMs: number): void => {
       if (ToolMessage.isInstance(message)) {
         reportResult(report, message, durationMs);
       } else if (AIMessage.isInstance(message)) {

@@ -47,30 +47,16 @@ export function delegateTool(context: ExchangeContext): StructuredToolInterface 
         );
       }
       const live = withSignal(context.live, config.signal);
-      const model = prepared.modelName;
-      const child = {
-        store,
-        personas,
-        fence,
-        parent,
-        callId,
-        persona,
-        task,
-        model,
-        live,
-        report,
-      };
       const answer = tree.runChild({
         parent: options.within?.reservation ?? null,
         signal: live.signal,
         onWait: (running) => report({ type: "child_waiting", call_id: callId, running }),
-        run: (reservation) =>
-          answerOf(config, () =>
-            outsideTheGraph(runChildSession, {
-              ...child,
-              exchanger: context.openExchanger(reservation),
-            }),
-          ),
+        run: (reservation) => {
+          const exchanger = context.openExchanger(reservation);
+          const call = { callId, persona, task, model: prepared.modelName };
+          const child = { ...call, store, personas, fence, parent, live, report, exchanger };
+          return answerOf(config, () => outsideTheGraph(runChildSession, child));
+        },
       });
       return answer === null ? failedResult(TOO_MANY, config) : unlessEnded(tree, answer);
     },

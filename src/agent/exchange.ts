@@ -3,32 +3,24 @@ import { newId } from "../core/ids.ts";
 import { LEASE_MS } from "../core/limits.ts";
 import type { Session } from "../core/sessions.ts";
 import { refuseEnded } from "../store/sessions/change.ts";
-import { type ExchangeRows, readExchangeRows } from "../store/leases/finish.ts";
+import { readExchangeRows } from "../store/leases/finish.ts";
 import { readLeaseState, type LeaseState } from "../store/leases/lease.ts";
 import { beginExchange } from "../store/messages/begin-exchange.ts";
 import { threadId } from "../core/threads.ts";
-import { buildAgent } from "./agent.ts";
 import { runExchange } from "./run-exchange.ts";
 import { createCheckpointSaver } from "../langgraph/saver.ts";
-import type { OnStored, SessionSaver } from "../langgraph/session-saver.ts";
+import type { OnStored } from "../langgraph/session-saver.ts";
 import { compactThread } from "./compaction/compact-thread.ts";
 import { threadStateOf } from "./thread-state.ts";
-import type {
-  Compacted,
-  CompactRequest,
-  Exchanger,
-  ExchangeRequest,
-  Live,
-} from "../exchange/exchanger.ts";
+import type { CompactRequest, Exchanger, ExchangeRequest, Live } from "../exchange/exchanger.ts";
 import type { ExchangeResult } from "../exchange/events.ts";
 import { createReport, type Report, reportEnd, reportStored } from "../exchange/report-events.ts";
-import type { AgentOptions, Prepared } from "./exchange-context.ts";
+import type { AgentOptions, Prepared, Worked } from "./exchange-context.ts";
 import { exchangeFailure } from "../exchange/exchange-failure.ts";
 import { createExchangeTree } from "../exchange/exchange-tree.ts";
 import { type HeldSession, type HoldInput, holdLease } from "../exchange/lease-holder.ts";
 import { chosenModel } from "../exchange/models/choose.ts";
 import { modelSettings } from "../exchange/models/settings.ts";
-import { createCallModel } from "./models/call-model.ts";
 import { openModel } from "./models/open.ts";
 import { createPersonaCache } from "../exchange/personas/persona-cache.ts";
 import { loadPersona } from "../exchange/personas/load.ts";
@@ -146,18 +138,7 @@ export function createExchanger(given: AgentOptions): Exchanger {
       const prepared = await prepare(options, session);
       return hold(request, signal, async (held) => {
         const saver = known.holding(held.fence);
-        const { outcome, thread_id } = await compactSession({
-          options,
-          prepared,
-          saver,
-          held,
-          signal,
-        });
-        return {
-          thread_id,
-          finished: !held.wasInterrupted && outcome === "compacted",
-          result: ({ session }) => ({ outcome, session }),
-        };
+        return compactThread({ options, prepared, saver, held, signal });
       });
     },
   };
@@ -170,39 +151,6 @@ function isFree({ session, free_epoch }: LeaseState): boolean {
 
 function threadOf({ id, thread_suffix }: Session): string {
   return threadId(id, thread_suffix);
-}
-
-interface Worked<Result> {
-  readonly thread_id: string;
-  /** False if something is left to do in the thread, or nothing was done. */
-  readonly finished: boolean;
-  /** See `finishExchange`. */
-  readonly after_seq?: number;
-  readonly result: (rows: ExchangeRows) => Result;
-}
-
-async function compactSession(input: {
-  options: AgentOptions;
-  prepared: Prepared;
-  saver: SessionSaver;
-  held: HeldSession;
-  signal: AbortSignal;
-}): Promise<{ outcome: Compacted["outcome"]; thread_id: string }> {
-  const { options, prepared, saver, held } = input;
-  const { session } = held;
-  const { protectedPaths } = options;
-  const agent = buildAgent({ ...prepared, session, saver, delegate: null, protectedPaths });
-  const thread = { agent, id: threadOf(session) };
-  const signal = AbortSignal.any([input.signal, held.lost]);
-  const tree = createExchangeTree(options.limits);
-  const callModel = createCallModel({
-    models: options.models,
-    prepared,
-    count: () => tree.countModelCall(),
-  });
-  const outcome = await compactThread({ thread, saver, prepared, signal, callModel });
-  held.lost.throwIfAborted();
-  return { outcome, thread_id: thread.id };
 }
 
 /** All that can be refused before anything is stored: so a message is not stored twice. */

@@ -3,30 +3,20 @@ import { HumanMessage } from "@langchain/core/messages";
 import { RepriseError } from "../core/errors.ts";
 import type { Message } from "../core/sessions.ts";
 import { threadId } from "../core/threads.ts";
-import type { ExchangeRows } from "../store/leases/finish.ts";
 import { type AgentThread, buildAgent } from "./agent.ts";
 import { MODEL_NODE, TOOLS_NODE } from "./agent-graph.ts";
 import { createAnswerProgress } from "./answer-progress.ts";
 import { createCompaction } from "./compaction/compaction.ts";
 import { delegateTool } from "./delegate.ts";
-import type { ExchangeContext } from "./exchange-context.ts";
+import type { ExchangeContext, Worked } from "./exchange-context.ts";
 import type { ExchangeResult } from "../exchange/events.ts";
 import { reportStored } from "../exchange/report-events.ts";
 import { createCallModel } from "./models/call-model.ts";
 import { type GraphInput, type RunEnd, streamAnswer } from "./stream-answer.ts";
 import { mayBeRepeated, withResults, type ThreadState } from "./thread-state.ts";
 
-export interface ExchangeRun {
-  readonly thread_id: string;
-  /** The `seq` before the first message of the exchange. */
-  readonly after_seq: number;
-  readonly result: (rows: ExchangeRows) => ExchangeResult;
-  /** False if the agent has open steps: the session is then interrupted. */
-  readonly finished: boolean;
-}
-
 /** The exchange between taking the lease and giving it back. */
-export async function runExchange(context: ExchangeContext): Promise<ExchangeRun> {
+export async function runExchange(context: ExchangeContext): Promise<Worked<ExchangeResult>> {
   const { options, request, held, prepared, report, state } = context;
   const { session: before } = held;
   const thread_id = threadId(before.id, before.thread_suffix);
@@ -64,7 +54,7 @@ export async function runExchange(context: ExchangeContext): Promise<ExchangeRun
     compaction,
     onMessage: progress.onMessage,
   });
-  const thread = { agent, id: thread_id };
+  const thread = { agent, config: { configurable: { thread_id } } };
   if (request.text !== null && held.begun === null) {
     await closeOpenCalls(thread, state);
   }
@@ -92,11 +82,11 @@ export async function runExchange(context: ExchangeContext): Promise<ExchangeRun
 }
 
 /** Gives every call that was left open its result, in a checkpoint and the mirror alike. */
-async function closeOpenCalls({ agent, id }: AgentThread, state: ThreadState): Promise<void> {
+async function closeOpenCalls({ agent, config }: AgentThread, state: ThreadState): Promise<void> {
   if (state.openCalls.length > 0) {
     const node = TOOLS_NODE in agent.nodes ? TOOLS_NODE : MODEL_NODE;
     const messages = withResults(state);
-    await agent.updateState({ configurable: { thread_id: id } }, { messages }, node);
+    await agent.updateState(config, { messages }, node);
   }
 }
 
@@ -116,7 +106,7 @@ async function nextInput(
   if (request.text !== null) {
     return { messages };
   }
-  const { next } = await thread.agent.getState({ configurable: { thread_id: thread.id } });
+  const { next } = await thread.agent.getState(thread.config);
   if (next.length > 0) {
     const unsafe = state.openCalls.filter((call) => !mayBeRepeated(call));
     if (unsafe.length > 0 && (await live.mayRepeat?.(unsafe)) !== true) {
@@ -124,11 +114,8 @@ async function nextInput(
     }
     return null;
   }
-  if (messages.length > 0) {
-    return { messages };
-  }
-  if (state.isDropped) {
-    // from its beginning, with the messages that the thread has
+  if (messages.length > 0 || state.isDropped) {
+    // a dropped answer begins again with the messages that the thread has
     return { messages };
   }
   if (held.wasInterrupted) {

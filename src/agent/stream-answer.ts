@@ -48,7 +48,7 @@ export async function streamAnswer(input: StreamInput): Promise<RunEnd> {
     const stop = stopUntilAnswered(live.signal);
     try {
       const stream = await thread.agent.stream(graphInput, {
-        configurable: { thread_id: thread.id },
+        ...thread.config,
         streamMode: "updates",
         callbacks: [
           new TokenStreamHandler({
@@ -112,9 +112,8 @@ async function storedAnswer(
   { thread, context }: StreamInput,
   graphInput: GraphInput,
 ): Promise<string | null> {
-  const config = { configurable: { thread_id: thread.id } };
-  const { next } = await thread.agent.getState(config);
-  const messages = messagesOf(await context.saver.getTuple(config));
+  const { next } = await thread.agent.getState(thread.config);
+  const messages = messagesOf(await context.saver.getTuple(thread.config));
   const given = graphInput?.messages.at(-1)?.id;
   const wasTaken = given === undefined || messages.some(({ id }) => id === given);
   const last = messages.at(-1);
@@ -136,7 +135,7 @@ async function compactOrThrow(input: StreamInput, error: unknown): Promise<void>
     await keepPartial(input, droppedFields(failure.code));
     throw failure;
   }
-  const messages = messagesOf(await saver.getTuple({ configurable: { thread_id: thread.id } }));
+  const messages = messagesOf(await saver.getTuple(thread.config));
   const summary = await compaction.compact(messages, full);
   if (summary === null) {
     throw failure;
@@ -159,7 +158,6 @@ async function keepPartial(
     return "";
   }
   const message = new AIMessage({ ...fields, id, content: text });
-  const config = { configurable: { thread_id: thread.id } };
-  await thread.agent.updateState(config, { messages: [message] }, MODEL_NODE);
+  await thread.agent.updateState(thread.config, { messages: [message] }, MODEL_NODE);
   return text;
 }

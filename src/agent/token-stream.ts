@@ -1,6 +1,5 @@
-import { BaseCallbackHandler, type NewTokenIndices } from "@langchain/core/callbacks/base";
-import type { Serialized } from "@langchain/core/load/serializable";
-import { AIMessage, AIMessageChunk, type BaseMessage } from "@langchain/core/messages";
+import { BaseCallbackHandler } from "@langchain/core/callbacks/base";
+import { AIMessage, AIMessageChunk } from "@langchain/core/messages";
 import type { LLMResult } from "@langchain/core/outputs";
 
 export interface TokenListener {
@@ -41,15 +40,7 @@ export class TokenStreamHandler extends BaseCallbackHandler {
   }
 
   override handleChatModelStart(
-    ...[, , runId, , , , metadata]: [
-      Serialized,
-      BaseMessage[][],
-      string,
-      string?,
-      Record<string, unknown>?,
-      string[]?,
-      Record<string, unknown>?,
-    ]
+    ...[, , runId, , , , metadata]: Given<"handleChatModelStart">
   ): void {
     const id = metadata?.[ANSWER_ID];
     if (typeof id === "string") {
@@ -57,16 +48,7 @@ export class TokenStreamHandler extends BaseCallbackHandler {
     }
   }
 
-  override handleLLMNewToken(
-    ...[token, , runId, , , fields]: [
-      string,
-      NewTokenIndices,
-      string,
-      string?,
-      string[]?,
-      { chunk?: unknown }?,
-    ]
-  ): void {
+  override handleLLMNewToken(...[token, , runId, , , fields]: Given<"handleLLMNewToken">): void {
     const text = textOf(fields?.chunk) ?? token;
     const id = this.#answers.get(runId);
     if (text !== "" && id !== undefined) {
@@ -85,6 +67,10 @@ export class TokenStreamHandler extends BaseCallbackHandler {
     this.#answers.delete(runId);
   }
 }
+
+type Given<Method extends "handleChatModelStart" | "handleLLMNewToken"> = Parameters<
+  NonNullable<BaseCallbackHandler[Method]>
+>;
 
 function isLast(generation: object): boolean {
   const message: unknown = "message" in generation ? generation.message : null;

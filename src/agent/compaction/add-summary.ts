@@ -5,8 +5,10 @@ import type { AgentThread } from "../agent.ts";
 import { MODEL_NODE } from "../agent-graph.ts";
 
 /** Appends a summary to the thread's messages. What the agent has to do next stays as it was. */
-export async function addSummary({ agent, id }: AgentThread, summary: AIMessage): Promise<void> {
-  const config = { configurable: { thread_id: id } };
+export async function addSummary(
+  { agent, config }: AgentThread,
+  summary: AIMessage,
+): Promise<void> {
   const { next } = await agent.getState(config);
   // the model goes on as from new input, or has said its last word
   const node = next.length > 0 ? START : MODEL_NODE;

@@ -1,47 +1,67 @@
-import type { BaseCheckpointSaver } from "@langchain/langgraph-checkpoint";
-
 import { RepriseError } from "../../core/errors.ts";
-import type { AgentThread } from "../agent.ts";
+import { threadId } from "../../core/threads.ts";
+import { createExchangeTree } from "../../exchange/exchange-tree.ts";
 import type { Compacted } from "../../exchange/exchanger.ts";
-import type { Prepared } from "../exchange-context.ts";
-import type { CallModel } from "../models/call-model.ts";
+import type { HeldSession } from "../../exchange/lease-holder.ts";
+import type { SessionSaver } from "../../langgraph/session-saver.ts";
+import { type AgentThread, buildAgent } from "../agent.ts";
+import type { AgentOptions, Prepared, Worked } from "../exchange-context.ts";
+import { createCallModel } from "../models/call-model.ts";
 import { modelFailure } from "../models/failure.ts";
 import { messagesOf, threadStateOf } from "../thread-state.ts";
 import { addSummary } from "./add-summary.ts";
-import { summariseUpTo } from "./compaction.ts";
 import { cutToLastExchange } from "./cut.ts";
+import { summariseUpTo } from "./summarise.ts";
 import { viewOf } from "./view.ts";
 
+interface CompactInput {
+  readonly options: AgentOptions;
+  readonly prepared: Prepared;
+  readonly saver: SessionSaver;
+  readonly held: HeldSession;
+  readonly signal: AbortSignal;
+}
+
 /**
- * Summarises all but a thread's last exchange, because somebody asked for it.
+ * Summarises all but the last exchange of a session's thread, because somebody asked for it.
  *
  * Error codes: `exchange_interrupted`, `call_limit_reached`, `model_*`.
  */
-export async function compactThread(input: {
-  readonly thread: AgentThread;
-  readonly saver: BaseCheckpointSaver;
-  readonly prepared: Prepared;
-  readonly signal: AbortSignal;
-  readonly callModel: CallModel;
-}): Promise<Compacted["outcome"]> {
-  const { thread, saver, prepared, signal, callModel } = input;
-  const { openCalls } = threadStateOf(
-    await saver.getTuple({ configurable: { thread_id: thread.id } }),
-  );
-  if (openCalls.length > 0) {
+export async function compactThread(input: CompactInput): Promise<Worked<Compacted>> {
+  const { options, prepared, saver, held } = input;
+  const { session } = held;
+  const { protectedPaths } = options;
+  const agent = buildAgent({ ...prepared, session, saver, delegate: null, protectedPaths });
+  const thread_id = threadId(session.id, session.thread_suffix);
+  const outcome = await summarise(input, { agent, config: { configurable: { thread_id } } });
+  held.lost.throwIfAborted();
+  return {
+    thread_id,
+    finished: !held.wasInterrupted && outcome === "compacted",
+    result: ({ session }) => ({ outcome, session }),
+  };
+}
+
+async function summarise(input: CompactInput, thread: AgentThread): Promise<Compacted["outcome"]> {
+  const { options, prepared, saver, held } = input;
+  const tuple = await saver.getTuple(thread.config);
+  if (threadStateOf(tuple).openCalls.length > 0) {
     throw new RepriseError(
       "exchange_interrupted",
       "Tool calls of the last exchange have no result yet; continue it (/continue) or send a message first.",
     );
   }
-  const tuple = await saver.getTuple({ configurable: { thread_id: thread.id } });
   const view = viewOf(messagesOf(tuple));
   const cut = cutToLastExchange(view.kept);
   if (cut === 0) {
     return "nothing";
   }
+  const { model, window } = prepared;
+  const signal = AbortSignal.any([input.signal, held.lost]);
+  const tree = createExchangeTree(options.limits);
+  const count = () => tree.countModelCall();
+  const callModel = createCallModel({ models: options.models, prepared, count });
   try {
-    const { model, window } = prepared;
     await addSummary(thread, await summariseUpTo({ model, window, signal, callModel, view, cut }));
     return "compacted";
   } catch (error) {

@@ -1,22 +1,15 @@
-import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
 import { AIMessage, type BaseMessage } from "@langchain/core/messages";
 import { RepriseError } from "../../core/errors.ts";
 import type { Report } from "../../exchange/report-events.ts";
 import { reportUsage } from "../answer-progress.ts";
-import type { CallModel } from "../models/call-model.ts";
 import { endsExchange } from "../tools-node.ts";
 import { cutToFit } from "./cut.ts";
-import { summarise } from "./summarise.ts";
-import { type View, sentMessages, summaryMessage, viewOf } from "./view.ts";
+import { type SummariseInput, summariseUpTo } from "./summarise.ts";
+import { type View, sentMessages, viewOf } from "./view.ts";
 import { estimateTokens } from "../../core/text.ts";
 import { tokenCountOf } from "../../store/messages/mirror-row.ts";
 
-export interface CompactionParts {
-  readonly model: BaseChatModel;
-  /** Tokens that the model reads at most. */
-  readonly window: number;
-  readonly signal: AbortSignal;
-  readonly callModel: CallModel;
+interface CompactionInput extends Omit<SummariseInput, "view" | "cut"> {
   readonly report: Report;
 }
 
@@ -35,14 +28,11 @@ export interface Compaction {
    * summary that has to be added to the thread, `continue` if the model may be asked without one, or
    * null if nothing can be done.
    */
-  compact(
-    messages: readonly BaseMessage[],
-    full: boolean,
-  ): Promise<ReturnType<typeof summaryMessage> | "continue" | null>;
+  compact(messages: readonly BaseMessage[], full: boolean): Promise<AIMessage | "continue" | null>;
 }
 
-export function createCompaction(parts: CompactionParts): Compaction {
-  const { window, report } = parts;
+export function createCompaction(input: CompactionInput): Compaction {
+  const { window, report } = input;
   let due = false;
   let off = false;
   const isTooLong = (
@@ -72,7 +62,7 @@ export function createCompaction(parts: CompactionParts): Compaction {
         return null;
       }
       try {
-        const summary = await summariseUpTo({ ...parts, window: read, view, cut });
+        const summary = await summariseUpTo({ ...input, window: read, view, cut });
         report({
           type: "notice",
           sentence: "Older messages were summarised for the model; all of them stay readable.",
@@ -83,7 +73,7 @@ export function createCompaction(parts: CompactionParts): Compaction {
         if (endsExchange(error)) {
           throw error;
         }
-        if (parts.signal.aborted) {
+        if (input.signal.aborted) {
           // the agent finds out by itself
           return "continue";
         }
@@ -106,20 +96,6 @@ export function createCompaction(parts: CompactionParts): Compaction {
 function cutOf(messages: readonly BaseMessage[], view: View, keep: number): number {
   const isFresh = view.summary !== null && view.since === messages.length;
   return isFresh ? 0 : cutToFit(view.kept, keep);
-}
-
-/** The summary of everything before a position in a view. */
-export async function summariseUpTo(
-  input: Omit<CompactionParts, "report"> & { readonly view: View; readonly cut: number },
-): Promise<ReturnType<typeof summaryMessage>> {
-  const { view, cut } = input;
-  const kept_from = view.kept[cut]?.id ?? "";
-  const summary = await summarise({
-    ...input,
-    messages: view.kept.slice(0, cut),
-    before: view.summary?.text ?? null,
-  });
-  return summaryMessage({ ...summary, kept_from });
 }
 
 /**

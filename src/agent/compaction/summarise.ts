@@ -7,18 +7,17 @@ import type { CallModel } from "../models/call-model.ts";
 import { modelFailure } from "../models/failure.ts";
 import { summaryPrompt } from "./prompt.ts";
 import { transcriptParts } from "./transcript.ts";
-import type { Summary } from "./view.ts";
+import { type Summary, summaryMessage, type View } from "./view.ts";
 
 export interface SummariseInput {
   readonly model: BaseChatModel;
-  /** The messages to summarise, oldest first. */
-  readonly messages: readonly BaseMessage[];
-  /** The summary of what came before them; null if there is none. */
-  readonly before: string | null;
   /** Tokens that the model reads at most. */
   readonly window: number;
   readonly signal: AbortSignal;
   readonly callModel: CallModel;
+  readonly view: View;
+  /** Position in the view of the first message that is not summarised. */
+  readonly cut: number;
 }
 
 /**
@@ -32,11 +31,11 @@ const MAX_WORDS = 1500;
 const MIN_WORDS = 100;
 
 /**
- * Lets the model summarise messages: in one call, or where they are too long for one in several,
- * each of which carries the summary on. Throws what the provider's client throws, and
- * `model_failed` for a model that says nothing.
+ * The summary of everything before a position in a view: in one call, or if the messages are too long
+ * for one in several, each of which continues the summary. Throws what the provider's client throws,
+ * and `model_failed` for a model that says nothing.
  */
-export async function summarise(input: SummariseInput): Promise<Omit<Summary, "kept_from">> {
+export async function summariseUpTo(input: SummariseInput): Promise<AIMessage> {
   const [share, smaller] = SHARES;
   try {
     return await summariseBy(share, input);
@@ -48,21 +47,15 @@ export async function summarise(input: SummariseInput): Promise<Omit<Summary, "k
   }
 }
 
-async function summariseBy(
-  share: number,
-  input: SummariseInput,
-): Promise<Omit<Summary, "kept_from">> {
-  const words = Math.min(
-    MAX_WORDS,
-    Math.max(MIN_WORDS, Math.floor(input.window * SUMMARY_SHARE * WORDS_PER_TOKEN)),
-  );
-  const parts = transcriptParts(input.messages, input.window * share);
+async function summariseBy(share: number, input: SummariseInput): Promise<AIMessage> {
+  const { model, window, signal, callModel, view, cut } = input;
+  const words = Math.floor(window * SUMMARY_SHARE * WORDS_PER_TOKEN);
+  const prompt = summaryPrompt(Math.min(MAX_WORDS, Math.max(MIN_WORDS, words)));
   const usage = { input_tokens: 0, output_tokens: 0 };
-  let text = input.before ?? "";
-  for (const part of parts) {
-    const sent = [new SystemMessage(summaryPrompt(words)), new HumanMessage(material(text, part))];
-    const { model, signal } = input;
-    const answer = await input.callModel({ signal, ask: () => model.invoke(sent, { signal }) });
+  let text = view.summary?.text ?? "";
+  for (const part of transcriptParts(view.kept.slice(0, cut), window * share)) {
+    const sent = [new SystemMessage(prompt), new HumanMessage(material(text, part))];
+    const answer = await callModel({ signal, ask: () => model.invoke(sent, { signal }) });
     const counted = usageOf(answer, sent);
     usage.input_tokens += counted.input_tokens;
     usage.output_tokens += counted.output_tokens;
@@ -74,7 +67,7 @@ async function summariseBy(
       );
     }
   }
-  return { text, usage };
+  return summaryMessage({ text, usage, kept_from: view.kept[cut]?.id ?? "" });
 }
 
 function material(before: string, part: string): string {

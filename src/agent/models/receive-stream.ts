@@ -1,6 +1,7 @@
 import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
 import { AIMessageChunk } from "@langchain/core/messages";
 import type { ChatGenerationChunk } from "@langchain/core/outputs";
+import { raceWithSignal } from "@langchain/core/runnables";
 
 import { RepriseError } from "../../core/errors.ts";
 import type { IdleLimits } from "../../exchange/models/config.ts";
@@ -51,7 +52,7 @@ async function* limitIdle(input: ReceiveInput): AsyncGenerator<ChatGenerationChu
   const timer = createIdleTimer(limits, (error) => idle.abort(error));
   try {
     for (;;) {
-      const next = await orAborted(chunks.next(), signal);
+      const next = await raceWithSignal(chunks.next(), signal);
       if (next.done === true) {
         signal.throwIfAborted();
         return;
@@ -68,21 +69,6 @@ async function* limitIdle(input: ReceiveInput): AsyncGenerator<ChatGenerationChu
     // not awaited: a client that hangs would hold up the exchange
     void chunks.return(undefined).catch(() => undefined);
   }
-}
-
-/** Leaves no listener behind: a stream has many thousands of pieces. */
-function orAborted<Value>(value: Promise<Value>, signal: AbortSignal): Promise<Value> {
-  return new Promise((resolve, reject) => {
-    const onAbort = (): void => reject(signal.reason);
-    signal.addEventListener("abort", onAbort, { once: true });
-    const settle =
-      <Result>(end: (result: Result) => void) =>
-      (result: Result): void => {
-        signal.removeEventListener("abort", onAbort);
-        end(result);
-      };
-    value.then(settle(resolve), settle(reject));
-  });
 }
 
 function createIdleTimer(limits: IdleLimits, giveUp: (error: RepriseError) => void) {
