@@ -1,31 +1,11 @@
 import { RepriseError } from "../../../core/errors.ts";
 import { checkpoints } from "./0002-checkpoints.ts";
-import {
-  createKeys,
-  exchangeFailures,
-  folds,
-  openExchanges,
-  origins,
-  readiness,
-  sessionsByCreation,
-  threadHeads,
-} from "./0003-to-0010.ts";
+import { laterMigrations } from "./0003-to-0010.ts";
 import { sessions } from "./0001-sessions.ts";
 import type { Migration } from "./migration.ts";
 
 /** The whole history, in order. The last version is the one this program writes. */
-export const migrations: readonly Migration[] = [
-  sessions,
-  checkpoints,
-  folds,
-  readiness,
-  openExchanges,
-  sessionsByCreation,
-  threadHeads,
-  origins,
-  createKeys,
-  exchangeFailures,
-];
+export const migrations: readonly Migration[] = [sessions, checkpoints, ...laterMigrations];
 
 export function latestVersion(): number {
   return migrations.at(-1)?.version ?? 0;
