@@ -73,7 +73,7 @@ async function refuseSameFile({ from, to }: CopyLocations): Promise<void> {
   if (isPostgres(from) || isPostgres(to)) {
     return;
   }
-  const { isSameFile } = await import("../store/engines/sqlite/open-source.ts");
+  const { isSameFile } = await import("../store/engines/sqlite/database-path.ts");
   if (isSameFile(from, to)) {
     throw sameDatabase();
   }

@@ -1,11 +1,28 @@
-import type { DatabaseConnection, Driver, Kysely } from "kysely";
+import {
+  type DatabaseConnection,
+  type Dialect as KyselyDialect,
+  type Driver,
+  Kysely,
+} from "kysely";
 
 import type { Database } from "../schema.ts";
 import type { Tx } from "../store.ts";
 import type { Dialect } from "./dialect.ts";
 
+/** Kysely on one connection, with an engine's words. */
+export function createKysely(
+  engine: Omit<KyselyDialect, "createDriver">,
+  executeQuery: DatabaseConnection["executeQuery"],
+): Kysely<Database> {
+  const streamQuery = (): never => {
+    throw new Error("queries of the store are bounded; none is streamed");
+  };
+  const createDriver = () => singleConnectionDriver({ executeQuery, streamQuery });
+  return new Kysely<Database>({ dialect: { ...engine, createDriver } });
+}
+
 /** Kysely's whole driver: one connection, always free, because the store opens the transactions. */
-export function singleConnectionDriver(connection: DatabaseConnection): Driver {
+function singleConnectionDriver(connection: DatabaseConnection): Driver {
   const unsupported = () => Promise.reject(new Error("the store opens and closes transactions"));
   return {
     init: () => Promise.resolve(),

@@ -1,7 +1,6 @@
 import {
   type CompiledQuery,
-  type DatabaseConnection,
-  Kysely,
+  type Kysely,
   PostgresAdapter,
   PostgresIntrospector,
   PostgresQueryCompiler,
@@ -9,7 +8,7 @@ import {
 } from "kysely";
 import type { ClientBase } from "pg";
 
-import { parameterOf, singleConnectionDriver } from "../connection.ts";
+import { createKysely, parameterOf } from "../connection.ts";
 import { createPreparedQueries, type PreparedQuery } from "../prepared.ts";
 import type { Database } from "../../schema.ts";
 import type { Tx } from "../../store.ts";
@@ -54,19 +53,11 @@ export function wrapClient(client: ClientBase, server: string | null): PostgresC
       throw noticed(error);
     }
   };
-  const connection: DatabaseConnection = {
-    executeQuery: async <R>(compiled: CompiledQuery): Promise<QueryResult<R>> => {
-      const [answer] = await query(compiled.sql, compiled.parameters);
-      return {
-        rows: (answer?.rows ?? []) as R[],
-        numAffectedRows: BigInt(answer?.rowCount ?? 0),
-      };
-    },
-    streamQuery: () => {
-      throw new Error("queries of the store are bounded; none is streamed");
-    },
+  const execute = async <R>(compiled: CompiledQuery): Promise<QueryResult<R>> => {
+    const [answer] = await query(compiled.sql, compiled.parameters);
+    return { rows: (answer?.rows ?? []) as R[], numAffectedRows: BigInt(answer?.rowCount ?? 0) };
   };
-  const db = kyselyOf(connection);
+  const db = createKysely(KYSELY_WORDS, execute);
   return {
     db,
     rows: preparedRows(db, query),
@@ -99,16 +90,11 @@ interface Answered {
   readonly rows: Readonly<Record<string, unknown>>[];
 }
 
-function kyselyOf(connection: DatabaseConnection): Kysely<Database> {
-  return new Kysely<Database>({
-    dialect: {
-      createAdapter: () => new PostgresAdapter(),
-      createDriver: () => singleConnectionDriver(connection),
-      createIntrospector: (db) => new PostgresIntrospector(db),
-      createQueryCompiler: () => new PostgresQueryCompiler(),
-    },
-  });
-}
+const KYSELY_WORDS = {
+  createAdapter: () => new PostgresAdapter(),
+  createIntrospector: (db: Kysely<unknown>) => new PostgresIntrospector(db),
+  createQueryCompiler: () => new PostgresQueryCompiler(),
+};
 
 function postgresValue(value: unknown): string | number | bigint | null | Buffer {
   const parameter = parameterOf(value);

@@ -1,9 +1,9 @@
 import type { Operation, ReadOnlyStore } from "../../store.ts";
+import { closeOnce } from "../closing.ts";
 import { parseAddress } from "./address.ts";
 import { requireTables } from "./migrate.ts";
 import type { PostgresOptions } from "./open.ts";
-import { createPool } from "./pool.ts";
-import { bootstrap } from "./bootstrap.ts";
+import { openPool } from "./open-pool.ts";
 import { createTransactions } from "./transactions.ts";
 import { sql } from "kysely";
 
@@ -17,24 +17,15 @@ export async function openPostgresSource({
   url,
 }: Pick<PostgresOptions, "url">): Promise<ReadOnlyStore> {
   const address = parseAddress(url);
-  const pool = createPool(address);
-  try {
-    await bootstrap(pool, requireTables);
-  } catch (error) {
-    await pool.close();
-    throw error;
-  }
+  const pool = await openPool(address, requireTables);
   const transactions = createTransactions({ pool, onCommit: () => undefined });
-  let closing: Promise<void> | null = null;
-  const close = async (): Promise<void> => {
-    await transactions.close();
-    await pool.close();
-  };
   return {
     location: address.shown,
     read: transactions.read,
-    close: () => (closing ??= close()),
-    [Symbol.asyncDispose]: () => (closing ??= close()),
+    ...closeOnce(async () => {
+      await transactions.close();
+      await pool.close();
+    }),
   };
 }
 

@@ -1,10 +1,11 @@
+import { closeOnce } from "../closing.ts";
 import { createListeners } from "../listeners.ts";
 import type { Store } from "../../store.ts";
 import { parseAddress } from "./address.ts";
 import { createNotifications, type Notifications } from "./notify.ts";
 import { migratePostgres } from "./migrate.ts";
-import { clientConfig, createPool } from "./pool.ts";
-import { bootstrap } from "./bootstrap.ts";
+import { clientConfig } from "./pool.ts";
+import { openPool } from "./open-pool.ts";
 import { createTransactions } from "./transactions.ts";
 
 export interface PostgresOptions {
@@ -25,13 +26,7 @@ export async function openPostgresStore({
   notice = () => undefined,
 }: PostgresOptions): Promise<Store> {
   const address = parseAddress(url);
-  const pool = createPool(address);
-  try {
-    await bootstrap(pool, (connection) => migratePostgres(connection, notice));
-  } catch (error) {
-    await pool.close();
-    throw error;
-  }
+  const pool = await openPool(address, (connection) => migratePostgres(connection, notice));
   const listeners = createListeners();
   const hints = address.hints
     ? createNotifications({ config: clientConfig(address), onHint: listeners.tell })
@@ -43,12 +38,6 @@ export async function openPostgresStore({
       hints.send(sessionIds);
     },
   });
-  let closing: Promise<void> | null = null;
-  const close = async (): Promise<void> => {
-    await transactions.close();
-    await hints.close();
-    await pool.close();
-  };
   return {
     location: address.shown,
     read: transactions.read,
@@ -59,8 +48,11 @@ export async function openPostgresStore({
     },
     mayHaveChanged: transactions.mayHaveChanged,
     load: pool.load,
-    close: () => (closing ??= close()),
-    [Symbol.asyncDispose]: () => (closing ??= close()),
+    ...closeOnce(async () => {
+      await transactions.close();
+      await hints.close();
+      await pool.close();
+    }),
   };
 }
 

@@ -2,8 +2,7 @@ import { planUpgrade, type UpgradePlan } from "../migrations/upgrade-plan.ts";
 import { parseAddress } from "./address.ts";
 import { readVersion } from "./migrate.ts";
 import type { PostgresOptions } from "./open.ts";
-import { createPool } from "./pool.ts";
-import { bootstrap } from "./bootstrap.ts";
+import { openPool } from "./open-pool.ts";
 
 /**
  * What opening this database as the store would do to it. Changes nothing.
@@ -13,14 +12,10 @@ import { bootstrap } from "./bootstrap.ts";
 export async function planPostgresUpgrade({
   url,
 }: Pick<PostgresOptions, "url">): Promise<UpgradePlan> {
-  const pool = createPool(parseAddress(url));
   let version = 0;
-  try {
-    await bootstrap(pool, async (connection) => {
-      version = await readVersion(connection);
-    });
-  } finally {
-    await pool.close();
-  }
+  const pool = await openPool(parseAddress(url), async (connection) => {
+    version = await readVersion(connection);
+  });
+  await pool.close();
   return planUpgrade(version, null);
 }

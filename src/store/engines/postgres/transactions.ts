@@ -1,7 +1,7 @@
-import { RepriseError } from "../../../core/errors.ts";
 import type { CommitListener, Operation, Store } from "../../store.ts";
 import { type AttemptResult, attempt, retry } from "./retry.ts";
 import type { PostgresConnection } from "./connection.ts";
+import { shuttingDown } from "../closing.ts";
 import { createTx } from "../connection.ts";
 import { postgresDialect } from "./dialect.ts";
 import { requireDurable, SYNCHRONOUS_COMMIT } from "./durability.ts";
@@ -33,9 +33,7 @@ export function createTransactions({ pool, onCommit }: TransactionsParts): Trans
 
   const accept = <Output>(work: () => Promise<Output>): Promise<Output> => {
     if (closed) {
-      return Promise.reject(
-        new RepriseError("shutting_down", "Reprise is shutting down; try again later."),
-      );
+      return Promise.reject(shuttingDown());
     }
     const answer = work();
     const settled = answer

@@ -4,18 +4,14 @@ import { DatabaseSync } from "node:sqlite";
 
 import { isRepriseError, RepriseError } from "../../../core/errors.ts";
 import { mebibytes } from "../../../core/text.ts";
+import type { PlannedBackup } from "../migrations/upgrade-plan.ts";
 import { backupSqlite } from "./backup.ts";
+import { queryValue } from "./statements.ts";
 
 export interface BackupBeforeUpgrade {
   readonly database: string;
   /** That of its tables. */
   readonly version: number;
-}
-
-/** What a copy needs and what the disk has, in bytes. */
-export interface BackupSpace {
-  readonly needed: number;
-  readonly free: number;
 }
 
 /**
@@ -76,11 +72,11 @@ function removeHalves({ database }: BackupBeforeUpgrade): void {
   }
 }
 
-/** Opens the database with SQLite, for reading only. */
-export function spaceForBackup(database: string): BackupSpace {
+/** What a copy needs and what the disk has. Opens the database with SQLite, for reading only. */
+export function spaceForBackup(database: string): Omit<PlannedBackup, "path"> {
   const raw = new DatabaseSync(database, { readOnly: true, timeout: 5000 });
   try {
-    const pragma = (name: string): number => Number(raw.prepare(`PRAGMA ${name}`).get()?.[name]);
+    const pragma = (name: string): number => Number(queryValue(raw, `PRAGMA ${name}`));
     const { bavail, bsize } = statfsSync(dirname(database), { bigint: true });
     return {
       needed: (pragma("page_count") - pragma("freelist_count")) * pragma("page_size"),

@@ -8,18 +8,16 @@ import {
   rmSync,
   statSync,
 } from "node:fs";
-import { basename, dirname, join } from "node:path";
+import { dirname } from "node:path";
 
 import { RepriseError, systemCode } from "../../../core/errors.ts";
+import { isSameFile, requireDatabase, SIDE_FILES } from "./database-path.ts";
 
 export interface BackupTarget {
   readonly database: string;
   readonly target: string;
   readonly overwrite: boolean;
 }
-
-/** What SQLite lays beside a database. */
-const SIDE_FILES = ["-wal", "-shm", "-journal"];
 
 /**
  * Refuses a target that is the database itself or one of the files beside it, that exists already,
@@ -28,18 +26,12 @@ const SIDE_FILES = ["-wal", "-shm", "-journal"];
  * Error codes: `invalid_usage`, `file_unwritable`, `database_unavailable`.
  */
 export function checkTarget({ database, target, overwrite }: BackupTarget): void {
-  if (statSync(database, { throwIfNoEntry: false })?.isFile() !== true) {
-    throw new RepriseError(
-      "database_unavailable",
-      "There is no database at this place, so there is nothing to back up; name one with --database.",
-    );
-  }
-  const place = placeOf(target);
-  const own = realpathSync(database);
-  const found = statSync(target, { throwIfNoEntry: false });
-  if ([own, ...SIDE_FILES.map((side) => own + side)].includes(place) || isSame(found, own)) {
+  requireDatabase(database, ", so there is nothing to back up; name one with --database.");
+  requireFolder(target);
+  if (isSameFile(database, target)) {
     throw usage("A backup cannot take the place of the database itself; name another file.");
   }
+  const found = statSync(target, { throwIfNoEntry: false });
   if (found !== undefined && !found.isFile()) {
     throw usage("The backup's place is a folder or a device; name a file.");
   }
@@ -59,18 +51,12 @@ function usage(sentence: string): RepriseError {
   return new RepriseError("invalid_usage", sentence);
 }
 
-/** The target with its folder's real path; a link under the last name is what would be replaced. */
-function placeOf(target: string): string {
+function requireFolder(target: string): void {
   try {
-    return join(realpathSync(dirname(target)), basename(target));
+    realpathSync(dirname(target));
   } catch (error) {
     throw unwritable(error);
   }
-}
-
-function isSame(found: { dev: number; ino: number } | undefined, database: string): boolean {
-  const { dev, ino } = statSync(database);
-  return found?.dev === dev && found.ino === ino;
 }
 
 /** Makes the empty file that SQLite fills: nobody but this user may ever read it. */

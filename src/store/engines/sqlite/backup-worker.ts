@@ -2,6 +2,7 @@ import { DatabaseSync } from "node:sqlite";
 import { parentPort, workerData } from "node:worker_threads";
 
 import { APPLICATION_ID } from "./migrate.ts";
+import { queryValue } from "./statements.ts";
 
 /** What the thread is started with. */
 export interface BackupOrder {
@@ -26,8 +27,7 @@ function answer(order: BackupOrder): BackupAnswer {
     return copy(order);
   } catch (error) {
     const { message } = error instanceof Error ? error : { message: "unknown" };
-    const errcode: unknown =
-      typeof error === "object" && error !== null ? Reflect.get(error, "errcode") : undefined;
+    const errcode: unknown = Reflect.get(Object(error), "errcode");
     return { kind: "failed", message, errcode };
   }
 }
@@ -35,7 +35,7 @@ function answer(order: BackupOrder): BackupAnswer {
 function copy({ database, partial, timeout }: BackupOrder): BackupAnswer {
   const source = new DatabaseSync(database, { readOnly: true, timeout });
   try {
-    if (source.prepare("PRAGMA application_id").get()?.["application_id"] !== APPLICATION_ID) {
+    if (queryValue(source, "PRAGMA application_id") !== APPLICATION_ID) {
       return { kind: "foreign" };
     }
     source.prepare("VACUUM INTO ?").run(partial);
@@ -49,9 +49,9 @@ function copy({ database, partial, timeout }: BackupOrder): BackupAnswer {
 function check(partial: string): BackupAnswer {
   const copied = new DatabaseSync(partial, { readOnly: true });
   try {
-    const verdict = copied.prepare("PRAGMA integrity_check(1)").get()?.["integrity_check"];
-    const count = copied.prepare("SELECT count(*) AS sessions FROM sessions").get()?.["sessions"];
-    return verdict === "ok" ? { kind: "copied", sessions: Number(count) } : { kind: "damaged" };
+    const isSound = queryValue(copied, "PRAGMA integrity_check(1)") === "ok";
+    const sessions = Number(queryValue(copied, "SELECT count(*) FROM sessions"));
+    return isSound ? { kind: "copied", sessions } : { kind: "damaged" };
   } finally {
     copied.close();
   }

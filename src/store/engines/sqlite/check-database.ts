@@ -1,9 +1,10 @@
 import { DatabaseSync } from "node:sqlite";
 
 import { RepriseError } from "../../../core/errors.ts";
-import { migrations } from "../migrations/history.ts";
+import { latestVersion } from "../migrations/history.ts";
 import { sqliteFailure } from "./failure.ts";
 import { APPLICATION_ID } from "./migrate.ts";
+import { queryValue } from "./statements.ts";
 import type { Check } from "../../verify/check.ts";
 
 export interface DatabaseChecks {
@@ -28,10 +29,8 @@ export function checkDatabase(path: string, quick: boolean): DatabaseChecks {
   try {
     const raw = new DatabaseSync(path, { readOnly: true, timeout: TIMEOUT_MS });
     try {
-      checks.push(checkSqlite(raw), checkIntegrity(raw, quick));
-      const version = checkVersion(raw);
-      checks.push(version.check);
-      isCurrent = version.isCurrent && checks.every(({ status }) => status !== "failed");
+      checks.push(checkSqlite(raw), checkIntegrity(raw, quick), checkVersion(raw));
+      isCurrent = checks.every(({ status }) => status === "ok");
       if (isCurrent) {
         checks.push(checkReferences(raw));
       }
@@ -46,7 +45,7 @@ export function checkDatabase(path: string, quick: boolean): DatabaseChecks {
 }
 
 function checkSqlite(raw: DatabaseSync): Check {
-  const version = String(first(raw, "SELECT sqlite_version()"));
+  const version = String(queryValue(raw, "SELECT sqlite_version()"));
   return { name: "sqlite", status: "ok", sentence: `SQLite ${version}, from Node.js.` };
 }
 
@@ -69,18 +68,16 @@ function checkIntegrity(raw: DatabaseSync, quick: boolean): Check {
   };
 }
 
-function checkVersion(raw: DatabaseSync): { check: Check; isCurrent: boolean } {
-  const latest = migrations.at(-1)?.version ?? 0;
-  const version = Number(first(raw, "PRAGMA user_version"));
-  const isOurs = first(raw, "PRAGMA application_id") === APPLICATION_ID;
-  const check = (
-    status: Check["status"],
-    sentence: string,
-  ): { check: Check; isCurrent: boolean } => ({
-    check: { name: "version", status, sentence },
-    isCurrent: isOurs && version === latest,
+/** `ok` for this program's version. */
+function checkVersion(raw: DatabaseSync): Check {
+  const latest = latestVersion();
+  const version = Number(queryValue(raw, "PRAGMA user_version"));
+  const check = (status: Check["status"], sentence: string): Check => ({
+    name: "version",
+    status,
+    sentence,
   });
-  if (!isOurs) {
+  if (queryValue(raw, "PRAGMA application_id") !== APPLICATION_ID) {
     return check(
       "failed",
       "The file is a SQLite database of another program, or an empty one; name another file with --database.",
@@ -110,10 +107,6 @@ function checkReferences(raw: DatabaseSync): Check {
         status: "failed",
         sentence: `${broken.length} rows of ${[...tables].join(", ")} refer to rows that are not there; another program has changed the file. Restore a backup, or see \`reprise sessions verify\`.`,
       };
-}
-
-function first(raw: DatabaseSync, query: string): unknown {
-  return Object.values(raw.prepare(query).get() ?? {})[0];
 }
 
 function unreadable(error: unknown): Check {

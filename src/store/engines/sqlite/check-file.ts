@@ -18,23 +18,21 @@ export function checkFiles(path: string): Check[] {
 const OTHERS = 0o077;
 
 function checkModes(path: string): Check {
-  const places = [dirname(path), ...SUFFIXES.map((suffix) => path + suffix)];
-  const open = places
-    .flatMap((place) => ({ place, found: statOf(place) }))
-    .filter(({ found }) => found !== null && (found.mode & OTHERS) !== 0);
-  const [first] = open;
-  if (first?.found === undefined || first.found === null) {
+  const open = [dirname(path), ...SUFFIXES.map((suffix) => path + suffix)]
+    .map(statOf)
+    .find((found) => found !== undefined && (found.mode & OTHERS) !== 0);
+  if (open === undefined) {
     return {
       name: "modes",
       status: "ok",
       sentence: "Only its user may read the database and its folder.",
     };
   }
-  const mode = (first.found.mode & 0o777).toString(8);
+  const mode = (open.mode & 0o777).toString(8);
   return {
     name: "modes",
     status: "warning",
-    sentence: first.found.isDirectory()
+    sentence: open.isDirectory()
       ? `Other users may read the database's folder (mode ${mode}); use a separate folder, or close this one with chmod 700.`
       : `Other users may read the database or a file beside it (mode ${mode}); close it with chmod 600.`,
   };
@@ -70,6 +68,6 @@ function gibibytes(bytes: number): string {
   return (bytes / GIB).toFixed(1);
 }
 
-function statOf(path: string): Stats | null {
-  return statSync(path, { throwIfNoEntry: false }) ?? null;
+function statOf(path: string): Stats | undefined {
+  return statSync(path, { throwIfNoEntry: false });
 }

@@ -1,6 +1,7 @@
-import { existsSync, readdirSync, readlinkSync, realpathSync } from "node:fs";
+import { readdirSync, readlinkSync } from "node:fs";
 
 import { isRepriseError } from "../../../core/errors.ts";
+import { realDatabasePath } from "./database-path.ts";
 import { refuseForeignWal } from "./foreign-wal.ts";
 import type { Check } from "../../verify/check.ts";
 import { SUFFIXES } from "./check-file.ts";
@@ -20,7 +21,7 @@ export function checkLog(path: string): Check {
     }
     throw error;
   }
-  const holders = processesWithDeletedFiles(existsSync(path) ? realpathSync(path) : path);
+  const holders = processesWithDeletedFiles(realDatabasePath(path));
   if (holders === null) {
     return {
       name: "log",

@@ -2,15 +2,14 @@ import { DatabaseSync, type StatementSync } from "node:sqlite";
 
 import {
   type CompiledQuery,
-  type DatabaseConnection,
-  Kysely,
+  type Kysely,
   type QueryResult,
   SqliteAdapter,
   SqliteIntrospector,
   SqliteQueryCompiler,
 } from "kysely";
 
-import { parameterOf, singleConnectionDriver } from "../connection.ts";
+import { createKysely, parameterOf } from "../connection.ts";
 import { createPreparedQueries, type PreparedQuery } from "../prepared.ts";
 import type { Database } from "../../schema.ts";
 import type { Tx } from "../../store.ts";
@@ -68,32 +67,21 @@ export function openConnection(
     throw error;
   }
   const statements = statementCache(raw);
-  const connection = kyselyConnection(statements);
-  const db = new Kysely<Database>({
-    dialect: {
-      createAdapter: () => new SqliteAdapter(),
-      createDriver: () => singleConnectionDriver(connection),
-      createIntrospector: (db) => new SqliteIntrospector(db),
-      createQueryCompiler: () => new SqliteQueryCompiler(),
-    },
+  const db = createKysely(KYSELY_WORDS, <R>(query: CompiledQuery): Promise<QueryResult<R>> => {
+    try {
+      return Promise.resolve(statements(query.sql)(query.parameters));
+    } catch (error) {
+      return Promise.reject(error);
+    }
   });
   return { db, rows: preparedRows(db, statements), raw, close: () => raw.close() };
 }
 
-function kyselyConnection(statements: StatementCache): DatabaseConnection {
-  return {
-    executeQuery: <R>(query: CompiledQuery): Promise<QueryResult<R>> => {
-      try {
-        return Promise.resolve(statements(query.sql)(query.parameters));
-      } catch (error) {
-        return Promise.reject(error);
-      }
-    },
-    streamQuery: () => {
-      throw new Error("queries of the store are bounded; none is streamed");
-    },
-  };
-}
+const KYSELY_WORDS = {
+  createAdapter: () => new SqliteAdapter(),
+  createIntrospector: (db: Kysely<unknown>) => new SqliteIntrospector(db),
+  createQueryCompiler: () => new SqliteQueryCompiler(),
+};
 
 function preparedRows(db: Kysely<Database>, statements: StatementCache): Tx["rows"] {
   const ready = createPreparedQueries({ db, dialect: sqliteDialect }, statements);

@@ -1,78 +1,65 @@
-import { type ErrorDetails, RepriseError } from "../../../core/errors.ts";
+import { type ErrorCode, type ErrorDetails, RepriseError } from "../../../core/errors.ts";
 
-/** SQLite's primary result codes (https://sqlite.org/rescode.html) that a user can do something about. */
-const PERM = 3;
-const BUSY = 5;
-const LOCKED = 6;
-const READONLY = 8;
-const IOERR = 10;
-const CORRUPT = 11;
-const FULL = 13;
-const CANTOPEN = 14;
-const PROTOCOL = 15;
-const NOTADB = 26;
+const LOCKED = [
+  "database_locked",
+  "Another program kept the database locked for more than 5 seconds, so nothing was stored; close it or try again.",
+] as const;
+
+export const UNWRITABLE = [
+  "database_readonly",
+  "The database cannot be written; check the permissions of the file and its folder, then try again.",
+] as const;
+
+const CORRUPT = [
+  "database_corrupt",
+  "The database file is damaged or is not a Reprise database; keep it as it is and restore a backup, or name another file with --database.",
+] as const;
+
+/** By primary result code (https://sqlite.org/rescode.html): what a user can do something about. */
+const FAILURES: Readonly<Record<number, readonly [ErrorCode, string]>> = {
+  3: UNWRITABLE, // SQLITE_PERM
+  5: LOCKED, // SQLITE_BUSY
+  6: LOCKED, // SQLITE_LOCKED
+  8: UNWRITABLE, // SQLITE_READONLY
+  // SQLITE_IOERR
+  10: [
+    "database_unavailable",
+    "The disk reported an error while the database was used, so nothing was stored; check the disk and try again.",
+  ],
+  11: CORRUPT, // SQLITE_CORRUPT
+  // SQLITE_FULL
+  13: ["database_full", "The disk is full, so nothing was stored; free some space and try again."],
+  // SQLITE_CANTOPEN
+  14: [
+    "database_unavailable",
+    "The database file cannot be opened; check that you may write the file, the -wal and -shm files beside it and their folder.",
+  ],
+  15: LOCKED, // SQLITE_PROTOCOL
+  26: CORRUPT, // SQLITE_NOTADB
+};
 
 export function isBusy(error: unknown): boolean {
-  const code = sqliteCode(error);
-  return code === BUSY || code === LOCKED || code === PROTOCOL;
-}
-
-/** True for an error that `node:sqlite` threw, whatever its code. */
-export function isSqliteError(error: unknown): boolean {
-  return sqliteCode(error) !== null;
+  return failureOf(error) === LOCKED;
 }
 
 /** Turns a failure of SQLite into a sentence with a next step; anything else passes unchanged. */
 export function sqliteFailure(error: unknown): unknown {
-  const cause = { cause: error };
-  switch (sqliteCode(error)) {
-    case BUSY:
-    case LOCKED:
-    case PROTOCOL:
-      return new RepriseError(
-        "database_locked",
-        "Another program kept the database locked for more than 5 seconds, so nothing was stored; close it or try again.",
-        cause,
-      );
-    case READONLY:
-    case PERM:
-      return new RepriseError(
-        "database_readonly",
-        "The database cannot be written; check the permissions of the file and its folder, then try again.",
-        cause,
-      );
-    case CORRUPT:
-    case NOTADB:
-      return corruptFile(cause);
-    case FULL:
-      return new RepriseError(
-        "database_full",
-        "The disk is full, so nothing was stored; free some space and try again.",
-        cause,
-      );
-    case CANTOPEN:
-      return new RepriseError(
-        "database_unavailable",
-        "The database file cannot be opened; check that you may write the file, the -wal and -shm files beside it and their folder.",
-        cause,
-      );
-    case IOERR:
-      return new RepriseError(
-        "database_unavailable",
-        "The disk reported an error while the database was used, so nothing was stored; check the disk and try again.",
-        cause,
-      );
-    default:
-      return error;
-  }
+  const failure = failureOf(error);
+  return failure === undefined ? error : new RepriseError(...failure, { cause: error });
+}
+
+/** As `sqliteFailure`, while a file is opened: any other error of SQLite means that it is damaged. */
+export function openingFailure(error: unknown): unknown {
+  const failure = sqliteFailure(error);
+  return sqliteCode(failure) === null ? failure : corruptFile({ cause: failure });
 }
 
 export function corruptFile(details: ErrorDetails = {}): RepriseError {
-  return new RepriseError(
-    "database_corrupt",
-    "The database file is damaged or is not a Reprise database; keep it as it is and restore a backup, or name another file with --database.",
-    details,
-  );
+  return new RepriseError(...CORRUPT, details);
+}
+
+function failureOf(error: unknown) {
+  return FAILURES[sqliteCode(error) ?? -1];
 }
 
 /** The primary result code of a failure of `node:sqlite`; null for any other error. */

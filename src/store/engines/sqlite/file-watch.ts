@@ -1,12 +1,9 @@
-import { closeSync, fstatSync, openSync, readSync } from "node:fs";
+import { type BigIntStats, closeSync, fstatSync, openSync, readSync } from "node:fs";
 
 import { isOpenHere } from "./foreign-wal.ts";
 
-/** What is compared of `fs.stat` with `bigint`. */
-interface FileState {
-  readonly size: bigint;
-  readonly mtimeNs: bigint;
-}
+/** What is compared. */
+type FileState = Pick<BigIntStats, "size" | "mtimeNs">;
 
 export interface FileWatch extends Disposable {
   /** False from the moment on that another program than SQLite is seen to have changed the file. */

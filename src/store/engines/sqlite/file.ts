@@ -10,7 +10,7 @@ import {
 import { dirname } from "node:path";
 
 import { RepriseError, systemCode } from "../../../core/errors.ts";
-import { corruptFile } from "./failure.ts";
+import { corruptFile, UNWRITABLE } from "./failure.ts";
 import { refuseForeignWal } from "./foreign-wal.ts";
 
 /**
@@ -114,11 +114,7 @@ const PATH_CODES = [
 function fileFailure(error: unknown): unknown {
   const code = systemCode(error) ?? "";
   if (["EACCES", "EPERM", "EROFS"].includes(code)) {
-    return new RepriseError(
-      "database_readonly",
-      "The database cannot be written; check the permissions of the file and its folder, then try again.",
-      { cause: error },
-    );
+    return new RepriseError(...UNWRITABLE, { cause: error });
   }
   if (PATH_CODES.includes(code)) {
     return new RepriseError(

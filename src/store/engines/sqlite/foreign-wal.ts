@@ -4,12 +4,12 @@ import {
   openSync,
   readdirSync,
   readSync,
-  realpathSync,
   type Stats,
   statSync,
 } from "node:fs";
 
 import { RepriseError } from "../../../core/errors.ts";
+import { realDatabasePath } from "./database-path.ts";
 
 /**
  * Refuses a write-ahead log that cannot belong to the database beside it, before SQLite sees it: it
@@ -19,7 +19,7 @@ import { RepriseError } from "../../../core/errors.ts";
  * Error codes: `database_unavailable`.
  */
 export function refuseForeignWal(path: string): void {
-  const place = statSync(path, { throwIfNoEntry: false }) === undefined ? path : realpathSync(path);
+  const place = realDatabasePath(path);
   // the log first: a process that makes the database at this moment makes the database first
   const log = statSync(`${place}-wal`, { throwIfNoEntry: false });
   if (log === undefined || log.size === 0) {

@@ -1,16 +1,17 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 
-import { RepriseError } from "../../../core/errors.ts";
-import type { CommitListener, Operation, Tx } from "../../store.ts";
+import type { CommitListener, Store, Tx } from "../../store.ts";
 import type { SqliteConnection } from "./connection.ts";
+import { shuttingDown } from "../closing.ts";
 import { createTx } from "../connection.ts";
 import { sqliteDialect } from "./dialect.ts";
 import { sqliteFailure } from "./failure.ts";
+import type { InodeGuard } from "./inode-guard.ts";
 import type { WaitingLine } from "./waiting-line.ts";
+import { rollBack } from "./statements.ts";
 import { beginImmediate } from "./write-lock.ts";
 
-export interface GroupCommit {
-  write<Input, Output>(operation: Operation<Input, Output>, input: Input): Promise<Output>;
+export interface GroupCommit extends Pick<Store, "write"> {
   /** Operations that wait, and whether a group of them is being run. */
   load(): ConnectionLoad;
   /** Waits for what is queued; later writes are refused. */
@@ -28,8 +29,7 @@ export interface GroupCommitParts {
   /** See `write-lock.ts`. */
   readonly busyTimeoutMs: number;
   readonly line: WaitingLine;
-  /** Throws if the file is no longer the one that was opened. */
-  readonly requirePlace: () => void;
+  readonly guard: InodeGuard;
 }
 
 /** Gives a waiting writer the result of its operation; called once the commit is durable. */
@@ -73,7 +73,7 @@ export function createGroupCommit(parts: GroupCommitParts): GroupCommit {
     write: (operation, input) =>
       new Promise((resolve, reject) => {
         if (closed) {
-          reject(new RepriseError("shutting_down", "Reprise is shutting down; try again later."));
+          reject(shuttingDown());
           return;
         }
         queue.push({
@@ -136,7 +136,7 @@ async function undo(
   error: unknown,
 ): Promise<void> {
   try {
-    rollBack(parts.connection);
+    rollBack(parts.connection.raw);
     if (group.length === 1) {
       refuse(group, error);
       return;
@@ -164,7 +164,7 @@ function refuse(group: readonly Waiting[], error: unknown): void {
 }
 
 async function begin(parts: GroupCommitParts): Promise<void> {
-  parts.requirePlace();
+  parts.guard.require();
   await beginImmediate(parts);
 }
 
@@ -201,10 +201,4 @@ async function carryOutAll(
     }
   }
   return answers;
-}
-
-function rollBack(connection: SqliteConnection): void {
-  if (connection.raw.isTransaction) {
-    connection.raw.exec("ROLLBACK");
-  }
 }

@@ -2,6 +2,7 @@ import { RepriseError } from "../../../core/errors.ts";
 import { latestVersion, migrations, requireCurrent } from "../migrations/history.ts";
 import type { SqliteConnection } from "./connection.ts";
 import { sqliteDialect } from "./dialect.ts";
+import { rollBack, queryValue } from "./statements.ts";
 
 /** "RPRS" in the file's header (PRAGMA application_id): this file is a Reprise database. */
 export const APPLICATION_ID = 0x52505253;
@@ -64,8 +65,7 @@ export function useWriteAheadLog(connection: SqliteConnection): void {
   if (hasWriteAheadLog(connection)) {
     return;
   }
-  const { journal_mode: mode } = connection.raw.prepare("PRAGMA journal_mode = WAL").get() ?? {};
-  if (mode !== "wal") {
+  if (queryValue(connection.raw, "PRAGMA journal_mode = WAL") !== "wal") {
     throw new RepriseError(
       "database_unsupported",
       "SQLite cannot keep a write-ahead log at this place; name a file on a local disk with --database.",
@@ -74,14 +74,15 @@ export function useWriteAheadLog(connection: SqliteConnection): void {
 }
 
 function hasWriteAheadLog({ raw }: SqliteConnection): boolean {
-  return raw.prepare("PRAGMA journal_mode").get()?.["journal_mode"] === "wal";
+  return queryValue(raw, "PRAGMA journal_mode") === "wal";
 }
 
 /** Belongs into a transaction: another process may be making the database at this moment. */
-function checkedVersion(connection: SqliteConnection): number {
-  const version = pragma(connection, "user_version");
-  const applicationId = pragma(connection, "application_id");
-  const blank = applicationId === 0 && version === 0 && isEmpty(connection);
+function checkedVersion({ raw }: SqliteConnection): number {
+  const version = Number(queryValue(raw, "PRAGMA user_version"));
+  const applicationId = queryValue(raw, "PRAGMA application_id");
+  const isEmpty = queryValue(raw, "SELECT count(*) FROM sqlite_schema") === 0;
+  const blank = applicationId === 0 && version === 0 && isEmpty;
   if (applicationId !== APPLICATION_ID && !blank) {
     throw new RepriseError(
       "database_foreign",
@@ -108,21 +109,7 @@ function inTransaction<Output>(
     raw.exec("COMMIT");
     return output;
   } catch (error) {
-    if (raw.isTransaction) {
-      raw.exec("ROLLBACK");
-    }
+    rollBack(raw);
     throw error;
   }
-}
-
-function isEmpty(connection: SqliteConnection): boolean {
-  return connection.raw.prepare("SELECT 1 FROM sqlite_schema LIMIT 1").get() === undefined;
-}
-
-function pragma(connection: SqliteConnection, name: string): number {
-  const value = connection.raw.prepare(`PRAGMA ${name}`).get()?.[name];
-  if (typeof value !== "number") {
-    throw new TypeError(`PRAGMA ${name} gave no number`);
-  }
-  return value;
 }

@@ -1,12 +1,13 @@
 import { realpathSync } from "node:fs";
 import { resolve } from "node:path";
 
+import { closeOnce } from "../closing.ts";
 import { createListeners } from "../listeners.ts";
 import type { Store } from "../../store.ts";
 import { openConnection, type SqliteConnection } from "./connection.ts";
-import { corruptFile, isSqliteError, sqliteFailure } from "./failure.ts";
+import { openingFailure } from "./failure.ts";
 import { createGroupCommit } from "./group-commit.ts";
-import { type InodeGuard, createInodeGuard } from "./inode-guard.ts";
+import { createInodeGuard } from "./inode-guard.ts";
 import { createReads } from "./reads.ts";
 import { openReady, warnOfLinks } from "./set-up.ts";
 import { createWaitingLine } from "./waiting-line.ts";
@@ -34,68 +35,19 @@ export interface SqliteOptions {
  */
 export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
   const path = resolve(options.path);
-  const { notice = () => undefined, busyTimeoutMs = 5000, backup = true } = options;
-  const connections: SqliteConnection[] = [];
-  try {
-    const writer = await openReady({ path, busyTimeoutMs, backup, notice });
-    connections.push(writer);
-    warnOfLinks({ path, notice });
-    // the writer waits for locks without blocking the thread: see write-lock.ts
-    writer.raw.exec("PRAGMA busy_timeout = 0");
-    const reader = openConnection(path, busyTimeoutMs);
-    connections.push(reader);
-    reader.raw.exec("PRAGMA query_only = ON");
-    return createSqliteStore({
-      path,
-      writer,
-      reader,
-      busyTimeoutMs,
-      place: createInodeGuard(path),
-    });
-  } catch (error) {
-    for (const connection of connections) {
-      connection.close();
-    }
-    throw openingFailure(error);
-  }
-}
-
-/**
- * Whatever else SQLite dislikes while a file is opened: its tables are not what its header says.
- */
-function openingFailure(error: unknown): unknown {
-  const failure = sqliteFailure(error);
-  return isSqliteError(failure) ? corruptFile({ cause: failure }) : failure;
-}
-
-function createSqliteStore(parts: {
-  path: string;
-  writer: SqliteConnection;
-  reader: SqliteConnection;
-  busyTimeoutMs: number;
-  place: InodeGuard;
-}): Store {
-  const { writer, reader, busyTimeoutMs, place } = parts;
+  const { busyTimeoutMs = 5000 } = options;
+  const { writer, reader, guard } = await openConnections({ ...options, path, busyTimeoutMs });
   const listeners = createListeners();
   const commits = createGroupCommit({
     connection: writer,
     onCommit: listeners.tell,
     busyTimeoutMs,
-    line: createWaitingLine(realpathSync(parts.path)),
-    requirePlace: place.require,
+    line: createWaitingLine(realpathSync(path)),
+    guard,
   });
   const reads = createReads(reader);
-  let closing: Promise<void> | null = null;
-
-  const close = async (): Promise<void> => {
-    await Promise.all([commits.close(), reads.close()]);
-    reader.close();
-    writer.close();
-    place[Symbol.dispose]();
-  };
-
   return {
-    location: parts.path,
+    location: path,
     read: reads.read,
     write: commits.write,
     onCommit: listeners.add,
@@ -109,7 +61,32 @@ function createSqliteStore(parts: {
         waiting: writing.waiting + reading.waiting,
       };
     },
-    close: () => (closing ??= close()),
-    [Symbol.asyncDispose]: () => (closing ??= close()),
+    ...closeOnce(async () => {
+      await Promise.all([commits.close(), reads.close()]);
+      reader.close();
+      writer.close();
+      guard[Symbol.dispose]();
+    }),
   };
+}
+
+async function openConnections(options: SqliteOptions & { readonly busyTimeoutMs: number }) {
+  const { path, busyTimeoutMs, notice = () => undefined, backup = true } = options;
+  const connections: SqliteConnection[] = [];
+  try {
+    const writer = await openReady({ path, busyTimeoutMs, backup, notice });
+    connections.push(writer);
+    warnOfLinks({ path, notice });
+    // the writer waits for locks without blocking the thread: see write-lock.ts
+    writer.raw.exec("PRAGMA busy_timeout = 0");
+    const reader = openConnection(path, busyTimeoutMs);
+    connections.push(reader);
+    reader.raw.exec("PRAGMA query_only = ON");
+    return { writer, reader, guard: createInodeGuard(path) };
+  } catch (error) {
+    for (const connection of connections) {
+      connection.close();
+    }
+    throw openingFailure(error);
+  }
 }

@@ -1,11 +1,9 @@
-import { statSync } from "node:fs";
-
-import { RepriseError } from "../../../core/errors.ts";
 import { latestVersion } from "../migrations/history.ts";
 import { planUpgrade, type UpgradePlan } from "../migrations/upgrade-plan.ts";
 import { backupPath, spaceForBackup } from "./backup-before-upgrade.ts";
 import { openConnection } from "./connection.ts";
-import { isSqliteError, corruptFile, sqliteFailure } from "./failure.ts";
+import { requireDatabase } from "./database-path.ts";
+import { openingFailure } from "./failure.ts";
 import { readVersion } from "./migrate.ts";
 import { refuseForeignWal } from "./foreign-wal.ts";
 
@@ -15,12 +13,7 @@ import { refuseForeignWal } from "./foreign-wal.ts";
  * Error codes: `database_*`.
  */
 export function planSqliteUpgrade(path: string, { backup }: { backup: boolean }): UpgradePlan {
-  if (statSync(path, { throwIfNoEntry: false })?.isFile() !== true) {
-    throw new RepriseError(
-      "database_unavailable",
-      "There is no database at this place, so there is nothing to upgrade; name one with --database.",
-    );
-  }
+  requireDatabase(path, ", so there is nothing to upgrade; name one with --database.");
   refuseForeignWal(path);
   try {
     const version = versionOf(path);
@@ -32,8 +25,7 @@ export function planSqliteUpgrade(path: string, { backup }: { backup: boolean })
         : null,
     );
   } catch (error) {
-    const failure = sqliteFailure(error);
-    throw isSqliteError(failure) ? corruptFile({ cause: failure }) : failure;
+    throw openingFailure(error);
   }
 }
 

@@ -1,12 +1,13 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 
-import { RepriseError } from "../../../core/errors.ts";
 import type { Operation, Store } from "../../store.ts";
 import type { SqliteConnection } from "./connection.ts";
+import { shuttingDown } from "../closing.ts";
 import { createTx } from "../connection.ts";
 import { sqliteDialect } from "./dialect.ts";
 import { sqliteFailure } from "./failure.ts";
 import type { ConnectionLoad } from "./group-commit.ts";
+import { rollBack, queryValue } from "./statements.ts";
 
 export interface Reads extends Pick<Store, "read" | "mayHaveChanged" | "close"> {
   load(): ConnectionLoad;
@@ -22,7 +23,7 @@ const READING_MS = 10;
 export function createReads(connection: SqliteConnection): Reads {
   let last: Promise<unknown> = Promise.resolve();
   let closed = false;
-  let lastVersion = -1;
+  let lastVersion: unknown = null;
   /** When the first read of this turn of the event loop began; null before it. */
   let firstInTurn: number | null = null;
   let unanswered = 0;
@@ -42,9 +43,7 @@ export function createReads(connection: SqliteConnection): Reads {
 
   const inTurn = <Output>(work: () => Promise<Output>): Promise<Output> => {
     if (closed) {
-      return Promise.reject(
-        new RepriseError("shutting_down", "Reprise is shutting down; try again later."),
-      );
+      return Promise.reject(shuttingDown());
     }
     unanswered += 1;
     const answer = last
@@ -65,7 +64,7 @@ export function createReads(connection: SqliteConnection): Reads {
     // in turn, because inside another read's transaction the version would be that snapshot's
     mayHaveChanged: () =>
       inTurn(async () => {
-        const version = dataVersion(connection);
+        const version = queryValue(connection.raw, "PRAGMA data_version");
         const changed = version !== lastVersion;
         lastVersion = version;
         return changed;
@@ -88,12 +87,6 @@ async function readOne<Input, Output>(
   try {
     return await operation(tx, input);
   } finally {
-    if (connection.raw.isTransaction) {
-      connection.raw.exec("ROLLBACK");
-    }
+    rollBack(connection.raw);
   }
-}
-
-function dataVersion({ raw }: SqliteConnection): number {
-  return Number(raw.prepare("PRAGMA data_version").get()?.["data_version"]);
 }

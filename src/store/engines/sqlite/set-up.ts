@@ -6,6 +6,7 @@ import { openConnection, type SqliteConnection } from "./connection.ts";
 import { makeFile, prepareFile } from "./file.ts";
 import { applyMigrations, isReady, readVersion, useWriteAheadLog } from "./migrate.ts";
 import { type SetupLock, withSetupLock } from "./setup-lock.ts";
+import { queryValue } from "./statements.ts";
 
 /**
  * Older versions can lose commits when a WAL is reset (https://sqlite.org/wal.html, "WAL-reset
@@ -53,8 +54,7 @@ function open({ path, busyTimeoutMs }: SetUpOptions): SqliteConnection {
 }
 
 function requireSafeSqlite({ raw }: SqliteConnection): void {
-  const version = raw.prepare("SELECT sqlite_version() AS version").get()?.["version"];
-  const parts = String(version).split(".").map(Number);
+  const parts = String(queryValue(raw, "SELECT sqlite_version()")).split(".").map(Number);
   for (const [index, oldest] of OLDEST_SQLITE.entries()) {
     const part = parts[index] ?? 0;
     if (part > oldest) {

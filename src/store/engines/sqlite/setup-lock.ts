@@ -1,8 +1,9 @@
-import { closeSync, openSync, realpathSync, rmSync, statSync, utimesSync } from "node:fs";
+import { closeSync, openSync, rmSync, statSync, utimesSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
 
 import { RepriseError, systemCode } from "../../../core/errors.ts";
+import { realDatabasePath } from "./database-path.ts";
 import { isBusy } from "./failure.ts";
 
 export interface SetupLock {
@@ -38,7 +39,7 @@ export async function withSetupLock<Output>(
   options: SetupLockOptions,
   work: (lock: SetupLock) => Promise<Output>,
 ): Promise<Output> {
-  const path = `${realPathOf(options.database)}-setup`;
+  const path = `${realDatabasePath(options.database)}-setup`;
   const raw = await acquire(path, options);
   let marked = statSync(path).mtimeMs === MARK;
   try {
@@ -57,12 +58,6 @@ export async function withSetupLock<Output>(
     }
     raw.close();
   }
-}
-
-function realPathOf(database: string): string {
-  return statSync(database, { throwIfNoEntry: false }) === undefined
-    ? database
-    : realpathSync(database);
 }
 
 async function acquire(

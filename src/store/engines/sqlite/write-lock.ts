@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 import type { SqliteConnection } from "./connection.ts";
 import { isBusy } from "./failure.ts";
+import { queryValue } from "./statements.ts";
 import type { WaitingLine } from "./waiting-line.ts";
 
 export interface WriteLockOptions {
@@ -28,11 +29,11 @@ export async function beginImmediate(options: WriteLockOptions): Promise<void> {
     line.taken();
     return;
   }
-  const patience = createPatience(options);
+  const isOver = createDeadline(options);
   let announced = false;
   try {
     for (;;) {
-      const isLast = patience.isOver();
+      const isLast = isOver();
       const isMyTurn = line.isMyTurn(since);
       if (isMyTurn || isLast) {
         const busy = tryBegin(connection);
@@ -78,31 +79,25 @@ function tryBegin({ raw }: SqliteConnection): unknown {
   }
 }
 
-interface Patience {
-  /** True once no other process has committed for as long as one waits. */
-  isOver(): boolean;
-}
-
-function createPatience({ connection, busyTimeoutMs }: WriteLockOptions): Patience {
+/** Returns a function that is true once no other process has committed for as long as one waits. */
+function createDeadline({ connection, busyTimeoutMs }: WriteLockOptions): () => boolean {
   let version = dataVersion(connection);
   let deadline = performance.now() + busyTimeoutMs;
-  return {
-    isOver: () => {
-      if (performance.now() <= deadline) {
-        return false;
-      }
-      const before = version;
-      version = dataVersion(connection);
-      deadline = performance.now() + busyTimeoutMs;
-      return version === before;
-    },
+  return () => {
+    if (performance.now() <= deadline) {
+      return false;
+    }
+    const before = version;
+    version = dataVersion(connection);
+    deadline = performance.now() + busyTimeoutMs;
+    return version === before;
   };
 }
 
 /** Changes with each commit of another connection; null if the file cannot be read just now. */
 function dataVersion({ raw }: SqliteConnection): unknown {
   try {
-    return raw.prepare("PRAGMA data_version").get()?.["data_version"];
+    return queryValue(raw, "PRAGMA data_version");
   } catch (error) {
     if (isBusy(error)) {
       return null;
