@@ -3,11 +3,8 @@ import { Command } from "commander";
 import { isRepriseError } from "../../core/errors.ts";
 import { about, BEYOND_REPAIR, type Difference } from "../../store/verify/difference.ts";
 import { type Orphans, readOrphans } from "../../store/verify/record.ts";
-import {
-  readSessionIds,
-  type VerifiedSession,
-  verifySession,
-} from "../../store/verify/verify-session.ts";
+import { type VerifiedSession, verifySession } from "../../store/verify/verify-session.ts";
+import { readSessionIds, walkSessions } from "../../store/sessions/walk.ts";
 import { resolveSession } from "../../store/sessions/read.ts";
 import type { Store } from "../../store/store.ts";
 import { type CliContext, noticeLine, printJson, printLine } from "../context.ts";
@@ -16,8 +13,6 @@ import { plural } from "../../core/text.ts";
 
 /** Differences of one session that a person is shown; `--json` prints all. */
 const SHOWN = 20;
-/** Sessions whose ids are read at a time. */
-const PAGE = 200;
 
 /**
  * `sessions verify [id]`: compares the stored messages with the agent's checkpoints, of one session
@@ -60,7 +55,8 @@ async function verifyAll(cli: CliContext, store: Store, json: boolean): Promise<
       printLine(cli, sessionLine(document));
     }
   };
-  for await (const id of sessionIds(store)) {
+  const ids = walkSessions((page) => store.read(readSessionIds, { ...page, roots: false }));
+  for await (const { id } of ids) {
     const document = await documentOf(id, verifySession(store, id));
     if (document !== null) {
       counts.sessions += 1;
@@ -78,19 +74,6 @@ async function verifyAll(cli: CliContext, store: Store, json: boolean): Promise<
   }
   if (counts.different > 0 && !json) {
     noticeLine(cli, "See one with `reprise sessions verify <id>`; fix it with `… repair <id>`.");
-  }
-}
-
-async function* sessionIds(store: Store): AsyncGenerator<string> {
-  let after = "";
-  for (;;) {
-    const ids = await store.read(readSessionIds, { after, limit: PAGE });
-    yield* ids;
-    const last = ids.at(-1);
-    if (last === undefined) {
-      return;
-    }
-    after = last;
   }
 }
 

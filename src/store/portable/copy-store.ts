@@ -1,6 +1,7 @@
 import { isRepriseError, RepriseError } from "../../core/errors.ts";
 import { readTreeIds } from "../sessions/tree-ids.ts";
-import type { ReadOnlyStore, Store, Operation } from "../store.ts";
+import { readSessionIds, sessionPages, walkSessions } from "../sessions/walk.ts";
+import type { Operation, ReadOnlyStore, Store, Tx } from "../store.ts";
 import { copySession, type Counts, NO_COUNTS, sumOf } from "./copy-session.ts";
 import { type SessionVersion, readVersions } from "./read-watched-tree.ts";
 
@@ -37,9 +38,6 @@ export interface CopyReport {
   readonly unowned_threads: number;
 }
 
-/** Ids that are read at a time. */
-const PAGE = 200;
-
 /**
  * Copies every session of a store into another one with everything that belongs to it except
  * leases. Each is written with its sub-agents in one transaction of the target, which compares
@@ -62,7 +60,8 @@ export async function copyStore(input: CopyStore): Promise<CopyReport> {
   const counts = { copied: NO_COUNTS, present: NO_COUNTS };
   const refused: Refused[] = [];
   const seen: Seen = new Map();
-  for await (const { id } of walk((page) => source.read(readRootIds, page))) {
+  const roots = walkSessions((page) => source.read(readSessionIds, { ...page, roots: true }));
+  for await (const { id } of roots) {
     try {
       const { outcome, versions, ...session } = await copySession({ source, target, id });
       counts[outcome] = sumOf(counts[outcome], session.counts);
@@ -91,45 +90,19 @@ export async function copyStore(input: CopyStore): Promise<CopyReport> {
 /** What each session was like when it was read; null for one that was refused. */
 type Seen = Map<string, SessionVersion | null>;
 
-interface Page {
-  readonly after: string;
-  readonly limit: number;
-}
-
-/** Goes over sessions in ascending order of their ids, which new activity does not disturb. */
-async function* walk<Item extends { readonly id: string }>(
-  read: (page: Page) => Promise<readonly Item[]>,
-): AsyncGenerator<Item> {
-  let after = "";
-  for (;;) {
-    const items = await read({ after, limit: PAGE });
-    yield* items;
-    const last = items.at(-1);
-    if (last === undefined) {
-      return;
-    }
-    after = last.id;
-  }
-}
-
 /**
  * A target that has nothing but sessions of the source is empty, or a copy that was broken off.
  * Whether those sessions are the same shows when their turn comes.
  */
 async function refuseOtherSessions(source: ReadOnlyStore, target: Store): Promise<void> {
-  for (let after: string | undefined = ""; after !== undefined;) {
-    const page: readonly { readonly id: string }[] = await target.read(readVersions, {
-      after,
-      limit: PAGE,
-    });
+  for await (const page of sessionPages((page) => target.read(readVersions, page))) {
     const ids = page.map(({ id }) => id);
-    if (ids.length > 0 && (await source.read(readMissing, ids)).length > 0) {
+    if ((await source.read(readMissing, ids)).length > 0) {
       throw new RepriseError(
         "invalid_usage",
         "The target is not empty: it has sessions that the source does not have; name an empty database, or give --into-existing to copy beside them.",
       );
     }
-    after = ids.at(-1);
   }
 }
 
@@ -149,7 +122,7 @@ function refusalOf(id: string, error: unknown): Refused[] {
 /** Changes during the copy have to be reported to whoever moves a store. */
 async function findChanged(source: ReadOnlyStore, seen: Seen): Promise<string[]> {
   const changed: string[] = [];
-  for await (const { id, version } of walk((page) => source.read(readVersions, page))) {
+  for await (const { id, version } of walkSessions((page) => source.read(readVersions, page))) {
     const before = seen.get(id);
     if (before !== null && before !== version) {
       changed.push(id);
@@ -158,27 +131,6 @@ async function findChanged(source: ReadOnlyStore, seen: Seen): Promise<string[]>
   return changed;
 }
 
-export interface RootsPage {
-  /** Only ids after this one. */
-  readonly after: string;
-  readonly limit: number;
-}
-
-/** Ids of sessions that are nobody's sub-agents, in ascending order. */
-export const readRootIds: Operation<RootsPage, readonly { readonly id: string }[]> = (
-  tx,
-  input,
-) => {
-  return tx.db
-    .selectFrom("sessions")
-    .select("id")
-    .where("parent_session_id", "is", null)
-    .where("id", ">", input.after)
-    .orderBy("id")
-    .limit(input.limit)
-    .execute();
-};
-
 /** Of these ids, those that no session has. */
 const readMissing: Operation<readonly string[], readonly string[]> = async (tx, ids) => {
   const rows = await tx.db.selectFrom("sessions").select("id").where("id", "in", ids).execute();
@@ -186,20 +138,16 @@ const readMissing: Operation<readonly string[], readonly string[]> = async (tx, 
   return ids.filter((id) => !there.has(id));
 };
 
-export interface StoreSize {
-  readonly sessions: number;
-  readonly messages: number;
-  readonly threads: number;
-}
+type StoreSize = Omit<Counts, "checkpoints">;
 
 const readSize: Operation<null, StoreSize> = async (tx) => ({
-  sessions: await count(tx, "sessions"),
-  messages: await count(tx, "messages"),
-  threads: await count(tx, "checkpoint_threads"),
+  sessions: await countRows(tx, "sessions"),
+  messages: await countRows(tx, "messages"),
+  threads: await countRows(tx, "checkpoint_threads"),
 });
 
-async function count(
-  tx: Parameters<typeof readSize>[0],
+async function countRows(
+  tx: Tx,
   table: "sessions" | "messages" | "checkpoint_threads",
 ): Promise<number> {
   const { rows } = await tx.db

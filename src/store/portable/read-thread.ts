@@ -1,13 +1,7 @@
 import { parseThreadId } from "../../core/threads.ts";
 import { at } from "../checkpoints/value.ts";
 import type { Tx } from "../store.ts";
-import type {
-  PortableCheckpoint,
-  PortableList,
-  PortableThread,
-  PortableWrites,
-} from "./export-schema.ts";
-import { readPruneMarks } from "./prune-marks.ts";
+import type { PortableList, PortableThread, PortableWrites } from "./export-schema.ts";
 import { type IdMap, mapIds } from "./map-ids.ts";
 import { threadRange } from "../sessions/tree-ids.ts";
 
@@ -16,21 +10,30 @@ export async function readThreads(tx: Tx, sessionId: string): Promise<PortableTh
   const { from, before } = threadRange(sessionId);
   const rows = await tx.db
     .selectFrom("checkpoint_threads")
-    .select(["id", "thread_id"])
+    .select(["id", "thread_id", "folded_checkpoint", "folded_body", "folded_list"])
     .where("thread_id", ">=", from)
     .where("thread_id", "<", before)
     .execute();
   const threads: PortableThread[] = [];
-  for (const { id, thread_id } of rows) {
-    const thread = parseThreadId(thread_id);
+  for (const row of rows) {
+    const thread = parseThreadId(row.thread_id);
     if (thread !== null) {
-      threads.push(await readThread(tx, id, thread.suffix));
+      threads.push({ suffix: thread.suffix, ...(await readThread(tx, row)) });
     }
   }
   return threads.sort((a, b) => a.suffix - b.suffix);
 }
 
-async function readThread(tx: Tx, thread: number, suffix: number): Promise<PortableThread> {
+interface ThreadRow {
+  readonly id: number;
+  /** Up to which rows it was pruned. */
+  readonly folded_checkpoint: number;
+  readonly folded_body: number;
+  readonly folded_list: number;
+}
+
+async function readThread(tx: Tx, row: ThreadRow): Promise<Omit<PortableThread, "suffix">> {
+  const { id: thread } = row;
   const bodies = await tx.db
     .selectFrom("checkpoint_bodies")
     .select(["id", "body"])
@@ -43,14 +46,31 @@ async function readThread(tx: Tx, thread: number, suffix: number): Promise<Porta
     body: (id) => positionIn(bodyPositions, id),
     list: (id) => positionIn(listPositions, id),
   };
+  const checkpoints = await readAllCheckpoints(tx, thread);
   return {
-    suffix,
     bodies: bodies.map(({ body }) => body),
     lists,
-    checkpoints: await readAllCheckpoints(tx, thread, ids),
+    checkpoints: checkpoints.map(({ id: _, ...checkpoint }) => ({
+      ...checkpoint,
+      shape: ids.body(checkpoint.shape),
+      channels: mapMemberIds(JSON.parse(checkpoint.channels) as Record<string, unknown>, ids),
+      metadata: mapIds(JSON.parse(checkpoint.metadata), ids),
+    })),
     writes: await readAllWrites(tx, thread, ids),
-    folded: await readPruneMarks(tx, thread),
+    // how much the marks cover: the same numbers in every database
+    folded: {
+      checkpoints: countUpTo(
+        row.folded_checkpoint,
+        checkpoints.map(({ id }) => id),
+      ),
+      bodies: countUpTo(row.folded_body, bodyPositions.keys()),
+      lists: countUpTo(row.folded_list, listPositions.keys()),
+    },
   };
+}
+
+function countUpTo(last: number, ids: Iterable<number>): number {
+  return [...ids].filter((id) => id <= last).length;
 }
 
 function positionIn(ids: ReadonlyMap<number, number>, id: number): number {
@@ -92,23 +112,14 @@ function readItems(tx: Tx, thread: number) {
     .execute();
 }
 
-async function readAllCheckpoints(
-  tx: Tx,
-  thread: number,
-  ids: IdMap,
-): Promise<PortableCheckpoint[]> {
-  const rows = await tx.db
+function readAllCheckpoints(tx: Tx, thread: number) {
+  return tx.db
     .selectFrom("checkpoints")
-    .select(["ns", "checkpoint_id", "parent_id", "ts", "shape", "versions", "channels", "metadata"])
+    .select(["id", "ns", "checkpoint_id", "parent_id", "ts"])
+    .select(["shape", "versions", "channels", "metadata"])
     .where("thread", "=", thread)
     .orderBy("id")
     .execute();
-  return rows.map((row) => ({
-    ...row,
-    shape: ids.body(row.shape),
-    channels: mapMemberIds(JSON.parse(row.channels) as Record<string, unknown>, ids),
-    metadata: mapIds(JSON.parse(row.metadata), ids),
-  }));
 }
 
 /** Each channel's value with other ids. */

@@ -1,4 +1,3 @@
-import type { ToolCall } from "../../core/sessions.ts";
 import { RepriseError } from "../../core/errors.ts";
 import { FAILURE_COLUMNS, failureOf } from "../sessions/failures.ts";
 import type { Operation, Tx } from "../store.ts";
@@ -10,7 +9,7 @@ import {
   SESSION_COLUMNS,
   type SessionTree,
 } from "./export-schema.ts";
-import { portableOrigin } from "./portable-origin.ts";
+import { fieldsOf } from "./portable-columns.ts";
 import { readThreads } from "./read-thread.ts";
 import { childIdsOf } from "../sessions/tree-ids.ts";
 
@@ -62,20 +61,11 @@ async function readPortableSession(tx: Tx, id: string): Promise<PortableSession>
       "No session has this id; list the sessions to see their ids.",
     );
   }
-  const { origin, authenticated, accepted_at, chosen, ...others } = row;
-  const { create_key, create_request, input_tokens_ahead, ...rest } = others;
-  const { lease_epoch, failure_code, failure_sentence, failure_epoch, ...columns } = rest;
+  const { lease_epoch, failure_code, failure_sentence, failure_epoch, ...columns } = row;
   const failure = failureOf(row);
   const changes = await readChanges(tx, id);
   return {
-    ...columns,
-    plan_mode: row.plan_mode === 1,
-    exchange_open: row.exchange_open === 1,
-    ...portableOrigin({ origin, authenticated, accepted_at }),
-    ...(chosen === null ? {} : { chosen }),
-    ...(create_key === null ? {} : { create_key }),
-    ...(create_request === null ? {} : { create_request }),
-    ...(input_tokens_ahead === 0 ? {} : { input_tokens_ahead }),
+    ...(fieldsOf(columns) as PortableSession),
     ...(failure === null ? {} : { failure }),
     ...(changes.length === 0 ? {} : { changes }),
   };
@@ -88,7 +78,7 @@ async function readChanges(tx: Tx, sessionId: string): Promise<PortableChange[]>
     .where("session_id", "=", sessionId)
     .orderBy("number")
     .execute();
-  return rows.map(({ field, value, ts, ...row }) => ({ field, value, ts, ...portableOrigin(row) }));
+  return rows.map((row) => fieldsOf(row) as PortableChange);
 }
 
 async function readPortableMessages(tx: Tx, sessionId: string): Promise<PortableMessage[]> {
@@ -98,12 +88,8 @@ async function readPortableMessages(tx: Tx, sessionId: string): Promise<Portable
     .where("session_id", "=", sessionId)
     .orderBy("seq")
     .execute();
-  return rows.map(({ origin, authenticated, accepted_at, ...row }) => ({
-    ...row,
-    ...portableOrigin({ origin, authenticated, accepted_at }),
-    tool_calls: row.tool_calls === null ? null : (JSON.parse(row.tool_calls) as ToolCall[]),
-    is_summary: row.is_summary === 1,
-    archived: row.archived === 1,
-    checkpointed: row.checkpointed === 1,
-  }));
+  return rows.map((row) => {
+    const tool_calls: unknown = row.tool_calls === null ? null : JSON.parse(row.tool_calls);
+    return fieldsOf({ ...row, tool_calls }) as PortableMessage;
+  });
 }

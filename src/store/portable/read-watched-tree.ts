@@ -1,5 +1,6 @@
 import { batches } from "../checkpoints/bodies.ts";
 import type { LeaseOwner } from "../leases/this-process.ts";
+import type { SessionPage } from "../sessions/walk.ts";
 import type { Operation, Tx } from "../store.ts";
 import { type SessionTree, sessionsOf } from "./export-schema.ts";
 import { readSessionTree } from "./read-tree.ts";
@@ -51,15 +52,9 @@ export const readWatchedTree: Operation<{ readonly id: string }, WatchedTree> = 
   return { tree, owners, versions };
 };
 
-export interface VersionsPage {
-  /** Only ids after this one. */
-  readonly after: string;
-  readonly limit: number;
-}
-
 /** The versions of sessions in ascending order of their ids. */
 export const readVersions: Operation<
-  VersionsPage,
+  SessionPage,
   readonly { readonly id: string; readonly version: SessionVersion }[]
 > = (tx, input) =>
   selectVersions(tx, (query) =>

@@ -5,7 +5,6 @@ import { findThread, keepThread, markLatest } from "../checkpoints/threads.ts";
 import { at } from "../checkpoints/value.ts";
 import type { Tx } from "../store.ts";
 import type { PortableThread } from "./export-schema.ts";
-import { writePruneMarks } from "./prune-marks.ts";
 import { mapMemberIds, mapWriteIds } from "./read-thread.ts";
 import { type IdMap, mapIds } from "./map-ids.ts";
 
@@ -33,9 +32,18 @@ export async function writeThread(
     body: (position) => at(bodies, position),
     list: (position) => at(lists, position),
   };
-  await writeCheckpoints(tx, { thread, portable, ids });
+  const checkpoints = await writeCheckpoints(tx, { thread, portable, ids });
   await writeWrites(tx, { thread, portable, ids });
-  await writePruneMarks(tx, thread, portable.folded);
+  const { folded } = portable;
+  await tx.db
+    .updateTable("checkpoint_threads")
+    .set({
+      folded_checkpoint: checkpoints[folded.checkpoints - 1] ?? 0,
+      folded_body: bodies[folded.bodies - 1] ?? 0,
+      folded_list: lists[folded.lists - 1] ?? 0,
+    })
+    .where("id", "=", thread)
+    .execute();
   // of numbers that this database gave out, so it is made anew
   await markLatest(tx, { thread, thread_id: id });
 }
@@ -77,11 +85,12 @@ async function writeLists(
   return lists.map(({ id }) => id);
 }
 
-/** In their order, because the latest is the one that was stored last. */
+/** In their order, because the latest is the one that was stored last. Returns their ids. */
 async function writeCheckpoints(
   tx: Tx,
   { thread, portable, ids }: ThreadToWrite & { readonly ids: IdMap },
-): Promise<void> {
+): Promise<number[]> {
+  const stored: number[] = [];
   for (const batch of batches(portable.checkpoints)) {
     const rows = batch.map((checkpoint) => ({
       ...checkpoint,
@@ -90,8 +99,10 @@ async function writeCheckpoints(
       channels: JSON.stringify(mapMemberIds(checkpoint.channels, ids)),
       metadata: JSON.stringify(mapIds(checkpoint.metadata, ids)),
     }));
-    await tx.db.insertInto("checkpoints").values(rows).execute();
+    const added = await tx.db.insertInto("checkpoints").values(rows).returning("id").execute();
+    stored.push(...added.map(({ id }) => id));
   }
+  return stored.sort((a, b) => a - b);
 }
 
 async function writeWrites(

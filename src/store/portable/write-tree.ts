@@ -10,7 +10,7 @@ import {
   type SessionTree,
   sessionsOf,
 } from "./export-schema.ts";
-import { originColumns } from "./portable-origin.ts";
+import { columnsOf, ORIGIN_DEFAULTS, SESSION_DEFAULTS } from "./portable-columns.ts";
 import { writeThread } from "./write-thread.ts";
 
 export interface WriteSessionTree {
@@ -85,14 +85,7 @@ async function writeSession(tx: Tx, tree: SessionTree): Promise<void> {
   const inserted = await tx.db
     .insertInto("sessions")
     .values({
-      ...session,
-      ...originColumns(session),
-      chosen: session.chosen ?? null,
-      create_key: session.create_key ?? null,
-      create_request: session.create_request ?? null,
-      input_tokens_ahead: session.input_tokens_ahead ?? 0,
-      plan_mode: session.plan_mode ? 1 : 0,
-      exchange_open: session.exchange_open ? 1 : 0,
+      ...columnsOf(session, SESSION_DEFAULTS),
       ...(failure === undefined ? NO_FAILURE : failureColumns(failure, FIRST_EPOCH)),
     })
     // a call has one sub-agent, whatever its id
@@ -114,8 +107,7 @@ async function writeChanges(
   changes: readonly PortableChange[],
 ): Promise<void> {
   const rows = changes.map((change, index) => ({
-    ...change,
-    ...originColumns(change),
+    ...columnsOf(change, ORIGIN_DEFAULTS),
     session_id,
     number: index + 1,
   }));
@@ -134,13 +126,9 @@ async function writeMessages(tx: Tx, { session, messages }: SessionTree): Promis
 /** A message as its row has it. */
 export function messageRow(session_id: string, message: PortableMessage): MirrorRow {
   return {
-    ...message,
-    ...originColumns(message),
+    ...columnsOf(message, ORIGIN_DEFAULTS),
     session_id,
     tool_calls: message.tool_calls === null ? null : JSON.stringify(message.tool_calls),
-    is_summary: message.is_summary ? 1 : 0,
-    archived: message.archived ? 1 : 0,
-    checkpointed: message.checkpointed ? 1 : 0,
   };
 }
 

@@ -1,4 +1,4 @@
-import type { Operation, Store } from "../store.ts";
+import type { Store } from "../store.ts";
 import { checkpointMessages } from "./checkpoint-messages.ts";
 import { type Difference, LEFT_ALONE } from "./difference.ts";
 import { compareMirror } from "./compare.ts";
@@ -70,21 +70,3 @@ function isExplained({ findings }: ComparedMirror): boolean {
 function firstSentence({ findings }: ComparedMirror): string | null {
   return findings.find(({ kind }) => !LEFT_ALONE.has(kind))?.sentence ?? null;
 }
-
-export interface SessionIds {
-  /** Only ids after this one. */
-  readonly after: string;
-  readonly limit: number;
-}
-
-/** Ids of sessions in ascending order: a walk over all that new activity does not disturb. */
-export const readSessionIds: Operation<SessionIds, readonly string[]> = async (tx, input) => {
-  const rows = await tx.db
-    .selectFrom("sessions")
-    .select("id")
-    .where("id", ">", input.after)
-    .orderBy("id")
-    .limit(input.limit)
-    .execute();
-  return rows.map((row) => row.id);
-};

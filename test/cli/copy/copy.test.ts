@@ -6,7 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Client } from "pg";
 import { beforeAll, expect, it, onTestFinished } from "vitest";
 
-import { readRootIds } from "../../../src/store/portable/copy-store.ts";
+import { readSessionIds } from "../../../src/store/sessions/walk.ts";
 import { createPostgres, type TestPostgres } from "../../helpers/postgres.ts";
 import { openStoreAt } from "../../helpers/open-store.ts";
 import type { Running } from "../../helpers/process.ts";
@@ -70,7 +70,7 @@ async function emptyPostgres(): Promise<TestPostgres> {
 
 async function rootIds(location: string): Promise<string[]> {
   await using store = await openStoreAt(location);
-  const rows = await store.read(readRootIds, { after: "", limit: 1_000_000 });
+  const rows = await store.read(readSessionIds, { after: "", limit: 1_000_000, roots: true });
   return rows.map(({ id }) => id);
 }
 
@@ -159,7 +159,7 @@ async function killAt(
 
 async function anySession(path: string, copying: Running): Promise<void> {
   await using store = await openStoreAt(path);
-  while ((await store.read(readRootIds, { after: "", limit: 1 })).length === 0) {
+  while ((await store.read(readSessionIds, { after: "", limit: 1, roots: true })).length === 0) {
     expect(copying.child.exitCode ?? 0, copying.stderr()).toBe(0);
     await sleep(1);
   }

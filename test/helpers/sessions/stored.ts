@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 
 import type { ReadOnlyStore } from "../../../src/store/store.ts";
-import { readSessionIds } from "../../../src/store/verify/verify-session.ts";
+import { readSessionIds } from "../../../src/store/sessions/walk.ts";
 import { readSessionTree } from "../../../src/store/portable/read-tree.ts";
 import { exportText } from "../../../src/store/portable/export-text.ts";
 
@@ -9,9 +9,9 @@ type Readable = Pick<ReadOnlyStore, "read">;
 
 /** The export of every session, sub-agents' too, but for the time at which it was made. */
 export async function exportsOf(store: Readable): Promise<Map<string, string>> {
-  const ids = await store.read(readSessionIds, { after: "", limit: 1_000_000 });
+  const ids = await store.read(readSessionIds, { after: "", limit: 1_000_000, roots: false });
   const texts = new Map<string, string>();
-  for (const id of ids) {
+  for (const { id } of ids) {
     const tree = await store.read(readSessionTree, { id });
     texts.set(id, [...exportText(tree, "2026-01-01T00:00:00.000Z")].join(""));
   }

@@ -1,0 +1,46 @@
+/** What a column holds if an export does not name it. */
+export const ORIGIN_DEFAULTS = { origin: null, authenticated: 1, accepted_at: null } as const;
+export const SESSION_DEFAULTS = {
+  ...ORIGIN_DEFAULTS,
+  chosen: null,
+  create_key: null,
+  create_request: null,
+  input_tokens_ahead: 0,
+} as const;
+
+/** Columns of 0 or 1 that are booleans in an export. */
+const FLAGS = new Set([
+  "plan_mode",
+  "exchange_open",
+  "is_summary",
+  "archived",
+  "checkpointed",
+  "authenticated",
+]);
+
+/** A row's fields in an export: a column that holds its default is left out. */
+export function fieldsOf(row: object): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(row)
+      .filter(([name, value]) => Reflect.get(SESSION_DEFAULTS, name) !== value)
+      .map(([name, value]) => [name, FLAGS.has(name) ? value === 1 : value]),
+  );
+}
+
+type Columns<T, Defaults> = {
+  [Name in keyof T]-?:
+    | (Exclude<T[Name], undefined> extends boolean ? number : Exclude<T[Name], undefined>)
+    | (Name extends keyof Defaults ? Defaults[Name] : never);
+};
+
+/** The columns again that an export's fields name, or leave to their defaults. */
+export function columnsOf<T extends object, Defaults extends object>(
+  fields: T,
+  defaults: Defaults,
+): Columns<T, Defaults> {
+  const named = Object.entries(fields).map(([name, value]: [string, unknown]) => [
+    name,
+    typeof value === "boolean" ? Number(value) : value,
+  ]);
+  return { ...defaults, ...(Object.fromEntries(named) as Columns<T, Defaults>) };
+}
