@@ -1,6 +1,6 @@
 import { DatabaseError } from "pg";
 
-import { RepriseError, systemCode } from "../../../core/errors.ts";
+import { type ErrorCode, RepriseError, systemCode } from "../../../core/errors.ts";
 
 /** True if the server refused the transaction because of another one that was running. */
 export function isCollision(error: unknown): boolean {
@@ -16,7 +16,7 @@ export function isLoss(error: unknown): boolean {
   if (!(error instanceof DatabaseError)) {
     return true;
   }
-  return error.severity === "FATAL" || error.severity === "PANIC" || isSessionEnd(error.code ?? "");
+  return error.severity === "FATAL" || error.severity === "PANIC" || isSessionEnd(sqlState(error));
 }
 
 /** Class 08, and 57P01 to 57P05: the server shuts down, starts up or ended this session. */
@@ -40,64 +40,69 @@ const DEADLOCK = "40P01";
 const IDLE_TRANSACTION = "25P03";
 const TOO_MANY_CONNECTIONS = "53300";
 
-function sqlState(error: unknown): string | null {
-  return error instanceof DatabaseError ? (error.code ?? "") : null;
+/** Empty for an error that the server did not report. */
+function sqlState(error: unknown): string {
+  return error instanceof DatabaseError ? (error.code ?? "") : "";
 }
 
-/**
- * Turns a failure of PostgreSQL into a sentence with a next step; anything else passes unchanged.
- * See https://www.postgresql.org/docs/current/errcodes-appendix.html.
- */
+const INTERRUPTED = [
+  "database_locked",
+  "Other transactions came in between again and again, so nothing was stored; try again.",
+] as const;
+const NO_RIGHTS = [
+  "database_readonly",
+  "The database cannot be written: it is a standby, or this user lacks the right to; name the primary server, or grant the user the rights to the schema.",
+] as const;
+const DAMAGED = [
+  "database_corrupt",
+  "The database server found damaged data; keep the database as it is and restore a backup.",
+] as const;
+
+/** By SQLSTATE (https://www.postgresql.org/docs/current/errcodes-appendix.html). */
+const FAILURES: Readonly<Record<string, readonly [ErrorCode, string]>> = {
+  "55P03": [
+    "database_locked",
+    "Another transaction kept a row locked for more than 5 seconds, so nothing was stored; try again.",
+  ],
+  [SERIALIZATION_FAILURE]: INTERRUPTED,
+  [DEADLOCK]: INTERRUPTED,
+  "57014": [
+    "database_unavailable",
+    "The database took longer for a statement than statement_timeout allows, so nothing was stored; try again, or allow more in its address.",
+  ],
+  "25006": NO_RIGHTS,
+  "42501": NO_RIGHTS,
+  "53100": [
+    "database_full",
+    "The database server's disk is full, so nothing was stored; free some space and try again.",
+  ],
+  XX001: DAMAGED,
+  XX002: DAMAGED,
+  "53200": ["database_unavailable", "The database server has no memory left; try again later."],
+};
+
+/** Turns a failure of PostgreSQL into a sentence with a next step; anything else passes unchanged. */
 export function postgresFailure(error: unknown): unknown {
-  const cause = { cause: error };
-  switch (sqlState(error)) {
-    case "55P03":
-      return new RepriseError(
-        "database_locked",
-        "Another transaction kept a row locked for more than 5 seconds, so nothing was stored; try again.",
-        cause,
-      );
-    case SERIALIZATION_FAILURE:
-    case DEADLOCK:
-      return new RepriseError(
-        "database_locked",
-        "Other transactions came in between again and again, so nothing was stored; try again.",
-        cause,
-      );
-    case "57014":
-      return unavailable(
-        "The database took longer for a statement than statement_timeout allows, so nothing was stored; try again, or allow more in its address.",
-        error,
-      );
-    case "25006":
-    case "42501":
-      return new RepriseError(
-        "database_readonly",
-        "The database cannot be written: it is a standby, or this user lacks the right to; name the primary server, or grant the user the rights to the schema.",
-        cause,
-      );
-    case "53100":
-      return new RepriseError(
-        "database_full",
-        "The database server's disk is full, so nothing was stored; free some space and try again.",
-        cause,
-      );
-    case "XX001":
-    case "XX002":
-      return new RepriseError(
-        "database_corrupt",
-        "The database server found damaged data; keep the database as it is and restore a backup.",
-        cause,
-      );
-    case "53200":
-      return unavailable("The database server has no memory left; try again later.", error);
-    default:
-      return error;
-  }
+  const failure = FAILURES[sqlState(error)];
+  return failure === undefined ? error : new RepriseError(...failure, { cause: error });
 }
+
+const REFUSED_USER =
+  "The database server refused the user or the password; check both in the address of the database.";
+
+/** By SQLSTATE: why a connection could not be made. */
+const CONNECT_FAILURES: Readonly<Record<string, string>> = {
+  "28P01": REFUSED_USER,
+  "28000": REFUSED_USER,
+  "3D000":
+    "The database server has no database of this name; make one with createdb, or correct the address.",
+  [TOO_MANY_CONNECTIONS]:
+    "The database server has no connection left; lower pool_size in the address of the database, or raise max_connections of the server.",
+  "57P03": "The database server is just starting up; try again.",
+};
 
 /** Why a connection could not be made, with a next step. Never says what the address was. */
-export function connectFailure(error: unknown): unknown {
+export function connectFailure(error: unknown): RepriseError {
   if (error instanceof RepriseError) {
     return error;
   }
@@ -108,36 +113,10 @@ export function connectFailure(error: unknown): unknown {
       { cause: error },
     );
   }
-  switch (sqlState(error)) {
-    case "28P01":
-    case "28000":
-      return unavailable(
-        "The database server refused the user or the password; check both in the address of the database.",
-        error,
-      );
-    case "3D000":
-      return unavailable(
-        "The database server has no database of this name; make one with createdb, or correct the address.",
-        error,
-      );
-    case TOO_MANY_CONNECTIONS:
-      return unavailable(
-        "The database server has no connection left; lower pool_size in the address of the database, or raise max_connections of the server.",
-        error,
-      );
-    case "57P03":
-      return unavailable("The database server is just starting up; try again.", error);
-    default:
-      return isTlsError(error)
-        ? unavailable(
-            "The database server and this program could not agree on TLS; check sslmode and sslrootcert in the address of the database.",
-            error,
-          )
-        : unavailable(
-            "The database server cannot be reached; check that it runs, and host and port in the address of the database.",
-            error,
-          );
-  }
+  const otherwise = isTlsError(error)
+    ? "The database server and this program could not agree on TLS; check sslmode and sslrootcert in the address of the database."
+    : "The database server cannot be reached; check that it runs, and host and port in the address of the database.";
+  return unavailable(CONNECT_FAILURES[sqlState(error)] ?? otherwise, error);
 }
 
 /** Of a connection that went away and did not come back. */
