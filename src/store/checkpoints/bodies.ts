@@ -24,7 +24,7 @@ export async function keepBodies(
 ): Promise<number[]> {
   const ids = new Map(found);
   const missing = bodies.flatMap(({ hash, text }) =>
-    text === null || ids.has(hash) ? [] : [{ hash, text }],
+    text === null || ids.has(hash) ? [] : [{ hash, body: text }],
   );
   for (const batch of batches(missing)) {
     for (const { hash, id } of await tx.rows(insertBodies, { thread, bodies: batch })) {
@@ -69,16 +69,10 @@ const bodiesByHash = prepared(({ db }, given: Parameter<NamedBodies>) =>
 );
 
 /** Returns those that the thread did not have: what is there stays untouched. */
-const insertBodies = prepared(({ db }, given: Parameter<NamedBodies<{ readonly text: string }>>) =>
+const insertBodies = prepared(({ db }, given: Parameter<NamedBodies<{ readonly body: string }>>) =>
   db
     .insertInto("checkpoint_bodies")
-    .values(
-      given.each("bodies").map((body) => ({
-        thread: given("thread"),
-        hash: body("hash"),
-        body: body("text"),
-      })),
-    )
+    .values(given.rows("bodies").map((row) => ({ ...row, thread: given("thread") })))
     .onConflict((conflict) => conflict.columns(["thread", "hash"]).doNothing())
     .returning(["hash", "id"]),
 );

@@ -129,13 +129,8 @@ async function sharedItems(
   if (items.length === 0 || owner.length === from) {
     return 0;
   }
-  const rows = await tx.db
-    .selectFrom("checkpoint_list_items")
+  const rows = await selectItems(tx, { list: owner.id, from, to: from + items.length })
     .select("body")
-    .where("list", "=", owner.id)
-    .where("position", ">=", from)
-    .where("position", "<", from + items.length)
-    .orderBy("position")
     .execute();
   const differs = rows.findIndex((row, index) => row.body !== items[index]);
   return differs === -1 ? rows.length : differs;
@@ -187,27 +182,16 @@ interface ListItems {
 }
 
 const insertItems = prepared(({ db }, given: Parameter<ListItems>) =>
-  db.insertInto("checkpoint_list_items").values(
-    given.each("items").map((item) => ({
-      list: given("list"),
-      position: item("position"),
-      body: item("body"),
-    })),
-  ),
+  db
+    .insertInto("checkpoint_list_items")
+    .values(given.rows("items").map((item) => ({ ...item, list: given("list") }))),
 );
 
 async function itemsOf(tx: Tx, version: ListVersion): Promise<number[]> {
   const { segments } = await segmentsOf(tx, version, new Map());
   const items: number[] = [];
   for (const segment of segments) {
-    const rows = await tx.db
-      .selectFrom("checkpoint_list_items")
-      .select("body")
-      .where("list", "=", segment.list)
-      .where("position", ">=", segment.from)
-      .where("position", "<", segment.to)
-      .orderBy("position")
-      .execute();
+    const rows = await selectItems(tx, segment).select("body").execute();
     items.push(...rows.map((row) => row.body));
   }
   return items;
@@ -217,23 +201,30 @@ async function itemsOf(tx: Tx, version: ListVersion): Promise<number[]> {
 export async function hashesOf(tx: Tx, version: ListVersion): Promise<string[]> {
   const { segments } = await segmentsOf(tx, version, new Map());
   const hashes: string[] = [];
-  for (const { list, from, to } of segments) {
-    const rows = await tx.db
-      .selectFrom("checkpoint_list_items")
-      .innerJoin("checkpoint_bodies", "checkpoint_bodies.id", "checkpoint_list_items.body")
-      .select("hash")
-      .where("list", "=", list)
-      .where("position", ">=", from)
-      .where("position", "<", to)
-      .orderBy("position")
-      .execute();
+  for (const segment of segments) {
+    const rows = await selectBodies(tx, segment).select("hash").execute();
     hashes.push(...rows.map(({ hash }) => hash));
   }
   return hashes;
 }
 
+/** The items of a segment, in order, with the bodies that are there. */
+export function selectBodies(tx: Tx, segment: Segment) {
+  const items = selectItems(tx, segment);
+  return items.innerJoin("checkpoint_bodies", "checkpoint_bodies.id", "checkpoint_list_items.body");
+}
+
+function selectItems(tx: Tx, { list, from, to }: Segment) {
+  return tx.db
+    .selectFrom("checkpoint_list_items")
+    .where("list", "=", list)
+    .where("position", ">=", from)
+    .where("position", "<", to)
+    .orderBy("position");
+}
+
 /** A range of positions whose items are in one list. */
-export interface Segment {
+interface Segment {
   readonly list: number;
   readonly from: number;
   readonly to: number;

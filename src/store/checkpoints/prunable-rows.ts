@@ -132,20 +132,20 @@ async function readWrites(
   return writes;
 }
 
-interface WritesOf {
+interface CheckpointIds {
   readonly thread: number;
   readonly ids: readonly string[];
 }
 
 /** Those of root checkpoints, and all of graphs inside a task. */
-const prunableWrites = prepared((parts, given: Parameter<WritesOf>) =>
+const prunableWrites = prepared((parts, given: Parameter<CheckpointIds>) =>
   selectWrites(parts, given)
     .where("ns", "=", "")
     .where("checkpoint_id", "in", given.all("ids"))
     .unionAll(selectWrites(parts, given).where("ns", ">", "").where("ns", "like", IN_A_TASK)),
 );
 
-function selectWrites({ db }: QueryParts, given: Parameter<WritesOf>) {
+function selectWrites({ db }: QueryParts, given: Parameter<CheckpointIds>) {
   return db
     .selectFrom("checkpoint_writes")
     .select(["ns", "checkpoint_id", "task_id", "writes"])

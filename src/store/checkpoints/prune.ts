@@ -1,15 +1,9 @@
-import type { Fence } from "../leases/fence.ts";
-import { type Parameter, prepared, type QueryParts } from "../engines/prepared.ts";
+import { type Parameter, prepared } from "../engines/prepared.ts";
 import type { Operation, Tx } from "../store.ts";
 import { batches } from "./bodies.ts";
 import { type PrunedIds, NOTHING_PRUNED, planPrune } from "./plan-prune.ts";
-import { holdThread } from "./threads.ts";
+import { type FencedThread, holdThread } from "./threads.ts";
 import { readPrunableRows } from "./prunable-rows.ts";
-
-export interface PruneThread {
-  readonly thread_id: string;
-  readonly fence: Fence | null;
-}
 
 /**
  * Prunes the checkpoints of a finished exchange: only its last one stays, and its parent is then
@@ -23,7 +17,7 @@ export interface PruneThread {
  * tasks wrote is needed. Run again, it changes nothing. The answer names what is gone, for those
  * who remember what the thread has. Error codes: as `holdFence`.
  */
-export const pruneThread: Operation<PruneThread, PrunedIds> = async (tx, input) => {
+export const pruneThread: Operation<FencedThread, PrunedIds> = async (tx, input) => {
   await holdThread(tx, input);
   return pruneHeldThread(tx, input.thread_id);
 };
@@ -83,8 +77,8 @@ async function removeCheckpoints(
   }
 }
 
-const deleteWrites = prepared(deleteFrom("checkpoint_writes"));
-const deleteCheckpoints = prepared(deleteFrom("checkpoints"));
+const deleteWrites = deleteFrom("checkpoint_writes");
+const deleteCheckpoints = deleteFrom("checkpoints");
 
 interface Deleted {
   readonly thread: number;
@@ -93,12 +87,13 @@ interface Deleted {
 }
 
 function deleteFrom(table: "checkpoint_writes" | "checkpoints") {
-  return ({ db }: QueryParts, given: Parameter<Deleted>) =>
+  return prepared(({ db }, given: Parameter<Deleted>) =>
     db
       .deleteFrom(table)
       .where("thread", "=", given("thread"))
       .where("ns", "=", given("ns"))
-      .where("checkpoint_id", "in", given.all("ids", "checkpoint_id"));
+      .where("checkpoint_id", "in", given.all("ids", "checkpoint_id")),
+  );
 }
 
 /** A message's body is a JSON array that begins with a text: one is never taken for a value. */

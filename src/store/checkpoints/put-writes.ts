@@ -2,6 +2,7 @@ import type { Fence } from "../leases/fence.ts";
 import { type Parameter, prepared } from "../engines/prepared.ts";
 import type { Operation, Tx } from "../store.ts";
 import { hashesIn, keepBatch } from "./put.ts";
+import type { WriteTable } from "./schema.ts";
 import { holdThread } from "./threads.ts";
 import {
   type WriteBatch,
@@ -60,24 +61,13 @@ export const putWrites: Operation<PutWrites, StoredIds | "stale"> = async (tx, i
   return placed;
 };
 
-interface WritesKey {
-  readonly thread: number;
-  readonly ns: string;
-  readonly checkpoint_id: string;
-  readonly task_id: string;
-}
+type WritesKey = Omit<WriteTable, "writes">;
 
 /** Returns nothing if the task has written before. */
-const insertWrites = prepared(({ db }, given: Parameter<WritesKey & { readonly writes: string }>) =>
+const insertWrites = prepared(({ db }, given: Parameter<WriteTable>) =>
   db
     .insertInto("checkpoint_writes")
-    .values({
-      thread: given("thread"),
-      ns: given("ns"),
-      checkpoint_id: given("checkpoint_id"),
-      task_id: given("task_id"),
-      writes: given("writes"),
-    })
+    .values(given.row())
     .onConflict((conflict) =>
       conflict.columns(["thread", "ns", "checkpoint_id", "task_id"]).doNothing(),
     )

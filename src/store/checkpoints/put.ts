@@ -116,17 +116,7 @@ interface CheckpointRow extends FixedColumns {
 const upsertCheckpoint = prepared(({ db }, given: Parameter<CheckpointRow>) =>
   db
     .insertInto("checkpoints")
-    .values({
-      thread: given("thread"),
-      ns: given("ns"),
-      checkpoint_id: given("checkpoint_id"),
-      parent_id: given("parent_id"),
-      ts: given("ts"),
-      shape: given("shape"),
-      versions: given("versions"),
-      channels: given("channels"),
-      metadata: given("metadata"),
-    })
+    .values(given.row())
     .onConflict((conflict) =>
       conflict.columns(["thread", "ns", "checkpoint_id"]).doUpdateSet(({ ref }) => ({
         parent_id: ref("excluded.parent_id"),

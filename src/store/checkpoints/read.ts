@@ -2,7 +2,8 @@ import type { Operation, Tx } from "../store.ts";
 import { batches } from "./bodies.ts";
 import { damagedCheckpoint } from "./damage.ts";
 import { refuseEarlierHead, refuseLostHead } from "./head-mark.ts";
-import { segmentsOf } from "./lists.ts";
+import { segmentsOf, selectBodies } from "./lists.ts";
+import type { CheckpointTable } from "./schema.ts";
 import { type ListVersion, refsOf, type StoredValue, type StoredWrite } from "./value.ts";
 
 export interface ReadCheckpoints {
@@ -87,7 +88,10 @@ export const readCheckpoints: Operation<ReadCheckpoints, CheckpointPage> = async
       channels: JSON.parse(row.channels) as CheckpointRead["channels"],
       metadata: JSON.parse(row.metadata) as StoredValue,
       writes: await readWrites(tx, row),
-      parent_writes: await readParentWrites(tx, { ...row, shape }),
+      parent_writes:
+        row.parent_id !== null && SENDS_IN_PARENT.test(shape)
+          ? await readWrites(tx, { ...row, checkpoint_id: row.parent_id })
+          : [],
     });
   }
   if (input.latest === true && input.thread_id !== undefined) {
@@ -124,14 +128,9 @@ async function readRows(tx: Tx, input: ReadCheckpoints) {
     ])
     .orderBy("checkpoints.id", "desc")
     .limit(input.limit);
-  if (input.thread_id !== undefined) {
-    query = query.where("thread_id", "=", input.thread_id);
-  }
-  if (input.ns !== undefined) {
-    query = query.where("ns", "=", input.ns);
-  }
-  if (input.checkpoint_id !== undefined) {
-    query = query.where("checkpoint_id", "=", input.checkpoint_id);
+  for (const column of ["thread_id", "ns", "checkpoint_id"] as const) {
+    const value = input[column];
+    query = value === undefined ? query : query.where(column, "=", value);
   }
   if (input.before_row !== undefined) {
     query = query.where("checkpoints.id", "<", input.before_row);
@@ -166,33 +165,22 @@ async function rowOf(
 
 async function readWrites(
   tx: Tx,
-  key: { readonly thread: number; readonly ns: string; readonly checkpoint_id: string },
+  { thread, ns, checkpoint_id }: Pick<CheckpointTable, "thread" | "ns" | "checkpoint_id">,
 ): Promise<TaskWrites[]> {
   const rows = await tx.db
     .selectFrom("checkpoint_writes")
     .select(["task_id", "writes"])
-    .where("thread", "=", key.thread)
-    .where("ns", "=", key.ns)
-    .where("checkpoint_id", "=", key.checkpoint_id)
+    .where((eb) => eb.and({ thread, ns, checkpoint_id }))
     .orderBy("task_id")
     .execute();
-  return rows.map((row) => ({
-    task_id: row.task_id,
-    writes: JSON.parse(row.writes) as StoredWrite[],
+  return rows.map(({ task_id, writes }) => ({
+    task_id,
+    writes: JSON.parse(writes) as StoredWrite[],
   }));
 }
 
 /** The template holds the version of the checkpoint format; from 4 on sends are a channel. */
 const SENDS_IN_PARENT = /^\{"v":[123],/;
-
-function readParentWrites(
-  tx: Tx,
-  row: { thread: number; ns: string; parent_id: string | null; shape: string },
-): Promise<TaskWrites[]> {
-  return row.parent_id !== null && SENDS_IN_PARENT.test(row.shape)
-    ? readWrites(tx, { thread: row.thread, ns: row.ns, checkpoint_id: row.parent_id })
-    : Promise.resolve([]);
-}
 
 /** Each list once, at the greatest length that is asked for, and each body once. */
 export function wantedBy(checkpoints: readonly CheckpointRead[]) {
@@ -223,16 +211,9 @@ async function readTail(
   const { start, segments } = await segmentsOf(tx, version, have);
   const items: BodyRow[] = [];
   for (const segment of segments) {
-    const rows = await tx.db
-      .selectFrom("checkpoint_list_items")
-      .innerJoin("checkpoint_bodies", "checkpoint_bodies.id", "checkpoint_list_items.body")
-      .select(["checkpoint_bodies.id", "hash", "checkpoint_bodies.body"])
-      .where("list", "=", segment.list)
-      .where("position", ">=", segment.from)
-      .where("position", "<", segment.to)
-      .orderBy("position")
-      .execute();
-    items.push(...rows);
+    const query = selectBodies(tx, segment);
+    const columns = ["checkpoint_bodies.id", "hash", "checkpoint_bodies.body"] as const;
+    items.push(...(await query.select(columns).execute()));
   }
   if (items.length !== version.length - (start?.length ?? 0)) {
     throw damagedCheckpoint();

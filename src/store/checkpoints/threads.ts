@@ -36,9 +36,13 @@ export async function keepThread(tx: Tx, threadId: string): Promise<number> {
   return row.id;
 }
 
-export interface HoldThread {
+/** A thread, and the lease of its session if it has one. */
+export interface FencedThread {
   readonly thread_id: string;
   readonly fence: Fence | null;
+}
+
+export interface HoldThread extends FencedThread {
   /** A checkpoint to read along. */
   readonly ns?: string;
   readonly parent_id?: string | null;
@@ -63,12 +67,11 @@ export async function holdThread(tx: Tx, input: HoldThread): Promise<HeldThread>
   const { thread_id, fence, ns = "", parent_id = null, hashes = [] } = input;
   const wanted = { thread_id, ns, parent_id, hashes };
   if (fence === null) {
-    const [held] = await tx.rows(unfencedThread, wanted);
-    return heldThread(held);
+    return heldThread(await tx.rows(unfencedThread, wanted));
   }
-  const [row] = await tx.rows(fencedThread, { ...wanted, session_id: fence.session_id });
-  requireHeld(row, fence);
-  return heldThread(row);
+  const rows = await tx.rows(fencedThread, { ...wanted, session_id: fence.session_id });
+  requireHeld(rows[0], fence);
+  return heldThread(rows);
 }
 
 interface HeldRow {
@@ -78,7 +81,7 @@ interface HeldRow {
   readonly bodies: string | null;
 }
 
-function heldThread(row: HeldRow | undefined): HeldThread {
+function heldThread([row]: readonly HeldRow[]): HeldThread {
   const bodies = row?.bodies?.split(",").map((body) => body.split(" ")) ?? [];
   return {
     id: row?.id ?? null,
@@ -87,12 +90,7 @@ function heldThread(row: HeldRow | undefined): HeldThread {
   };
 }
 
-interface Wanted {
-  readonly thread_id: string;
-  readonly ns: string;
-  readonly parent_id: string | null;
-  readonly hashes: readonly string[];
-}
+type Wanted = Required<Omit<HoldThread, "fence">>;
 
 const fencedThread = prepared((parts, given: Parameter<Wanted & { readonly session_id: string }>) =>
   parts.db
@@ -139,16 +137,11 @@ function readAlong({ db }: QueryParts, given: Parameter<Wanted>) {
   ] as const;
 }
 
-export interface DeleteThread {
-  readonly thread_id: string;
-  readonly fence: Fence | null;
-}
-
 /**
  * Deletes everything that was kept of a thread; the mirror keeps its messages. A thread that does
  * not exist is deleted already. Error codes: as `holdFence`.
  */
-export const deleteThread: Operation<DeleteThread, void> = async (tx, input) => {
+export const deleteThread: Operation<FencedThread, void> = async (tx, input) => {
   await holdThread(tx, input);
   await tx.db.deleteFrom("checkpoint_threads").where("thread_id", "=", input.thread_id).execute();
 };

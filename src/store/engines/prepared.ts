@@ -20,12 +20,10 @@ export interface Parameter<Values> {
   <Name extends keyof Values & string>(name: Name): Expression<Exclude<Values[Name], undefined>>;
   /** Whether one of the optional values is there: each choice of them is a separate query. */
   has(name: keyof Values & string): boolean;
-  /** The items of a list, each to name its fields by: each length of a list is a separate query. */
-  each<Name extends keyof Values & string>(
-    name: Name,
-  ): readonly (<Field extends keyof ItemOf<Values[Name]> & string>(
-    field: Field,
-  ) => Expression<ItemOf<Values[Name]>[Field]>)[];
+  /** All values, as the columns of a row. */
+  row(): Row<Values>;
+  /** The items of a list, as rows: each length of a list is a separate query. */
+  rows<Name extends keyof Values & string>(name: Name): readonly Row<ItemOf<Values[Name]>>[];
   /** The items of a list themselves, or one field of each. */
   all<Name extends keyof Values & string>(name: Name): readonly Expression<ItemOf<Values[Name]>>[];
   all<Name extends keyof Values & string, Field extends keyof ItemOf<Values[Name]> & string>(
@@ -34,6 +32,7 @@ export interface Parameter<Values> {
   ): readonly Expression<ItemOf<Values[Name]>[Field]>[];
 }
 
+type Row<Values> = { readonly [Name in keyof Values]: Expression<Values[Name]> };
 type ItemOf<List> = List extends readonly (infer Item)[] ? Item : never;
 
 /** A query that is built once for each connection and run with other values each time. */
@@ -109,24 +108,27 @@ function formOf<Values>(
 }
 
 function givenIn<Values>(values: Values): Parameter<Values> {
-  const places = (name: keyof Values & string): number[] => [
-    ...(values[name] as readonly unknown[]).keys(),
-  ];
+  const items = (name: keyof Values & string) => [...(values[name] as readonly object[]).entries()];
   return Object.assign(
     <Name extends keyof Values & string>(name: Name) =>
       new Blank<Exclude<Values[Name], undefined>>(name),
     {
       has: (name: keyof Values & string) => values[name] !== undefined,
-      each: (name: keyof Values & string) =>
-        places(name).map(
-          (at) =>
-            <T>(field: string) =>
-              new Blank<T>(name, at, field),
-        ),
+      row: () => blankRow(Object(values)),
+      rows: <Item>(name: keyof Values & string) =>
+        items(name).map(([at, item]) => blankRow<Item>(item as Item & object, name, at)),
       all: <T>(name: keyof Values & string, field?: string) =>
-        places(name).map((at) => new Blank<T>(name, at, field)),
+        items(name).map(([at]) => new Blank<T>(name, at, field)),
     },
   );
+}
+
+function blankRow<Fields>(fields: Fields & object, ...path: readonly (string | number)[]) {
+  const row: Record<string, unknown> = {};
+  for (const name in fields) {
+    row[name] = new Blank(...path, name);
+  }
+  return row as Row<Fields>;
 }
 
 /** The place of a value: kysely takes it for the value itself. */

@@ -264,18 +264,11 @@ const upsertMessages = prepared(({ db }, given: Parameter<MirrorRows>) =>
   db
     .insertInto("messages")
     .values(
-      given.each("rows").map((row) => ({
+      given.rows("rows").map((row) => ({
+        ...row,
         session_id: given("session_id"),
-        seq: row("seq"),
-        message_id: row("message_id"),
-        role: row("role"),
-        content: row("content"),
-        tool_calls: row("tool_calls"),
-        token_count: row("token_count"),
-        is_summary: row("is_summary"),
         checkpointed: 1,
         ts: given("ts"),
-        origin: row("origin"),
       })),
     )
     .onConflict((conflict) =>

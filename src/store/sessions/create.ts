@@ -2,7 +2,7 @@ import { newId } from "../../core/ids.ts";
 import type { Session } from "../../core/sessions.ts";
 import { RepriseError } from "../../core/errors.ts";
 import { MAX_DEPTH } from "../../core/limits.ts";
-import type { Caller, Origin } from "../../core/origins.ts";
+import type { Caller } from "../../core/origins.ts";
 import { type Parameter, prepared } from "../engines/prepared.ts";
 import type { Operation, Tx } from "../store.ts";
 import { readSession } from "./read.ts";
@@ -34,19 +34,7 @@ export interface NewSession {
  */
 export const createSession: Operation<NewSession, Session> = async (tx, input) => {
   const id = input.id ?? newId();
-  const [inserted] = await tx.rows(insertSession, {
-    id,
-    persona_name: input.persona_name ?? null,
-    model: input.model ?? null,
-    repo_path: input.repo_path ?? null,
-    project_key: input.project_key ?? null,
-    plan_mode: input.plan_mode === true ? 1 : 0,
-    parent_session_id: input.parent_session_id ?? null,
-    parent_call_id: input.parent_call_id ?? null,
-    depth: await depthOf(tx, input),
-    origin: input.caller?.origin ?? null,
-    authenticated: input.caller?.authenticated === false ? 0 : 1,
-  });
+  const [inserted] = await tx.rows(insertSession, columnsOf(id, await depthOf(tx, input), input));
   if (inserted === undefined) {
     throw new RepriseError(
       "invalid_request",
@@ -57,36 +45,26 @@ export const createSession: Operation<NewSession, Session> = async (tx, input) =
   return sessionOf(inserted);
 };
 
-interface SessionValues {
-  readonly id: string;
-  readonly persona_name: string | null;
-  readonly model: string | null;
-  readonly repo_path: string | null;
-  readonly project_key: string | null;
-  readonly plan_mode: number;
-  readonly parent_session_id: string | null;
-  readonly parent_call_id: string | null;
-  readonly depth: number;
-  readonly origin: Origin | null;
-  readonly authenticated: number;
+function columnsOf(id: string, depth: number, input: NewSession) {
+  return {
+    id,
+    persona_name: input.persona_name ?? null,
+    model: input.model ?? null,
+    repo_path: input.repo_path ?? null,
+    project_key: input.project_key ?? null,
+    plan_mode: input.plan_mode === true ? 1 : 0,
+    parent_session_id: input.parent_session_id ?? null,
+    parent_call_id: input.parent_call_id ?? null,
+    depth,
+    origin: input.caller?.origin ?? null,
+    authenticated: input.caller?.authenticated === false ? 0 : 1,
+  };
 }
 
-const insertSession = prepared(({ db, dialect }, given: Parameter<SessionValues>) =>
+const insertSession = prepared(({ db, dialect }, given: Parameter<ReturnType<typeof columnsOf>>) =>
   db
     .insertInto("sessions")
-    .values({
-      id: given("id"),
-      persona_name: given("persona_name"),
-      model: given("model"),
-      repo_path: given("repo_path"),
-      project_key: given("project_key"),
-      plan_mode: given("plan_mode"),
-      parent_session_id: given("parent_session_id"),
-      parent_call_id: given("parent_call_id"),
-      depth: given("depth"),
-      origin: given("origin"),
-      authenticated: given("authenticated"),
-    })
+    .values(given.row())
     .onConflict((conflict) => conflict.column("id").doNothing())
     .returning(sessionColumns({ dialect })),
 );
