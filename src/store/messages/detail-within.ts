@@ -32,8 +32,8 @@ export const readDetailWithin: Operation<DetailWithinInput, DetailText> = async 
   const session = await resolveSession(tx, { reference: input.reference });
   const where = {
     session_id: session.id,
-    before_seq: input.before_seq,
-    archived: input.all ? undefined : 0,
+    before_seq: input.before_seq ?? Number.MAX_SAFE_INTEGER,
+    max_archived: Number(input.all),
   };
   const { from_seq, has_earlier } = await extentOf(tx, where, input.max_bytes);
   const [written] = from_seq === null ? [] : await tx.rows(messagesFrom, { ...where, from_seq });
@@ -44,8 +44,9 @@ export const readDetailWithin: Operation<DetailWithinInput, DetailText> = async 
 
 interface Where {
   readonly session_id: string;
-  readonly before_seq: number | undefined;
-  readonly archived: number | undefined;
+  readonly before_seq: number;
+  /** 0 for what was not archived, 1 for all. */
+  readonly max_archived: number;
 }
 
 interface Extent {
@@ -82,26 +83,20 @@ function checkToolCalls(texts: string): void {
   }
 }
 
-const OPTIONAL = ["archived", "before_seq"] as const;
-
 const MESSAGE = jsonColumns(MESSAGE_FIELDS);
 
 /** All in one value: 200 messages in separate values would take twice as long to read. */
 const messagesFrom = prepared(({ db, dialect }, given: Parameter<Where & { from_seq: number }>) => {
-  let shown = db
+  const shown = db
     .selectFrom("messages")
     .select([jsonMembers(dialect, MESSAGE).as("members"), "tool_calls"])
     .where("session_id", "=", given("session_id"))
     .where("seq", ">=", given("from_seq"))
+    .where("seq", "<", given("before_seq"))
+    .where("archived", "<=", given("max_archived"))
     .orderBy("seq")
     // both engines hand the rows of such a subquery on in its order
     .limit(MESSAGES_PER_READ);
-  if (given.has("archived")) {
-    shown = shown.where("archived", "=", given("archived"));
-  }
-  if (given.has("before_seq")) {
-    shown = shown.where("seq", "<", given("before_seq"));
-  }
   return db
     .selectFrom(shown.as("shown"))
     .select([
@@ -112,35 +107,31 @@ const messagesFrom = prepared(({ db, dialect }, given: Parameter<Where & { from_
         "tool_calls",
       ),
     ]);
-}, OPTIONAL);
+});
 
 /** How many messages there are, how large together, and where they begin: one row in any case. */
-const extentBefore = prepared(
-  (parts, given: Parameter<Where & { rows: number }>) =>
-    parts.db
-      .selectFrom(sizesQuery(parts, given).as("sizes"))
-      .select((eb) => [
-        eb.fn.countAll<number>().as("count"),
-        eb.fn.sum<number>("bytes").as("bytes"),
-        eb.fn.min<number | null>("seq").as("first_seq"),
-      ]),
-  OPTIONAL,
+const extentBefore = prepared((parts, given: Parameter<Where & { rows: number }>) =>
+  parts.db
+    .selectFrom(sizesQuery(parts, given).as("sizes"))
+    .select((eb) => [
+      eb.fn.countAll<number>().as("count"),
+      eb.fn.sum<number>("bytes").as("bytes"),
+      eb.fn.min<number | null>("seq").as("first_seq"),
+    ]),
 );
 
-const sizesBefore = prepared(sizesQuery, OPTIONAL);
+const sizesBefore = prepared(sizesQuery);
 
 /**
  * Sizes come first, from the last message backwards: the rows are read once it is known how many.
  */
 function sizesQuery({ db }: QueryParts, given: Parameter<Where & { rows: number }>) {
-  let query = db
+  return db
     .selectFrom("messages")
     .select(["seq", messageBytes()])
     .where("session_id", "=", given("session_id"))
+    .where("seq", "<", given("before_seq"))
+    .where("archived", "<=", given("max_archived"))
     .orderBy("seq", "desc")
     .limit(given("rows"));
-  if (given.has("archived")) {
-    query = query.where("archived", "=", given("archived"));
-  }
-  return given.has("before_seq") ? query.where("seq", "<", given("before_seq")) : query;
 }

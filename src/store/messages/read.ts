@@ -2,7 +2,7 @@ import { MESSAGES_PER_READ } from "../../core/limits.ts";
 import type { Message, Session } from "../../core/sessions.ts";
 import { type Parameter, prepared } from "../engines/prepared.ts";
 import { resolveSession } from "../sessions/read.ts";
-import type { Operation, Tx } from "../store.ts";
+import type { Operation } from "../store.ts";
 import { messageOf, selectMessages } from "./rows.ts";
 
 export interface DetailInput {
@@ -25,16 +25,12 @@ export interface Detail {
 /** A session and its last messages. Error codes: as `resolveSession`. */
 export const readDetail: Operation<DetailInput, Detail> = async (tx, input) => {
   const session = await resolveSession(tx, { reference: input.reference });
-  let query = selectMessages(tx, session.id)
+  const rows = await selectMessages(tx, session.id)
+    .where("seq", "<", input.before_seq ?? Number.MAX_SAFE_INTEGER)
+    .where("archived", "<=", Number(input.all))
     .orderBy("seq", "desc")
-    .limit(MESSAGES_PER_READ + 1);
-  if (!input.all) {
-    query = query.where("archived", "=", 0);
-  }
-  if (input.before_seq !== undefined) {
-    query = query.where("seq", "<", input.before_seq);
-  }
-  const rows = await query.execute();
+    .limit(MESSAGES_PER_READ + 1)
+    .execute();
   return {
     session,
     messages: rows.slice(0, MESSAGES_PER_READ).reverse().map(messageOf),
@@ -51,19 +47,17 @@ export interface AfterInput {
 
 /** Messages after a position, ascending by `seq`: what a stream sends next. */
 export const readMessagesAfter: Operation<AfterInput, readonly Message[]> = async (tx, input) => {
-  const rows = await tx.rows(messagesAfter, { ...input, archived: input.all ? undefined : 0 });
+  const rows = await tx.rows(messagesAfter, { ...input, max_archived: Number(input.all) });
   return rows.map(messageOf);
 };
 
 const messagesAfter = prepared(
-  (parts, given: Parameter<AfterInput & { readonly archived: number | undefined }>) => {
-    const query = selectMessages(parts, given("session_id"))
+  (parts, given: Parameter<AfterInput & { readonly max_archived: number }>) =>
+    selectMessages(parts, given("session_id"))
       .where("seq", ">", given("after_seq"))
+      .where("archived", "<=", given("max_archived"))
       .orderBy("seq")
-      .limit(given("limit"));
-    return given.has("archived") ? query.where("archived", "=", given("archived")) : query;
-  },
-  ["archived"],
+      .limit(given("limit")),
 );
 
 /**
@@ -96,25 +90,13 @@ export const readProgress: Operation<
   readonly ReadPosition[]
 > = async (tx, { session_ids }) => {
   const progress: ReadPosition[] = [];
-  for (const ids of chunks(session_ids)) {
-    progress.push(...(await progressOf(tx, ids)));
+  for (let start = 0; start < session_ids.length; start += IDS_PER_QUERY) {
+    const ids = session_ids.slice(start, start + IDS_PER_QUERY);
+    const query = tx.db.selectFrom("sessions").select(["id", "last_seq", "state"]);
+    progress.push(...(await query.where("id", "in", ids).execute()));
   }
   return progress;
 };
 
 /** Far below SQLite's 32,766 and PostgreSQL's 65,535 parameters a statement. */
 const IDS_PER_QUERY = 5000;
-
-function* chunks(ids: readonly string[]): Generator<readonly string[]> {
-  for (let start = 0; start < ids.length; start += IDS_PER_QUERY) {
-    yield ids.slice(start, start + IDS_PER_QUERY);
-  }
-}
-
-function progressOf(tx: Tx, ids: readonly string[]): Promise<ReadPosition[]> {
-  return tx.db
-    .selectFrom("sessions")
-    .select(["id", "last_seq", "state"])
-    .where("id", "in", ids)
-    .execute();
-}

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 
 import type { Message, SessionState } from "../../core/sessions.ts";
-import type { Operation, Tx } from "../store.ts";
+import type { Operation } from "../store.ts";
 import { type Parameter, prepared } from "../engines/prepared.ts";
 import { readSession } from "../sessions/read.ts";
 import { readMessagesAfter } from "./read.ts";
@@ -27,37 +27,28 @@ export interface StreamPage {
 /** The next messages of a stream, as many as fit. Error codes: `session_not_found`. */
 export const readStreamPage: Operation<StreamPageInput, StreamPage> = async (tx, input) => {
   const { state } = await readSession(tx, { id: input.session_id });
-  const bytes = await sizesAfter(tx, input);
+  // the sizes come first: rows of 1 MiB each would be 200 MiB before anyone could count them
+  const sizes = await tx.rows(sizesAfter, {
+    ...input,
+    rows: input.max_rows + 1,
+    max_archived: Number(input.all),
+  });
+  const bytes = sizes.map((row) => row.bytes);
   const fitting = rowsThatFit(bytes, input);
   const messages = fitting === 0 ? [] : await readMessagesAfter(tx, { ...input, limit: fitting });
   return { messages, more: bytes.length > fitting, state };
 };
 
-/** The sizes come first: rows of 1 MiB each would be 200 MiB before anyone could count them. */
-async function sizesAfter(tx: Tx, input: StreamPageInput): Promise<readonly number[]> {
-  const { session_id, after_seq, max_rows, all } = input;
-  const archived = all ? undefined : 0;
-  const rows = await tx.rows(sizes, { session_id, after_seq, rows: max_rows + 1, archived });
-  return rows.map(({ bytes }) => bytes);
-}
-
-interface SizesValues extends Pick<StreamPageInput, "session_id" | "after_seq"> {
-  readonly rows: number;
-  readonly archived: number | undefined;
-}
-
-const sizes = prepared(
-  ({ db }, given: Parameter<SizesValues>) => {
-    const query = db
+const sizesAfter = prepared(
+  ({ db }, given: Parameter<StreamPageInput & { rows: number; max_archived: number }>) =>
+    db
       .selectFrom("messages")
       .select(messageBytes())
       .where("session_id", "=", given("session_id"))
       .where("seq", ">", given("after_seq"))
+      .where("archived", "<=", given("max_archived"))
       .orderBy("seq")
-      .limit(given("rows"));
-    return given.has("archived") ? query.where("archived", "=", given("archived")) : query;
-  },
-  ["archived"],
+      .limit(given("rows")),
 );
 
 /** Bytes of a message's content and tool calls, as a column of a query. */

@@ -7,23 +7,24 @@ import { parseThreadId } from "../../core/threads.ts";
 import type { MessageTable, SessionTable } from "../schema.ts";
 import { type StoredRecord, readRecord } from "./record.ts";
 import { readSession } from "../sessions/read.ts";
+import { threadRange } from "../sessions/tree-ids.ts";
 import type { Tx } from "../store.ts";
 
 /** A row of the mirror with every column it has. */
 export type MirrorRow = Selectable<MessageTable>;
 
 /** What of a session's row follows from its messages, and the threads that it has begun. */
-export type MirrorCounters = Pick<
-  Selectable<SessionTable>,
-  | "title"
-  | "thread_suffix"
-  | "last_seq"
-  | "cleared_seq"
-  | "total_input_tokens"
-  | "total_output_tokens"
-  | "input_tokens_ahead"
-  | "last_message_at"
->;
+const COUNTERS = [
+  "title",
+  "thread_suffix",
+  "last_seq",
+  "cleared_seq",
+  "total_input_tokens",
+  "total_output_tokens",
+  "input_tokens_ahead",
+  "last_message_at",
+] as const;
+export type MirrorCounters = Pick<Selectable<SessionTable>, (typeof COUNTERS)[number]>;
 
 /** The latest root checkpoint of a thread. */
 export interface ThreadHead extends KnownHead {
@@ -75,16 +76,7 @@ export async function readMirror(tx: Tx, session_id: string): Promise<Mirror> {
   const { state, activity } = await readSession(tx, { id: session_id });
   const counters = await tx.db
     .selectFrom("sessions")
-    .select([
-      "title",
-      "thread_suffix",
-      "last_seq",
-      "cleared_seq",
-      "total_input_tokens",
-      "total_output_tokens",
-      "input_tokens_ahead",
-      "last_message_at",
-    ])
+    .select(COUNTERS)
     .where("id", "=", session_id)
     .executeTakeFirstOrThrow();
   const rows = await tx.db
@@ -100,26 +92,15 @@ export async function readMirror(tx: Tx, session_id: string): Promise<Mirror> {
 }
 
 async function readHeads(tx: Tx, session_id: string): Promise<ThreadHead[]> {
+  const { from, before } = threadRange(session_id);
   const rows = await tx.db
     .selectFrom("checkpoints")
     .innerJoin("checkpoint_threads", "checkpoint_threads.id", "checkpoints.thread")
-    .select([
-      "thread_id",
-      "thread",
-      "checkpoints.id as row",
-      "checkpoint_id",
-      "parent_id",
-      "ts",
-      "shape",
-      "versions",
-      "channels",
-      "metadata",
-      "head_row",
-      "head_length",
-      "head_hash",
-    ])
-    .where("thread_id", ">=", idsOf(session_id).from)
-    .where("thread_id", "<", idsOf(session_id).before)
+    .select(["thread_id", "thread", "head_row", "head_length", "head_hash"])
+    .select(["checkpoints.id as row", "checkpoint_id", "parent_id", "ts"])
+    .select(["shape", "versions", "channels", "metadata"])
+    .where("thread_id", ">=", from)
+    .where("thread_id", "<", before)
     .where(({ eb, selectFrom }) =>
       eb(
         "checkpoints.id",
@@ -139,20 +120,16 @@ async function readHeads(tx: Tx, session_id: string): Promise<ThreadHead[]> {
     .sort((a, b) => a.suffix - b.suffix);
 }
 
-/** Every thread id begins with the session's id and ":", after which ";" sorts. */
-function idsOf(session_id: string): { readonly from: string; readonly before: string } {
-  return { from: `${session_id}:`, before: `${session_id};` };
-}
-
 async function readLost(
   tx: Tx,
-  { session_id, heads }: { session_id: string; heads: readonly ThreadHead[] },
+  { session_id, heads }: Pick<Mirror, "session_id" | "heads">,
 ): Promise<string[]> {
+  const { from, before } = threadRange(session_id);
   const marked = await tx.db
     .selectFrom("checkpoint_threads")
     .select("thread_id")
-    .where("thread_id", ">=", idsOf(session_id).from)
-    .where("thread_id", "<", idsOf(session_id).before)
+    .where("thread_id", ">=", from)
+    .where("thread_id", "<", before)
     .where("head_row", ">", 0)
     .orderBy("thread_id")
     .execute();

@@ -2,21 +2,22 @@ import type { Selectable } from "kysely";
 
 import { isTime } from "../../core/time.ts";
 import type { SessionTable } from "../schema.ts";
+import { threadRange } from "../sessions/tree-ids.ts";
 import type { Operation, Tx } from "../store.ts";
 import { about, type Difference } from "./difference.ts";
 
 /** What a session's row says of the session, beside what follows from its messages. */
-export type SessionRecord = Pick<
-  Selectable<SessionTable>,
-  | "id"
-  | "state"
-  | "depth"
-  | "parent_session_id"
-  | "parent_call_id"
-  | "repo_path"
-  | "project_key"
-  | "ended_at"
->;
+const COLUMNS = [
+  "id",
+  "state",
+  "depth",
+  "parent_session_id",
+  "parent_call_id",
+  "repo_path",
+  "project_key",
+  "ended_at",
+] as const;
+type SessionRecord = Pick<Selectable<SessionTable>, (typeof COLUMNS)[number]>;
 
 export interface StoredRecord {
   readonly row: SessionRecord;
@@ -29,8 +30,7 @@ export interface StoredRecord {
 export async function readRecord(tx: Tx, session_id: string): Promise<StoredRecord> {
   const row = await tx.db
     .selectFrom("sessions")
-    .select(["id", "state", "depth", "parent_session_id", "parent_call_id"])
-    .select(["repo_path", "project_key", "ended_at"])
+    .select(COLUMNS)
     .where("id", "=", session_id)
     .executeTakeFirstOrThrow();
   return { row, ...(await readParents(tx, row)) };
@@ -76,6 +76,7 @@ async function knowsCall(
     return true;
   }
   const pattern = `%"${parent_call_id}"%`;
+  const { from, before } = threadRange(parent_session_id);
   const row = await tx.db
     .selectFrom("messages")
     .select("seq")
@@ -90,8 +91,8 @@ async function knowsCall(
     .selectFrom("checkpoint_bodies")
     .innerJoin("checkpoint_threads", "checkpoint_threads.id", "checkpoint_bodies.thread")
     .select("checkpoint_bodies.id")
-    .where("thread_id", ">=", `${parent_session_id}:`)
-    .where("thread_id", "<", `${parent_session_id};`)
+    .where("thread_id", ">=", from)
+    .where("thread_id", "<", before)
     .where("body", "like", pattern)
     .limit(1)
     .executeTakeFirst();
