@@ -1,8 +1,7 @@
 import type { ConversationStart } from "../exchange/conversation.ts";
 import { parseModelName } from "../exchange/models/name.ts";
 import type { Session } from "../core/sessions.ts";
-import { setPlanMode } from "../store/sessions/plan-mode.ts";
-import { otherFolder, takeFolder } from "../store/sessions/take-folder.ts";
+import { otherFolder, setPlanMode, takeFolder } from "../store/sessions/change.ts";
 import type { Store } from "../store/store.ts";
 import type { ChatOptions } from "./chat-options.ts";
 import { defaultModel, modelConfig } from "../exchange/models/config.ts";

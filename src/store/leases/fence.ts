@@ -1,6 +1,8 @@
+import type { Selectable } from "kysely";
+
 import { RepriseError } from "../../core/errors.ts";
-import type { SessionState } from "../../core/sessions.ts";
 import { type Parameter, prepared } from "../engines/prepared.ts";
+import type { SessionTable } from "../schema.ts";
 import type { Tx } from "../store.ts";
 
 /** What an exchange holds in its hand: the epoch its lease had when it was taken. */
@@ -10,11 +12,7 @@ export interface Fence {
 }
 
 /** What a fence is held against. */
-export interface FencedRow {
-  readonly lease_epoch: number;
-  readonly lease_owner: string | null;
-  readonly state: SessionState;
-}
+type FencedRow = Pick<Selectable<SessionTable>, (typeof FENCED_COLUMNS)[number]>;
 
 export const FENCED_COLUMNS = ["lease_epoch", "lease_owner", "state"] as const;
 

@@ -3,10 +3,9 @@ import { sql } from "kysely";
 import { RepriseError } from "../../core/errors.ts";
 import type { ExchangeFailure, Session } from "../../core/sessions.ts";
 import { type Parameter, prepared } from "../engines/prepared.ts";
-import { refuseEnded } from "../sessions/change.ts";
+import { holdActive } from "../sessions/change.ts";
 import { failureColumns, NO_FAILURE } from "../sessions/failures.ts";
-import { lockSession } from "../sessions/lock.ts";
-import { readSession, sessionNotFound } from "../sessions/read.ts";
+import { sessionNotFound } from "../sessions/read.ts";
 import { selectSessions, sessionColumns, sessionOf } from "../sessions/rows.ts";
 import type { Operation, Tx } from "../store.ts";
 import { type Fence, holdFence } from "./fence.ts";
@@ -91,8 +90,7 @@ export const takeLease: Operation<TakeLease, Lease> = async (tx, input) => {
       return { session_id, epoch: row.lease_epoch, was_interrupted, session: sessionOf(row) };
     }
     // on PostgreSQL, it may have been given back by now: then it is free for the next attempt
-    await lockSession(tx, session_id);
-    refuseEnded(await readSession(tx, { id: session_id }));
+    await holdActive(tx, session_id);
     const held = await readLease(tx, input);
     if (held !== null && held.epoch !== take_over_epoch) {
       throw busy(held.owner);
@@ -138,13 +136,11 @@ function busy(owner: LeaseOwner): RepriseError {
   );
 }
 
-export interface RenewLease {
-  readonly fence: Fence;
-  readonly life_ms: number;
-}
-
 /** Prolongs the lease. Error codes: `lease_lost`, `session_ended`. */
-export const renewLease: Operation<RenewLease, void> = async (tx, { fence, life_ms }) => {
+export const renewLease: Operation<
+  { readonly fence: Fence; readonly life_ms: number },
+  void
+> = async (tx, { fence, life_ms }) => {
   await holdFence(tx, fence);
   await tx.db
     .updateTable("sessions")

@@ -74,9 +74,7 @@ export interface NewThread {
  * Error codes: `session_not_found`, `session_ended`, `session_busy` while an exchange runs.
  */
 export const startThread: Operation<NewThread, Session> = async (tx, input) => {
-  await lockSession(tx, input.id);
-  const session = await readSession(tx, { id: input.id });
-  refuseEnded(session);
+  const session = await holdActive(tx, input.id);
   if (session.activity === "running") {
     throw new RepriseError(
       "session_busy",
@@ -114,6 +112,73 @@ async function archiveAll(tx: Tx, sessionId: string): Promise<void> {
     .where("session_id", "=", sessionId)
     .where("archived", "=", 0)
     .execute();
+}
+
+/** Turns planning mode on or off. Error codes: `session_not_found`, `session_ended`. */
+export const setPlanMode: Operation<
+  { readonly id: string; readonly plan_mode: boolean },
+  Session
+> = async (tx, { id, plan_mode }) => {
+  await holdActive(tx, id);
+  await tx.db
+    .updateTable("sessions")
+    .set({ plan_mode: plan_mode ? 1 : 0 })
+    .where("id", "=", id)
+    .execute();
+  return readSession(tx, { id });
+};
+
+export interface TakeFolder {
+  readonly id: string;
+  /** Absolute. */
+  readonly repo_path: string;
+  /** See `projectKeyOf`. */
+  readonly project_key: string;
+  readonly caller: Caller;
+}
+
+/**
+ * Gives a session that began without a folder one. It keeps it: of two that take one at the same
+ * moment the second is refused.
+ *
+ * Error codes: `session_not_found`, `session_ended`; `invalid_usage` if it has another folder.
+ */
+export const takeFolder: Operation<TakeFolder, Session> = async (tx, input) => {
+  const { id, repo_path, project_key, caller } = input;
+  const session = await holdActive(tx, id);
+  if (session.repo_path !== null) {
+    if (session.project_key === project_key) {
+      return session;
+    }
+    throw otherFolder();
+  }
+  await tx.db
+    .updateTable("sessions")
+    .set({ repo_path, project_key })
+    .where("id", "=", id)
+    .execute();
+  await recordChanges(tx, { session_id: id, caller, changes: { repo_path } });
+  tx.touch(id);
+  return readSession(tx, { id });
+};
+
+export function otherFolder(): RepriseError {
+  return new RepriseError(
+    "invalid_usage",
+    "A session keeps the folder that it began with; leave --repo out, or begin a new session there.",
+  );
+}
+
+/**
+ * Holds a session's row until the transaction ends, and returns the session.
+ *
+ * Error codes: `session_not_found`, `session_ended`.
+ */
+export async function holdActive(tx: Tx, id: string): Promise<Session> {
+  await lockSession(tx, id);
+  const session = await readSession(tx, { id });
+  refuseEnded(session);
+  return session;
 }
 
 /** Error codes: `session_ended`. */

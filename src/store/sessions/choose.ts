@@ -1,5 +1,5 @@
 import type { Session } from "../../core/sessions.ts";
-import type { Operation, Tx } from "../store.ts";
+import type { Operation } from "../store.ts";
 import { selectSessions, sessionOf } from "./rows.ts";
 
 /** How the user talks with a session: at a terminal, or with `-p` or input without a terminal. */
@@ -50,21 +50,17 @@ export interface Choice {
 /** Whether `--continue` would take the session as it is. */
 export const isChosen: Operation<Choice, boolean> = async (tx, { id, by }) => {
   const ways: readonly string[] = waysOf(by);
-  const row = await originOf(tx, id);
+  const row = await tx.db
+    .selectFrom("sessions")
+    .select(["origin", "chosen", "parent_session_id"])
+    .where("id", "=", id)
+    .executeTakeFirst();
   return (
     row === undefined ||
     [row.origin, row.chosen].some((way) => way !== null && ways.includes(way)) ||
     (row.origin === null && row.parent_session_id === null)
   );
 };
-
-function originOf(tx: Tx, id: string) {
-  return tx.db
-    .selectFrom("sessions")
-    .select(["origin", "chosen", "parent_session_id"])
-    .where("id", "=", id)
-    .executeTakeFirst();
-}
 
 /** Keeps that the user opened the session by its id or from a list. */
 export const markChosen: Operation<Choice, void> = async (tx, { id, by }) => {

@@ -21,10 +21,7 @@ export interface CreateOnce extends NewSession {
 export const createSessionOnce: Operation<CreateOnce, Session> = async (tx, input) => {
   const { create_key, ...columns } = input;
   const create_request = fingerprintOf(columns);
-  const hold = tx.dialect.holdName(`create ${create_key}`);
-  if (hold !== null) {
-    await hold.execute(tx.db);
-  }
+  await tx.dialect.holdName(`create ${create_key}`)?.execute(tx.db);
   const earlier = await findEarlier(tx, create_key);
   if (earlier !== undefined) {
     if (earlier.create_request !== create_request) {

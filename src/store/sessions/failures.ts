@@ -1,6 +1,9 @@
+import type { Selectable } from "kysely";
+
 import type { ExchangeFailure } from "../../core/sessions.ts";
 import { oneLine } from "../../core/terminal-text.ts";
 import { batches } from "../checkpoints/bodies.ts";
+import type { SessionTable } from "../schema.ts";
 import type { Operation } from "../store.ts";
 
 /** The columns of a session whose last exchange did not fail. */
@@ -20,13 +23,7 @@ export function failureLine({ code, sentence }: ExchangeFailure): string {
   return `${oneLine(sentence)} [${oneLine(code)}]`;
 }
 
-interface FailureRow {
-  readonly exchange_open: number;
-  readonly lease_epoch: number;
-  readonly failure_code: string | null;
-  readonly failure_sentence: string | null;
-  readonly failure_epoch: number | null;
-}
+type FailureRow = Pick<Selectable<SessionTable>, (typeof FAILURE_COLUMNS)[number]>;
 
 /** Why the last exchange failed; null if it finished, was cut, or is another one by now. */
 export function failureOf(row: FailureRow): ExchangeFailure | null {

@@ -1,9 +1,9 @@
 import type { SelectQueryBuilder } from "kysely";
 
 import type { ListOrder, Session, SessionState } from "../../core/sessions.ts";
-import { type Parameter, prepared } from "../engines/prepared.ts";
+import { type Parameter, prepared, type PreparedQuery } from "../engines/prepared.ts";
 import type { Database } from "../schema.ts";
-import type { Operation } from "../store.ts";
+import type { Operation, Tx } from "../store.ts";
 import { selectSessions, sessionOf, summaryColumns, summaryText } from "./rows.ts";
 
 /** The position after a session in the list: the next page begins there. */
@@ -32,35 +32,31 @@ export interface StoredSessionPage {
 
 /** Sessions in the order asked for; equal times are ordered by id. */
 export const listSessions: Operation<ListInput, StoredSessionPage> = async (tx, input) => {
-  const { limit, order = "activity" } = input;
-  const rows = await tx.rows(page[order], valuesOf(input));
-  const last = rows[limit - 1];
-  return {
-    sessions: rows.slice(0, limit).map(sessionOf),
-    next: rows.length > limit && last !== undefined ? { at: last.listed_at, id: last.id } : null,
-  };
+  const { rows, next } = await readPage(tx, page, input);
+  return { sessions: rows.map(sessionOf), next };
 };
 
-export interface SummariesText {
+export interface SummariesText extends Pick<StoredSessionPage, "next"> {
   /** A JSON array of SessionSummary. */
   readonly json: string;
-  /** Where the next page begins; null on the last one. */
-  readonly next: ListPosition | null;
 }
 
 /** The same page as the JSON that HTTP answers: the database writes it. */
 export const listSummaries: Operation<ListInput, SummariesText> = async (tx, input) => {
-  const { limit, order = "activity" } = input;
-  const rows = await tx.rows(summaries[order], valuesOf(input));
-  const last = rows[limit - 1];
-  return {
-    json: `[${rows.slice(0, limit).map(summaryText).join(",")}]`,
-    next: rows.length > limit && last !== undefined ? { at: last.listed_at, id: last.id } : null,
-  };
+  const { rows, next } = await readPage(tx, summaries, input);
+  return { json: `[${rows.map(summaryText).join(",")}]`, next };
 };
 
-function valuesOf({ limit, after, order: _, ...filters }: ListInput): PageValues {
-  return { ...filters, rows: limit + 1, after_at: after?.at, after_id: after?.id };
+async function readPage<Row extends { readonly id: string; readonly listed_at: string }>(
+  tx: Tx,
+  queries: Readonly<Record<ListOrder, PreparedQuery<PageValues, Row>>>,
+  { limit, order = "activity", after, ...filters }: ListInput,
+) {
+  const values = { ...filters, rows: limit + 1, after_at: after?.at, after_id: after?.id };
+  const found = await tx.rows(queries[order], values);
+  const rows = found.slice(0, limit);
+  const last = found.length > limit ? rows.at(-1) : undefined;
+  return { rows, next: last === undefined ? null : { at: last.listed_at, id: last.id } };
 }
 
 interface PageValues extends Omit<ListInput, "limit" | "after" | "order"> {

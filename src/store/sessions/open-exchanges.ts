@@ -13,16 +13,15 @@ export interface OpenExchanges {
 /** Costs as much as there are open exchanges, however many sessions there are. */
 export const countOpenExchanges: Operation<null, OpenExchanges> = async (tx) => {
   const isHeld = sql<boolean>`lease_owner is not null and lease_expires_at > ${tx.dialect.now()}`;
-  const counts = await tx.db
-    .selectFrom("sessions")
-    .select([
-      sql<number>`coalesce(sum(case when ${isHeld} then 1 else 0 end), 0)`.as("running"),
-      sql<number>`coalesce(sum(case when not (${isHeld}) and state = 'active' then 1 else 0 end), 0)`.as(
-        "interrupted",
-      ),
-    ])
-    // the same expression as in the index, so that it is used
-    .where("exchange_open", "=", sql<number>`1`)
-    .executeTakeFirst();
-  return { running: counts?.running ?? 0, interrupted: counts?.interrupted ?? 0 };
+  return (
+    tx.db
+      .selectFrom("sessions")
+      .select([
+        sql<number>`count(*) filter (where ${isHeld})`.as("running"),
+        sql<number>`count(*) filter (where not (${isHeld}) and state = 'active')`.as("interrupted"),
+      ])
+      // the same expression as in the index, so that it is used
+      .where("exchange_open", "=", sql<number>`1`)
+      .executeTakeFirstOrThrow()
+  );
 };

@@ -57,11 +57,9 @@ export const readWaiting: Operation<{ readonly session_id: string }, Waiting> = 
 async function messagesOf(tx: Tx, session_id: string, accepted: boolean): Promise<WaitingMessages> {
   const pending = tx.db
     .selectFrom("messages")
-    .where("session_id", "=", session_id)
-    .where("checkpointed", "=", 0)
-    .where("archived", "=", 0)
-    .where("role", "=", "user")
-    .where("origin", "=", "http")
+    .where(({ and }) =>
+      and({ session_id, checkpointed: 0, archived: 0, role: "user", origin: "http" }),
+    )
     .where(({ eb, or, and }) =>
       accepted
         ? or([eb("authenticated", "=", 1), eb("accepted_at", "is not", null)])
@@ -129,16 +127,14 @@ export interface AcceptMessages {
 
 /** Lets the next exchange hand over messages that came without authentication. */
 export const acceptMessages: Operation<AcceptMessages, void> = async (tx, input) => {
-  await lockSession(tx, input.session_id);
+  const { session_id } = input;
+  await lockSession(tx, session_id);
   await tx.db
     .updateTable("messages")
     .set({ accepted_at: tx.dialect.now() })
-    .where("session_id", "=", input.session_id)
+    .where(({ and }) => and({ session_id, authenticated: 0, checkpointed: 0, archived: 0 }))
     .where("seq", "<=", input.through_seq)
-    .where("authenticated", "=", 0)
     .where("accepted_at", "is", null)
-    .where("checkpointed", "=", 0)
-    .where("archived", "=", 0)
     .execute();
 };
 
@@ -159,23 +155,20 @@ async function markChoices(
   tx: Tx,
   input: AcceptChoices & { readonly authenticated: 0 | 1 },
 ): Promise<void> {
-  await lockSession(tx, input.session_id);
+  const { session_id, through_change, authenticated } = input;
+  await lockSession(tx, session_id);
   const accepted = { accepted_at: tx.dialect.now() };
   await tx.db
     .updateTable("sessions")
     .set(accepted)
-    .where("id", "=", input.session_id)
-    .where("origin", "=", "http")
-    .where("authenticated", "=", input.authenticated)
+    .where(({ and }) => and({ id: session_id, origin: "http", authenticated }))
     .where("accepted_at", "is", null)
     .execute();
   await tx.db
     .updateTable("session_changes")
     .set(accepted)
-    .where("session_id", "=", input.session_id)
-    .where("number", "<=", input.through_change)
-    .where("origin", "=", "http")
-    .where("authenticated", "=", input.authenticated)
+    .where(({ and }) => and({ session_id, origin: "http", authenticated }))
+    .where("number", "<=", through_change)
     .where("accepted_at", "is", null)
     .execute();
 }

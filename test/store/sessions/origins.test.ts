@@ -6,10 +6,9 @@ import { takeLease } from "../../../src/store/leases/lease.ts";
 import { appendUserMessage } from "../../../src/store/messages/append.ts";
 import { beginExchange } from "../../../src/store/messages/begin-exchange.ts";
 import { readPending } from "../../../src/store/messages/read.ts";
-import { startThread } from "../../../src/store/sessions/change.ts";
+import { startThread, takeFolder } from "../../../src/store/sessions/change.ts";
 import { isChosen, markChosen, readLatestChosen } from "../../../src/store/sessions/choose.ts";
 import { openChild } from "../../../src/store/sessions/open-child.ts";
-import { takeFolder } from "../../../src/store/sessions/take-folder.ts";
 import {
   acceptChoices,
   acceptMessages,
