@@ -11,38 +11,28 @@ export interface SchemaError {
   readonly parentSchema?: object | undefined;
 }
 
+/** By keyword: what a value must be or have, with what the schema says of it. */
+const REQUIREMENTS: Readonly<Record<string, (limit: string, ...others: string[]) => string>> = {
+  type: (...types) => `be ${types.map(withArticle).join(" or ")}`,
+  minimum: (limit) => `be ${limit} or more`,
+  maximum: (limit) => `be ${limit} or less`,
+  exclusiveMinimum: (limit) => `be more than ${limit}`,
+  exclusiveMaximum: (limit) => `be less than ${limit}`,
+  multipleOf: (factor) => `be a multiple of ${factor}`,
+  minLength: (limit) => (limit === "1" ? "not be empty" : `have at least ${limit} characters`),
+  maxLength: (limit) => `have at most ${limit} characters`,
+  minItems: (limit) => `have at least ${limit} items`,
+  maxItems: (limit) => `have at most ${limit} items`,
+  uniqueItems: () => "not hold an item twice",
+};
+
 /**
  * What a value must be or have, to follow a "must": `be 1 or more`. It holds nothing of the value,
  * only words of the schema; null for a rule that has no words here.
  */
-export function requirementOf(error: SchemaError): string | null {
-  const limit = String(error.params["limit"]);
-  switch (error.keyword) {
-    case "type":
-      return `be ${[error.params["type"]].flat().map(String).map(withArticle).join(" or ")}`;
-    case "minimum":
-      return `be ${limit} or more`;
-    case "maximum":
-      return `be ${limit} or less`;
-    case "exclusiveMinimum":
-      return `be more than ${limit}`;
-    case "exclusiveMaximum":
-      return `be less than ${limit}`;
-    case "multipleOf":
-      return `be a multiple of ${String(error.params["multipleOf"])}`;
-    case "minLength":
-      return limit === "1" ? "not be empty" : `have at least ${limit} characters`;
-    case "maxLength":
-      return `have at most ${limit} characters`;
-    case "minItems":
-      return `have at least ${limit} items`;
-    case "maxItems":
-      return `have at most ${limit} items`;
-    case "uniqueItems":
-      return "not hold an item twice";
-    default:
-      return null;
-  }
+export function requirementOf({ keyword, params }: SchemaError): string | null {
+  const [limit = "", ...others] = [params["limit"] ?? params[keyword]].flat().map(String);
+  return REQUIREMENTS[keyword]?.(limit, ...others) ?? null;
 }
 
 /**
@@ -63,31 +53,24 @@ export function faultsOf(errors: readonly SchemaError[], what: "field" | "parame
 }
 
 function faultOf(error: SchemaError, what: "field" | "parameter"): Fault {
-  const pointer = error.instancePath;
+  const missing = error.keyword === "required" ? `/${String(error.params["missingProperty"])}` : "";
+  return { pointer: error.instancePath + missing, message: messageOf(error, what) };
+}
+
+function messageOf(error: SchemaError, what: "field" | "parameter"): string {
   switch (error.keyword) {
     case "required":
-      return {
-        pointer: `${pointer}/${String(error.params["missingProperty"])}`,
-        message: `This ${what} is required.`,
-      };
-    case "additionalProperties": {
-      const known = knownNames(error).join(", ") || "none";
-      return { pointer, message: `Has an unknown ${what}. Allowed: ${known}.` };
-    }
+      return `This ${what} is required.`;
+    case "additionalProperties":
+      return `Has an unknown ${what}. Allowed: ${knownNames(error).join(", ") || "none"}.`;
     case "enum":
-      return {
-        pointer,
-        message: `Must be one of ${[error.params["allowedValues"]].flat().join(", ")}.`,
-      };
+      return `Must be one of ${[error.params["allowedValues"]].flat().join(", ")}.`;
     case "pattern":
-      return { pointer, message: `Must be ${descriptionOf(error)}.` };
+      return `Must be ${descriptionOf(error)}.`;
     case "format":
-      return { pointer, message: "Must not contain NUL or unpaired surrogates." };
+      return "Must not contain NUL or unpaired surrogates.";
     default:
-      return {
-        pointer,
-        message: `Must ${requirementOf(error) ?? "follow the documented schema"}.`,
-      };
+      return `Must ${requirementOf(error) ?? "follow the documented schema"}.`;
   }
 }
 
