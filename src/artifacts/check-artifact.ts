@@ -1,3 +1,4 @@
+import { isUuid } from "../core/ids.ts";
 import {
   MAX_FINDINGS,
   positioned,
@@ -11,7 +12,6 @@ import type { ArtifactSchema } from "./project/project-schema.ts";
 import type { ArtifactText } from "./read-artifact.ts";
 import { SPECIFICATION } from "./registry.ts";
 import { withoutMark, type SourceNode } from "./source.ts";
-import { isUuid } from "./uuid.ts";
 
 export interface CheckedArtifact extends ArtifactReport {
   /** The run's UUID, of a specification that has one. */

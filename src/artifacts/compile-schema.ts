@@ -2,11 +2,11 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import type { Options, ValidateFunction } from "ajv";
 import addFormats from "ajv-formats";
 
+import { isUuid } from "../core/ids.ts";
 import { MAX_FINDINGS, type Finding } from "./finding.ts";
 import type { LineIndex } from "./line-index.ts";
 import { describeFault, toPositionedFinding } from "./schema-fault.ts";
 import { toValue, type JsonObject, type SourceNode } from "./source.ts";
-import { isUuid } from "./uuid.ts";
 
 export interface CompiledSchema {
   /** Whether a plain value fits the schema. */

@@ -1,5 +1,5 @@
 import { isRepriseError, RepriseError } from "../core/errors.ts";
-import { isUuid, parseSessionReference } from "../core/ids.ts";
+import { isRfc9562Uuid, parseSessionReference } from "../core/ids.ts";
 import type { Session } from "../core/sessions.ts";
 import { refuseEnded } from "../store/sessions/change.ts";
 import { createSession, type NewSession } from "../store/sessions/create.ts";
@@ -105,7 +105,7 @@ async function beginWithId(input: {
   columns: NewSession & { readonly persona_name: string; readonly repo_path: string };
 }): Promise<SelectedSession> {
   const { cli, store, id, columns } = input;
-  if (!isUuid(id)) {
+  if (!isRfc9562Uuid(id)) {
     throw wrongUsage(
       "No session has this id, and it cannot be the id of a new one, because it is not a UUID (RFC 9562). Make one with `uuidgen`, or leave --session out.",
     );

@@ -1,6 +1,6 @@
 import { ID_PREFIX_LENGTH } from "./limits.ts";
 
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
 /** Version 1 to 8 and the variant of RFC 9562, or its Nil or Max UUID. */
 const RFC_9562 =
   /^(?:[0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}|0{8}-(?:0{4}-){3}0{12}|f{8}-(?:f{4}-){3}f{12})$/;
@@ -12,8 +12,13 @@ export function newId(): string {
   return crypto.randomUUID();
 }
 
+/** True for 36 characters in the form of a UUID, of whatever version, in either case. */
+export function isUuid(text: string): boolean {
+  return UUID.test(text);
+}
+
 /** True for a UUID, in lower case, as RFC 9562 defines it: other clients refuse every other one. */
-export function isUuid(id: string): boolean {
+export function isRfc9562Uuid(id: string): boolean {
   return RFC_9562.test(id);
 }
 
@@ -30,7 +35,7 @@ export type SessionReference =
  */
 export function parseSessionReference(text: string): SessionReference {
   const id = text.toLowerCase();
-  if (UUID.test(id)) {
+  if (isUuid(id)) {
     return { kind: "id", id };
   }
   if (!PREFIX.test(id) || id.length > 36) {

@@ -5,7 +5,7 @@ import { Value } from "typebox/value";
 import { expect, it } from "vitest";
 
 import { EVENT_RESULT_BYTES } from "../../../src/core/limits.ts";
-import { isUuid } from "../../../src/core/ids.ts";
+import { isRfc9562Uuid } from "../../../src/core/ids.ts";
 import { ExchangeEvent } from "../../../src/exchange/events.ts";
 import { readMessagesAfter } from "../../../src/store/messages/read.ts";
 import { type Bench, openBench } from "../../helpers/exchanger.ts";
@@ -43,7 +43,7 @@ it("[EVENT-1] [EVENT-2] every event names its exchange and session, and no other
   await bench.run({ text: "again" });
   const ids = [...new Set(bench.events.map(({ exchange_id }) => exchange_id))];
   expect(ids).toHaveLength(2);
-  expect(ids.every(isUuid)).toBe(true);
+  expect(ids.every(isRfc9562Uuid)).toBe(true);
   for (const event of bench.events) {
     expect(event.session_id).toBe(bench.session.id);
     expect([...Value.Errors(ExchangeEvent, event)]).toEqual([]);

@@ -1,6 +1,0 @@
-const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
-
-/** Whether a text is a UUID in RFC 4122's own form, of whatever version, in either case. */
-export function isUuid(text: string): boolean {
-  return UUID.test(text);
-}
