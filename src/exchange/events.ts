@@ -39,9 +39,10 @@ const ending = {
 export const ExchangeEvent = Type.Union([
   /** The lease is held and the user's message is stored. */
   event("started", { thread_id: text(), model: text(), persona_name: text() }),
-  /** A message is stored. */
+  /** A message is stored; `call_id` is the call that a tool's result answers. */
   event("message", {
     message_id: text(),
+    call_id: Type.Union([text(), Type.Null()]),
     seq: Type.Integer({ minimum: 1 }),
     role: oneOf(ROLES),
     is_summary: Type.Boolean(),

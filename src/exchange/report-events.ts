@@ -1,5 +1,6 @@
 import type { Message } from "../core/sessions.ts";
 import { storableText } from "../core/text.ts";
+import type { StoredMessage } from "../store/messages/mirror.ts";
 import { failureOf } from "./exchange-failure.ts";
 import type { ExchangeEvent, ExchangeListener, ExchangeResult } from "./events.ts";
 
@@ -77,11 +78,8 @@ function lastAnswerOf({ messages }: ExchangeResult): Message | undefined {
 }
 
 /** Reports messages that have a row now. */
-export function reportStored(
-  report: Report,
-  messages: readonly Pick<Message, "message_id" | "seq" | "role" | "is_summary">[],
-): void {
-  for (const { message_id, seq, role, is_summary } of messages) {
-    report({ type: "message", message_id, seq, role, is_summary });
+export function reportStored(report: Report, messages: readonly StoredMessage[]): void {
+  for (const { message_id, seq, role, is_summary, call_id = null } of messages) {
+    report({ type: "message", message_id, call_id, seq, role, is_summary });
   }
 }

@@ -3,6 +3,8 @@ export interface MessageJson {
   /** `human`, `ai`, `tool`, `system`, … */
   readonly type: string;
   readonly id?: string | undefined;
+  /** Of a tool's result. */
+  readonly tool_call_id?: string | undefined;
   readonly content: string | readonly unknown[];
   readonly additional_kwargs: object;
   readonly tool_calls?: readonly CallJson[] | undefined;

@@ -35,6 +35,7 @@ export function mirrorOf(
     tool_calls: toolCallsOf(message),
     token_count: tokensAt(index),
     is_summary: isMarkedSummary(message),
+    ...(message.tool_call_id === undefined ? {} : { call_id: message.tool_call_id }),
     usage: isAnswer(message) ? usageOf(message, { messages, index, tokensAt }) : null,
   };
 }

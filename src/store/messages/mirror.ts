@@ -17,6 +17,8 @@ export interface MirrorMessage {
   readonly tool_calls: readonly ToolCall[] | null;
   readonly token_count: number;
   readonly is_summary: boolean;
+  /** The call that a tool's result answers. It has no column. */
+  readonly call_id?: string;
   /**
    * What the provider charged for this message, added to the totals once; null for all but answers.
    */
@@ -24,7 +26,10 @@ export interface MirrorMessage {
 }
 
 /** A message of a checkpoint that has a row now. */
-export type StoredMessage = Pick<MirrorMessage, "message_id" | "role" | "is_summary"> & {
+export type StoredMessage = Pick<
+  MirrorMessage,
+  "message_id" | "role" | "is_summary" | "call_id"
+> & {
   readonly seq: number;
 };
 
@@ -85,12 +90,7 @@ export const mirrorMessages: Operation<MirrorInput, readonly StoredMessage[]> = 
   const placed = [...kept, ...appended];
   await keepRows(tx, { ...input, placed, ts: counted.last_activity_at });
   tx.touch(input.session_id);
-  return placed.map(({ seq, message: { message_id, role, is_summary } }) => ({
-    message_id,
-    seq,
-    role,
-    is_summary,
-  }));
+  return placed.map(({ seq, message }) => ({ ...message, seq }));
 };
 
 interface PlacedMessage {

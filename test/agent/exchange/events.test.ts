@@ -68,6 +68,19 @@ it("[EVENT-3] [EVENT-13] started comes first and done last, with the last answer
   });
 });
 
+it("[EVENT-20] the message of a tool's result names its call, and no other message names one", async () => {
+  const bench = await readingBench();
+  await bench.run({ text: "read it" });
+  const [call] = ofType(bench, "tool_call");
+  expect(call?.call_id).toEqual(expect.any(String));
+  expect(ofType(bench, "message").map(({ role, call_id }) => [role, call_id])).toEqual([
+    ["user", null],
+    ["assistant", null],
+    ["tool", call?.call_id],
+    ["assistant", null],
+  ]);
+});
+
 it("[EVENT-4] [EVENT-15] pieces of text name their answer; each stored message is named once with its seq", async () => {
   const bench = await readingBench();
   await bench.run({ text: "read it" });
