@@ -2,8 +2,8 @@ import type { BigIntStats } from "node:fs";
 import { realpath } from "node:fs/promises";
 import { resolve } from "node:path";
 
-import { RepriseError } from "../../core/errors.ts";
 import type { LinkedControlFile } from "./control-links.ts";
+import { refusal } from "./refusal.ts";
 import { isInside, realPath, statOrNull } from "./real-path.ts";
 
 /** Where the tools may work, and what they must leave alone inside it. */
@@ -60,12 +60,13 @@ export function isGuarded(
 }
 
 async function realRoot(repoPath: string): Promise<string> {
-  try {
-    return await realpath(repoPath);
-  } catch (cause) {
-    const message = "the session's repository folder does not exist; report this to the user";
-    throw new RepriseError("invalid_request", message, { cause });
+  const root = await realpath(repoPath).catch(() => null);
+  if (root === null || (await statOrNull(root))?.isDirectory() !== true) {
+    throw refusal(
+      "the session's folder no longer exists, so no file can be read or written; ask the user to restore it, or to begin a session in another folder",
+    );
   }
+  return root;
 }
 
 async function guard(name: string): Promise<Guarded> {

@@ -5,6 +5,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  renameSync,
   symlinkSync,
   writeFileSync,
 } from "node:fs";
@@ -178,12 +179,6 @@ describe("the boundary of the repository", () => {
       { numRuns: testSize("texts") },
     );
   });
-
-  it("says so when the repository is gone", async () => {
-    const { sessionTools } = await import("../../../src/agent/tools/session-tools.ts");
-    const [read] = sessionTools({ repoPath: "/not/there", allowed: null, protectedPaths: [] });
-    expect(await read?.invoke({ path: "x" })).toMatch(/^Error: the session's repository folder/);
-  });
 });
 
 describe("protected paths", () => {
@@ -242,4 +237,30 @@ describe("protected paths", () => {
       );
     },
   );
+});
+
+describe("a session's folder that is gone", () => {
+  it.each([
+    ["gone", () => {}],
+    ["a file now", (repo: string) => writeFileSync(repo, "")],
+  ])("[TOOL-24] is named by every tool, and nothing is made: %s", async (_, replace) => {
+    const box = toolBox({ "inside.txt": "inside" });
+    renameSync(box.repo, join(box.outside, "away"));
+    replace(box.repo);
+    const before = readdirSync(box.outside, { recursive: true });
+    for (const [name, args] of [
+      ["read_file", { path: "inside.txt" }],
+      ["list_files", {}],
+      ["find_files", { pattern: "*" }],
+      ["search_files", { text: "inside" }],
+      ["write_file", { path: "new.txt", content: "text" }],
+      ["write_file", { path: `${box.repo}/new.txt`, content: "text" }],
+      ["edit_file", { path: "inside.txt", old_text: "inside", new_text: "text" }],
+    ] as const) {
+      expect(await box.call(name, args)).toMatch(
+        /^Error: the session's folder no longer exists, .*; ask the user to restore it,/,
+      );
+    }
+    expect(readdirSync(box.outside, { recursive: true })).toEqual(before);
+  });
 });
