@@ -18,7 +18,7 @@ export function exchangeFailure(error: unknown): ExchangeFailure | null {
 export function failureOf(error: unknown): ExchangeFailure & { readonly code: ErrorCode } {
   if (!isRepriseError(error)) {
     // its text may hold anything
-    return { code: "internal", sentence: "Something went wrong inside Reprise" };
+    return { code: "internal", sentence: "Something went wrong inside Reprise." };
   }
   const sentence = error.message.toWellFormed().replaceAll("\0", "\u{FFFD}");
   return { code: error.code, sentence };

@@ -125,6 +125,6 @@ export function createExchangeTree(limits: ExchangeLimits = EXCHANGE_LIMITS): Ex
 function callLimitReached(limit: number): RepriseError {
   return new RepriseError(
     "call_limit_reached",
-    `This exchange has called its models ${limit} times, its sub-agents' calls included, and was stopped; REPRISE_MODEL_CALLS sets how often it may`,
+    `This exchange has called its models ${limit} times, its sub-agents' calls included, and was stopped. REPRISE_MODEL_CALLS sets how often it may.`,
   );
 }

@@ -10,7 +10,7 @@ import { detailOf, idLike, seed } from "../helpers/sessions/seed.ts";
 const ID = idLike("abcdef1");
 const KEY = "sk-secret-0123456789";
 const REASON =
-  "the OpenAI service refused the key; check that it is right and may use this model (status 401, test_error)";
+  "The OpenAI service refused the key (status 401, test_error). Check that it is right and may use this model.";
 
 it("[CLI-93] [CLI-94] [CLI-95] a failed exchange is shown as failed, with its reason, and not as interrupted", async () => {
   let refuses = true;
@@ -24,7 +24,7 @@ it("[CLI-93] [CLI-94] [CLI-95] a failed exchange is shown as failed, with its re
   const failed = await home.call(["--session", ID, "-p", "the question"]);
   expect(failed).toMatchObject({ code: 1, stdout: "" });
   expect(failed.stderr).toBe(
-    `reprise: ${REASON}. The message is stored; --continue-exchange asks for its answer again. [model_unauthorized]\nResume with: reprise --session ${ID}\n`,
+    `reprise: ${REASON} The message is stored; --continue-exchange asks for its answer again. [model_unauthorized]\nResume with: reprise --session ${ID}\n`,
   );
 
   const shown = await home.call(["sessions", "show", ID]);
@@ -40,7 +40,7 @@ it("[CLI-93] [CLI-94] [CLI-95] a failed exchange is shown as failed, with its re
   expect(Object.keys(detail)).toEqual(untouched);
 
   const terminal = openTerminal(home, `reprise --session ${ID}`);
-  await terminal.shows(/note: The last exchange failed: the OpenAI service refused the key;[^]*> /);
+  await terminal.shows(/note: The last exchange failed: The OpenAI service refused the key [^]*> /);
   refuses = false;
   terminal.type("/continue\r");
   await terminal.shows(/the answer/);

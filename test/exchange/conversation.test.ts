@@ -32,7 +32,9 @@ describeEngines("a conversation", (engine) => {
         confirmMessages: async () => undefined,
       },
     });
-    expect(() => conversation.checkModel("openai:gpt-5.1")).toThrow(/needs a key/);
+    expect(() => conversation.checkModel("openai:gpt-5.1")).toThrow(
+      /^This model needs a key\. Set OPENAI_API_KEY, or .*\.$/,
+    );
     await expect(conversation.checkPersona("nobody")).rejects.toMatchObject({
       code: "persona_not_found",
     });

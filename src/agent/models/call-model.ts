@@ -5,7 +5,7 @@ import type { ModelConfig } from "../../exchange/models/config.ts";
 import type { Report } from "../../exchange/report-events.ts";
 import type { Prepared } from "../exchange-context.ts";
 import { failureReason, modelFailure } from "./failure.ts";
-import { mayRepeat, readProviderError } from "./provider-error.ts";
+import { isLongWait, mayRepeat, readProviderError } from "./provider-error.ts";
 
 /** One call of a model, which may take several attempts. */
 export interface ModelCall<Answer> {
@@ -36,9 +36,6 @@ export interface CallModelOptions {
   readonly textIsFinal?: boolean;
   readonly report?: Report;
 }
-
-/** A provider that asks for a longer pause is not asked again. */
-const MAX_RETRY_AFTER_MS = 60_000;
 
 export function createCallModel(options: CallModelOptions): CallModel {
   const { models, prepared, report, count } = options;
@@ -77,7 +74,7 @@ export function createCallModel(options: CallModelOptions): CallModel {
  */
 function retryDelay(error: unknown, attempt: number, firstMs: number): number | null {
   const found = readProviderError(error);
-  if (!mayRepeat(found) || (found.retryAfterMs ?? 0) > MAX_RETRY_AFTER_MS) {
+  if (!mayRepeat(found) || isLongWait(found)) {
     return null;
   }
   const backoffMs = firstMs * 2 ** (attempt - 1);

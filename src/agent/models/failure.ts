@@ -1,7 +1,7 @@
 import { isRepriseError, RepriseError, type ErrorCode } from "../../core/errors.ts";
 import type { Keyless } from "../../exchange/models/settings.ts";
 import { parseModelName, PROVIDER_LABELS } from "../../exchange/models/name.ts";
-import { readProviderError, type ProviderError } from "./provider-error.ts";
+import { isLongWait, readProviderError, type ProviderError } from "./provider-error.ts";
 
 /**
  * The causes in the order in which they are checked, each with its code and what to do about it.
@@ -10,23 +10,27 @@ interface Cause {
   readonly code: ErrorCode;
   readonly applies: (error: ProviderError) => boolean;
   readonly says: string;
+  readonly advice: string;
 }
 
 const CAUSES: readonly Cause[] = [
   {
     code: "model_context_full",
     applies: ({ contextFull }) => contextFull,
-    says: "took the exchange for too long; begin a new session or choose a larger model",
+    says: "took the exchange for too long",
+    advice: "Begin a new session or choose a larger model.",
   },
   {
     code: "model_rate_limited",
     applies: ({ quota, status }) => quota || status === 402,
-    says: "says that the account's quota or credit is used up; look at its plan and billing",
+    says: "says that the account's quota or credit is used up",
+    advice: "Look at its plan and billing.",
   },
   {
     code: "model_rate_limited",
     applies: ({ status, type }) => status === 429 || type === "rate_limit_error",
-    says: "asks for fewer calls; wait a moment",
+    says: "asks for fewer calls",
+    advice: "Wait a moment.",
   },
   {
     code: "model_unauthorized",
@@ -35,34 +39,40 @@ const CAUSES: readonly Cause[] = [
       status === 403 ||
       type === "authentication_error" ||
       type === "permission_error",
-    says: "refused the key; check that it is right and may use this model",
+    says: "refused the key",
+    advice: "Check that it is right and may use this model.",
   },
   {
     code: "model_unknown",
     applies: ({ status, type }) =>
       status === 404 || type === "not_found_error" || type === "model_not_found",
-    says: "knows no such model; check its name, and the base URL if you set one",
+    says: "knows no such model",
+    advice: "Check its name, and the base URL if you set one.",
   },
   {
     code: "model_unreachable",
     applies: ({ timedOut, status }) => timedOut || status === 408,
-    says: "did not answer in time; check the network and the server",
+    says: "did not answer in time",
+    advice: "Check the network and the server.",
   },
   {
     code: "model_unreachable",
     applies: ({ connection }) => connection !== null,
-    says: "cannot be reached; check the network and the base URL",
+    says: "cannot be reached",
+    advice: "Check the network and the base URL.",
   },
   {
     code: "model_failed",
     applies: ({ status, type }) =>
       (status !== null && status >= 500) || type === "overloaded_error" || type === "api_error",
-    says: "has an error or too much to do; wait a moment",
+    says: "has an error or too much to do",
+    advice: "Wait a moment.",
   },
   {
     code: "model_failed",
     applies: ({ status }) => status !== null,
-    says: "did not accept the exchange; try another model or a new session",
+    says: "did not accept the exchange",
+    advice: "Try another model or a new session.",
   },
 ];
 
@@ -84,24 +94,35 @@ export function modelFailure(
   }
   const found = readProviderError(error);
   const cause = CAUSES.find(({ applies }) => applies(found));
-  const label = labelOf(name);
-  if (cause?.code === "model_unauthorized" && keyless !== null) {
-    const message = `${label} wants a key and none is set; set ${keyless.variable}. The address asked was ${keyless.host}${detail(found)}`;
+  if (cause === undefined) {
+    const message = `The call to ${labelOf(name)} failed in an unexpected way. Try again.`;
+    return new RepriseError("model_failed", message, { cause: error });
+  }
+  if (cause.code === "model_unauthorized" && keyless !== null) {
+    const what = capitalised(`${labelOf(name)} wants a key and none is set${detail(found)}`);
+    const message = `${what}. Set ${keyless.variable}. The address asked was ${keyless.host}.`;
     return new RepriseError(cause.code, message);
   }
-  if (cause !== undefined) {
-    return new RepriseError(cause.code, `${label} ${cause.says}${detail(found)}`);
-  }
-  const message = `the call to ${label} failed in an unexpected way`;
-  return new RepriseError("model_failed", message, { cause: error });
+  const reason = capitalised(`${labelOf(name)} ${cause.says}${detail(found)}`);
+  const advice = isLongWait(found) ? waitAdvice(found.retryAfterMs) : cause.advice;
+  return new RepriseError(cause.code, `${reason}. ${advice}`);
 }
 
 /** Why a call failed, for a person who need not do anything about it: without what to do. */
 export function failureReason(error: unknown, name: string): string {
   const found = readProviderError(error);
   const cause = CAUSES.find(({ applies }) => applies(found));
-  const [says = ""] = (cause?.says ?? "failed").split(";");
-  return `${labelOf(name)} ${says}${detail(found)}`;
+  return `${labelOf(name)} ${cause?.says ?? "failed"}${detail(found)}`;
+}
+
+function waitAdvice(ms: number | null): string {
+  const seconds = Math.ceil((ms ?? 0) / 1000);
+  const wait = seconds < 120 ? `${seconds} seconds` : `${Math.ceil(seconds / 60)} minutes`;
+  return `It asks to wait ${wait}. Try again after that.`;
+}
+
+function capitalised(sentence: string): string {
+  return sentence.charAt(0).toUpperCase() + sentence.slice(1);
 }
 
 function labelOf(name: string): string {

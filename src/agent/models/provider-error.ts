@@ -60,6 +60,14 @@ export function mayRepeat(error: ProviderError): boolean {
     : status >= 500 || status === 408 || status === 409 || status === 429;
 }
 
+/** A provider that asks for a longer pause is not asked again. */
+const MAX_RETRY_AFTER_MS = 60_000;
+
+/** True if a failure may be over, but only after a longer pause than an exchange takes. */
+export function isLongWait(error: ProviderError): boolean {
+  return mayRepeat(error) && (error.retryAfterMs ?? 0) > MAX_RETRY_AFTER_MS;
+}
+
 /**
  * Milliseconds that a `Retry-After` means, which is a number of seconds or an HTTP date; null for
  * anything else.

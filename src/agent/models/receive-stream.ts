@@ -113,6 +113,6 @@ function isReasoning({ content, additional_kwargs }: AIMessageChunk): boolean {
 function idleError(ms: number): RepriseError {
   return new RepriseError(
     "model_unreachable",
-    `the model's provider sent nothing for ${Math.round(ms / 1000)} seconds; check the network or the server`,
+    `The model's provider sent nothing for ${Math.round(ms / 1000)} seconds. Check the network or the server.`,
   );
 }

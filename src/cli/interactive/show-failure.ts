@@ -60,6 +60,6 @@ async function nextStep({ conversation }: Shown, error: unknown): Promise<NextSt
 
 function withStep(error: unknown, step: string): unknown {
   return isRepriseError(error)
-    ? new RepriseError(error.code, `${error.message}. ${step}`, { cause: error })
+    ? new RepriseError(error.code, `${error.message} ${step}`, { cause: error })
     : error;
 }

@@ -66,7 +66,7 @@ export function windowOf(input: { readonly name: string; readonly config: ModelC
   }
   throw new RepriseError(
     "config_invalid",
-    `REPRISE_CONTEXT_TOKENS must be a whole number of ${MIN_TOKENS} or more; correct or unset it`,
+    `REPRISE_CONTEXT_TOKENS must be a whole number of ${MIN_TOKENS} or more; correct or unset it.`,
   );
 }
 

@@ -46,7 +46,7 @@ export function isDemo(name: string): boolean {
 function unknownName(): RepriseError {
   return new RepriseError(
     "model_unknown",
-    `a model is written provider:model, for example ${DEMO_MODEL}; ` +
-      `the providers are ${PROVIDERS.join(", ")}`,
+    `A model is written provider:model, for example ${DEMO_MODEL}. ` +
+      `The providers are ${PROVIDERS.join(", ")}.`,
   );
 }

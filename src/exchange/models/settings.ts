@@ -55,7 +55,7 @@ export function modelSettings(input: {
   if (apiKey === null && baseUrl === null) {
     throw new RepriseError(
       "model_key_missing",
-      `this model needs a key: set ${variable}_API_KEY, or take the offline model with --model demo`,
+      `This model needs a key. Set ${variable}_API_KEY, or take the offline model with --model demo.`,
     );
   }
   const url = checkUrl(baseUrl ?? BASE_URLS[provider], `${variable}_BASE_URL`);
@@ -73,6 +73,6 @@ function checkUrl(text: string, variable: string): string {
   }
   throw new RepriseError(
     "config_invalid",
-    `${variable} is no address; write it with its scheme, like http://127.0.0.1:8080/v1`,
+    `${variable} is not an address. Write it with its scheme, like http://127.0.0.1:8080/v1.`,
   );
 }

@@ -25,7 +25,10 @@ export async function loadPersona(
   if (!isBroken(found)) {
     return found;
   }
-  throw new RepriseError("persona_invalid", `the persona in ${found.path}: ${found.fault}`);
+  throw new RepriseError(
+    "persona_invalid",
+    `The persona in ${found.path} cannot be used: ${found.fault}.`,
+  );
 }
 
 function notTrusted(): RepriseError {
@@ -37,6 +40,6 @@ function notTrusted(): RepriseError {
 
 function notFound(entries: readonly PersonaEntry[]): RepriseError {
   const names = entries.filter((entry) => !isBroken(entry)).map(({ name }) => name);
-  const known = names.length === 0 ? "there are none here" : `there are ${names.join(", ")}`;
-  return new RepriseError("persona_not_found", `no persona has this name; ${known}`);
+  const known = names.length === 0 ? "There are none here" : `There are ${names.join(", ")}`;
+  return new RepriseError("persona_not_found", `No persona has this name. ${known}.`);
 }

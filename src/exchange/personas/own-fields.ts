@@ -1,5 +1,4 @@
-import { isRepriseError } from "../../core/errors.ts";
-import { parseModelName } from "../models/name.ts";
+import { parseModelName, PROVIDERS } from "../models/name.ts";
 import { AGENT_TOOLS } from "../tool-catalogue.ts";
 import { parseFields, type Field } from "./front-matter.ts";
 import { quotedName } from "./unknown-tool.ts";
@@ -55,11 +54,9 @@ function model(field: Field | undefined): string | null {
   try {
     parseModelName(name);
     return name;
-  } catch (error) {
-    if (!isRepriseError(error)) {
-      throw error;
-    }
-    throw new PersonaError(error.message, field.line);
+  } catch {
+    const providers = PROVIDERS.join(", ");
+    throw new PersonaError(`write provider:model; the providers are ${providers}`, field.line);
   }
 }
 

@@ -43,7 +43,7 @@ it("[EXCHANGE-30] [EXCHANGE-31] stores why an exchange failed, without a secret,
   });
   const failure = await failureIn(bench);
   expect(failure).toMatchObject({ code: "model_unauthorized" });
-  expect(failure?.sentence).toMatch(/^the OpenAI service refused the key; /);
+  expect(failure?.sentence).toMatch(/^The OpenAI service refused the key \(/);
   expect(JSON.stringify(failure)).not.toContain("secret");
   expect(await activityOf(bench)).toBe("interrupted");
 

@@ -69,7 +69,9 @@ describe("a provider that fails in passing", () => {
     const { bench, provider } = await benchOf([status(503), status(503), status(503)], { name });
     await expect(bench.run({ text: "question" })).rejects.toMatchObject({
       code: "model_failed",
-      message: expect.stringMatching(/has an error or too much to do; wait a moment \(status 503/),
+      message: expect.stringMatching(
+        /has an error or too much to do \(status 503.*\)\. Wait a moment\.$/,
+      ),
     });
     expect(provider.requests).toHaveLength(3);
     expect(retriesOf(bench)).toHaveLength(2);
@@ -141,10 +143,15 @@ describe("the wait before the next attempt", () => {
     }
   });
 
-  it("[RETRY-10] is not longer than a minute: the exchange fails instead", async () => {
-    const { bench, provider } = await benchOf([status(429, { headers: { "retry-after": "61" } })]);
+  it.each([
+    { asked: "61", wait: "61 seconds" },
+    { asked: "3601", wait: "61 minutes" },
+  ])("[RETRY-10] [RETRY-14] is not $wait: the exchange fails and names it", async (one) => {
+    const headers = { "retry-after": one.asked };
+    const { bench, provider } = await benchOf([status(429, { headers })]);
     await expect(bench.run({ text: "question" })).rejects.toMatchObject({
       code: "model_rate_limited",
+      message: expect.stringContaining(`). It asks to wait ${one.wait}. Try again after that.`),
     });
     expect(provider.requests).toHaveLength(1);
   });

@@ -89,7 +89,7 @@ describe("loadPersona", () => {
       });
       await expect(loadPersona({ name, ...places })).rejects.toMatchObject({
         code: "persona_not_found",
-        message: "no persona has this name; there are x",
+        message: "No persona has this name. There are x.",
       });
     },
   );
@@ -127,7 +127,7 @@ describe("loadPersona", () => {
     ],
   ])("reports what is wrong with %s", async (_, content, fault) => {
     const found = await faultOf(content);
-    expect(found).toMatch(/^the persona in \.reprise\/personas\/x\.md: /);
+    expect(found).toMatch(/^The persona in \.reprise\/personas\/x\.md cannot be used: .*\.$/s);
     expect(found).toMatch(fault);
     expect(found).not.toContain("\n");
   });
@@ -198,7 +198,7 @@ describe("listPersonas", () => {
       expect.objectContaining({ name: "good", description: "mine" }),
       expect.objectContaining({ name: "zeta", source: "built-in" }),
     ]);
-    await expect(loadPersona({ name: "none", ...places })).rejects.toThrow("there are good, zeta");
+    await expect(loadPersona({ name: "none", ...places })).rejects.toThrow("There are good, zeta.");
   });
 
   it("follows links of the user's own, but none out of a repository", async () => {
