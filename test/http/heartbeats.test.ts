@@ -36,23 +36,24 @@ it("[HTTP-31] no stream is silent for more than 15 s, and none that wrote gets a
   const streams = Array.from({ length: 50 }, () => {
     vi.advanceTimersByTime(random() * 1000);
     const stream = createStream();
-    return { ...stream, heartbeat: heartbeats.begin(stream.target) };
+    heartbeats.begin(stream.target);
+    return stream;
   });
   const end = Date.now() + 10 * 60_000;
   while (Date.now() < end) {
     vi.advanceTimersByTime(random() * 2000);
-    const { written, heartbeat } = streams[Math.floor(random() * streams.length)]!;
+    const { written, target } = streams[Math.floor(random() * streams.length)]!;
     written.push(Date.now());
-    heartbeat.wrote();
+    heartbeats.begin(target);
   }
-  for (const { written, comments, heartbeat } of streams) {
+  for (const { written, comments, target } of streams) {
     const silences = [...written.slice(1), Date.now()].map(
       (moment, index) => moment - written[index]!,
     );
     expect(Math.max(...silences)).toBeLessThanOrEqual(SILENCE_MS);
     expect(comments.length).toBeGreaterThan(0);
     expect(Math.min(...comments)).toBeGreaterThan(SILENCE_MS * 0.95);
-    heartbeat.stop();
+    heartbeats.end(target);
   }
 });
 
@@ -60,33 +61,29 @@ it("[HTTP-31] all streams share one timer, which exists only while there is a st
   const heartbeats = createHeartbeats(SILENCE_MS);
   expect(vi.getTimerCount()).toBe(0);
   const [one, other] = [createStream(), createStream({ chunkedEncoding: false })];
-  const first = heartbeats.begin(one.target);
-  const second = heartbeats.begin(other.target);
+  heartbeats.begin(one.target);
+  heartbeats.begin(other.target);
   expect(vi.getTimerCount()).toBe(1);
-  first.stop();
-  first.stop();
-  vi.advanceTimersByTime(1000);
-  first.wrote();
+  heartbeats.end(one.target);
   vi.advanceTimersByTime(SILENCE_MS);
   expect(one.comments).toHaveLength(0);
   expect(other.comments).toHaveLength(1);
-  second.stop();
+  heartbeats.end(other.target);
+  vi.advanceTimersByTime(SILENCE_MS);
   expect(vi.getTimerCount()).toBe(0);
 
-  const again = heartbeats.begin(one.target);
+  heartbeats.begin(one.target);
   vi.advanceTimersByTime(2 * SILENCE_MS);
   expect(one.comments).toHaveLength(2);
-  again.stop();
 });
 
 it("[HTTP-31] a stream whose client has not taken all bytes gets no heartbeat until it has", () => {
   const { target, comments } = createStream();
-  const heartbeat = createHeartbeats(SILENCE_MS).begin(target);
+  createHeartbeats(SILENCE_MS).begin(target);
   target.writableLength = 1;
   vi.advanceTimersByTime(4 * SILENCE_MS);
   expect(comments).toHaveLength(0);
   target.writableLength = 0;
   vi.advanceTimersByTime(SILENCE_MS);
   expect(comments).toHaveLength(1);
-  heartbeat.stop();
 });

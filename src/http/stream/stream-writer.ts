@@ -1,32 +1,34 @@
 import type { ServerResponse } from "node:http";
 
-import type { StallGuard } from "./stall-guard.ts";
+import type { Deadlines } from "./deadlines.ts";
 
 /** Bytes given to the socket at once: each slice that it takes is progress. */
 const SLICE_BYTES = 16 * 1024;
 
 /**
  * Makes the only way in which a stream's messages are written: it resolves when the system has taken
- * all bytes, or the client is gone. So no more than one page waits for a slow client. `stalled` is
- * called when it takes no slice in the guard's time.
+ * all bytes, or the client is gone. So no more than one page waits for a slow client. A client that
+ * takes no slice in its time is cut by `stalls`.
+ *
+ * A socket's own timer would start again once although the client took nothing, because it compares
+ * the bytes that wait now with those of the last write.
  */
 export function createStreamWriter(
   response: ServerResponse,
-  guard: StallGuard,
-  stalled: () => void,
+  stalls: Deadlines<ServerResponse>,
 ): (bytes: Buffer) => Promise<void> {
   let release: (() => void) | null = null;
   const gone = (): void => {
-    guard.took(response);
+    stalls.end(response);
     release?.();
   };
   response.once("close", gone);
   const writeSlice = (slice: Buffer): Promise<void> =>
     new Promise((resolve) => {
       release = resolve;
-      guard.waits(response, stalled);
+      stalls.begin(response);
       response.write(slice, () => {
-        guard.took(response);
+        stalls.end(response);
         resolve();
       });
     });

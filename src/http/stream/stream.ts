@@ -1,7 +1,6 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
 
 import { isRepriseError } from "../../core/errors.ts";
-import type { Heartbeat } from "./heartbeats.ts";
 import type { Observe } from "../metrics/observation.ts";
 import type { ReadPage, EventPage, StreamPosition } from "./stream-pages.ts";
 import type { Subscription } from "./session-watcher.ts";
@@ -12,8 +11,6 @@ export interface MessageStream {
   /** Writes to the client; resolves when it has taken the bytes, or is gone. */
   readonly write: (bytes: Buffer) => Promise<void>;
   readonly subscription: Subscription;
-  /** Begun with the answer; stopped when nothing more is sent. */
-  readonly heartbeat: Heartbeat;
   readonly position: StreamPosition;
   /**
    * Returns the page that was read before the answer was begun, once: a reference that is kept
@@ -44,30 +41,26 @@ export type StreamEnd = "complete" | "aborted";
  * No page is read before the client has taken the one before it.
  */
 export async function sendMessages(stream: MessageStream): Promise<StreamEnd> {
-  const { subscription, heartbeat, signal } = stream;
-  try {
-    let sent = await sendPage(stream, stream.takeFirst(), false);
-    let { position } = stream;
-    let isUpToDate = false;
-    while (!signal.aborted && sent !== null) {
-      position = { ...position, after_seq: sent.lastSeq ?? position.after_seq };
-      if (!sent.more) {
-        if (sent.state === "ended") {
-          return "complete";
-        }
-        isUpToDate = true;
-        // hints come with commits, which leave a turn to others themselves
-        await subscription.changed(signal);
-      } else {
-        await nextTurn();
+  const { subscription, signal } = stream;
+  let sent = await sendPage(stream, stream.takeFirst(), false);
+  let { position } = stream;
+  let isUpToDate = false;
+  while (!signal.aborted && sent !== null) {
+    position = { ...position, after_seq: sent.lastSeq ?? position.after_seq };
+    if (!sent.more) {
+      if (sent.state === "ended") {
+        return "complete";
       }
-      subscription.clear();
-      sent = await sendNext(stream, position, isUpToDate);
+      isUpToDate = true;
+      // hints come with commits, which leave a turn to others themselves
+      await subscription.changed(signal);
+    } else {
+      await nextTurn();
     }
-    return signal.aborted ? "aborted" : "complete";
-  } finally {
-    heartbeat.stop();
+    subscription.clear();
+    sent = await sendNext(stream, position, isUpToDate);
   }
+  return signal.aborted ? "aborted" : "complete";
 }
 
 /** What the loop keeps of a page while it waits: the messages themselves are let go. */
@@ -100,7 +93,7 @@ async function sendNext(
 
 /** Messages from before the client asked are old: only later ones show how long one takes. */
 async function sendPage(
-  { write, heartbeat, observe }: MessageStream,
+  { write, observe }: MessageStream,
   page: EventPage | null,
   isUpToDate: boolean,
 ): Promise<SentPage | null> {
@@ -110,7 +103,6 @@ async function sendPage(
   const { bytes, lastSeq, storedMs, more, state } = page;
   if (bytes !== null) {
     const written = write(bytes);
-    heartbeat.wrote();
     const now = Date.now();
     const lagsMs = isUpToDate ? storedMs.map((stored) => now - stored) : [];
     observe({ kind: "delivery", messages: storedMs.length, lagsMs });

@@ -1,9 +1,9 @@
 import type { ServerResponse } from "node:http";
 
 import type { Store } from "../../store/store.ts";
+import { createDeadlines } from "./deadlines.ts";
 import { createHeartbeats } from "./heartbeats.ts";
 import type { Observe } from "../metrics/observation.ts";
-import { createStallGuard } from "./stall-guard.ts";
 import { sendMessages, type StreamEnd } from "./stream.ts";
 import { createPageReader, type EventPage, type StreamPosition } from "./stream-pages.ts";
 import { createStreamWriter } from "./stream-writer.ts";
@@ -64,10 +64,20 @@ export interface StreamsOptions extends StreamSettings {
   readonly onFailure: (error: unknown, id?: string) => void;
 }
 
+/** A client's time in ticks of the timer that all share. */
+const STALL_TICKS = 10;
+
 export function createStreams(options: StreamsOptions): Streams {
   const watch = createSessionWatcher(options);
   const heartbeats = createHeartbeats(options.heartbeatMs);
-  const stalls = createStallGuard(options.stallMs);
+  const stalls = createDeadlines<ServerResponse>(
+    // cut at most one tick late
+    { tickMs: options.stallMs / STALL_TICKS, ticks: STALL_TICKS + 1 },
+    (response) => {
+      options.observe({ kind: "stalled" });
+      response.destroy();
+    },
+  );
   const readPage = createPageReader(options.store, options.unsentBytes);
   // each stream's own signal: one that combined it with another would cost it a kilobyte
   const running = new Map<AbortController, Promise<void>>();
@@ -94,25 +104,25 @@ export function createStreams(options: StreamsOptions): Streams {
       };
       const over = new AbortController();
       const { signal } = over;
-      const { observe } = options;
-      const stalled = (): void => {
-        observe({ kind: "stalled" });
-        response.destroy();
-      };
-      const send = (): Promise<StreamEnd> =>
-        sendMessages({
+      const send = (): Promise<StreamEnd> => {
+        const write = createStreamWriter(response, stalls);
+        heartbeats.begin(response);
+        return sendMessages({
           readPage,
-          observe,
+          observe: options.observe,
           subscription,
           position,
           takeFirst,
           signal,
-          write: createStreamWriter(response, stalls, stalled),
-          heartbeat: heartbeats.begin(response),
+          write: (bytes) => {
+            heartbeats.begin(response);
+            return write(bytes);
+          },
         });
-      const sent = answer(request, over, send).catch((error: unknown) =>
-        options.onFailure(error, request.id),
-      );
+      };
+      const sent = answer(request, over, send)
+        .catch((error: unknown) => options.onFailure(error, request.id))
+        .finally(() => heartbeats.end(response));
       running.set(over, sent);
       await sent;
       running.delete(over);

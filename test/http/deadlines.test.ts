@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { createStallGuard, type Every } from "../../src/http/stream/stall-guard.ts";
+import { createDeadlines, type Every } from "../../src/http/stream/deadlines.ts";
 
 /** A timer that a test moves on, and how often one was started. */
 function fakeTimer() {
@@ -39,16 +39,25 @@ function fakeTimer() {
   };
 }
 
-describe("the guard against readers that take nothing", () => {
+/** Deadlines of 5 s as streams have them for readers that take nothing. */
+function deadlinesOf5s() {
+  const time = fakeTimer();
+  const cut: [reader: string, at: number][] = [];
+  const deadlines = createDeadlines<string>(
+    { tickMs: 500, ticks: 11, every: time.every },
+    (reader) => cut.push([reader, time.now()]),
+  );
+  return { time, cut, deadlines };
+}
+
+describe("the deadlines of readers that take nothing", () => {
   it("[HTTP-79] cuts a reader after its time, once, although much was written just before", () => {
-    const time = fakeTimer();
-    const guard = createStallGuard(5000, time.every);
-    const cut: number[] = [];
-    guard.waits("reader", () => cut.push(time.now()));
+    const { time, cut, deadlines } = deadlinesOf5s();
+    deadlines.begin("reader");
     time.advance(4999);
     expect(cut).toEqual([]);
     time.advance(501);
-    expect(cut).toEqual([5500]);
+    expect(cut).toEqual([["reader", 5500]]);
     time.advance(60_000);
     expect(cut).toHaveLength(1);
     expect(time.started()).toBe(1);
@@ -56,50 +65,56 @@ describe("the guard against readers that take nothing", () => {
   });
 
   it("[HTTP-79] starts a reader's time again with each slice that it takes", () => {
-    const time = fakeTimer();
-    const guard = createStallGuard(5000, time.every);
-    const cut: string[] = [];
+    const { time, cut, deadlines } = deadlinesOf5s();
+    deadlines.begin("silent");
     for (let slice = 0; slice < 10; slice += 1) {
-      guard.waits("slow", () => cut.push("slow"));
-      if (slice === 0) {
-        guard.waits("silent", () => cut.push("silent"));
-      }
+      deadlines.begin("slow");
       time.advance(4000);
     }
-    expect(cut).toEqual(["silent"]);
-    guard.took("slow");
+    expect(cut.map(([reader]) => reader)).toEqual(["silent"]);
+    deadlines.end("slow");
     time.advance(60_000);
-    expect(cut).toEqual(["silent"]);
+    expect(cut).toHaveLength(1);
   });
 
   it("[HTTP-79] does not count time in which the process itself was blocked", () => {
-    const time = fakeTimer();
-    const guard = createStallGuard(5000, time.every);
-    let cut = 0;
-    guard.waits("reader", () => {
-      cut += 1;
-    });
+    const { time, cut, deadlines } = deadlinesOf5s();
+    deadlines.begin("reader");
     time.freeze(60_000);
     time.advance(4900);
-    expect(cut).toBe(0);
+    expect(cut).toEqual([]);
     time.advance(600);
-    expect(cut).toBe(1);
+    expect(cut).toHaveLength(1);
   });
 
   it("[HTTP-79] runs one timer for all readers, and none when nobody waits", () => {
-    const time = fakeTimer();
-    const guard = createStallGuard(5000, time.every);
-    const readers = Array.from({ length: 100 }, (_, index) => ({ index }));
+    const { time, deadlines } = deadlinesOf5s();
+    const readers = Array.from({ length: 100 }, (_, index) => `reader ${index}`);
     for (const reader of readers) {
-      guard.waits(reader, () => undefined);
+      deadlines.begin(reader);
     }
     expect(time.started()).toBe(1);
     for (const reader of readers) {
-      guard.took(reader);
+      deadlines.end(reader);
     }
     time.advance(500);
     expect(time.running()).toBe(false);
-    guard.waits(readers, () => undefined);
+    deadlines.begin("reader");
     expect(time.started()).toBe(2);
+  });
+
+  it("[HTTP-31] a key that begins again when it is due is due again after the same time", () => {
+    const time = fakeTimer();
+    const due: number[] = [];
+    const deadlines = createDeadlines<string>(
+      { tickMs: 100, ticks: 5, every: time.every },
+      (key) => {
+        due.push(time.now());
+        deadlines.begin(key);
+      },
+    );
+    deadlines.begin("stream");
+    time.advance(1600);
+    expect(due).toEqual([500, 1000, 1500]);
   });
 });
