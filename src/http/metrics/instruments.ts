@@ -1,5 +1,5 @@
 import type prom from "prom-client";
-import type { Counter, Histogram, Registry } from "prom-client";
+import type { Registry } from "prom-client";
 
 import type { Observe } from "./observation.ts";
 
@@ -12,13 +12,7 @@ const DELIVERY_SECONDS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 0.75,
 
 /** Registers what is counted and answers with the function that counts. */
 export function createInstruments(prom: PromClient, registry: Registry): Observe {
-  const registers = [registry];
-  const add: AddInstrument = {
-    counter: (name, help, labelNames = []) =>
-      new prom.Counter({ name, help, labelNames: [...labelNames], registers }),
-    histogram: (name, help, { buckets, labels = [] }) =>
-      new prom.Histogram({ name, help, labelNames: [...labels], buckets: [...buckets], registers }),
-  };
+  const add = addTo(prom, registry);
   const observers = [requestInstruments(add), streamInstruments(add), databaseInstruments(add)];
   return (observation) => {
     for (const observe of observers) {
@@ -27,14 +21,17 @@ export function createInstruments(prom: PromClient, registry: Registry): Observe
   };
 }
 
-interface AddInstrument {
-  counter(name: string, help: string, labels?: readonly string[]): Counter;
-  histogram(
-    name: string,
-    help: string,
-    options: { readonly buckets: readonly number[]; readonly labels?: readonly string[] },
-  ): Histogram;
+function addTo(prom: PromClient, registry: Registry) {
+  const registers = [registry];
+  return {
+    counter: (name: string, help: string, labelNames: string[] = []) =>
+      new prom.Counter({ name, help, labelNames, registers }),
+    histogram: (name: string, help: string, of: { buckets: number[]; labelNames?: string[] }) =>
+      new prom.Histogram({ name, help, ...of, registers }),
+  };
 }
+
+type AddInstrument = ReturnType<typeof addTo>;
 
 function requestInstruments(add: AddInstrument): Observe {
   const requests = add.counter(
@@ -45,7 +42,7 @@ function requestInstruments(add: AddInstrument): Observe {
   const seconds = add.histogram(
     "reprise_http_request_duration_seconds",
     "Time from a request's headers to the end of its answer; streams are left out.",
-    { labels: ["method", "route"], buckets: REQUEST_SECONDS },
+    { labelNames: ["method", "route"], buckets: REQUEST_SECONDS },
   );
   const unreadable = add.counter(
     "reprise_http_unreadable_requests_total",
@@ -58,7 +55,7 @@ function requestInstruments(add: AddInstrument): Observe {
     } else if (observation.kind === "request") {
       const { route, status, ms } = observation;
       const method = knownMethod(observation.method);
-      requests.inc({ method, route, status });
+      requests.inc({ method, route, status: status ?? "none" });
       if (!route.endsWith("/stream")) {
         seconds.observe({ method, route }, ms / 1000);
       }
@@ -109,7 +106,7 @@ function databaseInstruments(add: AddInstrument): Observe {
   const operations = add.histogram(
     "reprise_database_operation_duration_seconds",
     "Time that operations on the database took, their waiting included.",
-    { labels: ["operation"], buckets: REQUEST_SECONDS },
+    { labelNames: ["operation"], buckets: REQUEST_SECONDS },
   );
   const refused = add.counter(
     "reprise_database_refusals_total",

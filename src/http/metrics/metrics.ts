@@ -1,4 +1,4 @@
-import type { Observation, Observe } from "./observation.ts";
+import type { Observe } from "./observation.ts";
 import { createGauges, type Gauges } from "./gauges.ts";
 import { type PromClient, createInstruments } from "./instruments.ts";
 import type { Registry } from "prom-client";
@@ -23,7 +23,6 @@ export const METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8";
  * called once, when the first observation has been made.
  */
 export function createMetrics(gauged: () => Gauges, onFailure: (error: unknown) => void): Metrics {
-  let early: Observation[] = [];
   let loaded: Loaded | null = null;
   let loading: Promise<Loaded> | null = null;
   let closed = false;
@@ -35,34 +34,27 @@ export function createMetrics(gauged: () => Gauges, onFailure: (error: unknown) 
       closed = true;
       onFailure(error);
       throw error;
-    } finally {
-      const waiting = early;
-      early = [];
-      waiting.forEach((observation) => loaded?.observe(observation));
     }
     if (closed) {
       loaded.stop();
     }
     return loaded;
   };
-
-  const begin = (): Promise<Loaded> => {
-    loading ??= start();
-    loading.catch(() => undefined);
-    return loading;
-  };
+  const begin = (): Promise<Loaded> => (loading ??= start());
 
   return {
     observe: (observation) => {
       if (loaded !== null) {
         loaded.observe(observation);
       } else if (!closed) {
-        early.push(observation);
-        void begin();
+        begin().then(
+          ({ observe }) => observe(observation),
+          () => undefined,
+        );
       }
     },
     start: () => {
-      void begin();
+      begin().catch(() => undefined);
     },
     text: async () => (await begin()).text(),
     close: () => {

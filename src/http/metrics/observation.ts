@@ -8,8 +8,8 @@ export type Observation =
       readonly method: string;
       /** The pattern of the route, or `none`. */
       readonly route: string;
-      /** The status, or `none` if the client was gone before it. */
-      readonly status: string;
+      /** Null if the client was gone before it. */
+      readonly status: number | null;
       readonly ms: number;
     }
   /** Answered below HTTP's routes: what could not be read. */

@@ -1,7 +1,7 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { FastifyInstance } from "fastify";
 
 import { isRepriseError, systemCode } from "../../core/errors.ts";
-import type { Observation, Observe } from "./observation.ts";
+import type { Observe } from "./observation.ts";
 
 /** Receives one line of the log as plain data. */
 export type Log = (line: Readonly<Record<string, unknown>>) => void;
@@ -15,38 +15,28 @@ export function logRequests(
   app: FastifyInstance,
   { log, observe }: { readonly log: Log; readonly observe: Observe },
 ): void {
-  app.addHook("onRequest", (request, reply, done) => {
+  app.addHook("onRequest", (request, { raw: response }, done) => {
     const begun = performance.now();
-    reply.raw.once("close", () => {
+    response.once("close", () => {
       const ms = performance.now() - begun;
-      log(lineOf(request, reply, ms));
-      observe(observationOf(request, reply, ms));
+      const { id, method } = request;
+      const route = request.routeOptions.url ?? "none";
+      // who went away before an answer got none
+      const status = response.headersSent ? response.statusCode : null;
+      log({
+        level: response.statusCode >= 500 ? "warn" : "info",
+        event: "request",
+        id,
+        method,
+        route,
+        status,
+        sent: response.writableFinished,
+        ms: Math.round(ms),
+      });
+      observe({ kind: "request", method, route, status, ms });
     });
     done();
   });
-}
-
-function lineOf(request: FastifyRequest, reply: FastifyReply, ms: number) {
-  return {
-    level: reply.raw.statusCode >= 500 ? "warn" : "info",
-    event: "request",
-    id: request.id,
-    method: request.method,
-    route: routeOf(request),
-    // who went away before an answer got none
-    status: reply.raw.headersSent ? reply.raw.statusCode : null,
-    sent: reply.raw.writableFinished,
-    ms: Math.round(ms),
-  };
-}
-
-function observationOf(request: FastifyRequest, reply: FastifyReply, ms: number): Observation {
-  const status = reply.raw.headersSent ? String(reply.raw.statusCode) : "none";
-  return { kind: "request", method: request.method, route: routeOf(request), status, ms };
-}
-
-function routeOf(request: FastifyRequest): string {
-  return request.routeOptions.url ?? "none";
 }
 
 /**
