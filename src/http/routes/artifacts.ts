@@ -40,12 +40,7 @@ export function artifactRoutes(app: Api, { project }: { readonly project: string
   validateArtifactRoute(app, schemas);
 }
 
-interface ReadSchemas {
-  readonly schemas: Schemas;
-  readonly close: () => Promise<void>;
-}
-
-function readOnce(project: string | null): ReadSchemas {
+function readOnce(project: string | null) {
   let pool: WorkerPool | undefined;
   let reading: Promise<SchemaRegistry> | undefined;
   const read = async (): Promise<SchemaRegistry> => {
@@ -55,23 +50,19 @@ function readOnce(project: string | null): ReadSchemas {
     ]);
     return loadSchemas(project, (pool ??= createWorkerPool()));
   };
-  const readAgain = (): Promise<SchemaRegistry> => {
+  const schemas: Schemas = async () => {
+    const known = await reading;
+    if (known?.isSound() === true) {
+      return known;
+    }
     const next = read();
     reading = next;
     next.catch(() => {
-      if (reading === next) {
-        reading = undefined;
-      }
+      reading = undefined;
     });
     return next;
   };
-  return {
-    async schemas() {
-      const known = await reading;
-      return known?.isSound() === true ? known : readAgain();
-    },
-    close: async () => pool?.close(),
-  };
+  return { schemas, close: async () => pool?.close() };
 }
 
 function listSchemasRoute(app: Api, schemas: Schemas): void {
@@ -99,43 +90,35 @@ function listSchemasRoute(app: Api, schemas: Schemas): void {
 
 /** Most ids hold a slash: both `dev%2Fphase-plan%401` and `dev/phase-plan@1` are read. */
 function readSchemaRoutes(app: Api, schemas: Schemas): void {
-  const step = () => Type.String({ maxLength: MAX_NAME_LENGTH });
-  app.route({
-    method: "GET",
-    url: "/api/artifacts/schemas/:id",
-    schema: { ...readSchema("getSchema"), params: Type.Object({ id: step() }) },
-    handler: async ({ params }, reply) => {
-      reply.type(SCHEMA_TYPE);
-      return (await schemas()).read(params.id);
-    },
-  });
-  app.route({
-    method: "GET",
-    url: "/api/artifacts/schemas/:group/:name",
-    schema: {
-      ...readSchema("getSchemaByPath"),
-      params: Type.Object({ group: step(), name: step() }),
-    },
-    handler: async ({ params }, reply) => {
-      reply.type(SCHEMA_TYPE);
-      return (await schemas()).read(`${params.group}/${params.name}`);
-    },
-  });
-}
-
-function readSchema(operationId: string) {
-  return {
-    operationId,
-    summary: "Returns the JSON Schema of an artifact, byte for byte as it was published",
-    description: "An id with a slash may be sent as it is or percent-encoded.",
-    querystring: NoQuery,
-    response: {
-      200: {
-        description: "The schema.",
-        headers: { "X-Request-Id": REQUEST_ID },
-        content: { [SCHEMA_TYPE]: { schema: { type: "object" } } },
+  for (const { operationId, steps } of [
+    { operationId: "getSchema", steps: ["id"] },
+    { operationId: "getSchemaByPath", steps: ["group", "name"] },
+  ]) {
+    const text = () => Type.String({ maxLength: MAX_NAME_LENGTH });
+    const params = Type.Object(Object.fromEntries(steps.map((step) => [step, text()])));
+    app.route({
+      method: "GET",
+      url: ["/api/artifacts/schemas", ...steps].join("/:"),
+      schema: {
+        operationId,
+        summary: "Returns the JSON Schema of an artifact, byte for byte as it was published",
+        description: "An id with a slash may be sent as it is or percent-encoded.",
+        params,
+        querystring: NoQuery,
+        response: {
+          200: {
+            description: "The schema.",
+            headers: { "X-Request-Id": REQUEST_ID },
+            content: { [SCHEMA_TYPE]: { schema: { type: "object" } } },
+          },
+          ...problems({ 404: "No schema has this id, or its fields were never published." }),
+        },
       },
-      ...problems({ 404: "No schema has this id, or its fields were never published." }),
-    },
-  };
+      handler: async (request, reply) => {
+        const id = steps.map((step) => request.params[step]).join("/");
+        reply.type(SCHEMA_TYPE);
+        return (await schemas()).read(id);
+      },
+    });
+  }
 }

@@ -9,39 +9,38 @@ const Health = Type.Object({ status: Type.Literal("ok") }, { additionalPropertie
 
 /** `/livez`: the process answers. `/readyz`: it also stores and reads. Both without a token. */
 export function healthRoutes(app: Api, readiness: Readiness): void {
-  const config = { public: true } as const;
-  const live = json(Health, { description: "The process answers." });
-  app.get(
-    "/livez",
-    {
-      config,
-      schema: {
-        operationId: "live",
-        summary: "Is it alive?",
-        description: "For liveness probes. It does not touch the database, and needs no token.",
-        querystring: NoQuery,
-        response: { 200: live, ...problems() },
-      },
+  const schema = (description: string) => ({
+    querystring: NoQuery,
+    response: { 200: json(Health, { description }), ...problems() },
+  });
+  app.route({
+    method: "GET",
+    url: "/livez",
+    config: { public: true },
+    schema: {
+      operationId: "live",
+      summary: "Is it alive?",
+      description: "For liveness probes. It does not touch the database, and needs no token.",
+      ...schema("The process answers."),
     },
-    async () => ({ status: "ok" as const }),
-  );
-  const ready = json(Health, { description: "It can store and read." });
-  app.get(
-    "/readyz",
-    {
-      config: { ...config, logsItself: true },
-      schema: {
-        operationId: "ready",
-        summary: "Can it serve?",
-        description:
-          "For load balancers: 503 while the database cannot be written and read, and once the service is about to stop. It needs no token.",
-        querystring: NoQuery,
-        response: { 200: ready, ...problems() },
-      },
+    handler: async () => OK,
+  });
+  app.route({
+    method: "GET",
+    url: "/readyz",
+    config: { public: true, logsItself: true },
+    schema: {
+      operationId: "ready",
+      summary: "Can it serve?",
+      description:
+        "For load balancers: 503 while the database cannot be written and read, and once the service is about to stop. It needs no token.",
+      ...schema("It can store and read."),
     },
-    async () => {
+    handler: async () => {
       await readiness.check();
-      return { status: "ok" as const };
+      return OK;
     },
-  );
+  });
 }
+
+const OK = { status: "ok" } as const;

@@ -2,19 +2,14 @@ import type { TSchema } from "typebox";
 
 import type { Fault } from "../../core/errors.ts";
 
-/** A query as it came: the text of each parameter, or a list if one was given several times. */
-export type QueryText = Readonly<Record<string, string | readonly string[]>>;
+/** A query as it came: the text of each parameter, once for each time that it was given. */
+export type QueryText = Readonly<Record<string, readonly string[]>>;
 
 /** Splits a query. The object has no prototype, so that no name means anything by itself. */
 export function parseQuery(query: string): QueryText {
-  const parsed: Record<string, string | string[]> = Object.create(null);
+  const parsed: Record<string, string[]> = Object.create(null);
   for (const [name, value] of new URLSearchParams(query)) {
-    const earlier = parsed[name];
-    if (Array.isArray(earlier)) {
-      earlier.push(value);
-    } else {
-      parsed[name] = earlier === undefined ? value : [earlier, value];
-    }
+    (parsed[name] ??= []).push(value);
   }
   return parsed;
 }
@@ -30,11 +25,11 @@ export function readQuery(
 ): { values: Record<string, unknown>; faults: Fault[] } {
   const values: Record<string, unknown> = Object.create(null);
   const faults: Fault[] = [];
-  for (const [name, value] of Object.entries(query)) {
-    if (typeof value === "string" || !types.has(name)) {
-      values[name] = typeof value === "string" ? readText(value, types.get(name)) : value;
-    } else {
+  for (const [name, [text = "", ...more]] of Object.entries(query)) {
+    if (more.length > 0 && types.has(name)) {
       faults.push({ pointer: `/${name}`, message: "Give this parameter once." });
+    } else {
+      values[name] = readText(text, types.get(name));
     }
   }
   return { values, faults };

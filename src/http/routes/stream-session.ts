@@ -1,10 +1,12 @@
 import type { FastifyRequest } from "fastify";
+import type { Static } from "typebox";
 
 import { StreamQuery } from "../../core/schemas.ts";
 import { resolveSession } from "../../store/sessions/read.ts";
 import type { Store } from "../../store/store.ts";
 import { type Api, SESSION_PROBLEMS, SessionParams } from "./api.ts";
 import { problems, REQUEST_ID } from "../responses.ts";
+import type { StreamPosition } from "../stream/stream-pages.ts";
 import { beginStream, EVENT_STREAM, type Streams } from "../stream/streams.ts";
 import { invalidRequest } from "../guards/validation.ts";
 
@@ -41,17 +43,20 @@ const schema = {
 
 export function streamSessionRoute(app: Api, store: Store, streams: Streams): void {
   const url = "/api/sessions/:id/stream";
+  const positionOf = async ({ params, query, raw }: StreamRequest): Promise<StreamPosition> => {
+    const { all = false, last_seq } = query;
+    const after_seq = lastEventId(raw) ?? last_seq ?? 0;
+    const { id } = await store.read(resolveSession, { reference: params.id });
+    return { session_id: id, after_seq, all };
+  };
   app.route({
     method: "GET",
     url,
     schema,
     exposeHeadRoute: false,
     handler: async (request, reply) => {
-      const { all = false, last_seq } = request.query;
-      const after_seq = lastEventId(request) ?? last_seq ?? 0;
-      const session = await store.read(resolveSession, { reference: request.params.id });
       const served = await streams.serve({
-        position: { session_id: session.id, after_seq, all },
+        position: await positionOf(request),
         response: reply.raw,
         id: request.id,
         headers: reply.getHeaders(),
@@ -67,11 +72,7 @@ export function streamSessionRoute(app: Api, store: Store, streams: Streams): vo
     url,
     schema: { ...schema, hide: true },
     handler: async (request, reply) => {
-      const { all = false, last_seq } = request.query;
-      const after_seq = lastEventId(request) ?? last_seq ?? 0;
-      const { id } = await store.read(resolveSession, { reference: request.params.id });
-      const left = await streams.hasMore({ session_id: id, after_seq, all });
-      if (!left) {
+      if (!(await streams.hasMore(await positionOf(request)))) {
         return reply.code(204).send(null);
       }
       // as GET: a length would say that the stream is empty
@@ -83,9 +84,14 @@ export function streamSessionRoute(app: Api, store: Store, streams: Streams): vo
   });
 }
 
+interface StreamRequest extends Pick<FastifyRequest, "raw"> {
+  readonly params: Static<typeof SessionParams>;
+  readonly query: Static<typeof StreamQuery>;
+}
+
 /** An empty id is what a browser sends that has received none. Error codes: `invalid_request`. */
-function lastEventId(request: Pick<FastifyRequest, "raw">): number | undefined {
-  const id = request.raw.headers["last-event-id"];
+function lastEventId({ headers }: FastifyRequest["raw"]): number | undefined {
+  const id = headers["last-event-id"];
   if (id === undefined || id === "") {
     return undefined;
   }
