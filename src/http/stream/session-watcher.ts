@@ -1,3 +1,5 @@
+import { setTimeout as sleep } from "node:timers/promises";
+
 import { type ReadPosition, readProgress } from "../../store/messages/read.ts";
 import type { Store } from "../../store/store.ts";
 
@@ -32,41 +34,43 @@ export interface SessionWatcherOptions {
  */
 export function createSessionWatcher(options: SessionWatcherOptions): SessionWatcher {
   const sessions = new Map<string, WatchedSession>();
-  let stopPolling: (() => void) | null = null;
+  let polling: AbortController | null = null;
+  const stopPolling = (): void => {
+    polling?.abort();
+    polling = null;
+  };
   const stopListening = options.store.onCommit((ids) => {
     for (const id of ids) {
-      sessions.get(id)?.wake();
+      wake(sessions.get(id));
     }
   });
-
-  const leave = (sessionId: string, subscriber: Subscriber): void => {
-    const session = sessions.get(sessionId);
-    session?.subscribers.delete(subscriber);
-    if (session?.subscribers.size === 0) {
-      sessions.delete(sessionId);
-    }
-    if (sessions.size === 0) {
-      stopPolling?.();
-      stopPolling = null;
-    }
-  };
 
   return {
     get watched() {
       return sessions.size;
     },
     subscribe: (sessionId) => {
-      const session = sessions.get(sessionId) ?? watchedSession();
+      const session = sessions.get(sessionId) ?? { subscribers: new Set(), seen: null };
       sessions.set(sessionId, session);
-      stopPolling ??= startPolling(options, sessions);
+      if (polling === null) {
+        polling = new AbortController();
+        void pollUntil(polling.signal, { ...options, sessions });
+      }
       const subscriber = createSubscriber();
       session.subscribers.add(subscriber);
-      return { ...subscriber, close: () => leave(sessionId, subscriber) };
+      const close = (): void => {
+        if (session.subscribers.delete(subscriber) && session.subscribers.size === 0) {
+          sessions.delete(sessionId);
+        }
+        if (sessions.size === 0) {
+          stopPolling();
+        }
+      };
+      return { ...subscriber, close };
     },
     close: () => {
       stopListening();
-      stopPolling?.();
-      stopPolling = null;
+      stopPolling();
     },
   };
 }
@@ -75,20 +79,12 @@ interface WatchedSession {
   readonly subscribers: Set<Subscriber>;
   /** As of the last poll; null before the first one. */
   seen: ReadPosition | null;
-  wake(): void;
 }
 
-function watchedSession(): WatchedSession {
-  const subscribers = new Set<Subscriber>();
-  return {
-    subscribers,
-    seen: null,
-    wake: () => {
-      for (const subscriber of subscribers) {
-        subscriber.wake();
-      }
-    },
-  };
+function wake(session: WatchedSession | undefined): void {
+  for (const subscriber of session?.subscribers ?? []) {
+    subscriber.wake();
+  }
 }
 
 interface Subscriber extends Omit<Subscription, "close"> {
@@ -121,31 +117,27 @@ function createSubscriber(): Subscriber {
   };
 }
 
-/** Polls every `pollMs`, never twice at a time. Returns the function that stops it. */
-function startPolling(
-  { store, pollMs, onFailure }: SessionWatcherOptions,
-  sessions: ReadonlyMap<string, WatchedSession>,
-): () => void {
+interface Polling extends SessionWatcherOptions {
+  readonly sessions: ReadonlyMap<string, WatchedSession>;
+}
+
+/** Polls every `pollMs`, never twice at a time. */
+async function pollUntil(
+  signal: AbortSignal,
+  { store, sessions, pollMs, onFailure }: Polling,
+): Promise<void> {
   // a poll that failed has used up `mayHaveChanged`'s answer: it is kept until one succeeds
   let changed = true;
-  const poll = async (): Promise<void> => {
-    changed = (await store.mayHaveChanged()) || changed;
-    if (!changed) {
-      return;
-    }
-    const progress = await store.read(readProgress, { session_ids: [...sessions.keys()] });
-    changed = false;
-    const seen = new Map(progress.map((each) => [each.id, each]));
-    for (const [id, session] of sessions) {
-      note(session, seen.get(id));
-    }
-  };
-  let stopped = false;
   let failing = false;
-  let timer: NodeJS.Timeout | undefined;
-  const pollOnce = async (): Promise<void> => {
+  await sleep(pollMs, null, { signal }).catch(() => null);
+  while (!signal.aborted) {
     try {
-      await poll();
+      changed = (await store.mayHaveChanged()) || changed;
+      if (changed) {
+        const progress = await store.read(readProgress, { session_ids: [...sessions.keys()] });
+        changed = false;
+        note(sessions, progress);
+      }
       failing = false;
     } catch (error) {
       // twice a second for as long as the database is away would add nothing
@@ -154,28 +146,22 @@ function startPolling(
         onFailure(error);
       }
     }
-  };
-  const schedule = (): void => {
-    timer = setTimeout(() => {
-      void pollOnce().finally(() => {
-        if (!stopped) {
-          schedule();
-        }
-      });
-    }, pollMs);
-  };
-  schedule();
-  return () => {
-    stopped = true;
-    clearTimeout(timer);
-  };
+    await sleep(pollMs, null, { signal }).catch(() => null);
+  }
 }
 
 /** A session that is there no more wakes its streams too: they find out when they read. */
-function note(session: WatchedSession, now: ReadPosition | undefined): void {
-  const { seen } = session;
-  if (now === undefined || seen?.last_seq !== now.last_seq || seen.state !== now.state) {
-    session.seen = now ?? null;
-    session.wake();
+function note(
+  sessions: ReadonlyMap<string, WatchedSession>,
+  progress: readonly ReadPosition[],
+): void {
+  const positions = new Map(progress.map((each) => [each.id, each]));
+  for (const [id, session] of sessions) {
+    const { seen } = session;
+    const now = positions.get(id);
+    if (now === undefined || seen?.last_seq !== now.last_seq || seen.state !== now.state) {
+      session.seen = now ?? null;
+      wake(session);
+    }
   }
 }
