@@ -188,7 +188,12 @@ async function guard(app: FastifyInstance, options: AppOptions): Promise<void> {
   const allowedOrigins = parseOrigins(options.allowOrigins ?? []);
   const { checkOrigin, checkToken } = createGate({ ...options, allowedOrigins });
   app.addHook("onRequest", async (request, reply) => {
-    reply.headers(answerHeaders(request.id));
+    reply.headers({
+      "x-request-id": request.id,
+      "x-content-type-options": "nosniff",
+      "cross-origin-resource-policy": "same-origin",
+      "cache-control": "no-store",
+    });
     checkOrigin(request);
   });
   if (allowedOrigins.length > 0) {
@@ -196,13 +201,4 @@ async function guard(app: FastifyInstance, options: AppOptions): Promise<void> {
     await allowOrigins(app, allowedOrigins);
   }
   app.addHook("onRequest", async (request) => checkToken(request));
-}
-
-function answerHeaders(requestId: string): Record<string, string> {
-  return {
-    "x-request-id": requestId,
-    "x-content-type-options": "nosniff",
-    "cross-origin-resource-policy": "same-origin",
-    "cache-control": "no-store",
-  };
 }

@@ -26,23 +26,19 @@ export interface GateOptions {
   readonly allowedOrigins: readonly string[];
 }
 
-/** The access checks. Each throws if it refuses a request. */
-export interface Gate {
-  /**
-   * Before anything else of the request is read. Error codes: `malformed_request` for a host that is
-   * not named exactly once, `host_refused`, `origin_refused`.
-   */
-  checkOrigin(request: FastifyRequest): void;
-  /** Error codes: `unauthorized`. */
-  checkToken(request: FastifyRequest): void;
-}
-
-export function createGate(options: GateOptions): Gate {
+/**
+ * Makes the access checks; each throws if it refuses a request. `checkOrigin` comes before anything
+ * else of the request is read.
+ *
+ * Error codes: `malformed_request` for a host that is not named exactly once, `host_refused`,
+ * `origin_refused`; of `checkToken` `unauthorized`.
+ */
+export function createGate(options: GateOptions) {
   const hasToken = options.token === undefined ? () => true : bearerCheck(options.token);
   const hasMetricsToken =
     options.metricsToken === undefined ? () => false : bearerCheck(options.metricsToken);
   return {
-    checkOrigin: (request) => {
+    checkOrigin: (request: FastifyRequest): void => {
       const { headers, socket } = request.raw;
       refuseUnclearHost(request.raw);
       refuseForeignHost(request, options.hosts);
@@ -55,7 +51,7 @@ export function createGate(options: GateOptions): Gate {
         );
       }
     },
-    checkToken: ({ raw, routeOptions: { config } }) => {
+    checkToken: ({ raw, routeOptions: { config } }: FastifyRequest): void => {
       const { authorization } = raw.headers;
       const mayEnter =
         config.public === true ||
