@@ -46,9 +46,9 @@ export interface MirrorInput {
  * cannot drift apart. Messages that have a row keep their `seq` (a pending one is pending no more,
  * and the provider counts it from here in place of its estimate); new ones are appended. An answer
  * in the place of one that was dropped is counted then. A summary that takes the id of the message
- * it replaces gets a separate row, and the
- * message keeps its row under a fresh id: the history stays readable. Run again, it changes
- * nothing. Does nothing for a session that does not exist. The answer is where the messages are.
+ * it replaces gets a separate row, and the message keeps its row under a fresh id: the history
+ * stays readable. Run again, it changes nothing. Does nothing for a session that does not exist.
+ * Returns where the messages are.
  */
 export const mirrorMessages: Operation<MirrorInput, readonly StoredMessage[]> = async (
   tx,
@@ -63,12 +63,12 @@ export const mirrorMessages: Operation<MirrorInput, readonly StoredMessage[]> = 
   const known = await knownRows(tx, input);
   // a channel without a reducer can hold an id twice: the mirror shows the last
   const messages = new Map(input.messages.map((message) => [message.message_id, message]));
-  const kept: PlacedMessage[] = [];
+  const kept: KeptMessage[] = [];
   const fresh: MirrorMessage[] = [];
   for (const message of messages.values()) {
     const row = known.get(message.message_id);
     if (row !== undefined && (row.is_summary === 1 || !message.is_summary)) {
-      kept.push({ seq: row.seq, message });
+      kept.push({ seq: row.seq, message, row });
     } else {
       if (row !== undefined) {
         await renameRow(tx, input.session_id, row);
@@ -76,19 +76,23 @@ export const mirrorMessages: Operation<MirrorInput, readonly StoredMessage[]> = 
       fresh.push(message);
     }
   }
-  const counted = await countMessages(tx, {
+  const [counted] = await tx.rows(raiseCounters, {
     session_id: input.session_id,
-    fresh,
-    replaced: kept.flatMap(({ message }) => (isReplaced(known, message) ? [message] : [])),
-    estimates: estimatesOf(kept.flatMap(({ message }) => known.get(message.message_id) ?? [])),
+    appended: fresh.length === 0 ? undefined : fresh.length,
+    ...chargesOf(kept, fresh),
   });
-  if (counted === null) {
+  if (counted === undefined) {
     return [];
   }
   const first = counted.last_seq - fresh.length + 1;
   const appended = fresh.map((message, index) => ({ seq: first + index, message }));
   const placed = [...kept, ...appended];
-  await keepRows(tx, { ...input, placed, ts: counted.last_activity_at });
+  for (const batch of batches(placed)) {
+    // the time of new rows is not asked of the clock once more, as it is the session's moment
+    const { session_id } = input;
+    const ts = counted.last_activity_at;
+    await tx.rows(upsertMessages, { session_id, ts, rows: batch.map(rowOf) });
+  }
   tx.touch(input.session_id);
   return placed.map(({ seq, message }) => ({ ...message, seq }));
 };
@@ -96,6 +100,10 @@ export const mirrorMessages: Operation<MirrorInput, readonly StoredMessage[]> = 
 interface PlacedMessage {
   readonly seq: number;
   readonly message: MirrorMessage;
+}
+
+interface KeptMessage extends PlacedMessage {
+  readonly row: KnownRow;
 }
 
 interface KnownRow {
@@ -151,40 +159,25 @@ async function renameRow(tx: Tx, sessionId: string, row: KnownRow): Promise<void
     .execute();
 }
 
+/**
+ * What providers counted for the new messages, less the estimates of pending ones: the provider
+ * counts those from here.
+ */
+function chargesOf(kept: readonly KeptMessage[], fresh: readonly MirrorMessage[]) {
+  const replaced = kept.filter(isReplaced).map(({ message }) => message);
+  const charged = [...fresh, ...replaced].flatMap(({ usage }) => usage ?? []);
+  const estimates = kept
+    .filter(({ row }) => row.checkpointed === 0 && row.role === "user")
+    .reduce((sum, { row }) => sum + row.token_count, 0);
+  return {
+    input_tokens: charged.reduce((sum, usage) => sum + usage.input_tokens, 0) - estimates,
+    output_tokens: charged.reduce((sum, usage) => sum + usage.output_tokens, 0),
+  };
+}
+
 /** True for an answer in the place of what had arrived of one, for which nothing was counted. */
-function isReplaced(known: ReadonlyMap<string, KnownRow>, message: MirrorMessage): boolean {
-  const row = known.get(message.message_id);
-  return row?.role === "assistant" && row.uncounted !== "" && row.uncounted !== message.content;
-}
-
-/** What pending messages were estimated at: the provider counts them from here. */
-function estimatesOf(rows: readonly KnownRow[]): number {
-  return rows
-    .filter((row) => row.checkpointed === 0 && row.role === "user")
-    .reduce((sum, row) => sum + row.token_count, 0);
-}
-
-/** Gives out positions to the fresh messages, all at once. Null if there is no such session. */
-async function countMessages(
-  tx: Tx,
-  input: {
-    readonly session_id: string;
-    readonly fresh: readonly MirrorMessage[];
-    readonly replaced: readonly MirrorMessage[];
-    readonly estimates: number;
-  },
-): Promise<{ readonly last_seq: number; readonly last_activity_at: string } | null> {
-  const { fresh } = input;
-  const counted = [...fresh, ...input.replaced];
-  const spent = (count: (usage: NonNullable<MirrorMessage["usage"]>) => number): number =>
-    counted.reduce((sum, { usage }) => sum + (usage === null ? 0 : count(usage)), 0);
-  const [session] = await tx.rows(raiseCounters, {
-    session_id: input.session_id,
-    appended: fresh.length === 0 ? undefined : fresh.length,
-    input_tokens: spent((usage) => usage.input_tokens) - input.estimates,
-    output_tokens: spent((usage) => usage.output_tokens),
-  });
-  return session ?? null;
+function isReplaced({ row, message }: KeptMessage): boolean {
+  return row.role === "assistant" && row.uncounted !== "" && row.uncounted !== message.content;
 }
 
 interface Counted {
@@ -195,6 +188,7 @@ interface Counted {
   readonly output_tokens: number;
 }
 
+/** Gives out positions to new messages, all at once. */
 const raiseCounters = prepared(
   ({ db, dialect }, given: Parameter<Counted>) =>
     db
@@ -225,41 +219,19 @@ function raiseInputTokens(given: Expression<number>) {
   };
 }
 
-/** Few statements however many messages there are: each is a round trip to a server. */
-async function keepRows(
-  tx: Tx,
-  input: {
-    readonly session_id: string;
-    readonly placed: readonly PlacedMessage[];
-    /**
-     * Of the rows that are new: not asked of the clock once more, as it is the session's moment.
-     */
-    readonly ts: string;
-  },
-): Promise<void> {
-  const { session_id, ts } = input;
-  const rows = input.placed.map(({ seq, message }) => ({
-    seq,
-    message_id: message.message_id,
-    ...mirrorColumns(message),
-    // a row that is there keeps its own
-    origin: originOf(message),
-  }));
-  for (const batch of batches(rows)) {
-    await tx.rows(upsertMessages, { session_id, ts, rows: batch });
-  }
+function rowOf({ seq, message }: PlacedMessage) {
+  const { message_id } = message;
+  // a row that is there keeps its origin
+  return { seq, message_id, ...mirrorColumns(message), origin: originOf(message) };
 }
 
 interface MirrorRows {
   readonly session_id: string;
   readonly ts: string;
-  readonly rows: readonly (ReturnType<typeof mirrorColumns> & {
-    readonly seq: number;
-    readonly message_id: string;
-    readonly origin: Origin | null;
-  })[];
+  readonly rows: readonly ReturnType<typeof rowOf>[];
 }
 
+/** Few statements however many messages there are: each is a round trip to a server. */
 const upsertMessages = prepared(({ db }, given: Parameter<MirrorRows>) =>
   db
     .insertInto("messages")
