@@ -60,6 +60,8 @@ export interface AppOptions extends PublicPathOptions {
   readonly allowOrigins?: readonly string[] | undefined;
   /** A folder whose `.reprise/schemas/` are known too; none by default. */
   readonly project?: string | undefined;
+  /** How long a check against a schema of that folder may take; `SCHEMA_CHECK_MS` by default. */
+  readonly schemaCheckMs?: number | undefined;
   /** Default: the values of `core/limits.ts`. */
   readonly stream?: Partial<StreamSettings> | undefined;
   readonly timeouts?: Partial<RequestTimeouts> | undefined;
@@ -128,7 +130,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     // tagged before it is compressed: both forms of an answer have one tag
     await tagAnswers(scope);
     await compressAnswers(scope);
-    artifactRoutes(typed(scope), { project: options.project ?? null });
+    artifactRoutes(typed(scope), options);
     openApiRoute(typed(scope));
   });
   await app.ready();

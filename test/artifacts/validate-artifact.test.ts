@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 
 import { validateArtifact } from "../../src/index.ts";
-import { project, SLOW_SCHEMA, SLOW_TEXT } from "../helpers/artifacts/projects.ts";
+import { project, SLOW_SCHEMA } from "../helpers/artifacts/projects.ts";
 import { plan } from "../helpers/artifacts/plans.ts";
 
 it("[SCHEMA-9] a program can check any artifact: a plan, one of the project, or one known by its id", async () => {
@@ -18,7 +18,6 @@ it("[SCHEMA-9] a program can check any artifact: a plan, one of the project, or 
     valid: false,
     findings: [{ code: "wrong_type" }],
   });
-  expect((await validateArtifact(SLOW_TEXT, options)).findings[0]?.code).toBe("check_stopped");
   await expect(validateArtifact("1", { schema: SLOW_SCHEMA.$id })).rejects.toMatchObject({
     code: "schema_unknown",
   });

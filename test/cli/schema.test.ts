@@ -99,10 +99,12 @@ it("[SCHEMA-8] checks a plan as `plan validate` does, and refuses an unknown id"
   expect((await call(twice, { stdin: "{}" })).code).toBe(2);
 });
 
-it("[SCHEMA-4] stops a check that does not end", async () => {
+it("[SCHEMA-4] stops a check that does not end after 2 s", async () => {
   const folder = project({ "slow.json": SLOW_SCHEMA });
   const args = ["schema", "validate", "-", "--schema", SLOW_SCHEMA.$id];
   const { code, stdout, stderr } = await run(args, { cwd: folder, stdin: SLOW_TEXT });
   expect([code, stderr]).toEqual([1, ""]);
-  expect(stdout).toContain('the schema "team/slow@1" (.reprise/schemas/slow.json) took longer');
+  expect(stdout).toContain(
+    'the schema "team/slow@1" (.reprise/schemas/slow.json) took longer than 2 s',
+  );
 });

@@ -26,7 +26,7 @@ export interface Stopped {
  */
 export interface WorkerPool {
   /**
-   * Runs one check, for `SCHEMA_CHECK_MS` at most once its thread has started.
+   * Runs one check, for `checkMs` at most once its thread has started.
    *
    * Error codes: `schema_checks_busy` while `SCHEMA_CHECKS` others run, `shutting_down` once closed.
    */
@@ -35,7 +35,14 @@ export interface WorkerPool {
   close(): Promise<void>;
 }
 
-export function createWorkerPool(): WorkerPool {
+export interface WorkerPoolOptions {
+  /** Milliseconds; `SCHEMA_CHECK_MS` by default. */
+  readonly checkMs?: number | undefined;
+}
+
+export function createWorkerPool({
+  checkMs = SCHEMA_CHECK_MS,
+}: WorkerPoolOptions = {}): WorkerPool {
   let kept: Thread | null = null;
   let closed = false;
   const running = new Set<Thread>();
@@ -51,13 +58,13 @@ export function createWorkerPool(): WorkerPool {
       void kept?.worker.terminate();
     }
     kept = null;
-    return fits ?? start(set);
+    return fits ?? start(set, checkMs);
   };
   const giveBack = (thread: Thread, set: SchemaSet): void => {
     if (closed || kept !== null) {
       void thread.worker.terminate();
     } else {
-      kept = thread.usable ? thread : start(set);
+      kept = thread.usable ? thread : start(set, checkMs);
     }
     kept?.worker.unref();
   };
@@ -84,6 +91,7 @@ export function createWorkerPool(): WorkerPool {
 interface Thread {
   readonly worker: Worker;
   readonly digest: string;
+  readonly checkMs: number;
   readonly ready: Promise<WorkerAnswer | Stopped>;
   /** False from an order until its answer, so for good if none comes. */
   usable: boolean;
@@ -95,7 +103,7 @@ const WORKER = new URL(`./schema-worker${extname(import.meta.url)}`, import.meta
 /** MiB. */
 const MAX_MEMORY = 512;
 
-function start({ digest, schemas }: SchemaSet): Thread {
+function start({ digest, schemas }: SchemaSet, checkMs: number): Thread {
   const worker = new Worker(WORKER, {
     workerData: schemas,
     env: {},
@@ -103,21 +111,21 @@ function start({ digest, schemas }: SchemaSet): Thread {
   });
   // who waits for an answer listens too; without a listener a thread's failure would end the process
   worker.on("error", () => {});
-  const ready = nextAnswer(worker);
+  const ready = nextAnswer(worker, checkMs);
   ready.catch(() => {});
-  return { worker, digest, ready, usable: true };
+  return { worker, digest, checkMs, ready, usable: true };
 }
 
 async function answerOf(thread: Thread, order: CheckOrder): Promise<Verdict | Stopped> {
-  const { worker, ready } = thread;
+  const { worker, ready, checkMs } = thread;
   worker.ref();
   thread.usable = false;
   const loaded = await ready;
   if (loaded.kind === "stopped") {
     return loaded;
   }
-  const answer = nextAnswer(worker);
-  const timer = setTimeout(() => void worker.terminate(), SCHEMA_CHECK_MS);
+  const answer = nextAnswer(worker, checkMs);
+  const timer = setTimeout(() => void worker.terminate(), checkMs);
   worker.postMessage(order);
   const verdict = await answer.finally(() => clearTimeout(timer));
   if (verdict.kind === "ready") {
@@ -128,9 +136,9 @@ async function answerOf(thread: Thread, order: CheckOrder): Promise<Verdict | St
 }
 
 /** The next message of a thread, or how it ended without one. */
-async function nextAnswer(worker: Worker): Promise<WorkerAnswer | Stopped> {
+async function nextAnswer(worker: Worker, checkMs: number): Promise<WorkerAnswer | Stopped> {
   const over = new AbortController();
-  const reason = `took longer than ${SCHEMA_CHECK_MS / 1000} s`;
+  const reason = `took longer than ${checkMs / 1000} s`;
   try {
     return await Promise.race([
       once(worker, "message", over).then(([answer]): WorkerAnswer => answer),

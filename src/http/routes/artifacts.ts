@@ -32,15 +32,20 @@ const Entry = Type.Object(
  * The artifacts' schemas, and validation against them. `project` is a folder whose
  * `.reprise/schemas/` are known too. Nothing is read and no validator loaded before the first call.
  */
-export function artifactRoutes(app: Api, { project }: { readonly project: string | null }): void {
-  const { schemas, close } = readOnce(project);
+export function artifactRoutes(app: Api, options: ArtifactRouteOptions): void {
+  const { schemas, close } = readOnce(options);
   app.addHook("preClose", close);
   listSchemasRoute(app, schemas);
   readSchemaRoutes(app, schemas);
   validateArtifactRoute(app, schemas);
 }
 
-function readOnce(project: string | null) {
+interface ArtifactRouteOptions {
+  readonly project?: string | undefined;
+  readonly schemaCheckMs?: number | undefined;
+}
+
+function readOnce({ project, schemaCheckMs }: ArtifactRouteOptions) {
   let pool: WorkerPool | undefined;
   let reading: Promise<SchemaRegistry> | undefined;
   const read = async (): Promise<SchemaRegistry> => {
@@ -48,7 +53,7 @@ function readOnce(project: string | null) {
       import("../../artifacts/registry.ts"),
       import("../../artifacts/project/worker-pool.ts"),
     ]);
-    return loadSchemas(project, (pool ??= createWorkerPool()));
+    return loadSchemas(project ?? null, (pool ??= createWorkerPool({ checkMs: schemaCheckMs })));
   };
   const schemas: Schemas = async () => {
     const known = await reading;
