@@ -17,6 +17,8 @@ export async function startTcpServer(
   const sockets = new Set<Socket>();
   const keep = (socket: Socket): Socket => {
     sockets.add(socket);
+    // a proxy that writes message by message would wait 40 ms for each acknowledgement
+    socket.setNoDelay();
     socket.on("error", () => undefined);
     socket.once("close", () => sockets.delete(socket));
     return socket;
