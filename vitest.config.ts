@@ -12,9 +12,8 @@ process.env["TMPDIR"] ??= memoryFolder() ?? undefined;
 
 /** What reaches the database in another way than the tests of the store, which run on both engines. */
 const SOME_ON_POSTGRES = [
-  "test/agent/checkpoints/{cache,mirror,random-threads,validation}.test.ts",
+  "test/agent/checkpoints/{cache,mirror,validation}.test.ts",
   "test/agent/exchange/{interrupted,lost-database,round-trips,stopped}.test.ts",
-  "test/agent/fold/fold.test.ts",
   "test/agent/proof/damages.test.ts",
   "test/client/follow.test.ts",
   "test/conformance/state-table.test.ts",

@@ -9,7 +9,7 @@ import { createSession } from "../../src/store/sessions/create.ts";
 import { appendUserMessage } from "../../src/store/messages/append.ts";
 import { exchangeBytes, startTestServer, type TestServer } from "../helpers/server.ts";
 import { createWire } from "../torture/wire.ts";
-import { testSize } from "../helpers/size.ts";
+import { testLevel, testSize } from "../helpers/size.ts";
 
 const LARGE_MESSAGES = testSize("large-messages");
 
@@ -189,8 +189,8 @@ describe("bodies on the wire", () => {
   it("[HTTP-56] of 64 MiB together are read at once; more wait for their turn, and none is lost", async () => {
     await using many = await startTestServer();
     const session = await many.newSession();
-    // six bytes in JSON for each byte of content: 13 bodies of 6 MiB
-    const body = JSON.stringify({ content: "\u0001".repeat(1024 * 1024) });
+    // 13 bodies of 6 MiB
+    const body = `{"content":"x"${" ".repeat(6 * 1024 * 1024 - 100)}}`;
     let reading = 0;
     let most = 0;
     many.server.app.fastify.server.on("request", (request: http.IncomingMessage) => {
@@ -246,8 +246,8 @@ describe("bodies on the wire", () => {
 describe("a session of very large messages", () => {
   it("[HTTP-55] comes in answers of 16 MiB of content at most, which together are complete", async () => {
     const { id: session } = await t.store.write(createSession, {});
-    // as JSON six times as long: in one answer longer than any string may be
-    const content = "\u0001".repeat(1024 * 1024);
+    // in the tortures six times as long as JSON: in one answer longer than any string may be
+    const content = (testLevel() === "test" ? "x" : "\u0001").repeat(1024 * 1024);
     for (let index = 0; index < LARGE_MESSAGES; index += 1) {
       await t.store.write(appendUserMessage, { reference: session, content });
     }
