@@ -1,10 +1,12 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 
 import { startModelServer } from "../helpers/model-server.ts";
+import { openStoreAt } from "../helpers/open-store.ts";
 import { freshHome, type Home } from "../helpers/reprise.ts";
+import { startTestServer } from "../helpers/server.ts";
 import { temporaryFolder } from "../helpers/temp.ts";
 import { CTRL_D, openTerminal } from "../helpers/terminal.ts";
 import { detailOf, rowsOf } from "../helpers/sessions/seed.ts";
@@ -25,24 +27,22 @@ interface Scene {
 async function scene(token?: string): Promise<Scene> {
   const server = await startModelServer({ answer: (_, index) => ({ content: `answer ${index}` }) });
   const home = freshHome({ ...server.env("openai"), REPRISE_MODEL: "openai:mine" });
-  const service = home.start(["serve", "--port", "0"], {
-    env: token === undefined ? {} : { REPRISE_TOKEN: token },
+  const store = await openStoreAt(home.database);
+  const service = await startTestServer({ store, token });
+  onTestFinished(async () => {
+    await service[Symbol.asyncDispose]();
+    await store.close();
   });
-  const [, url] = await service.waitFor(/listening on (http:\/\/127\.0\.0\.1:\d+)/);
   return {
     home,
     sent: () => server.requests().map((messages) => messages.map(({ content }) => content)),
     plant: async (path, body) => {
-      const answer = await fetch(`${url}/api/sessions${path}`, {
-        method: "POST",
-        headers: {
-          "content-type": "application/json",
-          ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
-        },
-        body: JSON.stringify(body),
+      const answer = await service.call("POST", `/api/sessions${path}`, {
+        body,
+        headers: token === undefined ? {} : { authorization: `Bearer ${token}` },
       });
       expect(answer.status).toBe(201);
-      return (await answer.json()) as never;
+      return answer.json as never;
     },
   };
 }

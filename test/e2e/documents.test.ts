@@ -103,7 +103,7 @@ function isGroup(command = ""): boolean {
 }
 
 async function helpOf(home: Home, command: readonly string[]): Promise<string> {
-  const { code, stdout } = await home.run([...command, "--help"]);
+  const { code, stdout } = await home.call([...command, "--help"]);
   expect({ command, code }).toEqual({ command, code: 0 });
   expect(stdout).toContain(["Usage: reprise", ...command].join(" "));
   return stdout;
