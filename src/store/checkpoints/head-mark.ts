@@ -2,6 +2,7 @@ import { RepriseError } from "../../core/errors.ts";
 import { type Parameter, prepared } from "../engines/prepared.ts";
 import type { Tx } from "../store.ts";
 import { textHash } from "./bodies.ts";
+import type { CheckpointTable } from "./schema.ts";
 import type { ListVersion, StoredValue } from "./value.ts";
 
 /*
@@ -29,14 +30,7 @@ export function chainOf(bodyHashes: readonly string[]): MessageChain {
 }
 
 /** The columns of a checkpoint that no later write changes, as stored. */
-export interface FixedColumns {
-  readonly checkpoint_id: string;
-  readonly ts: string;
-  readonly shape: number;
-  readonly versions: string;
-  readonly channels: string;
-  readonly metadata: string;
-}
+export type FixedColumns = Omit<CheckpointTable, "id" | "thread" | "ns" | "parent_id">;
 
 /** What the mark's hash has to be for a checkpoint of this thread. */
 export function markHash(

@@ -1,7 +1,10 @@
+import type { Selectable } from "kysely";
+
 import { type Parameter, prepared } from "../engines/prepared.ts";
 import type { Tx } from "../store.ts";
 import { batches } from "./bodies.ts";
 import { damagedCheckpoint } from "./damage.ts";
+import type { ListTable } from "./schema.ts";
 import { at, type ListVersion, type SequenceInput } from "./value.ts";
 
 /**
@@ -10,18 +13,7 @@ import { at, type ListVersion, type SequenceInput } from "./value.ts";
  */
 const MAX_DEPTH = 16;
 
-interface ListRow {
-  readonly id: number;
-  readonly base: number | null;
-  readonly base_length: number;
-  readonly length: number;
-  readonly depth: number;
-}
-
-export interface CheckLists {
-  readonly thread: number;
-  readonly sequences: readonly SequenceInput[];
-}
+type ListRow = Selectable<Omit<ListTable, "thread">>;
 
 /**
  * `found` when every list that the caller knows is there and as long as it thinks, else `stale`.
@@ -30,7 +22,7 @@ export interface CheckLists {
  */
 export async function checkLists(
   tx: Tx,
-  { thread, sequences }: CheckLists,
+  { thread, sequences }: { readonly thread: number; readonly sequences: readonly SequenceInput[] },
 ): Promise<"found" | "grown" | "stale"> {
   const [only] = sequences;
   const { list, length } = only?.known ?? { list: 0, length: 0 };

@@ -1,28 +1,21 @@
+import type { Selectable } from "kysely";
+
 import { type Parameter, prepared, type QueryParts } from "../engines/prepared.ts";
 import type { Tx } from "../store.ts";
 import { batches } from "./bodies.ts";
+import type { CheckpointTable, ListTable, WriteTable } from "./schema.ts";
 import type { StoredValue, StoredWrite } from "./value.ts";
 
+type CheckpointKey = Pick<CheckpointTable, "ns" | "checkpoint_id" | "parent_id" | "shape">;
+
 /** A checkpoint that was stored since the thread was last pruned. */
-export interface PrunableCheckpoint {
+export interface PrunableCheckpoint extends Readonly<CheckpointKey> {
   readonly row: number;
-  readonly ns: string;
-  readonly checkpoint_id: string;
-  readonly parent_id: string | null;
-  readonly shape: number;
   readonly values: readonly StoredValue[];
 }
 
-export interface PrunableWrites {
-  readonly ns: string;
-  readonly checkpoint_id: string;
-  readonly task_id: string;
+export interface PrunableWrites extends Readonly<Omit<WriteTable, "thread" | "writes">> {
   readonly values: readonly StoredValue[];
-}
-
-export interface PrunableList {
-  readonly id: number;
-  readonly base: number | null;
 }
 
 /** What was added to a thread since it was last pruned. */
@@ -36,7 +29,7 @@ export interface PrunableRows {
   readonly nested: readonly PrunableCheckpoint[];
   /** Of all these, and of the older checkpoints that they begin from. */
   readonly writes: readonly PrunableWrites[];
-  readonly lists: readonly PrunableList[];
+  readonly lists: readonly Pick<Selectable<ListTable>, "id" | "base">[];
 }
 
 /** Null for a thread without a checkpoint since it was last pruned. */
@@ -103,21 +96,12 @@ const prunableLists = prepared(
       .where("id", ">", given("folded_list")),
 );
 
-function checkpointOf(
-  row: Omit<PrunableCheckpoint, "values"> & {
-    readonly channels: string;
-    readonly metadata: string;
-  },
-): PrunableCheckpoint {
-  const members = JSON.parse(row.channels) as Readonly<Record<string, StoredValue>>;
-  return {
-    row: row.row,
-    ns: row.ns,
-    checkpoint_id: row.checkpoint_id,
-    parent_id: row.parent_id,
-    shape: row.shape,
-    values: [JSON.parse(row.metadata) as StoredValue, ...Object.values(members)],
-  };
+type CheckpointRow = CheckpointKey &
+  Pick<CheckpointTable, "channels" | "metadata"> & { readonly row: number };
+
+function checkpointOf({ channels, metadata, ...row }: CheckpointRow): PrunableCheckpoint {
+  const members = JSON.parse(channels) as Readonly<Record<string, StoredValue>>;
+  return { ...row, values: [JSON.parse(metadata) as StoredValue, ...Object.values(members)] };
 }
 
 async function readWrites(

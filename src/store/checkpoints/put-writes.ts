@@ -1,9 +1,8 @@
-import type { Fence } from "../leases/fence.ts";
 import { type Parameter, prepared } from "../engines/prepared.ts";
 import type { Operation, Tx } from "../store.ts";
 import { hashesIn, keepBatch } from "./put.ts";
 import type { WriteTable } from "./schema.ts";
-import { holdThread } from "./threads.ts";
+import { type FencedThread, holdThread } from "./threads.ts";
 import {
   type WriteBatch,
   type StoredIds,
@@ -19,14 +18,9 @@ export interface WriteInput {
   readonly value: ValueInput;
 }
 
-export interface PutWrites {
-  readonly thread_id: string;
-  readonly ns: string;
-  readonly checkpoint_id: string;
-  readonly task_id: string;
+export interface PutWrites extends FencedThread, Readonly<Omit<WritesKey, "thread">> {
   readonly writes: readonly WriteInput[];
   readonly batch: WriteBatch;
-  readonly fence: Fence | null;
 }
 
 /**
@@ -36,18 +30,13 @@ export interface PutWrites {
  * Answers as `putCheckpoint`. Error codes: as `holdFence`.
  */
 export const putWrites: Operation<PutWrites, StoredIds | "stale"> = async (tx, input) => {
-  const { thread_id, fence, batch } = input;
+  const { thread_id, fence, batch, ns, checkpoint_id, task_id } = input;
   const held = await holdThread(tx, { thread_id, fence, hashes: hashesIn(batch) });
   const placed = await keepBatch(tx, { ...input, held });
   if (placed === "stale") {
     return placed;
   }
-  const key = {
-    thread: placed.thread,
-    ns: input.ns,
-    checkpoint_id: input.checkpoint_id,
-    task_id: input.task_id,
-  };
+  const key = { thread: placed.thread, ns, checkpoint_id, task_id };
   const { writes } = input;
   const first = await tx.rows(insertWrites, { ...key, writes: writesText([], { writes, placed }) });
   if (first.length === 0) {

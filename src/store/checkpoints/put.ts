@@ -1,11 +1,11 @@
-import type { Fence } from "../leases/fence.ts";
 import { type MirrorInput, mirrorMessages, type StoredMessage } from "../messages/mirror.ts";
 import { type Parameter, prepared } from "../engines/prepared.ts";
 import type { Operation, Tx } from "../store.ts";
 import { BATCH, idsOf, keepBodies } from "./bodies.ts";
-import { type FixedColumns, markHash, markHead, type MessageChain } from "./head-mark.ts";
+import { markHash, markHead, type MessageChain } from "./head-mark.ts";
 import { checkLists, keepSequence } from "./lists.ts";
-import { type HeldThread, holdThread, keepThread } from "./threads.ts";
+import type { CheckpointTable } from "./schema.ts";
+import { type FencedThread, type HeldThread, holdThread, keepThread } from "./threads.ts";
 import {
   at,
   type ListVersion,
@@ -31,22 +31,17 @@ export interface CheckpointMirror extends Omit<MirrorInput, "fence"> {
   readonly parent: ListVersion | null;
 }
 
-export interface PutCheckpoint {
-  readonly thread_id: string;
-  readonly ns: string;
-  readonly checkpoint_id: string;
-  readonly parent_id: string | null;
-  readonly ts: string;
+type GivenColumns = "ns" | "checkpoint_id" | "parent_id" | "ts" | "versions";
+
+export interface PutCheckpoint extends FencedThread, Readonly<Pick<CheckpointTable, GivenColumns>> {
   /** Index in `batch.bodies`. */
   readonly shape: number;
-  readonly versions: string;
   readonly metadata: ValueInput;
   readonly channels: readonly ChannelInput[];
   /** The messages that it has then. */
   readonly chain: MessageChain;
   readonly batch: WriteBatch;
   readonly mirror: CheckpointMirror | null;
-  readonly fence: Fence | null;
 }
 
 /**
@@ -107,13 +102,7 @@ async function keepCheckpoint(
   }
 }
 
-interface CheckpointRow extends FixedColumns {
-  readonly thread: number;
-  readonly ns: string;
-  readonly parent_id: string | null;
-}
-
-const upsertCheckpoint = prepared(({ db }, given: Parameter<CheckpointRow>) =>
+const upsertCheckpoint = prepared(({ db }, given: Parameter<Omit<CheckpointTable, "id">>) =>
   db
     .insertInto("checkpoints")
     .values(given.row())

@@ -1,9 +1,11 @@
+import type { Selectable } from "kysely";
+
 import type { Operation, Tx } from "../store.ts";
 import { batches } from "./bodies.ts";
 import { damagedCheckpoint } from "./damage.ts";
 import { refuseEarlierHead, refuseLostHead } from "./head-mark.ts";
 import { segmentsOf, selectBodies } from "./lists.ts";
-import type { CheckpointTable } from "./schema.ts";
+import type { BodyTable, CheckpointTable } from "./schema.ts";
 import { type ListVersion, refsOf, type StoredValue, type StoredWrite } from "./value.ts";
 
 export interface ReadCheckpoints {
@@ -26,11 +28,7 @@ export interface ReadCheckpoints {
   readonly have: ReadonlyMap<number, number>;
 }
 
-export interface BodyRow {
-  readonly id: number;
-  readonly hash: string;
-  readonly body: string;
-}
+export type BodyRow = Readonly<Selectable<Omit<BodyTable, "thread">>>;
 
 /** Items of a list that the caller lacked; `start` says which ones that it has come first. */
 export interface ListTail extends ListVersion {
@@ -43,19 +41,15 @@ export interface TaskWrites {
   readonly writes: readonly StoredWrite[];
 }
 
-export interface CheckpointRead {
+type AsStored = "thread" | "ns" | "checkpoint_id" | "parent_id" | "ts" | "versions";
+
+export interface CheckpointRead extends Readonly<Pick<CheckpointTable, AsStored>> {
   readonly row: number;
   /** The thread's mark: see `head-mark.ts`. */
   readonly head_row: number;
   readonly head_length: number;
-  readonly thread: number;
   readonly thread_id: string;
-  readonly ns: string;
-  readonly checkpoint_id: string;
-  readonly parent_id: string | null;
-  readonly ts: string;
   readonly shape: string;
-  readonly versions: string;
   readonly channels: Readonly<Record<string, StoredValue>>;
   readonly metadata: StoredValue;
   /** By task, then by index. */

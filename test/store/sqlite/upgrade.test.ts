@@ -5,7 +5,8 @@ import { describe, expect, it, onTestFinished } from "vitest";
 
 import { latestVersion } from "../../../src/store/engines/migrations/history.ts";
 import { listSessions } from "../../../src/store/sessions/list.ts";
-import { openSqliteStore, type SqliteOptions } from "../../../src/store/engines/sqlite/open.ts";
+import { openSqliteStore } from "../../../src/store/engines/sqlite/open.ts";
+import type { SqliteOptions } from "../../../src/store/engines/sqlite/set-up.ts";
 import { makeOlderDatabase, OLDER_VERSION, readTables } from "../../helpers/older-database.ts";
 import { startProgram } from "../../helpers/start-program.ts";
 import { mayMount, smallDisk } from "../../helpers/small-disk.ts";

@@ -22,14 +22,9 @@ export interface PostgresConnection {
   /** The value of `SERVER_LIFE`; null behind a pooler, where it may change between transactions. */
   readonly server: string | null;
   /** Statements without parameters. Answers with the last one's command and rows. */
-  run(sql: string): Promise<Ran>;
+  run(sql: string): Promise<Pick<Answered, "command" | "rows">>;
   /** What ended the connection; null while it is of use. */
   readonly loss: unknown;
-}
-
-export interface Ran {
-  readonly command: string;
-  readonly rows: readonly Readonly<Record<string, unknown>>[];
 }
 
 /** Throws the client library's own errors: the caller turns them into sentences. */

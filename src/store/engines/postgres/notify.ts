@@ -13,12 +13,6 @@ export interface Notifications {
   close(): Promise<void>;
 }
 
-export interface NotificationsOptions {
-  readonly config: ClientConfig;
-  /** Called with the sessions that other nodes touched. */
-  readonly onHint: CommitListener;
-}
-
 const CHANNEL = "reprise";
 /**
  * The least time between two NOTIFY, each of which takes a lock of the whole server; what is
@@ -39,9 +33,10 @@ const FAREWELL_MS = 1000;
  * a NOTIFY within one would make all commits of the server queue up. A hint that is lost costs
  * the time until the next poll and nothing else, so no failure here is anybody's failure.
  *
- * The connection is made when there is something to say or somebody who listens.
+ * The connection is made when there is something to say or somebody who listens. `onHint` is called
+ * with the sessions that other nodes touched.
  */
-export function createNotifications({ config, onHint }: NotificationsOptions): Notifications {
+export function createNotifications(config: ClientConfig, onHint: CommitListener): Notifications {
   const waiting = new Set<string>();
   const closing = new AbortController();
   let listening = false;

@@ -18,7 +18,7 @@ export async function openPostgresSource({
 }: Pick<PostgresOptions, "url">): Promise<ReadOnlyStore> {
   const address = parseAddress(url);
   const pool = await openPool(address, requireTables);
-  const transactions = createTransactions({ pool, onCommit: () => undefined });
+  const transactions = createTransactions(pool, () => undefined);
   return {
     location: address.shown,
     read: transactions.read,

@@ -29,14 +29,11 @@ export async function openPostgresStore({
   const pool = await openPool(address, (connection) => migratePostgres(connection, notice));
   const listeners = createListeners();
   const hints = address.hints
-    ? createNotifications({ config: clientConfig(address), onHint: listeners.tell })
+    ? createNotifications(clientConfig(address), listeners.tell)
     : NO_HINTS;
-  const transactions = createTransactions({
-    pool,
-    onCommit: (sessionIds) => {
-      listeners.tell(sessionIds);
-      hints.send(sessionIds);
-    },
+  const transactions = createTransactions(pool, (sessionIds) => {
+    listeners.tell(sessionIds);
+    hints.send(sessionIds);
   });
   return {
     location: address.shown,

@@ -11,11 +11,6 @@ import { abandon, didCommit, type Transaction } from "./resolve-commit.ts";
 
 export type Transactions = Pick<Store, "read" | "write" | "mayHaveChanged" | "close">;
 
-export interface TransactionsParts {
-  readonly pool: PostgresPool;
-  readonly onCommit: CommitListener;
-}
-
 /**
  * Runs operations, each in a transaction on a separate connection.
  *
@@ -27,7 +22,7 @@ export interface TransactionsParts {
  * Operations keep nothing outside their transaction, so one that did not commit can be run
  * again.
  */
-export function createTransactions({ pool, onCommit }: TransactionsParts): Transactions {
+export function createTransactions(pool: PostgresPool, onCommit: CommitListener): Transactions {
   const running = new Set<Promise<unknown>>();
   let closed = false;
 

@@ -14,8 +14,11 @@ import { RepriseError, systemCode } from "../../../core/errors.ts";
 import { isSameFile, requireDatabase, SIDE_FILES } from "./database-path.ts";
 
 export interface BackupTarget {
+  /** The database file; it is only read, whatever version of Reprise wrote it. */
   readonly database: string;
+  /** The path of the copy: a file in an existing folder. */
   readonly target: string;
+  /** True to replace an existing file. */
   readonly overwrite: boolean;
 }
 

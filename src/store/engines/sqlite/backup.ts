@@ -6,16 +6,10 @@ import { Worker } from "node:worker_threads";
 
 import { RepriseError } from "../../../core/errors.ts";
 import type { BackupAnswer, BackupOrder } from "./backup-worker.ts";
-import { checkTarget, makePartial, putInPlace } from "./backup-target.ts";
+import { type BackupTarget, checkTarget, makePartial, putInPlace } from "./backup-target.ts";
 import { sqliteFailure } from "./failure.ts";
 
-export interface BackupOptions {
-  /** The database file; it is only read, whatever version of Reprise wrote it. */
-  readonly database: string;
-  /** The path of the copy: a file in an existing folder. */
-  readonly target: string;
-  /** True to replace an existing file. */
-  readonly overwrite: boolean;
+export interface BackupOptions extends BackupTarget {
   /**
    * Aborted when nobody waits for the copy any longer: what was written of it is removed at once.
    */

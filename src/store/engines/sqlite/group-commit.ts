@@ -7,9 +7,8 @@ import { createTx } from "../connection.ts";
 import { sqliteDialect } from "./dialect.ts";
 import { sqliteFailure } from "./failure.ts";
 import type { InodeGuard } from "./inode-guard.ts";
-import type { WaitingLine } from "./waiting-line.ts";
 import { rollBack } from "./statements.ts";
-import { beginImmediate } from "./write-lock.ts";
+import { beginImmediate, type WriteLockOptions } from "./write-lock.ts";
 
 export interface GroupCommit extends Pick<Store, "write"> {
   /** Operations that wait, and whether a group of them is being run. */
@@ -23,12 +22,8 @@ export interface ConnectionLoad {
   readonly waiting: number;
 }
 
-export interface GroupCommitParts {
-  readonly connection: SqliteConnection;
+export interface GroupCommitOptions extends WriteLockOptions {
   readonly onCommit: CommitListener;
-  /** See `write-lock.ts`. */
-  readonly busyTimeoutMs: number;
-  readonly line: WaitingLine;
   readonly guard: InodeGuard;
 }
 
@@ -54,7 +49,7 @@ const GROUP_SIZE = 256;
  *                                       …                              that one is refused)
  *                                     COMMIT ─> answer all, call `onCommit`
  */
-export function createGroupCommit(parts: GroupCommitParts): GroupCommit {
+export function createGroupCommit(parts: GroupCommitOptions): GroupCommit {
   const queue: Waiting[] = [];
   let closed = false;
   let draining: Promise<void> | null = null;
@@ -94,7 +89,7 @@ export function createGroupCommit(parts: GroupCommitParts): GroupCommit {
 }
 
 /** Takes the lock, then everything that waits by then: who came while it was held goes along. */
-async function commitNext(parts: GroupCommitParts, queue: Waiting[]): Promise<void> {
+async function commitNext(parts: GroupCommitOptions, queue: Waiting[]): Promise<void> {
   const cameBefore = queue.length;
   try {
     await begin(parts);
@@ -106,7 +101,7 @@ async function commitNext(parts: GroupCommitParts, queue: Waiting[]): Promise<vo
 }
 
 /** Carries a group out in the transaction that is open, commits and answers. Never rejects. */
-async function commitGroup(parts: GroupCommitParts, group: readonly Waiting[]): Promise<void> {
+async function commitGroup(parts: GroupCommitOptions, group: readonly Waiting[]): Promise<void> {
   const { connection, onCommit } = parts;
   const touched = new Set<string>();
   let answers: readonly Answer[];
@@ -131,7 +126,7 @@ async function commitGroup(parts: GroupCommitParts, group: readonly Waiting[]): 
  * run again in a separate transaction.
  */
 async function undo(
-  parts: GroupCommitParts,
+  parts: GroupCommitOptions,
   group: readonly Waiting[],
   error: unknown,
 ): Promise<void> {
@@ -163,7 +158,7 @@ function refuse(group: readonly Waiting[], error: unknown): void {
   }
 }
 
-async function begin(parts: GroupCommitParts): Promise<void> {
+async function begin(parts: GroupCommitOptions): Promise<void> {
   parts.guard.require();
   await beginImmediate(parts);
 }

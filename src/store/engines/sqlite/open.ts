@@ -9,23 +9,8 @@ import { openingFailure } from "./failure.ts";
 import { createGroupCommit } from "./group-commit.ts";
 import { createInodeGuard } from "./inode-guard.ts";
 import { createReads } from "./reads.ts";
-import { openReady, warnOfLinks } from "./set-up.ts";
+import { openReady, type SqliteOptions, warnOfLinks } from "./set-up.ts";
 import { createWaitingLine } from "./waiting-line.ts";
-
-export interface SqliteOptions {
-  readonly path: string;
-  /** Called with what a person should know about the file, one sentence each. */
-  readonly notice?: (sentence: string) => void;
-  /**
-   * False leaves out the backup that is made beside the file, as `<path>.version-<n>.backup`,
-   * before the tables of an older version are upgraded.
-   */
-  readonly backup?: boolean;
-  /**
-   * How long a writer waits while no other process commits, in milliseconds: 5000. Tests wait less.
-   */
-  readonly busyTimeoutMs?: number;
-}
 
 /**
  * Opens (and where needed makes or upgrades) one SQLite file as the store: one connection that

@@ -14,12 +14,19 @@ import { queryValue } from "./statements.ts";
  */
 const OLDEST_SQLITE = [3, 51, 3] as const;
 
-export interface SetUpOptions {
+export interface SqliteOptions {
   readonly path: string;
-  readonly busyTimeoutMs: number;
-  /** True to copy a database of an older version before its tables are changed. */
-  readonly backup: boolean;
-  readonly notice: (sentence: string) => void;
+  /** Called with what a person should know about the file, one sentence each. */
+  readonly notice?: (sentence: string) => void;
+  /**
+   * False leaves out the backup that is made beside the file, as `<path>.version-<n>.backup`,
+   * before the tables of an older version are upgraded.
+   */
+  readonly backup?: boolean;
+  /**
+   * How long a writer waits while no other process commits, in milliseconds: 5000. Tests wait less.
+   */
+  readonly busyTimeoutMs?: number;
 }
 
 /**
@@ -29,7 +36,7 @@ export interface SetUpOptions {
  *
  * Error codes: `database_*`, `file_unwritable`.
  */
-export async function openReady(options: SetUpOptions): Promise<SqliteConnection> {
+export async function openReady(options: Required<SqliteOptions>): Promise<SqliteConnection> {
   const { path, notice } = options;
   if (prepareFile(path) === "present") {
     const ready = closeUnless(isReady, open(options));
@@ -42,7 +49,7 @@ export async function openReady(options: SetUpOptions): Promise<SqliteConnection
   return withSetupLock({ database: path, onLongWait }, (lock) => setUp(options, lock));
 }
 
-function open({ path, busyTimeoutMs }: SetUpOptions): SqliteConnection {
+function open({ path, busyTimeoutMs }: Required<SqliteOptions>): SqliteConnection {
   const connection = openConnection(path, busyTimeoutMs);
   try {
     requireSafeSqlite(connection);
@@ -85,7 +92,7 @@ function closeUnless(
   return passes ? connection : null;
 }
 
-async function setUp(options: SetUpOptions, lock: SetupLock): Promise<SqliteConnection> {
+async function setUp(options: Required<SqliteOptions>, lock: SetupLock): Promise<SqliteConnection> {
   const { path, notice } = options;
   // once more: another process may have made it while this one waited
   const found = prepareFile(path);
@@ -116,7 +123,7 @@ async function setUp(options: SetUpOptions, lock: SetupLock): Promise<SqliteConn
 
 async function upgrade(
   connection: SqliteConnection,
-  { path, version, backup, notice }: SetUpOptions & { readonly version: number },
+  { path, version, backup, notice }: Required<SqliteOptions> & { readonly version: number },
 ): Promise<void> {
   const { backUpBeforeUpgrade } = await import("./backup-before-upgrade.ts");
   const copy = backup ? await backUpBeforeUpgrade({ database: path, version }) : null;
@@ -129,7 +136,10 @@ async function upgrade(
 }
 
 /** Warns of a second name of the file, under which it would have a second log. */
-export function warnOfLinks({ path, notice }: Pick<SetUpOptions, "path" | "notice">): void {
+export function warnOfLinks({
+  path,
+  notice,
+}: Pick<Required<SqliteOptions>, "path" | "notice">): void {
   if (statSync(path).nlink > 1) {
     notice(
       "The database file has a second name (a hard link); always open it by the same one, because each name has a separate log and using both damages the database.",
