@@ -44,14 +44,9 @@ const COMMON = {
   503: "The database is unavailable; try again later.",
 } as const;
 
-const RETRY_AFTER: AnswerHeader = {
-  type: "integer",
-  description: "Seconds after which to try again.",
-};
-
 const HEADERS: Readonly<Record<number, Readonly<Record<string, AnswerHeader>>>> = {
   401: { "WWW-Authenticate": { type: "string", description: "`Bearer`." } },
-  503: { "Retry-After": RETRY_AFTER },
+  503: { "Retry-After": { type: "integer", description: "Seconds after which to try again." } },
 };
 
 /** The problems of a call: those that every call has, and its own by status. */

@@ -85,11 +85,8 @@ function refuseForeignHost(request: FastifyRequest, hosts: AllowedHosts): void {
 
 /** Of two Host headers this service would check one while a proxy before it believed the other. */
 function refuseUnclearHost({ rawHeaders, httpVersion }: FastifyRequest["raw"]): void {
-  let count = 0;
-  for (let index = 0; index < rawHeaders.length; index += 2) {
-    const name = rawHeaders[index] ?? "";
-    count += name.length === 4 && name.toLowerCase() === "host" ? 1 : 0;
-  }
+  const isHost = (name: string): boolean => name.length === 4 && name.toLowerCase() === "host";
+  const count = rawHeaders.filter((name, index) => index % 2 === 0 && isHost(name)).length;
   if (count > 1 || (count === 0 && httpVersion === "1.1")) {
     throw new RepriseError(
       "malformed_request",

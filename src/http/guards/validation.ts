@@ -1,4 +1,3 @@
-import type { ErrorObject, ValidateFunction } from "ajv";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
 import type { FastifySchemaCompiler } from "fastify";
@@ -8,7 +7,7 @@ import { type Fault, RepriseError } from "../../core/errors.ts";
 import { faultsOf } from "../../core/schema-errors.ts";
 import { CreateSessionRequest, EndSessionRequest, PostMessageRequest } from "../../core/schemas.ts";
 import { isStorableText } from "../../core/text.ts";
-import { type ParameterTypes, parameterTypes, type QueryText, readQuery } from "../routes/query.ts";
+import { parameterTypes, type QueryText, readQuery } from "../routes/query.ts";
 
 /**
  * Makes the validators of all routes. Bodies are taken as they are: nothing is converted, nothing
@@ -32,28 +31,21 @@ export function createValidatorCompiler(): FastifySchemaCompiler<TSchema> {
 
   return ({ schema, httpPart }) => {
     const validate = ajv.compile(schema);
+    const check = (value: unknown, what: "field" | "parameter", earlier: readonly Fault[] = []) => {
+      const faults = validate(value)
+        ? earlier
+        : [...earlier, ...faultsOf(validate.errors ?? [], what)];
+      return faults.length === 0 ? { value } : { error: invalidRequest(faults) };
+    };
+    if (httpPart !== "querystring") {
+      return (value: unknown) => check(value, "field");
+    }
     const types = parameterTypes(schema);
-    return httpPart === "querystring"
-      ? (query: QueryText) => checkQuery(query, types, validate)
-      : (value: unknown) => {
-          const faults = validate(value) ? [] : faultsOf(errorsOf(validate), "field");
-          return answer(value, faults);
-        };
+    return (query: QueryText) => {
+      const { values, faults } = readQuery(query, types);
+      return check(values, "parameter", faults);
+    };
   };
-}
-
-function checkQuery(query: QueryText, types: ParameterTypes, validate: ValidateFunction) {
-  const { values, faults } = readQuery(query, types);
-  const invalid = validate(values) ? [] : faultsOf(errorsOf(validate), "parameter");
-  return answer(values, [...faults, ...invalid]);
-}
-
-function errorsOf(validate: ValidateFunction): readonly ErrorObject[] {
-  return validate.errors ?? [];
-}
-
-function answer(value: unknown, faults: readonly Fault[]): { value: unknown } | { error: Error } {
-  return faults.length === 0 ? { value } : { error: invalidRequest(faults) };
 }
 
 /** The refusal of a body, query or header that does not fit. */

@@ -42,7 +42,13 @@ export function postMessageRoute(app: Api, { store, caller, observe }: SessionSe
     bodyLimit: MAX_BODY_BYTES,
     handler: async (request, reply) => {
       const { content } = request.body;
-      refuseTooLong(content);
+      const bytes = Buffer.byteLength(content);
+      if (bytes > MAX_CONTENT_BYTES) {
+        throw new RepriseError(
+          "body_too_large",
+          "The message is too long; content holds 1 MiB of UTF-8 text at most, so send it in parts.",
+        );
+      }
       const key = request.headers["idempotency-key"];
       const { session, message } = await store.write(appendUserMessage, {
         reference: request.params.id,
@@ -50,18 +56,9 @@ export function postMessageRoute(app: Api, { store, caller, observe }: SessionSe
         caller,
         ...(key === undefined ? {} : { idempotency_key: key }),
       });
-      observe({ kind: "append", bytes: Buffer.byteLength(content) });
+      observe({ kind: "append", bytes });
       reply.code(201);
       return sessionAck(session, message.seq);
     },
   });
-}
-
-function refuseTooLong(content: string): void {
-  if (Buffer.byteLength(content) > MAX_CONTENT_BYTES) {
-    throw new RepriseError(
-      "body_too_large",
-      "The message is too long; content holds 1 MiB of UTF-8 text at most, so send it in parts.",
-    );
-  }
 }

@@ -39,14 +39,9 @@ export function readQuery(
 export type ParameterTypes = ReadonlyMap<string, unknown>;
 
 export function parameterTypes(schema: TSchema): ParameterTypes {
-  const properties: unknown = "properties" in schema ? schema.properties : {};
+  const properties = Object.entries(Object(Reflect.get(schema, "properties")));
   return new Map(
-    Object.entries(properties ?? {}).map(([name, property]: [string, unknown]) => [
-      name,
-      typeof property === "object" && property !== null && "type" in property
-        ? property.type
-        : undefined,
-    ]),
+    properties.map(([name, property]) => [name, Reflect.get(Object(property), "type")]),
   );
 }
 
