@@ -14,18 +14,13 @@ export interface ListedSchema extends Omit<SchemaEntry, "id"> {
  * Error codes: `schema_checks_busy`.
  */
 export async function listedSchemas(registry: SchemaRegistry): Promise<ListedSchema[]> {
-  const broken = await registry.broken();
-  const rest = new Set(broken);
+  const broken = Map.groupBy(await registry.broken(), ({ owns }) => owns);
+  const errors = new Map(broken.get(true)?.map(({ id, fault }) => [id, fault.message]));
   const known = registry.entries.map((entry) => {
-    const fault = broken.find(({ id, owns }) => owns && id === entry.id);
-    if (fault === undefined) {
-      return entry;
-    }
-    rest.delete(fault);
-    return { ...entry, error: fault.fault.message };
+    const error = errors.get(entry.id);
+    return error === undefined ? entry : { ...entry, error };
   });
-  const files = Array.from(rest, ({ id, fault }) => {
-    const error = fault.message;
+  const files = (broken.get(false) ?? []).map(({ id, fault: { message: error } }) => {
     return { id, title: null, published: false, source: "project" as const, error };
   });
   return [...known, ...files];

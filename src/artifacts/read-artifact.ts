@@ -32,22 +32,25 @@ export async function readArtifactFile(path: string): Promise<ArtifactText | Fin
     if (kind.isSocket() || kind.isCharacterDevice() || kind.isBlockDevice()) {
       return unreadable(NO_FILE);
     }
-    const text = await readText(createReadStream(path));
-    const syntax = /\.ya?ml$/i.test(path) ? "yaml" : "json";
-    return typeof text === "string" ? { text, syntax } : text;
   } catch (error) {
     return unreadable(reasonOf(error));
   }
+  const syntax = /\.ya?ml$/i.test(path) ? "yaml" : "json";
+  return readWhole(createReadStream(path), () => syntax);
 }
 
 /** Reads what a stream holds: JSON if it begins with `{` or `[` or holds nothing, else YAML. */
-export async function readArtifactStream(stream: Readable): Promise<ArtifactText | Finding> {
+export function readArtifactStream(stream: Readable): Promise<ArtifactText | Finding> {
+  return readWhole(stream, (text) => (/^\s*(?:[{[]|$)/.test(text) ? "json" : "yaml"));
+}
+
+async function readWhole(
+  stream: Readable,
+  syntaxOf: (text: string) => Syntax,
+): Promise<ArtifactText | Finding> {
   try {
     const text = await readText(stream);
-    if (typeof text !== "string") {
-      return text;
-    }
-    return { text, syntax: /^\s*(?:[{[]|$)/.test(text) ? "json" : "yaml" };
+    return typeof text === "string" ? { text, syntax: syntaxOf(text) } : text;
   } catch (error) {
     return unreadable(reasonOf(error));
   }

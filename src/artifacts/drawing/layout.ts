@@ -63,19 +63,14 @@ const MAX_TALLNESS = 2.6;
  * in separate lanes, or straight across if these lanes alone would make it too tall.
  */
 function layOutRows(input: RowsInput): Layout {
-  const whole = layOutColumns(input, { maxLength: Infinity, passages: true });
-  if (!isTooTall(whole)) {
-    return whole;
-  }
-  const maxLength = maxColumnLength(input);
-  for (const divisor of [1, 2, 4]) {
-    const split = { maxLength: Math.ceil(maxLength / divisor), passages: true };
-    const layout = layOutColumns(input, split);
+  const length = maxColumnLength(input);
+  for (const maxLength of [Infinity, length, Math.ceil(length / 2), Math.ceil(length / 4)]) {
+    const layout = layOutColumns(input, { maxLength, passages: true });
     if (!isTooTall(layout)) {
       return layout;
     }
   }
-  return layOutColumns(input, { maxLength, passages: false });
+  return layOutColumns(input, { maxLength: length, passages: false });
 }
 
 function isTooTall({ width, height }: Pick<Layout, "width" | "height">): boolean {
@@ -121,10 +116,9 @@ function layOutColumns(
   const sizes = columns.map(({ keys, width }) => {
     return { width, height: keys.length * (BOX_HEIGHT + GAP) - GAP };
   });
-  const gaps = { column: COLUMN_GAP, row: HEAD + 2 * LANE_MARGIN };
   const rows: RowLayout[] = [];
   let first = 0;
-  for (const count of splitRows(sizes, gaps)) {
+  for (const count of splitRows(sizes, HEAD + 2 * LANE_MARGIN)) {
     rows.push(layOutRow({ columns: columns.slice(first, first + count), edges, passages }));
     first += count;
   }

@@ -1,13 +1,9 @@
+import { COLUMN_GAP } from "./sizes.ts";
+
 /** A column of a picture, before it is laid out. */
 export interface ColumnSize {
   readonly width: number;
   readonly height: number;
-}
-
-export interface RowGaps {
-  /** Between two columns, and between two rows. */
-  readonly column: number;
-  readonly row: number;
 }
 
 /** Width over height, at most; a little less than the picture's, as lines between rows take space. */
@@ -15,28 +11,25 @@ const MAX_ASPECT = 2.6;
 
 /**
  * Splits columns into as few rows as make a picture at most about three times as wide as high.
- * Returns the number of columns in each row.
+ * Returns the number of columns in each row. `rowGap` is between two rows.
  */
-export function splitRows(columns: readonly ColumnSize[], gaps: RowGaps): number[] {
-  const total = widthOf(columns, gaps);
+export function splitRows(columns: readonly ColumnSize[], rowGap: number): number[] {
+  const total = widthOf(columns);
   for (let rows = 1; rows < columns.length; rows += 1) {
-    const counts = split(columns, { maxWidth: total / rows, gaps });
-    if (aspectOf(columns, { counts, gaps }) <= MAX_ASPECT) {
+    const counts = split(columns, total / rows);
+    if (aspectOf(columns, counts, rowGap) <= MAX_ASPECT) {
       return counts;
     }
   }
   return columns.map(() => 1);
 }
 
-function widthOf(columns: readonly ColumnSize[], { column }: RowGaps): number {
-  return columns.reduce((sum, { width }) => sum + width + column, 0);
+function widthOf(columns: readonly ColumnSize[]): number {
+  return columns.reduce((sum, { width }) => sum + width + COLUMN_GAP, 0);
 }
 
 /** Fills rows one after the other, each up to the width that all would have. */
-function split(
-  columns: readonly ColumnSize[],
-  { maxWidth, gaps }: { readonly maxWidth: number; readonly gaps: RowGaps },
-): number[] {
+function split(columns: readonly ColumnSize[], maxWidth: number): number[] {
   const counts: number[] = [];
   let left = 0;
   for (const { width } of columns) {
@@ -44,10 +37,10 @@ function split(
     // half a column beyond is nearer than half a column short
     if (last < 0 || left < width / 2) {
       counts.push(1);
-      left = maxWidth - width - gaps.column;
+      left = maxWidth - width - COLUMN_GAP;
     } else {
       counts[last] = (counts[last] ?? 0) + 1;
-      left -= width + gaps.column;
+      left -= width + COLUMN_GAP;
     }
   }
   return counts;
@@ -55,15 +48,16 @@ function split(
 
 function aspectOf(
   columns: readonly ColumnSize[],
-  { counts, gaps }: { readonly counts: readonly number[]; readonly gaps: RowGaps },
+  counts: readonly number[],
+  rowGap: number,
 ): number {
   let at = 0;
   let width = 0;
   let height = 0;
   for (const count of counts) {
     const row = columns.slice(at, (at += count));
-    width = Math.max(width, widthOf(row, gaps) - gaps.column);
-    height += row.reduce((max, column) => Math.max(max, column.height), 0) + gaps.row;
+    width = Math.max(width, widthOf(row) - COLUMN_GAP);
+    height += row.reduce((max, column) => Math.max(max, column.height), 0) + rowGap;
   }
   return width / height;
 }

@@ -10,29 +10,18 @@ export type ReadSchema = (location: string) => unknown;
 
 /** Describes rules that were broken, one or more errors for each. */
 export function describeRules(rules: readonly BrokenRule[], read: ReadSchema): SchemaFault[] {
-  return rules.flatMap((rule) => {
-    const schema = { rulesValue: read(rule.location), parentSchema: parentOf(rule, read) };
-    return faultsOf(rule, schema).map(describeFault);
-  });
+  return rules.flatMap((rule) => errorsOf(rule, read)).map(describeFault);
 }
 
-function parentOf({ location }: BrokenRule, read: ReadSchema): object {
+function errorsOf({ location, instance }: BrokenRule, read: ReadSchema): SchemaError[] {
   const [base = "", pointer = ""] = location.split("#");
-  return Object(read(`${base}#${pointer.slice(0, pointer.lastIndexOf("/"))}`));
-}
-
-interface RuleSchema {
-  /** The value of the keyword. */
-  readonly rulesValue: unknown;
-  readonly parentSchema: object;
-}
-
-function faultsOf(rule: BrokenRule, schema: RuleSchema): SchemaError[] {
-  const keyword = rule.location.slice(rule.location.lastIndexOf("/") + 1);
-  const { rulesValue, parentSchema } = schema;
-  const data: unknown = instanceValue(rule.instance);
+  const parent = pointer.slice(0, pointer.lastIndexOf("/"));
+  const keyword = pointer.slice(pointer.lastIndexOf("/") + 1);
+  const parentSchema: object = Object(read(`${base}#${parent}`));
+  const rulesValue = read(location);
+  const data: unknown = instanceValue(instance);
   const fault = (name: string, params: Readonly<Record<string, unknown>>): SchemaError => {
-    return { keyword: name, instancePath: rule.instance.pointer, params, data, parentSchema };
+    return { keyword: name, instancePath: instance.pointer, params, data, parentSchema };
   };
   if (rulesValue === false) {
     return [forbidden(keyword, fault)];
