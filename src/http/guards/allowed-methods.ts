@@ -9,13 +9,9 @@ import { parseRequestTarget } from "./request-target.ts";
  * path is not about its body.
  */
 export function refuseUnknownRoutes(app: FastifyInstance): void {
-  const methods = new Map<string, Set<string>>();
+  const methods = new Map<string, readonly string[]>();
   app.addHook("onRoute", ({ url, method }) => {
-    const known = methods.get(url) ?? new Set<string>();
-    for (const each of [method].flat()) {
-      known.add(each);
-    }
-    methods.set(url, known);
+    methods.set(url, [...(methods.get(url) ?? []), ...[method].flat()]);
   });
   app.addHook("onRequest", (request, _reply, done) => {
     done(request.is404 ? refusal(methods, request.url) : undefined);
@@ -26,14 +22,14 @@ export function refuseUnknownRoutes(app: FastifyInstance): void {
   });
 }
 
-function refusal(methods: ReadonlyMap<string, Set<string>>, url: string): RepriseError {
+function refusal(methods: ReadonlyMap<string, readonly string[]>, url: string): RepriseError {
   const { path } = parseRequestTarget(url);
   for (const [pattern, known] of methods) {
     if (matches(pattern, path)) {
       return new RepriseError(
         "method_not_allowed",
         "The path does not take this method; the Allow header lists those it takes.",
-        { allow: [...known].sort() },
+        { allow: known.toSorted() },
       );
     }
   }

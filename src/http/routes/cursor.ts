@@ -18,12 +18,11 @@ export function cursorOf(position: ListPosition, order: ListOrder): string {
  */
 export function readCursor(cursor: string, order: ListOrder): ListPosition {
   const parts = parse(cursor);
-  if (!Array.isArray(parts)) {
-    throw notACursor();
-  }
-  const [at, id, cursorOrder = "activity", ...more]: unknown[] = parts;
+  const [at, id, cursorOrder = "activity", ...more]: unknown[] = Array.isArray(parts) ? parts : [];
   if (!isPart(at) || !isPart(id) || cursorOrder !== order || more.length > 0) {
-    throw notACursor();
+    throw invalidRequest([
+      { pointer: "/cursor", message: "Must be a cursor from a Link header of the same order." },
+    ]);
   }
   return { at, id };
 }
@@ -38,10 +37,4 @@ function parse(cursor: string): unknown {
 
 function isPart(value: unknown): value is string {
   return typeof value === "string" && isStorableText(value);
-}
-
-function notACursor(): Error {
-  return invalidRequest([
-    { pointer: "/cursor", message: "Must be a cursor from a Link header of the same order." },
-  ]);
 }

@@ -100,7 +100,7 @@ export function validateArtifactRoute(app: Api, schemas: Schemas): void {
         throw new RepriseError("body_too_large", TOO_LARGE[syntax]);
       }
       const registry = await schemas();
-      const { validateWith } = await import("../../artifacts/validate-with.ts");
+      const { validateWith } = await import("../../artifacts/check-artifact.ts");
       const report = await validateWith({ text, syntax, limits: LIMITS }, { id, registry });
       return { schema: id, valid: report.valid, findings: [...report.findings] };
     },
