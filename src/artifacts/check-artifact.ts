@@ -10,8 +10,31 @@ import { createLineIndex } from "./line-index.ts";
 import { readSource } from "./read-source.ts";
 import type { ArtifactSchema } from "./project/project-schema.ts";
 import type { ArtifactText } from "./read-artifact.ts";
-import { SPECIFICATION } from "./registry.ts";
+import { PHASE_PLAN, SPECIFICATION, type SchemaRegistry } from "./registry.ts";
 import { withoutMark, type SourceNode } from "./source.ts";
+import { validatePlan } from "./validate-plan.ts";
+
+/**
+ * Validates an artifact against the schema with this id in a registry; a phase plan also as
+ * `validatePlan` does, with the registry's ids as the known ones.
+ *
+ * Error codes: `schema_unknown`; of a project's schema `schema_invalid`, `schema_checks_busy`.
+ */
+export async function validateWith(
+  artifact: ArtifactText,
+  { id, registry }: { readonly id: string; readonly registry: SchemaRegistry },
+): Promise<ArtifactReport> {
+  if (id !== PHASE_PLAN) {
+    return checkArtifact(artifact, { id, schema: await registry.schema(id) });
+  }
+  const { valid, findings } = validatePlan(artifact.text, {
+    syntax: artifact.syntax,
+    limits: artifact.limits,
+    schema: await registry.phasePlan(),
+    known: { schemas: registry.ids },
+  });
+  return { valid, findings };
+}
 
 export interface CheckedArtifact extends ArtifactReport {
   /** The run's UUID, of a specification that has one. */

@@ -25,15 +25,10 @@ export async function findSchemaFiles(
   if (real === null) {
     return [];
   }
-  if (within !== null && !(real + sep).startsWith(await withEnd(within))) {
+  if (within !== null && !join(real, sep).startsWith(join(await realpath(within), sep))) {
     return "outside";
   }
   return listFiles(path);
-}
-
-async function withEnd(folder: string): Promise<string> {
-  const real = await realpath(folder);
-  return real.endsWith(sep) ? real : real + sep;
 }
 
 async function listFiles(top: string): Promise<readonly string[] | "too_large"> {

@@ -1,10 +1,5 @@
-interface Place {
-  readonly line: number;
-  readonly column: number;
-}
-
 /** From an offset in UTF-16 code units to a line and a column, both from 1. */
-export type LineIndex = (offset: number) => Place;
+export type LineIndex = (offset: number) => { readonly line: number; readonly column: number };
 
 /** Indexes the text's lines, which end with LF, CR LF or CR. */
 export function createLineIndex(text: string): LineIndex {

@@ -44,7 +44,7 @@ export function toPositionedFinding(
   lines: LineIndex,
 ): Finding {
   const place = findPosition(root, fault.pointer);
-  const offset = (atName ? place?.keyStart : place?.node.start) ?? root.start;
+  const offset = (atName ? place?.keyStart : place?.value.start) ?? root.start;
   return { severity: "error", ...lines(offset), ...fault };
 }
 

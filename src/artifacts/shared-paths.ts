@@ -40,9 +40,7 @@ function groups(paths: readonly (string | null)[]): number[][] {
   return [...byPath.values()].filter((group) => group.length > 1);
 }
 
-interface Pair {
-  readonly phase: number;
-  readonly other: number;
+interface Pair extends SharedPath {
   readonly layers: Layers;
   readonly left: { steps: number };
 }

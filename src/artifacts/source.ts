@@ -104,30 +104,22 @@ export function toValue(node: SourceNode): JsonValue {
 
 /**
  * The node that a JSON pointer names, and the offset of the property name that leads to it (of the
- * node itself if it is no property); null when the tree has no such place.
+ * node itself if it is no property); undefined when the tree has no such place.
  */
-export function findPosition(
-  root: SourceNode,
-  pointer: string,
-): { node: SourceNode; keyStart: number } | null {
-  let found = { node: root, keyStart: root.start };
+export function findPosition(root: SourceNode, pointer: string): Member | undefined {
+  let found: Member | undefined = { keyStart: root.start, value: root };
   for (const step of pointer.split("/").slice(1)) {
-    const next = child(found.node, nameOfStep(step));
-    if (next === null) {
-      return null;
-    }
-    found = next;
+    found = found && child(found.value, nameOfStep(step));
   }
   return found;
 }
 
-function child(node: SourceNode, name: string): { node: SourceNode; keyStart: number } | null {
+function child(node: SourceNode, name: string): Member | undefined {
   if (node.kind === "object") {
-    const member = node.members.get(name);
-    return member === undefined ? null : { node: member.value, keyStart: member.keyStart };
+    return node.members.get(name);
   }
   const item = node.kind === "array" ? node.items[Number(name)] : undefined;
-  return item === undefined ? null : { node: item, keyStart: item.start };
+  return item && { keyStart: item.start, value: item };
 }
 
 /** The property name that a step of a JSON pointer writes. */

@@ -2,7 +2,7 @@ import type { ArtifactReport } from "./finding.ts";
 import { createWorkerPool } from "./project/worker-pool.ts";
 import type { Syntax } from "./read-source.ts";
 import { loadSchemas } from "./registry.ts";
-import { validateWith } from "./validate-with.ts";
+import { validateWith } from "./check-artifact.ts";
 import { readFileSync } from "node:fs";
 import { packageFile } from "../core/package-file.ts";
 import { compileSchema } from "./compile-schema.ts";

@@ -79,7 +79,7 @@ async function validate(
   { schema: id, json }: ValidateOptions,
 ): Promise<void> {
   refuseTwice(files);
-  const { validateWith } = await import("../artifacts/validate-with.ts");
+  const { validateWith } = await import("../artifacts/check-artifact.ts");
   const { toReport } = await import("../artifacts/finding.ts");
   const registry = await loadFolderSchemas(cli);
   const reports: FileReport[] = [];

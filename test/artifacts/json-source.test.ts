@@ -60,13 +60,13 @@ describe("readJson", () => {
     const lines = createLineIndex(text);
     const item = findPosition(root!, "/a~1b/1/~0")!;
     expect(lines(item.keyStart)).toEqual({ line: 3, column: 3 });
-    expect(lines(item.node.start)).toEqual({ line: 3, column: 8 });
+    expect(lines(item.value.start)).toEqual({ line: 3, column: 8 });
     expect(lines(findPosition(root!, "/a~1b")!.keyStart)).toEqual({ line: 2, column: 3 });
     expect([
       findPosition(root!, "/a"),
       findPosition(root!, "/a~1b/2"),
       findPosition(root!, "/a~1b/0/x"),
-    ]).toEqual([null, null, null]);
+    ]).toEqual([undefined, undefined, undefined]);
   });
 
   it("finds every property given twice and keeps the last, as JSON.parse does", () => {

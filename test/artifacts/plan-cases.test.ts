@@ -47,7 +47,7 @@ describe("the cases of test/fixtures/plans", () => {
         }
         const place = findPosition(root, finding.pointer)!;
         // the tree keeps the last of two properties with the same name
-        const offsets = [place.node.start, place.keyStart];
+        const offsets = [place.value.start, place.keyStart];
         expect(offsets.map(lines)).toContainEqual({ line: finding.line, column: finding.column });
       }
     },

@@ -4,7 +4,7 @@ import { afterAll, describe, expect, it } from "vitest";
 
 import { createWorkerPool } from "../../src/artifacts/project/worker-pool.ts";
 import { loadSchemas, PHASE_PLAN, type SchemaRegistry } from "../../src/artifacts/registry.ts";
-import { validateWith } from "../../src/artifacts/validate-with.ts";
+import { validateWith } from "../../src/artifacts/check-artifact.ts";
 import { temporaryFolder } from "../helpers/temp.ts";
 import { project } from "../helpers/artifacts/projects.ts";
 import { SCHEMA_FILE } from "../helpers/artifacts/plan-types.ts";

@@ -1,8 +1,4 @@
-import type {
-  EvaluationPlugin,
-  Keyword,
-  ValidationContext,
-} from "@hyperjump/json-schema/experimental";
+import type { EvaluationPlugin, ValidationContext } from "@hyperjump/json-schema/experimental";
 import type { JsonNode } from "@hyperjump/json-schema/instance/experimental";
 
 /** A rule of a schema that a value does not keep. */
@@ -32,12 +28,7 @@ export function createFaultPlugin(limit: number): EvaluationPlugin<FaultContext>
   let broken: readonly BrokenRule[] = [];
   const add = (context: FaultContext, rules: readonly BrokenRule[]): void => {
     const list = (context.broken ??= []);
-    for (const rule of rules) {
-      if (list.length === limit) {
-        return;
-      }
-      list.push(rule);
-    }
+    list.push(...rules.slice(0, limit - list.length));
   };
   return {
     broken: () => broken,
@@ -48,7 +39,8 @@ export function createFaultPlugin(limit: number): EvaluationPlugin<FaultContext>
       if (!OPAQUE.test(location)) {
         add(schemaContext, context.broken ?? []);
       }
-      if (isRule(keyword)) {
+      // others only apply schemas, whose own rules are collected
+      if (keyword.simpleApplicator !== true) {
         add(schemaContext, [{ location, instance }]);
       }
     },
@@ -59,9 +51,4 @@ export function createFaultPlugin(limit: number): EvaluationPlugin<FaultContext>
       broken = context.broken ?? [];
     },
   };
-}
-
-/** Others only apply schemas, whose own rules are collected. */
-function isRule(keyword: Keyword<unknown>): boolean {
-  return keyword.simpleApplicator !== true;
 }

@@ -7,7 +7,7 @@ import { afterAll, describe, expect, it } from "vitest";
 import type { Finding } from "../../../src/artifacts/finding.ts";
 import { createWorkerPool } from "../../../src/artifacts/project/worker-pool.ts";
 import { loadSchemas } from "../../../src/artifacts/registry.ts";
-import { validateWith } from "../../../src/artifacts/validate-with.ts";
+import { validateWith } from "../../../src/artifacts/check-artifact.ts";
 import { project, SLOW_SCHEMA, SLOW_TEXT } from "../../helpers/artifacts/projects.ts";
 
 const pool = createWorkerPool();

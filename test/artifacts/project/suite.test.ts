@@ -5,7 +5,7 @@ import { expect, it } from "vitest";
 
 import { createWorkerPool } from "../../../src/artifacts/project/worker-pool.ts";
 import { loadSchemas, type SchemaRegistry } from "../../../src/artifacts/registry.ts";
-import { validateWith } from "../../../src/artifacts/validate-with.ts";
+import { validateWith } from "../../../src/artifacts/check-artifact.ts";
 import { isRepriseError } from "../../../src/core/errors.ts";
 import { project } from "../../helpers/artifacts/projects.ts";
 
