@@ -67,7 +67,8 @@ export function processOutputs(onUnread: () => void): Outputs {
   };
 }
 
-function outputTo(stream: NodeJS.WriteStream, onUnread: () => void): Output {
+/** A stream as an output; terminal or not is what its `isTTY` says. */
+export function outputTo(stream: NodeJS.WriteStream, onUnread: () => void): Output {
   stream.on("error", (error: NodeJS.ErrnoException) => {
     // a reader that has seen enough (`| head`) or a terminal that was closed is no failure
     if (error.code !== "EPIPE" && error.code !== "EIO") {

@@ -76,24 +76,30 @@ function plant(home: Home): string[] {
   return planted;
 }
 
-/** Runs each command in a separate terminal, four at a time, and returns what each of them wrote. */
+/** A word of a command that is replaced by the hostile text, as a shell would pass it. */
+const PASSED = "$HOSTILE";
+
+/** What each command writes to a terminal: the first to a real one, the others in this process. */
 async function writtenBy(home: Home, commands: readonly string[]): Promise<Map<string, string>> {
   const written = new Map<string, string>();
-  const left = [...commands];
-  const work = async (): Promise<void> => {
-    for (let command = left.shift(); command !== undefined; command = left.shift()) {
+  for (const [at, command] of commands.entries()) {
+    if (at === 0) {
       const terminal = openTerminal(home, `${command} </dev/null`);
       await terminal.finished;
       written.set(command, terminal.written());
+    } else {
+      const [, ...words] = command.split(" ");
+      const args = words.map((word) => (word === PASSED ? Buffer.from(HOSTILE).toString() : word));
+      written.set(command, (await home.call(args, { terminal: true })).stdout);
     }
-  };
-  await Promise.all([work(), work(), work(), work()]);
+  }
   return written;
 }
 
 function expectClean(written: ReadonlyMap<string, string>, unshown: readonly string[] = []): void {
   for (const [command, text] of written) {
     expect(OBEYED.exec(text)?.[0], `${command} wrote ${JSON.stringify(text)}`).toBeUndefined();
+    expect(text, command).not.toBe("");
     if (!unshown.includes(command)) {
       expect(text, command).toMatch(SHOWN);
     }
@@ -175,18 +181,17 @@ describe("hostile text in a terminal", () => {
       join(home.project, `.reprise/personas/evil.md`),
       `---\nname: evil\ndescription: "${JSON.stringify(STORED).slice(1, -1)}"\nmodel: "${STORED.replace(/\p{Cc}/gu, "")}"\n---\n${STORED}\n`,
     );
-    writeFileSync(join(home.project, "hostile.txt"), HOSTILE);
     const unshown = [
       "reprise schema list",
       "reprise trust list",
       "reprise plan validate bad.yaml",
       "reprise doctor --json",
       "reprise --trust --persona evil -p hello",
-      `reprise sessions show "$(cat hostile.txt)"`,
-      `reprise --persona "$(cat hostile.txt)" -p hello`,
-      `reprise --model "$(cat hostile.txt)" -p hello`,
-      `reprise "$(cat hostile.txt)"`,
-      `reprise --database "$(cat hostile.txt)" sessions list`,
+      `reprise sessions show ${PASSED}`,
+      `reprise --persona ${PASSED} -p hello`,
+      `reprise --model ${PASSED} -p hello`,
+      `reprise ${PASSED}`,
+      `reprise --database ${PASSED} sessions list`,
       "reprise sessions import plan.json",
     ];
     expectClean(

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { Readable, Writable } from "node:stream";
 
 import type { CliContext } from "../../src/cli/context.ts";
-import { Drawing, type Output } from "../../src/cli/output.ts";
+import { Drawing, type Output, outputTo } from "../../src/cli/output.ts";
 import { createProgram } from "../../src/cli/program.ts";
 import { asksForJson, showError } from "../../src/cli/show-error.ts";
 import { openExchanger, openStore } from "../../src/compose.ts";
@@ -24,6 +24,8 @@ export interface CallOptions {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly input?: string | Uint8Array;
+  /** Both outputs go to one terminal; what it received is in `stdout`. */
+  readonly terminal?: boolean;
 }
 
 /**
@@ -31,8 +33,7 @@ export interface CallOptions {
  * For tests whose subject is what a command does, not the process, its signals or its streams.
  */
 export async function callProgram(args: readonly string[], options: CallOptions): Promise<Called> {
-  const stdout = collector();
-  const stderr = collector();
+  const { stdout, stderr, written } = options.terminal === true ? oneTerminal() : twoPipes();
   const cli: CliContext = {
     version,
     args,
@@ -59,7 +60,7 @@ export async function callProgram(args: readonly string[], options: CallOptions)
   } catch (error) {
     cli.exitCode = showError(cli, error, asksForJson(args));
   }
-  return { code: cli.exitCode, stdout: stdout.text(), stderr: stderr.text() };
+  return { code: cli.exitCode, ...written() };
 }
 
 /** As a pipe hands it over: in pieces, which may end within a character. */
@@ -67,6 +68,32 @@ function* pieces(bytes: Buffer): Generator<Buffer> {
   for (let at = 0; at < bytes.length; at += 65_535) {
     yield bytes.subarray(at, at + 65_535);
   }
+}
+
+interface CollectedOutputs {
+  readonly stdout: Output;
+  readonly stderr: Output;
+  written(): Pick<Called, "stdout" | "stderr">;
+}
+
+function twoPipes(): CollectedOutputs {
+  const [stdout, stderr] = [collector(), collector()];
+  return { stdout, stderr, written: () => ({ stdout: stdout.text(), stderr: stderr.text() }) };
+}
+
+/** What the program writes to a terminal, through the code that cleans it. */
+function oneTerminal(): CollectedOutputs {
+  let all = "";
+  const screen = new Writable({
+    write: (bytes: Buffer, _, done) => {
+      all += bytes.toString();
+      done();
+    },
+  });
+  // of a terminal's stream the program uses nothing else
+  const stream = Object.assign(screen, { isTTY: true, columns: 1000 }) as unknown;
+  const output = outputTo(stream as NodeJS.WriteStream, () => undefined);
+  return { stdout: output, stderr: output, written: () => ({ stdout: all, stderr: "" }) };
 }
 
 /** An output that is a pipe: nothing is cleaned. */
