@@ -40,7 +40,7 @@ it("[MOVE-4] [MOVE-5] [MOVE-18] a session moves to another home with its whole m
   });
   expect(withoutTime(await exported(there, id))).toBe(withoutTime(text));
   expect(await detailOf(there, id)).toEqual(await detailOf(here, id));
-  expect(await there.run(["sessions", "verify", id])).toMatchObject({ code: 0 });
+  expect(await there.call(["sessions", "verify", id])).toMatchObject({ code: 0 });
 
   const { answer } = await there.json<{ answer: string }>([
     "--session",
@@ -51,14 +51,14 @@ it("[MOVE-4] [MOVE-5] [MOVE-18] a session moves to another home with its whole m
   ]);
   expect(answer).toContain("Ada");
   expect(rowsOf(await detailOf(there, id)).map(([seq]) => seq)).toEqual([1, 2, 3, 4, 5, 6, 7]);
-  expect(await there.run(["sessions", "verify", id])).toMatchObject({ code: 0 });
+  expect(await there.call(["sessions", "verify", id])).toMatchObject({ code: 0 });
 });
 
 it("[MOVE-5] after an import the provider is sent the whole history", async () => {
   const server = await startModelServer({ answer: (_, index) => ({ content: `answer ${index}` }) });
   const here = freshHome({ ...server.env("openai"), REPRISE_MODEL: "openai:test" });
   const there = freshHome({ ...server.env("openai"), REPRISE_MODEL: "openai:test" });
-  await here.run(["-p", "first"]);
+  await here.call(["-p", "first"]);
   const [{ id } = { id: "" }] = await sessionsOf(here);
   await there.run(["sessions", "import", "-"], { input: await exported(here, id) });
   await there.run(["--session", id, "-p", "second"]);
@@ -84,11 +84,11 @@ it("[MOVE-6] [MOVE-7] a refused import stores nothing; --new-ids stores a copy b
     ["", "malformed_json"],
     ['{"format":"reprise/session@2"}', "export_invalid"],
   ] as const) {
-    const refused = await other.run(["sessions", "import", "-"], { input });
+    const refused = await other.call(["sessions", "import", "-"], { input });
     expect(refused).toMatchObject({ code: 1, stdout: "" });
     expect(refused.stderr).toContain(`[${code}]`);
   }
-  expect(await other.run(["sessions", "import", "nowhere.json"])).toMatchObject({ code: 1 });
+  expect(await other.call(["sessions", "import", "nowhere.json"])).toMatchObject({ code: 1 });
   expect(await sessionsOf(other)).toEqual([]);
 
   const copy = await home.json<{ id: string; ids: string[] }>(
@@ -116,7 +116,7 @@ it("[MOVE-6] [MOVE-23] an export that no import would accept says so and exits w
   const doubtful = await home.call(["sessions", "export", id]);
   expect(doubtful.code).toBe(1);
   expect(doubtful.stderr).toMatch(/does not verify: .*Message 2 differs/);
-  const refused = await freshHome().run(["sessions", "import", "-"], { input: doubtful.stdout });
+  const refused = await freshHome().call(["sessions", "import", "-"], { input: doubtful.stdout });
   expect(refused.stderr).toMatch(/Message 2 differs.*\n$/);
 });
 
