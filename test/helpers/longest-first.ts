@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url";
 
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
-/** Short files that take long: by their size, which Vitest goes by, they would come last. */
+/** Short files that take long, or wait long: by their size, which Vitest goes by, they would come last. */
 const LONG = [
   "store/crash/power-loss.test.ts",
   "e2e/kill-exchange.test.ts",
@@ -11,6 +11,8 @@ const LONG = [
   "agent/compaction/killed.test.ts",
   "store/leases/random-stops.test.ts",
   "http/eventsource.test.ts",
+  "cli/serve-silent.test.ts",
+  "store/postgres/looks.test.ts",
   "http/hostile.test.ts",
   "http/broken-network.test.ts",
   "cli/verify-real.test.ts",

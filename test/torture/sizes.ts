@@ -32,7 +32,7 @@ export const SIZED_TESTS = {
   network: {
     what: "A client and an EventSource over connections that break: messages",
     files: ["test/http/broken-network.test.ts"],
-    test: 400,
+    test: 200,
     short: 5000,
     long: 100_000,
   },
@@ -71,7 +71,7 @@ export const SIZED_TESTS = {
   hostile: {
     what: "Requests that no client sends, over real sockets",
     files: ["test/http/hostile.test.ts"],
-    test: 1000,
+    test: 400,
     short: 10_000,
     long: 20_000,
   },
