@@ -55,10 +55,10 @@ export const SHUTDOWN_GRACE_MS = 5000;
 /** The result of a readiness probe is reused for this long. */
 export const PROBE_FRESH_MS = 1000;
 /** Who asks whether the service is ready waits no longer than this for the probe. */
-export const PROBE_PATIENCE_MS = 2000;
+export const PROBE_TIMEOUT_MS = 2000;
 /** The same for the query of the metrics. */
 export const SCRAPE_FRESH_MS = 1000;
-export const SCRAPE_PATIENCE_MS = 2000;
+export const SCRAPE_TIMEOUT_MS = 2000;
 /** Time for checking one artifact against a project's schema; then the check is stopped. */
 export const SCHEMA_CHECK_MS = 2000;
 /** Such checks that run at once, at most. */

@@ -70,8 +70,8 @@ export interface StoreLoad {
   /** Those that are open, and how many of them nobody uses. */
   readonly connections: number;
   readonly idle: number;
-  /** As many as there may be. */
-  readonly most: number;
+  /** The largest number that may be open. */
+  readonly max: number;
   /** Operations that wait for their turn. */
   readonly waiting: number;
 }

@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 import type { Registry } from "prom-client";
 
 import { RepriseError } from "../../core/errors.ts";
-import { SCRAPE_FRESH_MS, SCRAPE_PATIENCE_MS } from "../../core/limits.ts";
+import { SCRAPE_FRESH_MS, SCRAPE_TIMEOUT_MS } from "../../core/limits.ts";
 import { countOpenExchanges, type OpenExchanges } from "../../store/sessions/open-exchanges.ts";
 import type { Store } from "../../store/store.ts";
 import { singleFlight } from "./single-flight.ts";
@@ -91,7 +91,7 @@ function addDatabaseGauges(add: AddGauge, store: Store): void {
   add({
     name: "reprise_database_connections_max",
     help: "How many of them there may be.",
-    read: (set) => set(store.load().most),
+    read: (set) => set(store.load().max),
   });
   add({
     name: "reprise_database_operations_waiting",
@@ -101,7 +101,7 @@ function addDatabaseGauges(add: AddGauge, store: Store): void {
   const count = singleFlight<OpenExchanges>({
     work: () => store.read(countOpenExchanges, null),
     freshMs: SCRAPE_FRESH_MS,
-    patienceMs: SCRAPE_PATIENCE_MS,
+    patienceMs: SCRAPE_TIMEOUT_MS,
     late: () => new RepriseError("database_unavailable", "The database takes long to answer."),
   });
   add({

@@ -24,7 +24,7 @@ export type Observation =
     }
   /** A stream whose reader took nothing was cut. */
   | { readonly kind: "stalled" }
-  /** Of readiness; `late` if it took longer than `PROBE_PATIENCE_MS`. */
+  /** Of readiness; `late` if it took longer than `PROBE_TIMEOUT_MS`. */
   | { readonly kind: "probe"; readonly result: "ready" | "failed" | "late" }
   | {
       readonly kind: "operation";

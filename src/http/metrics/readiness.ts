@@ -1,5 +1,5 @@
 import { isRepriseError, RepriseError } from "../../core/errors.ts";
-import { PROBE_FRESH_MS, PROBE_PATIENCE_MS } from "../../core/limits.ts";
+import { PROBE_FRESH_MS, PROBE_TIMEOUT_MS } from "../../core/limits.ts";
 import { probeWrite } from "../../store/readiness.ts";
 import { listSessions } from "../../store/sessions/list.ts";
 import type { Store } from "../../store/store.ts";
@@ -41,7 +41,7 @@ export function createReadiness(
       report.ready();
     },
     freshMs: PROBE_FRESH_MS,
-    patienceMs: PROBE_PATIENCE_MS,
+    patienceMs: PROBE_TIMEOUT_MS,
     late: () => {
       observe({ kind: "probe", result: "late" });
       report.failed(lateProbe());
@@ -64,7 +64,7 @@ export function createReadiness(
 function lateProbe(): RepriseError {
   return new RepriseError(
     "database_unavailable",
-    `The database has not answered a write within ${PROBE_PATIENCE_MS / 1000} s; see whether its server hangs, or something holds a lock.`,
+    `The database has not answered a write within ${PROBE_TIMEOUT_MS / 1000} s; see whether its server hangs, or something holds a lock.`,
   );
 }
 

@@ -38,8 +38,8 @@ export function markHash(
   { chain, columns }: { readonly chain: MessageChain; readonly columns: FixedColumns },
 ): string {
   const { checkpoint_id, ts, shape, versions, channels, metadata } = columns;
-  const said = [chain.hash, checkpoint_id, ts, shape, versions, channels, metadata];
-  return textHash(JSON.stringify([thread_id, ...said]));
+  const fields = [chain.hash, checkpoint_id, ts, shape, versions, channels, metadata];
+  return textHash(JSON.stringify([thread_id, ...fields]));
 }
 
 interface HeadMark {

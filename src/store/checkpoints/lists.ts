@@ -69,7 +69,7 @@ export interface KeepSequence {
  * answer's `length` is always beyond the list's own base.
  */
 export async function keepSequence(tx: Tx, input: KeepSequence): Promise<ListVersion> {
-  const rest = input.sequence.rest.map((place) => at(input.bodies, place));
+  const rest = input.sequence.rest.map((index) => at(input.bodies, index));
   const { known } = input.sequence;
   if (known === null || known.length === 0) {
     return openList(tx, { thread: input.thread, base: null, items: rest });

@@ -18,11 +18,11 @@ export interface PrunePlan {
 }
 
 /** Computes what to delete so that only the latest checkpoint of an exchange stays. */
-export function planPrune(unfolded: PrunableRows): PrunePlan {
-  const inner = innerCheckpoints(unfolded.checkpoints);
-  const staying = unfolded.checkpoints.filter((checkpoint) => !inner.has(checkpoint.checkpoint_id));
-  const leaving = [...inner.values(), ...unfolded.nested];
-  const writes = Object.groupBy(unfolded.writes, ({ ns, checkpoint_id }) =>
+export function planPrune(rows: PrunableRows): PrunePlan {
+  const inner = innerCheckpoints(rows.checkpoints);
+  const staying = rows.checkpoints.filter((checkpoint) => !inner.has(checkpoint.checkpoint_id));
+  const leaving = [...inner.values(), ...rows.nested];
+  const writes = Object.groupBy(rows.writes, ({ ns, checkpoint_id }) =>
     ns !== "" || inner.has(checkpoint_id) ? "gone" : "kept",
   );
   const gone = [...leaving, ...(writes.gone ?? [])];
@@ -34,9 +34,9 @@ export function planPrune(unfolded: PrunableRows): PrunePlan {
     }),
     gone: {
       // a graph that was stopped early has left writes without a checkpoint
-      checkpoints: placesOf(gone),
-      bodies: freeBodies(unfolded, { texts: textsOf(gone), kept }),
-      lists: freeLists(unfolded, kept.lists),
+      checkpoints: distinctKeys(gone),
+      bodies: freeBodies(rows, { texts: textsOf(gone), kept }),
+      lists: freeLists(rows, kept.lists),
     },
   };
 }
@@ -71,12 +71,12 @@ function nextStaying(parentId: string | null, inner: ById): string | null {
   return next;
 }
 
-function placesOf(checkpoints: PrunedIds["checkpoints"]): PrunedIds["checkpoints"] {
-  const places = checkpoints.map(
+function distinctKeys(checkpoints: PrunedIds["checkpoints"]): PrunedIds["checkpoints"] {
+  const byKey = checkpoints.map(
     ({ ns, checkpoint_id }) =>
       [JSON.stringify([ns, checkpoint_id]), { ns, checkpoint_id }] as const,
   );
-  return [...new Map(places).values()];
+  return [...new Map(byKey).values()];
 }
 
 interface Holder {

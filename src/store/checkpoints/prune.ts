@@ -24,18 +24,18 @@ export const pruneThread: Operation<FencedThread, PrunedIds> = async (tx, input)
 
 /** As `pruneThread`, in a transaction that keeps other writers from the thread. */
 export async function pruneHeldThread(tx: Tx, threadId: string): Promise<PrunedIds> {
-  const unfolded = await readPrunableRows(tx, threadId);
-  if (unfolded === null) {
+  const rows = await readPrunableRows(tx, threadId);
+  if (rows === null) {
     return NOTHING_PRUNED;
   }
-  const { thread } = unfolded;
-  const { parents, gone } = planPrune(unfolded);
+  const { thread } = rows;
+  const { parents, gone } = planPrune(rows);
   for (const parent of parents) {
     await tx.rows(setParent, parent);
   }
   await removeCheckpoints(tx, thread, gone);
   await removeValues(tx, gone);
-  await tx.rows(markFolded, { thread });
+  await tx.rows(markPruned, { thread });
   return gone;
 }
 
@@ -51,7 +51,7 @@ const setParent = prepared(
  * Marks the thread as pruned: later runs leave what it has now. The marks
  * are the highest ids of all threads, which serve as well and cost nothing to find.
  */
-const markFolded = prepared(({ db }, given: Parameter<{ readonly thread: number }>) => {
+const markPruned = prepared(({ db }, given: Parameter<{ readonly thread: number }>) => {
   const highest = (table: "checkpoints" | "checkpoint_bodies" | "checkpoint_lists") =>
     db.selectFrom(table).select(({ fn, val }) => fn.coalesce(fn.max("id"), val(0)).as("id"));
   return db

@@ -32,22 +32,22 @@ export interface PutWrites extends FencedThread, Readonly<Omit<WritesKey, "threa
 export const putWrites: Operation<PutWrites, StoredIds | "stale"> = async (tx, input) => {
   const { thread_id, fence, batch, ns, checkpoint_id, task_id } = input;
   const held = await holdThread(tx, { thread_id, fence, hashes: hashesIn(batch) });
-  const placed = await keepBatch(tx, { ...input, held });
-  if (placed === "stale") {
-    return placed;
+  const ids = await keepBatch(tx, { ...input, held });
+  if (ids === "stale") {
+    return ids;
   }
-  const key = { thread: placed.thread, ns, checkpoint_id, task_id };
+  const key = { thread: ids.thread, ns, checkpoint_id, task_id };
   const { writes } = input;
-  const first = await tx.rows(insertWrites, { ...key, writes: writesText([], { writes, placed }) });
+  const first = await tx.rows(insertWrites, { ...key, writes: writesText([], { writes, ids }) });
   if (first.length === 0) {
     const present = await readWrites(tx, key);
     await tx.db
       .updateTable("checkpoint_writes")
-      .set({ writes: writesText(present, { writes, placed }) })
+      .set({ writes: writesText(present, { writes, ids }) })
       .where((eb) => eb.and(key))
       .execute();
   }
-  return placed;
+  return ids;
 };
 
 type WritesKey = Omit<WriteTable, "writes">;
@@ -75,13 +75,13 @@ async function readWrites(tx: Tx, key: WritesKey): Promise<readonly StoredWrite[
 
 function writesText(
   present: readonly StoredWrite[],
-  { writes, placed }: { writes: readonly WriteInput[]; placed: StoredIds },
+  { writes, ids }: { writes: readonly WriteInput[]; ids: StoredIds },
 ): string {
   const texts = new Map(present.map((write) => [write[0], JSON.stringify(write)]));
   const before = new Set(texts.keys());
   for (const { index, channel, value } of writes) {
     if (index < 0 || !before.has(index)) {
-      texts.set(index, `[${index},${JSON.stringify(channel)},${storedText(value, placed)}]`);
+      texts.set(index, `[${index},${JSON.stringify(channel)},${storedText(value, ids)}]`);
     }
   }
   const ordered = [...texts].sort(([a], [b]) => a - b).map(([, text]) => text);

@@ -60,17 +60,17 @@ export const putCheckpoint: Operation<PutCheckpoint, StoredCheckpoint | "stale">
   const held = await holdThread(tx, { ...input, hashes: hashesIn(input.batch) });
   const { parent_channels: channels } = held;
   const parent = channels === null ? null : (JSON.parse(channels) as Channels);
-  if (!hasInherited(parent, input) || !standsAt(parent, input.mirror)) {
+  if (!hasInherited(parent, input) || !isExpectedParent(parent, input.mirror)) {
     return "stale";
   }
-  const placed = await keepBatch(tx, { ...input, held });
-  if (placed === "stale") {
-    return placed;
+  const ids = await keepBatch(tx, { ...input, held });
+  if (ids === "stale") {
+    return ids;
   }
-  await keepCheckpoint(tx, { input, parent, placed });
+  await keepCheckpoint(tx, { input, parent, ids });
   const { mirror, fence } = input;
   const messages = mirror === null ? [] : await mirrorMessages(tx, { ...mirror, fence });
-  return { ...placed, messages };
+  return { ...ids, messages };
 };
 
 export interface StoredCheckpoint extends StoredIds {
@@ -81,17 +81,17 @@ export interface StoredCheckpoint extends StoredIds {
 /** Stores the row and, for a root checkpoint, moves the thread's mark to it. */
 async function keepCheckpoint(
   tx: Tx,
-  { input, parent, placed }: { input: PutCheckpoint; parent: Channels | null; placed: StoredIds },
+  { input, parent, ids }: { input: PutCheckpoint; parent: Channels | null; ids: StoredIds },
 ): Promise<void> {
-  const { thread } = placed;
+  const { thread } = ids;
   const { ns, checkpoint_id } = input;
   const columns = {
     checkpoint_id,
     ts: input.ts,
-    shape: at(placed.bodies, input.shape),
+    shape: at(ids.bodies, input.shape),
     versions: input.versions,
-    channels: channelsText(input.channels, { parent, placed }),
-    metadata: storedText(input.metadata, placed),
+    channels: channelsText(input.channels, { parent, ids }),
+    metadata: storedText(input.metadata, ids),
   };
   const row = { thread, ns, parent_id: input.parent_id, ...columns };
   const [stored] = await tx.rows(upsertCheckpoint, row);
@@ -127,7 +127,7 @@ function hasInherited(parent: Channels | null, input: PutCheckpoint): boolean {
   );
 }
 
-function standsAt(parent: Channels | null, mirror: CheckpointMirror | null): boolean {
+function isExpectedParent(parent: Channels | null, mirror: CheckpointMirror | null): boolean {
   if (mirror === null) {
     return true;
   }
@@ -179,12 +179,11 @@ export async function keepBatch(
 
 function channelsText(
   channels: readonly ChannelInput[],
-  { parent, placed }: { parent: Channels | null; placed: StoredIds },
+  { parent, ids }: { parent: Channels | null; ids: StoredIds },
 ): string {
   const members: string[] = [];
   for (const channel of channels) {
-    const value =
-      "value" in channel ? storedText(channel.value, placed) : inherited(channel, parent);
+    const value = "value" in channel ? storedText(channel.value, ids) : inherited(channel, parent);
     if (value !== null) {
       members.push(`${JSON.stringify(channel.name)}:${value}`);
     }

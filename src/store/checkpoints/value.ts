@@ -71,28 +71,28 @@ export interface StoredIds {
 /**
  * The JSON text of a StoredValue. `json` is put in as it is, so that no value is parsed to be kept.
  */
-export function storedText(value: ValueInput, placed: StoredIds): string {
+export function storedText(value: ValueInput, ids: StoredIds): string {
   switch (value.kind) {
     case "inline":
       return value.refs.length === 0
         ? `[${value.json}]`
-        : `[${value.json},${refsText(value.refs, placed)}]`;
+        : `[${value.json},${refsText(value.refs, ids)}]`;
     case "body": {
-      const id = at(placed.bodies, value.body);
+      const id = at(ids.bodies, value.body);
       return value.refs.length === 0
         ? `{"b":${id}}`
-        : `{"b":${id},"r":${refsText(value.refs, placed)}}`;
+        : `{"b":${id},"r":${refsText(value.refs, ids)}}`;
     }
     case "sequence":
-      return `{"l":${listText(at(placed.sequences, value.sequence))}}`;
+      return `{"l":${listText(at(ids.sequences, value.sequence))}}`;
   }
 }
 
-function refsText(refs: readonly RefInput[], placed: StoredIds): string {
+function refsText(refs: readonly RefInput[], ids: StoredIds): string {
   const texts = refs.map((ref) =>
     ref.kind === "body"
-      ? String(at(placed.bodies, ref.body))
-      : listText(at(placed.sequences, ref.sequence)),
+      ? String(at(ids.bodies, ref.body))
+      : listText(at(ids.sequences, ref.sequence)),
   );
   return `[${texts.join(",")}]`;
 }

@@ -3,7 +3,7 @@ import type { CommitListener, Store } from "../store.ts";
 /** Those who asked to hear of commits. */
 export interface Listeners {
   readonly add: Store["onCommit"];
-  readonly tell: CommitListener;
+  readonly notify: CommitListener;
 }
 
 export function createListeners(): Listeners {
@@ -16,7 +16,7 @@ export function createListeners(): Listeners {
         listeners.delete(entry);
       };
     },
-    tell: (sessionIds) => {
+    notify: (sessionIds) => {
       for (const { listener } of listeners) {
         try {
           listener(sessionIds);

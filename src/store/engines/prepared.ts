@@ -42,7 +42,7 @@ export interface PreparedQuery<Values, Row> {
 }
 
 /** Longer lists are rare, and each length that is kept takes memory. */
-const LONGEST_LIST_KEPT = 16;
+const MAX_CACHED_LIST = 16;
 
 /**
  * Describes a query whose form does not depend on its values, except for which of the optional ones
@@ -72,7 +72,7 @@ export function createPreparedQueries<Statement>(
     const { form, isShort } = formOf(query, values);
     let compiled = kept.get(query)?.get(form);
     if (compiled === undefined) {
-      const { sql, parameters } = query.build(parts, givenIn(values)).compile();
+      const { sql, parameters } = query.build(parts, parametersOf(values)).compile();
       compiled = { statement: prepare(sql), parameters };
       if (isShort) {
         kept.set(query, (kept.get(query) ?? new Map()).set(form, compiled));
@@ -81,7 +81,7 @@ export function createPreparedQueries<Statement>(
     return {
       statement: compiled.statement,
       parameters: compiled.parameters.map((parameter) =>
-        parameter instanceof Blank ? parameter.valueIn(values) : parameter,
+        parameter instanceof Placeholder ? parameter.valueIn(values) : parameter,
       ),
     };
   };
@@ -101,38 +101,38 @@ function formOf<Values>(
     const value: unknown = values[name];
     if (Array.isArray(value)) {
       form += `${value.length},`;
-      isShort &&= value.length <= LONGEST_LIST_KEPT;
+      isShort &&= value.length <= MAX_CACHED_LIST;
     }
   }
   return { form, isShort };
 }
 
-function givenIn<Values>(values: Values): Parameter<Values> {
+function parametersOf<Values>(values: Values): Parameter<Values> {
   const items = (name: keyof Values & string) => [...(values[name] as readonly object[]).entries()];
   return Object.assign(
     <Name extends keyof Values & string>(name: Name) =>
-      new Blank<Exclude<Values[Name], undefined>>(name),
+      new Placeholder<Exclude<Values[Name], undefined>>(name),
     {
       has: (name: keyof Values & string) => values[name] !== undefined,
-      row: () => blankRow(Object(values)),
+      row: () => placeholderRow(Object(values)),
       rows: <Item>(name: keyof Values & string) =>
-        items(name).map(([at, item]) => blankRow<Item>(item as Item & object, name, at)),
+        items(name).map(([at, item]) => placeholderRow<Item>(item as Item & object, name, at)),
       all: <T>(name: keyof Values & string, field?: string) =>
-        items(name).map(([at]) => new Blank<T>(name, at, field)),
+        items(name).map(([at]) => new Placeholder<T>(name, at, field)),
     },
   );
 }
 
-function blankRow<Fields>(fields: Fields & object, ...path: readonly (string | number)[]) {
+function placeholderRow<Fields>(fields: Fields & object, ...path: readonly (string | number)[]) {
   const row: Record<string, unknown> = {};
   for (const name in fields) {
-    row[name] = new Blank(...path, name);
+    row[name] = new Placeholder(...path, name);
   }
   return row as Row<Fields>;
 }
 
 /** The place of a value: kysely takes it for the value itself. */
-class Blank<T> implements Expression<T> {
+class Placeholder<T> implements Expression<T> {
   readonly #path: readonly (string | number)[];
 
   constructor(...path: readonly (string | number | undefined)[]) {

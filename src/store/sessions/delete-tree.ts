@@ -22,11 +22,11 @@ export const previewDeletion: Operation<
   { readonly id: string },
   readonly DeletionPreview[]
 > = async (tx, { id }) => {
-  const doomed: DeletionPreview[] = [];
+  const previews: DeletionPreview[] = [];
   for (const each of await treeIdsOf(tx, id)) {
-    doomed.push(await readOne(tx, each));
+    previews.push(await readOne(tx, each));
   }
-  return doomed;
+  return previews;
 };
 
 async function readOne(tx: Tx, id: string): Promise<DeletionPreview> {
@@ -61,18 +61,18 @@ export const deleteSessionTree: Operation<
   readonly DeletionPreview[]
 > = async (tx, input) => {
   await holdTree(tx, input.id);
-  const doomed = await previewDeletion(tx, input);
-  if (doomed.some(({ session }) => session.activity === "running")) {
+  const previews = await previewDeletion(tx, input);
+  if (previews.some(({ session }) => session.activity === "running")) {
     throw new RepriseError(
       "session_busy",
       "An exchange is running in this session or in one of its sub-agents; wait until it is done, or end the session first.",
     );
   }
   // a row that is referred to cannot go before the one that refers to it
-  for (const { session } of doomed.toReversed()) {
+  for (const { session } of previews.toReversed()) {
     await deleteOne(tx, session.id);
   }
-  return doomed;
+  return previews;
 };
 
 /**

@@ -71,9 +71,9 @@ function preparedRows(
   db: Kysely<Database>,
   query: (text: string, values: readonly unknown[]) => Promise<Answered[]>,
 ): Tx["rows"] {
-  const ready = createPreparedQueries({ db, dialect: postgresDialect }, (sql) => sql);
+  const compile = createPreparedQueries({ db, dialect: postgresDialect }, (sql) => sql);
   return async <Values, Row>(prepared: PreparedQuery<Values, Row>, values: Values) => {
-    const { statement, parameters } = ready(prepared, values);
+    const { statement, parameters } = compile(prepared, values);
     const [answer] = await query(statement, parameters);
     return (answer?.rows ?? []) as Row[];
   };

@@ -11,7 +11,7 @@ const MIGRATION_LOCK = 0x52505253;
 /**
  * One of many nodes makes the tables; the others wait for it, however long a row may be waited for.
  */
-const PATIENCE = "SET LOCAL lock_timeout = '60s'; SET LOCAL statement_timeout = '120s'";
+const TIMEOUTS = "SET LOCAL lock_timeout = '60s'; SET LOCAL statement_timeout = '120s'";
 
 /**
  * Brings the tables to this program's version, each step in a separate transaction. Nodes that
@@ -50,7 +50,7 @@ export async function requireTables(connection: PostgresConnection): Promise<voi
 
 async function applyOnce(connection: PostgresConnection, migration: Migration): Promise<void> {
   const { rows } = await connection.run(
-    `BEGIN ISOLATION LEVEL READ COMMITTED; ${PATIENCE}; SELECT ${SYNCHRONOUS_COMMIT} AS synchronous_commit`,
+    `BEGIN ISOLATION LEVEL READ COMMITTED; ${TIMEOUTS}; SELECT ${SYNCHRONOUS_COMMIT} AS synchronous_commit`,
   );
   try {
     requireDurable(rows[0]?.["synchronous_commit"]);

@@ -22,11 +22,11 @@ const GATHER_MS = 20;
 /** The server takes less than 8,000 bytes in one. */
 const PAYLOAD_BYTES = 7900;
 /** Sessions that wait while the server is away; beyond it the polls of other nodes find them. */
-const WAITING_MOST = 10_000;
-const RETRY_FIRST_MS = 100;
-const RETRY_MOST_MS = 5000;
+const MAX_WAITING = 10_000;
+const MIN_RETRY_MS = 100;
+const MAX_RETRY_MS = 5000;
 /** How long closing waits for the last hints. */
-const FAREWELL_MS = 1000;
+const CLOSE_TIMEOUT_MS = 1000;
 
 /**
  * Wakes other nodes by LISTEN and NOTIFY on a separate connection, outside every transaction:
@@ -40,24 +40,24 @@ export function createNotifications(config: ClientConfig, onHint: CommitListener
   const waiting = new Set<string>();
   const closing = new AbortController();
   let listening = false;
-  let news = Promise.withResolvers<void>();
+  let wakeUp = Promise.withResolvers<void>();
   let running: Promise<void> | null = null;
 
   const wake = (): void => {
-    news.resolve();
+    wakeUp.resolve();
     if (!closing.signal.aborted) {
       running ??= run();
     }
   };
 
   const run = async (): Promise<void> => {
-    for (let wait = RETRY_FIRST_MS; !closing.signal.aborted;) {
+    for (let wait = MIN_RETRY_MS; !closing.signal.aborted;) {
       const client = new Client(config);
       const began = performance.now();
       await converse(client).catch(() => undefined);
       await client.end().catch(() => undefined);
-      wait = performance.now() - began > RETRY_MOST_MS ? RETRY_FIRST_MS : wait * 2;
-      await sleep(Math.min(wait, RETRY_MOST_MS), null, { signal: closing.signal }).catch(
+      wait = performance.now() - began > MAX_RETRY_MS ? MIN_RETRY_MS : wait * 2;
+      await sleep(Math.min(wait, MAX_RETRY_MS), null, { signal: closing.signal }).catch(
         () => undefined,
       );
     }
@@ -76,12 +76,12 @@ export function createNotifications(config: ClientConfig, onHint: CommitListener
         onHint(new Set((payload ?? "").split(",").filter((id) => id !== "")));
       }
     });
-    let hears = false;
+    let isListening = false;
     let sentAt = -GATHER_MS;
     for (;;) {
-      news = Promise.withResolvers();
-      if (listening && !hears) {
-        hears = true;
+      wakeUp = Promise.withResolvers();
+      if (listening && !isListening) {
+        isListening = true;
         await client.query(`LISTEN ${CHANNEL}`);
       }
       if (waiting.size > 0) {
@@ -92,7 +92,7 @@ export function createNotifications(config: ClientConfig, onHint: CommitListener
         return;
       }
       if (waiting.size === 0) {
-        await Promise.race([news.promise, lost.promise]);
+        await Promise.race([wakeUp.promise, lost.promise]);
       }
       const early = sentAt + GATHER_MS - performance.now();
       if (early > 0) {
@@ -103,7 +103,7 @@ export function createNotifications(config: ClientConfig, onHint: CommitListener
 
   return {
     send: (sessionIds) => {
-      if (waiting.size > WAITING_MOST) {
+      if (waiting.size > MAX_WAITING) {
         waiting.clear();
       }
       for (const id of sessionIds) {
@@ -118,12 +118,12 @@ export function createNotifications(config: ClientConfig, onHint: CommitListener
     close: async () => {
       closing.abort();
       wake();
-      const farewell = new AbortController();
+      const timeout = new AbortController();
       await Promise.race([
         running,
-        sleep(FAREWELL_MS, null, { signal: farewell.signal }).catch(() => undefined),
+        sleep(CLOSE_TIMEOUT_MS, null, { signal: timeout.signal }).catch(() => undefined),
       ]);
-      farewell.abort();
+      timeout.abort();
     },
   };
 }

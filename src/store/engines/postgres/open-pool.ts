@@ -25,17 +25,17 @@ async function bootstrap(
   pool: PostgresPool,
   work: (connection: PostgresConnection) => Promise<void>,
 ): Promise<void> {
-  let lent: CheckedOutClient;
+  let client: CheckedOutClient;
   try {
-    lent = await pool.lend();
+    client = await pool.checkOut();
   } catch (error) {
     throw connectFailure(error);
   }
   try {
-    await work(lent.connection);
+    await work(client.connection);
   } catch (error) {
-    throw lent.connection.loss === null ? postgresFailure(error) : lostFailure(error);
+    throw client.connection.loss === null ? postgresFailure(error) : lostFailure(error);
   } finally {
-    lent.release();
+    client.release();
   }
 }

@@ -29,10 +29,10 @@ export async function openPostgresStore({
   const pool = await openPool(address, (connection) => migratePostgres(connection, notice));
   const listeners = createListeners();
   const hints = address.hints
-    ? createNotifications(clientConfig(address), listeners.tell)
+    ? createNotifications(clientConfig(address), listeners.notify)
     : NO_HINTS;
   const transactions = createTransactions(pool, (sessionIds) => {
-    listeners.tell(sessionIds);
+    listeners.notify(sessionIds);
     hints.send(sessionIds);
   });
   return {

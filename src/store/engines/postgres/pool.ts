@@ -21,7 +21,7 @@ export interface PostgresPool {
    * for `connect_timeout`. Rejects with the client library's own errors, or with
    * `config_invalid` and `database_unsupported` for a server that would not keep what it is given.
    */
-  lend(): Promise<CheckedOutClient>;
+  checkOut(): Promise<CheckedOutClient>;
   /** How many connections there are, and how many callers wait for one. */
   load(): StoreLoad;
   /** Waits for connections that are in use. Idempotent. */
@@ -55,7 +55,7 @@ export function createPool(address: PostgresAddress): PostgresPool {
   const connections = new WeakMap<ClientBase, PostgresConnection>();
   let closing: Promise<void> | null = null;
   return {
-    lend: async () => {
+    checkOut: async () => {
       const client = await pool.connect();
       const connection = connections.get(client) ?? (await begin(client));
       connections.set(client, connection);
@@ -73,7 +73,7 @@ export function createPool(address: PostgresAddress): PostgresPool {
     load: () => ({
       connections: pool.totalCount,
       idle: pool.idleCount,
-      most: address.poolSize,
+      max: address.poolSize,
       waiting: pool.waitingCount,
     }),
     close: () => (closing ??= pool.end()),
@@ -146,7 +146,7 @@ const SETTINGS = `SELECT current_setting('server_version_num')::int AS version,
   ${SERVER_LIFE} AS server,
   pg_backend_pid() AS pid`;
 
-const OLDEST_VERSION = 150_000;
+const MIN_VERSION = 150_000;
 
 /** A pooler assigns its own numbers to the processes of the server. */
 function isPooled(client: PoolClient, { pid }: Settings): boolean {
@@ -154,7 +154,7 @@ function isPooled(client: PoolClient, { pid }: Settings): boolean {
 }
 
 function check({ version, encoding, synchronous_commit }: Settings): void {
-  if (version < OLDEST_VERSION) {
+  if (version < MIN_VERSION) {
     throw new RepriseError(
       "database_unsupported",
       "The database server is older than PostgreSQL 15; use PostgreSQL 15 to 18.",

@@ -33,20 +33,20 @@ export async function retry<Output>(once: () => Promise<AttemptResult<Output>>):
 /** Checks out a connection for one attempt and reports whether a failure may be tried again. */
 export async function attempt<Output>(
   pool: PostgresPool,
-  work: (lent: CheckedOutClient) => Promise<AttemptResult<Output>>,
+  work: (client: CheckedOutClient) => Promise<AttemptResult<Output>>,
 ): Promise<AttemptResult<Output>> {
-  let lent: CheckedOutClient;
+  let client: CheckedOutClient;
   try {
-    lent = await pool.lend();
+    client = await pool.checkOut();
   } catch (error) {
     if (isPassing(error)) {
       return { kind: "again", why: "lost", error: connectFailure(error) };
     }
     throw connectFailure(error);
   }
-  const { connection } = lent;
+  const { connection } = client;
   try {
-    return await work(lent);
+    return await work(client);
   } catch (error) {
     if (connection.loss !== null) {
       return { kind: "again", why: "lost", error: lostFailure(connection.loss) };
@@ -57,7 +57,7 @@ export async function attempt<Output>(
     }
     throw postgresFailure(error);
   } finally {
-    lent.release();
+    client.release();
   }
 }
 

@@ -31,18 +31,18 @@ export function createTransactions(pool: PostgresPool, onCommit: CommitListener)
       return Promise.reject(shuttingDown());
     }
     const answer = work();
-    const settled = answer
+    const finished = answer
       .catch(() => undefined)
       .finally(() => {
-        running.delete(settled);
+        running.delete(finished);
       });
-    running.add(settled);
+    running.add(finished);
     return answer;
   };
 
   return {
     read: (operation, input) =>
-      accept(() => retry(() => attempt(pool, (lent) => readOnce(lent, operation, input)))),
+      accept(() => retry(() => attempt(pool, (client) => readOnce(client, operation, input)))),
     write: (operation, input) =>
       accept(async () => {
         const { output, touched } = await retry(() => writeOnce(pool, operation, input));

@@ -50,21 +50,21 @@ function checkSqlite(raw: DatabaseSync): Check {
 }
 
 /** Maximum of errors that are listed; one is enough. */
-const FAULTS = 3;
+const MAX_LISTED = 3;
 
 function checkIntegrity(raw: DatabaseSync, quick: boolean): Check {
   const pragma = quick ? "quick_check" : "integrity_check";
-  const faults = raw
-    .prepare(`PRAGMA ${pragma}(${FAULTS})`)
+  const problems = raw
+    .prepare(`PRAGMA ${pragma}(${MAX_LISTED})`)
     .all()
     .map((row) => String(row[pragma]));
-  if (faults.length === 1 && faults[0] === "ok") {
+  if (problems.length === 1 && problems[0] === "ok") {
     return { name: "integrity", status: "ok", sentence: `SQLite's ${pragma} found no errors.` };
   }
   return {
     name: "integrity",
     status: "failed",
-    sentence: `SQLite's ${pragma} found the file damaged (${faults.join("; ")}); keep it as it is and restore a backup.`,
+    sentence: `SQLite's ${pragma} found the file damaged (${problems.join("; ")}); keep it as it is and restore a backup.`,
   };
 }
 

@@ -45,23 +45,23 @@ function checkDisk(path: string): Check {
   const free = Number(bavail * bsize);
   const size = SUFFIXES.reduce((sum, suffix) => sum + (statOf(path + suffix)?.size ?? 0), 0);
   const isShort = free < Math.max(GIB, size);
-  const room = `${gibibytes(free)} GiB are free; the database has ${gibibytes(size)} GiB`;
+  const space = `${gibibytes(free)} GiB are free; the database has ${gibibytes(size)} GiB`;
   return {
     name: "disk",
     status: isShort ? "warning" : "ok",
     sentence: isShort
-      ? `${room}. Free some space: a backup needs as much space as the database, and nothing can be stored on a full disk.`
-      : `${room}.`,
+      ? `${space}. Free some space: a backup needs as much space as the database, and nothing can be stored on a full disk.`
+      : `${space}.`,
   };
 }
 
 /** The folder that is there, on the way up from a file that may not be. */
 function nearest(path: string): string {
-  let place = path;
-  while (!existsSync(place) && dirname(place) !== place) {
-    place = dirname(place);
+  let folder = path;
+  while (!existsSync(folder) && dirname(folder) !== folder) {
+    folder = dirname(folder);
   }
-  return place;
+  return folder;
 }
 
 function gibibytes(bytes: number): string {

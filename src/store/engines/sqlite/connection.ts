@@ -24,12 +24,12 @@ export interface SqliteConnection {
 }
 
 /** Prepared statements kept a connection, those used last: every query of the program fits. */
-const STATEMENTS_KEPT = 300;
+const MAX_STATEMENTS = 300;
 /**
  * Longer ones hold lists of ids, of any length: kept, they would take megabytes and never fit
  * again.
  */
-const LONGEST_KEPT = 4000;
+const MAX_CACHED_LENGTH = 4000;
 
 /**
  * - FULL: a commit is on the disk before it is acknowledged.
@@ -84,9 +84,9 @@ const KYSELY_WORDS = {
 };
 
 function preparedRows(db: Kysely<Database>, statements: StatementCache): Tx["rows"] {
-  const ready = createPreparedQueries({ db, dialect: sqliteDialect }, statements);
+  const compile = createPreparedQueries({ db, dialect: sqliteDialect }, statements);
   return async <Values, Row>(query: PreparedQuery<Values, Row>, values: Values) => {
-    const { statement, parameters } = ready(query, values);
+    const { statement, parameters } = compile(query, values);
     return statement<Row>(parameters).rows;
   };
 }
@@ -105,8 +105,8 @@ function statementCache(raw: DatabaseSync): StatementCache {
       return known;
     }
     const statement = cachedStatement(raw, sql);
-    if (sql.length <= LONGEST_KEPT) {
-      const [oldest] = cache.size < STATEMENTS_KEPT ? [] : cache.keys();
+    if (sql.length <= MAX_CACHED_LENGTH) {
+      const [oldest] = cache.size < MAX_STATEMENTS ? [] : cache.keys();
       cache.delete(oldest ?? "");
       cache.set(sql, statement);
     }

@@ -37,13 +37,13 @@ interface Seen {
  */
 export function createFileWatch(path: string): FileWatch {
   const descriptor = openSync(path, "r");
-  const look = (file: FileState): Seen => ({ file, header: readHeader(descriptor) });
-  let seen = look(fstatSync(descriptor, { bigint: true }));
+  const readState = (file: FileState): Seen => ({ file, header: readHeader(descriptor) });
+  let seen = readState(fstatSync(descriptor, { bigint: true }));
   let intact = true;
   return {
     isIntact: (file) => {
       if (intact && (seen.file.mtimeNs !== file.mtimeNs || seen.file.size !== file.size)) {
-        const found = look(file);
+        const found = readState(file);
         intact = follows(seen, found);
         seen = found;
       }

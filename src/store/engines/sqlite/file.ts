@@ -37,7 +37,7 @@ export function isNetworkFileSystem(type: number): boolean {
 /**
  * Bytes of the smallest page. SQLite takes a file of one byte for an empty one and writes over it.
  */
-const SMALLEST_DATABASE = 512;
+const MIN_DATABASE_BYTES = 512;
 
 export type FoundFile = "missing" | "empty" | "present";
 
@@ -69,7 +69,7 @@ export function prepareFile(path: string): FoundFile {
       );
     }
     accessSync(path, constants.R_OK | constants.W_OK);
-    if (found.size > 0 && found.size < SMALLEST_DATABASE) {
+    if (found.size > 0 && found.size < MIN_DATABASE_BYTES) {
       throw corruptFile();
     }
     refuseForeignWal(path);
@@ -93,8 +93,8 @@ export function makeFile(path: string): void {
   }
 }
 
-function refuseNetwork(place: string): void {
-  if (isNetworkFileSystem(Number(statfsSync(place, { bigint: true }).type))) {
+function refuseNetwork(path: string): void {
+  if (isNetworkFileSystem(Number(statfsSync(path, { bigint: true }).type))) {
     throw new RepriseError(
       "database_network",
       "The database would be on a network file system, where SQLite's locks do not hold; name a local file with --database, or use PostgreSQL.",

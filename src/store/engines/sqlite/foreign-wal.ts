@@ -19,20 +19,20 @@ import { realDatabasePath } from "./database-path.ts";
  * Error codes: `database_unavailable`.
  */
 export function refuseForeignWal(path: string): void {
-  const place = realDatabasePath(path);
+  const real = realDatabasePath(path);
   // the log first: a process that makes the database at this moment makes the database first
-  const log = statSync(`${place}-wal`, { throwIfNoEntry: false });
+  const log = statSync(`${real}-wal`, { throwIfNoEntry: false });
   if (log === undefined || log.size === 0) {
     return;
   }
-  const database = statSync(place, { throwIfNoEntry: false });
+  const database = statSync(real, { throwIfNoEntry: false });
   if (database === undefined || database.size === 0) {
     throw new RepriseError(
       "database_unavailable",
       "The database file is missing or empty, but its write-ahead log (the file ending in -wal) is there and may hold messages; put the database back beside it, or move the log away to begin a new one.",
     );
   }
-  if (!isOpenHere(database) && !isLogged(place)) {
+  if (!isOpenHere(database) && !isLogged(real)) {
     throw new RepriseError(
       "database_unavailable",
       "Beside the database lies the write-ahead log (the file ending in -wal) of another one, as when a backup is copied over a database that was not closed; move the files ending in -wal and -shm away, then try again.",

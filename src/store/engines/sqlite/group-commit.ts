@@ -31,7 +31,7 @@ export interface GroupCommitOptions extends WriteLockOptions {
 type Answer = () => void;
 
 interface Waiting {
-  carryOut(tx: Tx): Promise<Answer>;
+  run(tx: Tx): Promise<Answer>;
   reject(error: unknown): void;
 }
 
@@ -72,7 +72,7 @@ export function createGroupCommit(parts: GroupCommitOptions): GroupCommit {
           return;
         }
         queue.push({
-          carryOut: async (tx) => {
+          run: async (tx) => {
             const output = await operation(tx, input);
             return () => resolve(output);
           },
@@ -90,11 +90,11 @@ export function createGroupCommit(parts: GroupCommitOptions): GroupCommit {
 
 /** Takes the lock, then everything that waits by then: who came while it was held goes along. */
 async function commitNext(parts: GroupCommitOptions, queue: Waiting[]): Promise<void> {
-  const cameBefore = queue.length;
+  const waitingBefore = queue.length;
   try {
     await begin(parts);
   } catch (error) {
-    refuse(queue.splice(0, cameBefore), error);
+    rejectAll(queue.splice(0, waitingBefore), error);
     return;
   }
   await commitGroup(parts, queue.splice(0, GROUP_SIZE));
@@ -106,7 +106,7 @@ async function commitGroup(parts: GroupCommitOptions, group: readonly Waiting[])
   const touched = new Set<string>();
   let answers: readonly Answer[];
   try {
-    answers = await carryOutAll(connection, group, touched);
+    answers = await runAll(connection, group, touched);
     connection.raw.exec("COMMIT");
   } catch (error) {
     await undo(parts, group, error);
@@ -133,25 +133,25 @@ async function undo(
   try {
     rollBack(parts.connection.raw);
     if (group.length === 1) {
-      refuse(group, error);
+      rejectAll(group, error);
       return;
     }
   } catch (failure) {
-    refuse(group, failure);
+    rejectAll(group, failure);
     return;
   }
   for (const waiting of group) {
     try {
       await begin(parts);
     } catch (failure) {
-      refuse([waiting], failure);
+      rejectAll([waiting], failure);
       continue;
     }
     await commitGroup(parts, [waiting]);
   }
 }
 
-function refuse(group: readonly Waiting[], error: unknown): void {
+function rejectAll(group: readonly Waiting[], error: unknown): void {
   const failure = sqliteFailure(error);
   for (const waiting of group) {
     waiting.reject(failure);
@@ -163,7 +163,7 @@ async function begin(parts: GroupCommitOptions): Promise<void> {
   await beginImmediate(parts);
 }
 
-async function carryOutAll(
+async function runAll(
   connection: SqliteConnection,
   group: readonly Waiting[],
   touched: Set<string>,
@@ -177,7 +177,7 @@ async function carryOutAll(
       connection.raw.exec("SAVEPOINT operation");
     }
     try {
-      const answer = await waiting.carryOut(tx);
+      const answer = await waiting.run(tx);
       if (!isAlone) {
         connection.raw.exec("RELEASE operation");
       }

@@ -25,7 +25,7 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
   const listeners = createListeners();
   const commits = createGroupCommit({
     connection: writer,
-    onCommit: listeners.tell,
+    onCommit: listeners.notify,
     busyTimeoutMs,
     line: createWaitingLine(realpathSync(path)),
     guard,
@@ -42,7 +42,7 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
       return {
         connections: 2,
         idle: [writing, reading].filter(({ busy }) => !busy).length,
-        most: 2,
+        max: 2,
         waiting: writing.waiting + reading.waiting,
       };
     },

@@ -12,7 +12,7 @@ import { queryValue } from "./statements.ts";
  * Older versions can lose commits when a WAL is reset (https://sqlite.org/wal.html, "WAL-reset
  * bug").
  */
-const OLDEST_SQLITE = [3, 51, 3] as const;
+const MIN_SQLITE = [3, 51, 3] as const;
 
 export interface SqliteOptions {
   readonly path: string;
@@ -62,7 +62,7 @@ function open({ path, busyTimeoutMs }: Required<SqliteOptions>): SqliteConnectio
 
 function requireSafeSqlite({ raw }: SqliteConnection): void {
   const parts = String(queryValue(raw, "SELECT sqlite_version()")).split(".").map(Number);
-  for (const [index, oldest] of OLDEST_SQLITE.entries()) {
+  for (const [index, oldest] of MIN_SQLITE.entries()) {
     const part = parts[index] ?? 0;
     if (part > oldest) {
       return;
