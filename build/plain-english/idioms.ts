@@ -43,6 +43,13 @@ export const idioms: readonly Idiom[] = [
     plain: ["A stand-in answers.", "On standby.", "We understand it."],
   },
   {
+    name: "another form for error codes",
+    find: /@throws\b|\b(?:Throws|Rejects|Fails|Refuses)\b.* with `[a-z]+(?:_[a-z]+)+`/,
+    write: "`Error codes: …` in the doc comment of the function",
+    found: ["@throws RepriseError `plan_invalid`.", "Rejects with `database_full`."],
+    plain: ["Error codes: `plan_invalid`.", "Throws SQLite's own errors."],
+  },
+  {
     name: "tells",
     find: /\b(?:tells?|told|telling)\b/i,
     write: "reports, returns, shows, says",

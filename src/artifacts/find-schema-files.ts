@@ -15,7 +15,7 @@ export type UnlistedReason = "outside" | "too_large";
  * no such folder. Links below it are skipped. With `within` the folder must really lie in that one:
  * `.reprise/schemas -> /` comes with a clone.
  *
- * @throws the system's error if the folder cannot be read.
+ * Throws the system's error if the folder cannot be read.
  */
 export async function findSchemaFiles(
   path: string,

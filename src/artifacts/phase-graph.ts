@@ -20,7 +20,7 @@ export interface PhaseGraph {
 /**
  * The graph of a plan, in time that grows with its phases and dependencies.
  *
- * @throws RepriseError `plan_invalid` if keys are not unique, or a dependency is unknown or part
+ * Error codes: `plan_invalid` if keys are not unique, or a dependency is unknown or part
  * of a cycle; `validatePhasePlan` says which.
  */
 export function phaseGraph({ phases }: { readonly phases: readonly Dependent[] }): PhaseGraph {

@@ -76,7 +76,7 @@ const DIALECT = /^https:\/\/json-schema\.org\/draft\/2020-12\/schema#?$/;
  * published schema yet. A broken file is no reason to refuse the others: `broken` names it, and
  * only its own id is refused with `schema_invalid`, and those that refer to it.
  *
- * @throws RepriseError `schema_invalid` for too many files, `file_unreadable` for the folder.
+ * Error codes: `schema_invalid` for too many files, `file_unreadable` for the folder.
  */
 export async function loadSchemas(
   project: string | null,

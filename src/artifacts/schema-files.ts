@@ -46,7 +46,7 @@ const MAX_BYTES = 1024 * 1024;
  * that does not exist has none. Links are skipped: the folder may come with a foreign repository. A folder that leads out of `within` or is too large is one broken schema. A file that holds no schema is in the list with the error `schema_invalid`
  * or `file_unreadable`, which names the file and, if it is known, the line.
  *
- * @throws RepriseError `schema_invalid` for too many files, `file_unreadable` for the folder.
+ * Error codes: `schema_invalid` for too many files, `file_unreadable` for the folder.
  */
 export async function readSchemaFiles(
   folder: SchemaFolder,

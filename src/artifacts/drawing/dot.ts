@@ -5,7 +5,7 @@ import { oneLine } from "../../core/terminal-text.ts";
 /**
  * The plan as a graph for Graphviz (`dot`), a wave to a rank, without a line break at its end.
  *
- * @throws RepriseError `plan_invalid` as `phaseGraph`.
+ * Error codes: `plan_invalid` as `phaseGraph`.
  */
 export function drawDot(plan: PhasePlan): string {
   const { waves, edges } = phaseGraph(plan);

@@ -5,7 +5,7 @@ import { oneLine } from "../../core/terminal-text.ts";
 /**
  * The plan as a Mermaid flowchart, without a line break at its end.
  *
- * @throws RepriseError `plan_invalid` as `phaseGraph`.
+ * Error codes: `plan_invalid` as `phaseGraph`.
  */
 export function drawMermaid(plan: PhasePlan): string {
   const { edges } = phaseGraph(plan);

@@ -24,7 +24,7 @@ const MIN_WIDTH = 420;
  * columns, the longest chain drawn stronger, light or dark as the reader's screen. Its description
  * says in words what it shows. No line break at its end.
  *
- * @throws RepriseError `plan_invalid` as `phaseGraph`.
+ * Error codes: `plan_invalid` as `phaseGraph`.
  */
 export function drawSvg(plan: PhasePlan): string {
   const graph = phaseGraph(plan);

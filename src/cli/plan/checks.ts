@@ -20,7 +20,7 @@ export interface PlanChecker {
  * Loads the schemas, the project's among them, and the names of the personas. The validator and
  * the YAML reader are loaded here and not with the command: they slow a start down.
  *
- * @throws RepriseError `schema_invalid` for too many schemas, `file_unreadable` for their folder.
+ * Error codes: `schema_invalid` for too many schemas, `file_unreadable` for their folder.
  */
 export async function createPlanChecker(cli: CliContext): Promise<PlanChecker> {
   const [registry, { validatePlan }, { toReport }] = await Promise.all([

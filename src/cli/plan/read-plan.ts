@@ -8,7 +8,7 @@ import { createPlanChecker } from "./checks.ts";
  * Reads a valid plan from a file, or from standard input if it is `-`; warnings go to
  * standard error.
  *
- * @throws RepriseError `plan_invalid` with the first errors; `schema_invalid`, `file_unreadable`.
+ * Error codes: `plan_invalid` with the first errors; `schema_invalid`, `file_unreadable`.
  */
 export async function readPlan(cli: CliContext, file: string): Promise<PhasePlan> {
   const { plan, findings } = await (await createPlanChecker(cli)).check(file);

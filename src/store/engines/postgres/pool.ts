@@ -18,8 +18,10 @@ export interface CheckedOutClient {
 export interface PostgresPool {
   /**
    * Checks out a connection once one is free: it waits for that without a limit, and for the server
-   * for `connect_timeout`. Rejects with the client library's own errors, or with
-   * `config_invalid` and `database_unsupported` for a server that would not keep what it is given.
+   * for `connect_timeout`. Rejects with the client library's own errors too.
+   *
+   * Error codes: `config_invalid`, `database_unsupported` for a server that would not keep what it
+   * is given.
    */
   checkOut(): Promise<CheckedOutClient>;
   /** How many connections there are, and how many callers wait for one. */
