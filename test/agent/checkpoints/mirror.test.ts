@@ -47,7 +47,7 @@ async function rowsOfThread(saver: BaseCheckpointSaver, config: object) {
   const tuple = await saver.getTuple(config);
   const messages = tuple?.checkpoint.channel_values["messages"] as BaseMessage[];
   return messages.map((_, index) => {
-    const { usage: _usage, ...row } = mirrorOf(messages, index)!;
+    const { usage: _usage, call_id: _call, ...row } = mirrorOf(messages, index)!;
     return row;
   });
 }
