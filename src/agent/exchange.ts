@@ -27,7 +27,6 @@ import { loadPersona } from "../exchange/personas/load.ts";
 import { DEFAULT_PERSONA } from "../exchange/personas/persona.ts";
 import { repoInstructions } from "../exchange/personas/repo-instructions.ts";
 import { workFolder } from "../exchange/trust/wide-folder.ts";
-import { isGone } from "../store/leases/this-process.ts";
 
 /** Runs exchanges, one at a time; the checkpoint store stays open between them. */
 export function createExchanger(given: AgentOptions): Exchanger {
@@ -49,7 +48,6 @@ export function createExchanger(given: AgentOptions): Exchanger {
       life_ms: options.leaseMs ?? LEASE_MS,
       when_busy: request.when_busy ?? "refuse",
       signal,
-      isGone,
       unreleased,
       begin,
     });

@@ -33,13 +33,11 @@ export function threadStateOf(tuple: CheckpointTuple | undefined): ThreadState {
       args,
       result: finished.get(id) ?? null,
     })),
-    answer: messages.findLast(isAnswer)?.text ?? "",
+    answer:
+      messages.findLast((message) => AIMessage.isInstance(message) && !isSummary(message))?.text ??
+      "",
     isDropped: droppedAnswer(messages) !== null,
   };
-}
-
-function isAnswer(message: BaseMessage): boolean {
-  return AIMessage.isInstance(message) && !isSummary(message);
 }
 
 /** The messages of a thread's latest checkpoint; none for a thread that has not begun. */
@@ -96,18 +94,11 @@ function finishedResults(tuple: CheckpointTuple | undefined): Map<string, ToolMe
       continue;
     }
     for (const message of Array.isArray(value) ? value : [value]) {
-      if (ToolMessage.isInstance(message) && !isUnknown(message)) {
+      // left by a process that was killed while it closed open calls: no tool finished
+      if (ToolMessage.isInstance(message) && message.content !== OUTCOME_UNKNOWN) {
         results.set(message.tool_call_id, message);
       }
     }
   }
   return results;
-}
-
-/**
- * Left by a process that was killed while it closed open calls: it does not mean that a tool
- * finished.
- */
-function isUnknown(result: ToolMessage): boolean {
-  return result.content === OUTCOME_UNKNOWN;
 }

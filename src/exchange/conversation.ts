@@ -93,10 +93,13 @@ export function createConversation(options: ConversationOptions): Conversation {
       repo_path: session?.repo_path ?? columns?.repo_path ?? null,
     }),
     send: async (text, live) => {
-      if (text === null) {
-        refuseUnbegun(session);
-      } else {
+      if (text !== null) {
         refuseUnstorable(text);
+      } else if (session === null) {
+        throw new RepriseError(
+          "nothing_to_continue",
+          "This session has not begun, so there is nothing to continue; send a message.",
+        );
       }
       if (session === null && columns !== null) {
         const { persona_name, model = null, repo_path = null } = columns;
@@ -147,15 +150,6 @@ async function hasFailed(store: Store, id: string): Promise<boolean> {
       return false;
     }
     throw error;
-  }
-}
-
-function refuseUnbegun(session: Session | null): void {
-  if (session === null) {
-    throw new RepriseError(
-      "nothing_to_continue",
-      "This session has not begun, so there is nothing to continue; send a message.",
-    );
   }
 }
 

@@ -1,5 +1,4 @@
 import { RepriseError } from "../core/errors.ts";
-import { createSlots } from "./slots.ts";
 
 /** What one exchange, with the exchanges of its sub-agents, may use. */
 export interface ExchangeLimits {
@@ -127,4 +126,50 @@ function callLimitReached(limit: number): RepriseError {
     "call_limit_reached",
     `This exchange has called its models ${limit} times, its sub-agents' calls included, and was stopped. REPRISE_MODEL_CALLS sets how often it may.`,
   );
+}
+
+/** A number of slots; whoever finds none free waits, in order. */
+function createSlots(count: number) {
+  let free = count;
+  const waiting: (() => void)[] = [];
+  return {
+    isFree: () => free > 0,
+    /** Rejects with the signal's reason if it is aborted before a slot is free. */
+    take: async (signal: AbortSignal): Promise<void> => {
+      signal.throwIfAborted();
+      if (free > 0) {
+        free -= 1;
+        return;
+      }
+      const { promise, resolve, reject } = Promise.withResolvers<void>();
+      const onAbort = (): void => {
+        const at = waiting.indexOf(resolve);
+        if (at >= 0) {
+          waiting.splice(at, 1);
+          reject(signal.reason);
+        }
+      };
+      waiting.push(resolve);
+      signal.addEventListener("abort", onAbort, { once: true });
+      await promise.finally(() => signal.removeEventListener("abort", onAbort));
+    },
+    /** Takes the next free slot, before all who wait already. */
+    takeFirst: async (): Promise<void> => {
+      if (free > 0) {
+        free -= 1;
+        return;
+      }
+      const { promise, resolve } = Promise.withResolvers<void>();
+      waiting.unshift(resolve);
+      await promise;
+    },
+    giveBack: (): void => {
+      const next = waiting.shift();
+      if (next === undefined) {
+        free += 1;
+      } else {
+        next();
+      }
+    },
+  };
 }

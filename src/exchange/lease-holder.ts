@@ -11,7 +11,7 @@ import {
   readExchangeRows,
 } from "../store/leases/finish.ts";
 import { readLease, releaseLease, renewLease } from "../store/leases/lease.ts";
-import type { LeaseOwner } from "../store/leases/this-process.ts";
+import { isGone, type LeaseOwner } from "../store/leases/this-process.ts";
 import {
   type BegunExchange,
   openExchange,
@@ -51,8 +51,6 @@ export interface HoldInput {
   readonly when_busy: WhenBusy;
   /** Ends the waiting. */
   readonly signal: AbortSignal;
-  /** True when the process that an owner names certainly runs no more. */
-  readonly isGone: (owner: LeaseOwner) => boolean;
   /**
    * Leases of this process that it could not release, or may hold without knowing, because the
    * database went away: nobody works under them. Kept by whoever holds sessions again and again.
@@ -155,7 +153,7 @@ type Opened = Awaited<ReturnType<typeof openExchange>>;
 function mayTakeOver(input: HoldInput, owner: LeaseOwner): boolean {
   return (
     input.when_busy === "take_over" ||
-    input.isGone(owner) ||
+    isGone(owner) ||
     (input.unreleased?.has(leaseName(input.session_id, owner)) ?? false)
   );
 }

@@ -1,5 +1,5 @@
 import { holdLease } from "./lease-holder.ts";
-import { isGone, thisProcess } from "../store/leases/this-process.ts";
+import { thisProcess } from "../store/leases/this-process.ts";
 import { LEASE_MS } from "../core/limits.ts";
 import type { Session } from "../core/sessions.ts";
 import { type NewThread, startThread } from "../store/sessions/change.ts";
@@ -24,7 +24,6 @@ export async function beginThread(
     life_ms: LEASE_MS,
     when_busy: "refuse",
     signal: new AbortController().signal,
-    isGone,
     ...(unreleased === undefined ? {} : { unreleased }),
   });
   await held.release(false);

@@ -25,3 +25,5 @@ export const AGENT_TOOLS: readonly ToolEntry[] = [
   ...SESSION_TOOLS,
   { name: "delegate", repeatable: true },
 ];
+
+export const TOOL_NAMES: readonly string[] = AGENT_TOOLS.map(({ name }) => name);

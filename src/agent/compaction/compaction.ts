@@ -35,17 +35,13 @@ export function createCompaction(input: CompactionInput): Compaction {
   const { window, report } = input;
   let due = false;
   let off = false;
-  const isTooLong = (
-    messages: readonly BaseMessage[],
-    { view, systemPrompt }: { view: View; systemPrompt: string },
-  ): boolean =>
-    !off &&
-    contextTokens(messages, view, systemPrompt) > window * FULL_SHARE &&
-    cutOf(messages, view, window * KEPT_SHARE) > 0;
   return {
     shown: (messages, systemPrompt) => {
       const view = viewOf(messages);
-      due = isTooLong(messages, { view, systemPrompt });
+      due =
+        !off &&
+        contextTokens(messages, view, systemPrompt) > window * FULL_SHARE &&
+        cutOf(messages, view, window * KEPT_SHARE) > 0;
       if (due) {
         throw new RepriseError("internal", "The thread has to be summarised first.");
       }

@@ -2,7 +2,7 @@ import { Command } from "commander";
 
 import { LEASE_MS } from "../../core/limits.ts";
 import { holdLease } from "../../exchange/lease-holder.ts";
-import { isGone, thisProcess } from "../../store/leases/this-process.ts";
+import { thisProcess } from "../../store/leases/this-process.ts";
 import { readSession, resolveSession } from "../../store/sessions/read.ts";
 import { type Repair, repairSession } from "../../store/verify/repair.ts";
 import { type CliContext, noticeLine, printJson, printLine } from "../context.ts";
@@ -31,7 +31,6 @@ export function repairCommand(cli: CliContext): Command {
           life_ms: LEASE_MS,
           when_busy: "refuse",
           signal: new AbortController().signal,
-          isGone,
         });
       const repair = await repairSession({ store, session_id: id, hold });
       const after = await store.read(readSession, { id });

@@ -1,4 +1,4 @@
-import { AGENT_TOOLS } from "../tool-catalogue.ts";
+import { AGENT_TOOLS, TOOL_NAMES } from "../tool-catalogue.ts";
 import { deniedTool } from "./foreign-tools.ts";
 import type { Field, Fields } from "./front-matter.ts";
 import { toolNames } from "./own-fields.ts";
@@ -11,18 +11,16 @@ const NOT_KEPT = ["hooks", "isolation", "permission", "permissions"];
 /** Fields by which another program limits what an agent does. */
 export const DENYING = ["disallowedTools", "permissionMode", ...NOT_KEPT];
 
-const TOOL_NAMES: readonly string[] = AGENT_TOOLS.map(({ name }) => name);
-
 const CHANGING = AGENT_TOOLS.filter(
   ({ name, repeatable }) => !repeatable || name === "delegate",
 ).map(({ name }) => name);
 
-/** Modes that ask for as much as Reprise gives, or more, which it does not give. */
-const WIDE_MODES = ["default", "acceptedits", "auto", "bypasspermissions"];
+/** Modes that ask for more than Reprise gives. */
+const WIDE_MODES = ["acceptedits", "auto", "bypasspermissions"];
 
-interface Allowed {
-  /** Null for all. */
-  readonly value: string[] | null;
+/** What was read of a file of another program, and what of it was left out. */
+export interface Noted<Value> {
+  readonly value: Value;
   readonly notes: readonly string[];
 }
 
@@ -30,20 +28,32 @@ interface Allowed {
  * The tools that are left of `tools` (null for all). `delegate` goes with any other one: a sub-agent
  * would have what is denied.
  */
-export function allowedTools(fields: Fields, tools: readonly string[] | null): Allowed {
+export function allowedTools(
+  fields: Fields,
+  tools: readonly string[] | null,
+): Noted<readonly string[] | null> {
   refuseNotKept(fields);
   const names = deniedNames(fieldOf(fields, "disallowedTools"));
-  const mode = fieldOf(fields, "permissionMode");
-  const denied = [...names.flatMap(deniedBy), ...deniedByMode(mode)];
-  const without = [...unknownNotes(names), ...modeNotes(mode)];
+  const mode = deniedByMode(fieldOf(fields, "permissionMode"));
+  const denied = [...names.flatMap(deniedBy), ...mode.value];
+  const unknown = names.filter((name) => deniedBy(name).length === 0);
+  const shown = unknown.map((name) => quotedName(name, TOOL_NAMES));
+  const without = [
+    ...listNote("it denies these tools, which do not exist here:", shown),
+    ...mode.notes,
+  ];
   if (denied.length === 0) {
-    return { value: tools === null ? null : [...tools], notes: without };
+    return { value: tools, notes: without };
   }
   const all = tools ?? TOOL_NAMES;
   const value = all.filter((name) => name !== "delegate" && !denied.includes(name));
   const lost = all.filter((name) => !value.includes(name));
-  const notes = lost.length === 0 ? [] : [`it denies ${lost.join(", ")}`];
-  return { value, notes: [...notes, ...without] };
+  return { value, notes: [...listNote("it denies", lost), ...without] };
+}
+
+/** A note that ends with a list; none if the list is empty. */
+export function listNote(start: string, names: readonly string[]): string[] {
+  return names.length === 0 ? [] : [`${start} ${names.join(", ")}`];
 }
 
 function refuseNotKept(fields: Fields): void {
@@ -58,12 +68,9 @@ function refuseNotKept(fields: Fields): void {
 }
 
 function deniedNames(field: Field | undefined): string[] {
-  if (field === undefined || field.value === null) {
-    return [];
-  }
-  const names = toolNames(field.value);
+  const names = field === undefined ? [] : toolNames(field.value);
   if (names === null) {
-    throw new PersonaError("disallowedTools must be a list of names", field.line);
+    throw new PersonaError("disallowedTools must be a list of names", field?.line);
   }
   return names;
 }
@@ -72,44 +79,34 @@ function deniedBy(name: string): readonly string[] {
   return name === "*" ? TOOL_NAMES : [deniedTool(name) ?? []].flat();
 }
 
-function unknownNotes(names: readonly string[]): string[] {
-  const unknown = names.filter((name) => deniedBy(name).length === 0);
-  return unknown.length === 0
-    ? []
-    : [
-        `it denies these tools, which do not exist here: ${unknown.map((name) => quotedName(name, TOOL_NAMES)).join(", ")}`,
-      ];
-}
-
-/** Such a mode asks for fewer questions, and there are none here. */
-function modeNotes(field: Field | undefined): string[] {
-  const mode = typeof field?.value === "string" ? field.value : "";
-  const isWide =
-    WIDE_MODES.includes(normalized(mode.trim())) && normalized(mode.trim()) !== "default";
-  return isWide ? [`its permissionMode ${quotedName(mode.trim(), [])} changes nothing here`] : [];
-}
-
-function deniedByMode(field: Field | undefined): string[] {
-  if (field === undefined || field.value === null) {
-    return [];
+/** A wide mode asks for fewer questions, and there are none here. */
+function deniedByMode(field: Field | undefined): Noted<readonly string[]> {
+  const written = typeof field?.value === "string" ? field.value.trim() : "";
+  const mode = normalized(written);
+  if (field === undefined || mode === "default") {
+    return { value: [], notes: [] };
   }
-  const mode = typeof field.value === "string" ? normalized(field.value.trim()) : "";
   if (mode === "plan") {
-    return CHANGING;
+    return { value: CHANGING, notes: [] };
   }
   if (!WIDE_MODES.includes(mode)) {
     const message = "this permissionMode cannot be kept here; write plan, or leave it out";
     throw new PersonaError(message, field.line);
   }
-  return [];
+  return {
+    value: [],
+    notes: [`its permissionMode ${quotedName(written, [])} changes nothing here`],
+  };
 }
 
+/** Undefined for a field without a value, too. */
 function fieldOf(fields: Fields, name: string): Field | undefined {
   const found = [...fields].filter(([key]) => normalized(key) === normalized(name));
   if (found.length > 1) {
     throw new PersonaError(`${name} must be there once`, found[1]?.[1].line ?? null);
   }
-  return found[0]?.[1];
+  const field = found[0]?.[1];
+  return field?.value === null ? undefined : field;
 }
 
 /** One key for the spellings of a field: `disallowed-tools` would be a denial that nobody notices. */

@@ -1,16 +1,11 @@
 import { PROVIDERS } from "../models/name.ts";
-import { AGENT_TOOLS } from "../tool-catalogue.ts";
+import { TOOL_NAMES } from "../tool-catalogue.ts";
 import { parseFields, type Fields } from "./front-matter.ts";
 import { toolNames, type PersonaFields } from "./own-fields.ts";
 import { PersonaError } from "./persona-error.ts";
-import { allowedTools, DENYING, normalized } from "./foreign-denials.ts";
+import { allowedTools, DENYING, listNote, normalized, type Noted } from "./foreign-denials.ts";
 import { foreignTool } from "./foreign-tools.ts";
 import { quotedName } from "./unknown-tool.ts";
-
-interface Read<Value> {
-  readonly value: Value;
-  readonly notes: readonly string[];
-}
 
 const KNOWN = ["name", "description", "model", "tools", "color", ...DENYING].map(normalized);
 
@@ -78,41 +73,31 @@ function textOf(fields: Fields, name: string): string | null {
 }
 
 /** None named means all, as there; named ones that we do not have never become all. */
-function foreignTools(value: unknown): Read<string[] | null> {
+function foreignTools(value: unknown): Noted<string[] | null> {
   if (value === undefined || value === null || value === "*") {
     return { value: null, notes: [] };
   }
   const names = toolNames(value) ?? [];
   const known = names.flatMap((name) => foreignTool(name) ?? []);
   const unknown = names.filter((name) => foreignTool(name) === null);
-  const notes =
-    unknown.length === 0
-      ? []
-      : [`these of its tools do not exist here: ${unknown.map(named).join(", ")}`];
-  return { value: [...new Set(known)], notes };
-}
-
-function named(name: string): string {
-  return quotedName(
-    name,
-    AGENT_TOOLS.map(({ name }) => name),
-  );
+  const shown = unknown.map((name) => quotedName(name, TOOL_NAMES));
+  return {
+    value: [...new Set(known)],
+    notes: listNote("these of its tools do not exist here:", shown),
+  };
 }
 
 function leftOut(fields: Fields): string[] {
   const names = [...fields.keys()].filter((name) => !KNOWN.includes(normalized(name)));
-  return names.length === 0
-    ? []
-    : [`these fields mean nothing here: ${names.map((name) => quotedName(name, [])).join(", ")}`];
+  const shown = names.map((name) => quotedName(name, []));
+  return listNote("these fields mean nothing here:", shown);
 }
 
-function foreignModel(name: string | null): Read<string | null> {
+function foreignModel(name: string | null): Noted<string | null> {
   if (name === null || name === "inherit") {
     return { value: null, notes: [] };
   }
-  const provider = PROVIDERS.find((known) => name.startsWith(`${known}:`));
-  if (provider !== undefined) {
-    return { value: name, notes: [] };
-  }
-  return { value: null, notes: ["its model is another program's; the session's is used"] };
+  return PROVIDERS.some((known) => name.startsWith(`${known}:`))
+    ? { value: name, notes: [] }
+    : { value: null, notes: ["its model is another program's; the session's is used"] };
 }

@@ -1,5 +1,5 @@
 import { parseModelName, PROVIDERS } from "../models/name.ts";
-import { AGENT_TOOLS } from "../tool-catalogue.ts";
+import { TOOL_NAMES } from "../tool-catalogue.ts";
 import { parseFields, type Field } from "./front-matter.ts";
 import { quotedName } from "./unknown-tool.ts";
 import { PersonaError } from "./persona-error.ts";
@@ -14,7 +14,6 @@ export interface PersonaFields {
 }
 
 const FIELDS = ["name", "description", "model", "tools"];
-const TOOL_NAMES: readonly string[] = AGENT_TOOLS.map(({ name }) => name);
 
 /**
  * Front matter written for Reprise. An unknown field is an error: a `tool:` or a

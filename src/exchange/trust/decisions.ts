@@ -130,17 +130,12 @@ async function replace(file: string, folders: readonly Decision[]): Promise<void
 }
 
 function notKept(cause: unknown): RepriseError {
-  return isRepriseError(cause, "database_locked")
-    ? new RepriseError(
-        "config_invalid",
-        "The decision on trust cannot be kept, because another process is writing the file and does not finish; end it and try again.",
-        { cause },
-      )
-    : new RepriseError(
-        "config_invalid",
-        "The decision on trust cannot be kept; check who may write the folder reprise in XDG_STATE_HOME or ~/.local/state.",
-        { cause },
-      );
+  const why = isRepriseError(cause, "database_locked")
+    ? ", because another process is writing the file and does not finish; end it and try again."
+    : "; check who may write the folder reprise in XDG_STATE_HOME or ~/.local/state.";
+  return new RepriseError("config_invalid", `The decision on trust cannot be kept${why}`, {
+    cause,
+  });
 }
 
 function unusable(cause?: unknown): RepriseError {

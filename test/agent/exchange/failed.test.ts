@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 
 import { createExchanger } from "../../../src/agent/exchange.ts";
 import { holdLease } from "../../../src/exchange/lease-holder.ts";
-import { isGone, thisProcess } from "../../../src/store/leases/this-process.ts";
+import { thisProcess } from "../../../src/store/leases/this-process.ts";
 import { readFailures } from "../../../src/store/sessions/failures.ts";
 import { readSession } from "../../../src/store/sessions/read.ts";
 import { parseExport } from "../../../src/store/portable/parse.ts";
@@ -101,7 +101,6 @@ it("[EXCHANGE-33] a process that only takes the lease keeps the failure; a versi
     life_ms: 30_000,
     when_busy: "refuse",
     signal: live.signal,
-    isGone,
   });
   await held.release(false);
   expect(await failureIn(bench)).toEqual(failure);
