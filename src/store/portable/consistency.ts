@@ -3,12 +3,7 @@ import { isAbsolute, win32 } from "node:path";
 import type { Fault } from "../../core/errors.ts";
 import { TITLE_LENGTH } from "../../core/limits.ts";
 import { isTime } from "../../core/time.ts";
-import type {
-  PortableList,
-  PortableThread,
-  SessionTree,
-  PortableSession,
-} from "./export-schema.ts";
+import type { PortableList, PortableThread, SessionTree } from "./export-schema.ts";
 import { SEARCHABLE_CALL } from "../verify/record.ts";
 import { type IdMap, mapIds } from "./map-ids.ts";
 import { mapMemberIds, mapWriteIds } from "./read-thread.ts";
@@ -19,56 +14,39 @@ import { mapMemberIds, mapWriteIds } from "./read-thread.ts";
  * that checkpoints refer to exists.
  */
 export function inconsistencyOf(tree: SessionTree): Fault | null {
-  for (const fault of treeFaults(tree, { pointer: "", ids: new Set() })) {
-    return fault;
-  }
-  return null;
+  return treeFaults(tree, "", new Set()).next().value ?? null;
 }
 
-interface TreePosition {
-  readonly pointer: string;
-  /** Session ids met so far. */
-  readonly ids: Set<string>;
-}
+type Faults = Generator<Fault, undefined>;
 
-function* treeFaults(tree: SessionTree, { pointer, ids }: TreePosition): Generator<Fault> {
+/** `ids` are those of the sessions met so far. */
+function* treeFaults(tree: SessionTree, pointer: string, ids: Set<string>): Faults {
   const { session } = tree;
-  if (ids.has(session.id)) {
-    yield fault(`${pointer}/session/id`, "Is the id of an earlier session of this file.");
-  }
+  const isNew = !ids.has(session.id);
+  yield* broken(`${pointer}/session`, [
+    ["id", isNew, "Is the id of an earlier session of this file."],
+    ...sessionRules(tree),
+  ]);
   ids.add(session.id);
-  yield* rowFaults(tree, pointer);
+  yield* messageFaults(tree, `${pointer}/messages`);
   for (const [index, thread] of tree.threads.entries()) {
     const below = `${pointer}/threads/${index}`;
-    if (
-      thread.suffix > session.thread_suffix ||
-      thread.suffix <= (tree.threads[index - 1]?.suffix ?? -1)
-    ) {
-      yield fault(
-        `${below}/suffix`,
-        "Must be above the suffix before it and no higher than thread_suffix.",
-      );
-    }
+    const isAbove = thread.suffix > (tree.threads[index - 1]?.suffix ?? -1);
+    const isBegun = thread.suffix <= session.thread_suffix;
+    const message = "Must be above the suffix before it and no higher than thread_suffix.";
+    yield* broken(below, [["suffix", isAbove && isBegun, message]]);
     yield* threadFaults(thread, below);
   }
   for (const [index, child] of tree.children.entries()) {
     const below = `${pointer}/children/${index}`;
-    if (
-      child.session.parent_session_id !== session.id ||
-      child.session.depth !== session.depth + 1
-    ) {
-      yield fault(
-        `${below}/session`,
-        "Must name the session above it as its parent, and be one deeper.",
-      );
-    }
-    if (!hasCall(tree, child.session.parent_call_id)) {
-      yield fault(
-        `${below}/session/parent_call_id`,
-        "Must be the id of a call in the session above it.",
-      );
-    }
-    yield* treeFaults(child, { pointer: below, ids });
+    const { parent_session_id, parent_call_id, depth } = child.session;
+    const isBelow = parent_session_id === session.id && depth === session.depth + 1;
+    const hasBegun = hasCall(tree, parent_call_id);
+    yield* broken(below, [
+      ["session", isBelow, "Must name the session above it as its parent, and be one deeper."],
+      ["session/parent_call_id", hasBegun, "Must be the id of a call in the session above it."],
+    ]);
+    yield* treeFaults(child, below, ids);
   }
 }
 
@@ -82,7 +60,7 @@ function hasCall({ messages, threads }: SessionTree, call: string | null): boole
   );
 }
 
-function* threadFaults(thread: PortableThread, pointer: string): Generator<Fault> {
+function* threadFaults(thread: PortableThread, pointer: string): Faults {
   const seen = new Set<string>();
   for (const [index, body] of thread.bodies.entries()) {
     if (seen.has(body)) {
@@ -142,7 +120,7 @@ interface Checked {
 function* checkpointFaults(
   { checkpoints }: PortableThread,
   { pointer, positions }: Checked,
-): Generator<Fault> {
+): Faults {
   const keys = new Set<string>();
   for (const [index, checkpoint] of checkpoints.entries()) {
     const key = JSON.stringify([checkpoint.ns, checkpoint.checkpoint_id]);
@@ -161,10 +139,7 @@ function* checkpointFaults(
   }
 }
 
-function* writesFaults(
-  { writes }: PortableThread,
-  { pointer, positions }: Checked,
-): Generator<Fault> {
+function* writesFaults({ writes }: PortableThread, { pointer, positions }: Checked): Faults {
   const keys = new Set<string>();
   for (const [index, { ns, checkpoint_id, task_id, writes: own }] of writes.entries()) {
     const key = JSON.stringify([ns, checkpoint_id, task_id]);
@@ -207,89 +182,74 @@ function fault(pointer: string, message: string): Fault {
   return { pointer, message };
 }
 
-/** What no session's row and no message's row could say, although each field has the right form. */
-function* rowFaults(tree: SessionTree, pointer: string): Generator<Fault> {
-  for (const [name, message] of sessionFaults(tree)) {
-    yield { pointer: `${pointer}/session/${name}`, message };
-  }
-  yield* messageFaults(tree, `${pointer}/messages`);
-}
+/** A field, whether its value is possible, and what it must be. */
+type Rule = readonly [field: string, holds: boolean, message: string];
 
-function* sessionFaults({
-  session,
-  messages,
-}: SessionTree): Generator<[keyof PortableSession, string]> {
-  if (session.last_seq !== messages.length) {
-    yield ["last_seq", "Must be the number of messages."];
-  }
-  if (session.cleared_seq > session.last_seq) {
-    yield ["cleared_seq", "Must be the position of a message."];
-  }
-  for (const name of ["created_at", "last_message_at", "ended_at", "accepted_at"] as const) {
-    const time = session[name] ?? null;
-    if (time !== null && !isTime(time)) {
-      yield [name, NO_TIME];
-    }
-  }
-  for (const { ts, accepted_at = ts } of session.changes ?? []) {
-    if (!isTime(ts) || !isTime(accepted_at)) {
-      yield ["changes", NO_TIME];
-    }
-  }
-  if ((session.state === "ended") !== (session.ended_at !== null)) {
-    yield ["ended_at", "Must be there in an ended session, and in no other."];
-  }
-  if (session.failure !== undefined && !session.exchange_open) {
-    yield ["failure", "Must be there only in a session whose last exchange is open."];
-  }
-  if (session.title !== null && Array.from(session.title).length > TITLE_LENGTH) {
-    yield ["title", `Must have ${TITLE_LENGTH} characters at most.`];
-  }
-  const { repo_path, project_key } = session;
-  if (repo_path !== null && !isAbsolute(repo_path) && !win32.isAbsolute(repo_path)) {
-    yield ["repo_path", "Must be an absolute path."];
-  }
-  if (project_key !== null && !/^[0-9a-f]{16}$/.test(project_key)) {
-    yield ["project_key", "Must be 16 hexadecimal digits."];
-  }
-  if (project_key !== null && repo_path === null) {
-    yield ["project_key", "Must be there only in a session with a repo_path."];
-  }
-  if (session.parent_session_id === null && session.parent_call_id !== null) {
-    yield ["parent_call_id", "Must be there only in a session with a parent."];
-  }
-  if (session.parent_session_id === null && session.depth !== 0) {
-    yield ["depth", "Must be 0 in a session without a parent."];
-  }
-}
-
-function* messageFaults({ messages }: SessionTree, pointer: string): Generator<Fault> {
-  const ids = new Set<string>();
-  const keys = new Set<string>();
-  for (const [index, message] of messages.entries()) {
-    const { seq, message_id, idempotency_key, ts, accepted_at = ts } = message;
-    const at = (name: string, message: string): Fault => ({
-      pointer: `${pointer}/${index}/${name}`,
-      message,
-    });
-    if (seq !== index + 1) {
-      yield at("seq", "Must count from 1 without holes.");
-    }
-    if (ids.has(message_id)) {
-      yield at("message_id", "Is the id of an earlier message of this session.");
-    }
-    ids.add(message_id);
-    if (idempotency_key !== null && keys.has(idempotency_key)) {
-      yield at("idempotency_key", "Is the key of an earlier message of this session.");
-    }
-    keys.add(idempotency_key ?? "");
-    if (!isTime(ts)) {
-      yield at("ts", NO_TIME);
-    }
-    if (!isTime(accepted_at)) {
-      yield at("accepted_at", NO_TIME);
+function* broken(pointer: string, rules: readonly Rule[]): Faults {
+  for (const [field, holds, message] of rules) {
+    if (!holds) {
+      yield fault(`${pointer}/${field}`, message);
     }
   }
 }
 
+const TIMES = ["created_at", "last_message_at", "ended_at", "accepted_at"] as const;
 const NO_TIME = "Must be a moment that the calendar has.";
+
+/** What each field of a session has to fit besides its own form. */
+function sessionRules({ session, messages }: SessionTree): Rule[] {
+  const { title, repo_path, project_key, parent_session_id, changes = [] } = session;
+  const isKey = project_key === null || /^[0-9a-f]{16}$/.test(project_key);
+  const isPath = repo_path === null || isAbsolute(repo_path) || win32.isAbsolute(repo_path);
+  const hasParent = parent_session_id !== null;
+  const hasTimes = changes.every(({ ts, accepted_at = ts }) => isTime(ts) && isTime(accepted_at));
+  const endsOnce = (session.state === "ended") === (session.ended_at !== null);
+  const mayFail = session.failure === undefined || session.exchange_open;
+  return [
+    ["last_seq", session.last_seq === messages.length, "Must be the number of messages."],
+    ["cleared_seq", session.cleared_seq <= session.last_seq, "Must be the position of a message."],
+    ...TIMES.map((name): Rule => [name, isTime(session[name] ?? session.created_at), NO_TIME]),
+    ["changes", hasTimes, NO_TIME],
+    ["ended_at", endsOnce, "Must be there in an ended session, and in no other."],
+    ["failure", mayFail, "Must be there only in a session whose last exchange is open."],
+    [
+      "title",
+      Array.from(title ?? "").length <= TITLE_LENGTH,
+      `Must have ${TITLE_LENGTH} characters at most.`,
+    ],
+    ["repo_path", isPath, "Must be an absolute path."],
+    ["project_key", isKey, "Must be 16 hexadecimal digits."],
+    [
+      "project_key",
+      project_key === null || repo_path !== null,
+      "Must be there only in a session with a repo_path.",
+    ],
+    [
+      "parent_call_id",
+      hasParent || session.parent_call_id === null,
+      "Must be there only in a session with a parent.",
+    ],
+    ["depth", hasParent || session.depth === 0, "Must be 0 in a session without a parent."],
+  ];
+}
+
+function* messageFaults({ messages }: SessionTree, pointer: string): Faults {
+  const ids = new Set<string>();
+  const keys = new Set<string | null>();
+  for (const [index, message] of messages.entries()) {
+    const { seq, message_id, idempotency_key: key, ts, accepted_at = ts } = message;
+    yield* broken(`${pointer}/${index}`, [
+      ["seq", seq === index + 1, "Must count from 1 without holes."],
+      ["message_id", !ids.has(message_id), "Is the id of an earlier message of this session."],
+      [
+        "idempotency_key",
+        key === null || !keys.has(key),
+        "Is the key of an earlier message of this session.",
+      ],
+      ["ts", isTime(ts), NO_TIME],
+      ["accepted_at", isTime(accepted_at), NO_TIME],
+    ]);
+    ids.add(message_id);
+    keys.add(key);
+  }
+}

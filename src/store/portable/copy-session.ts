@@ -65,13 +65,6 @@ function refuseUnstorable(tree: SessionTree): void {
   }
 }
 
-export interface CopyTree {
-  /** One that `readWatchedTree` gave: a session that is nobody's sub-agent. */
-  readonly tree: SessionTree;
-  /** Its `checksumOf`. */
-  readonly sha256: string;
-}
-
 /**
  * Stores a session as it is elsewhere, with its sub-agents, reads all of it again in the same
  * transaction and keeps it only if that has the same checksum. One that is there already with the
@@ -80,7 +73,10 @@ export interface CopyTree {
  * Error codes: `session_exists` if a different session has the id of one of them; `internal` if the
  * database returns something else than was written.
  */
-const copyTree: Operation<CopyTree, "copied" | "present"> = async (tx, { tree, sha256 }) => {
+const copyTree: Operation<
+  { readonly tree: SessionTree; readonly sha256: string },
+  CopiedSession["outcome"]
+> = async (tx, { tree, sha256 }) => {
   const { id } = tree.session;
   const found = await tx.db
     .selectFrom("sessions")
@@ -118,16 +114,14 @@ export const NO_COUNTS: Counts = { sessions: 0, messages: 0, threads: 0, checkpo
 
 /** What a session and its sub-agents have. */
 function countsOf(tree: SessionTree): Counts {
-  return [...sessionsOf(tree)].reduce(
-    (counts, { messages, threads }) =>
-      sumOf(counts, {
-        sessions: 1,
-        messages: messages.length,
-        threads: threads.length,
-        checkpoints: threads.reduce((sum, { checkpoints }) => sum + checkpoints.length, 0),
-      }),
-    NO_COUNTS,
-  );
+  return [...sessionsOf(tree)]
+    .map(({ messages, threads }) => ({
+      sessions: 1,
+      messages: messages.length,
+      threads: threads.length,
+      checkpoints: threads.flatMap(({ checkpoints }) => checkpoints).length,
+    }))
+    .reduce(sumOf, NO_COUNTS);
 }
 
 export function sumOf(one: Counts, other: Counts): Counts {

@@ -1,4 +1,5 @@
 import { RepriseError } from "../../core/errors.ts";
+import { newId } from "../../core/ids.ts";
 import { threadId } from "../../core/threads.ts";
 import { textHash } from "../checkpoints/bodies.ts";
 import { messagesOf } from "../checkpoints/head-mark.ts";
@@ -60,15 +61,9 @@ function verificationOf({ session, messages, threads }: SessionTree, removed: bo
   } satisfies Verification;
 }
 
-interface HeadOfThread {
-  readonly head: PortableCheckpoint;
-  readonly session_id: string;
-  readonly removed: boolean;
-}
-
 function verifiedThread(
   thread: PortableThread,
-  { head, session_id, removed }: HeadOfThread,
+  { head, session_id, removed }: { head: PortableCheckpoint; session_id: string; removed: boolean },
 ): VerifiedThread {
   const body = (position: number): BodyRow => {
     const text = at(thread.bodies, position);
@@ -140,4 +135,25 @@ function itemsOf({ lists }: PortableThread, { list, length }: ListVersion): numb
     position = base;
   }
   return segments.toReversed().flat();
+}
+
+/**
+ * The same sessions under new ids. Threads follow, because their ids are made of the session's;
+ * checkpoints name no session, and message ids are unique in their session only, so both stay.
+ * Texts stay the same. A copy of a sub-agent is not what its parent's call began.
+ */
+export function withNewIds(tree: SessionTree): SessionTree {
+  const copy = copyBelow(tree, tree.session.parent_session_id);
+  return { ...copy, session: { ...copy.session, parent_call_id: null } };
+}
+
+function copyBelow(tree: SessionTree, parent_session_id: string | null): SessionTree {
+  // a repeated request finds the session that it created, not a copy
+  const { create_key: _key, create_request: _request, ...session } = tree.session;
+  const id = newId();
+  return {
+    ...tree,
+    session: { ...session, id, parent_session_id },
+    children: tree.children.map((child) => copyBelow(child, id)),
+  };
 }

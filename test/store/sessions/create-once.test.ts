@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 
 import { createSessionOnce } from "../../../src/store/sessions/create-once.ts";
 import { deleteSessionTree } from "../../../src/store/sessions/delete-tree.ts";
-import { withNewIds } from "../../../src/store/portable/new-ids.ts";
+import { withNewIds } from "../../../src/store/portable/import-tree.ts";
 import { parseExport } from "../../../src/store/portable/parse.ts";
 import { readSessionTree } from "../../../src/store/portable/read-tree.ts";
 import { exportText } from "../../../src/store/portable/export-text.ts";

@@ -3,9 +3,8 @@ import { join } from "node:path";
 
 import { expect, it } from "vitest";
 
-import { importTree } from "../../../src/store/portable/import-tree.ts";
+import { importTree, withNewIds } from "../../../src/store/portable/import-tree.ts";
 import type { SessionTree } from "../../../src/store/portable/export-schema.ts";
-import { withNewIds } from "../../../src/store/portable/new-ids.ts";
 import { readSessionTree } from "../../../src/store/portable/read-tree.ts";
 import { createSession } from "../../../src/store/sessions/create.ts";
 import { listSessions } from "../../../src/store/sessions/list.ts";

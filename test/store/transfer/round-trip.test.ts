@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
 
-import { importTree } from "../../../src/store/portable/import-tree.ts";
+import { importTree, withNewIds } from "../../../src/store/portable/import-tree.ts";
 import { readSession } from "../../../src/store/sessions/read.ts";
 import { readWaiting } from "../../../src/store/sessions/waiting.ts";
 import { deleteSessionTree } from "../../../src/store/sessions/delete-tree.ts";
@@ -10,7 +10,6 @@ import {
   sessionsOf,
   type SessionTree,
 } from "../../../src/store/portable/export-schema.ts";
-import { withNewIds } from "../../../src/store/portable/new-ids.ts";
 import { parseExport } from "../../../src/store/portable/parse.ts";
 import { readSessionTree } from "../../../src/store/portable/read-tree.ts";
 import { checksumOf, exportText } from "../../../src/store/portable/export-text.ts";
