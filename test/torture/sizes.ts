@@ -78,7 +78,7 @@ export const SIZED_TESTS = {
   "kill-compaction": {
     what: "A command line that is killed while it summarises or prunes: kills",
     files: ["test/agent/compaction/killed.test.ts"],
-    test: 2,
+    test: 3,
     short: 10,
     long: 100,
   },
