@@ -12,9 +12,9 @@ process.env["TMPDIR"] ??= memoryFolder() ?? undefined;
 
 /** What reaches the database in another way than the tests of the store, which run on both engines. */
 const SOME_ON_POSTGRES = [
-  "test/agent/checkpoints/{cache,mirror,validation}.test.ts",
+  "test/langgraph/{cache,mirror,validation}.test.ts",
   "test/agent/exchange/{interrupted,lost-database,round-trips,stopped}.test.ts",
-  "test/agent/proof/damages.test.ts",
+  "test/store/verify/damages.test.ts",
   "test/client/follow.test.ts",
   "test/conformance/state-table.test.ts",
   "test/http/{messages,metrics,readiness,sessions,stream}.test.ts",
@@ -22,7 +22,8 @@ const SOME_ON_POSTGRES = [
 
 /** For `npm run torture -- postgres`. */
 const ALL_ON_POSTGRES = [
-  "test/agent/{checkpoints,exchange,fold,proof}/**/*.test.ts",
+  "test/agent/{exchange,prune}/**/*.test.ts",
+  "test/{langgraph,store/verify}/**/*.test.ts",
   "test/agent/compaction/exchange.test.ts",
   "test/client/**/*.test.ts",
   "test/conformance/state-table.test.ts",

@@ -45,7 +45,7 @@ export const SIZED_TESTS = {
   },
   damages: {
     what: "Damages planted in sessions, their checkpoints and messages",
-    files: ["test/agent/proof/damages.test.ts"],
+    files: ["test/store/verify/damages.test.ts"],
     test: 6,
     short: 40,
     long: 400,
@@ -161,7 +161,7 @@ export const SIZED_TESTS = {
   },
   repair: {
     what: "Random damage of a session's messages, found and repaired",
-    files: ["test/agent/proof/random.test.ts", "test/agent/proof/repair.test.ts"],
+    files: ["test/store/verify/random.test.ts", "test/store/verify/repair.test.ts"],
     test: 12,
     short: 100,
     long: 1000,
@@ -193,7 +193,7 @@ export const SIZED_TESTS = {
       "test/agent/tools/boundary.test.ts",
       "test/cli/paste-reader.test.ts",
       "test/http/messages.test.ts",
-      "test/store/json-text.test.ts",
+      "test/store/sql-json.test.ts",
       "test/store/messages/append.test.ts",
       "test/store/sessions/list.test.ts",
     ],
@@ -204,9 +204,9 @@ export const SIZED_TESTS = {
   threads: {
     what: "Random threads, compared with LangGraph's MemorySaver at each step",
     files: [
-      "test/agent/checkpoints/random-threads.test.ts",
-      "test/agent/checkpoints/random-updates.test.ts",
-      "test/agent/fold/fold.test.ts",
+      "test/langgraph/random-threads.test.ts",
+      "test/langgraph/random-updates.test.ts",
+      "test/agent/prune/prune.test.ts",
     ],
     test: 3,
     short: 12,
@@ -214,7 +214,7 @@ export const SIZED_TESTS = {
   },
   transfer: {
     what: "Random sessions that are exported and imported, and exports that are cut or changed",
-    files: ["test/store/transfer/refusals.test.ts", "test/store/transfer/round-trip.test.ts"],
+    files: ["test/store/portable/refusals.test.ts", "test/store/portable/round-trip.test.ts"],
     test: 2,
     short: 12,
     long: 200,

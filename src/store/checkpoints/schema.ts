@@ -42,7 +42,7 @@ export interface ThreadTable {
 export interface BodyTable {
   id: Generated<number>;
   thread: number;
-  /** Unique in the thread; see `agent/checkpoints/body.ts`. */
+  /** Unique in the thread; see `textHash` in `bodies.ts`. */
   hash: string;
   body: string;
 }

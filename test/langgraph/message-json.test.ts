@@ -14,9 +14,9 @@ import {
 import fc from "fast-check";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 
-import { bodyText, reviverOf } from "../../../src/langgraph/message-codec.ts";
-import { type MessageJson, readMessage } from "../../../src/store/messages/message-json.ts";
-import { mirrorOf } from "../../../src/store/messages/mirror-row.ts";
+import { bodyText, reviverOf } from "../../src/langgraph/message-codec.ts";
+import { type MessageJson, readMessage } from "../../src/store/messages/message-json.ts";
+import { mirrorOf } from "../../src/store/messages/mirror-row.ts";
 
 /*
  * The agent reads messages with LangChain's classes, verify and import read the same bodies as JSON:

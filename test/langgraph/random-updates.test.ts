@@ -11,11 +11,11 @@ import {
 } from "@langchain/langgraph";
 import { expect, it } from "vitest";
 
-import { createCheckpointSaver } from "../../../src/langgraph/saver.ts";
-import { randomOf } from "../../helpers/random.ts";
-import { openSaver } from "../../helpers/checkpoints/saver.ts";
-import { TwinSaver } from "../../helpers/checkpoints/twin-saver.ts";
-import { testSize } from "../../helpers/size.ts";
+import { createCheckpointSaver } from "../../src/langgraph/saver.ts";
+import { randomOf } from "../helpers/random.ts";
+import { openSaver } from "../helpers/checkpoints/saver.ts";
+import { TwinSaver } from "../helpers/checkpoints/twin-saver.ts";
+import { testSize } from "../helpers/size.ts";
 
 const SEEDS = Array.from({ length: testSize("threads") }, (_, index) => index + 1);
 const ACTIONS = 8;

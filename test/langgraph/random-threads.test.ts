@@ -10,11 +10,11 @@ import {
 import fc from "fast-check";
 import { expect, it } from "vitest";
 
-import { appendMessages } from "../../../src/langgraph/append-messages.ts";
-import { createCheckpointSaver } from "../../../src/langgraph/saver.ts";
-import { holdSession, openSaver } from "../../helpers/checkpoints/saver.ts";
-import { TwinSaver } from "../../helpers/checkpoints/twin-saver.ts";
-import { testSize } from "../../helpers/size.ts";
+import { appendMessages } from "../../src/langgraph/append-messages.ts";
+import { createCheckpointSaver } from "../../src/langgraph/saver.ts";
+import { holdSession, openSaver } from "../helpers/checkpoints/saver.ts";
+import { TwinSaver } from "../helpers/checkpoints/twin-saver.ts";
+import { testSize } from "../helpers/size.ts";
 
 /** What can happen to a thread; `at` picks a checkpoint or a message. */
 type Action =

@@ -15,10 +15,10 @@ import { createAgent } from "langchain";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 
-import { createCheckpointSaver } from "../../../src/langgraph/saver.ts";
-import { ProgramModel } from "../../helpers/checkpoints/program-model.ts";
-import { openSaver } from "../../helpers/checkpoints/saver.ts";
-import { TwinSaver } from "../../helpers/checkpoints/twin-saver.ts";
+import { createCheckpointSaver } from "../../src/langgraph/saver.ts";
+import { ProgramModel } from "../helpers/checkpoints/program-model.ts";
+import { openSaver } from "../helpers/checkpoints/saver.ts";
+import { TwinSaver } from "../helpers/checkpoints/twin-saver.ts";
 
 const THREAD = "a thread";
 const config = { configurable: { thread_id: THREAD }, durability: "sync" as const };

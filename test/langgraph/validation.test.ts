@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 
-import { openSaver, type TestSaver } from "../../helpers/checkpoints/saver.ts";
+import { openSaver, type TestSaver } from "../helpers/checkpoints/saver.ts";
 
 // the suite was written for a runner with globals; this file alone gives them to it
 Object.assign(globalThis, { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it });

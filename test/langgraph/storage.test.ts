@@ -6,9 +6,9 @@ import { createAgent } from "langchain";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 
-import type { Operation, Store } from "../../../src/store/store.ts";
-import { ProgramModel } from "../../helpers/checkpoints/program-model.ts";
-import { openSaver } from "../../helpers/checkpoints/saver.ts";
+import type { Operation, Store } from "../../src/store/store.ts";
+import { ProgramModel } from "../helpers/checkpoints/program-model.ts";
+import { openSaver } from "../helpers/checkpoints/saver.ts";
 
 /** UTF-16 units and rows of everything that is kept for checkpoints. */
 const kept: Operation<null, { units: number; rows: number }> = async (tx) => {

@@ -2,9 +2,9 @@ import { AIMessage, type BaseMessage, HumanMessage } from "@langchain/core/messa
 import { type Checkpoint, uuid6 } from "@langchain/langgraph-checkpoint";
 import { describe, expect, it } from "vitest";
 
-import { createCheckpointSaver } from "../../../src/langgraph/saver.ts";
-import { refuseRows } from "../../helpers/engines.ts";
-import { holdSession, openSaver } from "../../helpers/checkpoints/saver.ts";
+import { createCheckpointSaver } from "../../src/langgraph/saver.ts";
+import { refuseRows } from "../helpers/engines.ts";
+import { holdSession, openSaver } from "../helpers/checkpoints/saver.ts";
 
 const thread = { configurable: { thread_id: "thread" } };
 const metadata = { source: "loop" as const, step: 0, parents: {} };
