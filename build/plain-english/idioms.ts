@@ -44,9 +44,13 @@ export const idioms: readonly Idiom[] = [
   },
   {
     name: "another form for error codes",
-    find: /@throws\b|\b(?:Throws|Rejects|Fails|Refuses)\b.* with `[a-z]+(?:_[a-z]+)+`/,
+    find: /@throws\b|\b(?:Throws|Rejects|Fails|Refuses)\b(?:.* with)? `[a-z]+(?:_[a-z]+)+`/,
     write: "`Error codes: …` in the doc comment of the function",
-    found: ["@throws RepriseError `plan_invalid`.", "Rejects with `database_full`."],
+    found: [
+      "@throws RepriseError `plan_invalid`.",
+      "Rejects with `database_full`.",
+      "Throws `plan_invalid`.",
+    ],
     plain: ["Error codes: `plan_invalid`.", "Throws SQLite's own errors."],
   },
   {

@@ -52,8 +52,9 @@ const FAMILIES: readonly (readonly [string, number])[] = [
 const MIN_TOKENS = 1000;
 
 /**
- * As `contextWindow`, or what REPRISE_CONTEXT_TOKENS says of every model. Throws `config_invalid`
- * unless that is a whole number of 1,000 or more.
+ * As `contextWindow`, or what REPRISE_CONTEXT_TOKENS says of every model.
+ *
+ * Error codes: as `contextWindow`, `config_invalid` unless that is a whole number of 1,000 or more.
  */
 export function windowOf(input: { readonly name: string; readonly config: ModelConfig }): number {
   const { contextTokens } = input.config;
@@ -72,7 +73,7 @@ export function windowOf(input: { readonly name: string; readonly config: ModelC
 
 /**
  * Tokens that a model reads at most, history and prompt together; a careful guess if the model is
- * unknown. Throws `model_unknown` for what is no model name.
+ * unknown. Error codes: `model_unknown` for what is no model name.
  */
 export function contextWindow(name: string): number {
   const { provider, model } = parseModelName(name);
