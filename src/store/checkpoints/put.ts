@@ -177,21 +177,15 @@ export async function keepBatch(
   return { thread, bodies: ids, sequences: versions };
 }
 
+/** Every inherited channel is in the parent: see `hasInherited`. */
 function channelsText(
   channels: readonly ChannelInput[],
   { parent, ids }: { parent: Channels | null; ids: StoredIds },
 ): string {
-  const members: string[] = [];
-  for (const channel of channels) {
-    const value = "value" in channel ? storedText(channel.value, ids) : inherited(channel, parent);
-    if (value !== null) {
-      members.push(`${JSON.stringify(channel.name)}:${value}`);
-    }
-  }
+  const members = channels.map((channel) => {
+    const value =
+      "value" in channel ? storedText(channel.value, ids) : JSON.stringify(parent?.[channel.name]);
+    return `${JSON.stringify(channel.name)}:${value}`;
+  });
   return `{${members.join(",")}}`;
-}
-
-function inherited({ name }: ChannelInput, parent: Channels | null): string | null {
-  const value = parent?.[name];
-  return value === undefined ? null : JSON.stringify(value);
 }

@@ -118,12 +118,7 @@ export function createNotifications(config: ClientConfig, onHint: CommitListener
     close: async () => {
       closing.abort();
       wake();
-      const timeout = new AbortController();
-      await Promise.race([
-        running,
-        sleep(CLOSE_TIMEOUT_MS, null, { signal: timeout.signal }).catch(() => undefined),
-      ]);
-      timeout.abort();
+      await Promise.race([running, sleep(CLOSE_TIMEOUT_MS, null, { ref: false })]);
     },
   };
 }

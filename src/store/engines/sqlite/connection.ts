@@ -1,4 +1,4 @@
-import { DatabaseSync, type StatementSync } from "node:sqlite";
+import { DatabaseSync } from "node:sqlite";
 
 import {
   type CompiledQuery,
@@ -131,37 +131,27 @@ function cachedStatement(raw: DatabaseSync, sql: string): CachedStatement {
     }
     const values = parameters.map(parameterOf);
     if (names.length > 0) {
-      return { rows: rowsOf<R>(statement, { names, shape, values }) };
+      const read: unknown = statement.all(...values);
+      return { rows: (read as unknown[][]).map((cells) => rowOf(cells, names, shape)) as R[] };
     }
     const { changes, lastInsertRowid } = statement.run(...values);
     return { rows: [], numAffectedRows: BigInt(changes), insertId: BigInt(lastInsertRowid) };
   };
 }
 
-interface RowShape {
-  readonly names: readonly string[];
-  readonly shape: Readonly<Record<string, null>>;
-}
-
 /**
- * Rows as plain objects of one shape. Those that `node:sqlite` makes itself are dictionaries
+ * A row as a plain object of one shape. Those that `node:sqlite` makes itself are dictionaries
  * without a prototype: to copy or to serialise one takes three times as long.
  */
-function rowsOf<R>(
-  statement: StatementSync,
-  {
-    names,
-    shape,
-    values,
-  }: RowShape & { readonly values: readonly ReturnType<typeof parameterOf>[] },
-): R[] {
-  const read: unknown = statement.all(...values);
-  return (read as unknown[][]).map((cells) => {
-    // the shape is there from the beginning: growing an object by one name after another is slower
-    const row: Record<string, unknown> = { ...shape };
-    for (let index = 0; index < names.length; index += 1) {
-      row[names[index] ?? ""] = cells[index];
-    }
-    return row as R;
-  });
+function rowOf(
+  cells: readonly unknown[],
+  names: readonly string[],
+  shape: Readonly<Record<string, null>>,
+): Record<string, unknown> {
+  // the shape is there from the beginning: growing an object by one name after another is slower
+  const row: Record<string, unknown> = { ...shape };
+  for (let index = 0; index < names.length; index += 1) {
+    row[names[index] ?? ""] = cells[index];
+  }
+  return row;
 }

@@ -49,7 +49,7 @@ const GROUP_SIZE = 256;
  *                                       …                              that one is refused)
  *                                     COMMIT ─> answer all, call `onCommit`
  */
-export function createGroupCommit(parts: GroupCommitOptions): GroupCommit {
+export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
   const queue: Waiting[] = [];
   let closed = false;
   let draining: Promise<void> | null = null;
@@ -59,7 +59,7 @@ export function createGroupCommit(parts: GroupCommitOptions): GroupCommit {
       // a whole turn, also between groups: writers that write again as soon as they are answered
       // would otherwise keep timers and sockets from ever being served
       await nextTurn();
-      await commitNext(parts, queue);
+      await commitNext(options, queue);
     }
     draining = null;
   };
@@ -89,27 +89,27 @@ export function createGroupCommit(parts: GroupCommitOptions): GroupCommit {
 }
 
 /** Takes the lock, then everything that waits by then: who came while it was held goes along. */
-async function commitNext(parts: GroupCommitOptions, queue: Waiting[]): Promise<void> {
+async function commitNext(options: GroupCommitOptions, queue: Waiting[]): Promise<void> {
   const waitingBefore = queue.length;
   try {
-    await begin(parts);
+    await begin(options);
   } catch (error) {
     rejectAll(queue.splice(0, waitingBefore), error);
     return;
   }
-  await commitGroup(parts, queue.splice(0, GROUP_SIZE));
+  await commitGroup(options, queue.splice(0, GROUP_SIZE));
 }
 
-/** Carries a group out in the transaction that is open, commits and answers. Never rejects. */
-async function commitGroup(parts: GroupCommitOptions, group: readonly Waiting[]): Promise<void> {
-  const { connection, onCommit } = parts;
+/** Runs a group in the open transaction, commits and answers. Never rejects. */
+async function commitGroup(options: GroupCommitOptions, group: readonly Waiting[]): Promise<void> {
+  const { connection, onCommit } = options;
   const touched = new Set<string>();
   let answers: readonly Answer[];
   try {
     answers = await runAll(connection, group, touched);
     connection.raw.exec("COMMIT");
   } catch (error) {
-    await undo(parts, group, error);
+    await undo(options, group, error);
     return;
   }
   for (const answer of answers) {
@@ -126,12 +126,12 @@ async function commitGroup(parts: GroupCommitOptions, group: readonly Waiting[])
  * run again in a separate transaction.
  */
 async function undo(
-  parts: GroupCommitOptions,
+  options: GroupCommitOptions,
   group: readonly Waiting[],
   error: unknown,
 ): Promise<void> {
   try {
-    rollBack(parts.connection.raw);
+    rollBack(options.connection.raw);
     if (group.length === 1) {
       rejectAll(group, error);
       return;
@@ -141,13 +141,7 @@ async function undo(
     return;
   }
   for (const waiting of group) {
-    try {
-      await begin(parts);
-    } catch (failure) {
-      rejectAll([waiting], failure);
-      continue;
-    }
-    await commitGroup(parts, [waiting]);
+    await commitNext(options, [waiting]);
   }
 }
 
@@ -158,9 +152,9 @@ function rejectAll(group: readonly Waiting[], error: unknown): void {
   }
 }
 
-async function begin(parts: GroupCommitOptions): Promise<void> {
-  parts.guard.require();
-  await beginImmediate(parts);
+async function begin(options: GroupCommitOptions): Promise<void> {
+  options.guard.require();
+  await beginImmediate(options);
 }
 
 async function runAll(
