@@ -44,7 +44,7 @@ export function createReadiness(
     patienceMs: PROBE_TIMEOUT_MS,
     late: () => {
       observe({ kind: "probe", result: "late" });
-      report.failed(lateProbe());
+      report.failed(LATE);
       return notReady();
     },
   });
@@ -61,12 +61,10 @@ export function createReadiness(
   };
 }
 
-function lateProbe(): RepriseError {
-  return new RepriseError(
-    "database_unavailable",
-    `The database has not answered a write within ${PROBE_TIMEOUT_MS / 1000} s; see whether its server hangs, or something holds a lock.`,
-  );
-}
+const LATE = new RepriseError(
+  "database_unavailable",
+  `The database has not answered a write within ${PROBE_TIMEOUT_MS / 1000} s; see whether its server hangs, or something holds a lock.`,
+);
 
 /** Nobody without a token learns what the database said. */
 function notReady(cause?: unknown): RepriseError {
@@ -78,20 +76,21 @@ function notReady(cause?: unknown): RepriseError {
 }
 
 /** Anybody may ask any number of times, so the log only holds what is new. */
-function changesOnly(log: Log): { failed(error: unknown): void; ready(): void } {
+function changesOnly(log: Log) {
   let isReady = true;
   return {
-    failed: (error) => {
-      if (isReady) {
-        isReady = false;
-        const code = isRepriseError(error) ? error.code : "internal";
-        log({ level: "error", event: "not_ready", code, ...databaseReason(error) });
-        if (code === "internal") {
-          logFailure(log, error);
-        }
+    failed: (error: unknown): void => {
+      if (!isReady) {
+        return;
+      }
+      isReady = false;
+      const code = isRepriseError(error) ? error.code : "internal";
+      log({ level: "error", event: "not_ready", code, ...databaseReason(error) });
+      if (code === "internal") {
+        logFailure(log, error);
       }
     },
-    ready: () => {
+    ready: (): void => {
       if (!isReady) {
         isReady = true;
         log({ level: "info", event: "ready" });
