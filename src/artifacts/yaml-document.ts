@@ -1,4 +1,4 @@
-import { Composer, CST, Lexer, Parser, type Document, type ParsedNode } from "yaml";
+import { Composer, CST, Lexer, Parser, type ParsedNode } from "yaml";
 
 import { oneLine } from "../core/terminal-text.ts";
 import { MAX_SOURCE_DEPTH, SourceFault, tooDeep } from "./source.ts";
@@ -8,16 +8,8 @@ import { MAX_SOURCE_DEPTH, SourceFault, tooDeep } from "./source.ts";
  * as soon as it is read: a text of nothing but errors costs no more than its first one.
  */
 export function composeYaml(text: string, maxLexemes: number): ParsedNode {
-  const composer = strictComposer();
-  let document: Document.Parsed | undefined;
-  for (const token of tokensOf(text, maxLexemes)) {
-    for (const composed of composer.next(token)) {
-      document ??= composed;
-    }
-  }
-  for (const composed of composer.end()) {
-    document ??= composed;
-  }
+  // all of it is read, and the tokens hold no second document
+  const [document] = [...strictComposer().compose(tokensOf(text, maxLexemes))];
   const contents = document?.contents ?? null;
   if (contents === null) {
     throw malformedYaml(0, "the file is empty; write a YAML document in it");

@@ -64,14 +64,9 @@ export interface AppOptions extends PublicPathOptions {
   readonly schemaCheckMs?: number | undefined;
   /** Default: the values of `core/limits.ts`. */
   readonly stream?: Partial<StreamSettings> | undefined;
-  readonly timeouts?: Partial<RequestTimeouts> | undefined;
+  readonly timeouts?: { readonly headersMs?: number; readonly requestMs?: number } | undefined;
   /** Receives one line a request, and the service's own failures. */
   readonly log?: Log | undefined;
-}
-
-export interface RequestTimeouts {
-  readonly headersMs: number;
-  readonly requestMs: number;
 }
 
 export interface App {

@@ -102,10 +102,8 @@ function refusalFor(error: unknown): RepriseError {
 }
 
 function lacksDescriptors(error: unknown): boolean {
-  const code = systemCode(error);
   return (
-    code === "EMFILE" ||
-    code === "ENFILE" ||
+    ["EMFILE", "ENFILE"].includes(String(systemCode(error))) ||
     (error instanceof Error && error.cause !== undefined && lacksDescriptors(error.cause))
   );
 }

@@ -1,4 +1,4 @@
-import { isIP } from "node:net";
+import { isIP, type Socket } from "node:net";
 
 /** The names under which the service may be reached. */
 export interface AllowedHosts {
@@ -9,10 +9,7 @@ export interface AllowedHosts {
 }
 
 /** Where a request came in: the local end of its connection. */
-export interface LocalEnd {
-  readonly localAddress?: string | undefined;
-  readonly localPort?: number | undefined;
-}
+export type LocalEnd = Pick<Socket, "localAddress" | "localPort">;
 
 /**
  * True for a Host header that names this service: an address or name it is bound to, with the
