@@ -43,10 +43,8 @@ export const readWatchedTree: Operation<{ readonly id: string }, WatchedTree> = 
         lease_owner === null ? [] : [JSON.parse(lease_owner) as LeaseOwner],
       ),
     );
-    for (const { id, version } of await selectVersions(tx, (query) =>
-      query.where("id", "in", batch),
-    )) {
-      versions.set(id, version);
+    for (const row of await versionQuery(tx).where("id", "in", batch).execute()) {
+      versions.set(row.id, versionOf(row));
     }
   }
   return { tree, owners, versions };
@@ -56,12 +54,10 @@ export const readWatchedTree: Operation<{ readonly id: string }, WatchedTree> = 
 export const readVersions: Operation<
   SessionPage,
   readonly { readonly id: string; readonly version: SessionVersion }[]
-> = (tx, input) =>
-  selectVersions(tx, (query) =>
-    query.where("id", ">", input.after).orderBy("id").limit(input.limit),
-  );
-
-type VersionQuery = ReturnType<typeof versionQuery>;
+> = async (tx, { after, limit }) => {
+  const rows = await versionQuery(tx).where("id", ">", after).orderBy("id").limit(limit).execute();
+  return rows.map((row) => ({ id: row.id, version: versionOf(row) }));
+};
 
 function versionQuery(tx: Tx) {
   return tx.db.selectFrom("sessions").select([
@@ -81,10 +77,6 @@ function versionQuery(tx: Tx) {
   ]);
 }
 
-async function selectVersions(
-  tx: Tx,
-  narrow: (query: VersionQuery) => VersionQuery,
-): Promise<{ id: string; version: SessionVersion }[]> {
-  const rows = await narrow(versionQuery(tx)).execute();
-  return rows.map(({ id, ...row }) => ({ id, version: JSON.stringify(Object.values(row)) }));
+function versionOf({ id: _, ...row }: { readonly id: string }): SessionVersion {
+  return JSON.stringify(Object.values(row));
 }
