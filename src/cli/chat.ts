@@ -4,23 +4,21 @@ import type { Command } from "commander";
 
 import { workFolder } from "../exchange/trust/wide-folder.ts";
 import { oneLine } from "../core/terminal-text.ts";
-import { failureLine } from "../store/sessions/failures.ts";
+import { failureLine, readFailures } from "../store/sessions/failures.ts";
 import { readSession } from "../store/sessions/read.ts";
 import type { Store } from "../store/store.ts";
 import { type ChatOptions, refuseBadOptions, whenBusy } from "./chat-options.ts";
-import { DEFAULT_PERSONA } from "../exchange/personas/persona.ts";
 import { selectSession } from "./select-session.ts";
-import { isOwnChoice, type SelectedSession } from "./session-options.ts";
+import { isOwnChoice } from "./session-options.ts";
 import { exchangerConfig, trustSource } from "./config.ts";
-import { type CliContext, type Consent, noticeLine } from "./context.ts";
+import { type CliContext, type Consent, note, noticeLine } from "./context.ts";
 import { openStore } from "./database.ts";
 import { limitText } from "./folder-limit.ts";
-import { createConversation } from "../exchange/conversation.ts";
+import { type Conversation, createConversation } from "../exchange/conversation.ts";
 import { createFromOutside } from "./interactive/from-outside.ts";
 import { runLines } from "./interactive/lines.ts";
 import { sendOnce } from "./interactive/send.ts";
 import { showFailure } from "./interactive/show-failure.ts";
-import { failuresOf } from "./last-exchange.ts";
 import { callerOf, folderOfPerson } from "./new-session.ts";
 import { promptText } from "./prompt-text.ts";
 import { resumeCommand } from "./resume-command.ts";
@@ -76,15 +74,17 @@ export async function chat(input: {
     caller: callerOf(cli, options),
     confirmation: fromOutside,
   });
-  if (chosen.kind === "existing" && !json) {
-    await showNotices({ cli, store, chosen, oneExchange, greets: ask });
-  }
-  if (oneExchange) {
-    await showLimit(cli, sessionOf(chosen).repo_path);
-  }
-  const answering = await whoAnswers(cli, sessionOf(chosen));
-  for (const note of answering.notes) {
-    noticeLine(cli, `note: ${note}`);
+  const answering = await whoAnswers(cli, conversation.planned());
+  const notes = [
+    ...(json ? [] : chosen.notices),
+    // the greeting of a terminal shows the folder and what is limited there
+    ...(json || ask ? [] : folderNotes(conversation)),
+    ...(json || oneExchange ? [] : await exchangeNotes(store, conversation)),
+    ...(oneExchange ? await limitNotes(cli, conversation) : []),
+    ...answering.notes,
+  ];
+  for (const sentence of notes) {
+    note(cli, sentence);
   }
   try {
     await (!oneExchange
@@ -111,45 +111,27 @@ function consentOf(cli: CliContext, options: ChatOptions): Consent {
   };
 }
 
-function sessionOf(chosen: SelectedSession) {
-  const from = chosen.kind === "existing" ? chosen.session : chosen.columns;
-  const { persona_name, model = null, repo_path = null } = from;
-  return { persona_name: persona_name ?? DEFAULT_PERSONA, model, repo_path };
+function folderNotes(conversation: Conversation): string[] {
+  const folder = conversation.current()?.repo_path ?? null;
+  return folder === null ? [] : [`This session works in ${oneLine(folder)}.`];
 }
 
-/** In a terminal the greeting shows it. */
-async function showLimit(cli: CliContext, repo_path: string | null): Promise<void> {
+async function exchangeNotes(store: Store, conversation: Conversation): Promise<string[]> {
+  const session = conversation.current();
+  if (session?.activity !== "interrupted") {
+    return [];
+  }
+  const failure = (await store.read(readFailures, { ids: [session.id] })).get(session.id);
+  const what = failure === undefined ? "was interrupted" : `failed: ${failureLine(failure)}`;
+  return [
+    `The last exchange ${what}. Type /continue to resume it, or send a new message to skip it.`,
+  ];
+}
+
+async function limitNotes(cli: CliContext, conversation: Conversation): Promise<string[]> {
+  const { repo_path } = conversation.planned();
   const { limit } = await workFolder(repo_path, trustSource(cli));
-  if (repo_path !== null && limit !== null) {
-    noticeLine(cli, `note: ${oneLine(repo_path)} is ${limitText(limit)}`);
-  }
-}
-
-async function showNotices(input: {
-  cli: CliContext;
-  store: Store;
-  chosen: SelectedSession & { kind: "existing" };
-  oneExchange: boolean;
-  /** Whether a greeting follows, which shows the folder. */
-  greets: boolean;
-}): Promise<void> {
-  const { cli, store } = input;
-  const { session } = input.chosen;
-  for (const notice of input.chosen.notices) {
-    noticeLine(cli, `note: ${notice}`);
-  }
-  const { repo_path } = session;
-  if (!input.greets && repo_path !== null) {
-    noticeLine(cli, `note: This session works in ${oneLine(repo_path)}.`);
-  }
-  if (!input.oneExchange && session.activity === "interrupted") {
-    const failure = (await failuresOf(store, [session])).get(session.id);
-    const what = failure === undefined ? "was interrupted" : `failed: ${failureLine(failure)}`;
-    noticeLine(
-      cli,
-      `note: The last exchange ${what}. Type /continue to resume it, or send a new message to skip it.`,
-    );
-  }
+  return limit === null ? [] : [`${oneLine(repo_path ?? "")} is ${limitText(limit)}`];
 }
 
 /** Asked again: another process may have ended the session meanwhile. */

@@ -73,6 +73,11 @@ export function noticeLine(cli: CliContext, line: string): void {
   cli.stderr.print(`${line}\n`);
 }
 
+/** A sentence that is no error, after `note:`. */
+export function note(cli: CliContext, sentence: string): void {
+  noticeLine(cli, `note: ${sentence}`);
+}
+
 /** Writes a value as one line of JSON to standard error. */
 export function noticeJson(cli: CliContext, value: unknown): void {
   cli.stderr.printJson(`${JSON.stringify(value)}\n`);

@@ -2,7 +2,7 @@ import type { Command } from "commander";
 
 import type { Store, StoreOptions } from "../store/store.ts";
 import { databaseLocation } from "./config.ts";
-import { type CliContext, noticeLine } from "./context.ts";
+import { type CliContext, note } from "./context.ts";
 
 /** Every command that uses the store takes this option. */
 export function withDatabase(command: Command): Command {
@@ -45,5 +45,5 @@ export async function openStore(
 
 /** The same for a location that is known; by default a notice is a line of standard error. */
 export function openStoreAt(cli: CliContext, options: StoreOptions): Promise<Store> {
-  return cli.openStore({ notice: (sentence) => noticeLine(cli, `note: ${sentence}`), ...options });
+  return cli.openStore({ notice: (sentence) => note(cli, sentence), ...options });
 }

@@ -10,7 +10,7 @@ import type { PersonaSurvey } from "../exchange/personas/list.ts";
 import { oneLine } from "../core/terminal-text.ts";
 import { checkPersona } from "../exchange/preflight.ts";
 import { personaFolderPaths } from "./config.ts";
-import { type CliContext, noticeLine, printJson, printLine } from "./context.ts";
+import { type CliContext, note, printJson, printLine } from "./context.ts";
 
 /** `personas list|show`: who can answer in this folder, and what was left out of their files. */
 export function personasCommand(cli: CliContext): Command {
@@ -43,7 +43,7 @@ async function list(cli: CliContext, { json }: { json?: true }): Promise<void> {
     printEntries(cli, survey);
   }
   for (const { path } of survey.withheld) {
-    noticeLine(cli, `note: ${oneLine(path)} is not used, because the folder is not trusted.`);
+    note(cli, `${oneLine(path)} is not used, because the folder is not trusted.`);
   }
 }
 

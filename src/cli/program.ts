@@ -1,23 +1,50 @@
 import { Command } from "commander";
 
 import { type ChatOptions, EVENTS_OPTION } from "./chat-options.ts";
-import { type CommandTable, namedCommands } from "./command-table.ts";
 import type { CliContext } from "./context.ts";
 import { withStore } from "./database.ts";
 import { wrongUsage } from "./wrong-usage.ts";
 
-/** A file for each, in the order of the help. */
+/** Commands in the order of the help. Each is loaded only when it is used, so none costs the others time. */
+type CommandTable = Readonly<Record<string, (cli: CliContext) => Promise<Command>>>;
+
+const SESSIONS: CommandTable = {
+  list: async (cli) => (await import("./sessions/list.ts")).listCommand(cli),
+  show: async (cli) => (await import("./sessions/show.ts")).showCommand(cli),
+  resume: async (cli) => (await import("./sessions/resume.ts")).resumeCommand(cli),
+  end: async (cli) => (await import("./sessions/end.ts")).endCommand(cli),
+  export: async (cli) => (await import("./sessions/export.ts")).exportCommand(cli),
+  import: async (cli) => (await import("./sessions/import.ts")).importCommand(cli),
+  delete: async (cli) => (await import("./sessions/delete.ts")).deleteCommand(cli),
+  prune: async (cli) => (await import("./sessions/prune.ts")).pruneCommand(cli),
+  verify: async (cli) => (await import("./sessions/verify.ts")).verifyCommand(cli),
+  repair: async (cli) => (await import("./sessions/repair.ts")).repairCommand(cli),
+};
+
+const PLAN: CommandTable = {
+  validate: async (cli) => (await import("./plan/validate.ts")).validateCommand(cli),
+  show: async (cli) => (await import("./plan/show.ts")).showCommand(cli),
+  graph: async (cli) => (await import("./plan/graph.ts")).graphCommand(cli),
+  new: async (cli) => (await import("./plan/new.ts")).newCommand(cli),
+};
+
 const COMMANDS: CommandTable = {
-  sessions: async () => (await import("./sessions/command.ts")).sessionsCommand,
-  serve: async () => (await import("./serve.ts")).serveCommand,
-  backup: async () => (await import("./backup.ts")).backupCommand,
-  upgrade: async () => (await import("./upgrade.ts")).upgradeCommand,
-  copy: async () => (await import("./copy.ts")).copyCommand,
-  doctor: async () => (await import("./doctor.ts")).doctorCommand,
-  plan: async () => (await import("./plan.ts")).planCommand,
-  schema: async () => (await import("./schema.ts")).schemaCommand,
-  personas: async () => (await import("./personas.ts")).personasCommand,
-  trust: async () => (await import("./trust.ts")).trustCommand,
+  sessions: (cli) =>
+    group(cli, SESSIONS, {
+      name: "sessions",
+      description:
+        "list, show, resume, end, export, import, delete, prune, verify and repair sessions",
+    }),
+  serve: async (cli) => (await import("./serve.ts")).serveCommand(cli),
+  backup: async (cli) => (await import("./backup.ts")).backupCommand(cli),
+  upgrade: async (cli) => (await import("./upgrade.ts")).upgradeCommand(cli),
+  copy: async (cli) => (await import("./copy.ts")).copyCommand(cli),
+  doctor: async (cli) => (await import("./doctor.ts")).doctorCommand(cli),
+  plan: (cli) =>
+    group(cli, PLAN, { name: "plan", description: "work with phase plans (dev/phase-plan@1)" }),
+  schema: async (cli) => (await import("./schema.ts")).schemaCommand(cli),
+  personas: async (cli) => (await import("./personas.ts")).personasCommand(cli),
+  trust: async (cli) => (await import("./trust.ts")).trustCommand(cli),
 };
 
 /**
@@ -58,7 +85,7 @@ export async function createProgram(cli: CliContext): Promise<Command> {
       await chatAction(cli, program, options);
     });
   withStore(program);
-  for (const command of await namedCommands(cli, COMMANDS)) {
+  for (const command of await load(cli, COMMANDS, asksForHelp(cli))) {
     program.addCommand(command);
   }
   for (const command of allCommands(program)) {
@@ -68,17 +95,40 @@ export async function createProgram(cli: CliContext): Promise<Command> {
   return program;
 }
 
+/** A command that needs one of others: all are loaded if no argument names one. */
+async function group(
+  cli: CliContext,
+  table: CommandTable,
+  { name, description }: { readonly name: string; readonly description: string },
+): Promise<Command> {
+  const isNamed = Object.keys(table).some((word) => cli.args.includes(word));
+  const command = new Command(name).description(description);
+  for (const member of await load(cli, table, !isNamed || asksForHelp(cli))) {
+    command.addCommand(member);
+  }
+  return command;
+}
+
+/** The commands that some argument names, or all of them. */
+function load(cli: CliContext, table: CommandTable, all: boolean): Promise<Command[]> {
+  const named = Object.entries(table).filter(([name]) => all || cli.args.includes(name));
+  return Promise.all(named.map(([, command]) => command(cli)));
+}
+
+function asksForHelp({ args }: CliContext): boolean {
+  return ["--help", "-h", "help"].some((word) => args.includes(word));
+}
+
 /** The options of a conversation mean nothing to a command; leaving them out in silence misleads. */
 function refuseChatOptions(program: Command, command: Command): void {
-  const given = program.options.filter(
+  const given = program.options.find(
     (option) =>
       !["--database", "--no-backup"].includes(option.long ?? "") &&
       program.getOptionValueSource(option.attributeName()) === "cli",
   );
-  const [first] = given;
-  if (command !== program && first !== undefined) {
+  if (command !== program && given !== undefined) {
     throw wrongUsage(
-      `${first.long ?? first.short ?? "An option"} belongs after the command, if the command has that option. Example: reprise sessions list --json.`,
+      `${given.long ?? given.short ?? "An option"} belongs after the command, if the command has that option. Example: reprise sessions list --json.`,
     );
   }
 }

@@ -3,7 +3,6 @@ import type { Readable } from "node:stream";
 import { RepriseError } from "../core/errors.ts";
 import { MAX_CONTENT_BYTES } from "../core/limits.ts";
 import type { CliContext } from "./context.ts";
-import { decodeUtf8, notUtf8 } from "./utf8.ts";
 import { wrongUsage } from "./wrong-usage.ts";
 
 /**
@@ -43,4 +42,20 @@ async function readAll(stdin: Readable): Promise<string> {
     throw notUtf8();
   }
   return text;
+}
+
+/** The text of some bytes; null if they are not UTF-8. A byte order mark stays. */
+export function decodeUtf8(bytes: Uint8Array): string | null {
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    return null;
+  }
+}
+
+export function notUtf8(): RepriseError {
+  return new RepriseError(
+    "invalid_request",
+    "The message is not valid UTF-8; convert it to UTF-8 and send it again.",
+  );
 }

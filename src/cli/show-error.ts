@@ -1,6 +1,6 @@
 import { CommanderError } from "commander";
 import { RepriseError } from "../core/errors.ts";
-import { oneLine } from "../core/terminal-text.ts";
+import { titleLine } from "../core/terminal-text.ts";
 import { type CliContext, noticeJson, noticeLine } from "./context.ts";
 import { exitCodeOf } from "./exit-code.ts";
 import { wrongUsage } from "./wrong-usage.ts";
@@ -25,8 +25,9 @@ export function showError(
     noticeJson(cli, errorDocument(known, session_id));
   } else {
     noticeLine(cli, `reprise: ${known.message} [${known.code}]`);
-    for (const { id, title, last_activity_at } of known.candidates) {
-      noticeLine(cli, `  ${id}  ${last_activity_at}  ${oneLine(title ?? "(no message yet)")}`);
+    for (const candidate of known.candidates) {
+      const { id, last_activity_at } = candidate;
+      noticeLine(cli, `  ${id}  ${last_activity_at}  ${titleLine(candidate)}`);
     }
     for (const fault of known.faults) {
       // the pointer to the whole document is empty

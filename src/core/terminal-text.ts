@@ -43,6 +43,11 @@ export function oneLine(text: string): string {
   return visible(text.replace(/\s+/gu, " ")).trim();
 }
 
+/** The title of a session on one line. */
+export function titleLine({ title }: { readonly title: string | null }): string {
+  return oneLine(title ?? "(no message yet)");
+}
+
 const MAX_QUOTED = 60;
 
 /** A name from outside, in quotes for a sentence, cut after 60 characters. */

@@ -1,6 +1,6 @@
 import { isRepriseError, RepriseError } from "../core/errors.ts";
 import type { Compacted, Exchanger, ExchangerConfig, Live, OpenExchanger } from "./exchanger.ts";
-import type { Persona } from "./personas/persona.ts";
+import { DEFAULT_PERSONA, type Persona } from "./personas/persona.ts";
 import type { WhenBusy } from "./lease-holder.ts";
 import type { ExchangeResult } from "./events.ts";
 import { MAX_CONTENT_BYTES } from "../core/limits.ts";
@@ -36,7 +36,7 @@ export interface Conversation {
   /** What a session that is not there yet will begin with. */
   planned(): {
     readonly model: string | null;
-    readonly persona_name: string | null;
+    readonly persona_name: string;
     readonly repo_path: string | null;
   };
   /** Null continues: see `ExchangeRequest`. Error codes: as `exchange`, `not_confirmed`. */
@@ -89,7 +89,7 @@ export function createConversation(options: ConversationOptions): Conversation {
     current: () => session,
     planned: () => ({
       model: session?.model ?? columns?.model ?? null,
-      persona_name: session?.persona_name ?? columns?.persona_name ?? null,
+      persona_name: session?.persona_name ?? columns?.persona_name ?? DEFAULT_PERSONA,
       repo_path: session?.repo_path ?? columns?.repo_path ?? null,
     }),
     send: async (text, live) => {

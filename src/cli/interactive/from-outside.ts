@@ -12,7 +12,7 @@ import {
   type WaitingMessages,
 } from "../../store/sessions/waiting.ts";
 import type { Store } from "../../store/store.ts";
-import { type CliContext, noticeLine } from "../context.ts";
+import { type CliContext, note, noticeLine } from "../context.ts";
 import { plural } from "../../core/text.ts";
 import { SETTING_NAMES } from "../setting-names.ts";
 import { visible } from "../../core/terminal-text.ts";
@@ -53,7 +53,7 @@ export function createFromOutside(input: FromOutsideInput): FromOutside {
       const { choices, unseen, through_change } = waiting;
       const shown = await foreignFields(input, session, unseen);
       if (shown.length > 0) {
-        noticeLine(cli, "note: This session was set up over HTTP:");
+        note(cli, "This session was set up over HTTP:");
         quoteChoices(cli, shown, unseen);
         await store.write(markSeen, { session_id: session.id, through_change });
       }
@@ -72,9 +72,9 @@ export function createFromOutside(input: FromOutsideInput): FromOutside {
       const { accepted } = await store.read(readWaiting, { session_id });
       if (accepted.count > 0) {
         const { count } = accepted;
-        noticeLine(
+        note(
           cli,
-          `note: ${plural(count, "message")} that came over HTTP ${count === 1 ? "goes" : "go"} with this one:`,
+          `${plural(count, "message")} that came over HTTP ${count === 1 ? "goes" : "go"} with this one:`,
         );
         quoteMessages(cli, accepted);
       }
@@ -95,7 +95,7 @@ export function createFromOutside(input: FromOutsideInput): FromOutside {
           !(await isConfirmed(`Hand ${unaccepted.count === 1 ? "it" : "them"} to the agent? y/N `))
         ) {
           declined = last;
-          noticeLine(cli, leftPending(unaccepted.count, session_id));
+          note(cli, leftPending(unaccepted.count, session_id));
           return;
         }
         await store.write(acceptMessages, { session_id, through_seq: last });
@@ -137,7 +137,7 @@ function quoteChoices(cli: CliContext, fields: readonly ChoiceField[], choices: 
 
 function leftPending(count: number, id: string): string {
   const stay = count === 1 ? "stays" : "stay";
-  return `note: ${plural(count, "message")} that came over HTTP without authentication ${stay} pending; \`reprise sessions show ${id}\` shows all, --accept-pending accepts them.`;
+  return `${plural(count, "message")} that came over HTTP without authentication ${stay} pending; \`reprise sessions show ${id}\` shows all, --accept-pending accepts them.`;
 }
 
 function quoteMessages(cli: CliContext, { messages: shown, count }: WaitingMessages): void {

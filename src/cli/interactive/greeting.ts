@@ -2,7 +2,6 @@ import { oneLine } from "../../core/terminal-text.ts";
 import { threadId } from "../../core/threads.ts";
 import { isDemo } from "../../exchange/models/name.ts";
 import { workFolder } from "../../exchange/trust/wide-folder.ts";
-import { DEFAULT_PERSONA } from "../../exchange/personas/persona.ts";
 import { trustSource } from "../config.ts";
 import type { CliContext } from "../context.ts";
 import { limitText } from "../folder-limit.ts";
@@ -21,7 +20,7 @@ export async function greeting(input: {
   const { persona_name, repo_path } = conversation.planned();
   const { model } = answering;
   const lines = [
-    `reprise ${cli.version} · ${oneLine(persona_name ?? DEFAULT_PERSONA)} · ${oneLine(model)}`,
+    `reprise ${cli.version} · ${oneLine(persona_name)} · ${oneLine(model)}`,
     await folderLine(cli, repo_path),
     session === null
       ? "A new session. /help shows the commands, Ctrl-C stops an answer."

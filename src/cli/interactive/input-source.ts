@@ -1,7 +1,7 @@
 import { createInterface } from "node:readline";
 
 import type { CliContext } from "../context.ts";
-import { decodeUtf8 } from "../utf8.ts";
+import { decodeUtf8 } from "../prompt-text.ts";
 
 export type InputEvent =
   | {

@@ -1,6 +1,6 @@
 import type { Live } from "../../exchange/exchanger.ts";
 import { type CliContext, noticeLine, printLines } from "../context.ts";
-import { notUtf8 } from "../utf8.ts";
+import { notUtf8 } from "../prompt-text.ts";
 import type { Answering } from "../who-answers.ts";
 import type { Conversation } from "../../exchange/conversation.ts";
 import type { FromOutside } from "./from-outside.ts";

@@ -1,7 +1,6 @@
 import type { Compacted } from "../../exchange/exchanger.ts";
 import { oneLine } from "../../core/terminal-text.ts";
-import { DEFAULT_PERSONA } from "../../exchange/personas/persona.ts";
-import { type CliContext, noticeLine } from "../context.ts";
+import { type CliContext, note, noticeLine } from "../context.ts";
 import { personaNotes, whoAnswers } from "../who-answers.ts";
 import type { Conversation } from "../../exchange/conversation.ts";
 import { wrongUsage } from "../wrong-usage.ts";
@@ -65,8 +64,7 @@ const COMMANDS: readonly SlashCommand[] = [
     help: "let another persona answer, in a fresh agent context",
     run: async (context, persona_name) => {
       if (persona_name === "") {
-        const now = context.conversation.planned().persona_name ?? DEFAULT_PERSONA;
-        noticeLine(context.cli, `persona: ${oneLine(now)}`);
+        noticeLine(context.cli, `persona: ${oneLine(context.conversation.planned().persona_name)}`);
         return;
       }
       const persona = await context.conversation.checkPersona(persona_name);
@@ -75,8 +73,8 @@ const COMMANDS: readonly SlashCommand[] = [
         ...context.conversation.planned(),
         persona_name,
       });
-      for (const note of personaNotes(persona, model)) {
-        noticeLine(context.cli, `note: ${note}`);
+      for (const sentence of personaNotes(persona, model)) {
+        note(context.cli, sentence);
       }
     },
   },

@@ -1,4 +1,4 @@
-import { oneLine } from "../../core/terminal-text.ts";
+import { titleLine } from "../../core/terminal-text.ts";
 import type { DeletionPreview } from "../../store/sessions/delete-tree.ts";
 import { ask } from "../ask.ts";
 import { type CliContext, noticeLine } from "../context.ts";
@@ -42,8 +42,7 @@ export function deletionLines(previews: readonly DeletionPreview[]): string[] {
   const top = previews[0]?.session.depth ?? 0;
   return previews.map(({ session, messages, threads, checkpoints }) => {
     const indent = "  ".repeat(session.depth - top + 1);
-    const title = oneLine(session.title ?? "(no message yet)");
-    return `${indent}${session.id}  ${title}  (${session.state}; ${plural(messages, "message")}, ${plural(threads, "thread")}, ${plural(checkpoints, "checkpoint")})`;
+    return `${indent}${session.id}  ${titleLine(session)}  (${session.state}; ${plural(messages, "message")}, ${plural(threads, "thread")}, ${plural(checkpoints, "checkpoint")})`;
   });
 }
 

@@ -1,7 +1,7 @@
 import { Command } from "commander";
 
 import { sessionAck } from "../../core/answers.ts";
-import { oneLine } from "../../core/terminal-text.ts";
+import { titleLine } from "../../core/terminal-text.ts";
 import { endSession } from "../../store/sessions/change.ts";
 import { resolveSession } from "../../store/sessions/read.ts";
 import { type CliContext, printJson, printLine } from "../context.ts";
@@ -20,7 +20,7 @@ export function endCommand(cli: CliContext): Command {
       if (options.json === true) {
         printJson(cli, sessionAck(session, session.last_seq));
       } else {
-        printLine(cli, `Ended: ${session.id}  ${oneLine(session.title ?? "(no message yet)")}`);
+        printLine(cli, `Ended: ${session.id}  ${titleLine(session)}`);
       }
     });
   return withStore(command);

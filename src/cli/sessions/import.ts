@@ -5,10 +5,10 @@ import { buffer } from "node:stream/consumers";
 import { Command } from "commander";
 
 import { RepriseError } from "../../core/errors.ts";
-import { oneLine } from "../../core/terminal-text.ts";
+import { oneLine, titleLine } from "../../core/terminal-text.ts";
 import { type SessionTree, sessionsOf } from "../../store/portable/export-schema.ts";
 import { importTree, withNewIds } from "../../store/portable/import-tree.ts";
-import { type CliContext, noticeLine, printJson, printLine } from "../context.ts";
+import { type CliContext, note, printJson, printLine } from "../context.ts";
 import { openStore, withStore } from "../database.ts";
 import { plural } from "../../core/text.ts";
 
@@ -33,8 +33,8 @@ export function importCommand(cli: CliContext): Command {
         return;
       }
       for (const { session, messages } of sessionsOf(tree)) {
-        const title = oneLine(session.title ?? "(no message yet)");
-        printLine(cli, `Imported: ${session.id}  ${plural(messages.length, "message")}  ${title}`);
+        const count = plural(messages.length, "message");
+        printLine(cli, `Imported: ${session.id}  ${count}  ${titleLine(session)}`);
       }
       showFolders(cli, tree);
     });
@@ -46,7 +46,7 @@ function showFolders(cli: CliContext, tree: SessionTree): void {
   const folders = new Set([...sessionsOf(tree)].map(({ session }) => session.repo_path));
   for (const folder of folders) {
     if (folder !== null) {
-      noticeLine(cli, `note: The agent's tools will read and write files in ${oneLine(folder)}`);
+      note(cli, `The agent's tools will read and write files in ${oneLine(folder)}`);
     }
   }
 }

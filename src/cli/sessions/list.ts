@@ -7,7 +7,6 @@ import { type ListPosition, listSessions } from "../../store/sessions/list.ts";
 import type { Store } from "../../store/store.ts";
 import { type CliContext, noticeLine, printJson, printLines } from "../context.ts";
 import { openStore, withStore } from "../database.ts";
-import { failuresOf } from "../last-exchange.ts";
 import { sessionTable } from "./table.ts";
 import { wrongUsage } from "../wrong-usage.ts";
 
@@ -39,8 +38,7 @@ export function listCommand(cli: CliContext): Command {
         noticeLine(cli, `No ${which} yet; begin one with \`reprise\`.`);
         return;
       }
-      const failures = await failuresOf(store, sessions);
-      printLines(cli, sessionTable(sessions, failures));
+      printLines(cli, await sessionTable(store, sessions));
       if (more) {
         noticeLine(cli, "There are more; --limit all shows every one.");
       }
@@ -74,8 +72,8 @@ async function readAll(
     const page = await store.read(listSessions, {
       limit: Math.min(limit - sessions.length, MAX_LIST_LIMIT),
       order: every ? "created" : "activity",
-      ...(state === undefined ? {} : { state }),
-      ...(after === undefined ? {} : { after }),
+      state,
+      after,
     });
     sessions.push(...page.sessions);
     after = page.next ?? undefined;

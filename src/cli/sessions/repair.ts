@@ -5,7 +5,7 @@ import { holdLease } from "../../exchange/lease-holder.ts";
 import { thisProcess } from "../../store/leases/this-process.ts";
 import { readSession, resolveSession } from "../../store/sessions/read.ts";
 import { type Repair, repairSession } from "../../store/verify/repair.ts";
-import { type CliContext, noticeLine, printJson, printLine } from "../context.ts";
+import { type CliContext, note, noticeLine, printJson, printLine } from "../context.ts";
 import { openStore, withStore } from "../database.ts";
 import { plural } from "../../core/text.ts";
 
@@ -36,7 +36,7 @@ export function repairCommand(cli: CliContext): Command {
       const after = await store.read(readSession, { id });
       if (after.total_input_tokens < before.total_input_tokens) {
         const fell = `from ${before.total_input_tokens} to ${after.total_input_tokens}`;
-        noticeLine(cli, `note: total_input_tokens was lowered ${fell}.`);
+        note(cli, `total_input_tokens was lowered ${fell}.`);
       }
       if (options.json === true) {
         const { findings, rows } = repair;

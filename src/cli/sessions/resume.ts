@@ -11,7 +11,6 @@ import { chat } from "../chat.ts";
 import { type ChatOptions, EVENTS_OPTION } from "../chat-options.ts";
 import { type CliContext, printJson, printLine } from "../context.ts";
 import { openStore, withStore } from "../database.ts";
-import { failuresOf } from "../last-exchange.ts";
 import { sessionTable } from "./table.ts";
 import { wrongUsage } from "../wrong-usage.ts";
 
@@ -55,11 +54,8 @@ async function pick(cli: CliContext, store: Store): Promise<string | null> {
   if (sessions.length === 0) {
     throw new RepriseError("session_not_found", "No session to resume; begin one with `reprise`.");
   }
-  const failures = await failuresOf(store, sessions);
-  const [heading, ...rows] = sessionTable(sessions, failures);
-  printLine(cli, `    ${heading ?? ""}`);
-  for (const [index, row] of rows.entries()) {
-    printLine(cli, `${String(index + 1).padStart(2)}  ${row}`);
+  for (const [index, row] of (await sessionTable(store, sessions)).entries()) {
+    printLine(cli, `${(index === 0 ? "" : String(index)).padStart(2)}  ${row}`);
   }
   const answer = await ask(cli, { question: "Which one? ", on: cli.stdout });
   if (answer === null) {

@@ -7,7 +7,7 @@ import { failureLine } from "../../store/sessions/failures.ts";
 import { listSessions } from "../../store/sessions/list.ts";
 import { threadId } from "../../core/threads.ts";
 import { type Detail, readDetail } from "../../store/messages/read.ts";
-import { oneLine, visible } from "../../core/terminal-text.ts";
+import { oneLine, titleLine, visible } from "../../core/terminal-text.ts";
 import { type CliContext, noticeLine, printJson, printLine, printLines } from "../context.ts";
 import { openStore, withStore } from "../database.ts";
 import type { ChangedField } from "../../store/schema.ts";
@@ -17,7 +17,7 @@ import {
   type Unconfirmed,
 } from "../../store/sessions/unconfirmed.ts";
 import { SETTING_NAMES } from "../setting-names.ts";
-import { activityShown, failuresOf } from "../last-exchange.ts";
+import { type Failures, failuresOf, shownState } from "./table.ts";
 import { wrongUsage } from "../wrong-usage.ts";
 
 interface ShowOptions {
@@ -40,7 +40,7 @@ export function showCommand(cli: CliContext): Command {
       const detail = await store.read(readDetail, {
         reference: id,
         all: options.all === true,
-        ...(before_seq === undefined ? {} : { before_seq }),
+        before_seq,
       });
       if (options.json === true) {
         printJson(cli, detailDocument(detail));
@@ -71,8 +71,6 @@ function seqOf(text: string | undefined): number | undefined {
 function detailDocument({ session, messages, has_earlier }: Detail): Record<string, unknown> {
   return { ...sessionSummary(session), messages: messages.map(messageInfo), has_earlier };
 }
-
-type Failures = Awaited<ReturnType<typeof failuresOf>>;
 
 function showDetail(
   cli: CliContext,
@@ -107,14 +105,15 @@ function childLine(child: Session, failures: Failures): string {
 }
 
 function stateOf(session: Session, failures: Failures): string {
-  return session.state === "ended" ? "ended" : `active, ${activityShown(session, failures)}`;
+  const state = shownState(session, failures);
+  return session.state === "ended" ? state : `active, ${state}`;
 }
 
 function heading(session: Session, failures: Failures): string[] {
   const state = stateOf(session, failures);
   const failure = failures.get(session.id);
   return [
-    oneLine(session.title ?? "(no message yet)"),
+    titleLine(session),
     `  session   ${session.id} (${state})`,
     ...(failure === undefined ? [] : [`  failure   ${failureLine(failure)}`]),
     `  thread    ${threadId(session.id, session.thread_suffix)}`,

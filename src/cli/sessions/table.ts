@@ -1,28 +1,48 @@
 import type { ExchangeFailure, Session } from "../../core/sessions.ts";
-import { oneLine } from "../../core/terminal-text.ts";
+import { oneLine, titleLine } from "../../core/terminal-text.ts";
+import { readFailures } from "../../store/sessions/failures.ts";
+import type { Store } from "../../store/store.ts";
 import { aligned } from "../aligned.ts";
-import { activityShown } from "../last-exchange.ts";
 
 /** Characters of an id that the table shows at least: enough to resume by, short enough to read. */
 const ID_SHOWN = 8;
 const ID_LENGTH = 36;
 
-/** Sessions as aligned lines under a heading. `failures` are those of `failuresOf`. */
-export function sessionTable(
-  sessions: readonly Session[],
-  failures: ReadonlyMap<string, ExchangeFailure>,
-): string[] {
+/** Sessions as aligned lines under a heading. */
+export async function sessionTable(store: Store, sessions: readonly Session[]): Promise<string[]> {
+  const failures = await failuresOf(store, sessions);
   const now = Date.now();
   const shown = shownLength(sessions);
   const rows = sessions.map((session) => [
     session.id.slice(0, shown),
-    session.state === "ended" ? "ended" : activityShown(session, failures),
+    shownState(session, failures),
     age(now - Date.parse(session.last_message_at ?? session.created_at)),
     String(session.last_seq),
     oneLine(session.model ?? "-"),
-    oneLine(session.title ?? "(no message yet)"),
+    titleLine(session),
   ]);
   return aligned([["ID", "STATE", "ACTIVE", "MESSAGES", "MODEL", "TITLE"], ...rows]);
+}
+
+/** Why the last exchange of a session failed, by the session's id. */
+export type Failures = ReadonlyMap<string, ExchangeFailure>;
+
+/** The failures of these sessions; none of an exchange that was only cut. */
+export async function failuresOf(store: Store, sessions: readonly Session[]): Promise<Failures> {
+  const ids = sessions.filter(isOpen).map(({ id }) => id);
+  return ids.length === 0 ? new Map() : store.read(readFailures, { ids });
+}
+
+/** What a person reads for state and activity: a failed exchange is shown as failed. */
+export function shownState(session: Session, failures: Failures): string {
+  if (session.state === "ended") {
+    return "ended";
+  }
+  return isOpen(session) && failures.has(session.id) ? "failed" : session.activity;
+}
+
+function isOpen({ activity }: Session): boolean {
+  return activity === "interrupted";
 }
 
 /** So many characters that no two of these ids look the same. */

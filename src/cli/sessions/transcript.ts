@@ -1,4 +1,4 @@
-import { oneLine, visible, visibleJson } from "../../core/terminal-text.ts";
+import { oneLine, titleLine, visible, visibleJson } from "../../core/terminal-text.ts";
 import type {
   PortableMessage,
   PortableSession,
@@ -16,7 +16,7 @@ export function* transcript(
   { level }: { readonly level: number },
 ): Generator<string> {
   const mark = "#".repeat(level);
-  yield `${mark} ${inline(session.title ?? "(no message yet)")}\n\n`;
+  yield `${mark} ${inline(titleLine(session))}\n\n`;
   yield* facts(session, messages.length);
   for (const message of messages) {
     yield* messageText(message, mark);

@@ -4,7 +4,7 @@ import { isRepriseError } from "../../core/errors.ts";
 import { oneLine } from "../../core/terminal-text.ts";
 import { ask as askInTerminal } from "../ask.ts";
 import { personaFolderPaths } from "../config.ts";
-import { type CliContext, noticeLine } from "../context.ts";
+import { type CliContext, note, noticeLine } from "../context.ts";
 
 interface EnterInput {
   readonly cli: CliContext;
@@ -42,9 +42,9 @@ export async function enterFolder({ cli, folder, from, ask }: EnterInput): Promi
     const way = isHere
       ? "Use --trust for one run, or `reprise trust add` in the folder."
       : `The session works in ${oneLine(folder)}: use --trust or \`reprise trust add\` there.`;
-    noticeLine(
+    note(
       cli,
-      `note: The folder is not trusted, so these are not used: ${firstOf(holdings.withheld, MAX_NOTED).join("; ")}. ${way}`,
+      `The folder is not trusted, so these are not used: ${firstOf(holdings.withheld, MAX_NOTED).join("; ")}. ${way}`,
     );
   }
   return true;
@@ -106,6 +106,6 @@ async function keep(
       throw error;
     }
     cli.consent = { ...cli.consent, forThisRun: answer === "trusted" ? { folder } : "none" };
-    noticeLine(cli, `note: ${error.message} Your answer counts for this run.`);
+    note(cli, `${error.message} Your answer counts for this run.`);
   }
 }
