@@ -8,8 +8,7 @@ import { failureLine, readFailures } from "../store/sessions/failures.ts";
 import { readSession } from "../store/sessions/read.ts";
 import type { Store } from "../store/store.ts";
 import { type ChatOptions, refuseBadOptions, whenBusy } from "./chat-options.ts";
-import { selectSession } from "./select-session.ts";
-import { isOwnChoice } from "./session-options.ts";
+import { isOwnChoice, selectSession } from "./select-session.ts";
 import { exchangerConfig, trustSource } from "./config.ts";
 import { type CliContext, type Consent, note, noticeLine } from "./context.ts";
 import { openStore } from "./database.ts";
@@ -54,9 +53,12 @@ export async function chat(input: {
   const oneExchange = text !== null || options.continueExchange === true;
   cli.consent = consentOf(cli, options);
   const ask = cli.stdin.isTTY === true && !oneExchange && !json;
-  const chosen = await selectSession(cli, store, options, (folder) =>
-    enterFolder({ cli, folder, from: folderOfPerson(cli, options), ask }),
-  );
+  const chosen = await selectSession({
+    cli,
+    store,
+    options,
+    enter: (folder) => enterFolder({ cli, folder, from: folderOfPerson(cli, options), ask }),
+  });
   if (chosen === null) {
     return;
   }
@@ -64,7 +66,7 @@ export async function chat(input: {
     cli,
     store,
     accept: options.acceptPending === true,
-    isOwn: (session, field) => isOwnChoice({ cli, options, session, field }),
+    isOwn: (session, field) => isOwnChoice(input, session, field),
   });
   const conversation = createConversation({
     config: exchangerConfig(cli, store),

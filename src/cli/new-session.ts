@@ -1,20 +1,14 @@
 import { isAbsolute, resolve, sep } from "node:path";
 
 import type { Caller } from "../core/origins.ts";
-import { isFolder } from "./is-folder.ts";
+import { refuseNoFolder } from "./refuse-no-folder.ts";
 import { projectKeyOf, realPathOf } from "../store/project-key.ts";
 import { type ChatOptions, chosenBy } from "./chat-options.ts";
 import { DEFAULT_PERSONA } from "../exchange/personas/persona.ts";
 import type { CliContext } from "./context.ts";
-import { wrongUsage } from "./wrong-usage.ts";
-
-export interface Project {
-  readonly repo_path: string;
-  readonly project_key: string;
-}
 
 /** The folder of `--repo`, else the working directory. Error codes: `invalid_usage`. */
-export async function projectOf(cli: CliContext, options: ChatOptions): Promise<Project> {
+export async function projectOf(cli: CliContext, options: ChatOptions) {
   const folder = folderOfPerson(cli, options);
   const repo_path = options.repo === undefined ? folder : await folderNamed(folder);
   return { repo_path, project_key: await projectKeyOf(repo_path) };
@@ -32,9 +26,7 @@ export function folderOfPerson({ cwd }: CliContext, { repo }: ChatOptions): stri
  * the link points to. Only then the name loses its links.
  */
 async function folderNamed(named: string): Promise<string> {
-  if (!(await isFolder(named))) {
-    throw wrongUsage("The folder of --repo does not exist; check its path.");
-  }
+  await refuseNoFolder(named, "The folder of --repo");
   const real = await realPathOf(named);
   const byName = resolve(named);
   return (await realPathOf(byName)) === real ? byName : real;
@@ -45,7 +37,7 @@ export async function newSession(cli: CliContext, options: ChatOptions) {
   return {
     ...(await projectOf(cli, options)),
     persona_name: options.persona ?? DEFAULT_PERSONA,
-    ...(options.model === undefined ? {} : { model: options.model }),
+    model: options.model,
     plan_mode: options.plan === true,
     caller: callerOf(cli, options),
   };

@@ -1,21 +1,36 @@
 import { isRepriseError, RepriseError } from "../core/errors.ts";
 import { isRfc9562Uuid, parseSessionReference } from "../core/ids.ts";
 import type { Session } from "../core/sessions.ts";
-import { refuseEnded } from "../store/sessions/change.ts";
-import { createSession, type NewSession } from "../store/sessions/create.ts";
-import { type Choice, isChosen, markChosen, readLatestChosen } from "../store/sessions/choose.ts";
-import { resolveSession } from "../store/sessions/read.ts";
-import type { Store } from "../store/store.ts";
+import type { ConversationStart } from "../exchange/conversation.ts";
+import { defaultModel, modelConfig } from "../exchange/models/config.ts";
+import { parseModelName } from "../exchange/models/name.ts";
+import { modelSettings } from "../exchange/models/settings.ts";
+import { DEFAULT_PERSONA } from "../exchange/personas/persona.ts";
 import { checkPersona } from "../exchange/preflight.ts";
-import { personaFolderPaths } from "./config.ts";
-import { applySessionOptions, type SelectedSession } from "./session-options.ts";
+import { beginThread } from "../exchange/start-thread.ts";
+import { projectKeyOf } from "../store/project-key.ts";
+import { otherFolder, refuseEnded, setPlanMode, takeFolder } from "../store/sessions/change.ts";
+import { isChosen, markChosen, readLatestChosen } from "../store/sessions/choose.ts";
+import { createSession } from "../store/sessions/create.ts";
+import { resolveSession } from "../store/sessions/read.ts";
+import type { ChoiceField } from "../store/sessions/waiting.ts";
+import type { Store } from "../store/store.ts";
 import { type ChatOptions, chosenBy } from "./chat-options.ts";
+import { personaFolderPaths } from "./config.ts";
 import type { CliContext } from "./context.ts";
-import { newSession, projectOf } from "./new-session.ts";
+import { callerOf, newSession, projectOf } from "./new-session.ts";
 import { wrongUsage } from "./wrong-usage.ts";
 
-/** Asked once the folder of the session is known, before any of its files is used; false leaves. */
-export type EnterFolder = (repo_path: string | null) => Promise<boolean>;
+/** The session that was chosen, and the notices to show about it. */
+export type SelectedSession = ConversationStart & { readonly notices: readonly string[] };
+
+interface Selection {
+  readonly cli: CliContext;
+  readonly store: Store;
+  readonly options: ChatOptions;
+  /** Asked once the folder of the session is known, before any of its files is used; false leaves. */
+  readonly enter: (repo_path: string | null) => Promise<boolean>;
+}
 
 /**
  * Finds the session that the options mean. A full id that no session has begins a session with that
@@ -25,65 +40,43 @@ export type EnterFolder = (repo_path: string | null) => Promise<boolean>;
  * Error codes: `session_not_found`, `ambiguous_id`, `session_ended`, `session_busy`,
  * `invalid_usage`, `model_*`, `persona_*`.
  */
-export async function selectSession(
-  cli: CliContext,
-  store: Store,
-  options: ChatOptions,
-  enter: EnterFolder,
-): Promise<SelectedSession | null> {
-  const session = await existingSession(cli, store, options);
-  if (session !== null) {
-    if (!(await enter(await folderOf(cli, session, options)))) {
+export async function selectSession(selection: Selection): Promise<SelectedSession | null> {
+  const { cli, store, options, enter } = selection;
+  const session = await existingSession(selection);
+  if (session === null) {
+    const columns = await newSession(cli, options);
+    if (!(await enter(columns.repo_path))) {
       return null;
     }
-    const chosen = await applySessionOptions({ cli, store, session, options });
-    if (options.session !== undefined) {
-      await keepChoice(store, { id: session.id, by: chosenBy(cli, options) });
-    }
-    return chosen;
+    return options.session === undefined
+      ? { kind: "new", columns, notices: [] }
+      : beginWithId(selection, options.session.toLowerCase(), columns);
   }
-  const columns = await newSession(cli, options);
-  if (!(await enter(columns.repo_path))) {
+  // one that has no folder takes that of --repo
+  const takes = session.repo_path === null && options.repo !== undefined;
+  if (!(await enter(takes ? (await projectOf(cli, options)).repo_path : session.repo_path))) {
     return null;
   }
-  return options.session === undefined
-    ? { kind: "new", columns, notices: [] }
-    : beginWithId({ cli, store, id: options.session.toLowerCase(), columns });
-}
-
-/** The folder that the session will work in: one that has none takes that of `--repo`. */
-async function folderOf(
-  cli: CliContext,
-  session: Session,
-  options: ChatOptions,
-): Promise<string | null> {
-  return session.repo_path === null && options.repo !== undefined
-    ? (await projectOf(cli, options)).repo_path
-    : session.repo_path;
+  const chosen = await applySessionOptions(selection, session);
+  const choice = { id: session.id, by: chosenBy(cli, options) };
+  // asked first: most sessions are the user's own, and reading waits for nobody
+  if (options.session !== undefined && !(await store.read(isChosen, choice))) {
+    await store.write(markChosen, choice);
+  }
+  return chosen;
 }
 
 /** Null if the options begin a session. */
-async function existingSession(
-  cli: CliContext,
-  store: Store,
-  options: ChatOptions,
-): Promise<Session | null> {
+async function existingSession(selection: Selection): Promise<Session | null> {
+  const { store, options } = selection;
   if (options.continue === true) {
-    return latestOfProject(cli, store, options);
+    return latestOfProject(selection);
   }
   const session = options.session === undefined ? null : await findSession(store, options.session);
   if (session !== null) {
     refuseEnded(session);
   }
   return session;
-}
-
-/** Opening a session by its id, or from a list, is a choice that `--continue` follows later. */
-async function keepChoice(store: Store, choice: Choice): Promise<void> {
-  // asked first: most sessions are the user's own, and reading waits for nobody
-  if (!(await store.read(isChosen, choice))) {
-    await store.write(markChosen, choice);
-  }
 }
 
 /** Null for a full id that no session has. */
@@ -98,22 +91,34 @@ async function findSession(store: Store, text: string): Promise<Session | null> 
   }
 }
 
-async function beginWithId(input: {
-  cli: CliContext;
-  store: Store;
-  id: string;
-  columns: NewSession & { readonly persona_name: string; readonly repo_path: string };
-}): Promise<SelectedSession> {
-  const { cli, store, id, columns } = input;
+async function latestOfProject({ cli, store, options }: Selection): Promise<Session> {
+  const { project_key } = await projectOf(cli, options);
+  const by = options.any === true ? null : chosenBy(cli, options);
+  const latest = await store.read(readLatestChosen, { project_key, by });
+  if (latest !== null) {
+    return latest;
+  }
+  const any = by === null ? null : await store.read(readLatestChosen, { project_key, by: null });
+  throw new RepriseError(
+    "session_not_found",
+    any === null
+      ? "This project has no active session to continue. Begin one with `reprise`."
+      : "You began and opened no active session of this project. Continue the latest that others began with --continue --any, or begin one with `reprise`.",
+  );
+}
+
+async function beginWithId(
+  { cli, store }: Selection,
+  id: string,
+  columns: Awaited<ReturnType<typeof newSession>>,
+): Promise<SelectedSession> {
   if (!isRfc9562Uuid(id)) {
     throw wrongUsage(
       "No session has this id, and it cannot be the id of a new one, because it is not a UUID (RFC 9562). Make one with `uuidgen`, or leave --session out.",
     );
   }
-  await checkPersona(personaFolderPaths(cli), {
-    name: columns.persona_name,
-    repo_path: columns.repo_path,
-  });
+  const { persona_name: name, repo_path } = columns;
+  await checkPersona(personaFolderPaths(cli), { name, repo_path });
   return {
     kind: "existing",
     session: await store.write(createSession, { ...columns, id }),
@@ -121,23 +126,101 @@ async function beginWithId(input: {
   };
 }
 
-async function latestOfProject(
-  cli: CliContext,
-  store: Store,
-  options: ChatOptions,
-): Promise<Session> {
-  const { project_key } = await projectOf(cli, options);
-  const by = options.any === true ? null : chosenBy(cli, options);
-  const latest = await store.read(readLatestChosen, { project_key, by });
-  if (latest !== null) {
-    return latest;
+/**
+ * Options on a session that is there: `--model` and `--persona` act like the slash commands if
+ * they name another one, `--plan` turns planning mode on, `--repo` must be the session's
+ * own; a session without a folder takes it.
+ *
+ * Error codes: `invalid_usage`, `session_busy`, `session_ended`, `model_*`, `persona_*`.
+ */
+async function applySessionOptions(
+  selection: Selection,
+  existing: Session,
+): Promise<SelectedSession> {
+  const { cli, store, options } = selection;
+  let session = await inFolder(selection, existing);
+  const { id } = session;
+  const change = await otherChoice(cli, session, options);
+  if (options.plan === true && !session.plan_mode) {
+    session = await store.write(setPlanMode, { id, plan_mode: true });
   }
-  const ofAnybody =
-    by === null ? null : await store.read(readLatestChosen, { project_key, by: null });
-  throw new RepriseError(
-    "session_not_found",
-    ofAnybody === null
-      ? "This project has no active session to continue. Begin one with `reprise`."
-      : "You began and opened no active session of this project. Continue the latest that others began with --continue --any, or begin one with `reprise`.",
+  if (change === null) {
+    return { kind: "existing", session, notices: [] };
+  }
+  const caller = callerOf(cli, options);
+  return {
+    kind: "existing",
+    session: await beginThread(store, { id, archive: false, ...change, caller }),
+    notices: ["Another model or persona begins a fresh agent context; the messages stay."],
+  };
+}
+
+/** The session in the folder of `--repo`. Nothing is stored for a model or persona that is refused. */
+async function inFolder({ cli, store, options }: Selection, session: Session): Promise<Session> {
+  if (options.repo === undefined) {
+    return session;
+  }
+  const project = await projectOf(cli, options);
+  if (session.repo_path === null) {
+    await otherChoice(cli, { ...session, repo_path: project.repo_path }, options);
+    const caller = callerOf(cli, options);
+    return store.write(takeFolder, { id: session.id, ...project, caller });
+  }
+  if (project.project_key !== session.project_key) {
+    throw otherFolder();
+  }
+  return session;
+}
+
+async function otherChoice(
+  cli: CliContext,
+  session: Session,
+  options: ChatOptions,
+): Promise<{ model?: string; persona_name?: string } | null> {
+  const change: { model?: string; persona_name?: string } = {};
+  if (options.model !== undefined && !isSameModel(options.model, session.model)) {
+    modelSettings({ name: options.model, config: modelConfig(cli.env) });
+    change.model = options.model;
+  }
+  if (options.persona !== undefined && options.persona !== session.persona_name) {
+    await checkPersona(personaFolderPaths(cli), {
+      name: options.persona,
+      repo_path: session.repo_path,
+    });
+    change.persona_name = options.persona;
+  }
+  return Object.keys(change).length === 0 ? null : change;
+}
+
+/** `demo` and `demo:echo` are one model. What the API stored may be no model's name at all. */
+function isSameModel(option: string, stored: string | null): boolean {
+  if (stored === null || option === stored) {
+    return option === stored;
+  }
+  const named = parseModelName(option);
+  return (
+    `${named.provider}:${named.model}` === stored || (option === "demo:echo" && stored === "demo")
   );
+}
+
+/**
+ * Whether the session's model, persona or folder is what the user would get in a new session here:
+ * then it does not matter who set it.
+ */
+export async function isOwnChoice(
+  { cli, options }: Pick<Selection, "cli" | "options">,
+  session: Session,
+  field: ChoiceField,
+): Promise<boolean> {
+  switch (field) {
+    case "model":
+      return isSameModel(options.model ?? defaultModel(modelConfig(cli.env)), session.model);
+    case "persona_name":
+      return (options.persona ?? DEFAULT_PERSONA) === session.persona_name;
+    case "repo_path": {
+      const { project_key } = await projectOf(cli, options);
+      // resolved now: what the path leads to may have changed since the session began
+      return session.repo_path !== null && project_key === (await projectKeyOf(session.repo_path));
+    }
+  }
 }

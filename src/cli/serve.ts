@@ -4,16 +4,16 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Command } from "commander";
 import { RepriseError } from "../core/errors.ts";
 import { STREAM_POLL_MS } from "../core/limits.ts";
-import { type CliContext, noticeJson, printLine } from "./context.ts";
+import { type CliContext, noticeJson, printLines } from "./context.ts";
 import { openStore, withStore } from "./database.ts";
-import { isFolder } from "./is-folder.ts";
+import { refuseNoFolder } from "./refuse-no-folder.ts";
 import { stopRequest } from "./signals.ts";
 import type { Log } from "../http/metrics/request-log.ts";
-import { wrongUsage } from "./wrong-usage.ts";
+import { wholeNumber } from "./wrong-usage.ts";
 
 interface ServeOptions {
   readonly host: string;
-  readonly port: string;
+  readonly port: number;
   readonly tokenFile?: string;
   readonly metricsTokenFile?: string;
   readonly allowHost?: readonly string[];
@@ -21,8 +21,8 @@ interface ServeOptions {
   readonly allowOrigin?: readonly string[];
   readonly publicPath?: string;
   readonly trustProxy?: true;
-  readonly streamPollMs: string;
-  readonly drain: string;
+  readonly streamPollMs: number;
+  readonly drain: number;
   readonly log?: true;
 }
 
@@ -31,7 +31,7 @@ export function serveCommand(cli: CliContext): Command {
   const command = new Command("serve")
     .description("serve sessions over HTTP")
     .option("--host <address>", "the address to listen on", "127.0.0.1")
-    .option("--port <n>", "the port; 0 picks a free one", "8787")
+    .option("--port <n>", "the port; 0 picks a free one", wholeNumber("--port", 0, 65_535), 8787)
     .option("--token-file <file>", "a file that holds the bearer token (else REPRISE_TOKEN)")
     .option("--metrics-token-file <file>", "a file that holds a token for /metrics alone")
     .option("--allow-host <name...>", "other host names by which clients reach the server")
@@ -48,12 +48,14 @@ export function serveCommand(cli: CliContext): Command {
     .option(
       "--stream-poll-ms <n>",
       "milliseconds between two polls of a stream",
-      String(STREAM_POLL_MS),
+      wholeNumber("--stream-poll-ms", 20, 60_000),
+      STREAM_POLL_MS,
     )
     .option(
       "--drain <seconds>",
       "before it stops, keep serving this long and answer /readyz with 503",
-      "0",
+      wholeNumber("--drain", 0, 300),
+      0,
     )
     .option("--log", "write a line of JSON for each request to standard error")
     .action((options: ServeOptions) => serve(cli, command, options));
@@ -61,16 +63,8 @@ export function serveCommand(cli: CliContext): Command {
 }
 
 async function serve(cli: CliContext, command: Command, options: ServeOptions): Promise<void> {
-  const port = numberOption("--port", options.port, { min: 0, max: 65_535 });
-  const pollMs = numberOption("--stream-poll-ms", options.streamPollMs, {
-    min: 20,
-    max: 60_000,
-  });
-  const drainS = numberOption("--drain", options.drain, { min: 0, max: 300 });
-  const token = visibleToken(
-    (await readTokenFile(cli, options.tokenFile)) ?? cli.env["REPRISE_TOKEN"],
-  );
-  const metricsToken = visibleToken(await readTokenFile(cli, options.metricsTokenFile));
+  const token = await readToken(cli, options.tokenFile, cli.env["REPRISE_TOKEN"]);
+  const metricsToken = await readToken(cli, options.metricsTokenFile);
   const log = createServiceLog(cli, { all: options.log === true });
   const stopped = stopRequest(cli);
   await using store = await openStore(cli, command, {
@@ -80,10 +74,11 @@ async function serve(cli: CliContext, command: Command, options: ServeOptions): 
   const server = await startServer({
     store,
     version: cli.version,
+    // naming a folder is the consent to its schemas; the working folder is never taken by itself
     project: await projectFolder(cli, options.project),
     host: options.host,
-    port,
-    stream: { pollMs },
+    port: options.port,
+    stream: { pollMs: options.streamPollMs },
     token,
     metricsToken,
     allowHosts: options.allowHost,
@@ -92,20 +87,14 @@ async function serve(cli: CliContext, command: Command, options: ServeOptions): 
     trustProxy: options.trustProxy === true,
     log,
   });
-  printLine(cli, `listening on ${server.url}`);
-  printLine(cli, `database ${store.location}`);
-  printLine(cli, `version ${cli.version}`);
-  log({
-    level: "info",
-    event: "started",
-    version: cli.version,
-    pid: cli.pid,
-    url: server.url,
-    database: store.location,
-  });
+  const { version, pid } = cli;
+  const { url } = server;
+  const { location: database } = store;
+  printLines(cli, [`listening on ${url}`, `database ${database}`, `version ${version}`]);
+  log({ level: "info", event: "started", version, pid, url, database });
   log({ level: "info", event: "stopping", signal: await stopped });
   server.retire();
-  await sleep(drainS * 1000);
+  await sleep(options.drain * 1000);
   const watchdog = setTimeout(() => {
     // a database that does not answer would keep the process until its time-outs
     log({ level: "error", event: "stopped", unfinished: true });
@@ -117,17 +106,10 @@ async function serve(cli: CliContext, command: Command, options: ServeOptions): 
   log({ level: "info", event: "stopped", unfinished: false });
 }
 
-/** Naming a folder is the consent to its schemas; the working folder is never taken by itself. */
-async function projectFolder(
-  cli: CliContext,
-  named: string | undefined,
-): Promise<string | undefined> {
-  if (named === undefined) {
-    return undefined;
-  }
-  const folder = resolve(cli.cwd, named);
-  if (!(await isFolder(folder))) {
-    throw wrongUsage("The folder of --project does not exist; check its path.");
+async function projectFolder(cli: CliContext, named?: string): Promise<string | undefined> {
+  const folder = named === undefined ? undefined : resolve(cli.cwd, named);
+  if (folder !== undefined) {
+    await refuseNoFolder(folder, "The folder of --project");
   }
   return folder;
 }
@@ -135,19 +117,12 @@ async function projectFolder(
 /** Milliseconds that closing may take after the drain; then the process exits. */
 const STOP_MS = 9500;
 
-function numberOption(
-  name: string,
-  text: string,
-  { min, max }: { min: number; max: number },
-): number {
-  const value = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
-  if (!(value >= min && value <= max)) {
-    throw wrongUsage(`${name} takes a whole number from ${min} to ${max}.`);
-  }
-  return value;
-}
-
-function visibleToken(text: string | undefined): string | undefined {
+async function readToken(
+  cli: CliContext,
+  file: string | undefined,
+  otherwise?: string,
+): Promise<string | undefined> {
+  const text = file === undefined ? otherwise : await readTokenFile(resolve(cli.cwd, file));
   const token = text?.trim();
   if (token !== undefined && !/^[\x21-\x7e]{1,1024}$/.test(token)) {
     throw new RepriseError(
@@ -158,16 +133,12 @@ function visibleToken(text: string | undefined): string | undefined {
   return token;
 }
 
-async function readTokenFile(
-  cli: CliContext,
-  file: string | undefined,
-): Promise<string | undefined> {
+async function readTokenFile(path: string): Promise<string> {
   try {
-    return file === undefined ? undefined : await readFile(resolve(cli.cwd, file), "utf8");
-  } catch (error) {
-    throw new RepriseError("config_invalid", "The token file cannot be read; check its path.", {
-      cause: error,
-    });
+    return await readFile(path, "utf8");
+  } catch (cause) {
+    const sentence = "The token file cannot be read; check its path.";
+    throw new RepriseError("config_invalid", sentence, { cause });
   }
 }
 

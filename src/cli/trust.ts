@@ -5,8 +5,7 @@ import { Command } from "commander";
 import { trustSource } from "./config.ts";
 import { type CliContext, noticeLine, printJson, printLine } from "./context.ts";
 import { oneLine } from "../core/terminal-text.ts";
-import { isFolder } from "./is-folder.ts";
-import { wrongUsage } from "./wrong-usage.ts";
+import { refuseNoFolder } from "./refuse-no-folder.ts";
 
 /** `trust list|add|remove`: the folders whose personas, instructions and schemas may act. */
 export function trustCommand(cli: CliContext): Command {
@@ -50,9 +49,7 @@ async function list(cli: CliContext, { json }: { json?: true }): Promise<void> {
 
 async function add(cli: CliContext, folder: string): Promise<void> {
   const path = resolve(cli.cwd, folder);
-  if (!(await isFolder(path))) {
-    throw wrongUsage("There is no such folder; check the path.");
-  }
+  await refuseNoFolder(path, "The folder");
   const { keepAnswer } = await import("../exchange/trust/trust.ts");
   printLine(cli, `trusted  ${oneLine(await keepAnswer(trustSource(cli), path, "trusted"))}`);
 }

@@ -11,7 +11,7 @@ import { sessionTable } from "./table.ts";
 import { wrongUsage } from "../wrong-usage.ts";
 
 interface ListOptions {
-  readonly limit: string;
+  readonly limit: number;
   readonly state?: SessionState;
   readonly json?: true;
 }
@@ -20,15 +20,14 @@ interface ListOptions {
 export function listCommand(cli: CliContext): Command {
   const command = new Command("list")
     .description("list sessions, latest activity first")
-    .option("--limit <n>", "the maximum number of sessions, or all", "50")
+    .option("--limit <n>", "the maximum number of sessions, or all", limitOf, 50)
     .addOption(
       new Option("--state <state>", "only sessions in this state").choices([...SESSION_STATES]),
     )
     .option("--json", "print a JSON array of session summaries")
     .action(async (options: ListOptions) => {
-      const limit = limitOf(options.limit);
       await using store = await openStore(cli, command);
-      const { sessions, more } = await readAll(store, limit, options.state);
+      const { sessions, more } = await readAll(store, options);
       if (options.json === true) {
         printJson(cli, sessions.map(sessionSummary));
         return;
@@ -62,8 +61,7 @@ function limitOf(text: string): number {
  */
 async function readAll(
   store: Store,
-  limit: number,
-  state: SessionState | undefined,
+  { limit, state }: ListOptions,
 ): Promise<{ sessions: Session[]; more: boolean }> {
   const sessions: Session[] = [];
   const every = limit === Number.POSITIVE_INFINITY;

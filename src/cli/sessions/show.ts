@@ -18,11 +18,11 @@ import {
 } from "../../store/sessions/unconfirmed.ts";
 import { SETTING_NAMES } from "../setting-names.ts";
 import { type Failures, failuresOf, shownState } from "./table.ts";
-import { wrongUsage } from "../wrong-usage.ts";
+import { wholeNumber } from "../wrong-usage.ts";
 
 interface ShowOptions {
   readonly all?: true;
-  readonly beforeSeq?: string;
+  readonly beforeSeq?: number;
   readonly json?: true;
 }
 
@@ -32,15 +32,14 @@ export function showCommand(cli: CliContext): Command {
     .description("show a session and its last 200 messages")
     .argument("<id>", "an id, or the first 6 or more characters of it")
     .option("--all", "archived messages too")
-    .option("--before-seq <n>", "the messages before this one")
+    .option("--before-seq <n>", "the messages before this one", wholeNumber("--before-seq", 1))
     .option("--json", "print the session as the HTTP API returns it")
     .action(async (id: string, options: ShowOptions) => {
-      const before_seq = seqOf(options.beforeSeq);
       await using store = await openStore(cli, command);
       const detail = await store.read(readDetail, {
         reference: id,
         all: options.all === true,
-        before_seq,
+        before_seq: options.beforeSeq,
       });
       if (options.json === true) {
         printJson(cli, detailDocument(detail));
@@ -59,13 +58,6 @@ export function showCommand(cli: CliContext): Command {
       }
     });
   return withStore(command);
-}
-
-function seqOf(text: string | undefined): number | undefined {
-  if (text !== undefined && !/^[1-9]\d{0,14}$/.test(text)) {
-    throw wrongUsage("--before-seq takes the number of a message.");
-  }
-  return text === undefined ? undefined : Number(text);
 }
 
 function detailDocument({ session, messages, has_earlier }: Detail): Record<string, unknown> {
