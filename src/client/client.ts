@@ -22,9 +22,13 @@ export interface SessionPage {
 export interface Client {
   listSessions(options?: ListOptions): Promise<SessionPage>;
   createSession(request?: CreateSessionRequest): Promise<SessionSummary>;
-  getSession(id: string, options?: DetailOptions): Promise<SessionDetail>;
+  getSession(id: string, options?: { all?: boolean; before_seq?: number }): Promise<SessionDetail>;
   /** With an `idempotencyKey`, a repeated call stores the message once. */
-  postMessage(id: string, content: string, options?: PostOptions): Promise<SessionAck>;
+  postMessage(
+    id: string,
+    content: string,
+    options?: { idempotencyKey?: string },
+  ): Promise<SessionAck>;
   endSession(id: string): Promise<SessionAck>;
   /** Each message of the session once, in order, until the session has ended. See `followStream`. */
   followSession(id: string, options?: FollowOptions): AsyncGenerator<MessageInfo, void>;
@@ -37,15 +41,6 @@ export interface ListOptions {
   readonly state?: SessionState;
   readonly project_key?: string;
   readonly cursor?: string;
-}
-
-export interface DetailOptions {
-  readonly all?: boolean;
-  readonly before_seq?: number;
-}
-
-export interface PostOptions {
-  readonly idempotencyKey?: string;
 }
 
 export function createClient(options: ClientOptions): Client {
@@ -61,13 +56,11 @@ export function createClient(options: ClientOptions): Client {
       (await connection.call<SessionSummary>("POST", "/api/sessions", { body })).body,
     getSession: async (id, query = {}) =>
       (await connection.call<SessionDetail>("GET", pathOf(id), { query: { ...query } })).body,
-    postMessage: async (id, content, { idempotencyKey } = {}) =>
-      (
-        await connection.call<SessionAck>("POST", `${pathOf(id)}/messages`, {
-          body: { content },
-          headers: { "idempotency-key": idempotencyKey },
-        })
-      ).body,
+    postMessage: async (id, content, { idempotencyKey } = {}) => {
+      const headers = { "idempotency-key": idempotencyKey };
+      const message = { body: { content }, headers };
+      return (await connection.call<SessionAck>("POST", `${pathOf(id)}/messages`, message)).body;
+    },
     endSession: async (id) => (await connection.call<SessionAck>("POST", `${pathOf(id)}/end`)).body,
     followSession: (id, follow = {}) => followStream(connection, `${pathOf(id)}/stream`, follow),
   };

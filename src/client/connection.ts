@@ -15,29 +15,22 @@ export interface CallOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-export interface Connection {
-  /** The answer whatever its status. Error codes: `unreachable`; an abort is thrown as it is. */
-  open(method: "GET" | "POST", path: string, options?: CallOptions): Promise<Response>;
-  /** The answer's JSON and headers. Error codes: the service's, `unreachable`, `bad_answer`. */
-  call<T>(method: "GET" | "POST", path: string, options?: CallOptions): Promise<Called<T>>;
-}
+export type Connection = ReturnType<typeof createConnection>;
 
-export interface Called<T> {
-  readonly body: T;
-  readonly headers: Headers;
-}
+type Method = "GET" | "POST";
 
-export function createConnection(options: ClientOptions): Connection {
+export function createConnection(options: ClientOptions) {
   const base = options.baseUrl.replace(/\/+$/, "");
   const send = options.fetch ?? fetch;
 
-  const open: Connection["open"] = async (method, path, call = {}) => {
+  /** The answer whatever its status. Error codes: `unreachable`; an abort is thrown as it is. */
+  const open = async (method: Method, path: string, call: CallOptions = {}): Promise<Response> => {
     try {
       return await send(`${base}${path}${queryOf(call.query ?? {})}`, {
         method,
         headers: headersOf(call, options.token),
-        ...(call.body === undefined ? {} : { body: JSON.stringify(call.body) }),
-        ...(call.signal === undefined ? {} : { signal: call.signal }),
+        body: JSON.stringify(call.body),
+        signal: call.signal ?? null,
       });
     } catch (cause) {
       call.signal?.throwIfAborted();
@@ -49,49 +42,38 @@ export function createConnection(options: ClientOptions): Connection {
     }
   };
 
-  return {
-    open,
-    call: async <T>(
-      method: "GET" | "POST",
-      path: string,
-      call?: CallOptions,
-    ): Promise<Called<T>> => {
-      const answer = await open(method, path, call);
-      if (!answer.ok) {
-        throw await errorOf(answer);
-      }
-      try {
-        return { body: (await answer.json()) as T, headers: answer.headers };
-      } catch (cause) {
-        call?.signal?.throwIfAborted();
-        throw badAnswer(answer.status, cause);
-      }
-    },
+  /** The answer's JSON and headers. Error codes: the service's, `unreachable`, `bad_answer`. */
+  const call = async <T>(method: Method, path: string, options: CallOptions = {}) => {
+    const answer = await open(method, path, options);
+    if (!answer.ok) {
+      throw await errorOf(answer);
+    }
+    try {
+      return { body: (await answer.json()) as T, headers: answer.headers };
+    } catch (cause) {
+      options.signal?.throwIfAborted();
+      throw badAnswer(answer.status, cause);
+    }
   };
+
+  return { open, call };
 }
 
 function queryOf(query: NonNullable<CallOptions["query"]>): string {
-  const parameters = new URLSearchParams();
-  for (const [name, value] of Object.entries(query)) {
-    if (value !== undefined) {
-      parameters.set(name, String(value));
-    }
-  }
-  return parameters.size === 0 ? "" : `?${parameters.toString()}`;
+  const parameters = new URLSearchParams(withValues(query)).toString();
+  return parameters === "" ? "" : `?${parameters}`;
 }
 
 function headersOf(call: CallOptions, token: string | undefined): Record<string, string> {
-  const headers: Record<string, string> = {};
-  if (call.body !== undefined) {
-    headers["content-type"] = "application/json";
-  }
-  if (token !== undefined) {
-    headers["authorization"] = `Bearer ${token}`;
-  }
-  for (const [name, value] of Object.entries(call.headers ?? {})) {
-    if (value !== undefined) {
-      headers[name] = value;
-    }
-  }
-  return headers;
+  return withValues({
+    "content-type": call.body === undefined ? undefined : "application/json",
+    authorization: token === undefined ? undefined : `Bearer ${token}`,
+    ...call.headers,
+  });
+}
+
+/** Without the names whose value is undefined. */
+function withValues(values: NonNullable<CallOptions["query"]>): Record<string, string> {
+  const given = Object.entries(values).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(given.map(([name, value]) => [name, String(value)]));
 }
