@@ -2,7 +2,8 @@ import { Command } from "commander";
 
 import { visible } from "../core/terminal-text.ts";
 import type { Check } from "../store/verify/check.ts";
-import { type CliContext, printJson, printLine } from "./context.ts";
+import { aligned } from "./aligned.ts";
+import { type CliContext, printJson, printLine, printLines } from "./context.ts";
 import { databaseOption, withDatabase } from "./database.ts";
 import { checkConfig, checkModels, checkPersonas } from "./doctor/config.ts";
 import { checkStored } from "./doctor/database.ts";
@@ -43,10 +44,8 @@ export function doctorCommand(cli: CliContext): Command {
 }
 
 function printChecks(cli: CliContext, checks: readonly Check[]): void {
-  const width = Math.max(...checks.map(({ name }) => name.length));
-  for (const { name, status, sentence } of checks) {
-    printLine(cli, `${status.padEnd(7)}  ${name.padEnd(width)}  ${visible(sentence)}`);
-  }
+  const rows = checks.map(({ name, status, sentence }) => [status.padEnd(7), name, sentence]);
+  printLines(cli, aligned(rows).map(visible));
   const failed = checks.filter(({ status }) => status === "failed").length;
   const warnings = checks.filter(({ status }) => status === "warning").length;
   printLine(

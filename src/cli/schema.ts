@@ -2,7 +2,7 @@ import { Command } from "commander";
 
 import type { FileReport } from "./plan/findings.ts";
 import { listedSchemas, type ListedSchema } from "../artifacts/listed-schemas.ts";
-import { printJson, printLine, printLines, type CliContext } from "./context.ts";
+import { printJson, printLines, type CliContext } from "./context.ts";
 import { loadFolderSchemas, readArtifact, refuseTwice } from "./plan/checks.ts";
 
 /**
@@ -15,13 +15,7 @@ export function schemaCommand(cli: CliContext): Command {
   const schema = new Command("schema")
     .description("list the artifacts' JSON Schemas, print one, or check files against one")
     .argument("[id]", "id of the schema, like dev/phase-plan@1")
-    .action(async (id: string | undefined) => {
-      if (id === undefined) {
-        await list(cli, {});
-      } else {
-        await show(cli, id);
-      }
-    });
+    .action((id: string | undefined) => (id === undefined ? list(cli, {}) : show(cli, id)));
   schema
     .command("list")
     .description("list the known ids")
@@ -47,15 +41,12 @@ async function list(cli: CliContext, { json }: { json?: true }): Promise<void> {
   if (json === true) {
     printJson(cli, entries);
   } else {
-    for (const entry of entries) {
-      printLine(cli, entryLine(entry));
-    }
+    printLines(cli, entries.map(entryLine));
   }
 }
 
 async function show(cli: CliContext, id: string): Promise<void> {
-  const registry = await loadFolderSchemas(cli);
-  cli.stdout.printJson(registry.read(id));
+  cli.stdout.printJson((await loadFolderSchemas(cli)).read(id));
 }
 
 function entryLine({ id, published, source, error }: ListedSchema): string {
@@ -79,9 +70,12 @@ async function validate(
   { schema: id, json }: ValidateOptions,
 ): Promise<void> {
   refuseTwice(files);
-  const { validateWith } = await import("../artifacts/check-artifact.ts");
-  const { toReport } = await import("../artifacts/finding.ts");
-  const registry = await loadFolderSchemas(cli);
+  const [{ validateWith }, { toReport }, { findingLines }, registry] = await Promise.all([
+    import("../artifacts/check-artifact.ts"),
+    import("../artifacts/finding.ts"),
+    import("./plan/findings.ts"),
+    loadFolderSchemas(cli),
+  ]);
   const reports: FileReport[] = [];
   for (const file of files) {
     const artifact = await readArtifact(cli, file);
@@ -90,10 +84,7 @@ async function validate(
     reports.push({ file, ...report });
   }
   const valid = reports.every((report) => report.valid);
-  if (!valid) {
-    cli.exitCode = 1;
-  }
-  const { findingLines } = await import("./plan/findings.ts");
+  cli.exitCode = valid ? 0 : 1;
   if (json === true) {
     printJson(cli, { schema: id, valid, files: reports }, 2);
   } else {

@@ -20,7 +20,7 @@ export function showError(
     // printed by now; the help of a group without a command is a refusal
     return error.exitCode === 0 ? 0 : 2;
   }
-  const known = knownError(cli, error);
+  const known = error instanceof RepriseError ? error : wrapped(cli, error);
   if (json) {
     noticeJson(cli, errorDocument(known, session_id));
   } else {
@@ -48,21 +48,17 @@ function errorDocument(error: RepriseError, session_id?: string): Record<string,
   return {
     code: error.code,
     detail: error.message,
-    ...(session_id === undefined ? {} : { session_id }),
+    session_id,
     ...(error.candidates.length > 0 ? { candidates: error.candidates } : {}),
     ...(error.faults.length > 0 ? { faults: error.faults } : {}),
   };
 }
 
-function knownError(cli: CliContext, error: unknown): RepriseError {
+/** What is not commander's is an error in Reprise; REPRISE_DEBUG=1 shows the stack. */
+function wrapped(cli: CliContext, error: unknown): RepriseError {
   if (error instanceof CommanderError) {
-    return usageError(error);
+    return wrongUsage(sentenceOf(error.code, error.message.replace(/^error: /, "")));
   }
-  return error instanceof RepriseError ? error : internal(cli, error);
-}
-
-/** This is an error in Reprise; REPRISE_DEBUG=1 shows the stack. */
-function internal(cli: CliContext, error: unknown): RepriseError {
   if (cli.env["REPRISE_DEBUG"] === "1" && error instanceof Error) {
     noticeLine(cli, error.stack ?? error.message);
   }
@@ -74,13 +70,9 @@ function internal(cli: CliContext, error: unknown): RepriseError {
 }
 
 /**
- * What commander refused, as our error: one sentence without the value that was given,
- * which may be a message or a secret. Names of options are shown.
+ * What commander refused, in one sentence without the value that was given, which may be a message
+ * or a secret. Names of options are shown.
  */
-function usageError({ code, message }: CommanderError): RepriseError {
-  return wrongUsage(sentenceOf(code, message.replace(/^error: /, "")));
-}
-
 function sentenceOf(code: string, message: string): string {
   switch (code) {
     case "commander.unknownOption": {

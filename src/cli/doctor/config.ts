@@ -1,11 +1,10 @@
-import type { Check } from "../../store/verify/check.ts";
+import { type Check, failedBy, ok, warning } from "../../store/verify/check.ts";
 import { isPostgres } from "../../store/location.ts";
 import { databaseLocation, personaFolderPaths } from "../config.ts";
 import type { CliContext } from "../context.ts";
 import { plural } from "../../core/text.ts";
 import type { ModelConfig } from "../../exchange/models/config.ts";
 import { modelSettings } from "../../exchange/models/settings.ts";
-import { failedCheck } from "./failed-check.ts";
 import { checkReachable } from "./online.ts";
 
 /** The folders of the program's files, as far as the environment names them. */
@@ -15,7 +14,7 @@ export function checkConfig(cli: CliContext, option: string | undefined): Check[
     const shown = isPostgres(location) ? "a PostgreSQL server" : location;
     return [...ignoredFolders(cli), ok("config", `The database is ${shown}.`)];
   } catch (error) {
-    return [failedCheck("config", error)];
+    return [failedBy(error, "config")];
   }
 }
 
@@ -26,15 +25,12 @@ function ignoredFolders(cli: CliContext): Check[] {
       const value = cli.env[variable] ?? "";
       return value !== "" && !value.startsWith("/");
     })
-    .map((variable) => ({
-      name: "config",
-      status: "warning",
-      sentence: `${variable} is ignored, because it is not an absolute path; begin it with /.`,
-    }));
-}
-
-function ok(name: string, sentence: string): Check {
-  return { name, status: "ok", sentence };
+    .map((variable) =>
+      warning(
+        "config",
+        `${variable} is ignored, because it is not an absolute path; begin it with /.`,
+      ),
+    );
 }
 
 /** The personas that a session in this folder could choose, and the files that cannot be used. */
@@ -47,11 +43,9 @@ export async function checkPersonas(cli: CliContext): Promise<Check[]> {
     ...personaFolderPaths(cli),
     repoPath: cli.cwd,
   });
-  const broken = entries.filter(isBroken).map(({ path, fault }): Check => ({
-    name: "personas",
-    status: "warning",
-    sentence: `${path} cannot be used: ${fault}.`,
-  }));
+  const broken = entries
+    .filter(isBroken)
+    .map(({ path, fault }) => warning("personas", `${path} cannot be used: ${fault}.`));
   const notes = entries.flatMap((entry) =>
     isBroken(entry) ? [] : entry.notes.map((note) => ok("personas", `${entry.path}: ${note}.`)),
   );
@@ -88,7 +82,7 @@ async function checkDefault(name: string, config: ModelConfig): Promise<Check> {
   try {
     modelSettings({ name, config });
   } catch (error) {
-    return failedCheck("models", error, "The default model: ");
+    return failedBy(error, "models", "The default model: ");
   }
   const { isDemo } = await import("../../exchange/models/name.ts");
   const keys = [

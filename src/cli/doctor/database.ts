@@ -3,13 +3,12 @@ import { statSync } from "node:fs";
 import type { Command } from "commander";
 
 import { isRepriseError, systemCode } from "../../core/errors.ts";
-import type { Check } from "../../store/verify/check.ts";
+import { type Check, failed, failedBy, ok } from "../../store/verify/check.ts";
 import { isPostgres } from "../../store/location.ts";
 import { databaseLocation } from "../config.ts";
 import type { CliContext } from "../context.ts";
 import { databaseOption, openStore } from "../database.ts";
 import { resumeCommand } from "../resume-command.ts";
-import { failedCheck } from "./failed-check.ts";
 
 /**
  * The database: first its files and, on a connection that only reads, what SQLite reports,
@@ -34,7 +33,7 @@ export async function checkStored(
     if (["EACCES", "EPERM", "ELOOP"].includes(systemCode(error) ?? "")) {
       const sentence =
         "The database or its folder cannot be read; check who owns it and its permissions.";
-      return [{ name: "file", status: "failed", sentence }];
+      return [failed("file", sentence)];
     }
     throw error;
   }
@@ -59,8 +58,7 @@ async function checkFile(input: {
     return [...files, log];
   }
   if (statSync(location, { throwIfNoEntry: false }) === undefined) {
-    const sentence = "There is no database yet; the first message makes it.";
-    return [{ name: "file", status: "ok", sentence }, ...files];
+    return [ok("file", "There is no database yet; the first message makes it."), ...files];
   }
   const { checks, isCurrent } = checkDatabase(location, input.quick);
   const rows = isCurrent ? await checkRows(input.cli, input.command) : [];
@@ -84,10 +82,10 @@ async function checkRows(cli: CliContext, command: Command): Promise<Check[]> {
   try {
     await using store = await openStore(cli, command);
     return [
-      { name: "open", status: "ok", sentence: "The database can be read and written." },
+      ok("open", "The database can be read and written."),
       ...(await store.read(checkSessions, { resume: resumeCommand(cli, command, "<id>") })),
     ];
   } catch (error) {
-    return [failedCheck("open", error)];
+    return [failedBy(error, "open")];
   }
 }

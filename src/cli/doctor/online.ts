@@ -1,5 +1,5 @@
 import type { ModelConfig } from "../../exchange/models/config.ts";
-import type { Check } from "../../store/verify/check.ts";
+import { type Check, failed, ok, warning } from "../../store/verify/check.ts";
 
 /** A provider that does not answer within this time would not be usable either. */
 const TIMEOUT_MS = 10_000;
@@ -14,8 +14,7 @@ interface Question {
 export async function checkReachable(config: ModelConfig, model: string): Promise<Check[]> {
   const questions = questionsOf(config, model);
   if (questions.length === 0) {
-    const sentence = "No provider is configured, so none was asked.";
-    return [{ name: "online", status: "ok", sentence }];
+    return [ok("online", "No provider is configured, so none was asked.")];
   }
   return Promise.all(questions.map(ask));
 }
@@ -48,29 +47,24 @@ function under(base: string, path: string): string {
 }
 
 async function ask({ provider, url, headers }: Question): Promise<Check> {
-  const check = (status: Check["status"], sentence: string): Check => ({
-    name: "online",
-    status,
-    sentence: `${provider} ${sentence}`,
-  });
   try {
     const signal = AbortSignal.timeout(TIMEOUT_MS);
     const answer = await fetch(url, { headers, signal, redirect: "error" });
     await answer.body?.cancel();
     if (answer.ok) {
-      return check("ok", "can be reached.");
+      return ok("online", `${provider} can be reached.`);
     }
     return answer.status === 401 || answer.status === 403
-      ? check("failed", "refuses the key; check it, or make a new one.")
+      ? failed("online", `${provider} refuses the key; check it, or make a new one.`)
       : // a compatible server need not have a list of models
-        check(
-          "warning",
-          `can be reached, but answered ${answer.status} when asked for its models.`,
+        warning(
+          "online",
+          `${provider} can be reached, but answered ${answer.status} when asked for its models.`,
         );
   } catch {
-    return check(
-      "failed",
-      "cannot be reached; check the network and the address in its _BASE_URL variable.",
+    return failed(
+      "online",
+      `${provider} cannot be reached; check the network and the address in its _BASE_URL variable.`,
     );
   }
 }

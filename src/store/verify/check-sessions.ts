@@ -4,7 +4,7 @@ import type { ExchangeFailure } from "../../core/sessions.ts";
 import { plural } from "../../core/text.ts";
 import { FAILURE_COLUMNS, failureLine, failureOf } from "../sessions/failures.ts";
 import type { Operation, Tx } from "../store.ts";
-import type { Check } from "./check.ts";
+import { type Check, ok, warning } from "./check.ts";
 
 /** Ids that a sentence names. */
 const MAX_IDS = 3;
@@ -33,7 +33,7 @@ async function checkExchanges(tx: Tx, resume: string): Promise<Check> {
     .orderBy("last_activity_at", "desc")
     .execute();
   if (rows.length === 0) {
-    return { name: "exchanges", status: "ok", sentence: "No exchange was cut short or failed." };
+    return ok("exchanges", "No exchange was cut short or failed.");
   }
   const open = rows.map((row) => ({ id: row.id, failure: failureOf(row) }));
   const cut = open.filter(({ failure }) => failure === null);
@@ -44,11 +44,10 @@ async function checkExchanges(tx: Tx, resume: string): Promise<Check> {
       ? []
       : [`failed in ${plural(failed.length, "session")} (${names(failed)})`]),
   ].join("; ");
-  return {
-    name: "exchanges",
-    status: "warning",
-    sentence: `Exchanges: ${found}. Nothing that was stored is lost; type /continue or a new message there. Resume with: ${resume}`,
-  };
+  return warning(
+    "exchanges",
+    `Exchanges: ${found}. Nothing that was stored is lost; type /continue or a new message there. Resume with: ${resume}`,
+  );
 }
 
 /** The first ids, each with the reason for which its exchange failed. */
@@ -78,10 +77,9 @@ async function checkThreads(tx: Tx): Promise<Check> {
     )
     .executeTakeFirstOrThrow();
   return Number(count) === 0
-    ? { name: "threads", status: "ok", sentence: "Every thread belongs to a session." }
-    : {
-        name: "threads",
-        status: "warning",
-        sentence: `${plural(Number(count), "thread")} with checkpoints but without a session: nothing can read them, they only take up space.`,
-      };
+    ? ok("threads", "Every thread belongs to a session.")
+    : warning(
+        "threads",
+        `${plural(Number(count), "thread")} with checkpoints but without a session: nothing can read them, they only take up space.`,
+      );
 }

@@ -1,11 +1,10 @@
 import { DatabaseSync } from "node:sqlite";
 
-import { RepriseError } from "../../../core/errors.ts";
 import { latestVersion } from "../migrations/history.ts";
 import { sqliteFailure } from "./failure.ts";
 import { APPLICATION_ID } from "./migrate.ts";
 import { queryValue } from "./statements.ts";
-import type { Check } from "../../verify/check.ts";
+import { type Check, failed, failedBy, ok } from "../../verify/check.ts";
 
 export interface DatabaseChecks {
   readonly checks: readonly Check[];
@@ -38,7 +37,7 @@ export function checkDatabase(path: string, quick: boolean): DatabaseChecks {
       raw.close();
     }
   } catch (error) {
-    checks.push(unreadable(error));
+    checks.push(failedBy(sqliteFailure(error), "integrity"));
     isCurrent = false;
   }
   return { checks, isCurrent };
@@ -46,7 +45,7 @@ export function checkDatabase(path: string, quick: boolean): DatabaseChecks {
 
 function checkSqlite(raw: DatabaseSync): Check {
   const version = String(queryValue(raw, "SELECT sqlite_version()"));
-  return { name: "sqlite", status: "ok", sentence: `SQLite ${version}, from Node.js.` };
+  return ok("sqlite", `SQLite ${version}, from Node.js.`);
 }
 
 /** Maximum of errors that are listed; one is enough. */
@@ -59,13 +58,12 @@ function checkIntegrity(raw: DatabaseSync, quick: boolean): Check {
     .all()
     .map((row) => String(row[pragma]));
   if (problems.length === 1 && problems[0] === "ok") {
-    return { name: "integrity", status: "ok", sentence: `SQLite's ${pragma} found no errors.` };
+    return ok("integrity", `SQLite's ${pragma} found no errors.`);
   }
-  return {
-    name: "integrity",
-    status: "failed",
-    sentence: `SQLite's ${pragma} found the file damaged (${problems.join("; ")}); keep it as it is and restore a backup.`,
-  };
+  return failed(
+    "integrity",
+    `SQLite's ${pragma} found the file damaged (${problems.join("; ")}); keep it as it is and restore a backup.`,
+  );
 }
 
 /** `ok` for this program's version. */
@@ -101,18 +99,9 @@ function checkReferences(raw: DatabaseSync): Check {
   const broken = raw.prepare("PRAGMA foreign_key_check").all();
   const tables = new Set(broken.map((row) => String(row["table"])));
   return broken.length === 0
-    ? { name: "references", status: "ok", sentence: "No broken references." }
-    : {
-        name: "references",
-        status: "failed",
-        sentence: `${broken.length} rows of ${[...tables].join(", ")} refer to rows that are not there; another program has changed the file. Restore a backup, or see \`reprise sessions verify\`.`,
-      };
-}
-
-function unreadable(error: unknown): Check {
-  const failure = sqliteFailure(error);
-  if (failure instanceof RepriseError) {
-    return { name: "integrity", status: "failed", sentence: failure.message };
-  }
-  throw failure;
+    ? ok("references", "No broken references.")
+    : failed(
+        "references",
+        `${broken.length} rows of ${[...tables].join(", ")} refer to rows that are not there; another program has changed the file. Restore a backup, or see \`reprise sessions verify\`.`,
+      );
 }

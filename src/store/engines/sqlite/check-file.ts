@@ -1,7 +1,7 @@
 import { existsSync, type Stats, statfsSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 
-import type { Check } from "../../verify/check.ts";
+import { type Check, ok, warning } from "../../verify/check.ts";
 
 /** Files that SQLite lays beside a database, and the database itself. */
 export const SUFFIXES = ["", "-wal", "-shm"] as const;
@@ -22,20 +22,15 @@ function checkModes(path: string): Check {
     .map(statOf)
     .find((found) => found !== undefined && (found.mode & OTHERS) !== 0);
   if (open === undefined) {
-    return {
-      name: "modes",
-      status: "ok",
-      sentence: "Only its user may read the database and its folder.",
-    };
+    return ok("modes", "Only its user may read the database and its folder.");
   }
   const mode = (open.mode & 0o777).toString(8);
-  return {
-    name: "modes",
-    status: "warning",
-    sentence: open.isDirectory()
+  return warning(
+    "modes",
+    open.isDirectory()
       ? `Other users may read the database's folder (mode ${mode}); use a separate folder, or close this one with chmod 700.`
       : `Other users may read the database or a file beside it (mode ${mode}); close it with chmod 600.`,
-  };
+  );
 }
 
 const GIB = 1024 ** 3;
@@ -46,13 +41,12 @@ function checkDisk(path: string): Check {
   const size = SUFFIXES.reduce((sum, suffix) => sum + (statOf(path + suffix)?.size ?? 0), 0);
   const isShort = free < Math.max(GIB, size);
   const space = `${gibibytes(free)} GiB are free; the database has ${gibibytes(size)} GiB`;
-  return {
-    name: "disk",
-    status: isShort ? "warning" : "ok",
-    sentence: isShort
-      ? `${space}. Free some space: a backup needs as much space as the database, and nothing can be stored on a full disk.`
-      : `${space}.`,
-  };
+  return isShort
+    ? warning(
+        "disk",
+        `${space}. Free some space: a backup needs as much space as the database, and nothing can be stored on a full disk.`,
+      )
+    : ok("disk", `${space}.`);
 }
 
 /** The folder that is there, on the way up from a file that may not be. */

@@ -1,9 +1,8 @@
 import { readdirSync, readlinkSync } from "node:fs";
 
-import { isRepriseError } from "../../../core/errors.ts";
 import { realDatabasePath } from "./database-path.ts";
 import { refuseForeignWal } from "./foreign-wal.ts";
-import type { Check } from "../../verify/check.ts";
+import { type Check, failed, failedBy, ok } from "../../verify/check.ts";
 import { SUFFIXES } from "./check-file.ts";
 
 /**
@@ -16,32 +15,24 @@ export function checkLog(path: string): Check {
   try {
     refuseForeignWal(path);
   } catch (error) {
-    if (isRepriseError(error)) {
-      return { name: "log", status: "failed", sentence: error.message };
-    }
-    throw error;
+    return failedBy(error, "log");
   }
   const holders = processesWithDeletedFiles(realDatabasePath(path));
   if (holders === null) {
-    return {
-      name: "log",
-      status: "ok",
-      sentence:
-        "The write-ahead log belongs to this database. This system does not report whether a process has a deleted log open.",
-    };
+    return ok(
+      "log",
+      "The write-ahead log belongs to this database. This system does not report whether a process has a deleted log open.",
+    );
   }
   return holders.length === 0
-    ? {
-        name: "log",
-        status: "ok",
-        sentence:
-          "The write-ahead log is the database's own, and no process of this user works with a deleted one.",
-      }
-    : {
-        name: "log",
-        status: "failed",
-        sentence: `A file of the database was deleted while process ${holders.join(", ")} had it open; what that process stores is lost when it ends. Copy what it shows, stop it, then run \`reprise doctor\` again.`,
-      };
+    ? ok(
+        "log",
+        "The write-ahead log is the database's own, and no process of this user works with a deleted one.",
+      )
+    : failed(
+        "log",
+        `A file of the database was deleted while process ${holders.join(", ")} had it open; what that process stores is lost when it ends. Copy what it shows, stop it, then run \`reprise doctor\` again.`,
+      );
 }
 
 /** Null if the system does not report it. */
