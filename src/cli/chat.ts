@@ -76,6 +76,7 @@ export async function chat(input: {
     caller: callerOf(cli, options),
     confirmation: fromOutside,
   });
+  const talk = { cli, conversation, json, events };
   const answering = await whoAnswers(cli, conversation.planned());
   const notes = [
     ...(json ? [] : chosen.notices),
@@ -90,11 +91,11 @@ export async function chat(input: {
   }
   try {
     await (!oneExchange
-      ? runLines({ cli, conversation, askWith: fromOutside.askWith, json, events, answering })
-      : sendOnce({ cli, conversation, text, json, events }));
+      ? runLines({ ...talk, askWith: fromOutside.askWith, answering })
+      : sendOnce({ ...talk, text }));
   } catch (error) {
     // the command to resume comes after the error: a message that failed can be sent again
-    cli.exitCode = await showFailure({ cli, conversation, json }, error);
+    cli.exitCode = await showFailure(talk, error);
   }
   const session = conversation.current();
   if (session !== null && !json && (await isActive(store, session.id))) {

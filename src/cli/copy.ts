@@ -66,14 +66,12 @@ async function copyAll(
   const { copyStore } = await import("../store/portable/copy-store.ts");
   let done = 0;
   const show = progressLines(cli);
+  const onProgress = (progress: CopyProgress): void => {
+    done = progress.done.sessions;
+    show(progress);
+  };
   try {
-    return await copyStore({
-      ...input,
-      onProgress: (progress) => {
-        done = progress.done.sessions;
-        show(progress);
-      },
-    });
+    return await copyStore({ ...input, onProgress });
   } catch (error) {
     if (done > 0) {
       noticeLine(cli, "The copy was interrupted. Run the same command again to continue it.");
@@ -85,8 +83,7 @@ async function copyAll(
 /** A running exchange ends by itself, so another problem weighs more. */
 function exitCode({ refused, changed }: CopyReport): number {
   const codes = refused.map(({ code }) => exitCodeOf(code));
-  const [first] = codes.toSorted((a, b) => a - b);
-  return changed.length > 0 ? 1 : (first ?? 0);
+  return changed.length > 0 ? 1 : (codes.toSorted((a, b) => a - b)[0] ?? 0);
 }
 
 /** Sessions that a person is shown of each kind; `--json` names all. */
@@ -94,14 +91,11 @@ const SHOWN = 20;
 
 /** The result on standard output; what was not copied, and why, on standard error. */
 function showReport(cli: CliContext, report: CopyReport): void {
-  printLine(cli, `Copied: ${countsText(report.copied)}`);
-  if (report.present.sessions > 0) {
-    printLine(cli, `Skipped (identical): ${countsText(report.present)}`);
+  const { copied, present, refused, changed, unowned_threads } = report;
+  printLine(cli, `Copied: ${countsText(copied)}`);
+  if (present.sessions > 0) {
+    printLine(cli, `Skipped (identical): ${countsText(present)}`);
   }
-  showNotCopied(cli, report);
-}
-
-function showNotCopied(cli: CliContext, { refused, changed, unowned_threads }: CopyReport): void {
   for (const { session_id, code, detail } of refused.slice(0, SHOWN)) {
     noticeLine(cli, `Not copied: ${session_id}  ${detail} [${code}]`);
   }
@@ -119,10 +113,8 @@ function showNotCopied(cli: CliContext, { refused, changed, unowned_threads }: C
     );
   }
   if (unowned_threads > 0) {
-    noticeLine(
-      cli,
-      `${plural(unowned_threads, "thread")} without a session were not copied: nothing can read them.`,
-    );
+    const threads = plural(unowned_threads, "thread");
+    noticeLine(cli, `${threads} without a session were not copied: nothing can read them.`);
   }
 }
 
@@ -150,9 +142,8 @@ function progressLines(cli: CliContext): (progress: CopyProgress) => void {
     }
     last = performance.now();
     const percent = Math.floor((100 * done.messages) / Math.max(all.messages, 1));
-    noticeLine(
-      cli,
-      `${done.sessions} of ${plural(all.sessions, "session")}, ${done.messages} of ${plural(all.messages, "message")} (${percent} %)`,
-    );
+    const sessions = `${done.sessions} of ${plural(all.sessions, "session")}`;
+    const messages = `${done.messages} of ${plural(all.messages, "message")}`;
+    noticeLine(cli, `${sessions}, ${messages} (${percent} %)`);
   };
 }

@@ -50,18 +50,13 @@ export class Drawing extends Writable {
   }
 }
 
-export interface Outputs {
-  readonly stdout: Output;
-  readonly stderr: Output;
-}
-
 /** The process's own outputs. `onUnread` is called when nobody reads one of them any more. */
-export function processOutputs(onUnread: () => void): Outputs {
+export function processOutputs(onUnread: () => void) {
   let stderr: Output | null = null;
   return {
     stdout: outputTo(process.stdout, onUnread),
     // created when it is first used: most commands print no errors
-    get stderr() {
+    get stderr(): Output {
       return (stderr ??= outputTo(process.stderr, onUnread));
     },
   };

@@ -4,7 +4,7 @@ import { mebibytes } from "../core/text.ts";
 import type { UpgradePlan } from "../store/engines/migrations/upgrade-plan.ts";
 import { isPostgres } from "../store/location.ts";
 import { databaseLocation } from "./config.ts";
-import { type CliContext, printJson, printLine } from "./context.ts";
+import { type CliContext, printJson, printLines } from "./context.ts";
 import { backupOption, databaseOption, openStore, withStore } from "./database.ts";
 
 interface UpgradeOptions {
@@ -32,7 +32,7 @@ async function upgrade(cli: CliContext, command: Command, options: UpgradeOption
   if (options.json === true) {
     printJson(cli, plan);
   } else {
-    printLine(cli, lines(plan, { isDryRun, isPostgres: isPostgres(location) }).join("\n"));
+    printLines(cli, lines(plan, { isDryRun, isPostgres: isPostgres(location) }));
   }
   cli.exitCode = isDryRun && !fits(plan) ? 1 : 0;
 }

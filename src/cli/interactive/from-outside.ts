@@ -1,6 +1,5 @@
 import { RepriseError } from "../../core/errors.ts";
 import type { Session } from "../../core/sessions.ts";
-import type { Confirmation } from "../../exchange/conversation.ts";
 import {
   acceptChoices,
   acceptMessages,
@@ -29,13 +28,10 @@ export interface FromOutsideInput {
   readonly isOwn: (session: Session, field: ChoiceField) => Promise<boolean>;
 }
 
-/** What came over HTTP is shown, and confirmed if its caller was not authenticated. */
-export interface FromOutside extends Confirmation {
-  /** Without anybody to ask, only `--accept-pending` confirms. */
-  askWith(ask: Ask): void;
-}
+export type FromOutside = ReturnType<typeof createFromOutside>;
 
-export function createFromOutside(input: FromOutsideInput): FromOutside {
+/** What came over HTTP is shown, and confirmed if its caller was not authenticated. */
+export function createFromOutside(input: FromOutsideInput) {
   const { cli, store, accept } = input;
   let ask: Ask | null = null;
   /** Asked about and not accepted: not asked again while the program runs. */
@@ -45,10 +41,11 @@ export function createFromOutside(input: FromOutsideInput): FromOutside {
     accept || (ask !== null && (await ask(question)));
 
   return {
-    askWith: (how) => {
+    /** Without anybody to ask, only `--accept-pending` confirms. */
+    askWith: (how: Ask): void => {
       ask = how;
     },
-    confirmChoices: async (session) => {
+    confirmChoices: async (session: Session): Promise<void> => {
       const waiting = await store.read(readWaiting, { session_id: session.id });
       const { choices, unseen, through_change } = waiting;
       const shown = await foreignFields(input, session, unseen);
@@ -68,10 +65,10 @@ export function createFromOutside(input: FromOutsideInput): FromOutside {
       }
       await store.write(acceptChoices, { session_id: session.id, through_change });
     },
-    confirmMessages: async ({ id: session_id }) => {
+    confirmMessages: async ({ id: session_id }: Session): Promise<void> => {
       const { accepted } = await store.read(readWaiting, { session_id });
-      if (accepted.count > 0) {
-        const { count } = accepted;
+      const { count } = accepted;
+      if (count > 0) {
         note(
           cli,
           `${plural(count, "message")} that came over HTTP ${count === 1 ? "goes" : "go"} with this one:`,
@@ -80,22 +77,18 @@ export function createFromOutside(input: FromOutsideInput): FromOutside {
       }
       for (;;) {
         const { unaccepted } = await store.read(readWaiting, { session_id });
-        const last = unaccepted.messages.at(-1)?.seq ?? 0;
-        if (unaccepted.count === 0 || last <= declined) {
+        const { count, messages } = unaccepted;
+        const last = messages.at(-1)?.seq ?? 0;
+        if (count === 0 || last <= declined) {
           return;
         }
         if (accept || ask !== null) {
-          noticeLine(
-            cli,
-            `${plural(unaccepted.count, "message")} came over HTTP without authentication:`,
-          );
+          noticeLine(cli, `${plural(count, "message")} came over HTTP without authentication:`);
           quoteMessages(cli, unaccepted);
         }
-        if (
-          !(await isConfirmed(`Hand ${unaccepted.count === 1 ? "it" : "them"} to the agent? y/N `))
-        ) {
+        if (!(await isConfirmed(`Hand ${count === 1 ? "it" : "them"} to the agent? y/N `))) {
           declined = last;
-          note(cli, leftPending(unaccepted.count, session_id));
+          note(cli, leftPending(count, session_id));
           return;
         }
         await store.write(acceptMessages, { session_id, through_seq: last });

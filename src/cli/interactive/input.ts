@@ -3,28 +3,13 @@ import type { CliContext } from "../context.ts";
 import { type InputEvent, openPipeSource } from "./input-source.ts";
 import { openTerminalSource } from "./terminal-source.ts";
 
-export interface LineInput {
-  /** The next thing that happened, in order; after `end` it stays `end`. */
-  next(prompt: string): Promise<InputEvent>;
-  /** What a person types after the question is shown; null at Ctrl-C and at the end. */
-  ask(question: string): Promise<string | null>;
-  /** While the callback is set, Ctrl-C goes to it instead of into the queue. */
-  onInterrupt(callback: (() => void) | null): void;
-  /** Aborted when the program is asked to leave: SIGTERM, SIGHUP. */
-  readonly leaving: AbortSignal;
-  /** Lines that were read and not asked for yet. */
-  waiting(): number;
-  /** Drops those, and returns how many they were. */
-  drop(): number;
-  /** What is left in a terminal is discarded, and the terminal is reset, before it resolves. */
-  close(): Promise<void>;
-}
+export type LineInput = ReturnType<typeof openLineInput>;
 
 /**
  * Standard input as messages, from a terminal or a pipe. What comes while an exchange is running
  * waits for its turn.
  */
-export function openLineInput(cli: CliContext): LineInput {
+export function openLineInput(cli: CliContext) {
   const queue: InputEvent[] = [];
   const leaving = new AbortController();
   let wake: (() => void) | null = null;
@@ -34,6 +19,7 @@ export function openLineInput(cli: CliContext): LineInput {
     queue.push(event);
     wake?.();
   };
+  /** Drops lines that were read and not asked for yet, and returns how many they were. */
   const drop = (): number => {
     const lines = queue.filter((event) => event.kind === "line");
     queue.splice(0, queue.length, ...queue.filter((event) => event.kind === "end"));
@@ -60,6 +46,7 @@ export function openLineInput(cli: CliContext): LineInput {
   const ignoreInterrupts = onSignals(cli, onInterrupt, ["SIGINT"]);
   const ignoreStops = onSignals(cli, onLeave, ["SIGTERM", "SIGHUP"]);
 
+  /** The next thing that happened, in order; after `end` it stays `end`. */
   const next = async (prompt: string): Promise<InputEvent> => {
     if (queue.length === 0) {
       source.prompt(prompt);
@@ -67,9 +54,9 @@ export function openLineInput(cli: CliContext): LineInput {
       source.echo(prompt, queue[0].text);
     }
     while (queue.length === 0) {
-      await new Promise<void>((resolve) => {
-        wake = resolve;
-      });
+      const { promise, resolve } = Promise.withResolvers<void>();
+      wake = resolve;
+      await promise;
     }
     const [event] = queue;
     if (event === undefined || event.kind === "end" || leaving.signal.aborted) {
@@ -80,14 +67,18 @@ export function openLineInput(cli: CliContext): LineInput {
   };
 
   return {
+    /** Aborted when the program is asked to leave: SIGTERM, SIGHUP. */
     leaving: leaving.signal,
-    onInterrupt: (callback) => {
+    /** While the callback is set, Ctrl-C goes to it instead of into the queue. */
+    onInterrupt: (callback: (() => void) | null): void => {
       interrupt = callback;
     },
-    waiting: () => queue.filter((event) => event.kind === "line").length,
+    /** Lines that were read and not asked for yet. */
+    waiting: (): number => queue.filter((event) => event.kind === "line").length,
     drop,
     next,
-    ask: async (question) => {
+    /** What a person types after the question is shown; null at Ctrl-C and at the end. */
+    ask: async (question: string): Promise<string | null> => {
       // what was typed before the question was shown is no answer to it
       drop();
       source.empty();
@@ -100,7 +91,8 @@ export function openLineInput(cli: CliContext): LineInput {
       }
       return event.kind === "line" && !event.pasted ? event.text : null;
     },
-    close: async () => {
+    /** What is left in a terminal is discarded, and the terminal is reset, before it resolves. */
+    close: async (): Promise<void> => {
       ignoreInterrupts();
       await source.close();
       ignoreStops();

@@ -2,24 +2,19 @@ import type { Live } from "../../exchange/exchanger.ts";
 import { type CliContext, noticeLine, printLines } from "../context.ts";
 import { notUtf8 } from "../prompt-text.ts";
 import type { Answering } from "../who-answers.ts";
-import type { Conversation } from "../../exchange/conversation.ts";
 import type { FromOutside } from "./from-outside.ts";
 import { greeting } from "./greeting.ts";
 import { type LineInput, openLineInput } from "./input.ts";
 import type { InputEvent } from "./input-source.ts";
-import { send, toolCallLine } from "./send.ts";
+import { send, type Talk, toolCallLine } from "./send.ts";
 import { showFailure } from "./show-failure.ts";
 import { plural } from "../../core/text.ts";
 import { slashCommand } from "./slash.ts";
 
 type Outcome = "stay" | "leave" | "failed" | "stopped";
 
-export interface LinesContext {
-  readonly cli: CliContext;
-  readonly conversation: Conversation;
+interface LinesContext extends Talk {
   readonly askWith: FromOutside["askWith"];
-  readonly json: boolean;
-  readonly events: boolean;
   readonly answering: Answering;
 }
 
@@ -113,7 +108,7 @@ async function exchange(
       ...context,
       text,
       signal,
-      ...(context.cli.stdin.isTTY === true ? { mayRepeat: askToRepeat(context.cli, input) } : {}),
+      mayRepeat: context.cli.stdin.isTTY === true ? askToRepeat(context.cli, input) : undefined,
     }),
   );
   const stopped = state === "stopped";

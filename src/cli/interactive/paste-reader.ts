@@ -11,14 +11,6 @@ const UNENDED_MS = 1000;
 // oxlint-disable-next-line no-control-regex -- these are the keys
 const LEAVING_KEYS = /^[\u0003\u0004]+$/;
 
-export interface PasteReader {
-  /** Takes what the terminal sent; a mark may be torn over several calls. */
-  read(text: string): void;
-  /** Whether a paste has begun and its end mark has not come. */
-  pasting(): boolean;
-  close(): void;
-}
-
 /**
  * Splits what a terminal sends into typed keys and pastes, in order.
  *
@@ -35,7 +27,7 @@ export function createPasteReader(
     unended(): void;
   },
   unendedMs = UNENDED_MS,
-): PasteReader {
+) {
   let state: "typing" | "pasting" | "settling" = "typing";
   let pasted = "";
   let unread = "";
@@ -107,7 +99,8 @@ export function createPasteReader(
   };
 
   return {
-    read: (text) => {
+    /** Takes what the terminal sent; a mark may be torn over several calls. */
+    read: (text: string): void => {
       clearTimeout(settling);
       if (state === "pasting" && LEAVING_KEYS.test(text)) {
         state = "typing";
@@ -118,8 +111,9 @@ export function createPasteReader(
       advance();
       watchEnd();
     },
-    pasting: () => state !== "typing",
-    close: () => {
+    /** Whether a paste has begun and its end mark has not come. */
+    pasting: (): boolean => state !== "typing",
+    close: (): void => {
       clearTimeout(settling);
       clearTimeout(unended);
     },

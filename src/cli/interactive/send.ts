@@ -8,14 +8,18 @@ import { type CliContext, noticeLine, printJson } from "../context.ts";
 import { createAnswerText } from "./answer-text.ts";
 import type { Conversation } from "../../exchange/conversation.ts";
 
-export interface SendInput {
+/** A conversation, and how its exchanges are shown. */
+export interface Talk {
   readonly cli: CliContext;
   readonly conversation: Conversation;
-  /** Null continues an exchange that was interrupted or failed. */
-  readonly text: string | null;
   readonly json: boolean;
   /** With `json`: each event is a line, and not the whole exchange. */
   readonly events: boolean;
+}
+
+interface SendInput extends Talk {
+  /** Null continues an exchange that was interrupted or failed. */
+  readonly text: string | null;
   readonly signal: AbortSignal;
   readonly mayRepeat?: Live["mayRepeat"];
 }
@@ -29,7 +33,7 @@ export async function send(input: SendInput): Promise<ExchangeResult> {
     signal,
     // the program that reads the pipe could take the text of a broken attempt for the answer
     textIsFinal: !json && !cli.stdout.isTTY,
-    ...(input.mayRepeat === undefined ? {} : { mayRepeat: input.mayRepeat }),
+    mayRepeat: input.mayRepeat,
   });
   screen?.finish(result);
   if (json && !input.events) {

@@ -1,18 +1,13 @@
 import { type ErrorCode, isRepriseError, RepriseError } from "../../core/errors.ts";
 import type { Conversation } from "../../exchange/conversation.ts";
-import { type CliContext, noticeLine } from "../context.ts";
+import { noticeLine } from "../context.ts";
 import { showError } from "../show-error.ts";
-
-interface Shown {
-  readonly cli: CliContext;
-  readonly conversation: Conversation;
-  readonly json: boolean;
-}
+import type { Talk } from "./send.ts";
 
 /** Shows what went wrong in a conversation, with what helps there, and returns the exit code. */
-export async function showFailure(shown: Shown, error: unknown): Promise<number> {
-  const { cli, conversation, json } = shown;
-  const step = await nextStep(shown, error);
+export async function showFailure(talk: Talk, error: unknown): Promise<number> {
+  const { cli, conversation, json } = talk;
+  const step = await nextStep(conversation, error);
   const isTerminal = cli.stdin.isTTY === true && !json;
   const whole = isTerminal || step === null ? error : withStep(error, step.command);
   const exitCode = showError(cli, whole, json, conversation.current()?.id);
@@ -53,7 +48,7 @@ const NEXT_STEPS: Partial<Record<ErrorCode, NextStep>> = {
 };
 
 /** Null if nothing waits: what failed may have been `/compact`. */
-async function nextStep({ conversation }: Shown, error: unknown): Promise<NextStep | null> {
+async function nextStep(conversation: Conversation, error: unknown): Promise<NextStep | null> {
   const step = isRepriseError(error) ? NEXT_STEPS[error.code] : undefined;
   return step !== undefined && (await conversation.hasFailed()) ? step : null;
 }

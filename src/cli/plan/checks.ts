@@ -57,8 +57,7 @@ export async function loadFolderSchemas(cli: CliContext): Promise<SchemaRegistry
 /** Error codes: `invalid_usage` if standard input is named twice. */
 export function refuseTwice(files: readonly string[]): void {
   if (files.filter((file) => file === "-").length > 1) {
-    const message = "Standard input can be read only once; name - only once.";
-    throw wrongUsage(message);
+    throw wrongUsage("Standard input can be read only once; name - only once.");
   }
 }
 
@@ -80,11 +79,9 @@ async function personaNames(
   const trust = { ...folders.trust, forThisRun: "all" as const };
   const personas = await listPersonas({ ...folders, trust, repoPath: cli.cwd });
   const readers = personas.filter((entry) => "tools" in entry && isReader(entry.tools));
-  return { roles: new Set(personas.map(nameOf)), readers: new Set(readers.map(nameOf)) };
-}
-
-function nameOf({ name }: { readonly name: string }): string {
-  return name;
+  const namesOf = (entries: readonly { name: string }[]) =>
+    new Set(entries.map(({ name }) => name));
+  return { roles: namesOf(personas), readers: namesOf(readers) };
 }
 
 function isReader(tools: readonly string[] | null): boolean {

@@ -1,3 +1,6 @@
+import { isAbsolute } from "node:path";
+import { pathToFileURL } from "node:url";
+
 import type { ArtifactReport, Finding } from "../../artifacts/finding.ts";
 import { oneLine } from "../../core/terminal-text.ts";
 import { plural } from "../../core/text.ts";
@@ -36,4 +39,76 @@ function summary({ valid, phases, findings }: FileReport): string {
     parts.push(plural(warnings, "warning"));
   }
   return parts.join(", ");
+}
+
+/**
+ * Findings as workflow commands of GitHub Actions, which shows them at their lines. Reprise begins
+ * every line: none begins with anything that a plan or a file's name says.
+ */
+export function githubLines(reports: readonly FileReport[]): string[] {
+  const lines = reports.flatMap(({ file, findings }) =>
+    findings.map(({ severity, line, column, code, message }) => {
+      const at = `file=${property(file)},line=${line},col=${column},title=${property(code)}`;
+      return `::${severity} ${at}::${escape(message)}`;
+    }),
+  );
+  const valid = reports.filter((report) => report.valid).length;
+  return [...lines, `${valid} of ${reports.length} valid`];
+}
+
+function escape(text: string): string {
+  return text.replaceAll("%", "%25").replaceAll("\r", "%0D").replaceAll("\n", "%0A");
+}
+
+function property(text: string): string {
+  return escape(text).replaceAll(":", "%3A").replaceAll(",", "%2C");
+}
+
+/** Findings as a SARIF 2.1.0 log of one run, for programs that gather what many tools found. */
+export function sarifLog(reports: readonly FileReport[], version: string): object {
+  const codes = new Set(reports.flatMap(({ findings }) => findings.map(({ code }) => code)));
+  return {
+    $schema: "https://json.schemastore.org/sarif-2.1.0.json",
+    version: "2.1.0",
+    runs: [
+      {
+        tool: { driver: { name: "reprise", version, rules: [...codes].map((id) => ({ id })) } },
+        columnKind: "utf16CodeUnits",
+        results: reports.flatMap(({ file, findings }) =>
+          findings.map((finding) => resultOf(file, finding)),
+        ),
+      },
+    ],
+  };
+}
+
+function resultOf(file: string, finding: Finding): object {
+  const { code, severity, message, line, column, pointer } = finding;
+  return {
+    ruleId: code,
+    level: severity,
+    message: { text: message },
+    locations: [
+      {
+        physicalLocation: {
+          artifactLocation: { uri: uriOf(file) },
+          region: { startLine: line, startColumn: column },
+        },
+        logicalLocations: [{ fullyQualifiedName: pointer }],
+      },
+    ],
+  };
+}
+
+function uriOf(file: string): string {
+  if (file === "-") {
+    return "stdin";
+  }
+  if (isAbsolute(file)) {
+    return pathToFileURL(file).href;
+  }
+  return file
+    .split(/[\\/]/)
+    .map((step) => encodeURIComponent(step))
+    .join("/");
 }

@@ -34,14 +34,19 @@ export function validateCommand(cli: CliContext): Command {
     .addOption(new Option("--format <format>", "how to print").choices([...FORMATS]))
     .action(async (files: string[], options: ValidateOptions) => {
       const format = formatOf(options);
-      refuseTwice([...files, ...(options.spec === undefined ? [] : [options.spec])]);
+      refuseTwice([...files, options.spec ?? ""]);
       const checker = await createPlanChecker(cli);
       const spec = options.spec === undefined ? null : await checkSpec(cli, checker, options.spec);
-      const reports = await checkFiles(checker, files, spec?.runId ?? undefined);
-      if (![...reports, ...(spec === null ? [] : [spec])].every(({ valid }) => valid)) {
-        cli.exitCode = 1;
+      const reports: FileReport[] = [];
+      for (const file of files) {
+        const { plan: _, ...report } = await checker.check(file, {
+          runId: spec?.runId ?? undefined,
+        });
+        reports.push({ file, ...report });
       }
-      await print(cli, { format, spec, reports });
+      const valid = reports.every((report) => report.valid) && spec?.valid !== false;
+      cli.exitCode = valid ? 0 : 1;
+      await print(cli, format, { spec, reports });
     });
 }
 
@@ -69,46 +74,26 @@ async function checkSpec(
   return { file, ...(await checkArtifact(artifact, { id, schema: await registry.schema(id) })) };
 }
 
-async function checkFiles(
-  checker: PlanChecker,
-  files: readonly string[],
-  runId: string | undefined,
-): Promise<FileReport[]> {
-  const reports: FileReport[] = [];
-  for (const file of files) {
-    const { valid, findings, phases } = await checker.check(file, { runId });
-    reports.push({ file, valid, findings, phases });
-  }
-  return reports;
-}
-
-interface Outcome {
-  readonly format: (typeof FORMATS)[number];
-  readonly spec: SpecReport | null;
-  readonly reports: readonly FileReport[];
-}
-
-async function print(cli: CliContext, { format, spec, reports }: Outcome): Promise<void> {
-  const all = [...(spec === null ? [] : [spec]), ...reports];
+async function print(
+  cli: CliContext,
+  format: (typeof FORMATS)[number],
+  { spec, reports }: { readonly spec: SpecReport | null; readonly reports: readonly FileReport[] },
+): Promise<void> {
+  const all = spec === null ? reports : [spec, ...reports];
+  const { findingLines, githubLines, sarifLog } = await import("./findings.ts");
   switch (format) {
     case "json":
       printJson(cli, documentOf(spec, reports), 2);
       break;
-    case "sarif": {
-      const { sarifLog } = await import("./ci-formats.ts");
+    case "sarif":
       printJson(cli, sarifLog(all, cli.version), 2);
       break;
-    }
-    case "github": {
-      const { githubLines } = await import("./ci-formats.ts");
+    case "github":
       printLines(cli, githubLines(all));
       break;
-    }
-    case "text": {
-      const { findingLines } = await import("./findings.ts");
+    case "text":
       printLines(cli, all.flatMap(findingLines));
       break;
-    }
   }
 }
 

@@ -52,24 +52,18 @@ function showFolders(cli: CliContext, tree: SessionTree): void {
 }
 
 async function readText(cli: CliContext, file: string): Promise<string> {
-  const bytes = await readBytes(cli, file);
+  const reading = file === "-" ? buffer(cli.stdin) : readFile(resolve(cli.cwd, file));
+  const bytes = await reading.catch((cause: unknown) => {
+    const sentence = "The export cannot be read; check its path.";
+    throw new RepriseError("file_unreadable", sentence, { cause });
+  });
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
-  } catch (error) {
+  } catch (cause) {
     throw new RepriseError(
       "malformed_json",
       "The file is not JSON in UTF-8, or is larger than 512 MiB; export the session again.",
-      { cause: error },
+      { cause },
     );
-  }
-}
-
-async function readBytes(cli: CliContext, file: string): Promise<Buffer> {
-  try {
-    return file === "-" ? await buffer(cli.stdin) : await readFile(resolve(cli.cwd, file));
-  } catch (error) {
-    throw new RepriseError("file_unreadable", "The export cannot be read; check its path.", {
-      cause: error,
-    });
   }
 }

@@ -79,14 +79,11 @@ async function readAll(
   return { sessions: every ? sessions.sort(latestFirst) : sessions, more: after !== undefined };
 }
 
+/** By code units, as the database compares; times have one length. */
 function latestFirst(a: Session, b: Session): number {
-  const [activityOfA, activityOfB] = [a, b].map(
-    ({ last_message_at, created_at }) => last_message_at ?? created_at,
-  );
-  return compare(activityOfB, activityOfA) || compare(b.id, a.id);
+  return sortKey(a) < sortKey(b) ? 1 : -1;
 }
 
-/** By code units, as the database compares. */
-function compare(a = "", b = ""): number {
-  return a < b ? -1 : Number(a > b);
+function sortKey({ last_message_at, created_at, id }: Session): string {
+  return `${last_message_at ?? created_at} ${id}`;
 }

@@ -16,6 +16,7 @@ import {
   readUnconfirmed,
   type Unconfirmed,
 } from "../../store/sessions/unconfirmed.ts";
+import { marksText } from "./transcript.ts";
 import { SETTING_NAMES } from "../setting-names.ts";
 import { type Failures, failuresOf, shownState } from "./table.ts";
 import { wholeNumber } from "../wrong-usage.ts";
@@ -124,15 +125,14 @@ function unconfirmedLine(setting: ChangedField): string {
 }
 
 function messageHeading(message: Message, source: MessageSource | undefined): string {
-  const marks = [
-    message.is_summary ? "summary" : "",
-    message.archived ? "archived" : "",
-    source?.pending === true ? "pending" : "",
-    source?.authenticated === false ? UNAUTHENTICATED : "",
-    source?.accepted === true ? "accepted" : "",
-  ];
-  const shown = marks.filter((mark) => mark !== "").join(", ");
-  return `#${message.seq} ${message.role}  ${message.ts}${shown === "" ? "" : `  (${shown})`}`;
+  const marks = marksText({
+    summary: message.is_summary,
+    archived: message.archived,
+    pending: source?.pending === true,
+    [UNAUTHENTICATED]: source?.authenticated === false,
+    accepted: source?.accepted === true,
+  });
+  return `#${message.seq} ${message.role}  ${message.ts}${marks === "" ? "" : ` ${marks}`}`;
 }
 
 /** Nothing else stores anything without authentication. */

@@ -48,13 +48,12 @@ function* facts(session: PortableSession, messages: number): Generator<string> {
 }
 
 function* messageText(message: PortableMessage, mark: string): Generator<string> {
-  const marks = [
-    message.is_summary ? "summary" : "",
-    message.archived ? "archived" : "",
-    message.role === "user" && !message.checkpointed ? "pending" : "",
-  ].filter((each) => each !== "");
-  const noted = marks.length === 0 ? "" : ` (${marks.join(", ")})`;
-  yield `\n${mark}# ${message.seq}. ${message.role}, ${message.ts}${noted}\n`;
+  const marks = marksText({
+    summary: message.is_summary,
+    archived: message.archived,
+    pending: message.role === "user" && !message.checkpointed,
+  });
+  yield `\n${mark}# ${message.seq}. ${message.role}, ${message.ts}${marks}\n`;
   if (message.content !== "") {
     yield `\n${fenced(visible(message.content), "text")}`;
   }
@@ -62,6 +61,12 @@ function* messageText(message: PortableMessage, mark: string): Generator<string>
     yield `\nCalls ${inline(call.name)}:\n\n`;
     yield fenced(visibleJson(JSON.stringify(call.args, null, 2) ?? "null"), "json");
   }
+}
+
+/** What is true of a message, in brackets after a space; empty if nothing is. */
+export function marksText(marks: Readonly<Record<string, boolean>>): string {
+  const held = Object.keys(marks).filter((name) => marks[name] === true);
+  return held.length === 0 ? "" : ` (${held.join(", ")})`;
 }
 
 /** The fence is longer than the longest run of backticks in the text. */

@@ -57,7 +57,7 @@ async function verifyAll(cli: CliContext, store: Store, json: boolean): Promise<
   };
   const ids = walkSessions((page) => store.read(readSessionIds, { ...page, roots: false }));
   for await (const { id } of ids) {
-    const document = await documentOf(id, verifySession(store, id));
+    const document = await documentOf(store, id);
     if (document !== null) {
       counts.sessions += 1;
       count(document);
@@ -69,11 +69,14 @@ async function verifyAll(cli: CliContext, store: Store, json: boolean): Promise<
   cli.exitCode = counts.different === 0 ? 0 : 1;
   if (json) {
     printJson(cli, { ok: counts.different === 0, ...counts });
-  } else {
-    printLine(cli, summary(counts));
+    return;
   }
-  if (counts.different > 0 && !json) {
-    noticeLine(cli, "See one with `reprise sessions verify <id>`; fix it with `… repair <id>`.");
+  printLine(cli, summary(counts));
+  if (counts.different > 0) {
+    noticeLine(
+      cli,
+      "See one with `reprise sessions verify <id>`; fix it with `reprise sessions repair <id>`.",
+    );
   }
 }
 
@@ -95,18 +98,15 @@ function verifyDocument({ state, findings, pending }: VerifiedSession) {
  * Null for a session that was deleted meanwhile. One that cannot be read is a separate finding:
  * it keeps none of the others from being checked.
  */
-async function documentOf(
-  id: string,
-  proven: Promise<VerifiedSession>,
-): Promise<VerifyDocument | null> {
+async function documentOf(store: Store, id: string): Promise<VerifyDocument | null> {
   try {
-    return verifyDocument(await proven);
+    return verifyDocument(await verifySession(store, id));
   } catch (error) {
     if (isRepriseError(error, "session_not_found")) {
       return null;
     }
     if (isRepriseError(error, "database_corrupt")) {
-      return damagedDocument(id, { finding: about("checkpoint_damaged", error.message) });
+      return damagedDocument(id, about("checkpoint_damaged", error.message));
     }
     throw error;
   }
@@ -114,23 +114,19 @@ async function documentOf(
 
 function orphanDocument({ session_id, messages }: Orphans): VerifyDocument {
   const sentence = `${plural(messages, "message")} of a session that has no row; restore a backup.`;
-  return damagedDocument(session_id, { finding: about("session_missing", sentence), messages });
+  return damagedDocument(session_id, about("session_missing", sentence), messages);
 }
 
-function damagedDocument(
-  session_id: string,
-  { finding, messages = 0 }: { readonly finding: Difference; readonly messages?: number },
-): VerifyDocument {
+function damagedDocument(session_id: string, finding: Difference, messages = 0): VerifyDocument {
   return { session_id, ok: false, messages, pending: 0, threads: 0, findings: [finding] };
 }
 
 function printFindings(cli: CliContext, { state, findings, pending }: VerifiedSession): void {
   if (findings.length === 0) {
     const waiting = pending === 0 ? "" : `, ${pending} of them in no checkpoint yet`;
-    printLine(
-      cli,
-      `${state.session_id}  messages and checkpoints agree (${plural(state.rows.length, "message")}${waiting}, ${plural(state.threads.length, "thread")})`,
-    );
+    const messages = `${plural(state.rows.length, "message")}${waiting}`;
+    const all = `${messages}, ${plural(state.threads.length, "thread")}`;
+    printLine(cli, `${state.session_id}  messages and checkpoints agree (${all})`);
     return;
   }
   for (const { kind, sentence } of findings.slice(0, SHOWN)) {

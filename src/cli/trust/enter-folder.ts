@@ -77,19 +77,14 @@ async function askAboutFolder(
   return true;
 }
 
-type Choice = "use" | "without" | "leave";
-
-async function readAnswer(cli: CliContext): Promise<Choice> {
+async function readAnswer(cli: CliContext): Promise<"use" | "without" | "leave"> {
   const question = "Use them (y), go on without them (N), or leave (q)? ";
   const line = await askInTerminal(cli, { question, on: cli.stderr });
-  return line === null ? "leave" : choiceOf(line.trim().toLowerCase());
-}
-
-function choiceOf(word: string): Choice {
-  if (word === "y" || word === "yes") {
+  const word = line?.trim().toLowerCase() ?? "q";
+  if (["y", "yes"].includes(word)) {
     return "use";
   }
-  return word === "q" || word === "quit" || word === "leave" ? "leave" : "without";
+  return ["q", "quit", "leave"].includes(word) ? "leave" : "without";
 }
 
 /** An answer that cannot be kept counts for this run. */
