@@ -23,10 +23,13 @@ export function copyCommand(cli: CliContext): Command {
   const command = new Command("copy")
     .description("copy all sessions to another database, such as from a file to PostgreSQL")
     .option(
-      "--from <file | postgres://...>",
-      "the database to read (default: REPRISE_DATABASE, else the user's own file)",
+      "--from <location>",
+      "the database to read (default: REPRISE_DATABASE, else your own file)",
     )
-    .requiredOption("--to <file | postgres://...>", "the database to write; a new file is created")
+    .requiredOption(
+      "--to <location>",
+      "the database to write: a file, which may be new, or a postgres:// address",
+    )
     .option("--into-existing", "allow a target that has other sessions; they are kept")
     .option("--json", "print a JSON object: what was copied and what was not")
     .action(async (options: CopyOptions) => {

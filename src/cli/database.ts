@@ -7,8 +7,8 @@ import { type CliContext, note } from "./context.ts";
 /** Every command that uses the store takes this option. */
 export function withDatabase(command: Command): Command {
   return command.option(
-    "--database <file | postgres://...>",
-    "the database (default: REPRISE_DATABASE, else the user's own file)",
+    "--database <location>",
+    "the database: a file or a postgres:// address (default: REPRISE_DATABASE, else your own file)",
   );
 }
 

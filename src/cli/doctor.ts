@@ -22,7 +22,7 @@ interface DoctorOptions {
 export function doctorCommand(cli: CliContext): Command {
   const command = new Command("doctor")
     .description("check the database, the configuration, the personas and the models")
-    .option("--quick", "a shorter check of a large database: indexes are not compared")
+    .option("--quick", "skip the comparison of indexes, which takes long in a large database")
     .option("--online", "send each provider a request that costs nothing")
     .option("--json", "print one JSON document")
     .action(async (options: DoctorOptions) => {

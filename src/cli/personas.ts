@@ -19,7 +19,7 @@ export function personasCommand(cli: CliContext): Command {
   );
   personas
     .command("list")
-    .description("list those that can be chosen, and the files that cannot be used")
+    .description("list the personas to choose from, and files that cannot be used")
     .option("--json", "print a JSON array")
     .action((options: { json?: true }) => list(cli, options));
   personas

@@ -69,12 +69,18 @@ export async function createProgram(cli: CliContext): Promise<Command> {
     .option("--any", "with --continue: the latest session, whoever began it")
     .option("--persona <name>", "who answers: assistant, planner, reviewer or one of yours")
     .option("--model <provider:model>", "anthropic:…, openai:…, ollama:… or demo")
-    .option("--repo <path>", "the folder that the agent may read and change (default: this one)")
+    .option(
+      "--repo <path>",
+      "the folder that the agent may read and change (default: the working folder)",
+    )
     .option("--trust", "for this run, use the personas and the AGENTS.md that the folder brings")
     .option("--plan", "planning mode: the agent reads and plans, and changes nothing")
     .option("-p, --prompt <text>", "send one message and exit; - reads it from stdin")
     .option("--continue-exchange", "resume an exchange that was interrupted or failed, and exit")
-    .option("--accept-pending", "accept what came over HTTP without authentication")
+    .option(
+      "--accept-pending",
+      "accept messages and settings that came over HTTP without authentication",
+    )
     .option("--wait", "if the session is busy, wait until its exchange is done")
     .option("--take-over", "if the session is busy, stop its exchange")
     .option("--json", "print one line of JSON for each exchange")

@@ -14,7 +14,7 @@ import { loadFolderSchemas, readArtifact, refuseTwice } from "./plan/checks.ts";
 export function schemaCommand(cli: CliContext): Command {
   const schema = new Command("schema")
     .description("list the artifacts' JSON Schemas, print one, or check files against one")
-    .argument("[id]", "id of the schema, like dev/phase-plan@1")
+    .argument("[id]", "the schema's id, such as dev/phase-plan@1")
     .action((id: string | undefined) => (id === undefined ? list(cli, {}) : show(cli, id)));
   schema
     .command("list")
@@ -24,13 +24,13 @@ export function schemaCommand(cli: CliContext): Command {
   schema
     .command("show")
     .description("print the schema with this id")
-    .argument("<id>", "like dev/phase-plan@1")
+    .argument("<id>", "the schema's id, such as dev/phase-plan@1")
     .action((id: string) => show(cli, id));
   schema
     .command("validate")
     .description("check artifacts (JSON or YAML) against a schema")
     .argument("<file...>", "files to check; - for standard input")
-    .requiredOption("--schema <id>", "like dev/spec@1")
+    .requiredOption("--schema <id>", "the schema's id, such as dev/spec@1")
     .option("--json", "print one JSON document, for programs")
     .action((files: string[], options: ValidateOptions) => validate(cli, files, options));
   return schema;

@@ -34,7 +34,7 @@ export function serveCommand(cli: CliContext): Command {
     .option("--port <n>", "the port; 0 picks a free one", wholeNumber("--port", 0, 65_535), 8787)
     .option("--token-file <file>", "a file that holds the bearer token (else REPRISE_TOKEN)")
     .option("--metrics-token-file <file>", "a file that holds a token for /metrics alone")
-    .option("--allow-host <name...>", "other host names by which clients reach the server")
+    .option("--allow-host <name...>", "more host names that clients may use for the service")
     .option("--project <folder>", "serve the schemas in .reprise/schemas of this folder, too")
     .option(
       "--allow-origin <origin...>",
@@ -43,7 +43,7 @@ export function serveCommand(cli: CliContext): Command {
     .option("--public-path <path>", "the path prefix that a proxy removes, such as /reprise")
     .option(
       "--trust-proxy",
-      "use X-Forwarded-Prefix; only a proxy may be able to reach the service",
+      "use X-Forwarded-Prefix; safe only if every request comes through a proxy",
     )
     .option(
       "--stream-poll-ms <n>",
@@ -53,7 +53,7 @@ export function serveCommand(cli: CliContext): Command {
     )
     .option(
       "--drain <seconds>",
-      "before it stops, keep serving this long and answer /readyz with 503",
+      "before stopping, serve this long while /readyz answers 503",
       wholeNumber("--drain", 0, 300),
       0,
     )

@@ -10,11 +10,11 @@ import { refuseNoFolder } from "./refuse-no-folder.ts";
 /** `trust list|add|remove`: the folders whose personas, instructions and schemas may act. */
 export function trustCommand(cli: CliContext): Command {
   const trust = new Command("trust").description(
-    "list the folders whose personas and AGENTS.md are used, add or remove one",
+    "list, add or remove folders whose personas and AGENTS.md are used",
   );
   trust
     .command("list")
-    .description("list the decisions that are kept")
+    .description("list the stored decisions")
     .option("--json", "print a JSON array of path, trusted and at")
     .action((options: { json?: true }) => list(cli, options));
   trust

@@ -19,7 +19,7 @@ export function graphCommand(cli: CliContext): Command {
     .description("draw the phases and what they depend on")
     .argument("<file>", "the plan; - for standard input")
     .addOption(
-      new Option("--format <format>", "how to draw")
+      new Option("--format <format>", "the output format")
         .choices(Object.keys(DRAWINGS))
         .default("mermaid"),
     )

@@ -31,7 +31,7 @@ export function validateCommand(cli: CliContext): Command {
     .argument("<file...>", "files to check; - for standard input")
     .option("--spec <file>", "the specification of the run, whose runId the plans must have")
     .option("--json", "print one JSON document, for programs")
-    .addOption(new Option("--format <format>", "how to print").choices([...FORMATS]))
+    .addOption(new Option("--format <format>", "the output format").choices([...FORMATS]))
     .action(async (files: string[], options: ValidateOptions) => {
       const format = formatOf(options);
       refuseTwice([...files, options.spec ?? ""]);

@@ -21,7 +21,7 @@ interface PruneOptions {
 /** `sessions prune --older-than 90d`: deletes sessions that nobody has used for so long. */
 export function pruneCommand(cli: CliContext): Command {
   const command = new Command("prune")
-    .description("delete sessions that were not used for some time, with their sub-agents")
+    .description("delete sessions that have not been used for a while, with their sub-agents")
     .requiredOption("--older-than <time>", "how long without activity, such as 36h, 90d or 12w")
     .addOption(
       new Option("--state <state>", "only sessions in this state")

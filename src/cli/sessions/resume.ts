@@ -22,7 +22,7 @@ type ResumeOptions = Pick<ChatOptions, "json" | "json=events" | "trust">;
 /** `sessions resume [id]`: continues a session; without an id a terminal offers the latest. */
 export function resumeCommand(cli: CliContext): Command {
   const command = new Command("resume")
-    .description("continue a session")
+    .description("continue a session; without an id, choose one from a list")
     .argument("[id]", "an id, or the first 6 or more characters of it")
     .option("--trust", "for this run, use the personas and the AGENTS.md that its folder brings")
     .option("--json", "print the session, then one line of JSON for each exchange")

@@ -32,8 +32,12 @@ export function showCommand(cli: CliContext): Command {
   const command = new Command("show")
     .description("show a session and its last 200 messages")
     .argument("<id>", "an id, or the first 6 or more characters of it")
-    .option("--all", "archived messages too")
-    .option("--before-seq <n>", "the messages before this one", wholeNumber("--before-seq", 1))
+    .option("--all", "include archived messages")
+    .option(
+      "--before-seq <n>",
+      "show messages before this position",
+      wholeNumber("--before-seq", 1),
+    )
     .option("--json", "print the session as the HTTP API returns it")
     .action(async (id: string, options: ShowOptions) => {
       await using store = await openStore(cli, command);

@@ -22,7 +22,7 @@ export function verifyCommand(cli: CliContext): Command {
   const command = new Command("verify")
     .description("compare the messages with the agent's checkpoints: all sessions, or one")
     .argument("[id]", "an id, or the first 6 or more characters of it")
-    .option("--json", "one line of JSON for each session that differs, then a summary line")
+    .option("--json", "print a line of JSON for each session that differs, then a summary")
     .action(async (reference: string | undefined, options: { json?: true }) => {
       await using store = await openStore(cli, command);
       const json = options.json === true;
