@@ -19,6 +19,11 @@ export type Connection = ReturnType<typeof createConnection>;
 
 type Method = "GET" | "POST";
 
+interface Called<T> {
+  readonly body: T;
+  readonly headers: Headers;
+}
+
 export function createConnection(options: ClientOptions) {
   const base = options.baseUrl.replace(/\/+$/, "");
   const send = options.fetch ?? fetch;
@@ -43,7 +48,11 @@ export function createConnection(options: ClientOptions) {
   };
 
   /** The answer's JSON and headers. Error codes: the service's, `unreachable`, `bad_answer`. */
-  const call = async <T>(method: Method, path: string, options: CallOptions = {}) => {
+  const call = async <T>(
+    method: Method,
+    path: string,
+    options: CallOptions = {},
+  ): Promise<Called<T>> => {
     const answer = await open(method, path, options);
     if (!answer.ok) {
       throw await errorOf(answer);

@@ -26,7 +26,10 @@ describe("wrong usage", () => {
       [["sessions", "list", "--limit", secret], /--limit takes a whole number from 1, or all/],
       [["sessions", "list", "--limit", "0"], /--limit takes a whole number from 1, or all/],
       [["sessions", "show"], /Missing required argument 'id'/],
-      [["sessions", "show", "abcdef", "--before-seq", secret], /--before-seq takes a whole number from 1/],
+      [
+        ["sessions", "show", "abcdef", "--before-seq", secret],
+        /--before-seq takes a whole number from 1/,
+      ],
       [["sessions", "end"], /Missing required argument 'id'/],
       [[`--token=${secret}`], /There is no option --token;/],
       [["--sesion", secret], /perhaps --session is meant/],
