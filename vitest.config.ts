@@ -17,7 +17,7 @@ const SOME_ON_POSTGRES = [
   "test/store/verify/damages.test.ts",
   "test/client/follow.test.ts",
   "test/conformance/state-table.test.ts",
-  "test/http/{messages,metrics,readiness,sessions,stream}.test.ts",
+  "test/http/{messages,sessions,stream}.test.ts",
 ];
 
 /** For `npm run torture -- postgres`. */

@@ -51,11 +51,12 @@ export const SIZED_TESTS = {
     long: 400,
   },
   documents: {
-    what: "Texts that are nearly plans, read and checked by Reprise and by another validator",
+    what: "Texts that are nearly plans, read and checked by Reprise and by another validator; YAML at its limits",
     files: [
       "test/artifacts/agreement.test.ts",
       "test/artifacts/fuzz.test.ts",
       "test/artifacts/json-source.test.ts",
+      "test/artifacts/yaml-source.test.ts",
     ],
     test: 600,
     short: 10_000,
