@@ -1,5 +1,5 @@
 import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
-import { AIMessage, type BaseMessage, SystemMessage, ToolMessage } from "@langchain/core/messages";
+import { type BaseMessage, SystemMessage, ToolMessage } from "@langchain/core/messages";
 import { raceWithSignal, type RunnableConfig } from "@langchain/core/runnables";
 import type { StructuredToolInterface } from "@langchain/core/tools";
 import {
@@ -16,8 +16,8 @@ import type { BaseCheckpointSaver } from "@langchain/langgraph-checkpoint";
 import { appendMessages } from "../langgraph/append-messages.ts";
 import type { AnswerProgress } from "./answer-progress.ts";
 import type { CallModel } from "./models/call-model.ts";
-import { droppedAnswer } from "./dropped-answer.ts";
-import { sendable } from "./sendable.ts";
+import { droppedAnswer } from "./thread-state.ts";
+import { callsOf, sendable } from "./call-ids.ts";
 import { sanitizeAnswer } from "./sanitize-answer.ts";
 import { ANSWER_ID } from "./token-stream.ts";
 import { ExchangeToolNode } from "./tools-node.ts";
@@ -107,8 +107,7 @@ function modelNode(graph: AgentGraph) {
 /** The calls that have no result yet; where all have one, it is the model's turn. */
 function calledTools({ messages }: State): Send[] | typeof MODEL_NODE | typeof END {
   const at = messages.findLastIndex((message) => !ToolMessage.isInstance(message));
-  const answer = messages[at];
-  const calls = AIMessage.isInstance(answer) ? (answer.tool_calls ?? []) : [];
+  const calls = callsOf(messages[at]);
   if (calls.length === 0) {
     return END;
   }

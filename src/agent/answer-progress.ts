@@ -4,15 +4,10 @@ import { EVENT_RESULT_BYTES } from "../core/limits.ts";
 import { countOf } from "../store/messages/mirror-row.ts";
 import type { Report } from "../exchange/report-events.ts";
 
-/** Text that had arrived of an answer; the id is the answer's. */
-export interface ArrivedText {
-  readonly id: string | null;
-  readonly text: string;
-}
-
 export type AnswerProgress = ReturnType<typeof createAnswerProgress>;
 
-const NOTHING: ArrivedText = { id: null, text: "" };
+/** Text that had arrived of an answer; the id is the answer's. */
+const NOTHING = { id: null as string | null, text: "" };
 const HALF_CHARACTER = /[\ud800-\udbff]$/;
 
 /** Follows the answers of an exchange, and reports them as events. */
@@ -55,7 +50,7 @@ export function createAnswerProgress(report: Report) {
   };
 }
 
-function reportAnswer(report: Report, answer: AIMessage, arrived: ArrivedText): void {
+function reportAnswer(report: Report, answer: AIMessage, arrived: typeof NOTHING): void {
   const { id: message_id = "", text } = answer;
   if (text !== "" && arrived.id !== message_id) {
     // a model that does not stream: its text comes whole

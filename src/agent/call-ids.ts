@@ -12,12 +12,43 @@ export function callIdsOf(messages: readonly BaseMessage[]): Set<string> {
 }
 
 /**
+ * Messages as every provider takes them: without answers that say nothing and call nothing, which
+ * models give now and then and Anthropic refuses to read again. Of an answer whose calls could not
+ * be read, as older versions kept them without a result, the rest is sent. Each call id is sent only
+ * once (`distinctCalls`).
+ */
+export function sendable(messages: readonly BaseMessage[]): readonly BaseMessage[] {
+  const sent: BaseMessage[] = [];
+  for (const message of distinctCalls(messages)) {
+    const readable = AIMessage.isInstance(message) ? readableAnswer(message) : message;
+    if (readable !== null) {
+      sent.push(readable);
+    }
+  }
+  return sent;
+}
+
+function readableAnswer(answer: AIMessage): AIMessage | null {
+  const { content, tool_calls = [], invalid_tool_calls = [] } = answer;
+  if (invalid_tool_calls.length > 0) {
+    return readableAnswer(withCalls(answer, tool_calls));
+  }
+  return tool_calls.length > 0 || !isEmpty(content) ? answer : null;
+}
+
+function isEmpty(content: AIMessage["content"]): boolean {
+  return typeof content === "string"
+    ? content.trim() === ""
+    : content.every(({ type, text }) => type === "text" && String(text).trim() === "");
+}
+
+/**
  * The same messages, with each call id only once and one result for each: strict providers refuse
  * anything else, and older versions kept what they got. A call that has the id of an earlier one
  * gets a suffix, and so does its result. Calls without a result are left out, and of
  * several results of a call the last one stays. A history without repeats is returned as it is.
  */
-export function distinctCalls(messages: readonly BaseMessage[]): readonly BaseMessage[] {
+function distinctCalls(messages: readonly BaseMessage[]): readonly BaseMessage[] {
   if (!hasRepeats(messages)) {
     return messages;
   }
@@ -68,7 +99,7 @@ function endOfResults(messages: readonly BaseMessage[], at: number): number {
 /** A message and the tool messages that follow it. */
 function distinctStep(step: readonly BaseMessage[], known: KnownIds): readonly BaseMessage[] {
   const [answer, ...rest] = step;
-  const calls = answer === undefined ? [] : callsOf(answer);
+  const calls = callsOf(answer);
   if (!AIMessage.isInstance(answer) || calls.length === 0) {
     return step;
   }
@@ -133,7 +164,8 @@ function isCall(type: string): boolean {
   return type === "tool_use" || type === "input_json_delta";
 }
 
-function callsOf(message: BaseMessage): readonly ToolCall[] {
+/** The calls of an answer; none of any other message. */
+export function callsOf(message: BaseMessage | undefined): readonly ToolCall[] {
   return AIMessage.isInstance(message) ? (message.tool_calls ?? []) : [];
 }
 

@@ -125,26 +125,13 @@ function objectIn(json: string): Record<string, unknown> | null {
 }
 
 function refusalOf({ id, name, isUnread }: Call, tools: readonly string[]): ToolMessage | null {
-  if (!tools.includes(name)) {
-    return refused({ id, name }, `there is no tool of this name; ${namesOf(tools)}.`);
+  const isKnown = tools.includes(name);
+  if (isKnown && !isUnread) {
+    return null;
   }
-  return isUnread
-    ? refused(
-        { id, name },
-        "the arguments of this call are not one whole JSON object, so nothing was done. Write the whole call again; if it was cut off for its length, do less with each call.",
-      )
-    : null;
-}
-
-function namesOf(tools: readonly string[]): string {
-  return tools.length === 0 ? "you have none" : `those there are: ${tools.join(", ")}`;
-}
-
-function refused({ id, name }: Pick<Call, "id" | "name">, why: string): ToolMessage {
-  return new ToolMessage({
-    content: `Error: ${why}`,
-    tool_call_id: id,
-    name,
-    status: "error",
-  });
+  const known = tools.length === 0 ? "you have none" : `those there are: ${tools.join(", ")}`;
+  const why = isKnown
+    ? "the arguments of this call are not one whole JSON object, so nothing was done. Write the whole call again; if it was cut off for its length, do less with each call."
+    : `there is no tool of this name; ${known}.`;
+  return new ToolMessage({ content: `Error: ${why}`, tool_call_id: id, name, status: "error" });
 }

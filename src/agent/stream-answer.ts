@@ -9,8 +9,7 @@ import { addSummary } from "./compaction/add-summary.ts";
 import type { Compaction } from "./compaction/compaction.ts";
 import type { ExchangeContext } from "./exchange-context.ts";
 import { modelFailure } from "./models/failure.ts";
-import { droppedFields, isDropped } from "./dropped-answer.ts";
-import { messagesOf } from "./thread-state.ts";
+import { droppedFields, isDropped, messagesOf } from "./thread-state.ts";
 import { endsExchange } from "./tools-node.ts";
 
 /** Every hook and tool is a step; an agent that works for an hour takes thousands of them. */

@@ -1,8 +1,9 @@
 import { AIMessage, type BaseMessage, ToolMessage, type ToolCall } from "@langchain/core/messages";
 import type { CheckpointTuple } from "@langchain/langgraph-checkpoint";
 
+import type { ErrorCode } from "../core/errors.ts";
 import { isSummary } from "../store/messages/summary.ts";
-import { droppedAnswer } from "./dropped-answer.ts";
+import { callsOf } from "./call-ids.ts";
 import { AGENT_TOOLS } from "../exchange/tool-catalogue.ts";
 
 /** A tool call without a result in the checkpoint, and its result if the tool had finished. */
@@ -46,6 +47,34 @@ export function messagesOf(tuple: CheckpointTuple | undefined): readonly BaseMes
   return Array.isArray(messages) ? (messages as BaseMessage[]) : [];
 }
 
+/** In an answer's `response_metadata`: the code of the failure that cut it off. */
+const DROPPED = "dropped";
+
+/**
+ * What marks a dropped answer. Its usage is nothing: the provider has counted none, and the answer
+ * that takes its place is counted then.
+ */
+export function droppedFields(code: ErrorCode) {
+  return {
+    response_metadata: { [DROPPED]: code },
+    usage_metadata: { input_tokens: 0, output_tokens: 0, total_tokens: 0 },
+  };
+}
+
+/** True for what had arrived of an answer when its provider failed. */
+export function isDropped(message: BaseMessage): boolean {
+  return AIMessage.isInstance(message) && DROPPED in message.response_metadata;
+}
+
+/**
+ * The dropped answer at the end of a thread, if there is one. The model has not seen it, and the
+ * answer of the next attempt takes its place: its id, and so its row.
+ */
+export function droppedAnswer(messages: readonly BaseMessage[]): BaseMessage | null {
+  const last = messages.at(-1);
+  return last !== undefined && isDropped(last) ? last : null;
+}
+
 /** True for a call whose tool had finished, and for tools that may be run again. */
 export function mayBeRepeated(call: OpenCall): boolean {
   const tool = AGENT_TOOLS.find(({ name }) => name === call.name);
@@ -80,8 +109,7 @@ function openCalls(messages: readonly BaseMessage[]): readonly ToolCall[] {
     if (isSummary(message)) {
       continue;
     }
-    const calls = AIMessage.isInstance(message) ? (message.tool_calls ?? []) : [];
-    return calls.filter((call) => !answered.has(call.id ?? ""));
+    return callsOf(message).filter(({ id = "" }) => !answered.has(id));
   }
   return [];
 }

@@ -11,11 +11,8 @@ export function stringify(value: unknown, replacer: Replacer): string {
   try {
     return JSON.stringify(value, replacer) ?? "null";
   } catch {
-    return stringifyCircular(value, replacer);
+    // it may only be circular
   }
-}
-
-function stringifyCircular(value: unknown, replacer: Replacer): string {
   try {
     return JSON.stringify(value, withoutCycles(replacer)) ?? "null";
   } catch (error) {

@@ -2,8 +2,6 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 
 import type { Operation, Store } from "../store/store.ts";
 
-type Run = <Input, Output>(operation: Operation<Input, Output>, input: Input) => Promise<Output>;
-
 interface Waiting {
   readonly operation: Operation<null, () => void>;
   reject(error: unknown): void;
@@ -14,7 +12,7 @@ interface Waiting {
  * go into one transaction, as a checkpoint and what its tasks wrote do. If it fails, each is
  * written alone, so that one cannot spoil another.
  */
-export function createWriteQueue(store: Store): Run {
+export function createWriteQueue(store: Store): Store["write"] {
   let queue: Waiting[] = [];
   let running: Promise<void> | null = null;
 

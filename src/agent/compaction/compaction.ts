@@ -17,26 +17,16 @@ interface CompactionInput extends Omit<SummariseInput, "view" | "cut"> {
 const FULL_SHARE = 0.8;
 const KEPT_SHARE = 0.2;
 
-/** Keeps one exchange's calls of the model within the model's context. */
-export interface Compaction {
-  /** The messages with a summary in place of those it covers; throws if one is due. */
-  shown(messages: readonly BaseMessage[], systemPrompt: string): readonly BaseMessage[];
-  /** True if the agent failed because a summary is due. */
-  isDue(): boolean;
-  /**
-   * Asked when a summary is due or, `full`, when the provider refused the exchange as too long. The
-   * summary that has to be added to the thread, `continue` if the model may be asked without one, or
-   * null if nothing can be done.
-   */
-  compact(messages: readonly BaseMessage[], full: boolean): Promise<AIMessage | "continue" | null>;
-}
+export type Compaction = ReturnType<typeof createCompaction>;
 
-export function createCompaction(input: CompactionInput): Compaction {
+/** Keeps one exchange's calls of the model within the model's context. */
+export function createCompaction(input: CompactionInput) {
   const { window, report } = input;
   let due = false;
   let off = false;
   return {
-    shown: (messages, systemPrompt) => {
+    /** The messages with a summary in place of those it covers; throws if one is due. */
+    shown: (messages: readonly BaseMessage[], systemPrompt: string): readonly BaseMessage[] => {
       const view = viewOf(messages);
       due =
         !off &&
@@ -47,8 +37,17 @@ export function createCompaction(input: CompactionInput): Compaction {
       }
       return sentMessages(view);
     },
+    /** True if the agent failed because a summary is due. */
     isDue: () => due,
-    compact: async (messages, full) => {
+    /**
+     * Asked when a summary is due or, `full`, when the provider refused the exchange as too long. The
+     * summary that has to be added to the thread, `continue` if the model may be asked without one,
+     * or null if nothing can be done.
+     */
+    compact: async (
+      messages: readonly BaseMessage[],
+      full: boolean,
+    ): Promise<AIMessage | "continue" | null> => {
       due = false;
       const view = viewOf(messages);
       // a provider that refused may read less than is known of it

@@ -1,5 +1,6 @@
-import { AIMessage, type BaseMessage, ToolMessage } from "@langchain/core/messages";
+import { type BaseMessage, ToolMessage } from "@langchain/core/messages";
 
+import { callsOf } from "../call-ids.ts";
 import { tokenCountOf } from "../../store/messages/mirror-row.ts";
 
 /**
@@ -28,10 +29,9 @@ function safeCuts(messages: readonly BaseMessage[]): number[] {
     const message = messages[at];
     if (ToolMessage.isInstance(message)) {
       unasked.add(message.tool_call_id);
-    } else if (AIMessage.isInstance(message)) {
-      for (const { id = "" } of message.tool_calls ?? []) {
-        unasked.delete(id);
-      }
+    }
+    for (const { id = "" } of callsOf(message)) {
+      unasked.delete(id);
     }
     if (unasked.size === 0) {
       safe.unshift(at);

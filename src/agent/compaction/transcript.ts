@@ -1,5 +1,6 @@
-import { AIMessage, type BaseMessage, ToolMessage } from "@langchain/core/messages";
+import { type BaseMessage, ToolMessage } from "@langchain/core/messages";
 
+import { callsOf } from "../call-ids.ts";
 import { estimateTokens } from "../../core/text.ts";
 
 /** Characters of a tool's result, or of a call's arguments, that a summary is made of. */
@@ -33,20 +34,20 @@ function linesOf(message: BaseMessage, longest: number): string[] {
   if (ToolMessage.isInstance(message)) {
     return [JSON.stringify({ result_of: message.name ?? "a tool", text: shortened(message.text) })];
   }
-  const role = AIMessage.isInstance(message) ? "assistant" : roleOf(message);
+  const role = ROLES.get(message.type) ?? "system";
   const texts = piecesOf(message.text, longest).map((text) => JSON.stringify({ role, text }));
-  const calls = AIMessage.isInstance(message) ? (message.tool_calls ?? []) : [];
   return [
     ...texts,
-    ...calls.map(({ name, args }) =>
+    ...callsOf(message).map(({ name, args }) =>
       JSON.stringify({ calls: name, with: shortened(JSON.stringify(args)) }),
     ),
   ];
 }
 
-function roleOf(message: BaseMessage): string {
-  return message.type === "human" ? "user" : "system";
-}
+const ROLES: ReadonlyMap<string, string> = new Map([
+  ["human", "user"],
+  ["ai", "assistant"],
+]);
 
 function piecesOf(text: string, length: number): string[] {
   const pieces: string[] = [];
