@@ -29,3 +29,8 @@ export async function ask(
     drawing.destroy();
   }
 }
+
+/** Only `y` or `yes` is a yes. */
+export function isYes(answer: string | null): boolean {
+  return answer !== null && /^y(es)?$/i.test(answer.trim());
+}

@@ -53,10 +53,9 @@ const PARENT_POLL_MS = 500;
 /** A process whose parent exited gets another parent. */
 function watchParent(cli: CliContext, onExit: () => void): NodeJS.Timeout {
   const parent = cli.parentPid();
-  const poll = (): void => {
+  return setInterval(() => {
     if (cli.parentPid() !== parent) {
       onExit();
     }
-  };
-  return setInterval(poll, PARENT_POLL_MS).unref();
+  }, PARENT_POLL_MS).unref();
 }

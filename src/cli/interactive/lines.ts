@@ -1,4 +1,5 @@
 import type { Live } from "../../exchange/exchanger.ts";
+import { isYes } from "../ask.ts";
 import { type CliContext, noticeLine, printLines } from "../context.ts";
 import { notUtf8 } from "../prompt-text.ts";
 import type { Answering } from "../who-answers.ts";
@@ -53,7 +54,9 @@ export async function runLines(context: LinesContext): Promise<void> {
       }
       const outcome = await handle(context, input, event);
       if (outcome === "leave" || (outcome !== "stay" && !terminal)) {
-        showUnsent(cli, input);
+        if (input.waiting() > 0) {
+          noticeLine(cli, "The rest of the input was not sent.");
+        }
         return;
       }
       // after a stopped answer, one more Ctrl-C is the second
@@ -153,17 +156,7 @@ function askToConfirm(cli: CliContext, input: LineInput): (question: string) => 
   return async (question) => cli.stdin.isTTY !== true || isYes(await input.ask(`${question} y/N `));
 }
 
-function isYes(answer: string | null): boolean {
-  return answer !== null && /^y(es)?$/i.test(answer.trim());
-}
-
 /** A sentence about lines that will not be sent; empty if there are none. */
 function dropped(lines: number): string {
   return lines === 0 ? "" : `${plural(lines, "line")} dropped, not sent. `;
-}
-
-function showUnsent(cli: CliContext, input: LineInput): void {
-  if (input.waiting() > 0) {
-    noticeLine(cli, "The rest of the input was not sent.");
-  }
 }

@@ -104,9 +104,11 @@ function plainScreen(cli: CliContext) {
             noticeLine(cli, `· ${shortened(event.name)} failed: ${shortened(reason)}`);
           }
           break;
-        case "retry":
-          notice(`note: ${event.reason}; asking again in ${seconds(event.delay_ms)}.`);
+        case "retry": {
+          const seconds = Math.max(1, Math.round(event.delay_ms / 1000));
+          notice(`note: ${event.reason}; asking again in ${seconds} s.`);
           break;
+        }
         case "child":
           notice(`· ${oneLine(event.persona_name)} works in session ${event.child_session_id}`);
           break;
@@ -134,10 +136,6 @@ function plainScreen(cli: CliContext) {
       }
     },
   };
-}
-
-function seconds(ms: number): string {
-  return `${Math.max(1, Math.round(ms / 1000))} s`;
 }
 
 /** Characters of a tool's name, of a call's arguments, or of the reason for its failure, that a line shows. */

@@ -1,5 +1,4 @@
 import { type ErrorCode, isRepriseError, RepriseError } from "../../core/errors.ts";
-import type { Conversation } from "../../exchange/conversation.ts";
 import { noticeLine } from "../context.ts";
 import { showError } from "../show-error.ts";
 import type { Talk } from "./send.ts";
@@ -7,9 +6,14 @@ import type { Talk } from "./send.ts";
 /** Shows what went wrong in a conversation, with what helps there, and returns the exit code. */
 export async function showFailure(talk: Talk, error: unknown): Promise<number> {
   const { cli, conversation, json } = talk;
-  const step = await nextStep(conversation, error);
   const isTerminal = cli.stdin.isTTY === true && !json;
-  const whole = isTerminal || step === null ? error : withStep(error, step.command);
+  const known = isRepriseError(error) ? NEXT_STEPS[error.code] : undefined;
+  // nothing may wait: what failed may have been `/compact`
+  const step = known !== undefined && (await conversation.hasFailed()) ? known : null;
+  const whole =
+    isRepriseError(error) && step !== null && !isTerminal
+      ? new RepriseError(error.code, `${error.message} ${step.command}`, { cause: error })
+      : error;
   const exitCode = showError(cli, whole, json, conversation.current()?.id);
   if (isTerminal && step !== null) {
     noticeLine(cli, step.terminal);
@@ -46,15 +50,3 @@ const NEXT_STEPS: Partial<Record<ErrorCode, NextStep>> = {
     command: "--continue-exchange resumes it.",
   },
 };
-
-/** Null if nothing waits: what failed may have been `/compact`. */
-async function nextStep(conversation: Conversation, error: unknown): Promise<NextStep | null> {
-  const step = isRepriseError(error) ? NEXT_STEPS[error.code] : undefined;
-  return step !== undefined && (await conversation.hasFailed()) ? step : null;
-}
-
-function withStep(error: unknown, step: string): unknown {
-  return isRepriseError(error)
-    ? new RepriseError(error.code, `${error.message} ${step}`, { cause: error })
-    : error;
-}

@@ -1,6 +1,7 @@
 import type { Compacted } from "../../exchange/exchanger.ts";
 import { oneLine } from "../../core/terminal-text.ts";
-import { type CliContext, note, noticeLine } from "../context.ts";
+import type { Talk } from "./send.ts";
+import { note, noticeLine } from "../context.ts";
 import { personaNotes, whoAnswers } from "../who-answers.ts";
 import type { Conversation } from "../../exchange/conversation.ts";
 import { wrongUsage } from "../wrong-usage.ts";
@@ -8,9 +9,7 @@ import { wrongUsage } from "../wrong-usage.ts";
 /** What the screen does next. */
 export type SlashOutcome = "stay" | "leave" | "continue";
 
-interface SlashContext {
-  readonly cli: CliContext;
-  readonly conversation: Conversation;
+interface SlashContext extends Pick<Talk, "cli" | "conversation"> {
   /** Aborted if a person stops what takes long. */
   readonly signal: AbortSignal;
   /** Asks before what cannot be undone. */

@@ -1,6 +1,6 @@
 import { titleLine } from "../../core/terminal-text.ts";
 import type { DeletionPreview } from "../../store/sessions/delete-tree.ts";
-import { ask } from "../ask.ts";
+import { ask, isYes } from "../ask.ts";
 import { type CliContext, noticeLine } from "../context.ts";
 import { plural } from "../../core/text.ts";
 import { discardInput } from "../discard-input.ts";
@@ -22,7 +22,7 @@ export async function confirmDeletion(
 }
 
 /**
- * Asks before something that cannot be undone. Only `y` or `yes` is a yes.
+ * Asks before something that cannot be undone.
  *
  * Error codes: `invalid_usage` if nobody can answer.
  */
@@ -34,7 +34,7 @@ async function confirm(cli: CliContext, question: string): Promise<boolean> {
   }
   const answer = await ask(cli, { question: `${question} [y/N] `, on: cli.stderr });
   await discardInput(cli.stdin);
-  return answer !== null && /^y(es)?$/i.test(answer.trim());
+  return isYes(answer);
 }
 
 /** A line for each session that goes: sub-agents are indented below their parent. */

@@ -2,8 +2,7 @@ import { Command, Option } from "commander";
 
 import { SESSION_STATES, type SessionState } from "../../core/sessions.ts";
 import type { DeletionPreview } from "../../store/sessions/delete-tree.ts";
-import { type Prunable, pruneSession, readPrunable } from "../../store/sessions/prune.ts";
-import type { Store } from "../../store/store.ts";
+import { pruneSession, readPrunable } from "../../store/sessions/prune.ts";
 import { type CliContext, noticeLine, printJson, printLines } from "../context.ts";
 import { openStore, withStore } from "../database.ts";
 import { confirmDeletion, deletionDocument, deletionLines } from "./confirm-deletion.ts";
@@ -39,7 +38,7 @@ export function pruneCommand(cli: CliContext): Command {
       await using store = await openStore(cli, command);
       const found = await store.read(readPrunable, prunable);
       if (options.dryRun === true || found.length === 0) {
-        show(cli, options, { verb: "Would delete", trees: found });
+        show(cli, options, { verb: "Would delete", sessions: found.flat() });
         return;
       }
       const question = `Delete ${plural(found.flat().length, "session")}?`;
@@ -47,7 +46,11 @@ export function pruneCommand(cli: CliContext): Command {
       if (options.yes !== true && !(await confirmDeletion(cli, lines, question))) {
         return;
       }
-      show(cli, options, { verb: "Deleted", trees: await pruneAll(store, found, prunable) });
+      // one transaction for each, so that others who write wait for one deletion at most
+      const deleted = await Array.fromAsync(found, ([root]) =>
+        root === undefined ? [] : store.write(pruneSession, { ...prunable, id: root.session.id }),
+      );
+      show(cli, options, { verb: "Deleted", sessions: deleted.flat() });
     });
   return withStore(command);
 }
@@ -64,21 +67,6 @@ function milliseconds(text: string): number {
   );
 }
 
-/** One transaction for each, so that others who write wait for one deletion at most. */
-async function pruneAll(
-  store: Store,
-  found: readonly (readonly DeletionPreview[])[],
-  prunable: Prunable,
-): Promise<(readonly DeletionPreview[])[]> {
-  const deleted: (readonly DeletionPreview[])[] = [];
-  for (const [root] of found) {
-    if (root !== undefined) {
-      deleted.push(await store.write(pruneSession, { ...prunable, id: root.session.id }));
-    }
-  }
-  return deleted;
-}
-
 const NONE_FOUND: Readonly<Record<PruneOptions["state"], string>> = {
   ended: "No ended session is that old. --state all includes active ones.",
   active: "No active session is that old. --state all includes ended ones.",
@@ -88,16 +76,14 @@ const NONE_FOUND: Readonly<Record<PruneOptions["state"], string>> = {
 function show(
   cli: CliContext,
   options: PruneOptions,
-  { verb, trees }: { verb: string; trees: readonly (readonly DeletionPreview[])[] },
+  { verb, sessions }: { verb: string; sessions: readonly DeletionPreview[] },
 ): void {
   if (options.json === true) {
-    printJson(cli, trees.flat().map(deletionDocument));
-    return;
-  }
-  if (trees.flat().length === 0) {
+    printJson(cli, sessions.map(deletionDocument));
+  } else if (sessions.length === 0) {
     noticeLine(cli, NONE_FOUND[options.state]);
-    return;
+  } else {
+    const heading = `${verb} ${plural(sessions.length, "session")}:`;
+    printLines(cli, [heading, ...deletionLines(sessions)]);
   }
-  const heading = `${verb} ${plural(trees.flat().length, "session")}:`;
-  printLines(cli, [heading, ...trees.flatMap(deletionLines)]);
 }

@@ -10,7 +10,6 @@ import { type Detail, readDetail } from "../../store/messages/read.ts";
 import { oneLine, titleLine, visible } from "../../core/terminal-text.ts";
 import { type CliContext, noticeLine, printJson, printLine, printLines } from "../context.ts";
 import { openStore, withStore } from "../database.ts";
-import type { ChangedField } from "../../store/schema.ts";
 import {
   type MessageSource,
   readUnconfirmed,
@@ -47,7 +46,9 @@ export function showCommand(cli: CliContext): Command {
         before_seq: options.beforeSeq,
       });
       if (options.json === true) {
-        printJson(cli, detailDocument(detail));
+        const { session, messages, has_earlier } = detail;
+        const shown = { messages: messages.map(messageInfo), has_earlier };
+        printJson(cli, { ...sessionSummary(session), ...shown });
       } else {
         const { sessions } = await store.read(listSessions, {
           limit: CHILDREN_SHOWN,
@@ -65,10 +66,6 @@ export function showCommand(cli: CliContext): Command {
   return withStore(command);
 }
 
-function detailDocument({ session, messages, has_earlier }: Detail): Record<string, unknown> {
-  return { ...sessionSummary(session), messages: messages.map(messageInfo), has_earlier };
-}
-
 function showDetail(
   cli: CliContext,
   { session, messages, has_earlier }: Detail,
@@ -76,7 +73,9 @@ function showDetail(
 ): void {
   const { children, failures, unconfirmed } = around;
   const childLines = children.map((child) => childLine(child, failures));
-  const settings = unconfirmed.settings.map(unconfirmedLine);
+  const settings = unconfirmed.settings.map(
+    (setting) => `  unconfirmed ${SETTING_NAMES[setting]}, ${UNAUTHENTICATED}`,
+  );
   printLines(cli, [...heading(session, failures), ...settings, ...childLines]);
   const [first] = messages;
   if (has_earlier && first !== undefined) {
@@ -122,10 +121,6 @@ function heading(session: Session, failures: Failures): string[] {
     ...(session.plan_mode ? ["  planning mode is on"] : []),
     ...(session.parent_session_id === null ? [] : [`  parent    ${session.parent_session_id}`]),
   ];
-}
-
-function unconfirmedLine(setting: ChangedField): string {
-  return `  unconfirmed ${SETTING_NAMES[setting]}, ${UNAUTHENTICATED}`;
 }
 
 function messageHeading(message: Message, source: MessageSource | undefined): string {

@@ -55,20 +55,16 @@ function shownLength(sessions: readonly Session[]): number {
   return ID_LENGTH;
 }
 
-const MINUTE = 60_000;
-const HOUR = 60 * MINUTE;
-const DAY = 24 * HOUR;
+const UNITS = [
+  { name: "d", milliseconds: 24 * 3_600_000 },
+  { name: "h", milliseconds: 3_600_000 },
+  { name: "min", milliseconds: 60_000 },
+] as const;
 
 /** How long ago, in the largest unit that fits. */
-function age(milliseconds: number): string {
-  if (milliseconds < MINUTE) {
-    return "just now";
-  }
-  if (milliseconds < HOUR) {
-    return `${Math.floor(milliseconds / MINUTE)} min ago`;
-  }
-  if (milliseconds < DAY) {
-    return `${Math.floor(milliseconds / HOUR)} h ago`;
-  }
-  return `${Math.floor(milliseconds / DAY)} d ago`;
+function age(ago: number): string {
+  const unit = UNITS.find(({ milliseconds }) => ago >= milliseconds);
+  return unit === undefined
+    ? "just now"
+    : `${Math.floor(ago / unit.milliseconds)} ${unit.name} ago`;
 }

@@ -31,12 +31,12 @@ export function verifyCommand(cli: CliContext): Command {
         return;
       }
       const { id } = await store.read(resolveSession, { reference });
-      const verified = await verifySession(store, id);
-      cli.exitCode = verified.findings.length === 0 ? 0 : 1;
+      const document = verifyDocument(await verifySession(store, id));
+      cli.exitCode = document.ok ? 0 : 1;
       if (json) {
-        printJson(cli, verifyDocument(verified));
+        printJson(cli, document);
       } else {
-        printFindings(cli, verified);
+        printFindings(cli, document);
       }
     });
   return withStore(command);
@@ -121,12 +121,13 @@ function damagedDocument(session_id: string, finding: Difference, messages = 0):
   return { session_id, ok: false, messages, pending: 0, threads: 0, findings: [finding] };
 }
 
-function printFindings(cli: CliContext, { state, findings, pending }: VerifiedSession): void {
-  if (findings.length === 0) {
+function printFindings(cli: CliContext, document: VerifyDocument): void {
+  const { session_id, findings, pending } = document;
+  if (document.ok) {
     const waiting = pending === 0 ? "" : `, ${pending} of them in no checkpoint yet`;
-    const messages = `${plural(state.rows.length, "message")}${waiting}`;
-    const all = `${messages}, ${plural(state.threads.length, "thread")}`;
-    printLine(cli, `${state.session_id}  messages and checkpoints agree (${all})`);
+    const messages = `${plural(document.messages, "message")}${waiting}`;
+    const all = `${messages}, ${plural(document.threads, "thread")}`;
+    printLine(cli, `${session_id}  messages and checkpoints agree (${all})`);
     return;
   }
   for (const { kind, sentence } of findings.slice(0, SHOWN)) {
@@ -135,12 +136,12 @@ function printFindings(cli: CliContext, { state, findings, pending }: VerifiedSe
   if (findings.length > SHOWN) {
     printLine(cli, `… and ${findings.length - SHOWN} more; --json lists all`);
   }
-  printLine(cli, `${state.session_id}  ${plural(findings.length, "difference")}`);
+  printLine(cli, `${session_id}  ${plural(findings.length, "difference")}`);
   noticeLine(
     cli,
     findings.some(({ kind }) => BEYOND_REPAIR.has(kind))
       ? "The messages may be the only copy, so nothing is repaired; keep the file and restore a backup."
-      : `Fix it with: reprise sessions repair ${state.session_id}`,
+      : `Fix it with: reprise sessions repair ${session_id}`,
   );
 }
 
