@@ -38,6 +38,49 @@ export function hostileRequests(document: ApiDocument, known: Known): fc.Arbitra
   );
 }
 
+/** A request for each status that refuses or accepts, so that a check of them needs no luck. */
+export function requestOfEachStatus({
+  host,
+  ids: [, ended = ""],
+}: Known): ReadonlyMap<number, HostileRequest> {
+  const request = (
+    line: string,
+    { headers = [], body = null }: Partial<Pick<RequestText, "headers" | "body">> = {},
+  ): HostileRequest => ({
+    call: null,
+    render: (marker) =>
+      render(marker, {
+        line: `${line} HTTP/1.1`,
+        host,
+        headers,
+        body,
+        chunked: false,
+        bodiless: false,
+      }),
+  });
+  const textBody = (text: string, type = "application/json"): Body => ({
+    type,
+    bytes: (fill) => Buffer.from(fill(text)),
+  });
+  const create = "POST /api/sessions";
+  return new Map([
+    [200, request("GET /livez")],
+    [201, request(create)],
+    [204, request(`GET /api/sessions/${ended}/stream`)],
+    [400, request(create, { body: textBody(`{"${MARK}"`) })],
+    [403, request(create, { headers: [["origin", `http://${MARK}`]] })],
+    [404, request(`GET /${MARK}`)],
+    [405, request("PUT /api/sessions")],
+    [
+      409,
+      request(`POST /api/sessions/${ended}/messages`, { body: textBody(`{"content":"${MARK}"}`) }),
+    ],
+    [415, request(create, { body: textBody(MARK, `text/${MARK}`) })],
+    [422, request(create, { body: textBody(`{"${MARK}":1}`) })],
+    [431, request("GET /livez", { headers: [["x-too-long", MARK.repeat(4000)]] })],
+  ]);
+}
+
 const HOSTILE_TEXTS = [
   MARK,
   `${MARK}\0`,
@@ -426,7 +469,7 @@ function brokenRequests({ host }: Known): fc.Arbitrary<HostileRequest> {
     }));
 }
 
-interface Parts {
+interface RequestText {
   readonly line: string;
   readonly host: string;
   readonly headers: readonly (readonly [string, string])[];
@@ -435,7 +478,7 @@ interface Parts {
   readonly bodiless: boolean;
 }
 
-function render(marker: string, parts: Parts): WireRequest {
+function render(marker: string, parts: RequestText): WireRequest {
   const fill = (text: string): string => text.replaceAll(MARK, marker);
   const body = parts.body?.bytes(fill) ?? null;
   const lines = [

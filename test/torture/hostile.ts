@@ -4,13 +4,13 @@ import { randomBytes } from "node:crypto";
 import fc from "fast-check";
 
 import { isErrorCode, type Refusal } from "./refusal.ts";
-import { type HostileRequest, hostileRequests } from "./hostile-requests.ts";
+import { type HostileRequest, hostileRequests, requestOfEachStatus } from "./hostile-requests.ts";
 import { createAnswerCheck, readApi } from "./openapi.ts";
 import { createWire, STREAM, type Wire, type WireAnswer, type WireRequest } from "./wire.ts";
 
 export interface HostileFigures {
   readonly requests: number;
-  /** How many answers had each status. */
+  /** How many answers to random requests had each status. */
   readonly statuses: Readonly<Record<string, number>>;
 }
 
@@ -38,29 +38,37 @@ export async function sendHostileRequests(options: HostileOptions): Promise<Host
   const check = createAnswerCheck(document);
   const ids = [await newSession(url), await newSession(url)];
   await fetch(`${url}/api/sessions/${ids[1]}/end`, { method: "POST" });
+  const host = new URL(url).host;
   const wires = Array.from({ length: SIDE_BY_SIDE }, () => createWire(url));
   const statuses: Record<string, number> = {};
   let sent = 0;
-  const sendOne = async (wire: Wire, request: HostileRequest): Promise<void> => {
+  const sendOne = async (wire: Wire, request: HostileRequest): Promise<readonly number[]> => {
     const marker = `zq${randomBytes(8).toString("hex")}`;
     const rendered = request.render(marker);
     const answers = await wire.send(rendered);
     sent += 1;
     assert.notEqual(answers.length, 0, `no answer to ${textOf(rendered)}`);
     for (const answer of answers) {
-      statuses[answer.status] = (statuses[answer.status] ?? 0) + 1;
       const fault = faultOf(answer, { request, marker, check });
       assert.equal(fault, null, `${fault} after ${textOf(rendered)}`);
     }
+    return answers.map(({ status }) => status);
   };
-  const batch = fc.array(hostileRequests(document, { host: new URL(url).host, ids }), {
+  const batch = fc.array(hostileRequests(document, { host, ids }), {
     minLength: SIDE_BY_SIDE,
     maxLength: SIDE_BY_SIDE,
   });
   try {
+    const examples = requestOfEachStatus({ host, ids });
+    for (const [status, request] of examples) {
+      assert.deepEqual(await sendOne(wires[0]!, request), [status]);
+    }
     await fc.assert(
       fc.asyncProperty(batch, async (drawn) => {
-        await Promise.all(wires.map((wire, index) => sendOne(wire, drawn[index]!)));
+        const answers = await Promise.all(wires.map((wire, index) => sendOne(wire, drawn[index]!)));
+        for (const status of answers.flat()) {
+          statuses[status] = (statuses[status] ?? 0) + 1;
+        }
       }),
       {
         numRuns: Math.ceil(requests / SIDE_BY_SIDE),
