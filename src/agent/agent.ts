@@ -72,7 +72,7 @@ function systemPrompt({
   }
   if (session.plan_mode) {
     parts.push(
-      "Planning mode is on: look, ask and plan, but change nothing. Say what you would do and in which order.",
+      "Planning mode is on: read, ask and plan, but change nothing. Say what you would do and in which order.",
     );
   }
   if (instructions !== null) {

@@ -129,7 +129,7 @@ function refusalOf({ id, name, isUnread }: Call, tools: readonly string[]): Tool
   if (isKnown && !isUnread) {
     return null;
   }
-  const known = tools.length === 0 ? "you have none" : `those there are: ${tools.join(", ")}`;
+  const known = tools.length === 0 ? "you have none" : `your tools are: ${tools.join(", ")}`;
   const why = isKnown
     ? "the arguments of this call are not one whole JSON object, so nothing was done. Write the whole call again; if it was cut off for its length, do less with each call."
     : `there is no tool of this name; ${known}.`;

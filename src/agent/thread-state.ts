@@ -81,7 +81,7 @@ export function mayBeRepeated(call: OpenCall): boolean {
   return call.result !== null || tool?.repeatable === true;
 }
 
-/** What a tool call gets for a result when nobody knows whether it took effect. */
+/** The result of a tool call of which it is unknown whether it took effect. */
 export const OUTCOME_UNKNOWN =
   "Outcome unknown: the program was stopped before this call's result was stored. It may have taken effect or not; check before you repeat it.";
 

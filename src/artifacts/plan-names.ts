@@ -16,18 +16,18 @@ export interface KnownNames {
 }
 
 /**
- * Compares what a plan names with what is known: a role that no persona has and a schema that
- * nobody knows are warnings, because both may be made later, and so is a role that cannot write
+ * Compares what a plan names with what is known: a role that no persona has and an unknown schema
+ * are warnings, because both may be made later, and so is a role that cannot write
  * its artifact; another run's UUID is an error.
  */
 export function checkNames(plan: PlanOutline, known: KnownNames): OffsetFinding[] {
   const role = unknownName("unknown_role", known.roles, (name) => ({
     unknown: `no persona has the role ${name}`,
-    advice: "make one in .reprise/personas/, or name one that there is",
+    advice: "make one in .reprise/personas/, or use an existing one",
   }));
   const schema = unknownName("unknown_schema", known.schemas, (name) => ({
     unknown: `no schema has the id ${name}`,
-    advice: "put its schema into .reprise/schemas/, or name one that there is",
+    advice: "put its schema into .reprise/schemas/, or use an existing one",
   }));
   const named = plan.phases.flatMap((phase, index) => [
     ...role(phase.role, `/phases/${index}/role`),

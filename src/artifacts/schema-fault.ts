@@ -75,7 +75,7 @@ function problemOf(error: SchemaError): string {
       return "is not allowed here";
     case "anyOf":
     case "oneOf":
-      return "fits none or too many of the forms that the schema allows";
+      return "matches none or more than one of the alternatives that the schema allows";
     default:
       return required === null
         ? `does not follow the schema's rule ${quote(keyword)}`
@@ -98,10 +98,10 @@ function spell(value: unknown): string {
 
 function unknownProperty(error: SchemaError, property: string): SchemaFault {
   const known = knownNames(error);
-  const allowed = known.length === 0 ? "nothing" : `only ${known.join(", ")}`;
+  const allowed = known.length === 0 ? "nothing" : known.join(", ");
   const { advice, ...suggestion } = adviceOf(
     createNearestName(known)(property),
-    `remove it, as ${allowed} is allowed here`,
+    `remove it; allowed here: ${allowed}`,
   );
   return {
     code: "unknown_property",

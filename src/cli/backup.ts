@@ -10,10 +10,10 @@ import { databaseOption, withDatabase } from "./database.ts";
 import { onSignals } from "./signals.ts";
 import { plural } from "../core/text.ts";
 
-/** `backup <file>`: one file that holds everything, also while the database is in use. */
+/** `backup <file>`: one file that holds everything, even while the database is in use. */
 export function backupCommand(cli: CliContext): Command {
   const command = new Command("backup")
-    .description("copy the whole database to a file, also while it is in use")
+    .description("copy the whole database to a file, even while it is in use")
     .argument("<file>", "the file to create; reprise --database <file> opens it")
     .option("--force", "replace an existing file")
     .option("--json", "print a JSON object: path, bytes, sessions")

@@ -66,14 +66,14 @@ export async function createProgram(cli: CliContext): Promise<Command> {
     })
     .option("--session <id|prefix>", "continue this session (a new full id creates one)")
     .option("--continue", "continue the latest session that you began or opened in this folder")
-    .option("--any", "with --continue: the latest session, whoever began it")
+    .option("--any", "with --continue: the latest session of any user")
     .option("--persona <name>", "who answers: assistant, planner, reviewer or one of yours")
     .option("--model <provider:model>", "anthropic:…, openai:…, ollama:… or demo")
     .option(
       "--repo <path>",
       "the folder that the agent may read and change (default: the working folder)",
     )
-    .option("--trust", "for this run, use the personas and the AGENTS.md that the folder brings")
+    .option("--trust", "for this run, use the personas and the AGENTS.md in the folder")
     .option("--plan", "planning mode: the agent reads and plans, and changes nothing")
     .option("-p, --prompt <text>", "send one message and exit; - reads it from stdin")
     .option("--continue-exchange", "resume an exchange that was interrupted or failed, and exit")

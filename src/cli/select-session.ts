@@ -102,8 +102,8 @@ async function latestOfProject({ cli, store, options }: Selection): Promise<Sess
   throw new RepriseError(
     "session_not_found",
     any === null
-      ? "This project has no active session to continue. Begin one with `reprise`."
-      : "You began and opened no active session of this project. Continue the latest that others began with --continue --any, or begin one with `reprise`.",
+      ? "This project has no active session to continue. To start one, run `reprise`."
+      : "You have not started or opened an active session in this project. To continue the latest one of somebody else, use --continue --any; to start one, run `reprise`.",
   );
 }
 

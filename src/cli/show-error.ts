@@ -80,7 +80,7 @@ function sentenceOf(code: string, message: string): string {
       if (format !== undefined) {
         return format === "events"
           ? "This command reports no events; use --json without a value."
-          : "--json takes no value but events: --json=events prints the events of an exchange.";
+          : "The only value of --json is events: --json=events prints the events of an exchange.";
       }
       const name = /'(--?[A-Za-z][A-Za-z-]*)/.exec(message)?.[1];
       const meant = /\(Did you mean (.*)\?\)/.exec(message)?.[1];

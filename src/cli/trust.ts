@@ -43,7 +43,7 @@ async function list(cli: CliContext, { json }: { json?: true }): Promise<void> {
     printLine(cli, `${trusted ? "trusted" : "refused"}  ${oneLine(path)}`);
   }
   if (sorted.length === 0) {
-    noticeLine(cli, "No decision is kept; `reprise trust add` in a folder trusts it.");
+    noticeLine(cli, "No decisions are stored. To trust a folder, run `reprise trust add` in it.");
   }
 }
 

@@ -15,7 +15,7 @@ interface UpgradeOptions {
 /** `upgrade`: brings the database to this version, as every command does that opens it. */
 export function upgradeCommand(cli: CliContext): Command {
   const command = new Command("upgrade")
-    .description("bring the database of an older version to this one, or show what that would do")
+    .description("upgrade an older database to this version, or show what that would change")
     .option("--dry-run", "change nothing; exit code 1 if the backup does not fit")
     .option("--json", "print a JSON object: from, to, steps, backup")
     .action((options: UpgradeOptions) => upgrade(cli, command, options));
@@ -55,9 +55,9 @@ function lines(
   { isDryRun, isPostgres }: { isDryRun: boolean; isPostgres: boolean },
 ): string[] {
   if (plan.steps.length === 0) {
-    return [`The tables are of version ${plan.to} already; there is nothing to do.`];
+    return [`The database already has schema version ${plan.to}; nothing to do.`];
   }
-  const done = `from version ${plan.from} of the tables to ${plan.to}: ${plan.steps.join(", ")}.`;
+  const done = `from schema version ${plan.from} to ${plan.to}: ${plan.steps.join(", ")}.`;
   return isDryRun
     ? [`Would upgrade the database ${done}`, backupLine(plan, isPostgres)]
     : [`Upgraded the database ${done}`];

@@ -48,7 +48,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   if (options.token === "" || options.metricsToken === "") {
     throw new RepriseError(
       "config_invalid",
-      "The token is empty, which would let nobody in; give one, or none at all.",
+      "The token is empty. Set a token, or remove the option.",
     );
   }
   if (options.metricsToken !== undefined && options.token === undefined) {

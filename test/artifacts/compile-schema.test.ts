@@ -84,11 +84,7 @@ describe("a schema", () => {
   it("[PLAN-3] names the property that is not allowed, also if none is", () => {
     const schema = { type: "object", properties: {}, unevaluatedProperties: false };
     expect(faults(schema, { a: 1 })).toEqual([
-      [
-        "unknown_property",
-        "/a",
-        'the property "a" is unknown; remove it, as nothing is allowed here',
-      ],
+      ["unknown_property", "/a", 'the property "a" is unknown; remove it; allowed here: nothing'],
     ]);
   });
 

@@ -81,7 +81,7 @@ describe("--json takes no value", () => {
       const args = [...argsOf(words, command), "--json=secret"];
       const { code, stdout, stderr } = await freshHome().call(args);
       expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
-      expect(stderr).toContain("--json takes no value but events: --json=events");
+      expect(stderr).toContain("The only value of --json is events: --json=events");
       expect(stderr).not.toContain("secret");
     },
   );

@@ -24,7 +24,7 @@ it("[CLI-61] a refusal without a key names the variable and the host that was as
   const home = freshHome({ OPENAI_BASE_URL: url, REPRISE_MODEL: "openai:test" });
   const { code, stderr } = await home.call(["-p", "hello"]);
   expect(code).toBe(1);
-  expect(stderr).toContain(`Set OPENAI_API_KEY. The address asked was ${host}. `);
+  expect(stderr).toContain(`Set OPENAI_API_KEY. The request was sent to ${host}. `);
   expect(stderr).not.toContain("secret");
 });
 

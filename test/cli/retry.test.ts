@@ -57,7 +57,7 @@ it("[RETRY-8] a process that is killed while it waits for a provider leaves what
   await new Promise<void>((resolve) =>
     running.child.stderr?.on("data", () => {
       if (
-        /^note: the OpenAI service has an error or too much to do \(status 503.*\); asking again in 60 s\.$/m.test(
+        /^note: the OpenAI service reported an error or is overloaded \(status 503.*\); asking again in 60 s\.$/m.test(
           running.stderr(),
         )
       ) {

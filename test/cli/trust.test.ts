@@ -270,7 +270,7 @@ function openTerminal(home: Home, command = "reprise") {
 }
 
 describe.skipIf(!canMakeTerminal)("in a terminal (needs util-linux' script)", () => {
-  const QUESTION = "Use them (y), go on without them (N), or leave (q)? ";
+  const QUESTION = "Use them (y), continue without them (N), or leave (q)? ";
 
   it("[TRUST-23] the question says why the schemas of a folder are not used", async () => {
     const home = freshHome();

@@ -15,9 +15,7 @@ it("[UPGRADE-7] upgrade --dry-run shows what would happen and changes nothing", 
   const plan = await home.json(["upgrade", "--dry-run", "--json"]);
 
   expect(shown).toMatchObject({ code: 0, stderr: "" });
-  expect(shown.stdout).toContain(
-    `from version ${OLDER_VERSION} of the tables to ${latestVersion()}`,
-  );
+  expect(shown.stdout).toContain(`from schema version ${OLDER_VERSION} to ${latestVersion()}`);
   expect(shown.stdout).toContain(backupOf(home));
   expect(plan).toMatchObject({
     from: OLDER_VERSION,
@@ -40,7 +38,7 @@ it("[UPGRADE-7] [UPGRADE-10] upgrade runs once", async () => {
   expect(done).toMatchObject({ code: 0, stdout: expect.stringContaining("Upgraded") });
   expect(again).toMatchObject({
     code: 0,
-    stdout: expect.stringContaining("there is nothing to do"),
+    stdout: expect.stringContaining("nothing to do"),
     stderr: "",
   });
   expect(readTables(home.database)).toMatchObject({ version: latestVersion(), sessions: 3 });

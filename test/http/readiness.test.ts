@@ -193,7 +193,7 @@ function expectNotReady(answer: Awaited<ReturnType<TestServer["call"]>>): void {
     title: "Service Unavailable",
     status: 503,
     code: "database_unavailable",
-    detail: "The service cannot store anything now; try again.",
+    detail: "The service cannot store anything now. Try again.",
   });
 }
 

@@ -17,19 +17,19 @@ const CAUSES: readonly Cause[] = [
   {
     code: "model_context_full",
     applies: ({ contextFull }) => contextFull,
-    says: "took the exchange for too long",
-    advice: "Begin a new session or choose a larger model.",
+    says: "rejected the request: it is longer than the model's context",
+    advice: "Start a new session, or choose a model with a larger context.",
   },
   {
     code: "model_rate_limited",
     applies: ({ quota, status }) => quota || status === 402,
-    says: "says that the account's quota or credit is used up",
-    advice: "Look at its plan and billing.",
+    says: "reports that its quota or credit is used up",
+    advice: "Check the plan and billing of the account.",
   },
   {
     code: "model_rate_limited",
     applies: ({ status, type }) => status === 429 || type === "rate_limit_error",
-    says: "asks for fewer calls",
+    says: "is rate-limiting your requests",
     advice: "Wait a moment.",
   },
   {
@@ -46,7 +46,7 @@ const CAUSES: readonly Cause[] = [
     code: "model_unknown",
     applies: ({ status, type }) =>
       status === 404 || type === "not_found_error" || type === "model_not_found",
-    says: "knows no such model",
+    says: "does not know this model",
     advice: "Check its name, and the base URL if you set one.",
   },
   {
@@ -65,13 +65,13 @@ const CAUSES: readonly Cause[] = [
     code: "model_failed",
     applies: ({ status, type }) =>
       (status !== null && status >= 500) || type === "overloaded_error" || type === "api_error",
-    says: "has an error or too much to do",
+    says: "reported an error or is overloaded",
     advice: "Wait a moment.",
   },
   {
     code: "model_failed",
     applies: ({ status }) => status !== null,
-    says: "did not accept the exchange",
+    says: "rejected the request",
     advice: "Try another model or a new session.",
   },
 ];
@@ -81,7 +81,7 @@ const CAUSES: readonly Cause[] = [
  * `model_unknown`, `model_unreachable`, `model_rate_limited`, `model_context_full`, else
  * `model_failed`. Only the status, the provider's short codes and the kind of network error are
  * reported; its text is not, because providers quote keys and requests in it. A RepriseError passes
- * through. A call that the user stopped is not a failure: look at the signal first. How the message
+ * through. A call that the user stopped is not a failure: check the signal first. How the message
  * gets its answer is for the front end to say.
  */
 export function modelFailure(
@@ -99,8 +99,10 @@ export function modelFailure(
     return new RepriseError("model_failed", message, { cause: error });
   }
   if (cause.code === "model_unauthorized" && keyless !== null) {
-    const what = capitalised(`${labelOf(name)} wants a key and none is set${detail(found)}`);
-    const message = `${what}. Set ${keyless.variable}. The address asked was ${keyless.host}.`;
+    const what = capitalised(
+      `${labelOf(name)} requires an API key, and none is set${detail(found)}`,
+    );
+    const message = `${what}. Set ${keyless.variable}. The request was sent to ${keyless.host}.`;
     return new RepriseError(cause.code, message);
   }
   const reason = capitalised(`${labelOf(name)} ${cause.says}${detail(found)}`);

@@ -48,7 +48,7 @@ async function textOf(target: ResolvedPath): Promise<string> {
     if (!(cause instanceof TypeError)) {
       throw cause;
     }
-    throw refusal("the file is not UTF-8 text and is left as it is; ask the user to convert it");
+    throw refusal("the file is not UTF-8 text, so it was not changed; ask the user to convert it");
   }
 }
 

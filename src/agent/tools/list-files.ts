@@ -19,7 +19,7 @@ export async function listFolder(
     throw refusal("there is no such folder; list the repository's top first");
   }
   if (!target.stat.isDirectory()) {
-    throw refusal("this is no folder; read_file shows a file");
+    throw refusal("this is not a folder; read_file shows a file");
   }
   const entries = await entriesIn(target.root, target.path);
   const names = entries

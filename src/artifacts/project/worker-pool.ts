@@ -154,5 +154,5 @@ async function nextAnswer(worker: Worker, checkMs: number): Promise<WorkerAnswer
   }
 }
 
-const SHUTTING_DOWN = "The service is shutting down; ask another one, or again later.";
+const SHUTTING_DOWN = "The service is shutting down. Use another node, or try again later.";
 const BUSY = `${SCHEMA_CHECKS} artifacts are being checked against project schemas already; try again in a few seconds.`;

@@ -89,11 +89,11 @@ async function checkDefault(name: string, config: ModelConfig): Promise<Check> {
     ...(config.anthropic.apiKey === null ? [] : ["ANTHROPIC_API_KEY"]),
     ...(config.openai.apiKey === null ? [] : ["OPENAI_API_KEY"]),
   ];
-  const known = keys.length === 0 ? "no key is set" : `${keys.join(" and ")} set`;
+  const known = keys.length === 0 ? "no API key is set" : `${keys.join(" and ")} set`;
   return ok(
     "models",
     isDemo(name)
-      ? `Sessions that name no model talk to the offline demo (${known}); for a real one set ANTHROPIC_API_KEY or OPENAI_API_KEY, or REPRISE_MODEL.`
-      : `Sessions that name no model use ${name} (${known}).`,
+      ? `Sessions without a model use the offline demo (${known}). For a real model, set ANTHROPIC_API_KEY, OPENAI_API_KEY or REPRISE_MODEL.`
+      : `Sessions without a model use ${name} (${known}).`,
   );
 }

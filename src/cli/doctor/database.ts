@@ -58,7 +58,7 @@ async function checkFile(input: {
     return [...files, log];
   }
   if (statSync(location, { throwIfNoEntry: false }) === undefined) {
-    return [ok("file", "There is no database yet; the first message makes it."), ...files];
+    return [ok("file", "There is no database yet. The first message creates it."), ...files];
   }
   const { checks, isCurrent } = checkDatabase(location, input.quick);
   const rows = isCurrent ? await checkRows(input.cli, input.command) : [];

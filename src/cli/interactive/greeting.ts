@@ -28,8 +28,8 @@ export async function greeting(input: {
   ];
   if (isDemo(model)) {
     lines.push(
-      "The offline demo answers from what this session remembers; it is no real model.",
-      "For one set ANTHROPIC_API_KEY or OPENAI_API_KEY, or use --model ollama:<name>.",
+      "The offline demo answers from what this session remembers; it is not a real model.",
+      "To use one, set ANTHROPIC_API_KEY or OPENAI_API_KEY, or use --model ollama:<name>.",
     );
   }
   return lines;

@@ -114,7 +114,7 @@ const COMMANDS: readonly SlashCommand[] = [
   },
   {
     name: "retry",
-    help: "let the model answer a message that failed; it is not stored again",
+    help: "ask the model again after a failure; the message is not stored again",
     run: async () => "continue",
   },
   {

@@ -52,7 +52,7 @@ function printRepair(cli: CliContext, id: string, { findings, left, rows }: Repa
   for (const { kind, sentence } of left) {
     noticeLine(
       cli,
-      `${kind}: ${sentence} It is left as it is, because the right value is unknown.`,
+      `${kind}: ${sentence} It is left unchanged, because the right value is unknown.`,
     );
   }
   if (findings.length === 0) {

@@ -24,7 +24,7 @@ export function resumeCommand(cli: CliContext): Command {
   const command = new Command("resume")
     .description("continue a session; without an id, choose one from a list")
     .argument("[id]", "an id, or the first 6 or more characters of it")
-    .option("--trust", "for this run, use the personas and the AGENTS.md that its folder brings")
+    .option("--trust", "for this run, use the personas and the AGENTS.md in its folder")
     .option("--json", "print the session, then one line of JSON for each exchange")
     .option(EVENTS_OPTION, "print one line of JSON for each event")
     .action(async (id: string | undefined, options: ResumeOptions) => {

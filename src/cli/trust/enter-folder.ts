@@ -65,7 +65,7 @@ async function askAboutFolder(
   folder: string,
   holdings: Holdings,
 ): Promise<boolean> {
-  noticeLine(cli, `The folder ${oneLine(folder)} brings files that direct the agent:`);
+  noticeLine(cli, `The folder ${oneLine(folder)} has files that direct the agent:`);
   for (const item of firstOf(holdings.items, MAX_ASKED)) {
     noticeLine(cli, `  ${item}`);
   }
@@ -78,7 +78,7 @@ async function askAboutFolder(
 }
 
 async function readAnswer(cli: CliContext): Promise<"use" | "without" | "leave"> {
-  const question = "Use them (y), go on without them (N), or leave (q)? ";
+  const question = "Use them (y), continue without them (N), or leave (q)? ";
   const line = await askInTerminal(cli, { question, on: cli.stderr });
   const word = line?.trim().toLowerCase() ?? "q";
   if (["y", "yes"].includes(word)) {

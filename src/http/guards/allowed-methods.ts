@@ -28,7 +28,7 @@ function refusal(methods: ReadonlyMap<string, readonly string[]>, url: string): 
     if (matches(pattern, path)) {
       return new RepriseError(
         "method_not_allowed",
-        "The path does not take this method; the Allow header lists those it takes.",
+        "This path does not support this method. The Allow header lists the supported ones.",
         { allow: known.toSorted() },
       );
     }

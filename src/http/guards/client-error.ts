@@ -81,14 +81,14 @@ function refusalOf(error: Error): RepriseError {
     default:
       return new RepriseError(
         "malformed_request",
-        "The request is not HTTP as this service reads it; check how it is written.",
+        "The request is not valid HTTP. Check its request line and headers.",
       );
   }
 }
 
 const NO_TUNNEL = new RepriseError(
   "route_not_found",
-  "The service is no proxy; see /openapi.json for the paths it has.",
+  "This service is not a proxy. See /openapi.json for its paths.",
 );
 
 function rawAnswer(refusal: RepriseError): string {

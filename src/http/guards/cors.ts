@@ -39,7 +39,7 @@ export function parseOrigins(origins: readonly string[]): readonly string[] {
     if (url === null || !["http:", "https:"].includes(url.protocol) || url.origin !== origin) {
       throw new RepriseError(
         "config_invalid",
-        "An allowed origin must be a scheme, a host and where needed a port in lower case, such as http://localhost:5173; a wildcard is not allowed.",
+        "An allowed origin must be a scheme, a host and, if needed, a port in lower case, such as http://localhost:5173. Wildcards are not allowed.",
       );
     }
     return origin;

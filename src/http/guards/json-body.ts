@@ -29,12 +29,12 @@ export function acceptOnlyJson(app: FastifyInstance): void {
   );
 }
 
-/** The bytes are read as they are: taken for JSON, packed ones would be another text than was meant. */
+/** Bodies are not decompressed: read as JSON, a compressed one would be another text than was meant. */
 function refuseEncoded(content = "identity", transfer = "chunked"): void {
   if (!/^identity$/i.test(content) || !/^chunked$/i.test(transfer)) {
     throw new RepriseError(
       "unsupported_media_type",
-      "The request body is compressed, which this service does not read; send it as it is.",
+      "The request body is compressed, which this service does not support. Send it uncompressed.",
     );
   }
 }

@@ -51,7 +51,7 @@ export function createReadiness(
   return {
     check: async () => {
       if (retired) {
-        throw new RepriseError("shutting_down", "The service is shutting down; ask another node.");
+        throw new RepriseError("shutting_down", "The service is shutting down. Use another node.");
       }
       await probe();
     },
@@ -63,14 +63,14 @@ export function createReadiness(
 
 const LATE = new RepriseError(
   "database_unavailable",
-  `The database has not answered a write within ${PROBE_TIMEOUT_MS / 1000} s; see whether its server hangs, or something holds a lock.`,
+  `The database has not answered a write within ${PROBE_TIMEOUT_MS / 1000} s. Check whether its server hangs or a lock is held.`,
 );
 
 /** Nobody without a token learns what the database said. */
 function notReady(cause?: unknown): RepriseError {
   return new RepriseError(
     "database_unavailable",
-    "The service cannot store anything now; try again.",
+    "The service cannot store anything now. Try again.",
     { cause },
   );
 }

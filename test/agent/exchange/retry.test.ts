@@ -70,7 +70,7 @@ describe("a provider that fails in passing", () => {
     await expect(bench.run({ text: "question" })).rejects.toMatchObject({
       code: "model_failed",
       message: expect.stringMatching(
-        /has an error or too much to do \(status 503.*\)\. Wait a moment\.$/,
+        /reported an error or is overloaded \(status 503.*\)\. Wait a moment\.$/,
       ),
     });
     expect(provider.requests).toHaveLength(3);

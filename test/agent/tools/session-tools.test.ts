@@ -121,7 +121,7 @@ describe("list_files, find_files and search_files", () => {
     mkdirSync(join(repo, ".git"));
     expect(await call("list_files", {})).toBe("data.bin\nnode_modules/\nreadme.md\nsrc/");
     expect(await call("list_files", { path: "src" })).toBe("a.ts\ndeep/");
-    expect(await call("list_files", { path: "readme.md" })).toMatch(/^Error: this is no folder/);
+    expect(await call("list_files", { path: "readme.md" })).toMatch(/^Error: this is not a folder/);
   });
 
   it.each([

@@ -37,7 +37,7 @@ describe("a project's schema", () => {
       [{ required: ["a"] }, {}, 'the document lacks the required property "a"; add it'],
       [{ dependentRequired: { a: ["b"] } }, { a: 1 }, "the document lacks the required property"],
       [{ properties: { key: true }, additionalProperties: false }, { kay: 1 }, 'mean "key"?'],
-      [{ unevaluatedProperties: false }, { a: 1 }, "remove it, as nothing is allowed here"],
+      [{ unevaluatedProperties: false }, { a: 1 }, "remove it; allowed here: nothing"],
       [{ not: { type: "string" } }, "a", `the document does not follow the schema's rule "not"`],
       [{ properties: { a: false } }, { a: 1 }, "a is not allowed here"],
       [
