@@ -33,7 +33,7 @@ export function hostileRequests(document: ApiDocument, known: Known): fc.Arbitra
         .constantFrom(...callsOf(document))
         .chain((call) => described(call, { document, known })),
     },
-    { weight: 2, arbitrary: strayRequests(known) },
+    { weight: 2, arbitrary: unknownRequests(known) },
     { weight: 1, arbitrary: brokenRequests(known) },
   );
 }
@@ -362,7 +362,7 @@ function objectText(schema: ApiSchema): fc.Arbitrary<string> {
 }
 
 /** Methods and paths that the service does not have, or has under another name. */
-function strayRequests({ host, ids }: Known): fc.Arbitrary<HostileRequest> {
+function unknownRequests({ host, ids }: Known): fc.Arbitrary<HostileRequest> {
   const path = fc.oneof(
     fc.constantFrom(
       "/",

@@ -146,7 +146,7 @@ export function toolRound(content: string): [AIMessage, ToolMessage] {
 }
 
 /** Two exchanges, one with a tool, then a message that waits. */
-export async function usualSession(): Promise<Bench> {
+export async function benchWithTwoExchanges(): Promise<Bench> {
   const bench = await openBench();
   await bench.append("first question");
   await bench.handOver();
@@ -160,7 +160,7 @@ export async function usualSession(): Promise<Bench> {
 }
 
 /** What follows from the checkpoints: times and the lease do not. */
-export function rightOnes({ rows, session }: Dump) {
+export function fieldsFromCheckpoints({ rows, session }: Dump) {
   const { lease_epoch: _, last_message_at: __, last_activity_at: ___, ...counters } = session;
   return { counters, rows: rows.map(({ ts: _, idempotency_key: __, ...row }) => row) };
 }

@@ -12,7 +12,7 @@ import { readSession } from "../../../src/store/sessions/read.ts";
 import { openSqliteStore } from "../../../src/store/engines/sqlite/open.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { freshHome } from "../../helpers/reprise.ts";
-import { usualSession } from "../../helpers/sessions/bench.ts";
+import { benchWithTwoExchanges } from "../../helpers/sessions/bench.ts";
 
 /** A store that records when its write begins. */
 function recording(store: Store, steps: string[]): Store {
@@ -46,7 +46,7 @@ const count = async (store: Store): Promise<number> =>
   (await store.read(listSessions, { limit: 100 })).sessions.length;
 
 it("[MOVE-27] an import is compared with its checkpoints before its write begins", async () => {
-  const bench = await usualSession();
+  const bench = await benchWithTwoExchanges();
   const steps: string[] = [];
   const tree = await observedCopy(bench.store, bench.id, () => steps.push("read"));
   const ids = await importTree(recording(bench.store, steps), tree);
@@ -76,7 +76,7 @@ it("[MOVE-27] another process can write while an import is compared", async () =
 });
 
 it("[MOVE-22] a tree that does not verify begins no write", async () => {
-  const bench = await usualSession();
+  const bench = await benchWithTwoExchanges();
   const steps: string[] = [];
   const tree = withNewIds(await bench.store.read(readSessionTree, { id: bench.id }));
   const messages = tree.messages.map((one) => ({ ...one, content: `${one.content}!` }));

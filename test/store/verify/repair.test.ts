@@ -9,12 +9,18 @@ import { beginExchange } from "../../../src/store/messages/begin-exchange.ts";
 import { readPending } from "../../../src/store/messages/read.ts";
 import { endSession } from "../../../src/store/sessions/change.ts";
 import { readSession } from "../../../src/store/sessions/read.ts";
-import { answer, openBench, rightOnes, swap, usualSession } from "../../helpers/sessions/bench.ts";
+import {
+  answer,
+  openBench,
+  fieldsFromCheckpoints,
+  swap,
+  benchWithTwoExchanges,
+} from "../../helpers/sessions/bench.ts";
 import { testSize } from "../../helpers/size.ts";
 
 describe("repair", () => {
   it("[PROOF-5] changes nothing if nothing is wrong, not even the lease's epoch", async () => {
-    const bench = await usualSession();
+    const bench = await benchWithTwoExchanges();
     const before = await bench.dump();
     expect(await bench.repair()).toEqual({
       findings: [],
@@ -25,7 +31,7 @@ describe("repair", () => {
   });
 
   it("[PROOF-5] [PROOF-28] leaves correct rows in place, and counts what it did", async () => {
-    const bench = await usualSession();
+    const bench = await benchWithTwoExchanges();
     const before = await bench.dump();
     await bench.plant("DELETE FROM messages WHERE session_id = :id AND seq IN (2, 5)");
     await bench.plant("UPDATE messages SET content = 'x' WHERE session_id = :id AND seq = 6");
@@ -33,7 +39,7 @@ describe("repair", () => {
     const { rows } = await bench.repair();
     expect(rows).toEqual({ removed: 1, added: 2, changed: 1, moved: 0 });
     const after = await bench.dump();
-    expect(rightOnes(after)).toEqual(rightOnes(before));
+    expect(fieldsFromCheckpoints(after)).toEqual(fieldsFromCheckpoints(before));
     expect(after.rows.filter(({ seq }) => seq !== 2 && seq !== 5)).toEqual(
       before.rows.filter(({ seq }) => seq !== 2 && seq !== 5),
     );
@@ -62,7 +68,7 @@ describe("repair", () => {
     }
     await bench.plant("UPDATE sessions SET last_seq = 5, cleared_seq = 3 WHERE id = :id");
     expect((await bench.repair()).rows).toEqual({ removed: 0, added: 1, changed: 0, moved: 4 });
-    expect(rightOnes(await bench.dump())).toEqual(rightOnes(before));
+    expect(fieldsFromCheckpoints(await bench.dump())).toEqual(fieldsFromCheckpoints(before));
   });
 
   it("[PROOF-26] hides what was cleared and nothing else, in whatever order the rows were put", async () => {
@@ -71,7 +77,7 @@ describe("repair", () => {
     await bench.exchange("two");
     await bench.freshThread(true);
     await bench.exchange("three");
-    const right = rightOnes(await bench.dump());
+    const right = fieldsFromCheckpoints(await bench.dump());
     const order = fc.uniqueArray(fc.integer({ min: 1, max: 40 }), { minLength: 6, maxLength: 6 });
     await fc.assert(
       fc.asyncProperty(order, async (seqs) => {
@@ -82,7 +88,7 @@ describe("repair", () => {
           await bench.plant(change, seq, 101 + index);
         }
         await bench.repair();
-        expect(rightOnes(await bench.dump())).toEqual(right);
+        expect(fieldsFromCheckpoints(await bench.dump())).toEqual(right);
       }),
       {
         numRuns: testSize("repair"),
@@ -104,11 +110,11 @@ describe("repair", () => {
     const before = await bench.dump();
     await bench.plant("DELETE FROM messages WHERE session_id = :id AND seq = 2");
     expect((await bench.repair()).rows).toMatchObject({ added: 1, moved: 0 });
-    expect(rightOnes(await bench.dump())).toEqual(rightOnes(before));
+    expect(fieldsFromCheckpoints(await bench.dump())).toEqual(fieldsFromCheckpoints(before));
   });
 
   it("[PROOF-6] never loses a pending message: content, id, key and time stay, and it reaches the agent", async () => {
-    const bench = await usualSession();
+    const bench = await benchWithTwoExchanges();
     await bench.plant(
       "UPDATE messages SET idempotency_key = 'k' WHERE session_id = :id AND seq = 7",
     );
@@ -132,7 +138,7 @@ describe("repair", () => {
   });
 
   it("[PROOF-10] is refused while an exchange is running, and then changes nothing", async () => {
-    const bench = await usualSession();
+    const bench = await benchWithTwoExchanges();
     const owner = { ...thisProcess("reprise"), host: "elsewhere" };
     await bench.store.write(takeLease, { session_id: bench.id, owner, life_ms: 60_000 });
     await expect(bench.repair()).rejects.toMatchObject({ code: "session_busy" });
@@ -143,7 +149,7 @@ describe("repair", () => {
   });
 
   it("[PROOF-10] repairs what a killed process held, and leaves it interrupted", async () => {
-    const bench = await usualSession();
+    const bench = await benchWithTwoExchanges();
     const session_id = bench.id;
     const owner = { ...thisProcess("reprise"), pid: 2 ** 22 + 1 };
     const fence = await bench.store.write(takeLease, { session_id, owner, life_ms: 60_000 });
@@ -163,18 +169,20 @@ describe("repair", () => {
   });
 
   it("[PROOF-10] [PROOF-29] repairs an ended session, which stays ended", async () => {
-    const bench = await usualSession();
+    const bench = await benchWithTwoExchanges();
     const before = await bench.dump();
     await bench.store.write(endSession, { id: bench.id });
     await swap(bench, 2, 6);
     expect((await bench.repair()).findings).not.toEqual([]);
     expect(await bench.kinds()).toEqual([]);
     expect((await bench.dump()).session).toMatchObject({ state: "ended" });
-    expect(rightOnes(await bench.dump()).rows).toEqual(rightOnes(before).rows);
+    expect(fieldsFromCheckpoints(await bench.dump()).rows).toEqual(
+      fieldsFromCheckpoints(before).rows,
+    );
   });
 
   it("[PROOF-5] changes nothing if the mirror has changed since it was compared", async () => {
-    const bench = await usualSession();
+    const bench = await benchWithTwoExchanges();
     await bench.store.write(endSession, { id: bench.id });
     const { state, expected } = await verifySession(bench.store, bench.id);
     const change = {
@@ -212,7 +220,7 @@ describe("repair", () => {
   });
 
   it("[PROOF-6] loses no message that is appended while it runs", async () => {
-    const bench = await usualSession();
+    const bench = await benchWithTwoExchanges();
     await bench.plant("DELETE FROM messages WHERE session_id = :id AND seq = 2");
     const appended = Array.from({ length: 20 }, (_, index) => `meanwhile ${index}`);
     const [repair] = await Promise.all([bench.repair(), ...appended.map(bench.append)]);

@@ -6,10 +6,10 @@ import { verifySession } from "../../../src/store/verify/verify-session.ts";
 import {
   answer,
   openBench,
-  rightOnes,
+  fieldsFromCheckpoints,
   swap,
   toolRound,
-  usualSession,
+  benchWithTwoExchanges,
 } from "../../helpers/sessions/bench.ts";
 
 describe("verify", () => {
@@ -37,7 +37,7 @@ describe("verify", () => {
   });
 
   it("[PROOF-1] agrees with tool calls, answers nobody counted, and an edited message", async () => {
-    const bench = await usualSession();
+    const bench = await benchWithTwoExchanges();
     const round = toolRound("src/main.ts");
     await bench.put(...round);
     expect(await bench.kinds()).toEqual([]);
@@ -112,7 +112,7 @@ describe("verify", () => {
     [["thread_suffix"], "UPDATE sessions SET thread_suffix = -1 WHERE id = :id"],
     [["last_seq", "totals"], "DELETE FROM messages WHERE session_id = :id AND seq = 7"],
   ])("[PROOF-3] [PROOF-5] names %j after %s; repair fixes it in one run", async (kinds, sql) => {
-    const bench = await usualSession();
+    const bench = await benchWithTwoExchanges();
     const before = await bench.dump();
     if (sql === "order") {
       await swap(bench, 2, 4);
@@ -126,10 +126,10 @@ describe("verify", () => {
     expect(await bench.kinds()).toEqual([]);
     const repaired = await bench.dump();
     // only what nobody but the mirror ever had is gone for good
-    expect(rightOnes(repaired)).toEqual(
+    expect(fieldsFromCheckpoints(repaired)).toEqual(
       sql.startsWith("DELETE") && sql.includes("seq = 7")
-        ? rightOnes({ ...repaired, rows: before.rows.slice(0, 6) })
-        : rightOnes(before),
+        ? fieldsFromCheckpoints({ ...repaired, rows: before.rows.slice(0, 6) })
+        : fieldsFromCheckpoints(before),
     );
     expect((await bench.repair()).findings).toEqual([]);
     expect(await bench.dump()).toEqual(repaired);
@@ -137,13 +137,13 @@ describe("verify", () => {
 
   it("[PROOF-20] hides nothing because of a clear mark alone", async () => {
     for (const mark of [1, 3, 7, 99]) {
-      const bench = await usualSession();
+      const bench = await benchWithTwoExchanges();
       const before = await bench.dump();
       await bench.plant("UPDATE sessions SET cleared_seq = ? WHERE id = :id", mark);
       expect(await bench.kinds()).toEqual(["archived"]);
       await bench.repair();
       expect(await bench.kinds()).toEqual([]);
-      expect(rightOnes(await bench.dump())).toEqual(rightOnes(before));
+      expect(fieldsFromCheckpoints(await bench.dump())).toEqual(fieldsFromCheckpoints(before));
     }
   });
 
@@ -158,7 +158,7 @@ describe("verify", () => {
       await bench.plant("UPDATE sessions SET cleared_seq = ? WHERE id = :id", mark);
       expect(await bench.kinds()).toEqual(["archived"]);
       await bench.repair();
-      expect(rightOnes(await bench.dump())).toEqual(rightOnes(before));
+      expect(fieldsFromCheckpoints(await bench.dump())).toEqual(fieldsFromCheckpoints(before));
     }
   });
 
@@ -167,7 +167,7 @@ describe("verify", () => {
     ["last_message_at", "last_message_at = '2001-01-01T00:00:00.000Z'"],
     ["last_message_at", "last_message_at = 'yesterday'"],
   ])("[PROOF-21] finds a wrong %s and corrects it: %s", async (kind, change) => {
-    const bench = await usualSession();
+    const bench = await benchWithTwoExchanges();
     const before = await bench.dump();
     await bench.plant(`UPDATE sessions SET ${change} WHERE id = :id`);
     expect(await bench.kinds()).toEqual([kind]);
@@ -180,7 +180,7 @@ describe("verify", () => {
   });
 
   it("[PROOF-21] finds a wrong last_message_at if the last row and a checkpoint have the same time", async () => {
-    const bench = await usualSession();
+    const bench = await benchWithTwoExchanges();
     const sameTime = "(SELECT ts FROM checkpoints ORDER BY id DESC LIMIT 1)";
     await bench.plant(`UPDATE messages SET ts = ${sameTime} WHERE session_id = :id`);
     await bench.plant(`UPDATE sessions SET last_message_at = ${sameTime} WHERE id = :id`);
@@ -194,7 +194,7 @@ describe("verify", () => {
   });
 
   it("[PROOF-21] finds a message without a time, and gives it that of the one before", async () => {
-    const bench = await usualSession();
+    const bench = await benchWithTwoExchanges();
     await bench.plant("UPDATE messages SET ts = 'noon' WHERE session_id = :id AND seq = 3");
     expect(await bench.kinds()).toEqual(["ts"]);
     await bench.repair();
@@ -212,7 +212,7 @@ describe("verify", () => {
     ["ended_at", "state = 'ended'"],
     ["ended_at", "state = 'ended', ended_at = 'then'"],
   ])("[PROOF-22] finds a wrong %s and leaves it: %s", async (kind, change) => {
-    const bench = await usualSession();
+    const bench = await benchWithTwoExchanges();
     await bench.plant(`UPDATE sessions SET ${change} WHERE id = :id`);
     expect(await bench.kinds()).toEqual([kind]);
     const before = await bench.dump();
@@ -228,19 +228,19 @@ describe("verify", () => {
     "UPDATE sessions SET repo_path = '/a', project_key = '0123456789abcdef' WHERE id = :id",
     "UPDATE sessions SET state = 'ended', ended_at = '2026-01-01T00:00:00.000Z' WHERE id = :id",
   ])("[PROOF-24] reports nothing that cannot be known: %s", async (sql) => {
-    const bench = await usualSession();
+    const bench = await benchWithTwoExchanges();
     await bench.plant(sql);
     expect(await bench.kinds()).toEqual([]);
   });
 
   it("[PROOF-25] reports nothing about a folder without a project_key, as older rows have it", async () => {
-    const bench = await usualSession();
+    const bench = await benchWithTwoExchanges();
     await bench.plant("UPDATE sessions SET repo_path = '/a' WHERE id = :id");
     expect(await bench.kinds()).toEqual([]);
   });
 
   it("[PROOF-3] names the place of a difference, and nothing of what the messages say", async () => {
-    const bench = await usualSession();
+    const bench = await benchWithTwoExchanges();
     await bench.plant(
       "UPDATE messages SET content = 'a secret' WHERE session_id = :id AND seq = 2",
     );
@@ -275,7 +275,7 @@ describe("messages that no checkpoint holds any more", () => {
     await bench.plant("DELETE FROM messages WHERE session_id = :id AND seq = 4");
     expect(await bench.kinds()).toEqual(["different", "missing"]);
     await bench.repair();
-    expect(rightOnes(await bench.dump())).toEqual(rightOnes(before));
+    expect(fieldsFromCheckpoints(await bench.dump())).toEqual(fieldsFromCheckpoints(before));
   });
 
   it("[PROOF-9] stay beside a summary that took their id", async () => {
@@ -300,7 +300,7 @@ describe("messages that no checkpoint holds any more", () => {
   });
 
   it("[PROOF-2] may come before a summary that is stored later than it appears in the thread", async () => {
-    const bench = await usualSession();
+    const bench = await benchWithTwoExchanges();
     const summary = new HumanMessage({
       id: "summary",
       content: "they talked",
@@ -324,12 +324,12 @@ describe("messages that no checkpoint holds any more", () => {
   });
 
   it("[PROOF-8] are not reported as extra if the checkpoints of a thread are missing", async () => {
-    const bench = await usualSession();
+    const bench = await benchWithTwoExchanges();
     await bench.plant("DELETE FROM checkpoint_threads");
     const before = await bench.dump();
     expect(await bench.kinds()).toContain("checkpoint_missing");
     await expect(bench.repair()).rejects.toMatchObject({ code: "database_corrupt" });
-    expect(rightOnes(await bench.dump())).toEqual(rightOnes(before));
+    expect(fieldsFromCheckpoints(await bench.dump())).toEqual(fieldsFromCheckpoints(before));
     expect(await bench.kinds()).toContain("checkpoint_missing");
   });
 
@@ -346,13 +346,13 @@ describe("messages that no checkpoint holds any more", () => {
       "UPDATE checkpoints SET shape = 999 WHERE id = (SELECT max(id) FROM checkpoints)",
       "DELETE FROM checkpoint_bodies WHERE body LIKE '{%'",
     ]) {
-      const bench = await usualSession();
+      const bench = await benchWithTwoExchanges();
       await bench.plant("UPDATE messages SET content = 'x' WHERE session_id = :id AND seq = 2");
       await bench.plant(damage);
       const before = await bench.dump();
       expect(await bench.kinds(), damage).toEqual(["checkpoint_damaged"]);
       await expect(bench.repair()).rejects.toMatchObject({ code: "database_corrupt" });
-      expect(rightOnes(await bench.dump())).toEqual(rightOnes(before));
+      expect(fieldsFromCheckpoints(await bench.dump())).toEqual(fieldsFromCheckpoints(before));
     }
   });
 });

@@ -8,7 +8,7 @@ import { startTestServer } from "../../helpers/server.ts";
 import { openStream } from "../../helpers/stream.ts";
 import { startStatementProxy } from "../../helpers/postgres/statement-proxy.ts";
 
-const LOOKS = 10;
+const POLLS = 10;
 
 const CASES = [
   { streams: 1, sessions: 1 },
@@ -31,9 +31,9 @@ it("[PG-13] 1, 10 and 200 streams cost three statements per poll; one poll names
       ),
     );
     // the first poll sees each session for the first time and wakes its streams once
-    const looked = await nothingButLooks(proxy.statements);
+    const polled = await nothingButPolls(proxy.statements);
 
-    for (const select of looked.filter((_, index) => index % 3 === 1)) {
+    for (const select of polled.filter((_, index) => index % 3 === 1)) {
       expect(select.match(/\$\d+/g)).toHaveLength(sessions);
     }
     for (const stream of open) {
@@ -46,21 +46,21 @@ it("[PG-13] 1, 10 and 200 streams cost three statements per poll; one poll names
   }
 });
 
-/** The statements of `LOOKS` looks one after another, once there are such and nothing in between. */
-async function nothingButLooks(statements: readonly string[]): Promise<readonly string[]> {
-  const count = LOOKS * LOOK.length;
+/** The statements of `POLLS` polls one after another, once there are such and nothing in between. */
+async function nothingButPolls(statements: readonly string[]): Promise<readonly string[]> {
+  const count = POLLS * POLL.length;
   for (let from = 0; ; from += 1) {
     while (statements.length < from + count) {
       await sleep(5);
     }
     const window = statements.slice(from, from + count);
-    if (window.every((text, index) => LOOK[index % LOOK.length]?.test(text))) {
+    if (window.every((text, index) => POLL[index % POLL.length]?.test(text))) {
       return window;
     }
   }
 }
 
-const LOOK = [
+const POLL = [
   /^BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY$/,
   /^select "id", "last_seq", "state" from "sessions" where "id" in \(/,
   /^COMMIT$/,
