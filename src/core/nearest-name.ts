@@ -4,8 +4,8 @@ const MAX_LENGTH = 64;
 
 /**
  * Returns a function that finds the known name most like a wrong one: at most a third of its
- * letters differ, and not all. Undefined when none is, when the name is longer than 64, or when `effort`
- * comparisons were made, which keeps a file of nothing but wrong names linear.
+ * letters differ, and not all. Undefined when none is, when the name is longer than 64, or when
+ * `effort` comparisons were made, which keeps a file of nothing but wrong names linear.
  */
 export function createNearestName(
   known: Iterable<string>,

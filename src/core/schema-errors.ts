@@ -74,7 +74,7 @@ function messageOf(error: SchemaError, what: "field" | "parameter"): string {
   }
 }
 
-/** The properties that the schema knows where the error is. */
+/** The properties that the schema has at the position of the error. */
 export function knownNames(error: SchemaError): string[] {
   return Object.keys(Object(Reflect.get(error.parentSchema ?? {}, "properties")));
 }

@@ -4,7 +4,7 @@ export type SessionState = (typeof SESSION_STATES)[number];
 export const ACTIVITIES = ["idle", "running", "interrupted"] as const;
 /**
  * What the agent is doing with the session: `running` while a process holds its lease,
- * `interrupted` when an exchange began and never came to its end, else `idle`.
+ * `interrupted` if an exchange began and never finished, else `idle`.
  */
 export type Activity = (typeof ACTIVITIES)[number];
 
@@ -43,7 +43,7 @@ export type Fields<T extends FieldTable> = { readonly [Name in keyof T]: FieldTy
 
 /**
  * A session in the API, field by field in their order. Its schema, the columns that are read for it
- * and its JSON follow from this table. `activity` is no column.
+ * and its JSON follow from this table. `activity` is not a column.
  */
 export const SESSION_FIELDS = {
   id: "id",

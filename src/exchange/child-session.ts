@@ -23,7 +23,7 @@ export interface ChildSessionInput {
   /** Answers if the persona chooses no model. */
   readonly model: string;
   readonly exchanger: Exchanger;
-  /** The parent's: it hears what the child does, not what it says. */
+  /** The parent's. It receives the child's tool events, not its text. */
   readonly live: Live;
   readonly report: Report;
 }
@@ -59,13 +59,13 @@ export async function runChildSession(input: ChildSessionInput): Promise<ChildEn
     persona_name: persona.name,
   });
   if (child.last_seq > 0 && child.activity === "idle") {
-    // it had answered; only its parent did not come to hear it
+    // the child had finished, but the parent stopped before it received the answer
     return { state: "done", answer: await lastAnswer(store, child) };
   }
   const request: ExchangeRequest = {
     session_id: child.id,
     text: child.last_seq === 0 ? input.task : null,
-    // whoever held it was this call's earlier process
+    // its holder was this call's earlier process
     when_busy: "take_over",
     keep_partial: false,
     caller: AGENT,

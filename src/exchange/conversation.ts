@@ -157,7 +157,7 @@ function refuseUnstorable(text: string): void {
   if (!isStorableText(text)) {
     throw new RepriseError(
       "invalid_request",
-      "The message holds a NUL or half a character, which cannot be stored; remove it and send again.",
+      "The message holds a NUL or an unpaired surrogate, which cannot be stored. Remove it and send again.",
     );
   }
   if (Buffer.byteLength(text) > MAX_CONTENT_BYTES) {

@@ -66,8 +66,8 @@ export const ExchangeEvent = Type.Union([
     duration_ms: count(),
   }),
   /**
-   * The answer `message_id` failed in passing: what was reported of it is void. The provider is asked
-   * again after `delay_ms`, for an answer with another id.
+   * The answer `message_id` failed with a transient error: what was reported of it is void. The
+   * provider is asked again after `delay_ms`, for an answer with another id.
    */
   event("retry", {
     message_id: text(),

@@ -16,7 +16,7 @@ export const EXCHANGE_LIMITS: ExchangeLimits = {
   modelCalls: 600,
 };
 
-/** The place that a running sub-agent holds. It gives it up while it waits for its own. */
+/** The slot that a running sub-agent holds. It releases it while it waits for its own sub-agents. */
 export interface ChildReservation {
   pause(): void;
   resume(): Promise<void>;
@@ -29,14 +29,14 @@ export interface ExchangeTree {
   /** The error of the call that was refused, after which the whole tree ends; null before. */
   ending(): RepriseError | null;
   /**
-   * Runs a sub-agent once there is a place for it. Null, without running it, if the exchange has
+   * Runs a sub-agent once there is a slot for it. Null, without running it, if the exchange has
    * begun as many as it may.
    */
   runChild<Result>(child: ChildRun<Result>): Promise<Result> | null;
 }
 
 interface ChildRun<Result> {
-  /** The place of the sub-agent that delegates; null for the root. */
+  /** The slot of the sub-agent that delegates; null for the root. */
   readonly parent: ChildReservation | null;
   /** Ends the waiting. */
   readonly signal: AbortSignal;
@@ -46,8 +46,8 @@ interface ChildRun<Result> {
 }
 
 /**
- * Begins a tree at its root. No place is held by whoever waits for another place, so the sub-agents
- * of sub-agents cannot block each other.
+ * Begins a tree at its root. No sub-agent holds a slot while it waits for another one, so the
+ * sub-agents of sub-agents cannot block each other.
  */
 export function createExchangeTree(limits: ExchangeLimits = EXCHANGE_LIMITS): ExchangeTree {
   const slots = createSlots(limits.childrenAtOnce);
@@ -128,7 +128,7 @@ function callLimitReached(limit: number): RepriseError {
   );
 }
 
-/** A number of slots; whoever finds none free waits, in order. */
+/** A number of slots. Callers that find none free wait, in order. */
 function createSlots(count: number) {
   let free = count;
   const waiting: (() => void)[] = [];

@@ -39,7 +39,9 @@ export interface ExchangeRequest {
 
 export interface Live {
   readonly listener: ExchangeListener;
-  /** Aborting stops the exchange and keeps the text that had arrived; the session stays good. */
+  /**
+   * Aborting stops the exchange and keeps the text that had arrived; the session can be continued.
+   */
   readonly signal: AbortSignal;
   /**
    * Asked when continuing would run calls a second time that may have taken effect already.
@@ -67,8 +69,8 @@ export interface Exchanger {
    * Summarises all but the last exchange of the session's thread for the model; every message
    * stays. The summary is a message of the session and its tokens count.
    *
-   * Error codes: as `exchange`, and `exchange_interrupted` if tool calls still wait for their
-   * results.
+   * Error codes: as `exchange`, and `exchange_interrupted` if tool calls still wait for
+   * their results.
    */
   compact(request: CompactRequest, live: Pick<Live, "signal">): Promise<Compacted>;
 }

@@ -25,11 +25,11 @@ export interface HeldSession {
   readonly session: Session;
   /** The exchange that was begun with the lease; null if the caller still has to begin it. */
   readonly begun: BegunExchange | null;
-  /** True when the exchange before this one did not come to its end. */
+  /** True if the exchange before this one did not finish. */
   readonly wasInterrupted: boolean;
   /** Aborted, with the error as its reason, once the lease could not be kept. */
   readonly lost: AbortSignal;
-  /** Gives the lease back; `finished`: whether the exchange came to its end; `failure`: why not. */
+  /** Gives the lease back; `finished`: whether the exchange finished; `failure`: why not. */
   release(finished: boolean, failure?: ExchangeFailure | null): Promise<void>;
   /**
    * Releases the lease of a finished exchange and prunes its checkpoints, in one transaction.
@@ -53,7 +53,7 @@ export interface HoldInput {
   readonly signal: AbortSignal;
   /**
    * Leases of this process that it could not release, or may hold without knowing, because the
-   * database went away: nobody works under them. Kept by whoever holds sessions again and again.
+   * database went away: nobody works under them. Kept by callers that hold sessions again and again.
    */
   readonly unreleased?: Set<string>;
   /** See `openExchange`. */

@@ -7,7 +7,7 @@ import type { ExchangeEvent, ExchangeListener, ExchangeResult } from "./events.t
 type Identity = Pick<ExchangeEvent, "exchange_id" | "session_id">;
 type WithoutIdentity<Event> = Event extends unknown ? Omit<Event, keyof Identity> : never;
 
-/** Reports an event of one exchange; whoever reports need not know which exchange it is. */
+/** Reports an event of one exchange; the caller need not know which exchange it is. */
 export type Report = (event: WithoutIdentity<ExchangeEvent>) => void;
 
 const ENDS: ReadonlySet<string> = new Set(["done", "stopped", "waiting", "failed"]);
@@ -33,7 +33,10 @@ export function createReport(listener: ExchangeListener, identity: Identity): Re
   };
 }
 
-/** A JSON value with every text and name as the store keeps it: strict parsers refuse half characters. */
+/**
+ * A JSON value with every text and name as the store keeps it: strict parsers refuse
+ * half characters.
+ */
 function storable<Value>(value: Value): Value;
 function storable(value: unknown): unknown {
   if (typeof value === "string") {

@@ -10,7 +10,7 @@ type Right = Parameters<typeof messagesStateReducer>[1];
  * but if all that comes is new it appends without visiting each known message, and every
  * step of an exchange brings something new. Whatever else may come is left to LangGraph's own.
  *
- * The ids of a list are remembered on it. Whoever changes the id of a message in a list that it got
+ * The ids of a list are remembered on it. Code that changes the id of a message in a list that it got
  * from here has to make a new list.
  */
 export function appendMessages(left: BaseMessage[], right: Right): BaseMessage[] {
@@ -42,7 +42,7 @@ interface KnownIds {
   readonly length: number;
 }
 
-/** On the list itself, where nobody sees it and it goes when the list goes. */
+/** On the list itself, invisible, and freed with the list. */
 const IDS = Symbol("reprise.ids");
 
 function remember<List extends object[]>(messages: List, ids: KnownIds): List {
@@ -50,7 +50,7 @@ function remember<List extends object[]>(messages: List, ids: KnownIds): List {
   return messages;
 }
 
-/** Null if something in the list is no message or has no id yet. */
+/** Null if something in the list is not a message or has no id yet. */
 function idsOf(messages: BaseMessage[] & { readonly [IDS]?: KnownIds }): KnownIds | null {
   const known = messages[IDS];
   if (known?.length === messages.length) {

@@ -20,7 +20,7 @@ export interface MessageReader {
 
 /**
  * The value that was stored, sharing nothing with any other that was read. A record that
- * JsonPlusSerializer would not revive is left as it is.
+ * JsonPlusSerializer would not revive is left unchanged.
  */
 export async function decodeValue(stored: StoredValue, reader: MessageReader): Promise<unknown> {
   if ("l" in stored) {
@@ -64,7 +64,7 @@ function revive(member: Member): void {
   }
   if (ESCAPED in value) {
     const entries = value[ESCAPED];
-    // what is in it may be late itself, so it is put together when that has come
+    // its entries may be late too, so it is built after them
     member.late.push(() => Promise.resolve(set(member, Object.fromEntries(entriesOf(entries)))));
   } else if ("lc" in value) {
     member.late.push(async () => set(member, await construct(value)));

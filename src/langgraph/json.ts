@@ -48,7 +48,7 @@ function withoutCycles(replacer: Replacer): Replacer {
   };
 }
 
-/** The member as it is in its holder: JSON.stringify hands over what `toJSON` made of it. */
+/** The member in its holder, unchanged: JSON.stringify hands over what `toJSON` made of it. */
 export function memberOf(holder: unknown, key: string): unknown {
   return typeof holder === "object" && holder !== null ? Reflect.get(holder, key) : undefined;
 }

@@ -100,7 +100,7 @@ const CLASSES: ReadonlyMap<string, new (fields: never) => BaseMessage> = new Map
 /** LangChain's own marks inside a field: only its loader knows what to make of them. */
 const LOADED = /"lc":|"__lc_escaped__":/;
 
-/** Fields that are written as they are named; the loader renames others with an underscore. */
+/** Fields that keep their names; the loader renames others with an underscore. */
 const FIELDS: ReadonlySet<string> = new Set([
   "additional_kwargs",
   "response_metadata",

@@ -61,7 +61,7 @@ export function fingerprintOf(message: BaseMessage, hash: string): Fingerprint |
   };
 }
 
-/** Fields that every message has, so that they can be compared without looking them up by name. */
+/** Fields that every message has, so that they can be compared without a look-up by name. */
 const COMMON: ReadonlySet<string> = new Set([
   "id",
   "name",

@@ -88,7 +88,8 @@ function channelsOf(
     const isVersioned = name in checkpoint.channel_versions;
     const isOld = isVersioned && !(name in newVersions);
     if (isOld && !whole) {
-      // without a parent there is nobody to have it from: the suite has it that it is left out
+      // without a parent nothing is inherited; LangGraph's conformance suite expects the channel to
+      // be absent
       channels.push(...(parent_id === null ? [] : [{ name, inherited: true } as const]));
       continue;
     }
@@ -103,9 +104,9 @@ function channelsOf(
 }
 
 /**
- * The rows of those messages that a checkpoint adds to its parent's or changes; null for subgraphs
- * and threads of no session. What it removes has a row already and keeps it: the history stays
- * readable.
+ * The rows of those messages that a checkpoint adds to its parent's or changes; null for
+ * subgraphs and threads of no session. What it removes has a row already and keeps it: the
+ * history stays readable.
  */
 function mirrorOf(
   { thread_id, ns }: ThreadKey,

@@ -30,9 +30,9 @@ import {
 export function rememberPage(parts: {
   readonly page: CheckpointPage;
   readonly cache: ThreadCache;
-  /** The lists that the read was given, as they were then. */
+  /** The lists that were passed to the read, at that time. */
   readonly lists: ReadonlyMap<number, KnownList>;
-  /** True to share frozen messages with others, false to make each anew. */
+  /** True to share frozen messages with other readers, false to create each again. */
   readonly shared: boolean;
 }): MessageReader {
   const { page, cache, shared } = parts;

@@ -70,7 +70,7 @@ class CheckpointSaver extends BaseCheckpointSaver implements SessionSaver {
     this.#fence = fence ?? (() => null);
     this.#caches = shared ?? createThreadCaches();
     this.#shared = shared !== undefined;
-    // whoever needs no lease may work in many threads at once
+    // a saver without leases may serve many threads at once
     this.#run = this.#shared ? createWriteQueue(store) : store.write.bind(store);
     this.#onStored = more.onStored;
     this.#latest = more.latest;

@@ -22,7 +22,9 @@ export interface Holding {
 
 export interface LatestRead {
   readonly thread_id: string;
-  /** Undefined for a thread without checkpoints. Whatever is not shared is made anew each time. */
+  /**
+   * Undefined for a thread without checkpoints. Whatever is not shared is created again each time.
+   */
   tuple(): Promise<CheckpointTuple | undefined>;
 }
 

@@ -41,7 +41,7 @@ export function sharedMessage(cache: ThreadCache, body: KnownBody): Made {
   return message;
 }
 
-/** The first messages of a list as they are shared; only the array belongs to the reader. */
+/** The first messages of a list, shared; only the array belongs to the reader. */
 export function sharedMessages(cache: ThreadCache, list: KnownList, length: number): Arriving {
   for (const body of list.items.slice(list.shared.length, length)) {
     void sharedMessage(cache, body);
@@ -56,7 +56,7 @@ export function sharedMessages(cache: ThreadCache, list: KnownList, length: numb
   return messages;
 }
 
-/** The first messages of a list, each made anew. */
+/** The first messages of a list, each created again. */
 export function copyMessages(list: KnownList, length: number): Arriving {
   return arrived(list.items.slice(0, length).map(copyMessage));
 }

@@ -24,7 +24,7 @@ export interface KnownList {
   readonly items: KnownBody[];
   /**
    * Frozen messages of the first items, so that a list of messages is compared with this one by
-   * identity. It ends in front of a message that cannot be frozen and is made anew for each reader.
+   * identity. It ends before a message that cannot be frozen and is created again for each reader.
    */
   readonly shared: BaseMessage[];
   /** Ids of the shared messages. */

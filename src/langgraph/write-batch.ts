@@ -21,7 +21,7 @@ export interface WriteBatchBuilder {
   addText(text: string): number;
   /** Index of a sequence of messages; null if one of the values is none. */
   addSequence(values: readonly unknown[]): number | null;
-  /** A sequence as it was added. */
+  /** A sequence when it was added. */
   sequenceAt(index: number): AddedSequence;
   readonly batch: WriteBatch;
   /** Takes note of what the committed write stored. */
@@ -32,7 +32,7 @@ export interface AddedSequence {
   readonly messages: readonly BaseMessage[];
   /** Hash of the message at an index. */
   readonly hashAt: (index: number) => string;
-  /** How far it goes along with a list that is known to be stored. */
+  /** How far it matches a list that is known to be stored. */
   readonly known: ListVersion | null;
 }
 
@@ -118,7 +118,7 @@ function sharedLengths(cache: ThreadCache, values: readonly unknown[]): Map<numb
   return lengths;
 }
 
-/** The stored list that goes along with the sequence furthest. */
+/** The stored list that matches the longest part of the sequence. */
 function longestKnown(
   cache: ThreadCache,
   sequence: Omit<AddedSequence, "known"> & { readonly shared: ReadonlyMap<number, number> },

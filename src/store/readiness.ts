@@ -6,7 +6,7 @@ import type { Operation } from "./store.ts";
  * message left when it did not fit onto a full disk.
  */
 const ROWS = 36;
-/** PostgreSQL indexes and keeps at most about 2 KB of a key as it is. */
+/** PostgreSQL indexes and keeps at most about 2 KB of a key uncompressed. */
 const FILLER = "x".repeat(1850);
 
 /**

@@ -46,15 +46,14 @@ export interface SessionTable {
   /** Raised whenever the lease changes hands; a write with an older one is refused. */
   lease_epoch: Generated<number>;
   lease_expires_at: string | null;
-  /** 1 from the moment an exchange begins until it came to its end. */
+  /** 1 from the moment an exchange begins until it finishes. */
   exchange_open: Generated<number>;
   /** Why the open exchange failed: an error code and its sentence; null for one that was cut. */
   failure_code: string | null;
   failure_sentence: string | null;
   /**
    * `lease_epoch`, as long as the failure is that of the last exchange: an older version, which
-   * knows
-   * no failures, raises only the other.
+   * knows no failures, raises only the other.
    */
   failure_epoch: number | null;
   /** Who created it; null for sessions from before origins were stored. */
@@ -73,7 +72,7 @@ export interface SessionTable {
    * were higher than what the provider counted in their place.
    */
   input_tokens_ahead: Generated<number>;
-  /** Where the user opened it by its id or from a list: `terminal` or `prompt`. */
+  /** How the user opened it by its id or from a list: `terminal` or `prompt`. */
   chosen: Origin | null;
 }
 

@@ -4,7 +4,7 @@ import type { Dialect } from "./engines/dialect.ts";
 
 /**
  * What a column holds: text, which may be null; a number; 0 or 1; or the text of a JSON value,
- * which is taken as it is.
+ * which is taken unchanged.
  */
 export type JsonColumn = "text" | "number" | "flag" | "json";
 

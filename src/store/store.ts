@@ -17,10 +17,10 @@ export interface Tx extends QueryParts {
  */
 export type Operation<Input, Output> = (tx: Tx, input: Input) => Promise<Output>;
 
-/** The ids of the sessions that a committed write touched. A hint: it says where to look. */
+/** The ids of the sessions that a committed write touched. A hint: it says what to read. */
 export type CommitListener = (sessionIds: ReadonlySet<string>) => void;
 
-/** A store that is only read, and stays as it is: not made, not brought to a newer version. */
+/** A store that is only read and stays unchanged: neither created nor upgraded. */
 export type ReadOnlyStore = Pick<Store, "location" | "read" | "close"> & AsyncDisposable;
 
 /**

@@ -232,7 +232,7 @@ describe("hostile text in a terminal", () => {
       "reprise -p fail --json",
     ]);
     expectClean(written, ["reprise -p fail", "reprise -p fail --json"]);
-    // half a character is shown as it is stored
+    // an unpaired surrogate is shown as it is stored
     expect(written.get("reprise -p hello")).toMatch(/f\ufffd\r\nResume with/);
     const lines = openTerminal(home, "reprise");
     await lines.shows(/> $/);

@@ -7,7 +7,7 @@ export interface ModelConfig {
   readonly anthropic: ProviderConfig;
   readonly openai: ProviderConfig;
   readonly ollama: { readonly baseUrl: string | null };
-  /** How often a call that failed in passing is repeated. */
+  /** How often a call that failed with a transient error is repeated. */
   readonly retries: number;
   /** The shortest wait before the first of them; it doubles with each. */
   readonly retryDelayMs: number;
@@ -15,7 +15,7 @@ export interface ModelConfig {
   readonly timeoutMs: number;
   /** How long a provider that has begun its answer may send nothing of it. */
   readonly idle: IdleLimits;
-  /** Tokens that every model is taken to read at most, as it was written; null if it is not set. */
+  /** Tokens that every model is taken to read at most, verbatim; null if it is not set. */
   readonly contextTokens: string | null;
 }
 
@@ -63,8 +63,8 @@ export function modelConfig(env: Readonly<Record<string, string | undefined>>): 
 }
 
 /**
- * The model for whoever names none: REPRISE_MODEL, else Anthropic's or OpenAI's default if its key
- * is set (Anthropic first), else the offline demo.
+ * The model for sessions that name none: REPRISE_MODEL, else Anthropic's or OpenAI's default if its
+ * key is set (Anthropic first), else the offline demo.
  */
 export function defaultModel(config: ModelConfig): string {
   if (config.model !== null) {

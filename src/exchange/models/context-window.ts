@@ -73,7 +73,7 @@ export function windowOf(input: { readonly name: string; readonly config: ModelC
 
 /**
  * Tokens that a model reads at most, history and prompt together; a careful guess if the model is
- * unknown. Error codes: `model_unknown` for what is no model name.
+ * unknown. Error codes: `model_unknown` for an invalid model name.
  */
 export function contextWindow(name: string): number {
   const { provider, model } = parseModelName(name);

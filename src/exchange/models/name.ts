@@ -46,7 +46,7 @@ export function isDemo(name: string): boolean {
 function unknownName(): RepriseError {
   return new RepriseError(
     "model_unknown",
-    `A model is written provider:model, for example ${DEMO_MODEL}. ` +
+    `Write a model as provider:model, for example ${DEMO_MODEL}. ` +
       `The providers are ${PROVIDERS.join(", ")}.`,
   );
 }

@@ -4,7 +4,9 @@ import type { TrustSource } from "../trust/trust.ts";
 import type { PersonaCache } from "./persona-cache.ts";
 import type { PersonaSource } from "./persona.ts";
 
-/** The folders outside the repository that hold personas, which need not exist, and who is trusted. */
+/**
+ * The folders outside the repository that hold personas, which need not exist, and who is trusted.
+ */
 export interface PersonaFolders {
   /** The user's own, or null. */
   readonly userDir: string | null;
@@ -33,7 +35,7 @@ const REPO_FOLDERS = [
   { shown: ".agents/agents", foreign: true },
 ];
 
-/** The folders to look in, first come first. A repository may be anybody's, so its links stay in. */
+/** The folders to search, in order. A repository may be anybody's, so its links stay in. */
 export function personaFolders(
   folders: PersonaFolders & { readonly repoPath: string | null },
 ): PersonaFolder[] {

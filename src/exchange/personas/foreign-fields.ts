@@ -12,8 +12,8 @@ const KNOWN = ["name", "description", "model", "tools", "color", ...DENYING].map
 /**
  * Front matter written for another program. Its tools become ours if there is an equivalent;
  * others, other programs' model names and other fields are left out, with a note for what changes
- * how the persona works. What it denies is denied here, and a denial that cannot be enforced is an
- * error.
+ * how the persona works. What it denies is denied here, and a denial that cannot be enforced is
+ * an error.
  */
 export function foreignFields(yaml: string): PersonaFields {
   const fields = lenientFields(yaml);

@@ -71,7 +71,10 @@ function tools(field: Field | undefined): string[] | null {
   const unknown = names.find((name) => !TOOL_NAMES.includes(name));
   if (unknown !== undefined) {
     const named = quotedName(unknown, TOOL_NAMES);
-    throw new PersonaError(`${named} is no tool; there are ${TOOL_NAMES.join(", ")}`, field.line);
+    throw new PersonaError(
+      `${named} is not a tool; the tools are ${TOOL_NAMES.join(", ")}`,
+      field.line,
+    );
   }
   return names;
 }

@@ -16,7 +16,7 @@ const NAME = /^[a-zA-Z0-9][a-zA-Z0-9_-]{0,63}$/;
 
 const UNUSABLE: Readonly<Record<Unusable, string>> = {
   missing: "the file is a broken link; remove or fix it",
-  not_a_file: "this is no file; remove it or give it another name",
+  not_a_file: "this is not a file; remove it or give it another name",
   outside: "the file is a link that leads out of the repository; copy the file instead",
   unreadable: "the file cannot be read; check its permissions",
 };
@@ -63,7 +63,7 @@ async function readText({ path, within }: PersonaFolder, file: string): Promise<
   return text;
 }
 
-/** Line by line where it is not UTF-8, to say where. */
+/** Line by line if it is not UTF-8, to say where. */
 function decode(bytes: Buffer): string {
   if (isUtf8(bytes)) {
     return new TextDecoder().decode(bytes);

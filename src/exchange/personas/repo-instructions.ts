@@ -29,5 +29,5 @@ export async function repoInstructions(
   if (clean === "") {
     return null;
   }
-  return start.cut ? `${clean}\n\n(AGENTS.md goes on; only its first 64 KB are given)` : clean;
+  return start.cut ? `${clean}\n\n(AGENTS.md continues; only its first 64 KB are included)` : clean;
 }

@@ -114,7 +114,7 @@ async function replace(file: string, folders: readonly Decision[]): Promise<void
   if (Buffer.byteLength(text) > MAX_BYTES) {
     throw new RepriseError(
       "config_invalid",
-      "The decision on trust cannot be kept, because there are too many; remove old ones with `reprise trust remove`.",
+      "The decision on trust cannot be stored: the file is full. Remove old ones with `reprise trust remove`.",
     );
   }
   const temporary = `${file}.${randomUUID()}.tmp`;
@@ -131,9 +131,9 @@ async function replace(file: string, folders: readonly Decision[]): Promise<void
 
 function notKept(cause: unknown): RepriseError {
   const why = isRepriseError(cause, "database_locked")
-    ? ", because another process is writing the file and does not finish; end it and try again."
-    : "; check who may write the folder reprise in XDG_STATE_HOME or ~/.local/state.";
-  return new RepriseError("config_invalid", `The decision on trust cannot be kept${why}`, {
+    ? ": another process is writing the file and does not finish. Stop that process and try again."
+    : ". Check who may write the folder reprise in XDG_STATE_HOME or ~/.local/state.";
+  return new RepriseError("config_invalid", `The decision on trust cannot be stored${why}`, {
     cause,
   });
 }

@@ -6,11 +6,14 @@ import { isRepriseError, RepriseError } from "../../core/errors.ts";
 export function damagedCheckpoint(): RepriseError {
   return new RepriseError(
     "database_corrupt",
-    "A checkpoint of this session is damaged in the database; restore a backup, or go on in a new session.",
+    "A checkpoint of this session is damaged in the database. Restore a backup, or continue in a new session.",
   );
 }
 
-/** What reading a checkpoint throws whose rows do not fit together. Failures of the database pass. */
+/**
+ * True for what reading a checkpoint throws if its rows do not fit together, not for failures of
+ * the database.
+ */
 export function isDamage(error: unknown): boolean {
   return (
     error instanceof SyntaxError ||

@@ -104,6 +104,6 @@ export async function refuseLostHead(tx: Tx, threadId: string): Promise<void> {
 function lostHead(): RepriseError {
   return new RepriseError(
     "database_corrupt",
-    "The latest checkpoint of this session is gone or incomplete in the database; restore a backup, or go on in a new session.",
+    "The latest checkpoint of this session is missing or incomplete in the database. Restore a backup, or continue in a new session.",
   );
 }

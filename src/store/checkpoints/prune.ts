@@ -13,7 +13,7 @@ import { readPrunableRows } from "./prunable-rows.ts";
  * them. So does whatever another branch of the thread begins from. Costs the same however long the
  * thread is.
  *
- * Only for a thread whose exchange came to its end: to go on with an interrupted one, what its
+ * Only for a thread whose exchange finished: to continue an interrupted one, what its
  * tasks wrote is needed. Run again, it changes nothing. The answer names what is gone, for those
  * who remember what the thread has. Error codes: as `holdFence`.
  */

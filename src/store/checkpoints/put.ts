@@ -16,14 +16,14 @@ import {
   type ValueInput,
 } from "./value.ts";
 
-/** A channel's value in a new checkpoint: given, or the parent's as it is. */
+/** A channel's value in a new checkpoint: given, or the parent's unchanged. */
 export type ChannelInput =
   | { readonly name: string; readonly value: ValueInput }
   | { readonly name: string; readonly inherited: true };
 
 /**
- * Mirror rows that follow from a checkpoint, if its parent's version is the one that the caller
- * expects.
+ * Mirror rows that follow from a checkpoint, if its parent's version is the one that the
+ * caller expects.
  */
 export interface CheckpointMirror extends Omit<MirrorInput, "fence"> {
   readonly channel: string;
@@ -146,7 +146,7 @@ interface KeepBatch {
   readonly batch: WriteBatch;
 }
 
-/** What `holdThread` is to look for; nothing if it is too much for one statement. */
+/** What `holdThread` searches for; nothing if it is too much for one statement. */
 export function hashesIn({ bodies }: WriteBatch): readonly string[] {
   return bodies.length > BATCH ? [] : bodies.map(({ hash }) => hash);
 }

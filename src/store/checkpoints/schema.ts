@@ -79,8 +79,8 @@ export interface CheckpointTable {
   parent_id: string | null;
   ts: string;
   /**
-   * The body that holds what a graph repeats at every step: the checkpoint's versions with a null
-   * if a number belongs, and the values of channels that nothing was ever written to.
+   * The body that holds what a graph repeats at every step: the checkpoint's versions with null in
+   * place of each number, and the values of channels that nothing was ever written to.
    */
   shape: number;
   /** Those numbers, in order, with commas between. */

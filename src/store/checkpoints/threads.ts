@@ -43,10 +43,10 @@ export interface FencedThread {
 }
 
 export interface HoldThread extends FencedThread {
-  /** A checkpoint to read along. */
+  /** A checkpoint to read in the same statement. */
   readonly ns?: string;
   readonly parent_id?: string | null;
-  /** Bodies to look for, so few that one statement takes them. */
+  /** Bodies to search for, so few that one statement takes them. */
   readonly hashes?: readonly string[];
 }
 
@@ -61,7 +61,7 @@ export interface HeldThread {
 
 /**
  * Keeps other writers from a thread until the transaction ends: by the lease of its session, or,
- * where nobody needs one, by the thread's own row. Error codes: as `holdFence`.
+ * for a thread without a session, by the thread's row. Error codes: as `holdFence`.
  */
 export async function holdThread(tx: Tx, input: HoldThread): Promise<HeldThread> {
   const { thread_id, fence, ns = "", parent_id = null, hashes = [] } = input;

@@ -26,8 +26,8 @@ export interface SequenceInput {
 }
 
 /**
- * What the values of one write refer to. Indexes in these arrays refer to rows that are not written
- * yet.
+ * What the values of one write refer to. Indexes in these arrays refer to rows that are not
+ * written yet.
  */
 export interface WriteBatch {
   readonly bodies: readonly BodyInput[];
@@ -69,7 +69,8 @@ export interface StoredIds {
 }
 
 /**
- * The JSON text of a StoredValue. `json` is put in as it is, so that no value is parsed to be kept.
+ * The JSON text of a StoredValue. `json` is inserted unchanged, so that no value is parsed to
+ * be stored.
  */
 export function storedText(value: ValueInput, ids: StoredIds): string {
   switch (value.kind) {

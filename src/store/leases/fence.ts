@@ -5,21 +5,21 @@ import { type Parameter, prepared } from "../engines/prepared.ts";
 import type { SessionTable } from "../schema.ts";
 import type { Tx } from "../store.ts";
 
-/** What an exchange holds in its hand: the epoch its lease had when it was taken. */
+/** Proof of a lease: the epoch that it had when it was taken. */
 export interface Fence {
   readonly session_id: string;
   readonly epoch: number;
 }
 
-/** What a fence is held against. */
+/** What a fence is compared with. */
 type FencedRow = Pick<Selectable<SessionTable>, (typeof FENCED_COLUMNS)[number]>;
 
 export const FENCED_COLUMNS = ["lease_epoch", "lease_owner", "state"] as const;
 
 /**
  * Refuses the transaction when the lease was given back, has changed hands or the session has ended
- * since, and holds the session's row until it is over. A process that slept through its lease thus
- * writes nothing, whatever it still believes.
+ * since, and locks the session's row until it is over. A process whose lease expired while it was
+ * suspended thus writes nothing.
  *
  * Error codes: `lease_lost`, `session_ended`.
  */

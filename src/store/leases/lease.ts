@@ -21,7 +21,7 @@ export interface TakeLease {
 }
 
 export interface Lease extends Fence {
-  /** True when the exchange before this one did not come to its end. */
+  /** True if the exchange before this one did not finish. */
   readonly was_interrupted: boolean;
   readonly session: Session;
 }
@@ -30,10 +30,10 @@ export interface HeldLease extends Fence {
   readonly owner: LeaseOwner;
 }
 
-/** A session as it is before its lease is taken. */
+/** A session before its lease is taken. */
 export interface LeaseState {
   readonly session: Session;
-  /** The number that the next lease raises; null while somebody has one, even one that is over. */
+  /** The current epoch; null while a lease is stored, expired or not. */
   readonly free_epoch: number | null;
 }
 
@@ -112,7 +112,7 @@ const takeIfFree = prepared(({ db, dialect }, given: Parameter<Taken>) =>
       lease_owner: given("owner"),
       lease_epoch: eb("lease_epoch", "+", 1),
       lease_expires_at: dialect.now(given("life_ms")),
-      // whoever takes it to compact or repair changes nothing about the last exchange
+      // taking it to compact or repair changes nothing about the last exchange
       failure_epoch: sql<number>`case when failure_epoch = lease_epoch then failure_epoch + 1 end`,
     }))
     .where("id", "=", given("session_id"))
@@ -151,15 +151,15 @@ export const renewLease: Operation<
 
 export interface ReleaseLease {
   readonly fence: Fence;
-  /** True when the exchange came to its end; false leaves the session `interrupted`. */
+  /** True if the exchange finished; false leaves the session `interrupted`. */
   readonly finished: boolean;
-  /** Why the exchange failed; what is stored of a failure stays as it is without it. */
+  /** Why the exchange failed; without it, a stored failure is kept. */
   readonly failure?: ExchangeFailure | null;
 }
 
 /**
  * Gives the lease back. A lease that is another's by now is left alone, without an error: the
- * answer is then null, else the session as it is now.
+ * answer is then null, else the current session.
  */
 export const releaseLease: Operation<ReleaseLease, Session | null> = async (tx, input) => {
   const { fence, finished, failure = null } = input;

@@ -30,8 +30,8 @@ export interface Appended {
 /**
  * Appends a user message: `seq` is given out, the title set if it is the first user message,
  * `last_message_at` moved and the token total raised by the message's estimate, all in one
- * transaction. The message is pending: the next exchange hands it to the agent (where the caller
- * was not authenticated, only once it was accepted), and the provider's own count then takes the
+ * transaction. The message is pending: the next exchange hands it to the agent (if the caller was
+ * not authenticated: once it was accepted), and the provider's own count then takes the
  * estimate's place.
  *
  * Error codes: as `resolveSession`, `session_ended`, `idempotency_key_reused`.
@@ -40,7 +40,7 @@ export const appendUserMessage: Operation<AppendInput, Appended> = async (tx, in
   const { reference, content, idempotency_key = null, caller } = input;
   const parsed = parseSessionReference(reference);
   if (parsed.kind === "id" && idempotency_key === null) {
-    // nothing to look at first: the counter finds the session, and refuses one that has ended
+    // no read is needed first: the counter finds the session, and refuses one that has ended
     return insertMessage(tx, { session_id: parsed.id, content, idempotency_key, caller });
   }
   const session = await resolveSession(tx, { reference });
@@ -142,9 +142,9 @@ interface Counted {
 }
 
 /**
- * Gives out the next position, and the session as it then is. The counter on the session's row and
- * not `max(seq) + 1`: on PostgreSQL the row's lock makes positions contiguous in the order of
- * commits.
+ * Gives out the next position, and the session as it then is. The counter on the session's row
+ * and not `max(seq) + 1`: on PostgreSQL the row's lock makes positions contiguous in the order
+ * of commits.
  */
 async function takeSeq(tx: Tx, input: Counted): Promise<Session> {
   const [row] = await tx.rows(raiseCounter, input);

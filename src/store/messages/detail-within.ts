@@ -76,7 +76,7 @@ async function extentOf(tx: Tx, where: Where, max_bytes: number): Promise<Extent
   return { from_seq: sizes[fitting - 1]?.seq ?? null, has_earlier: sizes.length > fitting };
 }
 
-/** They are copied into the answer as they were stored, so that they have to be valid JSON. */
+/** They are copied into the answer unchanged, so they have to be valid JSON. */
 function checkToolCalls(texts: string): void {
   for (const json of JSON.parse(`[${texts}]`) as string[]) {
     toolCallsOf(json);

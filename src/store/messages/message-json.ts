@@ -21,7 +21,7 @@ interface CallJson {
 
 /**
  * Reads the body of a message, `[class, fields]` as `langgraph/message-codec.ts` writes it. Null for
- * a text that is no message, or one that the agent could not make a message of.
+ * a text that is not a message, or one that the agent could not make a message of.
  */
 export function readMessage(text: string): MessageJson | null {
   try {
@@ -95,8 +95,8 @@ const PATH = ["langchain_core", "messages"];
 const ESCAPED = /"lc":|"__lc_escaped__":/;
 
 /**
- * The value as the agent gets it: `{"__lc_escaped__": value}` is a value that has a member `lc` itself.
- * Throws a RangeError for a record of a class that LangChain does not make again.
+ * The value as the agent gets it: `{"__lc_escaped__": value}` is a value that has a member `lc`
+ * itself. Throws a RangeError for a record of a class that LangChain does not make again.
  */
 function unescaped(value: unknown): unknown {
   if (Array.isArray(value)) {

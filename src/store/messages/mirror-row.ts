@@ -8,14 +8,14 @@ import { isMarkedSummary, sentPositions } from "./summary.ts";
 export type TokensAt = (index: number) => number;
 
 /**
- * The mirror row of a thread's message, a pure function of the messages up to it, so that whoever
- * verifies the mirror can compute the rows again from a checkpoint. Null for what has no row: a
+ * The mirror row of a thread's message, a pure function of the messages up to it, so that everyone
+ * who verifies the mirror can compute the rows again from a checkpoint. Null for what has no row: a
  * message without an id, a removal.
  *
  * - `content` is the message's text: of content blocks, those of text, joined.
  * - `token_count` of an answer is the provider's `output_tokens`, everything else is an estimate
  *   of the text and of the tool calls' JSON.
- * - `usage` of an answer is the provider's; where it gave none, the estimates of what was sent and
+ * - `usage` of an answer is the provider's; if it gave none, the estimates of what was sent and
  *   of the answer.
  */
 export function mirrorOf(
@@ -73,7 +73,7 @@ function usageOf(
   return { input_tokens, output_tokens };
 }
 
-/** A provider's count of tokens; null for what is no whole number of 0 or more. */
+/** A provider's count of tokens; null for anything but a whole number of 0 or more. */
 export function countOf(value: unknown): number | null {
   return Number.isSafeInteger(value) && Number(value) >= 0 ? Number(value) : null;
 }

@@ -98,7 +98,7 @@ function lengthOf(thread: PortableThread, position: number): number {
   return list === undefined ? -1 : list.base_length + list.items.length;
 }
 
-/** The positions of a document themselves: what is not there is refused. */
+/** Checks that the positions of a document exist, and returns them unchanged. */
 function positionsOf(thread: PortableThread): IdMap {
   const known = (position: number, isThere: boolean): number => {
     if (!isThere) {
@@ -152,7 +152,7 @@ function* writesFaults({ writes }: PortableThread, { pointer, positions }: Check
           typeof channel !== "string" ||
           Number(position) <= Number(before ?? Number.NEGATIVE_INFINITY)
         ) {
-          throw new RangeError("this is no write of a task");
+          throw new RangeError("this is not a write of a task");
         }
       }
     });

@@ -25,9 +25,9 @@ export interface CopiedSession {
 /**
  * Takes one session with its sub-agents to another store, or finds that it is there already.
  *
- * Error codes: as `copyTree`; `session_not_found`; `session_busy` while an exchange is running in
- * one of them, unless its process is known to be dead; `database_corrupt` if it cannot be read
- * completely.
+ * Error codes: as `copyTree`; `session_not_found`; `session_busy` while an exchange is running
+ * in one of them, unless its process is known to be dead; `database_corrupt` if it cannot be
+ * read completely.
  */
 export async function copySession({ source, target, id }: CopySession): Promise<CopiedSession> {
   const { tree, owners, versions } = await source.read(readWatchedTree, { id });
@@ -59,16 +59,16 @@ function refuseUnstorable(tree: SessionTree): void {
     if (texts.some((text) => typeof text === "string" && !isStorableText(text))) {
       throw new RepriseError(
         "database_corrupt",
-        "A text of this session, written by another program, holds NUL or half a character, which not every engine stores. Correct it in the source.",
+        "A text of this session, written by another program, holds NUL or an unpaired surrogate, which not every engine stores. Correct it in the source.",
       );
     }
   }
 }
 
 /**
- * Stores a session as it is elsewhere, with its sub-agents, reads all of it again in the same
- * transaction and keeps it only if that has the same checksum. One that is there already with the
- * same checksum is left alone: `present`.
+ * Stores a copy of a session with its sub-agents, reads all of it again in the same transaction and
+ * keeps it only if it has the same checksum. A session that is already there with the same checksum
+ * is skipped: `present`.
  *
  * Error codes: `session_exists` if a different session has the id of one of them; `internal` if the
  * database returns something else than was written.
@@ -89,14 +89,14 @@ const copyTree: Operation<
     }
     throw new RepriseError(
       "session_exists",
-      "The target has another session under this id, or has gone on with it, so it was left as it is; delete it there if the source's is the right one, and copy again.",
+      "The target has another session with this id, or a later state of it, so it was not changed. If the source is right, delete it in the target and copy again.",
     );
   }
   await writeTree(tx, tree);
   if (checksumOf(await readSessionTree(tx, { id })) !== sha256) {
     throw new RepriseError(
       "internal",
-      "The target gives this session back otherwise than it was given it, so nothing of it was kept there; report it.",
+      "The target returned this session with different content, so it was rolled back. Please report this.",
     );
   }
   return "copied";

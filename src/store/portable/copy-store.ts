@@ -119,7 +119,7 @@ function refusalOf(id: string, error: unknown): Refused[] {
   throw error;
 }
 
-/** Changes during the copy have to be reported to whoever moves a store. */
+/** Changes during the copy have to be reported to the user who moves a store. */
 async function findChanged(source: ReadOnlyStore, seen: Seen): Promise<string[]> {
   const changed: string[] = [];
   for await (const { id, version } of walkSessions((page) => source.read(readVersions, page))) {

@@ -52,8 +52,8 @@ function* lines<T>(items: readonly T[], write: (item: T) => Generator<string>): 
 }
 
 /**
- * The hex SHA-256 of a tree: of its JSON without white space, members sorted by name. So a file
- * that a tool has laid out anew still fits, and one of which a character changed does not.
+ * The hex SHA-256 of a tree: of its JSON without white space, members sorted by name. So a
+ * reformatted file still matches, and a file with one changed character does not.
  */
 export function checksumOf({ session, messages, threads, children }: SessionTree): string {
   const hash = createHash("sha256");
@@ -63,7 +63,7 @@ export function checksumOf({ session, messages, threads, children }: SessionTree
   return hash.digest("hex");
 }
 
-/** So deep the text is made in pieces: a long session as one more text would double its memory. */
+/** Levels that are serialized in pieces: a long session as one more text would double its memory. */
 const LEVELS = 4;
 
 function* canonicalPieces(value: unknown, levels: number): Generator<string> {

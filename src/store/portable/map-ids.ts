@@ -1,6 +1,9 @@
 import type { StoredRef, StoredValue } from "../checkpoints/value.ts";
 
-/** What the bodies and lists of a thread are called on the other side. Each throws for what is not there. */
+/**
+ * What the bodies and lists of a thread are called on the other side. Each throws for what is
+ * not there.
+ */
 export interface IdMap {
   body(id: number): number;
   list(id: number, length: number): number;
@@ -8,7 +11,7 @@ export interface IdMap {
 
 /**
  * A stored value that refers to the same things elsewhere: ids become positions in a document,
- * or positions ids. Throws a RangeError for what is no stored value.
+ * or positions ids. Throws a RangeError for anything but a stored value.
  */
 export function mapIds(value: unknown, ids: IdMap): StoredValue {
   if (Array.isArray(value)) {
@@ -66,5 +69,5 @@ function wholeNumber(value: unknown): number {
 }
 
 function invalidValue(): RangeError {
-  return new RangeError("this is no value of a checkpoint");
+  return new RangeError("this is not a value of a checkpoint");
 }

@@ -64,7 +64,7 @@ function checkedForm(value: unknown): SessionExport {
   if (format !== FORMAT) {
     throw new RepriseError(
       "export_invalid",
-      `The file is no export that this program knows (${FORMAT}); update Reprise if a newer one wrote it.`,
+      `The file is not an export in a format that this version reads (${FORMAT}). Update Reprise if a newer one wrote it.`,
     );
   }
   const ajv = new Ajv2020({

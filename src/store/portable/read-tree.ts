@@ -14,10 +14,10 @@ import { readThreads } from "./read-thread.ts";
 import { childIdsOf } from "../sessions/tree-ids.ts";
 
 /**
- * A session and everything that belongs to it, its sub-agents among it, of one moment.
+ * A session and everything that belongs to it, with its sub-agents, in one consistent state.
  *
- * Error codes: `session_not_found`; `database_corrupt` if its rows are damaged or refer to missing
- * rows.
+ * Error codes: `session_not_found`; `database_corrupt` if its rows are damaged or refer to
+ * missing rows.
  */
 export const readSessionTree: Operation<{ readonly id: string }, SessionTree> = async (
   tx,

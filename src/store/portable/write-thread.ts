@@ -44,7 +44,7 @@ export async function writeThread(
     })
     .where("id", "=", thread)
     .execute();
-  // of numbers that this database gave out, so it is made anew
+  // of numbers that this database gave out, so it is created again
   await markLatest(tx, { thread, thread_id: id });
 }
 

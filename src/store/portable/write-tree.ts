@@ -19,7 +19,7 @@ export interface WriteSessionTree {
 }
 
 /**
- * Stores a session with its messages, threads and sub-agents as they are in the tree, all or
+ * Stores a session with the messages, threads and sub-agents of the tree, all or
  * nothing. Returns their ids, each after its parent's.
  *
  * Error codes: `session_exists`; `session_not_found` and `depth_exceeded` if it is a sub-agent
@@ -132,7 +132,7 @@ export function messageRow(session_id: string, message: PortableMessage): Mirror
   };
 }
 
-/** What was stored is asked of the database: the next message continues from there. */
+/** Checked with a query: the next message continues from the stored counters. */
 async function checkCounters(tx: Tx, { session, messages }: SessionTree): Promise<void> {
   const { count, last } = await tx.db
     .selectFrom("messages")

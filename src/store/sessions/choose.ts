@@ -47,7 +47,7 @@ export interface Choice {
   readonly by: ChosenBy;
 }
 
-/** Whether `--continue` would take the session as it is. */
+/** Whether `--continue` would take the session in its current state. */
 export const isChosen: Operation<Choice, boolean> = async (tx, { id, by }) => {
   const ways: readonly string[] = waysOf(by);
   const row = await tx.db

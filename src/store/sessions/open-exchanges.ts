@@ -2,7 +2,7 @@ import { sql } from "kysely";
 
 import type { Operation } from "../store.ts";
 
-/** Exchanges of all processes on this database that have begun and not come to their end. */
+/** Exchanges of all processes on this database that have begun and not finished. */
 export interface OpenExchanges {
   /** Their lease is held: they are running. */
   readonly running: number;

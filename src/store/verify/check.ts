@@ -1,6 +1,6 @@
 import { isRepriseError } from "../../core/errors.ts";
 
-/** `failed`: something is wrong. `warning`: it works, and somebody should look. */
+/** `failed`: something is wrong. `warning`: it works, and somebody should check it. */
 export type CheckStatus = "ok" | "warning" | "failed";
 
 /** The result of one check. */

@@ -14,7 +14,7 @@ export interface CheckpointMessage {
   readonly message: MirrorMessage;
   /** Suffix of the thread that holds it. */
   readonly thread: number;
-  /** When the thread's latest checkpoint was made: the time of a row that has to be made anew. */
+  /** When the thread's latest checkpoint was made: the time of a row that has to be created again. */
   readonly ts: string;
 }
 
@@ -28,8 +28,8 @@ export interface CheckpointMessages {
   /** In the order of the threads, then of their messages; each id once. */
   readonly messages: readonly CheckpointMessage[];
   /**
-   * Messages that the agent has taken out of a thread and whose bodies are still kept, oldest
-   * first.
+   * Messages that the agent has taken out of a thread and whose bodies are still kept,
+   * oldest first.
    */
   readonly removed: readonly MirrorMessage[];
   /**
@@ -104,7 +104,7 @@ function isUncounted(message: MessageJson): boolean {
   return isAnswer(message) && message.usage_metadata === undefined;
 }
 
-/** Null for a body that is no message, or no longer the one that was stored. */
+/** Null for a body that is not a message, or has changed since it was stored. */
 function unchangedMessage({ body, hash }: BodyRow): MessageJson | null {
   return textHash(body) === hash ? readMessage(body) : null;
 }
@@ -149,7 +149,7 @@ interface Known {
   readonly lists: ReadonlyMap<number, readonly BodyRow[]>;
 }
 
-/** Throws what `isDamage` knows, where versions and template do not fit together. */
+/** Throws an error that `isDamage` accepts if versions and template do not match. */
 function valuesOf({ shape, versions, ...read }: CheckpointRead): StoredValue[] {
   const { [MESSAGES]: _, ...channels } = read.channels;
   const template = joinTemplate({ shape, numbers: versions });

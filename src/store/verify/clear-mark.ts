@@ -56,7 +56,7 @@ export interface MarkedMessage {
 }
 
 /**
- * The position up to which messages were cleared, where rows have to move: the one that the fewest
+ * The position up to which messages were cleared, if rows have to move: the one that the fewest
  * rows contradict, by their flag or by the position that they had. The clear action hides whole
  * threads, and never the one in use: each exception counts as one more contradiction. Of marks that
  * are equally likely the one nearest to `mark` is taken. Linear in the messages.

@@ -32,12 +32,12 @@ export function compareMirror(input: Comparison): Difference[] {
 
 const FAULTS: Readonly<Record<HeadFault, string>> = {
   unreadable: "is damaged, so what it says is not known; restore a backup.",
-  lost: "is gone: the agent would go on from an earlier one; restore a backup.",
-  changed: "is not as it was stored; restore a backup.",
+  lost: "is missing: the agent would continue from an earlier one; restore a backup.",
+  changed: "has changed since it was stored; restore a backup.",
   foreign: "holds messages of another thread; restore a backup.",
 };
 
-/** A thread without a mark of which no message has a row, where rows have no message either. */
+/** Threads without a mark whose messages have no rows, while rows without a message exist. */
 function foreignThreads({ mirror, match }: Comparison): Difference[] {
   if (match.misflagged.length + match.extra.length === 0) {
     return [];
@@ -88,8 +88,8 @@ function unexplained({ mirror, match }: Comparison): Difference[] {
 }
 
 /**
- * The first thread that has not begun, or whose checkpoints are gone: the two cannot be
- * distinguished.
+ * The first thread that has not begun, or whose checkpoints are gone: the two cannot
+ * be distinguished.
  */
 function threadWithoutCheckpoint({ session_id, counters, heads }: MirrorState): string | null {
   const begun = new Set(heads.map(({ suffix }) => suffix));

@@ -19,7 +19,7 @@ export const DIFFERENCE_KINDS = [
   "title",
   "last_message_at",
   "thread_suffix",
-  /** A message's time is none. */
+  /** A message's time is invalid. */
   "ts",
   /** The session's row has an impossible value, and nothing shows the right one. */
   "parent",
@@ -46,7 +46,7 @@ export interface Difference {
   readonly sentence: string;
 }
 
-/** Kinds that a repair leaves as they are: what is right, no checkpoint says. */
+/** Kinds that a repair leaves unchanged: no checkpoint shows the right value. */
 export const LEFT_ALONE: ReadonlySet<DifferenceKind> = new Set([
   "parent",
   "depth",

@@ -15,9 +15,9 @@ export interface ExpectedMirror {
 }
 
 /**
- * Works out the mirror that the checkpoints ask for, as near to the one that is there as can be:
- * what is right keeps its position unless something has to be put in front of it, and a message
- * that no checkpoint holds stays between its neighbours, with all that it says.
+ * Computes the mirror that matches the checkpoints with as few changes as possible: a correct row
+ * keeps its position unless another has to be inserted before it, and a message that no checkpoint
+ * holds stays between its neighbours, unchanged.
  */
 export function expectedMirror(mirror: MirrorState, match: Match): ExpectedMirror {
   const entries = entriesOf(match);
@@ -171,8 +171,8 @@ function totals(input: { mirror: MirrorState; match: Match; rows: readonly Mirro
 }
 
 /**
- * A row whose time is none gets that of the row before it, and a last row that is made anew the
- * time that the session has of it.
+ * A row with an invalid time gets that of the row before it. A last row that is created again gets
+ * the time that the session has of it.
  */
 function withTimes(rows: readonly MirrorRow[], lastTime: string | null): MirrorRow[] {
   let last = rows.find(({ ts }) => isTime(ts))?.ts ?? new Date(0).toISOString();

@@ -30,7 +30,7 @@ export interface VerifiedThread {
   readonly others: readonly BodyRow[];
 }
 
-/** A session's mirror and the checkpoints it has to agree with, of one moment. */
+/** A session's mirror and the checkpoints it has to agree with, in one consistent state. */
 export interface Verification extends MirrorState {
   readonly threads: readonly VerifiedThread[];
   /** Ids of threads that had a checkpoint and have none. */
@@ -133,7 +133,7 @@ export type HeadFault =
   | "unreadable"
   /** A later one was stored and is gone. */
   | "lost"
-  /** It is not as it was stored. */
+  /** It has changed since it was stored. */
   | "changed"
   /** It holds messages of another thread. */
   | "foreign";

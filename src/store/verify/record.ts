@@ -132,7 +132,7 @@ function parentFault({ row, parent, above }: StoredRecord): string | null {
       : "The session was begun by a call of its parent, and names no parent.";
   }
   if (parent === null) {
-    return "The session names a parent, and there is no such session.";
+    return "The session names a parent that does not exist.";
   }
   if (!parent.knowsCall) {
     return "The session's parent has no call that began it.";
@@ -168,7 +168,7 @@ function projectFindings({ row: { repo_path, project_key } }: StoredRecord): Dif
 
 function endFindings({ row: { state, ended_at } }: StoredRecord): Difference[] {
   if (ended_at !== null && !isTime(ended_at)) {
-    return [about("ended_at", "ended_at is no time.")];
+    return [about("ended_at", "ended_at is not a time.")];
   }
   return (state === "ended") === (ended_at !== null)
     ? []

@@ -35,7 +35,7 @@ export interface Repair {
 
 /**
  * Rebuilds a session's mirror from its checkpoints in one transaction; does nothing if the two
- * agree. What no checkpoint holds, a pending message, stays as it is. Ended sessions too.
+ * agree. What no checkpoint holds, a pending message, stays unchanged. Ended sessions too.
  *
  * Error codes: `session_not_found`; `session_busy` while an exchange is running;
  * `database_corrupt` if a checkpoint is damaged or gone, so that the mirror may be the only
@@ -139,7 +139,7 @@ function nothing(left: readonly Difference[]): Repair {
 
 export interface RewriteMirror {
   readonly session_id: string;
-  /** The lease of whoever repairs; null for an ended session, which takes no exchange. */
+  /** The lease of the repair; null for an ended session, which takes no exchange. */
   readonly fence: Fence | null;
   /** `mirrorVersion` of what the change was made of. */
   readonly version: string;
@@ -163,7 +163,7 @@ export const rewriteMirror: Operation<RewriteMirror, "rewritten" | "stale"> = as
   } else if (mirror.state !== "ended") {
     throw new RepriseError(
       "session_busy",
-      "Only whoever holds the session may rewrite its messages; try again.",
+      "Only the holder of the session may rewrite its messages. Try again.",
     );
   }
   if (mirrorVersion(mirror) !== input.version) {

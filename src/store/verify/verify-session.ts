@@ -21,12 +21,13 @@ interface ComparedMirror {
 }
 
 /**
- * Compares a session's mirror with its checkpoints, both of one moment, even while an exchange is
- * running. Linear in the session's messages. Error codes: `session_not_found`, `database_*`.
+ * Compares a session's mirror with its checkpoints, read in one consistent state, even while
+ * an exchange is running. Linear in the session's messages. Error codes:
+ * `session_not_found`, `database_*`.
  */
 export async function verifySession(store: Store, session_id: string): Promise<VerifiedSession> {
   const verified = await verify(store, { session_id, removed: false });
-  // what the agent took out of a thread is looked up only if a row asks for it
+  // what the agent took out of a thread is read only if a row asks for it
   return isExplained(verified) ? verified : verify(store, { session_id, removed: true });
 }
 
@@ -39,7 +40,7 @@ async function verify(
   return { ...compared, state, findings: [...compared.findings, ...compareRecord(state.record)] };
 }
 
-/** The first thing for which a session is not stored as it is; null if there is none. */
+/** The first problem for which a session is not stored unchanged; null if there is none. */
 export async function firstDifference(store: Store, id: string): Promise<string | null> {
   return firstSentence(await verifySession(store, id));
 }

@@ -44,7 +44,7 @@ describe("the demo's answer", () => {
     expect(answer).toContain("and 15 before these");
   });
 
-  it("quotes a megabyte, many lines and half a character within limits", () => {
+  it("quotes a megabyte, many lines and an unpaired surrogate within limits", () => {
     const long = `${"😀".repeat(200_000)}\u001b[2J\n`;
     const answer = say(long, "hi");
     expect(answer.length).toBeLessThan(500);

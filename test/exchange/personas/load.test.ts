@@ -108,7 +108,7 @@ describe("loadPersona", () => {
     [
       "an unknown tool",
       persona("name: x\ndescription: d\ntools: [read_fiel]"),
-      /line 4: "\w+"( \(did you mean \w+\?\))? is no tool; there are read_file,/,
+      /line 4: "\w+"( \(did you mean \w+\?\))? is not a tool; the tools are read_file,/,
     ],
     ["tools without value", persona("tools:"), /line 2: tools must be a list; write \[\] for none/],
     ["tools that are a map", persona("tools: {read_file: true}"), /line 2: tools must be a list/],
@@ -221,7 +221,7 @@ describe("listPersonas", () => {
       inner: "ok",
       lost: expect.stringContaining("broken link"),
       out: expect.stringContaining("leads out of the repository"),
-      pipe: expect.stringContaining("no file"),
+      pipe: expect.stringContaining("not a file"),
     });
   });
 });

@@ -26,7 +26,9 @@ describe("repoInstructions", () => {
     const exact = "x".repeat(64 * 1024);
     expect(await repoInstructions(repoWith(exact), TRUSTED)).toBe(exact);
     const long = await repoInstructions(repoWith(`x${"😀".repeat(50_000)}`), TRUSTED);
-    expect(long).toMatch(/^x(?:😀)+\n\n\(AGENTS\.md goes on; only its first 64 KB are given\)$/u);
+    expect(long).toMatch(
+      /^x(?:😀)+\n\n\(AGENTS\.md continues; only its first 64 KB are included\)$/u,
+    );
     expect(Buffer.byteLength(long ?? "")).toBeLessThan(64 * 1024 + 100);
   });
 

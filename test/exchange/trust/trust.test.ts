@@ -46,7 +46,7 @@ function source(): TrustSource & { readonly file: string } {
 }
 
 describe("a folder that is not trusted", () => {
-  it("[TRUST-1] gives no persona and no instructions to whoever loads them", async () => {
+  it("[TRUST-1] gives no persona and no instructions to any caller", async () => {
     const places = hostileFolder();
     expect((await listPersonas(places)).map(({ name, source }) => [name, source])).toEqual([
       ["assistant", "built-in"],
@@ -129,7 +129,7 @@ describe("the answer about trust", () => {
     const before = readFileSync(trust.file, "utf8");
     await expect(keepAnswer(trust, path, "trusted")).rejects.toMatchObject({
       code: "config_invalid",
-      message: expect.stringContaining("too many"),
+      message: expect.stringContaining("the file is full"),
     });
     expect(readFileSync(trust.file, "utf8")).toBe(before);
     expect(await listDecisions(trust)).toHaveLength(9000);

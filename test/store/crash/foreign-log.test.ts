@@ -26,7 +26,10 @@ describe("a log beside a database that is not its own", () => {
     const content = contentOf(backup);
     copyFileSync(backup, path);
 
-    await expectRefused(path, /of another one.*move the files ending in -wal and -shm away/);
+    await expectRefused(
+      path,
+      /belongs to another database.*Move the files ending in -wal and -shm away/,
+    );
 
     renameSync(`${path}-wal`, `${path}.old-wal`);
     rmSync(`${path}-shm`, { force: true });
@@ -43,7 +46,7 @@ describe("a log beside a database that is not its own", () => {
     const content = contentOf(path);
     lose(path);
 
-    await expectRefused(path, /missing or empty.*put the database back beside it/);
+    await expectRefused(path, /missing or empty.*Put the database back beside it/);
 
     writeFileSync(path, database);
     await using _store = await openSqliteStore({ path });

@@ -156,7 +156,7 @@ describe("a connection that the network loses", () => {
 
     await expect(append(store, id, "who knows")).rejects.toMatchObject({
       code: "database_unavailable",
-      message: expect.stringMatching(/may be stored or not; look whether it is there/),
+      message: expect.stringMatching(/may or may not be stored\. Check before you try again/),
     });
     expect(await contents({ store: direct, id })).toEqual(["who knows"]);
   });

@@ -94,7 +94,7 @@ describe("a page that a bad disk changed", () => {
     const refused = store.read(readDetail, { reference: damaged.id, all: true });
 
     await expect(refused).rejects.toMatchObject({ code: "database_corrupt" });
-    await expect(refused).rejects.toThrow(/damaged.*keep it as it is and restore a backup/);
+    await expect(refused).rejects.toThrow(/damaged.*Keep the file unchanged and restore a backup/);
     const { messages } = await store.read(readDetail, { reference: whole.id, all: true });
     expect(messages.map(({ content }) => content)).toEqual(["W".repeat(8 * PAGE)]);
     expect((await store.read(listSessions, { limit: 9 })).sessions).toHaveLength(2);

@@ -1,6 +1,9 @@
 import type { Migration } from "./migration.ts";
 
-/** Sessions and the message mirror. Every column beyond the key has a default: older rows stay valid. */
+/**
+ * Sessions and the message mirror. Every column beyond the key has a default: older rows
+ * stay valid.
+ */
 export const sessions: Migration = {
   version: 1,
   name: "sessions",

@@ -24,9 +24,7 @@ export const laterMigrations: readonly Migration[] = [
     ],
   },
 
-  /**
-   * Finds the exchanges that have begun and not come to their end, however many sessions there are.
-   */
+  /** Finds the exchanges that have begun and not finished, however many sessions there are. */
   {
     version: 5,
     name: "open-exchanges",
@@ -43,8 +41,8 @@ export const laterMigrations: readonly Migration[] = [
   },
 
   /**
-   * What a thread's latest checkpoint is; see `checkpoints/head-mark.ts`. No mark before the next
-   * put.
+   * What a thread's latest checkpoint is; see `checkpoints/head-mark.ts`. No mark before the
+   * next put.
    */
   {
     version: 7,

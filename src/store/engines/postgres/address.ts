@@ -13,7 +13,7 @@ export interface PostgresAddress {
   readonly user: string | undefined;
   readonly password: string | undefined;
   readonly tls: false | ConnectionOptions;
-  /** `options`: given to the server as it is, such as `-c search_path=team`. */
+  /** `options`: passed to the server unchanged, such as `-c search_path=team`. */
   readonly options: string | undefined;
   /** Connections of one process for its operations. */
   readonly poolSize: number;
@@ -102,7 +102,7 @@ function partsOf(url: URL) {
   try {
     // it would take a % without two digits for the character itself
     decodeURIComponent(address.href);
-    // it leaves some escapes in the database's name as they are
+    // it leaves some escapes in the database's name unchanged
     return { ...parse(address.href), database: decodeURIComponent(url.pathname.slice(1)) };
   } catch {
     throw invalid("The database URL has an invalid % escape. Write a literal % as %25.");
@@ -111,8 +111,8 @@ function partsOf(url: URL) {
 
 /**
  * TLS as `sslmode` says. Every mode with TLS checks the certificate and the server's name, as
- * `verify-full` does; only `no-verify` does not. `prefer` is refused: anybody in between could make it
- * fall back to plain text.
+ * `verify-full` does; only `no-verify` does not. `prefer` is refused: anybody in between could make
+ * it fall back to plain text.
  */
 function tlsOf(parameters: URLSearchParams): false | ConnectionOptions {
   const mode = parameters.get("sslmode");

@@ -8,7 +8,7 @@ const DURABLE: ReadonlySet<unknown> = new Set(["on", "remote_apply"]);
 
 /**
  * Refuses a value of `synchronous_commit` with which a crash can lose acknowledged commits. Behind a
- * pooler each transaction may get another connection, so each one that writes checks it anew.
+ * pooler each transaction may get another connection, so each one that writes checks it again.
  *
  * Error codes: `config_invalid`.
  */

@@ -25,8 +25,8 @@ function isSessionEnd(code: string): boolean {
 }
 
 /**
- * True if a connection that could not be made may be had a moment later: the server restarts,
- * is out of reach or has no connection left. A wrong password stays wrong.
+ * True if a connection that could not be made may succeed shortly after: the server restarts, is
+ * unreachable or has no connection left. A wrong password stays wrong.
  */
 export function isPassing(error: unknown): boolean {
   return error instanceof DatabaseError
@@ -47,7 +47,7 @@ function sqlState(error: unknown): string {
 
 const INTERRUPTED = [
   "database_locked",
-  "Other transactions came in between again and again, so nothing was stored; try again.",
+  "The transaction kept conflicting with others, so nothing was stored. Try again.",
 ] as const;
 const NO_RIGHTS = [
   "database_readonly",
@@ -55,7 +55,7 @@ const NO_RIGHTS = [
 ] as const;
 const DAMAGED = [
   "database_corrupt",
-  "The database server found damaged data; keep the database as it is and restore a backup.",
+  "The database server found damaged data. Keep the database unchanged and restore a backup.",
 ] as const;
 
 /** By SQLSTATE (https://www.postgresql.org/docs/current/errcodes-appendix.html). */
@@ -68,7 +68,7 @@ const FAILURES: Readonly<Record<string, readonly [ErrorCode, string]>> = {
   [DEADLOCK]: INTERRUPTED,
   "57014": [
     "database_unavailable",
-    "The database took longer for a statement than statement_timeout allows, so nothing was stored; try again, or allow more in its address.",
+    "A statement exceeded statement_timeout, so nothing was stored. Try again, or raise it in the address of the database.",
   ],
   "25006": NO_RIGHTS,
   "42501": NO_RIGHTS,
@@ -128,12 +128,12 @@ export function lostFailure(error: unknown): RepriseError {
 }
 
 /**
- * For a connection that was lost between COMMIT and its answer, if the outcome cannot be
- * determined.
+ * For a connection that was lost between COMMIT and its answer, if the outcome cannot
+ * be determined.
  */
 export function unknownCommit(error: unknown): RepriseError {
   return unavailable(
-    "The connection to the database was lost while a change was being stored, so it may be stored or not; look whether it is there before you try again.",
+    "The connection to the database was lost while a change was being stored. The change may or may not be stored. Check before you try again.",
     error,
   );
 }

@@ -16,7 +16,7 @@ const TIMEOUTS = "SET LOCAL lock_timeout = '60s'; SET LOCAL statement_timeout = 
 /**
  * Brings the tables to this program's version, each step in a separate transaction. Nodes that
  * start together take turns: the version is read again under an advisory lock. What is refused is
- * left as it was.
+ * not changed.
  *
  * Error codes: `database_newer`, `database_foreign`, `config_invalid`.
  */
@@ -30,7 +30,7 @@ export async function migratePostgres(
   }
   if (version > 0) {
     notice(
-      `The database is upgraded from version ${version} of its tables to ${latestVersion()}; older versions of Reprise are then refused when they start. No backup is made on PostgreSQL: see docs/operations.md, "Upgrades".`,
+      `The database is upgraded from schema version ${version} to ${latestVersion()}. Older versions of Reprise can then no longer open it. No backup is made on PostgreSQL: see docs/operations.md, "Upgrades".`,
     );
   }
   for (const migration of migrations) {
@@ -99,7 +99,7 @@ export async function readVersion(connection: PostgresConnection): Promise<numbe
   if (version > latestVersion()) {
     throw new RepriseError(
       "database_newer",
-      `The database was written by a newer Reprise (version ${version} of the tables; this program knows ${latestVersion()}); update Reprise, or name another database.`,
+      `The database was written by a newer Reprise (schema version ${version}; this program knows ${latestVersion()}). Update Reprise, or name another database.`,
     );
   }
   return version;

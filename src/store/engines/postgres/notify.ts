@@ -29,9 +29,9 @@ const MAX_RETRY_MS = 5000;
 const CLOSE_TIMEOUT_MS = 1000;
 
 /**
- * Wakes other nodes by LISTEN and NOTIFY on a separate connection, outside every transaction:
- * a NOTIFY within one would make all commits of the server queue up. A hint that is lost costs
- * the time until the next poll and nothing else, so no failure here is anybody's failure.
+ * Wakes other nodes by LISTEN and NOTIFY on a separate connection, outside every transaction: a
+ * NOTIFY within one would make all commits of the server queue up. A hint that is lost costs only
+ * the time until the next poll, so failures are ignored.
  *
  * The connection is made when there is something to say or somebody who listens. `onHint` is called
  * with the sessions that other nodes touched.
@@ -129,7 +129,7 @@ async function pidOf(client: Client): Promise<number> {
 }
 
 /**
- * A hint that a crash takes away is no loss, so its commit does not wait for the disk. The setting
+ * A hint may get lost in a crash, so its commit does not wait for the disk. The setting
  * is local to this statement: behind a pooler, the connection serves other transactions next.
  */
 const NOTIFY = `SELECT set_config('synchronous_commit', 'off', true), pg_notify($1, payload)

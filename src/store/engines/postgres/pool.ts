@@ -65,7 +65,7 @@ export function createPool(address: PostgresAddress): PostgresPool {
         connection,
         release: () => {
           if (connection.loss !== null) {
-            // a network that swallows everything would swallow the farewell too
+            // without an answer from the network, the closing message may get lost too
             sockets.get(client)?.destroy();
           }
           client.release(connection.loss !== null);

@@ -19,8 +19,7 @@ export type Transactions = Pick<Store, "read" | "write" | "mayHaveChanged" | "cl
  *       └──<── again, some times ──<──┴──<── no ────┘         └ nobody knows:
  * `database_unavailable`
  *
- * Operations keep nothing outside their transaction, so one that did not commit can be run
- * again.
+ * Operations keep nothing outside their transaction, so one that did not commit can be run again.
  */
 export function createTransactions(pool: PostgresPool, onCommit: CommitListener): Transactions {
   const running = new Set<Promise<unknown>>();
@@ -51,7 +50,7 @@ export function createTransactions(pool: PostgresPool, onCommit: CommitListener)
         }
         return output;
       }),
-    // asking would cost as much as looking
+    // asking would cost as much as checking
     mayHaveChanged: () => accept(() => Promise.resolve(true)),
     close: async () => {
       closed = true;

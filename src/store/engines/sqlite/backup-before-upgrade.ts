@@ -42,7 +42,7 @@ export async function backUpBeforeUpgrade(options: BackupBeforeUpgrade): Promise
 function refused(code: RepriseError["code"], reason: string, cause?: unknown): RepriseError {
   return new RepriseError(
     code,
-    `An older Reprise wrote the database, and no backup could be made before it is upgraded, so it was left as it is (${reason}). Free some space and try again, or upgrade without a backup: --no-backup.`,
+    `An older Reprise wrote the database, and no backup could be made before it is upgraded, so it was not changed (${reason}). Free some space and try again, or upgrade without a backup: --no-backup.`,
     { cause },
   );
 }

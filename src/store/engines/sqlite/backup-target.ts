@@ -32,11 +32,11 @@ export function checkTarget({ database, target, overwrite }: BackupTarget): void
   requireDatabase(database, ", so there is nothing to back up; name one with --database.");
   requireFolder(target);
   if (isSameFile(database, target)) {
-    throw usage("A backup cannot take the place of the database itself; name another file.");
+    throw usage("A backup cannot overwrite the database itself. Name another file.");
   }
   const found = statSync(target, { throwIfNoEntry: false });
   if (found !== undefined && !found.isFile()) {
-    throw usage("The backup's place is a folder or a device; name a file.");
+    throw usage("The backup path is a folder or a device. Name a file.");
   }
   if (found !== undefined && !overwrite) {
     throw usage(
@@ -45,7 +45,7 @@ export function checkTarget({ database, target, overwrite }: BackupTarget): void
   }
   if (SIDE_FILES.some((side) => statSync(target + side, { throwIfNoEntry: false }) !== undefined)) {
     throw usage(
-      "Beside the backup's name there are files of a database that is in use or was not closed. Choose another name.",
+      "Files of another database are next to the backup path (-wal, -shm, -journal): it is in use or was not closed. Choose another name.",
     );
   }
 }
@@ -132,7 +132,7 @@ function unwritable(error: unknown): unknown {
     default:
       return new RepriseError(
         "file_unwritable",
-        "The backup cannot be written there; name a file in a folder that is there and that you may write.",
+        "The backup cannot be written there. Name a file in an existing folder that you can write to.",
         { cause: error },
       );
   }

@@ -31,8 +31,9 @@ const BUSY_TIMEOUT_MS = 5000;
 
 /**
  * Copies a database that may be in use to one file: everything that was committed before the copy
- * began, of one moment, compacted. It is checked (`PRAGMA integrity_check`) and synced, and only
- * then it appears under its name, with mode 0600; before that, or if anything fails, nothing does.
+ * began, in one consistent state, compacted. It is checked (`PRAGMA integrity_check`) and synced,
+ * and only then it appears under its name, with mode 0600; before that, or if anything fails,
+ * nothing does.
  *
  * A separate thread does it, because SQLite blocks the thread that asks for a copy. The copy is
  * one read transaction, so writers are never in its way, nor it in theirs.

@@ -62,7 +62,7 @@ function checkIntegrity(raw: DatabaseSync, quick: boolean): Check {
   }
   return failed(
     "integrity",
-    `SQLite's ${pragma} found the file damaged (${problems.join("; ")}); keep it as it is and restore a backup.`,
+    `SQLite's ${pragma} found the file damaged (${problems.join("; ")}). Keep the file unchanged and restore a backup.`,
   );
 }
 
@@ -84,15 +84,15 @@ function checkVersion(raw: DatabaseSync): Check {
   if (version > latest) {
     return check(
       "failed",
-      `A newer Reprise wrote the database (version ${version} of the tables; this program knows ${latest}); update Reprise.`,
+      `A newer Reprise wrote the database (schema version ${version}; this program knows ${latest}). Update Reprise.`,
     );
   }
   return version < latest
     ? check(
         "warning",
-        `An older Reprise wrote the database (version ${version} of the tables); the next command that opens it makes a copy of it and brings it to ${latest}; \`reprise upgrade --dry-run\` shows what would happen.`,
+        `An older Reprise wrote the database (schema version ${version}). The next command that opens it makes a copy of it and upgrades it to ${latest}; \`reprise upgrade --dry-run\` shows what would happen.`,
       )
-    : check("ok", `The tables are of version ${version}, which this program writes.`);
+    : check("ok", `The database has schema version ${version}, the current one.`);
 }
 
 function checkReferences(raw: DatabaseSync): Check {

@@ -3,7 +3,7 @@ import { dirname } from "node:path";
 
 import { type Check, ok, warning } from "../../verify/check.ts";
 
-/** Files that SQLite lays beside a database, and the database itself. */
+/** Files that SQLite creates next to a database, and the database itself. */
 export const SUFFIXES = ["", "-wal", "-shm"] as const;
 
 /**
@@ -22,14 +22,14 @@ function checkModes(path: string): Check {
     .map(statOf)
     .find((found) => found !== undefined && (found.mode & OTHERS) !== 0);
   if (open === undefined) {
-    return ok("modes", "Only its user may read the database and its folder.");
+    return ok("modes", "Only your user can read the database and its folder.");
   }
   const mode = (open.mode & 0o777).toString(8);
   return warning(
     "modes",
     open.isDirectory()
-      ? `Other users may read the database's folder (mode ${mode}); use a separate folder, or close this one with chmod 700.`
-      : `Other users may read the database or a file beside it (mode ${mode}); close it with chmod 600.`,
+      ? `Other users can read the database's folder (mode ${mode}). Use a separate folder, or restrict this one with chmod 700.`
+      : `Other users can read the database or a file beside it (mode ${mode}). Restrict it with chmod 600.`,
   );
 }
 
@@ -49,7 +49,7 @@ function checkDisk(path: string): Check {
     : ok("disk", `${space}.`);
 }
 
-/** The folder that is there, on the way up from a file that may not be. */
+/** The nearest existing parent folder. */
 function nearest(path: string): string {
   let folder = path;
   while (!existsSync(folder) && dirname(folder) !== folder) {

@@ -8,8 +8,8 @@ import { SUFFIXES } from "./check-file.ts";
 /**
  * Whether the write-ahead log is the database's own, and whether a process works on with a file
  * that was deleted under it: what that process stores is gone once it ends. The second can be
- * checked on Linux only, for this user's processes. Must be called before this process opens the
- * file.
+ * checked on Linux only, for this user's processes. Must be called before this process opens
+ * the file.
  */
 export function checkLog(path: string): Check {
   try {
@@ -27,7 +27,7 @@ export function checkLog(path: string): Check {
   return holders.length === 0
     ? ok(
         "log",
-        "The write-ahead log is the database's own, and no process of this user works with a deleted one.",
+        "The write-ahead log belongs to this database, and no process of this user has a deleted log open.",
       )
     : failed(
         "log",

@@ -26,8 +26,8 @@ export interface SqliteConnection {
 /** Prepared statements kept a connection, those used last: every query of the program fits. */
 const MAX_STATEMENTS = 300;
 /**
- * Longer ones hold lists of ids, of any length: kept, they would take megabytes and never fit
- * again.
+ * Longer ones hold lists of ids, of any length: kept, they would take megabytes and never
+ * fit again.
  */
 const MAX_CACHED_LENGTH = 4000;
 

@@ -3,7 +3,7 @@ import { basename, dirname, join } from "node:path";
 
 import { RepriseError } from "../../../core/errors.ts";
 
-/** What SQLite lays beside a database. */
+/** What SQLite creates next to a database. */
 export const SIDE_FILES = ["-wal", "-shm", "-journal"];
 
 /** The real path of a database; the path itself if there is none yet. */
@@ -14,7 +14,7 @@ export function realDatabasePath(path: string): string {
 /** Error codes: `database_unavailable`, with what to do about it. */
 export function requireDatabase(path: string, advice: string): void {
   if (statSync(path, { throwIfNoEntry: false })?.isFile() !== true) {
-    throw new RepriseError("database_unavailable", `There is no database at this place${advice}`);
+    throw new RepriseError("database_unavailable", `There is no database at this path${advice}`);
   }
 }
 
@@ -32,7 +32,7 @@ export function isSameFile(database: string, path: string): boolean {
   );
 }
 
-/** With its folder's real path; null if there is no such folder. */
+/** With its folder's real path; null if that folder does not exist. */
 function pathInFolder(path: string): string | null {
   const folder = dirname(path);
   return statSync(folder, { throwIfNoEntry: false }) === undefined

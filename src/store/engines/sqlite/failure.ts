@@ -12,7 +12,7 @@ export const UNWRITABLE = [
 
 const CORRUPT = [
   "database_corrupt",
-  "The database file is damaged or is not a Reprise database; keep it as it is and restore a backup, or name another file with --database.",
+  "The database file is damaged or is not a Reprise database. Keep the file unchanged and restore a backup, or name another file with --database.",
 ] as const;
 
 /** By primary result code (https://sqlite.org/rescode.html): what a user can do something about. */

@@ -43,9 +43,8 @@ export type FoundFile = "missing" | "empty" | "present";
 
 /**
  * Makes the folder (0700) if it does not exist and reports what is at the path. Refuses a network
- * file system, a folder that this user may not write to, and a log of another database. The file
- * is never opened here while this process has it open: closing a descriptor would drop SQLite's
- * locks.
+ * file system, a folder that this user may not write to, and a log of another database. The file is
+ * never opened here while this process has it open: closing a descriptor would drop SQLite's locks.
  *
  * Error codes: `database_network`, `database_readonly`, `database_unavailable`,
  * `database_corrupt`, `database_full`.

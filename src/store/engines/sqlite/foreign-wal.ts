@@ -29,13 +29,13 @@ export function refuseForeignWal(path: string): void {
   if (database === undefined || database.size === 0) {
     throw new RepriseError(
       "database_unavailable",
-      "The database file is missing or empty, but its write-ahead log (the file ending in -wal) is there and may hold messages; put the database back beside it, or move the log away to begin a new one.",
+      "The database file is missing or empty, but its write-ahead log (the file ending in -wal) exists and may hold messages. Put the database back beside it, or move the log away to begin a new one.",
     );
   }
   if (!isOpenHere(database) && !isLogged(real)) {
     throw new RepriseError(
       "database_unavailable",
-      "Beside the database lies the write-ahead log (the file ending in -wal) of another one, as when a backup is copied over a database that was not closed; move the files ending in -wal and -shm away, then try again.",
+      "The write-ahead log beside the database (the file ending in -wal) belongs to another database, for example because a backup was copied over one that was not closed. Move the files ending in -wal and -shm away, then try again.",
     );
   }
 }

@@ -41,8 +41,7 @@ const GROUP_SIZE = 256;
 /**
  * The one writer of this process. Operations queue; once a turn of the event loop everything that
  * waits goes into ONE transaction and one fsync, each operation under its own savepoint unless it
- * is
- * alone, and all are answered after the commit.
+ * is alone, and all are answered after the commit.
  *
  *     write() ─> queue ─(next turn)─> BEGIN IMMEDIATE
  *                                       SAVEPOINT, operation, RELEASE  (or ROLLBACK TO: only

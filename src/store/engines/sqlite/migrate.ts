@@ -68,7 +68,7 @@ export function useWriteAheadLog(connection: SqliteConnection): void {
   if (queryValue(connection.raw, "PRAGMA journal_mode = WAL") !== "wal") {
     throw new RepriseError(
       "database_unsupported",
-      "SQLite cannot keep a write-ahead log at this place; name a file on a local disk with --database.",
+      "SQLite cannot keep a write-ahead log at this path. Name a file on a local disk with --database.",
     );
   }
 }
@@ -92,7 +92,7 @@ function checkedVersion({ raw }: SqliteConnection): number {
   if (version > latestVersion()) {
     throw new RepriseError(
       "database_newer",
-      `The database was written by a newer Reprise (version ${version} of the tables; this program knows ${latestVersion()}); update Reprise, or name another file with --database.`,
+      `The database was written by a newer Reprise (schema version ${version}; this program knows ${latestVersion()}). Update Reprise, or name another file with --database.`,
     );
   }
   return version;

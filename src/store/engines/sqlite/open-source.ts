@@ -14,7 +14,7 @@ const BUSY_TIMEOUT_MS = 5000;
 
 /**
  * Opens a database file to read it and nothing else: it is not made, not brought to a newer version
- * and not written, whoever else uses it.
+ * and not written, even if others use it.
  *
  * Error codes: `database_*`.
  */

@@ -13,7 +13,7 @@ import { openReady, type SqliteOptions, warnOfLinks } from "./set-up.ts";
 import { createWaitingLine } from "./waiting-line.ts";
 
 /**
- * Opens (and where needed makes or upgrades) one SQLite file as the store: one connection that
+ * Opens (and if needed makes or upgrades) one SQLite file as the store: one connection that
  * writes, one that reads. Several processes may have the same file open.
  *
  * Error codes: `database_*`.

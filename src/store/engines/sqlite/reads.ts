@@ -13,7 +13,7 @@ export interface Reads extends Pick<Store, "read" | "mayHaveChanged" | "close"> 
   load(): ConnectionLoad;
 }
 
-/** Reads in a row that nobody else gets a turn in between, in milliseconds. */
+/** How long reads may run before other work gets a turn, in milliseconds. */
 const READING_MS = 10;
 
 /**

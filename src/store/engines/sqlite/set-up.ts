@@ -9,8 +9,8 @@ import { type SetupLock, withSetupLock } from "./setup-lock.ts";
 import { queryValue } from "./statements.ts";
 
 /**
- * Older versions can lose commits when a WAL is reset (https://sqlite.org/wal.html, "WAL-reset
- * bug").
+ * Older versions can lose commits when a WAL is reset (https://sqlite.org/wal.html,
+ * "WAL-reset bug").
  */
 const MIN_SQLITE = [3, 51, 3] as const;
 
@@ -30,9 +30,9 @@ export interface SqliteOptions {
 }
 
 /**
- * Opens the connection that writes on a database of this program's version. A file that is missing
- * is made, one of an older version is copied and upgraded, each by one process while the others
- * wait.
+ * Opens the connection that writes on a database of this program's version. A file that is
+ * missing is made, one of an older version is copied and upgraded, each by one process while the
+ * others wait.
  *
  * Error codes: `database_*`, `file_unwritable`.
  */
@@ -70,13 +70,13 @@ function requireSafeSqlite({ raw }: SqliteConnection): void {
     if (part < oldest) {
       throw new RepriseError(
         "database_unsupported",
-        "This Node.js brings a SQLite older than 3.51.3, which can lose commits; use Node.js 24.15 or newer.",
+        "This Node.js includes a SQLite older than 3.51.3, which can lose commits. Use Node.js 24.15 or newer.",
       );
     }
   }
 }
 
-/** Null, and closed, where the connection does not pass. */
+/** Closes the connection and returns null if it does not pass. */
 function closeUnless(
   check: (connection: SqliteConnection) => boolean,
   connection: SqliteConnection,
@@ -111,7 +111,7 @@ async function setUp(options: Required<SqliteOptions>, lock: SetupLock): Promise
     }
     if (version === 0 && found === "empty" && !lock.wasMaking) {
       notice(
-        "The database file was there and empty, so a new database begins in it; if you expected sessions, restore a backup.",
+        "The database file was empty, so a new database was created in it. If you expected sessions, restore a backup.",
       );
     }
     return connection;

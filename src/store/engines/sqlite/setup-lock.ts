@@ -27,9 +27,9 @@ const LONG_WAIT_MS = 1000;
 const MARK = 0;
 
 /**
- * Runs `work` in one process at a time for each database: whoever makes or upgrades the file holds
- * the lock, the others wait for as long as that takes. It is SQLite's own lock on an empty file
- * beside the database (`-setup`), so the system drops it with a process that dies.
+ * Runs `work` in one process at a time for each database: the process that makes or upgrades the
+ * file holds the lock, the others wait for as long as that takes. It is SQLite's own lock on an
+ * empty file beside the database (`-setup`), so the system drops it with a process that dies.
  *
  * The file is removed afterwards, unless `work` fails after `markMaking`.
  *
@@ -90,7 +90,7 @@ function tryAcquire(path: string): DatabaseSync | null {
   try {
     // no journal: it would be one more file beside the database
     raw.exec("PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE");
-    // whoever had the lock may have removed the file meanwhile: then this is a lock on nothing
+    // the last holder may have removed the file meanwhile: then this is a lock on nothing
     if (before !== null && inodeOf(path) === before) {
       return raw;
     }

@@ -18,7 +18,7 @@ const ANNOUNCE_AFTER_MS = 30;
 /**
  * Begins a transaction that holds the write lock, without holding up the event loop: SQLite's busy
  * handler would sleep in this thread, and every stream and request with it. The time-out begins
- * anew with each commit of another process, so a long line that moves refuses nobody.
+ * again with each commit of another process, so a long line that moves refuses nobody.
  *
  * Throws SQLite's own errors.
  */
