@@ -40,7 +40,7 @@ export class TokenStreamHandler extends BaseCallbackHandler {
   }
 
   override handleChatModelStart(
-    ...[, , runId, , , , metadata]: Given<"handleChatModelStart">
+    ...[, , runId, , , , metadata]: CallbackParameters<"handleChatModelStart">
   ): void {
     const id = metadata?.[ANSWER_ID];
     if (typeof id === "string") {
@@ -48,7 +48,9 @@ export class TokenStreamHandler extends BaseCallbackHandler {
     }
   }
 
-  override handleLLMNewToken(...[token, , runId, , , fields]: Given<"handleLLMNewToken">): void {
+  override handleLLMNewToken(
+    ...[token, , runId, , , fields]: CallbackParameters<"handleLLMNewToken">
+  ): void {
     const text = textOf(fields?.chunk) ?? token;
     const id = this.#answers.get(runId);
     if (text !== "" && id !== undefined) {
@@ -68,7 +70,7 @@ export class TokenStreamHandler extends BaseCallbackHandler {
   }
 }
 
-type Given<Method extends "handleChatModelStart" | "handleLLMNewToken"> = Parameters<
+type CallbackParameters<Method extends "handleChatModelStart" | "handleLLMNewToken"> = Parameters<
   NonNullable<BaseCallbackHandler[Method]>
 >;
 

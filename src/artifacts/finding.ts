@@ -101,12 +101,12 @@ const MAX_CHARACTERS = 8_000_000;
  * Orders findings by their places. If there are too many, errors are kept before warnings.
  */
 export function toReport(unordered: readonly Finding[]): ArtifactReport {
-  const ordered = unordered.toSorted(byPlace);
+  const ordered = unordered.toSorted(byPosition);
   const valid = ordered.every(({ severity }) => severity !== "error");
   return { valid, findings: atMost(ordered) };
 }
 
-function byPlace(a: Finding, b: Finding): number {
+function byPosition(a: Finding, b: Finding): number {
   return (
     a.line - b.line ||
     a.column - b.column ||
@@ -129,7 +129,7 @@ function atMost(ordered: readonly Finding[]): readonly Finding[] {
   if (count === ordered.length) {
     return ordered;
   }
-  const kept = byWeight.slice(0, count).sort(byPlace);
+  const kept = byWeight.slice(0, count).sort(byPosition);
   const { severity = "error", line = 1, column = 1 } = kept.at(-1) ?? byWeight[0] ?? {};
   const message = `only ${count.toLocaleString("en")} findings are listed, errors first; fix these and validate again`;
   return [...kept, { code: "too_many_findings", severity, pointer: "", line, column, message }];

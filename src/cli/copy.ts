@@ -90,7 +90,7 @@ function exitCode({ refused, changed }: CopyReport): number {
 }
 
 /** Sessions that a person is shown of each kind; `--json` names all. */
-const SHOWN = 20;
+const MAX_SHOWN = 20;
 
 /** The result on standard output; what was not copied, and why, on standard error. */
 function showReport(cli: CliContext, report: CopyReport): void {
@@ -99,13 +99,13 @@ function showReport(cli: CliContext, report: CopyReport): void {
   if (present.sessions > 0) {
     printLine(cli, `Skipped (identical): ${countsText(present)}`);
   }
-  for (const { session_id, code, detail } of refused.slice(0, SHOWN)) {
+  for (const { session_id, code, detail } of refused.slice(0, MAX_SHOWN)) {
     noticeLine(cli, `Not copied: ${session_id}  ${detail} [${code}]`);
   }
-  for (const id of changed.slice(0, SHOWN)) {
+  for (const id of changed.slice(0, MAX_SHOWN)) {
     noticeLine(cli, `Changed or begun while it was copied: ${id}`);
   }
-  const more = Math.max(0, refused.length - SHOWN) + Math.max(0, changed.length - SHOWN);
+  const more = Math.max(0, refused.length - MAX_SHOWN) + Math.max(0, changed.length - MAX_SHOWN);
   if (more > 0) {
     noticeLine(cli, `… and ${plural(more, "more session")}; --json names all.`);
   }

@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import { singleFlight } from "../../src/http/metrics/single-flight.ts";
 
 const HOUR = 3_600_000;
-const late = () => new Error("late");
+const timeoutError = () => new Error("late");
 
 /** Work that ends when a test ends it. */
 function heldWork() {
@@ -20,7 +20,7 @@ function heldWork() {
 
 it("[HTTP-42] [HTTP-107] runs work once for all who ask while it runs and while its result is fresh", async () => {
   const { begun, work } = heldWork();
-  const ask = singleFlight({ work, freshMs: HOUR, patienceMs: HOUR, late });
+  const ask = singleFlight({ work, ttlMs: HOUR, timeoutMs: HOUR, timeoutError });
   const asked = Array.from({ length: 100 }, () => ask());
   expect(begun).toHaveLength(1);
   begun[0]?.resolve(7);
@@ -31,7 +31,7 @@ it("[HTTP-42] [HTTP-107] runs work once for all who ask while it runs and while 
 
 it("[HTTP-42] shares a failure as long as a success, and starts again after it", async () => {
   const { begun, work } = heldWork();
-  const ask = singleFlight({ work, freshMs: 20, patienceMs: HOUR, late });
+  const ask = singleFlight({ work, ttlMs: 20, timeoutMs: HOUR, timeoutError });
   const first = ask();
   begun[0]?.reject(new Error("no"));
   await expect(first).rejects.toThrow("no");
@@ -48,7 +48,7 @@ it("[HTTP-42] shares a failure as long as a success, and starts again after it",
 
 it("[HTTP-42] refuses at once while work takes too long, starts no second, and uses its result in the end", async () => {
   const { begun, work } = heldWork();
-  const ask = singleFlight({ work, freshMs: HOUR, patienceMs: 10, late });
+  const ask = singleFlight({ work, ttlMs: HOUR, timeoutMs: 10, timeoutError });
   await expect(ask()).rejects.toThrow("late");
   await expect(ask()).rejects.toThrow("late");
   expect(begun).toHaveLength(1);

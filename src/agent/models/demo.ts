@@ -66,11 +66,11 @@ function usage(messages: readonly BaseMessage[], answer: string): UsageMetadata 
   return { input_tokens: input, output_tokens: output, total_tokens: input + output };
 }
 
-/** Starts every answer, so that nobody takes the demo for a real model. */
+/** Starts every answer, so that the demo is not mistaken for a real model. */
 const DEMO_LABEL = "[demo]";
 
-const LISTED = 10;
-const QUOTED = 80;
+const MAX_LISTED = 10;
+const MAX_QUOTED = 80;
 
 /** A name after "my name is", up to the end of the clause; letters of any script. */
 const NAME =
@@ -139,7 +139,7 @@ function listReply(earlier: readonly string[]): string {
   if (earlier.length === 0) {
     return "Nothing yet: this is your first message in this thread.";
   }
-  const from = Math.max(0, earlier.length - LISTED);
+  const from = Math.max(0, earlier.length - MAX_LISTED);
   const lines = earlier.slice(from).map((text, index) => `${from + index + 1}. ${quote(text)}`);
   const left = from === 0 ? "" : `\n(and ${from} before these)`;
   return `Before this one you wrote ${messages(earlier.length)} here:\n${lines.join("\n")}${left}`;
@@ -161,13 +161,13 @@ function messages(count: number): string {
 
 /** On one line and cut: a message can hold a megabyte. */
 function quote(text: string): string {
-  const start = Array.from(oneLine(text.slice(0, QUOTED * 8)));
-  const cut = start.length > QUOTED;
-  return cut ? `“${start.slice(0, QUOTED).join("")}…”` : `“${start.join("")}”`;
+  const start = Array.from(oneLine(text.slice(0, MAX_QUOTED * 8)));
+  const cut = start.length > MAX_QUOTED;
+  return cut ? `“${start.slice(0, MAX_QUOTED).join("")}…”` : `“${start.join("")}”`;
 }
 
 /** Newest messages that a summary quotes: it has to be shorter than what it covers. */
-const SUMMARISED = 30;
+const MAX_SUMMARISED = 30;
 
 const TITLE = `${DEMO_LABEL} Summary. The user wrote:`;
 const QUOTE = /^- (.*)$/gm;
@@ -175,7 +175,7 @@ const QUOTE = /^- (.*)$/gm;
 /** What the demo makes of a conversation that it is to summarise: the user's words, shortened. */
 function demoSummary(material: string): string {
   const quotes = [...(quotesIn(material) ?? []), ...material.split("\n").flatMap(userText)];
-  return [TITLE, ...quotes.slice(-SUMMARISED).map((quote) => `- ${quote}`)].join("\n");
+  return [TITLE, ...quotes.slice(-MAX_SUMMARISED).map((quote) => `- ${quote}`)].join("\n");
 }
 
 /** What the user wrote by the demo's own summary in a text; null if there is none. */
@@ -189,7 +189,7 @@ function quotesIn(text: string): string[] | null {
   return [...summary.matchAll(QUOTE)].map(([, quote = ""]) => quote);
 }
 
-/** Nothing for a line that is no message of the user. */
+/** Empty for a line that is not a message of the user. */
 function userText(line: string): string[] {
   if (!line.startsWith('{"role":"user"')) {
     return [];
@@ -197,8 +197,8 @@ function userText(line: string): string[] {
   const { text } = JSON.parse(line) as { readonly text: string };
   return [
     oneLine(
-      Array.from(text.slice(0, QUOTED * 2))
-        .slice(0, QUOTED)
+      Array.from(text.slice(0, MAX_QUOTED * 2))
+        .slice(0, MAX_QUOTED)
         .join(""),
     ),
   ];

@@ -1,20 +1,20 @@
 const START = "\u001b[200~";
 const END = "\u001b[201~";
 
-/** Milliseconds after an end mark in which another one makes what lies between them pasted too. */
-const SETTLE_MS = 50;
+/** Milliseconds after an end mark in which another one makes the text between them pasted too. */
+const END_MARK_GRACE_MS = 50;
 
-/** Milliseconds without anything from the terminal after which a paste is taken to have lost its end. */
+/** Milliseconds without input after which a paste is considered to have lost its end mark. */
 const UNENDED_MS = 1000;
 
-/** Ctrl-C and Ctrl-D and nothing else: nobody can paste without a mark at its end. */
+/** Ctrl-C and Ctrl-D typed alone: they drop a paste whose end mark is missing. */
 // oxlint-disable-next-line no-control-regex -- these are the keys
 const LEAVING_KEYS = /^[\u0003\u0004]+$/;
 
 /**
  * Splits what a terminal sends into typed keys and pastes, in order.
  *
- *   typing --ESC[200~--> pasting --ESC[201~--> waiting --SETTLE_MS--> typing
+ *   typing --ESC[200~--> pasting --ESC[201~--> waiting --END_MARK_GRACE_MS--> typing
  *                           ^                     |
  *                           +------ESC[201~-------+   text that holds an end mark itself
  *
@@ -28,10 +28,10 @@ export function createPasteReader(
   },
   unendedMs = UNENDED_MS,
 ) {
-  let state: "typing" | "pasting" | "settling" = "typing";
+  let state: "typing" | "pasting" | "waiting" = "typing";
   let pasted = "";
   let unread = "";
-  let settling: NodeJS.Timeout | undefined;
+  let endTimer: NodeJS.Timeout | undefined;
   let unended: NodeJS.Timeout | undefined;
   let isReported = false;
 
@@ -41,7 +41,7 @@ export function createPasteReader(
     state = "typing";
     on.paste(text);
   };
-  const settle = (): void => {
+  const finish = (): void => {
     finishPaste();
     advance();
     watchEnd();
@@ -63,7 +63,7 @@ export function createPasteReader(
     const taken = end === -1 ? unread.length - tornMark(unread, END) : end;
     pasted += unread.slice(0, taken);
     unread = unread.slice(end === -1 ? taken : end + END.length);
-    state = end === -1 ? "pasting" : "settling";
+    state = end === -1 ? "pasting" : "waiting";
     return end !== -1;
   };
   const readAfterEnd = (): boolean => {
@@ -77,11 +77,11 @@ export function createPasteReader(
       finishPaste();
       return true;
     }
-    clearTimeout(settling);
-    settling = setTimeout(settle, SETTLE_MS);
+    clearTimeout(endTimer);
+    endTimer = setTimeout(finish, END_MARK_GRACE_MS);
     return false;
   };
-  const steps = { typing: readKeys, pasting: readPaste, settling: readAfterEnd };
+  const steps = { typing: readKeys, pasting: readPaste, waiting: readAfterEnd };
   const advance = (): void => {
     while (steps[state]()) {
       // until the text is used up
@@ -101,7 +101,7 @@ export function createPasteReader(
   return {
     /** Takes what the terminal sent; a mark may be torn over several calls. */
     read: (text: string): void => {
-      clearTimeout(settling);
+      clearTimeout(endTimer);
       if (state === "pasting" && LEAVING_KEYS.test(text)) {
         state = "typing";
         pasted = "";
@@ -114,7 +114,7 @@ export function createPasteReader(
     /** Whether a paste has begun and its end mark has not come. */
     pasting: (): boolean => state !== "typing",
     close: (): void => {
-      clearTimeout(settling);
+      clearTimeout(endTimer);
       clearTimeout(unended);
     },
   };

@@ -8,7 +8,10 @@ import { visible } from "../../core/terminal-text.ts";
 
 /** The prompt of every further line of a message. */
 const FURTHER = "… ";
-/** A command that was typed up to its argument: pasting that is no pasted command. */
+/**
+ * A command that was typed up to its argument: text pasted after it does not make it a pasted
+ * command.
+ */
 const TYPED_COMMAND = /^\s*\/[a-z-]+\s/;
 
 /**
@@ -176,19 +179,23 @@ export function openTerminalSource(cli: CliContext, on: InputSourceEvents): Inpu
 }
 
 /** Lines of a message that a person is shown before it is sent, at its beginning and its end. */
-const SHOWN_FIRST = 500;
-const SHOWN_LAST = 100;
+const MAX_FIRST_LINES = 500;
+const MAX_LAST_LINES = 100;
 /** Characters of a line that are shown, and that a line editor keeps. */
 const LINE_SHOWN = 2000;
 
 /** Text as a terminal shows it before it is sent: every line, unless there are very many. */
 function shownDraft(text: string): string {
   const lines = text.split("\n").map(shownLine);
-  const left = lines.length - SHOWN_FIRST - SHOWN_LAST;
+  const left = lines.length - MAX_FIRST_LINES - MAX_LAST_LINES;
   return (
     left <= 0
       ? lines
-      : [...lines.slice(0, SHOWN_FIRST), `… ${left} more lines …`, ...lines.slice(-SHOWN_LAST)]
+      : [
+          ...lines.slice(0, MAX_FIRST_LINES),
+          `… ${left} more lines …`,
+          ...lines.slice(-MAX_LAST_LINES),
+        ]
   ).join("\n");
 }
 
@@ -198,7 +205,7 @@ function shownLine(line: string): string {
     : `${visible(line.slice(0, LINE_SHOWN))}… ${line.length - LINE_SHOWN} more characters …`;
 }
 
-/** Whether a line editor can hold the line: it draws what it holds as it is, and each time whole. */
+/** Whether a line editor can hold the line: it draws its whole content, unescaped, each time. */
 function isEditable(line: string): boolean {
   return line.length <= LINE_SHOWN && visible(line) === line && !line.includes("\t");
 }

@@ -12,7 +12,7 @@ import { openStore, withStore } from "../database.ts";
 import { plural } from "../../core/text.ts";
 
 /** Differences of one session that a person is shown; `--json` prints all. */
-const SHOWN = 20;
+const MAX_SHOWN = 20;
 
 /**
  * `sessions verify [id]`: compares the stored messages with the agent's checkpoints, of one session
@@ -130,11 +130,11 @@ function printFindings(cli: CliContext, document: VerifyDocument): void {
     printLine(cli, `${session_id}  messages and checkpoints agree (${all})`);
     return;
   }
-  for (const { kind, sentence } of findings.slice(0, SHOWN)) {
+  for (const { kind, sentence } of findings.slice(0, MAX_SHOWN)) {
     printLine(cli, `${kind}: ${sentence}`);
   }
-  if (findings.length > SHOWN) {
-    printLine(cli, `… and ${findings.length - SHOWN} more; --json lists all`);
+  if (findings.length > MAX_SHOWN) {
+    printLine(cli, `… and ${findings.length - MAX_SHOWN} more; --json lists all`);
   }
   printLine(cli, `${session_id}  ${plural(findings.length, "difference")}`);
   noticeLine(

@@ -13,7 +13,7 @@ import { singleFlight } from "./single-flight.ts";
 import type { Streams } from "../stream/streams.ts";
 import type { PromClient } from "./instruments.ts";
 
-/** What is read when somebody asks, instead of being counted. */
+/** What is read on each scrape, instead of being counted. */
 export interface Gauges {
   readonly store: Store;
   readonly streams: Pick<Streams, "open" | "watched">;
@@ -21,7 +21,7 @@ export interface Gauges {
   readonly version: string;
 }
 
-/** Makes one gauge; `read` gives its values whenever somebody asks, none if it cannot. */
+/** Makes one gauge; `read` gives its values on each scrape, none if it cannot. */
 type AddGauge = (gauge: {
   readonly name: string;
   readonly help: string;
@@ -100,9 +100,10 @@ function addDatabaseGauges(add: AddGauge, store: Store): void {
   });
   const count = singleFlight<OpenExchanges>({
     work: () => store.read(countOpenExchanges, null),
-    freshMs: SCRAPE_FRESH_MS,
-    patienceMs: SCRAPE_TIMEOUT_MS,
-    late: () => new RepriseError("database_unavailable", "The database takes long to answer."),
+    ttlMs: SCRAPE_FRESH_MS,
+    timeoutMs: SCRAPE_TIMEOUT_MS,
+    timeoutError: () =>
+      new RepriseError("database_unavailable", "The database did not answer in time. Try again."),
   });
   add({
     name: "reprise_exchanges",

@@ -40,9 +40,9 @@ export function createReadiness(
       observe({ kind: "probe", result: "ready" });
       report.ready();
     },
-    freshMs: PROBE_FRESH_MS,
-    patienceMs: PROBE_TIMEOUT_MS,
-    late: () => {
+    ttlMs: PROBE_FRESH_MS,
+    timeoutMs: PROBE_TIMEOUT_MS,
+    timeoutError: () => {
       observe({ kind: "probe", result: "late" });
       report.failed(LATE);
       return notReady();
@@ -66,7 +66,7 @@ const LATE = new RepriseError(
   `The database has not answered a write within ${PROBE_TIMEOUT_MS / 1000} s. Check whether its server hangs or a lock is held.`,
 );
 
-/** Nobody without a token learns what the database said. */
+/** The database's own error is only logged: this route needs no token. */
 function notReady(cause?: unknown): RepriseError {
   return new RepriseError(
     "database_unavailable",
@@ -75,7 +75,7 @@ function notReady(cause?: unknown): RepriseError {
   );
 }
 
-/** Anybody may ask any number of times, so the log only holds what is new. */
+/** Probes may be frequent, so only changes are logged. */
 function changesOnly(log: Log) {
   let isReady = true;
   return {

@@ -3,17 +3,17 @@ export interface SingleFlightOptions<Output> {
   /** Never runs twice at a time, however long it takes. */
   readonly work: () => Promise<Output>;
   /** A result is reused for this long, failures too. */
-  readonly freshMs: number;
-  /** Nobody waits longer than this after the work began. */
-  readonly patienceMs: number;
-  /** What those get who would have to wait longer. */
-  readonly late: () => Error;
+  readonly ttlMs: number;
+  /** How long callers wait at most after the work began. */
+  readonly timeoutMs: number;
+  /** The error of callers that would have to wait longer. */
+  readonly timeoutError: () => Error;
 }
 
 /**
- * Lets any number of callers cost no more than one piece of work at a time and one every
- * `freshMs`: who asks meanwhile gets the same result. Work that takes longer than `patienceMs` goes
- * on; until it ends, every caller gets `late` at once.
+ * Runs the work of any number of callers at most once at a time and once every `ttlMs`: callers in
+ * between share the result. Work that takes longer than `timeoutMs` continues; until it ends, every
+ * caller gets `timeoutError` at once.
  */
 export function singleFlight<Output>(sharing: SingleFlightOptions<Output>): () => Promise<Output> {
   let answer: Promise<Output> | null = null;
@@ -25,7 +25,7 @@ export function singleFlight<Output>(sharing: SingleFlightOptions<Output>): () =
     const done = sharing.work();
     const settled = (): void => {
       answer = done;
-      freshUntil = performance.now() + sharing.freshMs;
+      freshUntil = performance.now() + sharing.ttlMs;
     };
     done.then(settled, settled);
     freshUntil = Number.POSITIVE_INFINITY;
@@ -38,10 +38,10 @@ export function singleFlight<Output>(sharing: SingleFlightOptions<Output>): () =
 
 async function within<Output>(
   done: Promise<Output>,
-  { patienceMs, late }: SingleFlightOptions<Output>,
+  { timeoutMs, timeoutError }: SingleFlightOptions<Output>,
 ): Promise<Output> {
   const { promise, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(late()), patienceMs);
+  const timer = setTimeout(() => reject(timeoutError()), timeoutMs);
   try {
     return await Promise.race([done, promise]);
   } finally {
