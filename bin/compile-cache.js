@@ -4,12 +4,12 @@ const { enableCompileCache } = process.getBuiltinModule("node:module");
 const { dirname, join } = process.getBuiltinModule("node:path");
 
 /**
- * Keeps compiled code between starts, which halves them. Whoever can write to that folder decides
- * what this program does, so it is in the user's own cache (`XDG_CACHE_HOME`, else `~/.cache`) and
- * not in the shared one for temporary files, where Node.js would put it; and it is left alone
- * unless it, and the folders around it, are this user's and nobody else may write to them: with
- * `sudo` the home may be another's, who could not use what root makes there. Without one the program
- * is compiled at each start.
+ * Keeps compiled code between starts, which halves their time. Who can write to that folder
+ * controls this program, so it is in the user's own cache (`XDG_CACHE_HOME`, else `~/.cache`) and
+ * not in the shared folder for temporary files, the default of Node.js. It is not used unless it
+ * and its parent folders belong to this user and only this user may write to them: with `sudo` the
+ * home may be another user's, who could not use files of root. Without it the program is compiled
+ * at each start.
  */
 export function keepCompiledCode() {
   const { XDG_CACHE_HOME: cache, HOME: home, NODE_COMPILE_CACHE: chosen } = process.env;
@@ -24,11 +24,11 @@ export function keepCompiledCode() {
       enableCompileCache(folder);
     }
   } catch {
-    // a home that cannot be written: it is faster with a cache, and works without
+    // the home is not writable: the program is slower without a cache, but works
   }
 }
 
-/** Makes the folder where it is missing, but not in a folder of somebody else. */
+/** Creates the folder if it is missing, but not in another user's folder. */
 function isOnlyOurs(folder) {
   if (!existsSync(folder) && isOurs(statSync(dirname(folder)))) {
     mkdirSync(folder, { mode: 0o700 });

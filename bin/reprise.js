@@ -8,7 +8,7 @@ if (nodeTooOld === null) {
   keepCompiledCode();
   // an import of node:fs would load its streams too, which costs a tenth of the start
   const { existsSync } = process.getBuiltinModule("node:fs");
-  // where the sources are, they are the program: what was built from them may be older
+  // if the sources exist, they are the program: the build may be older
   const sources = new URL("../src/main.ts", import.meta.url);
   await import(existsSync(sources) ? sources.href : "../dist/program/main.js");
 } else {

@@ -33,7 +33,7 @@ const TOGETHER = [
 ];
 
 /**
- * Makes `dist/` anew: the command line in `program/`, which needs no other package, the public API
+ * Rebuilds `dist/`: the command line in `program/`, which needs no other package, the public API
  * in `library/` with its declarations in `types/`, and the licences of what they contain.
  */
 export async function build(root: string, dist: string): Promise<void> {

@@ -6,7 +6,7 @@ const BARE = /^import "node:[\w/]+";\n/gm;
 
 /**
  * Takes Node.js' own modules with `process.getBuiltinModule`. An `import` makes Node.js read every
- * property of the module, and with `node:fs`, `node:process` and others that loads what nobody asked
+ * property of the module, and with `node:fs`, `node:process` and others that loads what is not used
  * for: about a tenth of the time in which an empty program starts, for each of them.
  */
 export function builtinsAtOnce(): Plugin {

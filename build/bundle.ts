@@ -57,7 +57,7 @@ export async function bundle({
       groups: [...groups],
       includeDependenciesRecursively: false,
     },
-    // an error that nobody caught is shown with its line: it has to be one that a person can read
+    // an uncaught error is shown with its line, which has to be readable
     minify: false,
   });
   await bundled.close();

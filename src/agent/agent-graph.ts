@@ -104,7 +104,7 @@ function modelNode(graph: AgentGraph) {
   };
 }
 
-/** The calls that have no result yet; where all have one, it is the model's turn. */
+/** The calls that have no result yet; none if the model is next. */
 function calledTools({ messages }: State): Send[] | typeof MODEL_NODE | typeof END {
   const at = messages.findLastIndex((message) => !ToolMessage.isInstance(message));
   const calls = callsOf(messages[at]);

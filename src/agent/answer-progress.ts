@@ -62,7 +62,9 @@ function reportAnswer(report: Report, answer: AIMessage, arrived: typeof NOTHING
   }
 }
 
-/** Reports what the provider counted for an answer or a summary, if it did and the counts are valid. */
+/**
+ * Reports what the provider counted for an answer or a summary, if it did and the counts are valid.
+ */
 export function reportUsage(report: Report, { id = "", usage_metadata: usage }: AIMessage): void {
   const input_tokens = countOf(usage?.input_tokens);
   const output_tokens = countOf(usage?.output_tokens);
@@ -78,7 +80,7 @@ function reportResult(report: Report, result: ToolMessage, durationMs: number): 
     call_id: result.tool_call_id,
     name: result.name ?? "",
     status: result.status ?? "success",
-    // with `stream` half a character at the end is left out
+    // with `stream` an incomplete character at the end is left out
     content: new TextDecoder().decode(bytes.subarray(0, EVENT_RESULT_BYTES), { stream: true }),
     content_bytes: bytes.length,
     duration_ms: Math.round(durationMs),

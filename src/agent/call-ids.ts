@@ -46,7 +46,7 @@ function isEmpty(content: AIMessage["content"]): boolean {
  * The same messages, with each call id only once and one result for each: strict providers refuse
  * anything else, and older versions kept what they got. A call that has the id of an earlier one
  * gets a suffix, and so does its result. Calls without a result are left out, and of
- * several results of a call the last one stays. A history without repeats is returned as it is.
+ * several results of a call the last one stays. A history without repeats is returned unchanged.
  */
 function distinctCalls(messages: readonly BaseMessage[]): readonly BaseMessage[] {
   if (!hasRepeats(messages)) {

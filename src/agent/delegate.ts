@@ -34,8 +34,7 @@ export function delegateTool(context: ExchangeContext): StructuredToolInterface 
   ) {
     return null;
   }
-  // inside the parent's graph, LangChain would send all that the child says to the parent's
-  // listeners
+  // inside the parent's graph, LangChain would send the child's text to the parent's listeners
   const outsideTheGraph = AsyncLocalStorage.snapshot();
   return tool(
     async ({ persona, task }, config) => {
@@ -94,8 +93,7 @@ async function unlessEnded(
 }
 
 /**
- * The failure of a sub-agent becomes a sentence for its parent; errors of the parent itself pass
- * through.
+ * The failure of a sub-agent becomes a sentence for its parent; the parent's own errors are thrown.
  */
 async function answerOf(
   config: CallConfig,

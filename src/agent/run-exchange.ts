@@ -93,7 +93,7 @@ async function closeOpenCalls({ agent, config }: AgentThread, state: ThreadState
 /**
  * What the agent gets next. A message, new or appended through the API, abandons an interrupted
  * exchange. To continue is to resume from the checkpoint; calls that may not be repeated get the
- * result "outcome unknown" unless somebody allows them.
+ * result "outcome unknown" unless a person allows them.
  */
 async function nextInput(
   { state, request, live, held }: ExchangeContext,

@@ -26,10 +26,9 @@ export interface AnswerContext {
  *   second answer would take the place of the first.
  * - A call without an id gets one, and so does a call whose id another one in the thread has: some
  *   servers count the calls of each answer from 0, and others refuse a repeated id.
- * - A call whose arguments are no whole JSON object is kept without arguments and refused.
- * LangChain
- *   closes what was cut off by itself: a file would be written as far as its text had arrived.
- * - A call of a tool that there is not is refused with the names of those there are.
+ * - A call whose arguments are not a whole JSON object is kept without arguments and refused:
+ *   LangChain closes what was cut off, so a file would be written as far as its text had arrived.
+ * - A call of an unknown tool is refused with the names of the known tools.
  */
 export function sanitizeAnswer(given: BaseMessage, context: AnswerContext): BaseMessage[] {
   if (!AIMessage.isInstance(given)) {
@@ -45,7 +44,7 @@ export function sanitizeAnswer(given: BaseMessage, context: AnswerContext): Base
 
 interface Call extends ToolCall {
   readonly id: string;
-  /** True if LangChain's list does not have it, or has it otherwise. */
+  /** True if LangChain's list lacks the call or has it with other values. */
   readonly isChanged: boolean;
   /** True if it cannot be known what the model wanted. */
   readonly isUnread: boolean;
@@ -68,7 +67,7 @@ function withOwnIds(calls: readonly Call[], history: readonly BaseMessage[]): re
 }
 
 function callsOf(answer: AIMessage): Call[] {
-  // of calls with one id nobody knows whose arguments were cut off: all of them are refused
+  // it is unknown whose arguments were cut off if several calls share an id: all are refused
   const cut = new Set(
     chunksOf(answer)
       .filter(({ args }) => !isWhole(args ?? ""))
@@ -81,7 +80,7 @@ function callsOf(answer: AIMessage): Call[] {
   });
   const unread = (answer.invalid_tool_calls ?? []).map(({ id, name, args = "" }): Call => {
     const object = objectIn(args);
-    // where only the id was missing the call is good
+    // a call that lacks only its id is valid
     const known = { name: name || "unnamed", args: object ?? {}, id: id ?? "" };
     return { ...known, id: known.id || newId(), isChanged: true, isUnread: object === null };
   });

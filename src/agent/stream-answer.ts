@@ -15,7 +15,7 @@ import { endsExchange } from "./tools-node.ts";
 /** Every hook and tool is a step; an agent that works for an hour takes thousands of them. */
 const RECURSION_LIMIT = 10_000;
 
-/** What the agent's graph is given: messages to add, or null to go on from its checkpoint. */
+/** What the agent's graph is given: messages to add, or null to continue from its checkpoint. */
 export type GraphInput = { readonly messages: BaseMessage[] } | null;
 
 export interface StreamInput {
@@ -34,8 +34,7 @@ export type RunEnd =
 
 /**
  * The agent's work on its input. If older messages have to be summarised first, that happens in
- * between, and the agent continues from its checkpoint. Stopped, it keeps the text that had
- * arrived.
+ * between, and the agent continues from its checkpoint. If stopped, it keeps the text so far.
  *
  * Error codes: `lease_lost`, `session_ended`, `model_*`, `database_*`.
  */
@@ -103,9 +102,8 @@ function stopUntilAnswered(signal: AbortSignal): { signal: AbortSignal; ignore: 
 }
 
 /**
- * The answer with which the agent has come to its end all the same: it was stopped after the
- * checkpoint that holds its answer. Null if it has not. The thread decides, not what the stream
- * had shown by then.
+ * The answer if the agent was stopped only after the checkpoint that holds it; null if it had not
+ * finished. The thread decides, not what the stream had shown by then.
  */
 async function storedAnswer(
   { thread, context }: StreamInput,

@@ -12,7 +12,8 @@ interface PlanReading {
 }
 
 /**
- * Reads a JSON plan without findings, several times faster than a reader that records positions. Null for every other text, which then has to be explained.
+ * Reads a JSON plan without findings, several times faster than a reader that records positions.
+ * Null for every other text, which then has to be explained.
  */
 export function readPlanFast(
   text: string,

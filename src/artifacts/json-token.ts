@@ -12,7 +12,7 @@ export const QUOTE = 0x22;
 export const BACKSLASH = 0x5c;
 const HEX = /^[0-9a-fA-F]{4}$/;
 
-/** Reads the token at or after `from`; throws a SourceFault if the text is no JSON. */
+/** Reads the token at or after `from`; throws a SourceFault if the text is not JSON. */
 export function nextToken(text: string, from: number): Token {
   const start = skipSpace(text, from);
   const char = text.charAt(start);

@@ -114,7 +114,10 @@ interface RankedPhase {
   }[];
 }
 
-/** The phases that can be depended on, by key: a search from the first on finds the same cycles in every order. */
+/**
+ * The phases that can be depended on, by key: a search from the first on finds the same cycles in
+ * every order.
+ */
 function rankByKey(
   phases: readonly OutlinedPhase[],
   first: ReadonlyMap<string, number>,

@@ -13,7 +13,7 @@ export interface OutlinedPhase {
   /** `expected_artifact.path` and `.schema`. */
   readonly artifactPath: PositionedString | null;
   readonly artifactSchema: PositionedString | null;
-  /** By position in `depends_on`; null if an entry is no string. */
+  /** By position in `depends_on`; null if an entry is not a string. */
   readonly dependsOn: readonly (PositionedString | null)[];
 }
 

@@ -19,8 +19,8 @@ export interface ArtifactText {
 
 /**
  * Reads an artifact's file: one whose name ends with .yaml or .yml is YAML, every other strict
- * JSON. A pipe is read as `readArtifactStream` does. What cannot be read, or is no file at all, is
- * the finding that says why.
+ * JSON. A pipe is read as `readArtifactStream` does. What cannot be read, or is not a file, is the
+ * finding that says why.
  */
 export async function readArtifactFile(path: string): Promise<ArtifactText | Finding> {
   try {

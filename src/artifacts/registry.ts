@@ -73,7 +73,7 @@ const DIALECT = /^https:\/\/json-schema\.org\/draft\/2020-12\/schema#?$/;
 /**
  * Reads the schemas that come with Reprise and those in `.reprise/schemas/` of a project (null for
  * none), which are checked by the threads of `pool`. A project may publish an id that has no
- * published schema yet. A broken file is no reason to refuse the others: `broken` names it, and
+ * published schema yet. A broken file does not affect the others: `broken` names it, and
  * only its own id is refused with `schema_invalid`, and those that refer to it.
  *
  * Error codes: `schema_invalid` for too many files, `file_unreadable` for the folder.

@@ -21,9 +21,9 @@ export interface SchemaFile {
 
 /** A file that should hold a schema and holds none, or one that cannot be taken. */
 export interface BrokenSchema {
-  /** Where the file says one. */
+  /** Null if the file does not say one. */
   readonly id: string | null;
-  /** Whether the id is its own: it was read, and is no schema. Else another one may have the id. */
+  /** Whether the id is its own: it was read, and is not a schema. Else another one may have the id. */
   readonly owns: boolean;
   readonly fault: RepriseError;
 }
@@ -43,8 +43,10 @@ const MAX_BYTES = 1024 * 1024;
 
 /**
  * Reads every `.json` file in a folder and the folders in it, in the order of their paths. A folder
- * that does not exist has none. Links are skipped: the folder may come with a foreign repository. A folder that leads out of `within` or is too large is one broken schema. A file that holds no schema is in the list with the error `schema_invalid`
- * or `file_unreadable`, which names the file and, if it is known, the line.
+ * that does not exist has none. Links are skipped: the folder may come with a foreign repository. A
+ * folder that leads out of `within` or is too large is one broken schema. A file that holds no
+ * schema is in the list with the error `schema_invalid` or `file_unreadable`, which names the file
+ * and, if it is known, the line.
  *
  * Error codes: `schema_invalid` for too many files, `file_unreadable` for the folder.
  */

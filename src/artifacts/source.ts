@@ -51,12 +51,12 @@ export interface SizeLimits {
 /** For files: the most of either takes about two seconds, a million lexemes about 400 MB. */
 export const FILE_LIMITS: SizeLimits = { values: 2_000_000, lexemes: 1_000_000 };
 
-/** A text without the byte order mark that some editors begin it with: it is no column. */
+/** A text without the byte order mark that some editors begin it with: it is not a column. */
 export function withoutMark(text: string): string {
   return text.startsWith("\ufeff") ? text.slice(1) : text;
 }
 
-/** Ends the reading of a text at its first error; `offset` is where. */
+/** Ends the reading of a text at its first error, which is at `offset`. */
 export class SourceFault extends Error {
   override readonly name = "SourceFault";
   readonly code: FindingCode;
@@ -104,7 +104,7 @@ export function toValue(node: SourceNode): JsonValue {
 
 /**
  * The node that a JSON pointer names, and the offset of the property name that leads to it (of the
- * node itself if it is no property); undefined when the tree has no such place.
+ * node itself if it is not a property); undefined if the tree has no such node.
  */
 export function findPosition(root: SourceNode, pointer: string): Member | undefined {
   let found: Member | undefined = { keyStart: root.start, value: root };

@@ -12,7 +12,8 @@ import {
 import { composeYaml, malformedYaml } from "./yaml-document.ts";
 
 /**
- * Reads one YAML 1.2 document that says no more than JSON can: no aliases, no tags, every property name a plain scalar. Everything else as `readJson`.
+ * Reads one YAML 1.2 document that says no more than JSON can: no aliases, no tags, every property
+ * name a plain scalar. Everything else as `readJson`.
  */
 export function readYaml(text: string, lines: LineIndex, limits = FILE_LIMITS): ParsedSource {
   return stopAtFault(lines, () => {
@@ -70,7 +71,7 @@ function members(map: YAMLMap.Parsed, builder: SourceBuilder): Map<string, Membe
   return found;
 }
 
-/** Numbers and the like as they are written; null if there is no name. */
+/** The source text of numbers and other scalars; null if there is no name. */
 function nameOf(key: ParsedNode): string | null {
   if (!isScalar(key) || key.value === null) {
     return null;

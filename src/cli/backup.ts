@@ -25,7 +25,7 @@ export function backupCommand(cli: CliContext): Command {
           "This command copies SQLite files only. Use pg_dump for PostgreSQL, or `reprise sessions export` for single sessions.",
         );
       }
-      // not through the store: that would first bring an old database to this program's version
+      // not through the store: that would first upgrade an old database
       const { backupSqlite } = await import("../store/engines/sqlite/backup.ts");
       const backup = await whileWaiting(cli, (signal) =>
         backupSqlite({

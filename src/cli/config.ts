@@ -38,7 +38,10 @@ function userFolder(cli: CliContext, variable: string, fallback: string): string
   return home?.startsWith("/") ? join(home, fallback, "reprise") : null;
 }
 
-/** The folders of personas besides the repository, and who decides whether those of the repository are used. */
+/**
+ * The folders of personas besides the repository, and who decides whether those of the repository
+ * are used.
+ */
 export function personaFolderPaths(cli: CliContext): PersonaFolders {
   const { config } = userFolders(cli);
   return {

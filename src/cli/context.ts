@@ -35,7 +35,10 @@ export interface CliContext {
   /** The rest of the program: see `compose.ts`. */
   readonly openStore: (options: StoreOptions) => Promise<Store>;
   readonly openExchanger: OpenExchanger;
-  /** Set by a command that ends without an error but did not succeed (`plan validate` with findings: 1). */
+  /**
+   * Set by a command that ends without an error but did not succeed (`plan validate` with findings:
+   * 1).
+   */
   exitCode: number;
 }
 
@@ -73,7 +76,7 @@ export function noticeLine(cli: CliContext, line: string): void {
   cli.stderr.print(`${line}\n`);
 }
 
-/** A sentence that is no error, after `note:`. */
+/** A sentence that is not an error, after `note:`. */
 export function note(cli: CliContext, sentence: string): void {
   noticeLine(cli, `note: ${sentence}`);
 }

@@ -16,8 +16,9 @@ interface DoctorOptions {
 }
 
 /**
- * `doctor`: checks the database, the configuration, the personas and the models, and reports what to
- * do about each problem. Changes nothing and spends nothing. Exit code 1 if something failed; warnings do not count.
+ * `doctor`: checks the database, the configuration, the personas and the models, and reports what
+ * to do about each problem. Changes nothing and spends nothing. Exit code 1 if something failed;
+ * warnings do not count.
  */
 export function doctorCommand(cli: CliContext): Command {
   const command = new Command("doctor")

@@ -3,14 +3,18 @@ import { Writable } from "node:stream";
 import { lineSafeJson, visible, visibleJson } from "../core/terminal-text.ts";
 
 /**
- * Standard output or standard error. On a terminal everything is cleaned; into a file or a pipe text
- * goes as it is, and JSON so that each reader of lines finds the same ones. There is no way around it: this is the only file that may write to either.
+ * Standard output or standard error. On a terminal everything is cleaned; to a file or a pipe, text
+ * is written unchanged, and JSON so that each reader of lines finds the same ones. This is the only
+ * file that may write to either.
  */
 export interface Output {
   readonly isTTY: boolean;
   /** Text for a person. Controls but line feed and tab become visible: see core/terminal-text.ts. */
   print(text: string): void;
-  /** JSON text for a program. Characters that a reader could obey are escaped; the value is equal. Bytes into a pipe stay. */
+  /**
+   * JSON text for a program. Characters that a reader could obey are escaped; the value is equal.
+   * Bytes into a pipe stay.
+   */
   printJson(json: string | Uint8Array): void;
   /** Takes long text in pieces and waits for a slow reader. A piece is text or JSON as above. */
   sink(kind: "text" | "json"): Writable;
@@ -50,7 +54,7 @@ export class Drawing extends Writable {
   }
 }
 
-/** The process's own outputs. `onUnread` is called when nobody reads one of them any more. */
+/** The process's own outputs. `onUnread` is called when one of them has no reader any more. */
 export function processOutputs(onUnread: () => void) {
   let stderr: Output | null = null;
   return {
@@ -65,7 +69,7 @@ export function processOutputs(onUnread: () => void) {
 /** A stream as an output; terminal or not is what its `isTTY` says. */
 export function outputTo(stream: NodeJS.WriteStream, onUnread: () => void): Output {
   stream.on("error", (error: NodeJS.ErrnoException) => {
-    // a reader that has seen enough (`| head`) or a terminal that was closed is no failure
+    // a reader that has seen enough (`| head`) or a terminal that was closed is not a failure
     if (error.code !== "EPIPE" && error.code !== "EIO") {
       throw error;
     }

@@ -5,7 +5,10 @@ import type { CliContext } from "./context.ts";
 import { withStore } from "./database.ts";
 import { wrongUsage } from "./wrong-usage.ts";
 
-/** Commands in the order of the help. Each is loaded only when it is used, so none costs the others time. */
+/**
+ * Commands in the order of the help. Each is loaded only when it is used, so none costs the others
+ * time.
+ */
 type CommandTable = Readonly<Record<string, (cli: CliContext) => Promise<Command>>>;
 
 const SESSIONS: CommandTable = {

@@ -8,9 +8,9 @@ import type { CliContext } from "./context.ts";
 import { databaseOption } from "./database.ts";
 
 /**
- * The command that resumes a session, for a shell: it starts the program as it was started now, on
- * the same database. A password is left out: the screen is no place for it, and PGPASSWORD or the
- * user's own configuration has it.
+ * The command that resumes a session, for a shell: it starts the program in the same way and on the
+ * same database. A password is left out, so that it is not shown: PGPASSWORD or the user's own
+ * configuration has it.
  */
 export function resumeCommand(cli: CliContext, command: Command, id: string): string {
   const database = databaseOption(command);
@@ -22,7 +22,7 @@ export function resumeCommand(cli: CliContext, command: Command, id: string): st
 }
 
 function startOf({ env, program }: CliContext): string {
-  // npm's variables, because npx puts a folder that nobody else has on the PATH
+  // npm's variables, because npx puts a temporary folder on the PATH
   if (env["npm_command"] === "exec" && env["npm_lifecycle_event"] === "npx") {
     return "npx reprise";
   }

@@ -59,7 +59,7 @@ export async function selectSession(selection: Selection): Promise<SelectedSessi
   }
   const chosen = await applySessionOptions(selection, session);
   const choice = { id: session.id, by: chosenBy(cli, options) };
-  // asked first: most sessions are the user's own, and reading waits for nobody
+  // asked first: most sessions are the user's own, and reading waits for no lock
   if (options.session !== undefined && !(await store.read(isChosen, choice))) {
     await store.write(markChosen, choice);
   }

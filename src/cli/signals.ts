@@ -45,7 +45,7 @@ export function stopRequest(cli: CliContext): Promise<StopRequest> {
   return promise;
 }
 
-/** Not other scripts of npm: what they start may be meant to go on after them. */
+/** Not other scripts of npm: what they start may be meant to outlive them. */
 const STARTED_BY_NPM: ReadonlySet<string | undefined> = new Set(["start", "npx"]);
 
 const PARENT_POLL_MS = 500;

@@ -12,7 +12,7 @@ interface UpgradeOptions {
   readonly json?: true;
 }
 
-/** `upgrade`: brings the database to this version, as every command does that opens it. */
+/** `upgrade`: upgrades the database to this version, as every command does that opens it. */
 export function upgradeCommand(cli: CliContext): Command {
   const command = new Command("upgrade")
     .description("upgrade an older database to this version, or show what that would change")

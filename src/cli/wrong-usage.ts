@@ -1,6 +1,6 @@
 import { RepriseError } from "../core/errors.ts";
 
-/** The error for options and arguments that cannot be used as they are. */
+/** The error for invalid options and arguments. */
 export function wrongUsage(sentence: string): RepriseError {
   return new RepriseError("invalid_usage", sentence);
 }

@@ -28,7 +28,7 @@ export function createConnection(options: ClientOptions) {
   const base = options.baseUrl.replace(/\/+$/, "");
   const send = options.fetch ?? fetch;
 
-  /** The answer whatever its status. Error codes: `unreachable`; an abort is thrown as it is. */
+  /** The answer whatever its status. Error codes: `unreachable`; an abort is thrown unchanged. */
   const open = async (method: Method, path: string, call: CallOptions = {}): Promise<Response> => {
     try {
       return await send(`${base}${path}${queryOf(call.query ?? {})}`, {

@@ -24,9 +24,8 @@ const SILENCE_MS = 45_000;
 
 /**
  * Follows a session: yields each message once, in order of `seq`, across lost connections and
- * restarts of the service, and returns once the session has ended and all is read. The last
- * message received is where each new connection begins, so nothing is lost and nothing comes
- * twice.
+ * restarts of the service, and returns once the session has ended and all is read. Each new
+ * connection begins after the last message received, so nothing is lost or repeated.
  *
  * Throws a ClientError for what another attempt would not fix (every 4xx but 408 and 429), and
  * the signal's reason when it is aborted.
@@ -109,7 +108,7 @@ async function* readOnce(
     });
     const next = () => source.read().catch(lostConnection);
     for (let piece = await next(); !piece.done; piece = await next()) {
-      // the reader's own time between two messages is no silence of the service
+      // the time that the reader spends between two messages does not count as silence
       clearTimeout(timer);
       parser.feed(decoder.decode(piece.value, { stream: true }));
       for (const data of received.splice(0)) {

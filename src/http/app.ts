@@ -72,7 +72,7 @@ export interface AppOptions extends PublicPathOptions {
 export interface App {
   readonly fastify: FastifyInstance;
   readonly streams: Streams;
-  /** From now on `/readyz` says no: the service is about to stop. Everything else goes on. */
+  /** From now on `/readyz` fails: the service is about to stop. Everything else continues. */
   retire(): void;
 }
 

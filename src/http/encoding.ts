@@ -6,12 +6,15 @@ import etag from "@fastify/etag";
 /** Smaller answers gain nothing. */
 const MIN_COMPRESSED_BYTES = 1024;
 
-/** Compresses the text and JSON answers of a scope's routes for clients that accept it. Streams are not touched. */
+/**
+ * Compresses the text and JSON answers of a scope's routes for clients that accept it. Streams are
+ * not touched.
+ */
 export async function compressAnswers(scope: FastifyInstance): Promise<void> {
   await scope.register(compress, {
     threshold: MIN_COMPRESSED_BYTES,
     encodings: ["br", "gzip"],
-    // bodies are read as they are: a compressed one is refused
+    // bodies are not decompressed: a compressed one is refused
     globalDecompression: false,
     // the default quality takes 50 times as long for a few percent
     brotliOptions: { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } },
@@ -23,7 +26,7 @@ export async function compressAnswers(scope: FastifyInstance): Promise<void> {
  * For what changes with the program's version only. Clients may keep these answers, but must ask.
  */
 export async function tagAnswers(scope: FastifyInstance): Promise<void> {
-  // the plugin compares with one tag only, where HTTP allows a list
+  // the plugin compares with one tag only, but HTTP allows a list
   await scope.register(etag, { weak: true, replyWith304: false });
   scope.addHook("onSend", async (request, reply, payload) => {
     if (!["GET", "HEAD"].includes(request.method) || reply.statusCode >= 400) {

@@ -27,7 +27,9 @@ export function json<T extends TSchema>(schema: T, answer: ResponseText): T {
   return { ...schema, ...answer, headers: { "X-Request-Id": REQUEST_ID, ...answer.headers } };
 }
 
-/** A JSON answer that the store has written: the schema describes the text, which is sent as it is. */
+/**
+ * A JSON answer that the store has written: the schema describes the text, which is sent unchanged.
+ */
 export function written(schema: TSchema, answer: ResponseText) {
   return json(Type.Unsafe<string>(schema), answer);
 }

@@ -15,7 +15,7 @@ export interface ServerOptions extends Omit<AppOptions, "hosts"> {
   readonly port: number;
   /** More names that the Host header may hold, each `name` or `name:port`. */
   readonly allowHosts?: readonly string[] | undefined;
-  /** How long running requests may go on once `close` is called; 5 s by default. */
+  /** How long running requests may continue once `close` is called; 5 s by default. */
   readonly graceMs?: number | undefined;
 }
 
@@ -23,7 +23,7 @@ export interface RunningServer {
   /** Where it listens, with the port it got: `http://127.0.0.1:8787`. */
   readonly url: string;
   readonly app: App;
-  /** Lets `/readyz` say no and everything else go on, so that a load balancer goes elsewhere. */
+  /** Makes `/readyz` fail while everything else continues, so that a load balancer goes elsewhere. */
   retire(): void;
   /**
    * Closes the listener first, so that a stream that reconnects is refused without an answer,
@@ -65,7 +65,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   server.maxConnections = MAX_CONNECTIONS;
   const closeUnused = trackConnections(server);
   try {
-    // one address, not both of "localhost": a second listener would be closed by nobody
+    // one address, not both of "localhost": a second listener would never be closed
     const host = options.host === "localhost" ? "127.0.0.1" : options.host;
     await listen(server, { host, port: options.port });
   } catch (error) {

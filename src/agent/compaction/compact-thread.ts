@@ -23,7 +23,7 @@ interface CompactInput {
 }
 
 /**
- * Summarises all but the last exchange of a session's thread, because somebody asked for it.
+ * Summarises all but the last exchange of a session's thread, on request.
  *
  * Error codes: `exchange_interrupted`, `call_limit_reached`, `model_*`.
  */

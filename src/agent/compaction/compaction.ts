@@ -13,7 +13,9 @@ interface CompactionInput extends Omit<SummariseInput, "view" | "cut"> {
   readonly report: Report;
 }
 
-/** Of the window. Above the first, older messages are summarised; the second is what is kept. */
+/**
+ * Shares of the context window: above FULL_SHARE older messages are summarised, KEPT_SHARE is kept.
+ */
 const FULL_SHARE = 0.8;
 const KEPT_SHARE = 0.2;
 

@@ -5,9 +5,9 @@ import { tokenCountOf } from "../../store/messages/mirror-row.ts";
 
 /**
  * Where to cut messages so that those from there on have `keep` tokens at most: in front of a
- * user's message if one is near enough, so that whole exchanges are kept, else amid an exchange.
- * Never between a tool call and its result. The last message stays, with the call it answers,
- * however large. 0 if nothing can go.
+ * user's message if one is near enough, so that whole exchanges are kept, else in the middle of an
+ * exchange. Never between a tool call and its result. The last message stays, with the call it
+ * answers, however large. 0 if nothing can go.
  */
 export function cutToFit(messages: readonly BaseMessage[], keep: number): number {
   const safe = safeCuts(messages);

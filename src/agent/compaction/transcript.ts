@@ -7,10 +7,9 @@ import { estimateTokens } from "../../core/text.ts";
 const TOOL_CHARACTERS = 4000;
 
 /**
- * The messages as text for whoever summarises them, in parts of about `tokens`
- * each at most. One line of
- * JSON for each message: a result that pretends to be a user's words stays a result. Long results
- * lose their middle, because a summary keeps none of it.
+ * The messages as text for the summary, in parts of about `tokens` each at most. One line of JSON
+ * for each message: a result that pretends to be a user's words stays a result. Long results lose
+ * their middle, because a summary keeps none of it.
  */
 export function transcriptParts(messages: readonly BaseMessage[], tokens: number): string[] {
   const parts: string[][] = [];

@@ -5,7 +5,7 @@ import { firstKept, isSummary, summaryMarks } from "../../store/messages/summary
 
 /**
  * A summary is a message of the thread like any other, so that it is stored, mirrored, verified
- * and exported as they are. It names the first message that it does not replace:
+ * and exported like them. It names the first message that it does not replace:
  *
  *     messages:   q1 a1 q2 a2 q3 [summary, kept from q2] a3 q4
  *     the model:  [summary] q2 a2 q3 a3 q4
@@ -14,7 +14,7 @@ import { firstKept, isSummary, summaryMarks } from "../../store/messages/summary
  */
 export interface Summary {
   readonly text: string;
-  /** Id of the first message that the model still sees as it is. */
+  /** Id of the first message that the model still sees unchanged. */
   readonly kept_from: string;
   readonly usage: { readonly input_tokens: number; readonly output_tokens: number };
 }
@@ -34,7 +34,7 @@ export function summaryMessage({ text, kept_from, usage }: Summary): AIMessage {
 export interface View {
   /** The last summary; null if there is none. */
   readonly summary: BaseMessage | null;
-  /** The last message of a user that `kept` has no more, where `kept` begins amid an exchange. */
+  /** The last user message before `kept`, if `kept` begins in the middle of an exchange. */
   readonly request: BaseMessage | null;
   /** The messages that no summary covers, oldest first. */
   readonly kept: readonly BaseMessage[];

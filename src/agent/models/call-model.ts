@@ -18,8 +18,8 @@ export interface ModelCall<Answer> {
 }
 
 /**
- * Asks a model, and asks it again if the attempt failed in passing. The clients of the providers
- * repeat nothing themselves. Throws what the last attempt threw, or the reason of the signal.
+ * Asks a model, and asks it again if the attempt failed with a transient error. The clients of the
+ * providers repeat nothing themselves. Throws the last attempt's error, or the signal's reason.
  *
  * Error codes: `call_limit_reached`.
  */

@@ -30,7 +30,7 @@ const LINK_SEARCH = {
   maxPasses: 8,
 } as const;
 
-/** Folders that hold nothing anybody wrote here. A path inside one can still be named. */
+/** Folders of generated files, which searches skip. A path inside one can still be named. */
 export const SKIPPED = new Set([".git", "node_modules"]);
 /** As many links as Linux follows for one path. */
 const MAX_FOLLOWED = 40;

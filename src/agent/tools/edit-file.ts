@@ -16,7 +16,7 @@ interface Edit {
 /**
  * Replaces a text that occurs exactly once in a file, or every occurrence with `replace_all`. The
  * file keeps its line ends and its byte order mark. A file that is not UTF-8 is refused: writing
- * it back would change bytes that nobody asked to change.
+ * it back would change bytes outside the edit.
  */
 export async function editTextFile(sandbox: Sandbox, input: Edit): Promise<string> {
   const target = await resolvePath(sandbox, input.path, "write");

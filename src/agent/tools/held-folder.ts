@@ -9,7 +9,7 @@ import { refusal } from "./refusal.ts";
 export interface HeldFolder extends AsyncDisposable {
   /** Names below this path are looked up in the folder itself. */
   readonly at: string;
-  /** Refuses if the folder is no longer at its place. */
+  /** Refuses if the folder is no longer at its path. */
   check(): Promise<void>;
 }
 
@@ -22,8 +22,7 @@ const FOLDER = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW
  *
  * On Linux names are looked up below `/proc/self/fd`, which is the open folder itself. Elsewhere
  * Node.js has no such way: each name is opened by its whole path and its real path is compared
- * afterwards, so a folder that is swapped and swapped back between two calls of the system is not
- * noticed.
+ * afterwards, so a folder that is swapped and swapped back in between is not noticed.
  */
 export async function holdFolder(
   root: string,

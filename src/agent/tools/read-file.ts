@@ -48,7 +48,7 @@ function emptyWindow(offset: number): string {
 
 interface Lines {
   readonly shown: readonly string[];
-  /** The line to go on with, or null at the end of the file. */
+  /** The next line to read, or null at the end of the file. */
   readonly next: number | null;
 }
 

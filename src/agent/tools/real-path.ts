@@ -6,7 +6,7 @@ import { systemCode } from "../../core/errors.ts";
 
 /**
  * The real path of a place that may not exist: of its nearest existing parent, and the rest. Null
- * for a link to nothing, because whoever creates its target decides where that is.
+ * for a link to nothing, because the creator of its target decides where that is.
  */
 export async function realPath(path: string): Promise<string | null> {
   const real = await realpath(path).catch(nullIfMissing);

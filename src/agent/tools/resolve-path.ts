@@ -77,7 +77,7 @@ function belowTop({ named, root }: Sandbox, path: string): string {
   );
 }
 
-/** Checked for the path as it was asked for and for the real one: a link gives a file two names. */
+/** Checked for the requested path and for the real one: a link gives a file two names. */
 function refuseReserved(names: readonly string[], purpose: Purpose): void {
   if (isGit(names)) {
     throw refusal("git's own folder is off limits; work on the files of the repository");

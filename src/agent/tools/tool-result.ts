@@ -34,7 +34,7 @@ export function reportFailure<Input>(
       return (await act(input)).toWellFormed().replaceAll("\0", "\u{FFFD}");
     } catch (error) {
       if (isGraphBubbleUp(error)) {
-        // a question to a person is no failure
+        // a question to a person is not a failure
         throw error;
       }
       return failedResult(messageOf(error), config);

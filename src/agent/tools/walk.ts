@@ -36,10 +36,9 @@ export async function* matchingFiles(
 }
 
 /**
- * The path of every regular file below a folder, or of the file itself, relative to the repository's
- * top; folder by folder, in the order of names.
- * Links are not followed, `.git` and `node_modules` are left out. Calls `full` once if it stopped
- * early.
+ * The path of every regular file below a folder, or of the file itself, relative to the
+ * repository's top; folder by folder, in the order of names. Links are not followed, `.git` and
+ * `node_modules` are left out. Calls `full` once if it stopped early.
  */
 export async function* walkFiles(top: ResolvedPath, full: () => void): AsyncGenerator<string> {
   if (top.stat?.isFile() === true) {

@@ -33,7 +33,7 @@ export interface RowLayout {
 
 /** The height that an edge gets in a column that it passes. */
 const PASSAGE_HEIGHT = 8;
-/** Beyond this many passages edges lead straight across: nobody follows so many with the eye. */
+/** Beyond this many passages edges lead straight across: so many cannot be followed with the eye. */
 const MAX_PASSAGES = 5000;
 
 /** Lays out columns beside each other, with a passage for each edge in each column that it passes. */

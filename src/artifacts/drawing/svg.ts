@@ -142,7 +142,9 @@ function edge({ from, to, points, turn, arrival }: Line, strong: boolean): strin
   return `<path class="edge${strong ? " strong" : ""}" d="${path.join("")}" marker-end="url(#${arrow})"><title>${xml(`${from} before ${to}`)}</title></path>`;
 }
 
-/** Points come in pairs: across a gap the line bends, past a column (from `level` on) it runs level. */
+/**
+ * Points come in pairs: across a gap the line bends, past a column (from `level` on) it runs level.
+ */
 function bends(points: readonly Point[], level = 0): string[] {
   return points.slice(1).map(({ x, y }, index) => {
     const before = points[index];

@@ -34,7 +34,7 @@ export type CheckValue = (order: CheckOrder) => Promise<Verdict>;
 
 /**
  * Makes a checker for one set of schemas, which a thread has one of. The dialect itself is compiled
- * before the set is known: it is no part of the time that a set takes.
+ * before the set is known: that does not count towards the time of a set.
  */
 export async function createCheckValue(): Promise<(set: readonly SetSchema[]) => CheckValue> {
   const dialect = await compile(await getSchema(DIALECT));

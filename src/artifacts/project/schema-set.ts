@@ -70,7 +70,7 @@ function baseOf(id: string): string {
   return URL.canParse(id) ? id : `reprise:/${encodeURI(id).replaceAll("/", "%2F")}`;
 }
 
-/** The id in a URI of our scheme; any other URI as it is. */
+/** The id in a URI of our scheme; any other URI unchanged. */
 export function idOf(uri: string): string {
   return uri.startsWith("reprise:/") ? decodeURIComponent(uri.slice("reprise:/".length)) : uri;
 }
@@ -88,7 +88,7 @@ export class UnknownReference extends Error {
 
 const SCHEMES = ["http", "https", "file", "urn", "tag", "reprise"];
 
-/** In a schema whose id is a URL, an id like `dev/spec@1` is still taken as it is. */
+/** In a schema whose id is a URL, an id like `dev/spec@1` is still used unchanged. */
 function retrieveNothingBut(schemas: readonly SetSchema[]): void {
   const relative = schemas.filter(({ id }) => !URL.canParse(id));
   const retrieve = async (uri: string, baseUri?: string): Promise<Response> => {

@@ -18,7 +18,9 @@ export function checkConfig(cli: CliContext, option: string | undefined): Check[
   }
 }
 
-/** A path that is not absolute is ignored there, as the XDG specification says, without any message. */
+/**
+ * A path that is not absolute is ignored there, as the XDG specification says, without any message.
+ */
 function ignoredFolders(cli: CliContext): Check[] {
   return ["XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "HOME"]
     .filter((variable) => {

@@ -17,7 +17,7 @@ export function createAnswerText(output: Output) {
   return {
     show: (piece: string): void => {
       const text = held + piece;
-      // half a line end, or half a character: the other half comes with the next piece
+      // half a line end, or an unpaired surrogate: the other half comes with the next piece
       held = /[\r\ud800-\udbff]$/.exec(text)?.[0] ?? "";
       print(text.slice(0, text.length - held.length));
     },

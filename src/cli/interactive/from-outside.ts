@@ -41,7 +41,7 @@ export function createFromOutside(input: FromOutsideInput) {
     accept || (ask !== null && (await ask(question)));
 
   return {
-    /** Without anybody to ask, only `--accept-pending` confirms. */
+    /** Without a person to ask, only `--accept-pending` confirms. */
     askWith: (how: Ask): void => {
       ask = how;
     },

@@ -38,7 +38,7 @@ export interface InputSourceEvents {
   lost(): void;
 }
 
-/** Standard input that is no terminal: lines, decoded one by one so that bad UTF-8 is refused. */
+/** Standard input that is not a terminal: lines, decoded one by one so that bad UTF-8 is refused. */
 export function openPipeSource(cli: CliContext, on: InputSourceEvents): InputSource {
   cli.stdin.setEncoding("latin1");
   const lines = createInterface({ input: cli.stdin, terminal: false, crlfDelay: Infinity });

@@ -79,7 +79,7 @@ export function openLineInput(cli: CliContext) {
     next,
     /** What a person types after the question is shown; null at Ctrl-C and at the end. */
     ask: async (question: string): Promise<string | null> => {
-      // what was typed before the question was shown is no answer to it
+      // what was typed before the question was shown does not answer it
       drop();
       source.empty();
       const stop = interrupt;

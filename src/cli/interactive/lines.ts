@@ -21,7 +21,7 @@ interface LinesContext extends Talk {
 
 /**
  * A session line by line, until end of file, /exit, /end or a second Ctrl-C. With a terminal a
- * failed exchange is shown and the session goes on; without one the rest of the input may depend
+ * failed exchange is shown and the session continues; without one the rest of the input may depend
  * on the answer that is missing, so the program stops there and its exit code says why.
  */
 export async function runLines(context: LinesContext): Promise<void> {

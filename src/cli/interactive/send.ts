@@ -138,7 +138,10 @@ function plainScreen(cli: CliContext) {
   };
 }
 
-/** Characters of a tool's name, of a call's arguments, or of the reason for its failure, that a line shows. */
+/**
+ * Characters of a tool's name, of a call's arguments, or of the reason for its failure, that a line
+ * shows.
+ */
 const CHARACTERS_SHOWN = 100;
 
 export function toolCallLine(call: Pick<ToolCall, "name" | "args">): string {

@@ -140,7 +140,7 @@ const COMMANDS: readonly SlashCommand[] = [
 
 /**
  * The command that a line calls; null for a message. Only `/` and a word make a command, so that
- * a path or a line of code is sent as it is.
+ * a path or a line of code is sent unchanged.
  */
 export function slashCommand(
   line: string,

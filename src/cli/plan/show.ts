@@ -10,10 +10,9 @@ import { readPlan } from "./read-plan.ts";
 
 /**
  * `plan show <file>`: the waves whose phases can run in parallel, the longest chain, the hours if
- * they are given, and the expected artifacts. `--json` prints one document: `runId,
- * phaseKey, estimated_duration_hours` (null if none is given), `phases` (how many), `waves,
- * longest_chain, artifacts` (`phase, path, schema`). A plan with errors is refused with
- * `plan_invalid`.
+ * they are given, and the expected artifacts. `--json` prints one document: `runId, phaseKey,
+ * estimated_duration_hours` (null if none is given), `phases` (how many), `waves, longest_chain,
+ * artifacts` (`phase, path, schema`). A plan with errors is refused: `plan_invalid`.
  */
 export function showCommand(cli: CliContext): Command {
   return new Command("show")

@@ -24,7 +24,7 @@ export async function confirmDeletion(
 /**
  * Asks before something that cannot be undone.
  *
- * Error codes: `invalid_usage` if nobody can answer.
+ * Error codes: `invalid_usage` if there is no terminal to answer on.
  */
 async function confirm(cli: CliContext, question: string): Promise<boolean> {
   if (cli.stdin.isTTY !== true) {

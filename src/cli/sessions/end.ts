@@ -7,7 +7,7 @@ import { resolveSession } from "../../store/sessions/read.ts";
 import { type CliContext, printJson, printLine } from "../context.ts";
 import { openStore, withStore } from "../database.ts";
 
-/** `sessions end <id>`: ending twice changes nothing and is no error. */
+/** `sessions end <id>`: ending twice changes nothing and is not an error. */
 export function endCommand(cli: CliContext): Command {
   const command = new Command("end")
     .description("end a session for good; its messages stay readable")

@@ -43,7 +43,7 @@ export function exportCommand(cli: CliContext): Command {
   return withStore(command);
 }
 
-/** What an import would refuse: whoever deletes what was exported has to know before. */
+/** What an import would refuse: the user has to know it before deleting what was exported. */
 async function doubtOf(store: Store, tree: SessionTree): Promise<string | null> {
   const fault = inconsistencyOf(tree);
   if (fault !== null) {

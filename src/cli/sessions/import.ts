@@ -41,7 +41,7 @@ export function importCommand(cli: CliContext): Command {
   return withStore(command);
 }
 
-/** Whoever wrote the file chose the folder that tools will work in: its reader should know before it does. */
+/** The file's author chose the folder that tools will work in: the user should know it beforehand. */
 function showFolders(cli: CliContext, tree: SessionTree): void {
   const folders = new Set([...sessionsOf(tree)].map(({ session }) => session.repo_path));
   for (const folder of folders) {

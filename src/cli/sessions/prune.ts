@@ -17,7 +17,7 @@ interface PruneOptions {
   readonly json?: true;
 }
 
-/** `sessions prune --older-than 90d`: deletes sessions that nobody has used for so long. */
+/** `sessions prune --older-than 90d`: deletes sessions that were not used for so long. */
 export function pruneCommand(cli: CliContext): Command {
   const command = new Command("prune")
     .description("delete sessions that have not been used for a while, with their sub-agents")

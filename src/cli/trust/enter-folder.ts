@@ -16,8 +16,8 @@ interface EnterInput {
 }
 
 /**
- * Asks once whether the files that a folder brings may act, if it brings any and nobody has answered
- * for this list. Returns false if the person leaves.
+ * Asks once whether the files of a folder that direct the agent may be used, if it has any and this
+ * list has no answer yet. Returns false if the person leaves.
  */
 export async function enterFolder({ cli, folder, from, ask }: EnterInput): Promise<boolean> {
   if (folder === null || !(await holdsAnything(folder))) {

@@ -21,7 +21,7 @@ export async function allowOrigins(
   await app.register(cors, {
     delegator: ({ method, headers }, decide) => {
       const isCall = method === "OPTIONS" && headers["access-control-request-method"] === undefined;
-      // OPTIONS that is no preflight is a method like any other
+      // an OPTIONS request that is not a preflight is treated like any other method
       decide(null, isCall ? { ...options, preflight: false } : options);
     },
   });

@@ -29,7 +29,9 @@ export function acceptOnlyJson(app: FastifyInstance): void {
   );
 }
 
-/** Bodies are not decompressed: read as JSON, a compressed one would be another text than was meant. */
+/**
+ * Bodies are not decompressed: read as JSON, a compressed one would be another text than was meant.
+ */
 function refuseEncoded(content = "identity", transfer = "chunked"): void {
   if (!/^identity$/i.test(content) || !/^chunked$/i.test(transfer)) {
     throw new RepriseError(

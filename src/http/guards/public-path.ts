@@ -2,7 +2,7 @@ import type { FastifyRequest } from "fastify";
 
 import { RepriseError } from "../../core/errors.ts";
 
-/** How the paths of the service look from outside. */
+/** The paths of the service as clients see them. */
 export interface PublicPathOptions {
   /** What a proxy removes from the front of each path, such as `/reprise`; empty by default. */
   readonly publicPath?: string | undefined;
@@ -17,9 +17,9 @@ const PREFIX = /^(?:\/[A-Za-z0-9._~-]+){1,16}$/;
 const MAX_PREFIX_LENGTH = 255;
 
 /**
- * Makes what `Location` and `Link` are built with. Of a header that is no plain path nothing is used.
+ * Makes what `Location` and `Link` are built with. A header that is not a plain path is ignored.
  *
- * Error codes: `config_invalid` for a `publicPath` that is no plain path.
+ * Error codes: `config_invalid` for a `publicPath` that is not a plain path.
  */
 export function createPublicPath(options: PublicPathOptions): PublicPath {
   const configured = options.publicPath ?? "";

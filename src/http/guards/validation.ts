@@ -10,11 +10,10 @@ import { isStorableText } from "../../core/text.ts";
 import { parameterTypes, type QueryText, readQuery } from "../routes/query.ts";
 
 /**
- * Makes the validators of all routes. Bodies are taken as they are: nothing is converted, nothing
+ * Makes the validators of all routes. Bodies are not changed: nothing is converted, nothing
  * unknown is dropped. Query parameters arrive as text and are read strictly by their schema.
  *
- * A validator answers with the value, or with a RepriseError `invalid_request` that lists every
- * problem.
+ * A validator returns the value, or a RepriseError `invalid_request` that lists every problem.
  */
 export function createValidatorCompiler(): FastifySchemaCompiler<TSchema> {
   const ajv = new Ajv2020({

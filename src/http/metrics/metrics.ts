@@ -79,8 +79,8 @@ const TICK_MS = 100;
 const LAG_SECONDS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5];
 
 /**
- * Measures how late a timer comes that should come every 100 ms: so long a request waits before
- * anything is done for it. Returns the function that stops it.
+ * Measures the delay of a timer that fires every 100 ms: a request waits for so long before it is
+ * processed. Returns the function that stops it.
  */
 function measureEventLoop(prom: PromClient, registry: Registry): () => void {
   const lag = new prom.Histogram({

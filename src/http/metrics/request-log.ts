@@ -41,8 +41,7 @@ export function logRequests(
 
 /**
  * Logs a failure of the service itself: the error's name and stack, and the cause if the database
- * failed. Any other message is left out, because an engine's or a parser's may quote what a client
- * sent.
+ * failed. Any other message is left out, because it may quote what a client sent.
  */
 export function logFailure(log: Log, error: unknown, id?: string): void {
   const failure = error instanceof Error ? error : new Error("unknown");

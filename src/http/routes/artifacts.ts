@@ -106,8 +106,8 @@ function readSchemaRoutes(app: Api, schemas: Schemas): void {
       url: ["/api/artifacts/schemas", ...steps].join("/:"),
       schema: {
         operationId,
-        summary: "Returns the JSON Schema of an artifact, byte for byte as it was published",
-        description: "An id with a slash may be sent as it is or percent-encoded.",
+        summary: "Returns the JSON Schema of an artifact, byte for byte as published",
+        description: "An id with a slash may be sent unchanged or percent-encoded.",
         params,
         querystring: NoQuery,
         response: {

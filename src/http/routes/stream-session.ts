@@ -14,7 +14,7 @@ const schema = {
   operationId: "streamSession",
   summary: "Streams a session's messages as server-sent events, in order of seq",
   description:
-    "Each event is `event: message` with `id: <seq>` and `data: <MessageInfo as JSON>`. The stream begins after `Last-Event-ID`, else after `last_seq`, else at the beginning, and goes on with each message as it is stored. Comments keep it open. It closes once the session has ended and all is sent.",
+    "Each event is `event: message` with `id: <seq>` and `data: <MessageInfo as JSON>`. The stream begins after `Last-Event-ID`, else after `last_seq`, else at the beginning, and continues with each message when it is stored. Comments keep it open. It closes once the session has ended and all is sent.",
   params: SessionParams,
   querystring: StreamQuery,
   headers: {

@@ -32,7 +32,7 @@ const PHASE_PLAN = "dev/phase-plan@1";
 
 const ValidateArtifactRequest = Type.Object(
   {
-    text: Type.String({ description: "the artifact as it is in its file" }),
+    text: Type.String({ description: "the unchanged text of the artifact's file" }),
     syntax: Type.Optional(
       Type.Unsafe<"json" | "yaml">({ type: "string", enum: ["json", "yaml"], default: "json" }),
     ),

@@ -2,7 +2,7 @@
 export type Every = (ms: number, tick: () => void) => () => void;
 
 export interface Deadlines<Key> {
-  /** The key's time begins, or begins anew. */
+  /** Starts or restarts the key's time. */
   begin(key: Key): void;
   end(key: Key): void;
 }
@@ -10,8 +10,8 @@ export interface Deadlines<Key> {
 /**
  * Calls `due` for each key whose time is over, once: `ticks` ticks of `tickMs` after its last
  * `begin`, at most one tick early. ONE timer serves all keys, and it ends with the tick that finds
- * none. Time is counted in its ticks, of which a process that was held up gets one: clients do not
- * pay for a pause of the service.
+ * none. Time is counted in ticks, so a pause of the process counts as one tick: clients are not cut
+ * because the service was suspended.
  */
 export function createDeadlines<Key>(
   { tickMs, ticks, every = onInterval }: { tickMs: number; ticks: number; every?: Every },

@@ -15,7 +15,7 @@ const MIN_TICK_MS = 5;
 
 /**
  * Sends each stream a comment before it was silent for `silenceMs`, unless bytes wait that its
- * client has not taken. Its silence begins anew with `begin`; `end` must be called.
+ * client has not taken. `begin` restarts its silence; `end` must be called.
  */
 export function createHeartbeats(silenceMs: number): Deadlines<HeartbeatTarget> {
   const tickMs = Math.max(MIN_TICK_MS, silenceMs / PARTS);

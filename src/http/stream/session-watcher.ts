@@ -28,9 +28,9 @@ export interface SessionWatcherOptions {
 }
 
 /**
- * Wakes streams when they should read. This process's commits wake their sessions at once; other processes'
- * are found by ONE poll every `pollMs`, however many streams there are, and only while there is
- * one. All of it are hints: what is sent is always read from the table.
+ * Wakes streams when they should read. This process's commits wake their sessions at once; other
+ * processes' are found by ONE poll every `pollMs`, however many streams there are, and only while
+ * there is one. All of it are hints: what is sent is always read from the table.
  */
 export function createSessionWatcher(options: SessionWatcherOptions): SessionWatcher {
   const sessions = new Map<string, WatchedSession>();

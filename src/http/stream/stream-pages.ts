@@ -19,7 +19,7 @@ export interface EventPage {
   readonly storedMs: readonly number[];
   /** True if more messages follow. */
   readonly more: boolean;
-  /** Of the same moment: an ended session without `more` gets nothing after this page. */
+  /** Read together with the messages: an ended session without `more` gets nothing after this page. */
   readonly state: SessionState;
 }
 

@@ -63,7 +63,7 @@ export async function sendMessages(stream: MessageStream): Promise<StreamEnd> {
   return signal.aborted ? "aborted" : "complete";
 }
 
-/** What the loop keeps of a page while it waits: the messages themselves are let go. */
+/** What the loop keeps of a page while it waits: the messages themselves are released. */
 type SentPage = Pick<EventPage, "lastSeq" | "more" | "state">;
 
 /** Null once the session was deleted: the stream ends, and a client that asks again gets 404. */

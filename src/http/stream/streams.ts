@@ -79,7 +79,7 @@ export function createStreams(options: StreamsOptions): Streams {
     },
   );
   const readPage = createPageReader(options.store, options.unsentBytes);
-  // each stream's own signal: one that combined it with another would cost it a kilobyte
+  // a separate controller per stream: `AbortSignal.any` would cost 1 KB each
   const running = new Map<AbortController, Promise<void>>();
   let stopping = false;
 
@@ -157,15 +157,15 @@ function isOver({ state, bytes }: EventPage): boolean {
 }
 
 /**
- * Begins the answer and sends. It ends whole only when nothing is left to send: an answer that is cut
- * makes the client ask again. `over` is aborted once the client is gone.
+ * Begins the answer and sends. The answer is completed only if nothing is left to send: a cut one
+ * makes the client reconnect. `over` is aborted once the client is gone.
  */
 async function answer(
   { response, headers }: StreamRequest,
   over: AbortController,
   send: () => Promise<StreamEnd>,
 ): Promise<void> {
-  // writing to a connection that has just gone is not our failure
+  // writing to a connection that was just closed is not an error
   response.on("error", () => over.abort());
   response.once("close", () => over.abort());
   if (response.destroyed) {
