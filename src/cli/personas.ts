@@ -9,6 +9,7 @@ import {
 import type { PersonaSurvey } from "../exchange/personas/list.ts";
 import { oneLine } from "../core/terminal-text.ts";
 import { checkPersona } from "../exchange/preflight.ts";
+import { addList } from "./add-list.ts";
 import { personaFolderPaths } from "./config.ts";
 import { type CliContext, note, printJson, printLine } from "./context.ts";
 
@@ -17,11 +18,10 @@ export function personasCommand(cli: CliContext): Command {
   const personas = new Command("personas").description(
     "list the personas of this folder, or show one",
   );
-  personas
-    .command("list")
-    .description("list the personas to choose from, and files that cannot be used")
-    .option("--json", "print a JSON array")
-    .action((options: { json?: true }) => list(cli, options));
+  addList(personas, {
+    list: "list the personas to choose from, and files that cannot be used",
+    json: "print a JSON array",
+  }).action((options: { json?: true }) => list(cli, options));
   personas
     .command("show")
     .description("show a persona with its tools, its notes and its prompt")

@@ -2,6 +2,7 @@ import { Command } from "commander";
 
 import type { FileReport } from "./plan/findings.ts";
 import { listedSchemas, type ListedSchema } from "../artifacts/listed-schemas.ts";
+import { addList } from "./add-list.ts";
 import { printJson, printLines, type CliContext } from "./context.ts";
 import { loadFolderSchemas, readArtifact, refuseTwice } from "./plan/checks.ts";
 
@@ -16,11 +17,10 @@ export function schemaCommand(cli: CliContext): Command {
     .description("list the artifacts' JSON Schemas, print one, or check files against one")
     .argument("[id]", "the schema's id, such as dev/phase-plan@1")
     .action((id: string | undefined) => (id === undefined ? list(cli, {}) : show(cli, id)));
-  schema
-    .command("list")
-    .description("list the known ids")
-    .option("--json", "print a JSON array of id, title, published and source")
-    .action((options: { json?: true }) => list(cli, options));
+  addList(schema, {
+    list: "list the known ids",
+    json: "print a JSON array of id, title, published and source",
+  }).action((options: { json?: true }) => list(cli, options));
   schema
     .command("show")
     .description("print the schema with this id")

@@ -2,6 +2,7 @@ import { resolve } from "node:path";
 
 import { Command } from "commander";
 
+import { addList } from "./add-list.ts";
 import { trustSource } from "./config.ts";
 import { type CliContext, noticeLine, printJson, printLine } from "./context.ts";
 import { oneLine } from "../core/terminal-text.ts";
@@ -12,21 +13,18 @@ export function trustCommand(cli: CliContext): Command {
   const trust = new Command("trust").description(
     "list, add or remove folders whose personas and AGENTS.md are used",
   );
-  trust
-    .command("list")
-    .description("list the stored decisions")
-    .option("--json", "print a JSON array of path, trusted and at")
-    .action((options: { json?: true }) => list(cli, options));
-  trust
-    .command("add")
-    .description("trust the project that a folder belongs to")
-    .argument("[folder]", "the folder", ".")
-    .action((folder: string) => add(cli, folder));
-  trust
-    .command("remove")
-    .description("forget the decision about a project; the next session asks again")
-    .argument("[folder]", "the folder", ".")
-    .action((folder: string) => remove(cli, folder));
+  const onFolder = (name: string, description: string) =>
+    trust.command(name).description(description).argument("[folder]", "the folder", ".");
+  addList(trust, {
+    list: "list the stored decisions",
+    json: "print a JSON array of path, trusted and at",
+  }).action((options: { json?: true }) => list(cli, options));
+  onFolder("add", "trust the project that a folder belongs to").action((folder: string) =>
+    add(cli, folder),
+  );
+  onFolder("remove", "forget the decision about a project; the next session asks again").action(
+    (folder: string) => remove(cli, folder),
+  );
   return trust;
 }
 

@@ -24,7 +24,7 @@ export function createClientErrors(observe: Observe): ClientErrors {
       // the parser fails once more for all that comes after
       if (!refused.has(socket)) {
         refused.add(socket);
-        observe({ kind: "unreadable", status: problemOf(refusalOf(error)).status });
+        observe({ kind: "unreadable", status: problemOf(refusalFor(error)).status });
         refuse(socket, { error, owed: [...(owed.get(socket) ?? [])] });
       }
     },
@@ -59,32 +59,39 @@ function refuse(
   if (!socket.writable || broken?.headersSent === true) {
     socket.destroy();
   } else if (earlier === undefined) {
-    socket.end(rawAnswer(refusalOf(error)), () => socket.destroy());
+    socket.end(rawAnswer(refusalFor(error)), () => socket.destroy());
   } else {
     const unanswered = broken === undefined ? [] : [broken];
     earlier.once("close", () => refuse(socket, { error, owed: unanswered }));
   }
 }
 
-function refusalOf(error: Error): RepriseError {
-  switch (systemCode(error)) {
-    case "ERR_HTTP_REQUEST_TIMEOUT":
-      return new RepriseError(
-        "request_timeout",
-        "The request took too long to arrive; send it again, faster or in smaller parts.",
-      );
-    case "HPE_HEADER_OVERFLOW":
-      return new RepriseError(
-        "headers_too_large",
-        "The request's headers are too large; send 16 KiB of them at most.",
-      );
-    default:
-      return new RepriseError(
-        "malformed_request",
-        "The request is not valid HTTP. Check its request line and headers.",
-      );
-  }
+function refusalFor(error: Error): RepriseError {
+  return REFUSALS.get(String(systemCode(error))) ?? NOT_HTTP;
 }
+
+/** By Node's code of the error. */
+const REFUSALS = new Map([
+  [
+    "ERR_HTTP_REQUEST_TIMEOUT",
+    new RepriseError(
+      "request_timeout",
+      "The request took too long to arrive; send it again, faster or in smaller parts.",
+    ),
+  ],
+  [
+    "HPE_HEADER_OVERFLOW",
+    new RepriseError(
+      "headers_too_large",
+      "The request's headers are too large; send 16 KiB of them at most.",
+    ),
+  ],
+]);
+
+const NOT_HTTP = new RepriseError(
+  "malformed_request",
+  "The request is not valid HTTP. Check its request line and headers.",
+);
 
 const NO_TUNNEL = new RepriseError(
   "route_not_found",

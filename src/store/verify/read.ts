@@ -4,6 +4,7 @@ import { chainOf, markHash, messagesOf } from "../checkpoints/head-mark.ts";
 import { type BodyRow, type CheckpointPage, readCheckpoints } from "../checkpoints/read.ts";
 import { refsOf } from "../checkpoints/value.ts";
 import type { Operation, Tx } from "../store.ts";
+import { hasRow } from "./has-row.ts";
 import { type Mirror, type MirrorState, readMirror, type ThreadHead } from "./mirror.ts";
 
 export interface ReadVerification {
@@ -167,14 +168,12 @@ async function hasForeignBody(
   messages: readonly BodyRow[],
 ): Promise<boolean> {
   for (const ids of batches(messages.map(({ id }) => id))) {
-    const foreign = await tx.db
+    const foreign = tx.db
       .selectFrom("checkpoint_bodies")
       .select("id")
       .where("id", "in", ids)
-      .where("thread", "!=", thread)
-      .limit(1)
-      .executeTakeFirst();
-    if (foreign !== undefined) {
+      .where("thread", "!=", thread);
+    if (await hasRow(foreign)) {
       return true;
     }
   }

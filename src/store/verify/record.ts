@@ -5,6 +5,7 @@ import type { SessionTable } from "../schema.ts";
 import { threadRange } from "../sessions/tree-ids.ts";
 import type { Operation, Tx } from "../store.ts";
 import { about, type Difference } from "./difference.ts";
+import { hasRow } from "./has-row.ts";
 
 /** What a session's row says of the session, beside what follows from its messages. */
 const COLUMNS = [
@@ -77,26 +78,19 @@ async function knowsCall(
   }
   const pattern = `%"${parent_call_id}"%`;
   const { from, before } = threadRange(parent_session_id);
-  const row = await tx.db
+  const messages = tx.db
     .selectFrom("messages")
     .select("seq")
     .where("session_id", "=", parent_session_id)
-    .where("tool_calls", "like", pattern)
-    .limit(1)
-    .executeTakeFirst();
-  if (row !== undefined) {
-    return true;
-  }
-  const body = await tx.db
+    .where("tool_calls", "like", pattern);
+  const bodies = tx.db
     .selectFrom("checkpoint_bodies")
     .innerJoin("checkpoint_threads", "checkpoint_threads.id", "checkpoint_bodies.thread")
     .select("checkpoint_bodies.id")
     .where("thread_id", ">=", from)
     .where("thread_id", "<", before)
-    .where("body", "like", pattern)
-    .limit(1)
-    .executeTakeFirst();
-  return body !== undefined;
+    .where("body", "like", pattern);
+  return (await hasRow(messages)) || (await hasRow(bodies));
 }
 
 export interface Orphans {
