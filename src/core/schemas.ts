@@ -1,6 +1,7 @@
-import { Type, type Static, type TSchema, type TUnsafe } from "typebox";
+import { Type, type Static, type TSchema } from "typebox";
 
 import { ERROR_CODES } from "./errors.ts";
+import { closed, fieldSchemas, nullable, oneOf, text, ToolCall } from "./field-schemas.ts";
 import {
   DEFAULT_LIST_LIMIT,
   MAX_LIST_LIMIT,
@@ -10,7 +11,6 @@ import {
 } from "./limits.ts";
 import {
   ACTIVITIES,
-  type FieldTable,
   type FieldTypes,
   LIST_ORDERS,
   MESSAGE_FIELDS,
@@ -25,7 +25,6 @@ import {
  *
  * A `description` that begins with "an" or "a" completes the sentence "Must be …" in a refusal.
  */
-const closed = { additionalProperties: false } as const;
 
 /** The schema under its own name: the OpenAPI document describes it once. */
 export function named<T extends TSchema>(schema: T) {
@@ -35,26 +34,14 @@ export function named<T extends TSchema>(schema: T) {
   return Type.Unsafe<Static<T>>({ $ref: `${String(schema.$id)}#` });
 }
 
-// two types in one keyword and no `anyOf`: a serializer would try each branch on every value
-const nullable = <T extends TSchema & { readonly type: string }>(schema: T) =>
-  Type.Unsafe<Static<T> | null>({ ...schema, type: [schema.type, "null"] });
-const oneOf = <const T extends readonly string[]>(words: T) =>
-  Type.Unsafe<T[number]>({ type: "string", enum: [...words] });
-
-const text = () => Type.String({ format: "storable-text" });
 const time = () => Type.String({ format: "date-time" });
 const uuid = () => Type.String({ format: "uuid" });
 const count = () => Type.Integer({ minimum: 0 });
 const name = () =>
   Type.String({ minLength: 1, maxLength: MAX_NAME_LENGTH, format: "storable-text" });
 
-const ToolCall = Type.Object(
-  { id: Type.String(), name: Type.String(), args: Type.Unknown() },
-  closed,
-);
-
 /** The schema of each kind of field; see `FieldTypes`. */
-const SCHEMAS: Readonly<Record<keyof FieldTypes, () => TSchema>> = {
+const KINDS: Readonly<Record<keyof FieldTypes, () => TSchema>> = {
   id: uuid,
   state: () => oneOf(SESSION_STATES),
   activity: () => oneOf(ACTIVITIES),
@@ -69,19 +56,12 @@ const SCHEMAS: Readonly<Record<keyof FieldTypes, () => TSchema>> = {
   "calls?": () => nullable(Type.Array(ToolCall)),
 };
 
-type FieldSchemas<T extends FieldTable> = { [Name in keyof T]: TUnsafe<FieldTypes[T[Name]]> };
-
-function schemasOf<T extends FieldTable>(fields: T): FieldSchemas<T> {
-  const entries = Object.entries(fields).map(([name, kind]) => [name, SCHEMAS[kind]()]);
-  return Object.fromEntries(entries) as FieldSchemas<T>;
-}
-
-const summaryFields = schemasOf(SESSION_FIELDS);
+const summaryFields = fieldSchemas(SESSION_FIELDS, KINDS);
 
 export const SessionSummary = Type.Object(summaryFields, { ...closed, $id: "SessionSummary" });
 export type SessionSummary = Static<typeof SessionSummary>;
 
-export const MessageInfo = Type.Object(schemasOf(MESSAGE_FIELDS), {
+export const MessageInfo = Type.Object(fieldSchemas(MESSAGE_FIELDS, KINDS), {
   ...closed,
   $id: "MessageInfo",
 });

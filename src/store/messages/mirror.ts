@@ -245,11 +245,7 @@ const upsertMessages = prepared(({ db }, given: Parameter<MirrorRows>) =>
     )
     .onConflict((conflict) =>
       conflict.columns(["session_id", "seq"]).doUpdateSet((eb) => ({
-        role: eb.ref("excluded.role"),
-        content: eb.ref("excluded.content"),
-        tool_calls: eb.ref("excluded.tool_calls"),
-        token_count: eb.ref("excluded.token_count"),
-        is_summary: eb.ref("excluded.is_summary"),
+        ...Object.fromEntries(MIRROR_COLUMNS.map((name) => [name, eb.ref(`excluded.${name}`)])),
         checkpointed: 1,
       })),
     ),
@@ -260,7 +256,15 @@ export function originOf({ role }: Pick<MirrorMessage, "role">): Origin | null {
   return role === "user" ? null : "agent";
 }
 
-/** The columns of a row that follow from its message. */
+/** The columns of a row that follow from its message, so both have to be equal in them. */
+export const MIRROR_COLUMNS = [
+  "role",
+  "content",
+  "tool_calls",
+  "token_count",
+  "is_summary",
+] as const;
+
 export function mirrorColumns(message: MirrorMessage) {
   return {
     role: message.role,
@@ -268,5 +272,5 @@ export function mirrorColumns(message: MirrorMessage) {
     tool_calls: message.tool_calls === null ? null : JSON.stringify(message.tool_calls),
     token_count: message.token_count,
     is_summary: message.is_summary ? 1 : 0,
-  };
+  } satisfies Record<(typeof MIRROR_COLUMNS)[number], unknown>;
 }

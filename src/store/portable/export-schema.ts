@@ -1,8 +1,9 @@
-import { Type, type Static, type TSchema } from "typebox";
+import { Type, type Static } from "typebox";
 
+import { closed, fieldSchemas, nullable, oneOf, text, ToolCall } from "../../core/field-schemas.ts";
 import { MAX_DEPTH, MAX_NAME_LENGTH } from "../../core/limits.ts";
 import { ORIGINS } from "../../core/origins.ts";
-import { ROLES, SESSION_STATES } from "../../core/sessions.ts";
+import { MESSAGE_FIELDS, ROLES, SESSION_FIELDS, SESSION_STATES } from "../../core/sessions.ts";
 import { CHANGED_FIELDS } from "../schema.ts";
 
 /**
@@ -13,17 +14,25 @@ import { CHANGED_FIELDS } from "../schema.ts";
  */
 export const FORMAT = "reprise/session@1";
 
-const closed = { additionalProperties: false } as const;
-const nullable = <T extends TSchema & { readonly type: string }>(schema: T) =>
-  Type.Unsafe<Static<T> | null>({ ...schema, type: [schema.type, "null"] });
-const text = () => Type.String({ format: "storable-text" });
 const name = () => Type.String({ format: "storable-text", maxLength: MAX_NAME_LENGTH });
 const count = () => Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
 const id = () => Type.String({ pattern: "^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$" });
 const time = () =>
   Type.String({ pattern: "^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\.\\d{3}Z$" });
-const oneOf = <const T extends readonly string[]>(words: T) =>
-  Type.Unsafe<T[number]>({ type: "string", enum: [...words] });
+
+const KINDS = {
+  id,
+  state: () => oneOf(SESSION_STATES),
+  role: () => oneOf(ROLES),
+  text,
+  "text?": () => nullable(text()),
+  time,
+  "time?": () => nullable(time()),
+  count,
+  position: count,
+  flag: () => Type.Boolean(),
+  "calls?": () => nullable(Type.Array(ToolCall)),
+} as const;
 
 /** Optional fields: each is written only if it says more than its absence. */
 const origins = {
@@ -38,29 +47,35 @@ const PortableChange = Type.Object(
 );
 export type PortableChange = Static<typeof PortableChange>;
 
+const { activity: _activity, title, ...sessionFields } = SESSION_FIELDS;
+const ofSession = {
+  ...fieldSchemas(sessionFields, KINDS),
+  parent_session_id: nullable(id()),
+  depth: Type.Integer({ minimum: 0, maximum: MAX_DEPTH }),
+};
+const { session_id: _session_id, ...messageFields } = MESSAGE_FIELDS;
+const ofMessage = fieldSchemas(messageFields, KINDS);
+
+/** The first schemas up to and with this one: an export has columns between those of the API. */
+function through<T extends object>(schemas: T, last: keyof T & string): Partial<T> {
+  const entries = Object.entries(schemas);
+  const end = entries.findIndex(([name]) => name === last) + 1;
+  return Object.fromEntries(entries.slice(0, end)) as Partial<T>;
+}
+
 /** Every stored column but the lease, which is nobody's outside of its database. */
 const PortableSession = Type.Object(
   {
-    id: id(),
-    state: oneOf(SESSION_STATES),
-    persona_name: nullable(text()),
-    model: nullable(text()),
-    repo_path: nullable(text()),
-    project_key: nullable(text()),
-    title: nullable(text()),
-    plan_mode: Type.Boolean(),
-    parent_session_id: nullable(id()),
+    ...through(ofSession, "project_key"),
+    title: KINDS[title](),
+    ...through(ofSession, "parent_session_id"),
     parent_call_id: nullable(text()),
-    depth: Type.Integer({ minimum: 0, maximum: MAX_DEPTH }),
-    total_input_tokens: count(),
-    total_output_tokens: count(),
+    ...through(ofSession, "total_output_tokens"),
     // a thread id has at most 9 digits after its colon: see core/threads.ts
     thread_suffix: Type.Integer({ minimum: 0, maximum: 999_999_999 }),
-    last_seq: count(),
+    ...through(ofSession, "last_seq"),
     cleared_seq: count(),
-    created_at: time(),
-    last_message_at: nullable(time()),
-    ended_at: nullable(time()),
+    ...ofSession,
     exchange_open: Type.Boolean(),
     ...origins,
     chosen: Type.Optional(oneOf(ORIGINS)),
@@ -82,19 +97,9 @@ export type PortableSession = Static<typeof PortableSession>;
 
 const PortableMessage = Type.Object(
   {
-    seq: count(),
+    ...through(ofMessage, "seq"),
     message_id: text(),
-    role: oneOf(ROLES),
-    content: text(),
-    tool_calls: nullable(
-      Type.Array(
-        Type.Object({ id: Type.String(), name: Type.String(), args: Type.Unknown() }, closed),
-      ),
-    ),
-    token_count: count(),
-    is_summary: Type.Boolean(),
-    archived: Type.Boolean(),
-    ts: time(),
+    ...ofMessage,
     checkpointed: Type.Boolean(),
     idempotency_key: nullable(name()),
     ...origins,

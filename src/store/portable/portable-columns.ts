@@ -1,3 +1,5 @@
+import { SessionExport } from "./export-schema.ts";
+
 /** What a column holds if an export does not name it. */
 export const ORIGIN_DEFAULTS = { origin: null, authenticated: 1, accepted_at: null } as const;
 export const SESSION_DEFAULTS = {
@@ -9,14 +11,14 @@ export const SESSION_DEFAULTS = {
 } as const;
 
 /** Columns of 0 or 1 that are booleans in an export. */
-const FLAGS = new Set([
-  "plan_mode",
-  "exchange_open",
-  "is_summary",
-  "archived",
-  "checkpointed",
-  "authenticated",
-]);
+const FLAGS = new Set(
+  Object.entries({
+    ...SessionExport.properties.session.properties,
+    ...SessionExport.properties.messages.items.properties,
+  })
+    .filter(([, schema]) => Reflect.get(schema, "type") === "boolean")
+    .map(([name]) => name),
+).add("authenticated");
 
 /** A row's fields in an export: a column that holds its default is left out. */
 export function fieldsOf(row: object): Record<string, unknown> {

@@ -1,11 +1,11 @@
 import { threadId } from "../../core/threads.ts";
 import { isTime } from "../../core/time.ts";
-import { mirrorColumns } from "../messages/mirror.ts";
+import { MIRROR_COLUMNS, mirrorColumns } from "../messages/mirror.ts";
 import type { DamagedThread } from "./checkpoint-messages.ts";
 import { clearMark } from "./clear-mark.ts";
 import { about, type Difference, type DifferenceKind } from "./difference.ts";
 import type { ExpectedMirror } from "./expected.ts";
-import { COMPARED, type Match, misplacedRows } from "./match.ts";
+import { type Match, misplacedRows } from "./match.ts";
 import type { MirrorRow, MirrorState } from "./mirror.ts";
 import type { HeadFault } from "./read.ts";
 
@@ -108,7 +108,7 @@ function rowByRow({ mirror, match }: Comparison): Difference[] {
       continue;
     }
     const columns = mirrorColumns(message);
-    const differing = COMPARED.filter((column) => row[column] !== columns[column]);
+    const differing = MIRROR_COLUMNS.filter((column) => row[column] !== columns[column]);
     if (differing.length > 0) {
       const sentence = `Message ${row.seq} differs from its checkpoint in ${differing.join(", ")}.`;
       findings.push(at(row, "different", sentence));

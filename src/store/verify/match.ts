@@ -1,4 +1,4 @@
-import { type MirrorMessage, mirrorColumns } from "../messages/mirror.ts";
+import { MIRROR_COLUMNS, type MirrorMessage, mirrorColumns } from "../messages/mirror.ts";
 import type { CheckpointMessage, CheckpointMessages } from "./checkpoint-messages.ts";
 import type { MirrorRow } from "./mirror.ts";
 
@@ -64,9 +64,6 @@ export function matchRows(rows: readonly MirrorRow[], checkpoints: CheckpointMes
   return { messages, removed, pending, misflagged, extra, earlierTexts, inputIsKnown };
 }
 
-/** What a row has to share with its message. */
-export const COMPARED = ["role", "content", "tool_calls", "token_count", "is_summary"] as const;
-
 /**
  * A message that was removed may have more than one body, one for each edit, and its row may have
  * been given another id when a summary took its own. So a row is first matched by its content.
@@ -89,8 +86,8 @@ function createRemoved(messages: readonly MirrorMessage[]) {
   };
 }
 
-function contentKey(columns: Pick<MirrorRow, (typeof COMPARED)[number]>): string {
-  return JSON.stringify(COMPARED.map((column) => columns[column]));
+function contentKey(columns: Pick<MirrorRow, (typeof MIRROR_COLUMNS)[number]>): string {
+  return JSON.stringify(MIRROR_COLUMNS.map((column) => columns[column]));
 }
 
 /*

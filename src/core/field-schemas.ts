@@ -1,0 +1,32 @@
+import { Type, type Static, type TSchema, type TUnsafe } from "typebox";
+
+import type { FieldTable, FieldTypes } from "./sessions.ts";
+
+/** For an object schema that refuses unknown fields. */
+export const closed = { additionalProperties: false } as const;
+
+// two types in one keyword and no `anyOf`: a serializer would try each branch on every value
+export const nullable = <T extends TSchema & { readonly type: string }>(schema: T) =>
+  Type.Unsafe<Static<T> | null>({ ...schema, type: [schema.type, "null"] });
+export const oneOf = <const T extends readonly string[]>(words: T) =>
+  Type.Unsafe<T[number]>({ type: "string", enum: [...words] });
+
+export const text = () => Type.String({ format: "storable-text" });
+
+export const ToolCall = Type.Object(
+  { id: Type.String(), name: Type.String(), args: Type.Unknown() },
+  closed,
+);
+
+type FieldSchemas<T extends FieldTable> = {
+  -readonly [Name in keyof T]: TUnsafe<FieldTypes[T[Name]]>;
+};
+
+/** The schema of each field, by the kind of the field. */
+export function fieldSchemas<
+  Kind extends keyof FieldTypes,
+  T extends Readonly<Record<string, Kind>>,
+>(fields: T, kinds: Readonly<Record<Kind, () => TSchema>>): FieldSchemas<T> {
+  const entries = Object.entries<Kind>(fields).map(([name, kind]) => [name, kinds[kind]()]);
+  return Object.fromEntries(entries) as FieldSchemas<T>;
+}
