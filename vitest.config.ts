@@ -1,3 +1,5 @@
+import { fileURLToPath } from "node:url";
+
 import { defineConfig } from "vitest/config";
 
 import { closingLine } from "./test/helpers/closing-line.ts";
@@ -9,6 +11,10 @@ import { filesOfTorturesOnly } from "./test/torture/sizes.ts";
 
 // for this process, the tests' and those that they start; no test needs what survives a power cut
 process.env["TMPDIR"] ??= memoryFolder() ?? undefined;
+// LangChain loads in each process of the tests: half of that time goes into compiling
+process.env["NODE_COMPILE_CACHE"] ??= fileURLToPath(
+  new URL("node_modules/.cache/reprise", import.meta.url),
+);
 
 /** What reaches the database in another way than the tests of the store, which run on both engines. */
 const SOME_ON_POSTGRES = [
