@@ -16,10 +16,11 @@ import { startProgram } from "../../helpers/start-program.ts";
 import { temporaryFolder } from "../../helpers/temp.ts";
 import { contentOf } from "../../helpers/content.ts";
 import { go, outcomeOf, startExchange, stopBetweenWrites } from "../../helpers/lease-processes.ts";
-import { testSize } from "../../helpers/size.ts";
+import { testLevel, testSize } from "../../helpers/size.ts";
 
 /** Messages of each of the processes that append. */
 const EACH = testSize("many-writers");
+const PROCESSES = testLevel() === "test" ? 8 : 20;
 
 /** Lines of a process whose answer has begun to come. */
 const FEW_PIECES = /(\{"type":"text".*\n){3}/;
@@ -130,13 +131,13 @@ describe("two processes that begin an exchange at the same time", () => {
   });
 });
 
-describe("20 processes that append messages", () => {
+describe("many processes that append messages", () => {
   it("[STORE-3] lose nothing, leave no hole and never get an error that the database is busy", async () => {
     const { database, store, id } = await openBench();
 
     const results = await Promise.all(
       Array.from(
-        { length: 20 },
+        { length: PROCESSES },
         () => startProgram("store-append.ts", [database, id, `${EACH}`]).finished,
       ),
     );
@@ -149,11 +150,13 @@ describe("20 processes that append messages", () => {
       session_id: id,
       after_seq: 0,
       all: true,
-      limit: 20 * EACH + 1,
+      limit: PROCESSES * EACH + 1,
     });
-    expect(rows.map(({ seq }) => seq)).toEqual(Array.from({ length: 20 * EACH }, (_, i) => i + 1));
+    expect(rows.map(({ seq }) => seq)).toEqual(
+      Array.from({ length: PROCESSES * EACH }, (_, i) => i + 1),
+    );
     expect(rows.map(({ seq, content }) => `${seq} ${content}`)).toEqual(acknowledged);
-    expect(await store.read(readSession, { id })).toMatchObject({ last_seq: 20 * EACH });
+    expect(await store.read(readSession, { id })).toMatchObject({ last_seq: PROCESSES * EACH });
   });
 });
 
