@@ -3,7 +3,7 @@ import { isPostgres } from "./store/location.ts";
 import type { Store, StoreOptions } from "./store/store.ts";
 
 /**
- * Opens a store from its location. Only this module and `main.ts` import from every folder of `src/`.
+ * Opens a store from its location. Only this module and `main.ts` may import from any folder of `src/`.
  * An engine and the agent's libraries are loaded when they are opened: most commands need one of
  * them or none.
  */

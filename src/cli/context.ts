@@ -6,8 +6,7 @@ import type { Store, StoreOptions } from "../store/store.ts";
 import type { Output } from "./output.ts";
 
 /**
- * What every command receives: the process it runs in, as values. Only `main.ts` and `output.ts`
- * read `process`; a command never does.
+ * What every command receives: the process it runs in, as values. Commands do not read arguments, environment or streams from `process`.
  */
 export interface CliContext {
   readonly version: string;

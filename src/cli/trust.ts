@@ -8,7 +8,7 @@ import { type CliContext, noticeLine, printJson, printLine } from "./context.ts"
 import { oneLine } from "../core/terminal-text.ts";
 import { refuseNoFolder } from "./refuse-no-folder.ts";
 
-/** `trust list|add|remove`: the folders whose personas, instructions and schemas may act. */
+/** `trust list|add|remove`: the folders whose personas and `AGENTS.md` conversations may use. */
 export function trustCommand(cli: CliContext): Command {
   const trust = new Command("trust").description(
     "list, add or remove folders whose personas and AGENTS.md are used",

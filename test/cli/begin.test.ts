@@ -153,12 +153,12 @@ describe("--continue", () => {
     expect((await home.call(["--continue"])).stderr).toContain(first?.id);
   });
 
-  it("[CLI-28] [CLI-115] begins nothing if there is none, and does not go with --session", async () => {
+  it("[CLI-28] [CLI-115] [CLI-153] [CLI-154] begins nothing if there is none, and does not go with --session", async () => {
     const home = freshHome();
     const none = await home.call(["--continue", "-p", "hi"]);
     expect(none).toMatchObject({ code: 3, stdout: "" });
     expect(none.stderr).toMatch(
-      /^reprise: This project has no active session to continue\. Begin [^-]*\n$/,
+      /^reprise: This project has no active session to continue\. To start one, [^-]*\n$/,
     );
     expect(await home.call(["--continue", "--session", idLike("abcdef1")])).toMatchObject({
       code: 2,

@@ -165,7 +165,7 @@ describe("slash commands", () => {
     expect(await sessionsOf(home)).toMatchObject([{ plan_mode: true }]);
   });
 
-  it("[CLI-44] /exit leaves the session, /end ends it, /help shows them all", async () => {
+  it("[CLI-44] [CLI-151] [CLI-152] /exit leaves the session, /end ends it, /help shows them all", async () => {
     const home = freshHome();
     await seed(home, { id: idLike("abcdef1"), messages: ["one"] });
     const left = await home.call(["--session", "abcdef"], { input: "/exit\nnever sent\n" });

@@ -2,6 +2,9 @@ import { DatabaseSync } from "node:sqlite";
 
 import { expect, it } from "vitest";
 
+import { openSqliteStore } from "../../src/store/engines/sqlite/open.ts";
+import { appendUserMessage } from "../../src/store/messages/append.ts";
+import { pruneSession, readPrunable } from "../../src/store/sessions/prune.ts";
 import { freshHome, type Home } from "../helpers/reprise.ts";
 import { idLike, seed, sessionsOf } from "../helpers/sessions/seed.ts";
 
@@ -56,7 +59,7 @@ const idsOf = async (home: Home): Promise<string[]> =>
 const prune = (home: Home, ...more: string[]): Promise<{ id: string }[]> =>
   home.json<{ id: string }[]>(["sessions", "prune", "--older-than", "90d", "--json", ...more]);
 
-it("[MOVE-13] [MOVE-26] prunes inactive ended sessions, sub-agents with their parent, oldest first", async () => {
+it("[MOVE-13] [MOVE-26] [MOVE-29] prunes inactive ended sessions, sub-agents with their parent, oldest first", async () => {
   const home = await seeded();
   const all = await idsOf(home);
   const would = await prune(home, "--dry-run");
@@ -81,7 +84,7 @@ it("[MOVE-13] --state chooses others; hours and weeks count as well", async () =
   expect(await ids("--older-than", "2137h")).not.toContain(YOUNG);
 });
 
-it("[MOVE-13] shows what would be deleted and asks; without a terminal it needs --yes", async () => {
+it("[MOVE-29] shows what would be deleted and asks; without a terminal it needs --yes", async () => {
   const home = await seeded();
   const all = await idsOf(home);
   const refused = await home.call(["sessions", "prune", "--older-than", "90d"]);
@@ -98,7 +101,7 @@ it("[MOVE-13] shows what would be deleted and asks; without a terminal it needs 
   expect(await idsOf(home)).toEqual(all);
 });
 
-it("[MOVE-13] says in which state it found no session", async () => {
+it("[MOVE-28] says in which state it found no session", async () => {
   const home = freshHome();
   const said = async (...args: string[]): Promise<string> =>
     (await home.call(["sessions", "prune", "--older-than", "90d", ...args])).stderr;
@@ -107,4 +110,18 @@ it("[MOVE-13] says in which state it found no session", async () => {
     "No active session is that old. --state all includes ended ones.\n",
   );
   expect(await said("--state", "all")).toBe("No session is that old.\n");
+});
+
+it("[MOVE-30] keeps a session that is used after it was chosen for pruning", async () => {
+  const home = await seeded();
+  const old = { older_than_ms: 90 * 24 * 3600 * 1000, state: "active" } as const;
+  await using store = await openSqliteStore({ path: home.database });
+  const caller = { origin: "terminal", authenticated: true } as const;
+  const trees = await store.read(readPrunable, old);
+  expect(trees.map(([root]) => root?.session.id)).toEqual([OLD_ACTIVE]);
+
+  await store.write(appendUserMessage, { reference: OLD_ACTIVE, content: "still here", caller });
+
+  expect(await store.write(pruneSession, { ...old, id: OLD_ACTIVE })).toEqual([]);
+  expect(await idsOf(home)).toContain(OLD_ACTIVE);
 });

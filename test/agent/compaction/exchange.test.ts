@@ -47,7 +47,7 @@ async function openSmall(server: ModelServer, window = WINDOW): Promise<Bench> {
   return openBench(server, { REPRISE_CONTEXT_TOKENS: String(window) });
 }
 
-it("[RETRY-1] a summary that failed in passing is asked for again, also by /compact", async () => {
+it("[RETRY-1] a summary that failed with a transient error is asked for again, also by /compact", async () => {
   let failures = 0;
   const server = await startModelServer({
     answer: (messages) => {

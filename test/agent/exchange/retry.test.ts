@@ -53,7 +53,7 @@ function textsOf(events: readonly ExchangeEvent[]): [string, string][] {
   return [...texts];
 }
 
-describe("a provider that fails in passing", () => {
+describe("a provider that fails with a transient error", () => {
   it.each(PROVIDERS)("[RETRY-1] [RETRY-9] %s: is asked again, at most twice", async (name) => {
     const { bench, provider } = await benchOf([status(503), status(500)], { name });
     expect((await bench.run({ text: "question" })).answer).toBe("the whole answer");

@@ -46,7 +46,7 @@ it("[EXCHANGE-8] a stopped exchange keeps the text that had arrived, and the ses
   ]);
 });
 
-it("[EXCHANGE-9] a second exchange is refused by name, waits with `wait`, and stops the first with `take_over`", async () => {
+it("[EXCHANGE-9] [EXCHANGE-38] [EXCHANGE-39] a second exchange is refused by name, waits with `wait`, and stops the first with `take_over`", async () => {
   const held = [Promise.withResolvers<void>(), Promise.withResolvers<void>()] as const;
   const text = (words: string) => ({ kind: "text", text: words }) as const;
   await using provider = await startScriptedProvider("openai", (index) =>

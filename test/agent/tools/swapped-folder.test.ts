@@ -61,7 +61,7 @@ describe("a folder that is replaced by a link between check and use", () => {
     await expect(openFile({ ...place, stat })).rejects.toMatchObject(REFUSED);
   });
 
-  it("[TOOL-3] lets no write and no edit out, and nothing is created or truncated there", async () => {
+  it("[TOOL-3] [TOOL-25] lets no write and no edit out, and nothing is created or truncated there", async () => {
     const { at, swap, out } = swappable();
     const places = [
       await at("d/f", "write"),
@@ -89,7 +89,7 @@ describe("a folder that is replaced by a link between check and use", () => {
   });
 
   it.runIf(process.platform === "linux")(
-    "[TOOL-3] stays the same folder while it is held open, and moving it away is noticed",
+    "[TOOL-26] stays the same folder while it is held open, and moving it away is noticed",
     async () => {
       const { repo, out, swap } = swappable();
       await using held = await holdFolder(repo, join(repo, "d"));

@@ -211,7 +211,7 @@ describe("verify", () => {
     ["ended_at", "ended_at = '2026-01-01T00:00:00.000Z'"],
     ["ended_at", "state = 'ended'"],
     ["ended_at", "state = 'ended', ended_at = 'then'"],
-  ])("[PROOF-22] finds a wrong %s and leaves it: %s", async (kind, change) => {
+  ])("[PROOF-22] [PROOF-30] finds a wrong %s and leaves it: %s", async (kind, change) => {
     const bench = await benchWithTwoExchanges();
     await bench.plant(`UPDATE sessions SET ${change} WHERE id = :id`);
     expect(await bench.kinds()).toEqual([kind]);
