@@ -57,10 +57,15 @@ function lines(
   if (plan.steps.length === 0) {
     return [`The database already has schema version ${plan.to}; nothing to do.`];
   }
-  const done = `from schema version ${plan.from} to ${plan.to}: ${plan.steps.join(", ")}.`;
-  return isDryRun
-    ? [`Would upgrade the database ${done}`, backupLine(plan, isPostgres)]
-    : [`Upgraded the database ${done}`];
+  const steps = plan.steps.join(", ");
+  if (!isDryRun) {
+    // opening the database has reported the versions and the copy
+    return [`Applied ${steps}.`];
+  }
+  return [
+    `Would upgrade the database from schema version ${plan.from} to ${plan.to}: ${steps}.`,
+    backupLine(plan, isPostgres),
+  ];
 }
 
 function backupLine(plan: UpgradePlan, isPostgres: boolean): string {

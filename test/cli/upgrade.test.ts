@@ -29,13 +29,15 @@ it("[UPGRADE-7] upgrade --dry-run shows what would happen and changes nothing", 
   );
 });
 
-it("[UPGRADE-7] [UPGRADE-10] upgrade runs once", async () => {
+it("[UPGRADE-2] [UPGRADE-10] upgrade runs once and reports the upgrade once", async () => {
   const home = olderHome();
 
   const done = await home.call(["upgrade"]);
   const again = await home.call(["upgrade"]);
 
-  expect(done).toMatchObject({ code: 0, stdout: expect.stringContaining("Upgraded") });
+  expect(done).toMatchObject({ code: 0, stdout: expect.stringMatching(/^Applied \d{4}-.*\.\n$/) });
+  expect(`${done.stdout}${done.stderr}`.match(/upgraded/gi)).toHaveLength(1);
+  expect(done.stderr).toContain(backupOf(home));
   expect(again).toMatchObject({
     code: 0,
     stdout: expect.stringContaining("nothing to do"),
