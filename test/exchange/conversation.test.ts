@@ -33,7 +33,7 @@ describeEngines("a conversation", (engine) => {
       },
     });
     expect(() => conversation.checkModel("openai:gpt-5.1")).toThrow(
-      /^This model needs a key\. Set OPENAI_API_KEY, or .*\.$/,
+      /^This model needs a key\. Set OPENAI_API_KEY, or OPENAI_BASE_URL to the address of .*\.$/,
     );
     await expect(conversation.checkPersona("nobody")).rejects.toMatchObject({
       code: "persona_not_found",

@@ -55,7 +55,7 @@ export function modelSettings(input: {
   if (apiKey === null && baseUrl === null) {
     throw new RepriseError(
       "model_key_missing",
-      `This model needs a key. Set ${variable}_API_KEY, or use the offline model: --model demo.`,
+      `This model needs a key. Set ${variable}_API_KEY, or ${variable}_BASE_URL to the address of a compatible server, or use the offline model with --model demo.`,
     );
   }
   const url = checkUrl(baseUrl ?? BASE_URLS[provider], `${variable}_BASE_URL`);
