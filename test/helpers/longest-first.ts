@@ -12,7 +12,6 @@ const LONG = [
   "store/leases/random-stops.test.ts",
   "http/eventsource.test.ts",
   "cli/serve-silent.test.ts",
-  "store/postgres/polling.test.ts",
   "http/hostile.test.ts",
   "http/broken-network.test.ts",
   "cli/verify-real.test.ts",

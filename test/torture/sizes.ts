@@ -228,6 +228,10 @@ export const ONLY_TORTURE = {
     what: "A disk that is full, locked, damaged or read-only beneath the real service, and text of every kind through it",
     files: ["test/torture/faults.test.ts", "test/torture/text.test.ts"],
   },
+  polling: {
+    what: "Statements of 1, 10 and 200 streams on PostgreSQL",
+    files: ["test/store/postgres/polling.test.ts"],
+  },
   package: {
     what: "The command line and the library as a package holds them",
     files: ["test/e2e/package.test.ts"],
