@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { createServer, type ServerResponse } from "node:http";
 
 /**
- * The floor of `stream`: `node bench/fan-out.ts` hands what is posted to whoever follows the session,
+ * The floor of `stream`: `node bench/fan-out.ts` sends what is posted to all who follow the session,
  * framed as the service does it, and keeps nothing.
  */
 const followers = new Map<string, Set<ServerResponse>>();

@@ -186,7 +186,7 @@ async function copyBodies({ db }: Tx, { template, ids, done }: Copies): Promise<
     WHERE l.thread = ${first} AND ${copies}`.execute(db);
 }
 
-/** Their values refer to bodies and lists, so they are written anew. */
+/** Their values refer to bodies and lists, so they are written again. */
 async function copyCheckpoints({ db }: Tx, { template, ids, done }: Copies): Promise<void> {
   const originals = await db
     .selectFrom("checkpoints")

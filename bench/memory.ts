@@ -71,7 +71,7 @@ async function measureAppends(serve: () => Promise<Service>, scale: number): Pro
   let sent = 0;
   const next = (): string => requests[sent++ % requests.length]!;
   const half = async (): Promise<number> => {
-    // a tenth of the time is no measure anyway, and the tests wait for it
+    // a tenth of the time is not a measurement anyway, and the tests wait for it
     const seconds = HALF_SECONDS * scale ** 2;
     await load({ port, connections: CONNECTIONS, seconds, next });
     await setTimeout(IDLE_SECONDS * 1000 * scale);

@@ -25,7 +25,7 @@ interface PlanResult {
   readonly explain_ms: number;
   /** Validating and layering for one phase, held against the smallest plan: 1 is linear. */
   readonly growth: number;
-  /** The same of the floor: what memory and caches make of size, whoever reads the plan. */
+  /** The same of the floor: what memory and caches make of size, for any reader of the plan. */
   readonly floor_growth: number;
 }
 

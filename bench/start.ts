@@ -18,7 +18,7 @@ const SCRIPT = "/usr/bin/script";
 /** Ctrl-D, at which a terminal session leaves. */
 const END_OF_INPUT = "\u0004";
 
-/** What is measured; a program that goes on then is stopped, and waited for, off the clock. */
+/** What is measured; a program that runs longer is stopped, and waited for, off the clock. */
 type Work = () => void | Promise<() => Promise<void>>;
 
 interface Subject {

@@ -131,7 +131,7 @@ describe("the registry", () => {
   it.each<[string, object, string]>([
     ["a type that is none", { type: "text" }, 'at /type, type must be one of "array", '],
     ["a pattern that is none", { pattern: "(" }, "a pattern in it is wrong: "],
-    ["a part that is no schema", { properties: { a: 1 } }, "at /properties/a, a must be "],
+    ["a part that is not a schema", { properties: { a: 1 } }, "at /properties/a, a must be "],
     ["a reference to nothing", { $ref: "dev/missing@1" }, 'its reference "dev/missing@1" leads to'],
     ["an anchor that is missing", { $ref: "#a" }, "No such anchor"],
     ["a reference to itself", { $ref: "#" }, "its references form a cycle"],

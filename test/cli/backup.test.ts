@@ -137,7 +137,7 @@ it("[MOVE-3] a backup replaces no file without --force, and never the database i
   expect(query(taken, "SELECT id FROM sessions")).toEqual([{ id: idLike("abcdef1") }]);
 });
 
-it("[MOVE-3] [MOVE-16] a file that is no database of Reprise is refused, and an older one is copied unchanged", async () => {
+it("[MOVE-3] [MOVE-16] a file that is not a database of Reprise is refused, and an older one is copied unchanged", async () => {
   const home = freshHome();
   const folder = temporaryFolder();
   const path = (name: string): string => join(folder, name);

@@ -34,7 +34,7 @@ it.each([
     { REPRISE_MODEL_CALLS: "1" },
   ],
 ] as const)(
-  "[ANSWER-23] -p names the option to go on with for a message %s, and no command",
+  "[ANSWER-23] -p names the option to continue with for a message %s, and no command",
   async (_, step, env) => {
     await using provider = await startScriptedProvider("openai", () => [step]);
     const home = freshHome({ ...provider.env, ...env });

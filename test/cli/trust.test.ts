@@ -133,7 +133,7 @@ describe("without a terminal", () => {
     }
     git("config", "core.hooksPath", dirname(program));
     put(join(home.project, "file"), "x");
-    // whoever asks git for the state of this folder starts the program
+    // asking git for the state of this folder starts the program
     expect(() => git("status")).not.toThrow();
     expect(existsSync(marker)).toBe(true);
     writeFileSync(marker, "");

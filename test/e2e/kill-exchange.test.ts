@@ -64,7 +64,7 @@ it("[CLI-15] a command line that is killed at any time leaves mirror and checkpo
 
 /**
  * Any moment, and more often one while the model or a tool is running than one while the program
- * starts. Some exchanges come to their end before; none does that is killed when it asks the model,
+ * starts. Some exchanges finish before; none does that is killed when it asks the model,
  * without a random number.
  */
 async function momentToKill(input: {

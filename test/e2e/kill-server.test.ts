@@ -33,7 +33,7 @@ it("[CLI-14] a service that is killed at any time has every message that it ackn
       }
     };
     const writers = Array.from({ length: WRITERS }, (_, writer) => write(writer));
-    // how long a busy machine needs for the first message is no part of the moment
+    // how long a busy machine needs for the first message is not part of the moment
     await begun.promise;
     await sleep(random() * 150);
     await service.stop("SIGKILL");

@@ -50,7 +50,7 @@ function filesOf(home: Home, round: number): string[] {
   return Array.from({ length: FILES }, (_, index) => `${home.project}/${round}-${index}.txt`);
 }
 
-/** True if the exchange was killed; it may also have come to its end before. */
+/** True if the exchange was killed; it may also have finished before. */
 async function killAmongWrites(input: {
   home: Home;
   id: string;

@@ -54,7 +54,7 @@ export function startProcess(
   const output = { stdout: "", stderr: "" };
   child.stdout.setEncoding("utf8").on("data", (chunk: string) => (output.stdout += chunk));
   child.stderr.setEncoding("utf8").on("data", (chunk: string) => (output.stderr += chunk));
-  // a program that ends without reading its input is no failure of the test
+  // a program that ends without reading its input is not a failure of the test
   child.stdin.on("error", () => undefined);
   if (options.input !== undefined) {
     child.stdin.end(options.input);

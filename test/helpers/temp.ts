@@ -11,7 +11,7 @@ export function temporaryFolder(): string {
   return folder.path;
 }
 
-/** The same for hooks and for `using`: whoever makes it disposes of it. */
+/** The same for hooks and for `using`: the caller disposes of it. */
 export function makeFolder(): Disposable & { readonly path: string } {
   const path = mkdtempSync(join(realpathSync(tmpdir()), "reprise-test-"));
   return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }) };

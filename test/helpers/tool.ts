@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 
 const tools = fileURLToPath(new URL("../../node_modules/.bin", import.meta.url));
 
-/** Runs a tool of `node_modules/.bin` to its end; an exit code other than 0 is no failure here. */
+/** Runs a tool of `node_modules/.bin` to its end; an exit code other than 0 is not a failure here. */
 export function runTool(
   name: string,
   args: readonly string[],

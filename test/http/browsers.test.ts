@@ -100,7 +100,7 @@ describe("pages of other origins", () => {
     expect(answer.json.code).toBe("host_refused");
   });
 
-  it("[HTTP-81] [HTTP-19] OPTIONS that is no preflight is refused as any other method is", async () => {
+  it("[HTTP-81] [HTTP-19] OPTIONS that is not a preflight is refused like any other method", async () => {
     const call = (path: string, headers: Record<string, string>) =>
       request(t.url, { method: "OPTIONS", path, headers: { host, ...headers } });
     expect((await call("/api/sessions", {})).json.code).toBe("unauthorized");
@@ -116,7 +116,7 @@ describe("pages of other origins", () => {
     expect(answer.headers.get("access-control-allow-origin")).toBeNull();
   });
 
-  it("[HTTP-81] [HTTP-110] what is no origin, or a wildcard, is refused at the start", async () => {
+  it("[HTTP-81] [HTTP-110] a value that is not an origin, or is a wildcard, is refused at start", async () => {
     for (const origin of ["*", "null", "localhost:5173", `${PAGE}/`, "ftp://x", "HTTP://X", ""]) {
       await expect(
         startServer({

@@ -103,7 +103,7 @@ describe("the position at which a stream begins", () => {
     expect((await replay(id, "?last_seq=3", { "Last-Event-ID": "" })).seqs).toEqual([4, 5]);
   });
 
-  it("[HTTP-29] [HTTP-103] is refused if it is no whole number", async () => {
+  it("[HTTP-29] [HTTP-103] is refused if it is not a whole number", async () => {
     const id = await sessionWith(1);
     for (const query of ["-1", "1.5", "x", "", "1e3", "%201", "99999999999999999999"]) {
       const answer = await t.call("GET", `/api/sessions/${id}/stream?last_seq=${query}`);

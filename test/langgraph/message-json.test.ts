@@ -119,7 +119,7 @@ describe("the body of a message, read as JSON", () => {
       "a record that cannot be made again",
       '["HumanMessage",{"id":"1","content":"","x":{"lc":1,"type":"not_implemented","id":["A"]}}]',
     ],
-  ])("is no message if it has %s", (_, body) => {
+  ])("is not a message if it has %s", (_, body) => {
     expect(readMessage(body)).toBeNull();
   });
 

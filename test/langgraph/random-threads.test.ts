@@ -125,7 +125,7 @@ function changed(message: BaseMessage, id: string, how: "edit" | "remove" | "tou
 }
 
 it.each([
-  { reader: "whoever reads for itself", lent: false },
+  { reader: "a reader without shared messages", lent: false },
   { reader: "an exchange, which is lent what others have too", lent: true },
 ])(
   "reads the same as MemorySaver after random operations, from every process: $reader",

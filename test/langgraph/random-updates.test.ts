@@ -58,7 +58,7 @@ function openGraph(checkpointer: TwinSaver) {
 
 type Graph = ReturnType<typeof openGraph>;
 
-/** One step of whoever uses the thread: new tasks, an answer, a change of the state. */
+/** One step of a user of the thread: new tasks, an answer, a change of the state. */
 async function act(graph: Graph, { random, step }: { random: () => number; step: number }) {
   const pick = random();
   if (step === 0 || pick < 0.3) {

@@ -103,7 +103,7 @@ it("[HTTP-27] [HTTP-34] a database that another program keeps locked refuses onl
   await lock.waitFor(/locked\n/);
   const writes = ["one", "two", "three"].map((content) => client.postMessage(id, content));
   const refused = Promise.allSettled(writes);
-  // reading goes on all the while
+  // reading continues all the while
   let reads = 0;
   const settled = refused.then(() => true);
   while (!(await Promise.race([settled, client.getSession(id).then(() => false)]))) {
@@ -184,7 +184,7 @@ it.skipIf(!isRoot)(
     const nobody = 65_534;
     const start = startService({ database: copy, uid: nobody });
     await expect(start).rejects.toThrow(/^reprise: [^\n]+ \[database_readonly\]\n$/);
-    // nothing was changed: the owner goes on with it
+    // nothing was changed: the owner continues with it
     await using service = await startService({ database: copy });
     const client = createClient({ baseUrl: service.url });
     expect((await client.getSession(id)).messages[0]).toMatchObject({ content: "hello" });

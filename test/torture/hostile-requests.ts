@@ -512,7 +512,7 @@ function framed(body: Buffer | null, chunked: boolean): Buffer {
   return Buffer.concat([...pieces, Buffer.from("0\r\n\r\n")]);
 }
 
-/** Lone surrogates become bytes too: the service must cope with what is no UTF-8. */
+/** Lone surrogates become bytes too: the service must cope with invalid UTF-8. */
 function percentEncode(text: string): string {
   return text
     .split(MARK)

@@ -24,7 +24,7 @@ export interface HostileOptions {
 /** Requests in flight at once, each on a separate connection. */
 const SIDE_BY_SIDE = 16;
 
-/** Every marker, whoever sent it: none may ever be in the log. */
+/** Every marker, from any sender: none may ever be in the log. */
 export const ANY_MARKER = /zq[0-9a-f]{16}/;
 
 /**

@@ -96,7 +96,7 @@ async function readFrom(url: string, last: number): Promise<number[]> {
   return wholeEvents(Buffer.concat([Buffer.from("\n"), ...pieces]));
 }
 
-/** The ids of the events that came to their end; chunk sizes in between do not matter. */
+/** The ids of the complete events; chunk sizes in between do not matter. */
 function wholeEvents(bytes: Buffer): number[] {
   const ids: number[] = [];
   for (let at = bytes.indexOf("\nid: "); at !== -1; at = bytes.indexOf("\nid: ", at)) {

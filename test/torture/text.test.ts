@@ -46,7 +46,7 @@ it("[HTTP-9] [HTTP-28] text of every kind comes back the same in the detail, the
   const detail = await client.getSession(id);
   const shown = await home.json<SessionDetail>(["sessions", "show", id, "--json"]);
   for (const [index, content] of STORABLE.entries()) {
-    // not compared by `toEqual` at once: a difference of 1 MiB is no message for a person
+    // not compared by `toEqual` at once: nobody can read a difference of 1 MiB
     expect(detail.messages[index]?.content === content, `detail ${index}`).toBe(true);
     expect(streamed[index] === content, `stream ${index}`).toBe(true);
     expect(shown.messages[index]?.content === content, `show ${index}`).toBe(true);

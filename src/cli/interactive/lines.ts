@@ -95,7 +95,7 @@ async function handle(
     return await exchange(context, input, text);
   } catch (error) {
     const exitCode = await showFailure(context, error);
-    // a person has seen it and went on
+    // a person has seen it and continued
     context.cli.exitCode = context.cli.stdin.isTTY === true ? 0 : exitCode;
     return "failed";
   }

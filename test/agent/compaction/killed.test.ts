@@ -38,7 +38,7 @@ it("[LONG-2] [LONG-4] a process that is killed while it answers, summarises or p
     for (let waited = 0; server.requests().length === before && waited < 2000; waited += 1) {
       await sleep(20);
     }
-    // an answer takes a fifth of a second: the first one is always cut, some come to their end
+    // an answer takes a fifth of a second: the first one is always cut, some finish
     await sleep(round === 0 ? 0 : random() * 250);
     killed += (await running.stop("SIGKILL")).code === null ? 1 : 0;
     await using store = await openSqliteStore({ path: home.database });

@@ -83,7 +83,7 @@ it.each(["ask", "ask_carefully"])(
   },
 );
 
-it("[EXCHANGE-37] an exchange waits with its sub-agent, and goes on in it", async () => {
+it("[EXCHANGE-37] an exchange waits with its sub-agent, and continues in it", async () => {
   let answered = false;
   const child = calling("ask");
   const server = await startModelServer({

@@ -69,7 +69,7 @@ describe("contextWindow", () => {
     expect(contextWindow(`openai:${model}`)).toBeLessThanOrEqual(profile.maxInputTokens ?? 1e9);
   });
 
-  it("assumes a small window for unknown models, and refuses what is no name", () => {
+  it("assumes a small window for unknown models, and refuses an invalid name", () => {
     expect(contextWindow("openai:some-local-thing")).toBe(32_768);
     expect(contextWindow("demo")).toBe(1_000_000);
     expect(() => contextWindow("nothing")).toThrow(/provider:model/);

@@ -103,7 +103,7 @@ describe("modelFailure", () => {
     expect(modelFailure(error, "not a model").code).toBe("model_failed");
   });
 
-  it.each([undefined, null, "text", 7])("accepts %s, which is no error at all", (thrown) => {
+  it.each([undefined, null, "text", 7])("accepts %s, which is not an error at all", (thrown) => {
     expect(modelFailure(thrown, "demo").code).toBe("model_failed");
   });
 });

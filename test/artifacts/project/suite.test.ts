@@ -9,7 +9,7 @@ import { validateWith } from "../../../src/artifacts/check-artifact.ts";
 import { isRepriseError } from "../../../src/core/errors.ts";
 import { project } from "../../helpers/artifacts/projects.ts";
 
-/** A checkout of the JSON Schema Test Suite; it is no part of this project. */
+/** A checkout of the JSON Schema Test Suite; it is not part of this project. */
 const SUITE = process.env["REPRISE_JSON_SCHEMA_SUITE"] ?? "";
 const FILES_PER_PROJECT = 300;
 

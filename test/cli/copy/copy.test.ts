@@ -79,7 +79,7 @@ async function expectSameAs(location: string): Promise<void> {
   const there = await exportsOf(store);
   expect([...there.keys()]).toEqual([...exported.keys()]);
   for (const [id, text] of exported) {
-    // a text of a megabyte that differs is no message for a person
+    // nobody can read a difference of a megabyte
     expect(there.get(id) === text, `the export of ${id} is the same`).toBe(true);
   }
 }

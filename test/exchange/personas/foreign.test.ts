@@ -57,7 +57,7 @@ describe("a persona written for another program", () => {
     }
   });
 
-  it("[PERSONA-2] is refused if its front matter is no YAML and a limit would get lost", async () => {
+  it("[PERSONA-2] is refused if its front matter is not YAML and a limit would get lost", async () => {
     const broken = "description: Use this when: it rains";
     expect((await foreign(broken, "disallowedTools: Write")).tools).not.toContain("write_file");
     for (const fields of [

@@ -20,7 +20,7 @@ export interface Crash {
 export interface HistoryOptions {
   readonly seed: number;
   readonly steps: number;
-  /** True to write the log back in the middle, so that it begins anew over its old frames. */
+  /** True to write the log back in the middle, so that it begins again over its old frames. */
   readonly checkpoint: boolean;
 }
 

@@ -6,7 +6,7 @@ import { startTcpServer } from "../tcp-server.ts";
 
 /**
  * Where a proxy cuts a connection: before the server sees a statement, or before its answer. The
- * server learns of it, unless it is `unnoticed`: then it goes on waiting.
+ * server learns of it, unless it is `unnoticed`: then it keeps waiting.
  */
 export type Cut =
   | "before the server sees it"

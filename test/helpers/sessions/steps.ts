@@ -20,7 +20,7 @@ export type Step =
   | { readonly do: "held"; readonly text: string }
   | { readonly do: "accept" }
   | { readonly do: "edit" | "remove"; readonly at: number }
-  /** Goes on from an earlier checkpoint. */
+  /** Continues from an earlier checkpoint. */
   | { readonly do: "fork"; readonly at: number }
   | { readonly do: "clear" | "restart" | "fold" };
 

@@ -24,7 +24,7 @@ export const NOT_COPIED: Readonly<Record<string, string>> = {
   "sessions.lease_epoch": "a lease is of one database",
   "sessions.failure_epoch": "the epoch of a lease",
   "sessions.lease_expires_at": "a lease is of one database",
-  "checkpoint_threads.head_hash": "it is of numbers of rows, and made anew",
+  "checkpoint_threads.head_hash": "it depends on numbers of rows, and is created again",
 };
 
 /**

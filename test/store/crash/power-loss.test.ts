@@ -11,7 +11,7 @@ const IMAGES = testSize("power-loss");
 describe("a database whose power was cut", () => {
   it.each([
     { where: "in the first round of its log", checkpoint: false },
-    { where: "after its log had been written back and begun anew", checkpoint: true },
+    { where: "after its log had been written back and restarted", checkpoint: true },
   ])(
     "[STORE-31] has what was acknowledged before the damage and nothing else, $where",
     async ({ checkpoint }) => {

@@ -133,7 +133,7 @@ const CASES: readonly [what: string, pointer: string, change: Change, fault?: st
     "a channel of two kinds": { l: [0, 1], b: 1 },
     "a channel with half a reference": { l: [0] },
     "a channel of no body": [{ $m: 0 }, [999]],
-    "a channel with a body that is no number": { b: "1" },
+    "a channel with a body that is not a number": { b: "1" },
     "a channel that is a text": "messages",
   }).map(([what, value]): [string, string, Change, string] => [
     what,
@@ -142,7 +142,7 @@ const CASES: readonly [what: string, pointer: string, change: Change, fault?: st
     "/threads/0/checkpoints/1",
   ]),
   [
-    "metadata that is no value",
+    "metadata that is not a value",
     "/threads/0/checkpoints/0/metadata",
     to("x"),
     "/threads/0/checkpoints/0",

@@ -95,7 +95,7 @@ describeEngines("moving a session", (engine) => {
     expect(tree.messages.some(({ archived }) => archived)).toBe(true);
     expect(tree.messages.at(-1)).toMatchObject({ content: "waits", checkpointed: false });
     expect(await portableColumns(store)).toEqual({
-      // the mark of the head is made anew when the thread is stored
+      // the mark of the head is created again when the thread is stored
       checkpoint_threads: [
         "folded_body",
         "folded_checkpoint",
@@ -283,7 +283,7 @@ describeEngines("moving a session", (engine) => {
   });
 });
 
-/** Whoever adds a column to these tables has to say what an export makes of it. */
+/** A new column of these tables needs an entry: what does an export do with it? */
 async function portableColumns(store: Store): Promise<Record<string, string[]>> {
   const columns: Record<string, string[]> = {};
   for (const table of TABLES.filter((name) => name.startsWith("checkpoint"))) {

@@ -38,7 +38,7 @@ it("[PG-12] [PG-29] a server that crashes under load loses nothing, and nodes an
     ),
   );
   const talking = startProgram("store-exchange-loop.ts", [server.url, talk.id]);
-  // whoever starts while the server is away gets an error
+  // a start while the server is away gets an error
   await talking.waitFor(/"done"/);
   const load: Load = { stopped: false, acknowledged: new Map(), refused: 0, posted: 0 };
   const writers = clients.flatMap((each, node) =>

@@ -15,7 +15,7 @@ const refusedAtCommit: Operation<null, void> = async (tx) => {
   await sql`INSERT INTO messages (session_id, seq) VALUES ('nobody', 1)`.execute(tx.db);
 };
 
-/** SQLite ends the transaction under it, and it goes on as if nothing had happened. */
+/** SQLite ends the transaction under it, and it continues as if nothing had happened. */
 const goesOnAfterRollback: Operation<{ readonly taken: string }, void> = async (tx, { taken }) => {
   await sql`INSERT OR ROLLBACK INTO sessions (id) VALUES (${taken})`
     .execute(tx.db)

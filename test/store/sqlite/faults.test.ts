@@ -112,7 +112,7 @@ describe("a page that a bad disk changed", () => {
 });
 
 describe("a lock that another program holds for longer than anybody waits", () => {
-  it("[STORE-29] refuses the first write, lets reads and timers go on, and the second write gets in", async () => {
+  it("[STORE-29] refuses the first write, lets reads and timers continue, and the second write gets in", async () => {
     const busyTimeoutMs = testSize("locked");
     const path = join(temporaryFolder(), "reprise.db");
     const store = await opened(path, busyTimeoutMs);

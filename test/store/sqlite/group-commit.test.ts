@@ -107,7 +107,7 @@ describe("a lock that another process holds", () => {
     store.onCommit((ids) => commits.push(ids.size));
 
     const first = store.write(createSession, {});
-    // timers and reads go on while the write waits
+    // timers and reads continue while the write waits
     for (let turn = 0; turn < 10; turn += 1) {
       await new Promise((resolve) => setTimeout(resolve, 2));
       await store.mayHaveChanged();

@@ -234,7 +234,7 @@ describe("an existing database", () => {
   });
 });
 
-describe("a file that is no database", () => {
+describe("a file that is not a database", () => {
   const whole = 8192;
   it.each<[string, (path: string) => void]>([
     ["text", (path) => writeFileSync(path, "these are my notes\n".repeat(500))],

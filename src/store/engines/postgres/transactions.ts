@@ -129,6 +129,6 @@ async function beginWriting({ run, server }: PostgresConnection): Promise<Transa
 async function commit(connection: PostgresConnection): Promise<void> {
   const { command } = await connection.run("COMMIT");
   if (command !== "COMMIT") {
-    throw new Error("an operation went on after the database had refused a statement of it");
+    throw new Error("an operation continued after the database had refused one of its statements");
   }
 }

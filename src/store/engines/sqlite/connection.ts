@@ -118,7 +118,7 @@ function statementCache(raw: DatabaseSync): StatementCache {
  * A statement that has columns is read; any other is run and says how much it changed.
  *
  * Refuses to be run outside a transaction. SQLite ends one by itself in some failures; an
- * operation that went on regardless would commit the rest of its work statement by statement.
+ * operation that continued would commit the rest of its work statement by statement.
  */
 function cachedStatement(raw: DatabaseSync, sql: string): CachedStatement {
   const statement = raw.prepare(sql);

@@ -1,8 +1,8 @@
 import { closeSync, openSync, rmSync, statSync, utimesSync } from "node:fs";
 
 /**
- * The order in which processes take SQLite's write lock, which has no queue: without one, whoever
- * happens to poll when it is free gets it, and some wait for seconds.
+ * The order in which processes take SQLite's write lock, which has no queue: without one, the
+ * process that happens to poll when it is free gets it, and some wait for seconds.
  *
  * The process that has waited longest announces itself: it sets the times of an empty file beside
  * the database. The others see it and leave the lock to it. The file is a hint and no lock: one
