@@ -3,6 +3,7 @@ import { hostname } from "node:os";
 import { describe, expect, it } from "vitest";
 
 import { detailOf, rowsOf } from "../helpers/sessions/seed.ts";
+import { openTerminal } from "../helpers/terminal.ts";
 import { heldThenFast, ID, slowThenFast, startAnswer, WORDS } from "../helpers/slow-answer.ts";
 
 describe("while an exchange is running", () => {
@@ -60,6 +61,16 @@ describe("while an exchange is running", () => {
       [2, "user", "mine"],
       [3, "assistant", "a short one"],
     ]);
+  });
+
+  it("[CLI-121] the loss is reported on a new line of the terminal, after a part of the answer", async () => {
+    const { home, release } = await heldThenFast();
+    const terminal = openTerminal(home, `reprise --session ${ID} -p 'the question'`);
+    await terminal.shows(/w0 w1 /);
+    await home.call(["--session", ID, "-p", "mine", "--take-over"]);
+    release();
+    const { screen } = await terminal.finished;
+    expect(screen).toMatch(/w0 w1 [^\n]*\n+reprise: This exchange no longer holds/);
   });
 
   it("[CLI-41] ending the session stops the exchange: it stores nothing more", async () => {

@@ -28,12 +28,16 @@ interface SendInput extends Talk {
 export async function send(input: SendInput): Promise<ExchangeResult> {
   const { cli, conversation, json, signal } = input;
   const screen = json ? null : plainScreen(cli);
-  const result = await conversation.send(input.text, {
+  const live: Live = {
     listener: (event) => (input.events ? printJson(cli, event) : screen?.show(event)),
     signal,
     // the program that reads the pipe could take the text of a broken attempt for the answer
     textIsFinal: !json && !cli.stdout.isTTY,
     mayRepeat: input.mayRepeat,
+  };
+  const result = await conversation.send(input.text, live).catch((error: unknown) => {
+    screen?.fail();
+    throw error;
   });
   screen?.finish(result);
   if (json && !input.events) {
@@ -120,6 +124,12 @@ function plainScreen(cli: CliContext) {
           break;
         default:
           break;
+      }
+    },
+    /** The error begins on a new line of the terminal; a pipe gets the answer as it came. */
+    fail: (): void => {
+      if (cli.stdout.isTTY) {
+        answer.breakLine();
       }
     },
     finish: (result: ExchangeResult): void => {
