@@ -6,7 +6,7 @@ import { interrupt } from "@langchain/langgraph";
 import { z } from "zod";
 
 import { isRepriseError } from "../core/errors.ts";
-import { MAX_DEPTH } from "../core/limits.ts";
+import { MAX_SUBAGENT_DEPTH } from "../core/limits.ts";
 import type { Live } from "../exchange/exchanger.ts";
 import type { ExchangeContext } from "./exchange-context.ts";
 import { type ChildEnd, runChildSession } from "../exchange/child-session.ts";
@@ -29,7 +29,7 @@ export function delegateTool(context: ExchangeContext): StructuredToolInterface 
   const { store, personas } = options;
   if (
     prepared.persona.tools?.includes("delegate") === false ||
-    parent.depth >= MAX_DEPTH ||
+    parent.depth >= MAX_SUBAGENT_DEPTH ||
     parent.repo_path === null
   ) {
     return null;

@@ -5,7 +5,7 @@ import { systemCode } from "../core/errors.ts";
 
 /** Limits for a folder of schemas: more than a person writes by hand. */
 const MAX_ENTRIES = 10_000;
-const MAX_DEPTH = 16;
+const MAX_FOLDER_DEPTH = 16;
 
 /** Why the files of a folder cannot be listed: a link leads out of the project, or it is too large. */
 export type UnlistedReason = "outside" | "too_large";
@@ -40,7 +40,7 @@ async function listFiles(top: string): Promise<readonly string[] | "too_large"> 
     for (const folder of level) {
       for (const entry of await readdir(folder, { withFileTypes: true }).catch(ifMissing([]))) {
         entries += 1;
-        if (entries > MAX_ENTRIES || depth === MAX_DEPTH) {
+        if (entries > MAX_ENTRIES || depth === MAX_FOLDER_DEPTH) {
           return "too_large";
         }
         if (entry.isDirectory()) {

@@ -4,11 +4,11 @@ import { type Finding, textError } from "./finding.ts";
 import { createLineIndex } from "./line-index.ts";
 
 /** Bytes of one artifact file, at most: 10 MiB. */
-const MAX_BYTES = 10 * 1024 * 1024;
+const MAX_TEXT_BYTES = 10 * 1024 * 1024;
 
 /**
- * Reads a stream of UTF-8 text, a byte order mark left out. Never holds more than MAX_BYTES and
- * a chunk. A text too large or not in UTF-8 is returned as the finding that says so.
+ * Reads a stream of UTF-8 text, a byte order mark left out. Never holds more than MAX_TEXT_BYTES
+ * and a chunk. A text too large or not in UTF-8 is returned as the finding that says so.
  */
 export async function readText(stream: Readable): Promise<string | Finding> {
   const chunks: Buffer[] = [];
@@ -17,7 +17,7 @@ export async function readText(stream: Readable): Promise<string | Finding> {
     const bytes = Buffer.from(chunk);
     chunks.push(bytes);
     size += bytes.length;
-    if (size > MAX_BYTES) {
+    if (size > MAX_TEXT_BYTES) {
       return textError("file_too_large", TOO_LARGE);
     }
   }

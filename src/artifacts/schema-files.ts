@@ -39,7 +39,7 @@ export interface SchemaFolder {
 
 /** Schema files in one folder, and bytes of one file. */
 const MAX_FILES = 500;
-const MAX_BYTES = 1024 * 1024;
+const MAX_SCHEMA_BYTES = 1024 * 1024;
 
 /**
  * Reads every `.json` file in a folder and the folders in it, in the order of their paths. A folder
@@ -94,7 +94,7 @@ function unreadable(what: string, cause: unknown): RepriseError {
 
 async function bytesOf(path: string, shown: string): Promise<Buffer> {
   try {
-    if ((await stat(path)).size <= MAX_BYTES) {
+    if ((await stat(path)).size <= MAX_SCHEMA_BYTES) {
       return await readFile(path);
     }
   } catch (cause) {

@@ -11,7 +11,7 @@ import { type ChatOptions, refuseBadOptions, whenBusy } from "./chat-options.ts"
 import { isOwnChoice, selectSession } from "./select-session.ts";
 import { exchangerConfig, trustSource } from "./config.ts";
 import { type CliContext, type Consent, note, noticeLine } from "./context.ts";
-import { openStore } from "./database.ts";
+import { openDatabase } from "./database.ts";
 import { limitText } from "./folder-limit.ts";
 import { type Conversation, createConversation } from "../exchange/conversation.ts";
 import { createFromOutside } from "./interactive/from-outside.ts";
@@ -35,7 +35,7 @@ export async function chatAction(
     throw wrongUsage("There is no such command; see `reprise --help`, and send a message with -p.");
   }
   refuseBadOptions(options);
-  await using store = await openStore(cli, program);
+  await using store = await openDatabase(cli, program);
   await chat({ cli, store, command: program, options });
 }
 

@@ -34,7 +34,7 @@ export function databaseOption(command: Command): string | undefined {
 }
 
 /** Opens the store that a command is to use. Error codes: `database_*`, `config_invalid`. */
-export async function openStore(
+export async function openDatabase(
   cli: CliContext,
   command: Command,
   options: Pick<StoreOptions, "notice"> = {},

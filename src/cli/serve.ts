@@ -5,7 +5,7 @@ import { Command } from "commander";
 import { RepriseError } from "../core/errors.ts";
 import { STREAM_POLL_MS } from "../core/limits.ts";
 import { type CliContext, noticeJson, printLines } from "./context.ts";
-import { openStore, withStore } from "./database.ts";
+import { openDatabase, withStore } from "./database.ts";
 import { refuseNoFolder } from "./refuse-no-folder.ts";
 import { stopRequest } from "./signals.ts";
 import type { Log } from "../http/metrics/request-log.ts";
@@ -67,7 +67,7 @@ async function serve(cli: CliContext, command: Command, options: ServeOptions): 
   const metricsToken = await readToken(cli, options.metricsTokenFile);
   const log = createServiceLog(cli, { all: options.log === true });
   const stopped = stopRequest(cli);
-  await using store = await openStore(cli, command, {
+  await using store = await openDatabase(cli, command, {
     notice: (sentence) => log({ level: "warn", event: "notice", sentence }),
   });
   const { startServer } = await import("../http/serve.ts");

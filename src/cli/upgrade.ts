@@ -5,7 +5,7 @@ import type { UpgradePlan } from "../store/engines/migrations/upgrade-plan.ts";
 import { isPostgres } from "../store/location.ts";
 import { databaseLocation } from "./config.ts";
 import { type CliContext, printJson, printLines } from "./context.ts";
-import { backupOption, databaseOption, openStore, withStore } from "./database.ts";
+import { backupOption, databaseOption, openDatabase, withStore } from "./database.ts";
 
 interface UpgradeOptions {
   readonly dryRun?: true;
@@ -27,7 +27,7 @@ async function upgrade(cli: CliContext, command: Command, options: UpgradeOption
   const plan = await planAt(location, backupOption(command));
   const isDryRun = options.dryRun === true;
   if (!isDryRun) {
-    await using _store = await openStore(cli, command);
+    await using _store = await openDatabase(cli, command);
   }
   if (options.json === true) {
     printJson(cli, plan);

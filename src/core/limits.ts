@@ -9,7 +9,7 @@ export const PROJECT_KEY_LENGTH = 16;
 /** Shortest id prefix that is looked up; shorter ones would match by accident. */
 export const ID_PREFIX_LENGTH = 6;
 /** Sub-agent nesting: a session that nobody delegated has depth 0. */
-export const MAX_DEPTH = 3;
+export const MAX_SUBAGENT_DEPTH = 3;
 /** UTF-8 bytes of one message's content. */
 export const MAX_CONTENT_BYTES = 1024 * 1024;
 /** Bytes of a message's request body: JSON may spell one byte of content in six (`\\u0001`). */

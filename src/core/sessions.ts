@@ -39,7 +39,7 @@ export interface FieldTypes {
   "calls?": ToolCall[] | null;
 }
 export type FieldTable = Readonly<Record<string, keyof FieldTypes>>;
-export type Fields<T extends FieldTable> = { readonly [Name in keyof T]: FieldTypes[T[Name]] };
+export type FieldValues<T extends FieldTable> = { readonly [Name in keyof T]: FieldTypes[T[Name]] };
 
 /**
  * A session in the API, field by field in their order. Its schema, the columns that are read for it
@@ -66,7 +66,7 @@ export const SESSION_FIELDS = {
 } as const;
 
 /** A stored session as the rest of the program uses it. */
-export interface Session extends Fields<typeof SESSION_FIELDS> {
+export interface Session extends FieldValues<typeof SESSION_FIELDS> {
   readonly thread_suffix: number;
 }
 
@@ -84,7 +84,7 @@ export const MESSAGE_FIELDS = {
 } as const;
 
 /** A stored message. */
-export interface Message extends Fields<typeof MESSAGE_FIELDS> {
+export interface Message extends FieldValues<typeof MESSAGE_FIELDS> {
   readonly message_id: string;
 }
 

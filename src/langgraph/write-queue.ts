@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 
 import type { Operation, Store } from "../store/store.ts";
 
-interface Waiting {
+interface QueuedWrite {
   readonly operation: Operation<null, () => void>;
   reject(error: unknown): void;
 }
@@ -13,10 +13,10 @@ interface Waiting {
  * written alone, so that one cannot spoil another.
  */
 export function createWriteQueue(store: Store): Store["write"] {
-  let queue: Waiting[] = [];
+  let queue: QueuedWrite[] = [];
   let running: Promise<void> | null = null;
 
-  const writeAll = async (batch: readonly Waiting[]): Promise<void> => {
+  const writeAll = async (batch: readonly QueuedWrite[]): Promise<void> => {
     try {
       for (const answer of await store.write(runAll, batch)) {
         answer();
@@ -51,7 +51,7 @@ export function createWriteQueue(store: Store): Store["write"] {
     });
 }
 
-const runAll: Operation<readonly Waiting[], (() => void)[]> = async (tx, batch) => {
+const runAll: Operation<readonly QueuedWrite[], (() => void)[]> = async (tx, batch) => {
   const answers: (() => void)[] = [];
   for (const { operation } of batch) {
     answers.push(await operation(tx, null));

@@ -1,4 +1,4 @@
-import type { FieldTable, Fields, FieldTypes } from "../core/sessions.ts";
+import type { FieldTable, FieldTypes, FieldValues } from "../core/sessions.ts";
 import type { JsonColumn } from "./sql-json.ts";
 
 type ColumnName<T extends FieldTable> = {
@@ -13,8 +13,8 @@ export function columnNames<T extends FieldTable>(fields: T): ColumnName<T>[] {
 /** Makes the fields of a row; `computed` has those that are more than their column. */
 export function fieldReader<T extends FieldTable, Row extends object>(
   fields: T,
-  computed: { readonly [Name in keyof T]?: (row: Row) => Fields<T>[Name] },
-): (row: Row) => Fields<T> {
+  computed: { readonly [Name in keyof T]?: (row: Row) => FieldValues<T>[Name] },
+): (row: Row) => FieldValues<T> {
   const readers = Object.entries(fields).map(([name, kind]) => {
     const read = computed[name];
     return { name, read, isFlag: kind === "flag" };
@@ -26,7 +26,7 @@ export function fieldReader<T extends FieldTable, Row extends object>(
       const value = read === undefined ? values[name] : read(row);
       result[name] = isFlag ? value === 1 : value;
     }
-    return result as Fields<T>;
+    return result as FieldValues<T>;
   };
 }
 

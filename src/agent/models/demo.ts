@@ -140,7 +140,9 @@ function listReply(earlier: readonly string[]): string {
     return "Nothing yet: this is your first message in this thread.";
   }
   const from = Math.max(0, earlier.length - MAX_LISTED);
-  const lines = earlier.slice(from).map((text, index) => `${from + index + 1}. ${quote(text)}`);
+  const lines = earlier
+    .slice(from)
+    .map((text, index) => `${from + index + 1}. ${quoteMessage(text)}`);
   const left = from === 0 ? "" : `\n(and ${from} before these)`;
   return `Before this one you wrote ${messages(earlier.length)} here:\n${lines.join("\n")}${left}`;
 }
@@ -148,11 +150,11 @@ function listReply(earlier: readonly string[]): string {
 function countReply(written: readonly string[]): string {
   const [first = "", second] = written;
   if (second === undefined) {
-    return `This is your first message here: ${quote(first)}.`;
+    return `This is your first message here: ${quoteMessage(first)}.`;
   }
   const before =
-    written.length > 2 ? ` The one before this was: ${quote(written.at(-2) ?? "")}.` : "";
-  return `You have sent ${messages(written.length)} here. The first was: ${quote(first)}.${before}`;
+    written.length > 2 ? ` The one before this was: ${quoteMessage(written.at(-2) ?? "")}.` : "";
+  return `You have sent ${messages(written.length)} here. The first was: ${quoteMessage(first)}.${before}`;
 }
 
 function messages(count: number): string {
@@ -160,7 +162,7 @@ function messages(count: number): string {
 }
 
 /** On one line and cut: a message can hold a megabyte. */
-function quote(text: string): string {
+function quoteMessage(text: string): string {
   const start = Array.from(oneLine(text.slice(0, MAX_QUOTED * 8)));
   const cut = start.length > MAX_QUOTED;
   return cut ? `“${start.slice(0, MAX_QUOTED).join("")}…”` : `“${start.join("")}”`;

@@ -4,14 +4,14 @@ import { ChatOpenAI, ChatOpenAICompletions, type OpenAIClient } from "@langchain
 import type { IdleLimits } from "../../exchange/models/config.ts";
 import { receiveStreams } from "./receive-stream.ts";
 
-type Fields = NonNullable<ConstructorParameters<typeof ChatOpenAICompletions>[0]>;
+type ClientFields = NonNullable<ConstructorParameters<typeof ChatOpenAICompletions>[0]>;
 
 /**
  * LangChain's client of OpenAI's chat completions, for compatible servers too: what a server streams
  * without a role is the assistant's. LangChain makes it a message of no role instead, and the text
  * and the tool calls are lost.
  */
-export function openAiClient(fields: Fields, idle: IdleLimits): ChatOpenAI {
+export function openAiClient(fields: ClientFields, idle: IdleLimits): ChatOpenAI {
   return new ChatOpenAI({
     ...fields,
     useResponsesApi: false,

@@ -7,7 +7,7 @@ import { type Check, failed, failedBy, ok } from "../../store/verify/check.ts";
 import { isPostgres } from "../../store/location.ts";
 import { databaseLocation } from "../config.ts";
 import type { CliContext } from "../context.ts";
-import { databaseOption, openStore } from "../database.ts";
+import { databaseOption, openDatabase } from "../database.ts";
 import { resumeCommand } from "../resume-command.ts";
 
 /**
@@ -80,7 +80,7 @@ function locationOf(cli: CliContext, command: Command): string | null {
 async function checkRows(cli: CliContext, command: Command): Promise<Check[]> {
   const { checkSessions } = await import("../../store/verify/check-sessions.ts");
   try {
-    await using store = await openStore(cli, command);
+    await using store = await openDatabase(cli, command);
     return [
       ok("open", "The database can be read and written."),
       ...(await store.read(checkSessions, { resume: resumeCommand(cli, command, "<id>") })),

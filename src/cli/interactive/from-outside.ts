@@ -124,7 +124,7 @@ function notConfirmed(fields: readonly ChoiceField[]): RepriseError {
 
 function quoteChoices(cli: CliContext, fields: readonly ChoiceField[], choices: Choices): void {
   for (const field of fields) {
-    quote(cli, `${SETTING_NAMES[field]}: ${choices[field] ?? ""}`);
+    printQuoted(cli, `${SETTING_NAMES[field]}: ${choices[field] ?? ""}`);
   }
 }
 
@@ -136,7 +136,7 @@ function leftPending(count: number, id: string): string {
 function quoteMessages(cli: CliContext, { messages: shown, count }: WaitingMessages): void {
   for (const { seq, ts, beginning, length } of shown) {
     noticeLine(cli, `[${seq}] ${ts}`);
-    quote(cli, beginning);
+    printQuoted(cli, beginning);
     const rest = length - Array.from(beginning).length;
     if (rest > 0) {
       noticeLine(cli, `  … ${rest} more characters`);
@@ -148,7 +148,7 @@ function quoteMessages(cli: CliContext, { messages: shown, count }: WaitingMessa
 }
 
 /** A bar before each line, so that no text can pass for one of the program's. */
-function quote(cli: CliContext, text: string): void {
+function printQuoted(cli: CliContext, text: string): void {
   for (const line of visible(text).split("\n")) {
     noticeLine(cli, `│ ${line}`);
   }

@@ -3,7 +3,7 @@ import { Command } from "commander";
 import { resolveSession } from "../../store/sessions/read.ts";
 import { deleteSessionTree, previewDeletion } from "../../store/sessions/delete-tree.ts";
 import { type CliContext, printJson, printLines } from "../context.ts";
-import { openStore, withStore } from "../database.ts";
+import { openDatabase, withStore } from "../database.ts";
 import { confirmDeletion, deletionDocument, deletionLines } from "./confirm-deletion.ts";
 
 /** `sessions delete <id>`: shows what goes, asks, and deletes it in one transaction. */
@@ -14,7 +14,7 @@ export function deleteCommand(cli: CliContext): Command {
     .option("--yes", "do not ask")
     .option("--json", "print a JSON array of what was deleted")
     .action(async (reference: string, options: { yes?: true; json?: true }) => {
-      await using store = await openStore(cli, command);
+      await using store = await openDatabase(cli, command);
       const { id } = await store.read(resolveSession, { reference });
       if (options.yes !== true) {
         const lines = deletionLines(await store.read(previewDeletion, { id }));

@@ -5,7 +5,7 @@ import { titleLine } from "../../core/terminal-text.ts";
 import { endSession } from "../../store/sessions/change.ts";
 import { resolveSession } from "../../store/sessions/read.ts";
 import { type CliContext, printJson, printLine } from "../context.ts";
-import { openStore, withStore } from "../database.ts";
+import { openDatabase, withStore } from "../database.ts";
 
 /** `sessions end <id>`: ending twice changes nothing and is not an error. */
 export function endCommand(cli: CliContext): Command {
@@ -14,7 +14,7 @@ export function endCommand(cli: CliContext): Command {
     .argument("<id>", "an id, or the first 6 or more characters of it")
     .option("--json", "print the answer of the HTTP API")
     .action(async (reference: string, options: { json?: true }) => {
-      await using store = await openStore(cli, command);
+      await using store = await openDatabase(cli, command);
       const { id } = await store.read(resolveSession, { reference });
       const session = await store.write(endSession, { id });
       if (options.json === true) {

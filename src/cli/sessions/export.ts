@@ -11,7 +11,7 @@ import { exportText } from "../../store/portable/export-text.ts";
 import { inconsistencyOf } from "../../store/portable/consistency.ts";
 import { firstDifference } from "../../store/verify/verify-session.ts";
 import { type CliContext, noticeLine } from "../context.ts";
-import { openStore, withStore } from "../database.ts";
+import { openDatabase, withStore } from "../database.ts";
 import { transcript } from "./transcript.ts";
 
 /** `sessions export <id>`: all of a session, its sub-agents too, on standard output. */
@@ -25,7 +25,7 @@ export function exportCommand(cli: CliContext): Command {
         .default("json"),
     )
     .action(async (reference: string, options: { format: "json" | "markdown" }) => {
-      await using store = await openStore(cli, command);
+      await using store = await openDatabase(cli, command);
       const { id } = await store.read(resolveSession, { reference });
       const tree = await store.read(readSessionTree, { id });
       const json = options.format === "json";

@@ -9,7 +9,7 @@ import { oneLine, titleLine } from "../../core/terminal-text.ts";
 import { type SessionTree, sessionsOf } from "../../store/portable/export-schema.ts";
 import { importTree, withNewIds } from "../../store/portable/import-tree.ts";
 import { type CliContext, note, printJson, printLine } from "../context.ts";
-import { openStore, withStore } from "../database.ts";
+import { openDatabase, withStore } from "../database.ts";
 import { plural } from "../../core/text.ts";
 
 /** `sessions import <file|->`: everything that an export holds, in one transaction. */
@@ -26,7 +26,7 @@ export function importCommand(cli: CliContext): Command {
       const { parseExport } = await import("../../store/portable/parse.ts");
       const read = parseExport(await readText(cli, file));
       const tree = options.newIds === true ? withNewIds(read) : read;
-      await using store = await openStore(cli, command);
+      await using store = await openDatabase(cli, command);
       const ids = await importTree(store, tree);
       if (options.json === true) {
         printJson(cli, { id: tree.session.id, ids });

@@ -6,7 +6,7 @@ import { type Session, SESSION_STATES, type SessionState } from "../../core/sess
 import { type ListPosition, listSessions } from "../../store/sessions/list.ts";
 import type { Store } from "../../store/store.ts";
 import { type CliContext, noticeLine, printJson, printLines } from "../context.ts";
-import { openStore, withStore } from "../database.ts";
+import { openDatabase, withStore } from "../database.ts";
 import { sessionTable } from "./table.ts";
 import { wrongUsage } from "../wrong-usage.ts";
 
@@ -26,7 +26,7 @@ export function listCommand(cli: CliContext): Command {
     )
     .option("--json", "print a JSON array of session summaries")
     .action(async (options: ListOptions) => {
-      await using store = await openStore(cli, command);
+      await using store = await openDatabase(cli, command);
       const { sessions, more } = await readAll(store, options);
       if (options.json === true) {
         printJson(cli, sessions.map(sessionSummary));

@@ -4,7 +4,7 @@ import { SESSION_STATES, type SessionState } from "../../core/sessions.ts";
 import type { DeletionPreview } from "../../store/sessions/delete-tree.ts";
 import { pruneSession, readPrunable } from "../../store/sessions/prune.ts";
 import { type CliContext, noticeLine, printJson, printLines } from "../context.ts";
-import { openStore, withStore } from "../database.ts";
+import { openDatabase, withStore } from "../database.ts";
 import { confirmDeletion, deletionDocument, deletionLines } from "./confirm-deletion.ts";
 import { plural } from "../../core/text.ts";
 import { wrongUsage } from "../wrong-usage.ts";
@@ -35,7 +35,7 @@ export function pruneCommand(cli: CliContext): Command {
         older_than_ms: milliseconds(options.olderThan),
         state: options.state === "all" ? null : options.state,
       };
-      await using store = await openStore(cli, command);
+      await using store = await openDatabase(cli, command);
       const found = await store.read(readPrunable, prunable);
       if (options.dryRun === true || found.length === 0) {
         show(cli, options, { verb: "Would delete", sessions: found.flat() });

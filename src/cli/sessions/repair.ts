@@ -6,7 +6,7 @@ import { thisProcess } from "../../store/leases/this-process.ts";
 import { readSession, resolveSession } from "../../store/sessions/read.ts";
 import { type Repair, repairSession } from "../../store/verify/repair.ts";
 import { type CliContext, note, noticeLine, printJson, printLine } from "../context.ts";
-import { openStore, withStore } from "../database.ts";
+import { openDatabase, withStore } from "../database.ts";
 import { plural } from "../../core/text.ts";
 
 /**
@@ -20,7 +20,7 @@ export function repairCommand(cli: CliContext): Command {
     .argument("<id>", "an id, or the first 6 or more characters of it")
     .option("--json", "print one JSON document")
     .action(async (reference: string, options: { json?: true }) => {
-      await using store = await openStore(cli, command);
+      await using store = await openDatabase(cli, command);
       const before = await store.read(resolveSession, { reference });
       const { id } = before;
       const hold = () =>

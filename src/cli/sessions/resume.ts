@@ -10,7 +10,7 @@ import { ask } from "../ask.ts";
 import { chat } from "../chat.ts";
 import { type ChatOptions, EVENTS_OPTION } from "../chat-options.ts";
 import { type CliContext, printJson, printLine } from "../context.ts";
-import { openStore, withStore } from "../database.ts";
+import { openDatabase, withStore } from "../database.ts";
 import { sessionTable } from "./table.ts";
 import { wrongUsage } from "../wrong-usage.ts";
 
@@ -28,7 +28,7 @@ export function resumeCommand(cli: CliContext): Command {
     .option("--json", "print the session, then one line of JSON for each exchange")
     .option(EVENTS_OPTION, "print one line of JSON for each event")
     .action(async (id: string | undefined, options: ResumeOptions) => {
-      await using store = await openStore(cli, command);
+      await using store = await openDatabase(cli, command);
       const reference = id ?? (await pick(cli, store));
       if (reference === null) {
         return;

@@ -9,7 +9,7 @@ import { threadId } from "../../core/threads.ts";
 import { type Detail, readDetail } from "../../store/messages/read.ts";
 import { oneLine, titleLine, visible } from "../../core/terminal-text.ts";
 import { type CliContext, noticeLine, printJson, printLine, printLines } from "../context.ts";
-import { openStore, withStore } from "../database.ts";
+import { openDatabase, withStore } from "../database.ts";
 import {
   type MessageSource,
   readUnconfirmed,
@@ -39,7 +39,7 @@ export function showCommand(cli: CliContext): Command {
     )
     .option("--json", "print the session as the HTTP API returns it")
     .action(async (id: string, options: ShowOptions) => {
-      await using store = await openStore(cli, command);
+      await using store = await openDatabase(cli, command);
       const detail = await store.read(readDetail, {
         reference: id,
         all: options.all === true,

@@ -8,7 +8,7 @@ import { readSessionIds, walkSessions } from "../../store/sessions/walk.ts";
 import { resolveSession } from "../../store/sessions/read.ts";
 import type { Store } from "../../store/store.ts";
 import { type CliContext, noticeLine, printJson, printLine } from "../context.ts";
-import { openStore, withStore } from "../database.ts";
+import { openDatabase, withStore } from "../database.ts";
 import { plural } from "../../core/text.ts";
 
 /** Differences of one session that a person is shown; `--json` prints all. */
@@ -24,7 +24,7 @@ export function verifyCommand(cli: CliContext): Command {
     .argument("[id]", "an id, or the first 6 or more characters of it")
     .option("--json", "print a line of JSON for each session that differs, then a summary")
     .action(async (reference: string | undefined, options: { json?: true }) => {
-      await using store = await openStore(cli, command);
+      await using store = await openDatabase(cli, command);
       const json = options.json === true;
       if (reference === undefined) {
         await verifyAll(cli, store, json);

@@ -1,6 +1,6 @@
 import { AGENT_TOOLS, TOOL_NAMES } from "../tool-catalogue.ts";
 import { deniedTool } from "./foreign-tools.ts";
-import type { Field, Fields } from "./front-matter.ts";
+import type { Field, ParsedFields } from "./front-matter.ts";
 import { toolNames } from "./own-fields.ts";
 import { PersonaError } from "./persona-error.ts";
 import { quotedName } from "./unknown-tool.ts";
@@ -29,7 +29,7 @@ export interface Noted<Value> {
  * would have what is denied.
  */
 export function allowedTools(
-  fields: Fields,
+  fields: ParsedFields,
   tools: readonly string[] | null,
 ): Noted<readonly string[] | null> {
   refuseNotKept(fields);
@@ -56,7 +56,7 @@ export function listNote(start: string, names: readonly string[]): string[] {
   return names.length === 0 ? [] : [`${start} ${names.join(", ")}`];
 }
 
-function refuseNotKept(fields: Fields): void {
+function refuseNotKept(fields: ParsedFields): void {
   for (const [name, { line }] of fields) {
     if (NOT_KEPT.includes(normalized(name))) {
       throw new PersonaError(
@@ -100,7 +100,7 @@ function deniedByMode(field: Field | undefined): Noted<readonly string[]> {
 }
 
 /** Undefined for a field without a value, too. */
-function fieldOf(fields: Fields, name: string): Field | undefined {
+function fieldOf(fields: ParsedFields, name: string): Field | undefined {
   const found = [...fields].filter(([key]) => normalized(key) === normalized(name));
   if (found.length > 1) {
     throw new PersonaError(`${name} must be there once`, found[1]?.[1].line ?? null);

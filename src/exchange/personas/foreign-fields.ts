@@ -1,6 +1,6 @@
 import { PROVIDERS } from "../models/name.ts";
 import { TOOL_NAMES } from "../tool-catalogue.ts";
-import { parseFields, type Fields } from "./front-matter.ts";
+import { parseFields, type ParsedFields } from "./front-matter.ts";
 import { toolNames, type PersonaFields } from "./own-fields.ts";
 import { PersonaError } from "./persona-error.ts";
 import { allowedTools, DENYING, listNote, normalized, type Noted } from "./foreign-denials.ts";
@@ -30,7 +30,7 @@ export function foreignFields(yaml: string): PersonaFields {
 }
 
 /** Such files often hold descriptions that are no YAML (`Use this when: …`), so lines do too. */
-function lenientFields(yaml: string): Fields {
+function lenientFields(yaml: string): ParsedFields {
   try {
     return parseFields(yaml);
   } catch (error) {
@@ -67,7 +67,7 @@ function unquoted(value: string): string {
     .replace(/^\[(.*)\]$/, "$1");
 }
 
-function textOf(fields: Fields, name: string): string | null {
+function textOf(fields: ParsedFields, name: string): string | null {
   const value = fields.get(name)?.value;
   return typeof value === "string" ? value.trim() : null;
 }
@@ -87,7 +87,7 @@ function foreignTools(value: unknown): Noted<string[] | null> {
   };
 }
 
-function leftOut(fields: Fields): string[] {
+function leftOut(fields: ParsedFields): string[] {
   const names = [...fields.keys()].filter((name) => !KNOWN.includes(normalized(name)));
   const shown = names.map((name) => quotedName(name, []));
   return listNote("these fields mean nothing here:", shown);

@@ -15,7 +15,7 @@ export interface Field {
   readonly line: number;
 }
 
-export type Fields = ReadonlyMap<string, Field>;
+export type ParsedFields = ReadonlyMap<string, Field>;
 
 /** Splits at the first two lines that are `---`. */
 export function splitFrontMatter(text: string): FrontMatter {
@@ -37,7 +37,7 @@ export function splitFrontMatter(text: string): FrontMatter {
 }
 
 /** Reads the front matter as YAML 1.2: a map of plain names, without aliases. */
-export function parseFields(yaml: string): Fields {
+export function parseFields(yaml: string): ParsedFields {
   const lineCounter = new LineCounter();
   const document = parse(yaml, lineCounter);
   const error = document.errors[0];

@@ -11,7 +11,7 @@ import type { Persona } from "./persona.ts";
 import type { PersonaFolder } from "./folders.ts";
 import { readStart, type Unusable } from "./text-file.ts";
 
-const MAX_BYTES = 256 * 1024;
+const MAX_PERSONA_BYTES = 256 * 1024;
 const NAME = /^[a-zA-Z0-9][a-zA-Z0-9_-]{0,63}$/;
 
 const UNUSABLE: Readonly<Record<Unusable, string>> = {
@@ -49,7 +49,7 @@ export async function readPersona(folder: PersonaFolder, file: string): Promise<
 }
 
 async function readText({ path, within }: PersonaFolder, file: string): Promise<string> {
-  const start = await readStart({ path: join(path, file), within, maxBytes: MAX_BYTES });
+  const start = await readStart({ path: join(path, file), within, maxBytes: MAX_PERSONA_BYTES });
   if (typeof start === "string") {
     throw new PersonaError(UNUSABLE[start]);
   }

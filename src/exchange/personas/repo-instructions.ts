@@ -7,7 +7,7 @@ import { readStart } from "./text-file.ts";
 /** Its name, in the folder of the session. */
 export const INSTRUCTIONS_FILE = "AGENTS.md";
 
-const MAX_BYTES = 64 * 1024;
+const MAX_INSTRUCTIONS_BYTES = 64 * 1024;
 
 /**
  * The repository's `AGENTS.md`, which every persona is given, or null if there is none or the
@@ -19,7 +19,7 @@ export async function repoInstructions(
   trust: TrustSource,
 ): Promise<string | null> {
   const path = join(repoPath, INSTRUCTIONS_FILE);
-  const start = await readStart({ path, within: repoPath, maxBytes: MAX_BYTES });
+  const start = await readStart({ path, within: repoPath, maxBytes: MAX_INSTRUCTIONS_BYTES });
   if (typeof start === "string" || !(await isTrusted(trust, repoPath))) {
     return null;
   }

@@ -19,7 +19,7 @@ export interface Decision {
 }
 
 const VERSION = 1;
-const MAX_BYTES = 1024 * 1024;
+const MAX_TRUST_FILE_BYTES = 1024 * 1024;
 /** A process that is killed drops its lock; one that is stopped keeps it. */
 const LOCK_TIMEOUT_MS = 20_000;
 
@@ -64,7 +64,7 @@ async function readOwnFile(file: string): Promise<string | null> {
     await using handle = await open(file, constants.O_RDONLY | constants.O_NONBLOCK);
     const found = await handle.stat();
     const isOwn = found.uid === userInfo().uid && (found.mode & 0o022) === 0;
-    if (!found.isFile() || !isOwn || found.size > MAX_BYTES) {
+    if (!found.isFile() || !isOwn || found.size > MAX_TRUST_FILE_BYTES) {
       throw unusable();
     }
     return await handle.readFile("utf8");
@@ -111,7 +111,7 @@ function isObject(value: unknown): value is Record<string, unknown> {
 
 async function replace(file: string, folders: readonly Decision[]): Promise<void> {
   const text = `${JSON.stringify({ version: VERSION, folders }, null, 2)}\n`;
-  if (Buffer.byteLength(text) > MAX_BYTES) {
+  if (Buffer.byteLength(text) > MAX_TRUST_FILE_BYTES) {
     throw new RepriseError(
       "config_invalid",
       "The decision on trust cannot be stored: the file is full. Remove old ones with `reprise trust remove`.",

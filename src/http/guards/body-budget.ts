@@ -23,7 +23,7 @@ export function limitBodyMemory(app: FastifyInstance): void {
   });
 }
 
-interface Waiting {
+interface WaitingRequest {
   readonly response: ServerResponse;
   readonly bytes: number;
   readonly begin: () => void;
@@ -32,7 +32,7 @@ interface Waiting {
 /** Bytes that requests take until they are answered or gone, in the order in which they came. */
 function createBodyBudget(maxBytes: number) {
   let taken = 0;
-  const waiting: Waiting[] = [];
+  const waiting: WaitingRequest[] = [];
   const admit = (): void => {
     let next = waiting[0];
     while (next !== undefined && (taken === 0 || taken + next.bytes <= maxBytes)) {
@@ -41,7 +41,7 @@ function createBodyBudget(maxBytes: number) {
       next = waiting[0];
     }
   };
-  const take = ({ response, bytes, begin }: Waiting): void => {
+  const take = ({ response, bytes, begin }: WaitingRequest): void => {
     // one that went away while it waited needs no memory
     if (!response.req.socket.destroyed) {
       taken += bytes;

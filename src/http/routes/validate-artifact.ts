@@ -14,7 +14,7 @@ export type Schemas = () => Promise<SchemaRegistry>;
 const closed = { additionalProperties: false } as const;
 
 /** UTF-8 bytes of one artifact: reading YAML takes several times as long as reading JSON. */
-const MAX_BYTES = { json: MAX_CONTENT_BYTES, yaml: MAX_CONTENT_BYTES / 8 };
+const MAX_ARTIFACT_BYTES = { json: MAX_CONTENT_BYTES, yaml: MAX_CONTENT_BYTES / 8 };
 
 /**
  * What one artifact may hold. While it is validated nothing else is answered, and bytes do not say
@@ -96,7 +96,7 @@ export function validateArtifactRoute(app: Api, schemas: Schemas): void {
     schema,
     bodyLimit: MAX_BODY_BYTES,
     handler: async ({ body: { text, syntax = "json", schema: id = PHASE_PLAN } }) => {
-      if (Buffer.byteLength(text) > MAX_BYTES[syntax]) {
+      if (Buffer.byteLength(text) > MAX_ARTIFACT_BYTES[syntax]) {
         throw new RepriseError("body_too_large", TOO_LARGE[syntax]);
       }
       const registry = await schemas();

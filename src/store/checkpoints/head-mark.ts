@@ -66,12 +66,12 @@ const moveMark = prepared(({ db }, given: Parameter<HeadMark>) =>
 export const MESSAGES = "messages";
 
 /** The messages of a checkpoint; null if its channel holds no list of them. */
-export function messagesOf(channels: Readonly<Record<string, StoredValue>>): ListVersion | null {
+export function messageListOf(channels: Readonly<Record<string, StoredValue>>): ListVersion | null {
   const value = channels[MESSAGES];
   return value !== undefined && "l" in value ? { list: value.l[0], length: value.l[1] } : null;
 }
 
-export interface LatestRead {
+export interface LatestHead {
   readonly row: number;
   readonly head_row: number;
   readonly head_length: number;
@@ -82,8 +82,8 @@ export interface LatestRead {
  * Refuses to take a checkpoint for the latest of its thread if a later one was stored, or if it has
  * lost messages: the agent would continue without them. Error codes: `database_corrupt`.
  */
-export function refuseEarlierHead({ row, head_row, head_length, channels }: LatestRead): void {
-  const length = messagesOf(channels)?.length ?? 0;
+export function refuseEarlierHead({ row, head_row, head_length, channels }: LatestHead): void {
+  const length = messageListOf(channels)?.length ?? 0;
   if (row < head_row || (row === head_row && length !== head_length)) {
     throw lostHead();
   }

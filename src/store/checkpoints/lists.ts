@@ -11,7 +11,7 @@ import { at, type ListVersion, type SequenceInput } from "./value.ts";
  * Lists below one another at most. A thread that is edited or forked again and again would
  * otherwise be read by as many queries as it was edited; a deeper list is copied instead.
  */
-const MAX_DEPTH = 16;
+const MAX_LIST_DEPTH = 16;
 
 type ListRow = Selectable<Omit<ListTable, "thread">>;
 
@@ -137,7 +137,7 @@ async function openList(
   },
 ): Promise<ListVersion> {
   const { thread, base } = input;
-  if (base !== null && base.owner.depth + 1 >= MAX_DEPTH) {
+  if (base !== null && base.owner.depth + 1 >= MAX_LIST_DEPTH) {
     const below = await itemsOf(tx, { list: base.owner.id, length: base.length });
     return openList(tx, { thread, base: null, items: [...below, ...input.items] });
   }

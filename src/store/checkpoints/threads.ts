@@ -3,7 +3,7 @@ import { sql } from "kysely";
 import type { Operation, Tx } from "../store.ts";
 import { type Parameter, prepared, type QueryParts } from "../engines/prepared.ts";
 import { type Fence, FENCED_COLUMNS, requireHeld } from "../leases/fence.ts";
-import { chainOf, markHash, markHead, messagesOf } from "./head-mark.ts";
+import { chainOf, markHash, markHead, messageListOf } from "./head-mark.ts";
 import { hashesOf } from "./lists.ts";
 import type { StoredValue } from "./value.ts";
 
@@ -163,7 +163,7 @@ export async function markLatest(
     return;
   }
   const { id: row, ...columns } = head;
-  const messages = messagesOf(JSON.parse(columns.channels) as Record<string, StoredValue>);
+  const messages = messageListOf(JSON.parse(columns.channels) as Record<string, StoredValue>);
   const chain = chainOf(messages === null ? [] : await hashesOf(tx, messages));
   const { length } = chain;
   await markHead(tx, { thread, row, length, hash: markHash(thread_id, { chain, columns }) });

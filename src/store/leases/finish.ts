@@ -37,7 +37,7 @@ export const finishExchange: Operation<
   return {
     pruned: held === null ? NOTHING_PRUNED : await pruneHeldThread(tx, thread_id),
     session: held ?? (await readSession(tx, { id: fence.session_id })),
-    messages: await messagesOf(tx, { session_id: fence.session_id, after_seq }),
+    messages: await exchangeMessages(tx, { session_id: fence.session_id, after_seq }),
   };
 };
 
@@ -47,13 +47,13 @@ export const readExchangeRows: Operation<
   ExchangeRows
 > = async (tx, input) => ({
   session: await readSession(tx, { id: input.session_id }),
-  messages: await messagesOf(tx, input),
+  messages: await exchangeMessages(tx, input),
 });
 
 /** Rows of one exchange that its result carries. */
 const RESULT_ROWS = 1000;
 
-async function messagesOf(
+async function exchangeMessages(
   tx: Tx,
   input: { readonly session_id: string; readonly after_seq?: number | undefined },
 ): Promise<readonly Message[]> {

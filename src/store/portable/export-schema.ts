@@ -1,7 +1,7 @@
 import { Type, type Static } from "typebox";
 
 import { closed, fieldSchemas, nullable, oneOf, text, ToolCall } from "../../core/field-schemas.ts";
-import { MAX_DEPTH, MAX_NAME_LENGTH } from "../../core/limits.ts";
+import { MAX_SUBAGENT_DEPTH, MAX_NAME_LENGTH } from "../../core/limits.ts";
 import { ORIGINS } from "../../core/origins.ts";
 import { MESSAGE_FIELDS, ROLES, SESSION_FIELDS, SESSION_STATES } from "../../core/sessions.ts";
 import { CHANGED_FIELDS } from "../schema.ts";
@@ -51,7 +51,7 @@ const { activity: _activity, title, ...sessionFields } = SESSION_FIELDS;
 const ofSession = {
   ...fieldSchemas(sessionFields, KINDS),
   parent_session_id: nullable(id()),
-  depth: Type.Integer({ minimum: 0, maximum: MAX_DEPTH }),
+  depth: Type.Integer({ minimum: 0, maximum: MAX_SUBAGENT_DEPTH }),
 };
 const { session_id: _session_id, ...messageFields } = MESSAGE_FIELDS;
 const ofMessage = fieldSchemas(messageFields, KINDS);

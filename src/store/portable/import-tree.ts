@@ -2,7 +2,7 @@ import { RepriseError } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
 import { threadId } from "../../core/threads.ts";
 import { textHash } from "../checkpoints/bodies.ts";
-import { messagesOf } from "../checkpoints/head-mark.ts";
+import { messageListOf } from "../checkpoints/head-mark.ts";
 import { type BodyRow, type CheckpointRead, wantedBy } from "../checkpoints/read.ts";
 import { at, type ListVersion, type StoredValue, type StoredWrite } from "../checkpoints/value.ts";
 import type { Store } from "../store.ts";
@@ -76,7 +76,7 @@ function verifiedThread(
     const items = itemsOf(thread, { list, length }).map(body);
     return { list, length, start: null, items };
   });
-  const version = messagesOf(read.channels);
+  const version = messageListOf(read.channels);
   const messages = lists.find(({ list }) => list === version?.list)?.items ?? [];
   const present = messages.slice(0, version?.length ?? 0);
   const known = new Set(present.map(({ id }) => id));

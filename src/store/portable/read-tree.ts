@@ -1,5 +1,5 @@
 import { RepriseError } from "../../core/errors.ts";
-import { FAILURE_COLUMNS, failureOf } from "../sessions/failures.ts";
+import { FAILURE_COLUMNS, storedFailureOf } from "../sessions/failures.ts";
 import type { Operation, Tx } from "../store.ts";
 import {
   MESSAGE_COLUMNS,
@@ -62,7 +62,7 @@ async function readPortableSession(tx: Tx, id: string): Promise<PortableSession>
     );
   }
   const { lease_epoch, failure_code, failure_sentence, failure_epoch, ...columns } = row;
-  const failure = failureOf(row);
+  const failure = storedFailureOf(row);
   const changes = await readChanges(tx, id);
   return {
     ...(fieldsOf(columns) as PortableSession),

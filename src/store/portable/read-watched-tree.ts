@@ -1,6 +1,6 @@
 import { batches } from "../checkpoints/bodies.ts";
 import type { LeaseOwner } from "../leases/this-process.ts";
-import type { SessionPage } from "../sessions/walk.ts";
+import type { IdPage } from "../sessions/walk.ts";
 import type { Operation, Tx } from "../store.ts";
 import { type SessionTree, sessionsOf } from "./export-schema.ts";
 import { readSessionTree } from "./read-tree.ts";
@@ -52,7 +52,7 @@ export const readWatchedTree: Operation<{ readonly id: string }, WatchedTree> = 
 
 /** The versions of sessions in ascending order of their ids. */
 export const readVersions: Operation<
-  SessionPage,
+  IdPage,
   readonly { readonly id: string; readonly version: SessionVersion }[]
 > = async (tx, { after, limit }) => {
   const rows = await versionQuery(tx).where("id", ">", after).orderBy("id").limit(limit).execute();

@@ -20,7 +20,7 @@ export interface CreateOnce extends NewSession {
  */
 export const createSessionOnce: Operation<CreateOnce, Session> = async (tx, input) => {
   const { create_key, ...columns } = input;
-  const create_request = fingerprintOf(columns);
+  const create_request = requestHash(columns);
   await tx.dialect.holdName(`create ${create_key}`)?.execute(tx.db);
   const earlier = await findEarlier(tx, create_key);
   if (earlier !== undefined) {
@@ -53,7 +53,7 @@ function findEarlier(tx: Tx, create_key: string) {
 }
 
 /** What the client asked for; `project_key` follows from the folder, and may change with links. */
-function fingerprintOf({ persona_name, model, repo_path }: NewSession): string {
+function requestHash({ persona_name, model, repo_path }: NewSession): string {
   const asked = [persona_name ?? null, model ?? null, repo_path ?? null];
   return createHash("sha256").update(JSON.stringify(asked)).digest("hex");
 }

@@ -1,7 +1,7 @@
 import { newId } from "../../core/ids.ts";
 import type { Session } from "../../core/sessions.ts";
 import { RepriseError } from "../../core/errors.ts";
-import { MAX_DEPTH } from "../../core/limits.ts";
+import { MAX_SUBAGENT_DEPTH } from "../../core/limits.ts";
 import type { Caller } from "../../core/origins.ts";
 import { type Parameter, prepared } from "../engines/prepared.ts";
 import type { Operation, Tx } from "../store.ts";
@@ -75,10 +75,10 @@ async function depthOf(tx: Tx, input: NewSession): Promise<number> {
       ? await readSession(tx, { id: input.parent_session_id })
       : null;
   const depth = parent === null ? (input.depth ?? 0) : parent.depth + 1;
-  if (Math.max(depth, input.depth ?? 0) > MAX_DEPTH) {
+  if (Math.max(depth, input.depth ?? 0) > MAX_SUBAGENT_DEPTH) {
     throw new RepriseError(
       "depth_exceeded",
-      `Sub-agents may be nested ${MAX_DEPTH} deep at most; let the parent do this task itself.`,
+      `Sub-agents may be nested ${MAX_SUBAGENT_DEPTH} deep at most; let the parent do this task itself.`,
     );
   }
   return depth;

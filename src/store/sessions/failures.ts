@@ -26,7 +26,7 @@ export function failureLine({ code, sentence }: ExchangeFailure): string {
 type FailureRow = Pick<Selectable<SessionTable>, (typeof FAILURE_COLUMNS)[number]>;
 
 /** Why the last exchange failed; null if it finished, was cut, or is another one by now. */
-export function failureOf(row: FailureRow): ExchangeFailure | null {
+export function storedFailureOf(row: FailureRow): ExchangeFailure | null {
   const { failure_code: code, failure_sentence: sentence, failure_epoch } = row;
   const isLast = row.exchange_open === 1 && failure_epoch === row.lease_epoch;
   return isLast && code !== null && sentence !== null ? { code, sentence } : null;
@@ -46,7 +46,7 @@ export const readFailures: Operation<
       .where("id", "in", batch)
       .execute();
     for (const row of rows) {
-      const failure = failureOf(row);
+      const failure = storedFailureOf(row);
       if (failure !== null) {
         found.set(row.id, failure);
       }
@@ -55,7 +55,7 @@ export const readFailures: Operation<
   return found;
 };
 
-/** What `failureOf` reads. */
+/** What `storedFailureOf` reads. */
 export const FAILURE_COLUMNS = [
   "exchange_open",
   "lease_epoch",

@@ -50,11 +50,15 @@ export const readWaiting: Operation<{ readonly session_id: string }, Waiting> = 
   { session_id },
 ) => ({
   ...(await choicesOf(tx, session_id)),
-  accepted: await messagesOf(tx, session_id, true),
-  unaccepted: await messagesOf(tx, session_id, false),
+  accepted: await waitingMessages(tx, session_id, true),
+  unaccepted: await waitingMessages(tx, session_id, false),
 });
 
-async function messagesOf(tx: Tx, session_id: string, accepted: boolean): Promise<WaitingMessages> {
+async function waitingMessages(
+  tx: Tx,
+  session_id: string,
+  accepted: boolean,
+): Promise<WaitingMessages> {
   const pending = tx.db
     .selectFrom("messages")
     .where(({ and }) =>

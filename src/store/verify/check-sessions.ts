@@ -2,7 +2,7 @@ import { sql } from "kysely";
 
 import type { ExchangeFailure } from "../../core/sessions.ts";
 import { plural } from "../../core/text.ts";
-import { FAILURE_COLUMNS, failureLine, failureOf } from "../sessions/failures.ts";
+import { FAILURE_COLUMNS, failureLine, storedFailureOf } from "../sessions/failures.ts";
 import type { Operation, Tx } from "../store.ts";
 import { type Check, ok, warning } from "./check.ts";
 
@@ -35,7 +35,7 @@ async function checkExchanges(tx: Tx, resume: string): Promise<Check> {
   if (rows.length === 0) {
     return ok("exchanges", "No exchange was cut short or failed.");
   }
-  const open = rows.map((row) => ({ id: row.id, failure: failureOf(row) }));
+  const open = rows.map((row) => ({ id: row.id, failure: storedFailureOf(row) }));
   const cut = open.filter(({ failure }) => failure === null);
   const failed = open.filter(({ failure }) => failure !== null);
   const found = [

@@ -52,7 +52,7 @@ export function checkpointMessages({
   let estimated = false;
   for (const thread of threads) {
     const { thread_id } = thread;
-    const present = messagesOf(thread);
+    const present = verifiedMessages(thread);
     if (present === null) {
       damaged.push({ thread_id, fault: thread.fault ?? "unreadable" });
       continue;
@@ -84,7 +84,11 @@ function again(
     : { ...known, message: { ...message, usage: known.message.usage } };
 }
 
-function messagesOf({ fault, head, messages }: VerifiedThread): readonly MessageJson[] | null {
+function verifiedMessages({
+  fault,
+  head,
+  messages,
+}: VerifiedThread): readonly MessageJson[] | null {
   if (fault !== null || head === null || !isReadable(head.page, head)) {
     return null;
   }

@@ -1,6 +1,6 @@
 import { batches } from "../checkpoints/bodies.ts";
 import { isDamage } from "../checkpoints/damage.ts";
-import { chainOf, markHash, messagesOf } from "../checkpoints/head-mark.ts";
+import { chainOf, markHash, messageListOf } from "../checkpoints/head-mark.ts";
 import { type BodyRow, type CheckpointPage, readCheckpoints } from "../checkpoints/read.ts";
 import { refsOf } from "../checkpoints/value.ts";
 import type { Operation, Tx } from "../store.ts";
@@ -90,7 +90,7 @@ function wholeMessages(page: CheckpointPage, head: ThreadHead): readonly BodyRow
   if (read?.row !== head.row || !isWhole(page)) {
     return null;
   }
-  const version = messagesOf(read.channels);
+  const version = messageListOf(read.channels);
   if (version === null) {
     return [];
   }

@@ -11,10 +11,10 @@ export interface RepairInput {
   readonly store: Store;
   readonly session_id: string;
   /** Takes the session's lease and keeps it until it is released; not asked of an ended session. */
-  readonly hold: () => Promise<HeldLease>;
+  readonly hold: () => Promise<LeaseHold>;
 }
 
-interface HeldLease {
+interface LeaseHold {
   readonly fence: Fence;
   release(finished: boolean): Promise<void>;
 }

@@ -39,12 +39,12 @@ const FAILURES: Readonly<Record<number, readonly [ErrorCode, string]>> = {
 };
 
 export function isBusy(error: unknown): boolean {
-  return failureOf(error) === LOCKED;
+  return knownFailure(error) === LOCKED;
 }
 
 /** Turns a failure of SQLite into a sentence with a next step; anything else passes unchanged. */
 export function sqliteFailure(error: unknown): unknown {
-  const failure = failureOf(error);
+  const failure = knownFailure(error);
   return failure === undefined ? error : new RepriseError(...failure, { cause: error });
 }
 
@@ -58,7 +58,7 @@ export function corruptFile(details: ErrorDetails = {}): RepriseError {
   return new RepriseError(...CORRUPT, details);
 }
 
-function failureOf(error: unknown) {
+function knownFailure(error: unknown) {
   return FAILURES[sqliteCode(error) ?? -1];
 }
 

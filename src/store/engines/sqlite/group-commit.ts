@@ -30,7 +30,7 @@ export interface GroupCommitOptions extends WriteLockOptions {
 /** Gives a waiting writer the result of its operation; called once the commit is durable. */
 type Answer = () => void;
 
-interface Waiting {
+interface WaitingWrite {
   run(tx: Tx): Promise<Answer>;
   reject(error: unknown): void;
 }
@@ -49,7 +49,7 @@ const GROUP_SIZE = 256;
  *                                     COMMIT ─> answer all, call `onCommit`
  */
 export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
-  const queue: Waiting[] = [];
+  const queue: WaitingWrite[] = [];
   let closed = false;
   let draining: Promise<void> | null = null;
 
@@ -88,7 +88,7 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
 }
 
 /** Takes the lock, then everything that waits by then: who came while it was held goes along. */
-async function commitNext(options: GroupCommitOptions, queue: Waiting[]): Promise<void> {
+async function commitNext(options: GroupCommitOptions, queue: WaitingWrite[]): Promise<void> {
   const waitingBefore = queue.length;
   try {
     await begin(options);
@@ -100,7 +100,10 @@ async function commitNext(options: GroupCommitOptions, queue: Waiting[]): Promis
 }
 
 /** Runs a group in the open transaction, commits and answers. Never rejects. */
-async function commitGroup(options: GroupCommitOptions, group: readonly Waiting[]): Promise<void> {
+async function commitGroup(
+  options: GroupCommitOptions,
+  group: readonly WaitingWrite[],
+): Promise<void> {
   const { connection, onCommit } = options;
   const touched = new Set<string>();
   let answers: readonly Answer[];
@@ -126,7 +129,7 @@ async function commitGroup(options: GroupCommitOptions, group: readonly Waiting[
  */
 async function undo(
   options: GroupCommitOptions,
-  group: readonly Waiting[],
+  group: readonly WaitingWrite[],
   error: unknown,
 ): Promise<void> {
   try {
@@ -144,7 +147,7 @@ async function undo(
   }
 }
 
-function rejectAll(group: readonly Waiting[], error: unknown): void {
+function rejectAll(group: readonly WaitingWrite[], error: unknown): void {
   const failure = sqliteFailure(error);
   for (const waiting of group) {
     waiting.reject(failure);
@@ -158,7 +161,7 @@ async function begin(options: GroupCommitOptions): Promise<void> {
 
 async function runAll(
   connection: SqliteConnection,
-  group: readonly Waiting[],
+  group: readonly WaitingWrite[],
   touched: Set<string>,
 ): Promise<readonly Answer[]> {
   const answers: Answer[] = [];
