@@ -67,7 +67,7 @@ describe("damaged documents", () => {
         expectSound(text, report);
         const unreadable = report.findings.some(({ code }) => code === "malformed_json");
         expect(unreadable).toBe(!parses(text));
-        // the quick way and the one that explains are of one mind
+        // the fast and the explaining check agree
         expect(report).toEqual(explainPlan(text, checks));
       }),
       { numRuns: testSize("documents") },

@@ -76,7 +76,7 @@ describe("--json takes no value", () => {
   });
 
   it.each(COMMANDS)(
-    "[EVENT-17] reprise %s refuses another value and names the one there is",
+    "[EVENT-17] reprise %s refuses another value and names the allowed one",
     async (words, command) => {
       const args = [...argsOf(words, command), "--json=secret"];
       const { code, stdout, stderr } = await freshHome().call(args);

@@ -180,7 +180,7 @@ describe("typing in a terminal", () => {
     expect(sent(server)).toEqual(["one", "two", "half a line"]);
   });
 
-  it("[CLI-76] /end and /clear ask, and keys typed before the question are no answer", async () => {
+  it("[CLI-76] /end and /clear ask, and keys typed before the question do not answer it", async () => {
     const { home } = await session();
     await seed(home, { id: idLike("abcdef2"), messages: ["kept"] });
     const terminal = openTerminal(home, "reprise --session abcdef2");

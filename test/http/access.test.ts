@@ -137,7 +137,7 @@ describe("the header Origin", () => {
     }
   });
 
-  it("[HTTP-38] is refused if the browser says that the page is another's", async () => {
+  it("[HTTP-38] a request from a page of another site, as the browser reports it, is refused", async () => {
     const host = `127.0.0.1:${port}`;
     for (const [site, status] of [
       ["same-origin", 200],
@@ -156,7 +156,7 @@ describe("the header Origin", () => {
     }
   });
 
-  it("[HTTP-38] of a page that is refused changes nothing", async () => {
+  it("[HTTP-38] a refused page's request changes nothing", async () => {
     const answer = await request(t.url, {
       method: "POST",
       path: "/api/sessions",
@@ -173,7 +173,7 @@ describe("the header Origin", () => {
 });
 
 describe("the token", () => {
-  it("[HTTP-39] is needed for every call but /livez and /readyz", async () => {
+  it("[HTTP-39] every call but /livez and /readyz needs the token", async () => {
     const token = "correct-horse";
     await using t = await startTestServer({ token });
     const id = await t.newSession();
@@ -219,7 +219,7 @@ describe("the token", () => {
     expect(JSON.stringify(t.log)).not.toContain(token);
   });
 
-  it("[HTTP-40] is needed if the address is not loopback", async () => {
+  it("[HTTP-40] the service does not start without a token if the address is not loopback", async () => {
     for (const host of ["0.0.0.0", "::", "192.0.2.1", "example.com"]) {
       const start = startServer({ store: t.store, version: "1", host, port: 0 });
       await expect(start).rejects.toMatchObject({ code: "config_invalid" });

@@ -28,7 +28,7 @@ const preflight = (origin: string, path = "/api/sessions") =>
   });
 
 describe("pages of other origins", () => {
-  it("[HTTP-81] that were allowed get an answer to their preflight, without a token", async () => {
+  it("[HTTP-81] preflights of allowed origins are answered without a token", async () => {
     for (const origin of [PAGE, "https://app.example"]) {
       const { status, headers, text } = await preflight(origin);
       expect([status, text]).toEqual([204, ""]);
@@ -41,7 +41,7 @@ describe("pages of other origins", () => {
     }
   });
 
-  it("[HTTP-81] that were allowed may read answers, with a token only", async () => {
+  it("[HTTP-81] pages of allowed origins may read answers, with a token only", async () => {
     const call = (headers: Record<string, string>) =>
       request(t.url, {
         path: "/api/sessions",
@@ -65,7 +65,7 @@ describe("pages of other origins", () => {
     expect(stream.headers.get("access-control-allow-origin")).toBe(PAGE);
   });
 
-  it("[HTTP-81] [HTTP-109] that were not allowed are refused, preflights included, and learn no origin", async () => {
+  it("[HTTP-81] [HTTP-109] other origins are refused, preflights included, and no allowed origin is named", async () => {
     for (const origin of [
       "http://evil.example",
       "http://localhost:5174",
@@ -116,7 +116,7 @@ describe("pages of other origins", () => {
     expect(answer.headers.get("access-control-allow-origin")).toBeNull();
   });
 
-  it("[HTTP-81] [HTTP-110] a value that is not an origin, or is a wildcard, is refused at start", async () => {
+  it("[HTTP-81] [HTTP-110] a value that is not an origin, or a wildcard, is refused at the start", async () => {
     for (const origin of ["*", "null", "localhost:5173", `${PAGE}/`, "ftp://x", "HTTP://X", ""]) {
       await expect(
         startServer({

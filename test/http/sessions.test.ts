@@ -328,7 +328,7 @@ describe("reading a session", () => {
 });
 
 describe("ending a session", () => {
-  it("[HTTP-16] ends it once, and repeated changes nothing", async () => {
+  it("[HTTP-16] a session is ended once, and ending it again changes nothing", async () => {
     const id = await t.newSession();
     await t.post(id, "hello");
     const first = await t.call<SessionAck>("POST", `/api/sessions/${id}/end`);

@@ -90,7 +90,7 @@ describe("a stream", () => {
 });
 
 describe("the position at which a stream begins", () => {
-  it("[HTTP-29] is Last-Event-ID, else last_seq, else the beginning", async () => {
+  it("[HTTP-29] a stream begins after Last-Event-ID, else after last_seq, else at the beginning", async () => {
     const id = await sessionWith(5);
     await end(id);
     expect((await replay(id)).seqs).toEqual([1, 2, 3, 4, 5]);
@@ -103,7 +103,7 @@ describe("the position at which a stream begins", () => {
     expect((await replay(id, "?last_seq=3", { "Last-Event-ID": "" })).seqs).toEqual([4, 5]);
   });
 
-  it("[HTTP-29] [HTTP-103] is refused if it is not a whole number", async () => {
+  it("[HTTP-29] [HTTP-103] a position that is not a whole number is refused", async () => {
     const id = await sessionWith(1);
     for (const query of ["-1", "1.5", "x", "", "1e3", "%201", "99999999999999999999"]) {
       const answer = await t.call("GET", `/api/sessions/${id}/stream?last_seq=${query}`);
@@ -117,7 +117,7 @@ describe("the position at which a stream begins", () => {
     }
   });
 
-  it("[HTTP-29] may be after the last message; the stream then waits for later ones", async () => {
+  it("[HTTP-29] a position after the last message is accepted; the stream waits for later ones", async () => {
     const id = await sessionWith(1);
     const stream = await openStream(t.url, `/api/sessions/${id}/stream?last_seq=3`);
     for (const number of numbers(2, 5)) {
@@ -129,7 +129,7 @@ describe("the position at which a stream begins", () => {
 });
 
 describe("the end of a session on its streams", () => {
-  it("[HTTP-32] sends what is left of an ended session, then closes; then there is 204", async () => {
+  it("[HTTP-32] a stream sends the rest of an ended session, then closes; the next one is 204", async () => {
     const id = await sessionWith(2);
     await end(id);
     expect(await replay(id)).toEqual({ status: 200, seqs: [1, 2] });
@@ -137,7 +137,7 @@ describe("the end of a session on its streams", () => {
     expect(await replay(id, "?last_seq=9")).toEqual({ status: 204, seqs: [] });
   });
 
-  it("[HTTP-32] [HTTP-104] is 204 at once without messages, archived ones not counted", async () => {
+  it("[HTTP-32] [HTTP-104] a stream of an ended session without messages is 204, archived ones not counted", async () => {
     const id = await t.newSession();
     await end(id);
     expect((await replay(id)).status).toBe(204);
@@ -164,7 +164,7 @@ describe("the end of a session on its streams", () => {
 });
 
 describe("messages that other processes store", () => {
-  it("[HTTP-30] are sent too, once and in order", async () => {
+  it("[HTTP-30] messages of other processes are sent too, once and in order", async () => {
     const id = await t.newSession();
     const stream = await openStream(t.url, `/api/sessions/${id}/stream`);
     const programs = [1, 2].map(() => startProgram("store-append.ts", [t.path, id, "50"]));
@@ -250,7 +250,7 @@ describe("one poll for all streams", () => {
 });
 
 describe("the heartbeat", () => {
-  it("[HTTP-31] comments keep a silent stream open and are no events", async () => {
+  it("[HTTP-31] comments keep a silent stream open and are not events", async () => {
     await using quick = await startTestServer({ stream: { heartbeatMs: 20 } });
     const id = await quick.newSession();
     const stream = await openStream(quick.url, `/api/sessions/${id}/stream`);
@@ -263,7 +263,7 @@ describe("the heartbeat", () => {
 });
 
 describe("an answer that fails on the way", () => {
-  it("[HTTP-28] is cut, not ended, so that the client resumes by its last id", async () => {
+  it("[HTTP-28] an answer that fails is cut, not completed, so that the client resumes by its last id", async () => {
     let broken = false;
     const store = {
       ...t.store,

@@ -160,7 +160,7 @@ describe("bodies on the wire", () => {
     ]);
   });
 
-  it("[HTTP-2] of no bytes are no body, whatever type they claim", async () => {
+  it("[HTTP-2] a body of 0 bytes counts as none, whatever its type", async () => {
     const bytes = `POST /api/sessions HTTP/1.1\r\n${host}Content-Type: application/x-www-form-urlencoded\r\nContent-Length: 0\r\n\r\n`;
     expect(await answersTo(bytes)).toEqual([[201, ""]]);
   });

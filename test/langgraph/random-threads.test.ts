@@ -125,8 +125,8 @@ function changed(message: BaseMessage, id: string, how: "edit" | "remove" | "tou
 }
 
 it.each([
-  { reader: "a reader without shared messages", lent: false },
-  { reader: "an exchange, which is lent what others have too", lent: true },
+  { reader: "a saver without a lease", shared: false },
+  { reader: "an exchange, with shared messages", shared: true },
 ])(
   "reads the same as MemorySaver after random operations, from every process: $reader",
   async (how) => {
@@ -135,7 +135,7 @@ it.each([
         await using opened = await openSaver();
         const both = [opened.saver, createCheckpointSaver({ store: opened.store })];
         const fence = await holdSession(opened.store);
-        const twin = new TwinSaver(how.lent ? both.map((saver) => saver.holding(fence)) : both);
+        const twin = new TwinSaver(how.shared ? both.map((saver) => saver.holding(fence)) : both);
         const graph = openGraph(twin);
         for (const action of actions) {
           await carryOut(graph, action);

@@ -11,7 +11,7 @@ it("[DOCTOR-5] [DOCTOR-10] warns if less space is free than the database needs o
   writeFileSync(path, "", { mode: 0o600 });
   const statusOf = (): unknown => checkFiles(path).find(({ name }) => name === "disk")?.status;
   expect(statusOf()).toBe("ok");
-  // a file of holes: large to look at, and no block of it is there
+  // a sparse file: large, but without a block on the disk
   truncateSync(path, 8 * 1024 ** 4);
   expect(statusOf()).toBe("warning");
 });

@@ -121,7 +121,7 @@ describeEngines("a lease", (engine) => {
     [true, "idle"],
     [false, "interrupted"],
   ])(
-    "[STORE-14] [STORE-71] returned with finished %s leaves the session %s",
+    "[STORE-14] [STORE-71] a lease returned with finished: %s leaves the session %s",
     async (finished, activity) => {
       const store = await openFresh(engine);
       const { id: session_id } = await newSession(store);
@@ -137,7 +137,7 @@ describeEngines("a lease", (engine) => {
     },
   );
 
-  it("[STORE-15] is taken away when the session ends, and is not given afterwards", async () => {
+  it("[STORE-15] ending a session revokes its lease, and no new one is granted", async () => {
     const store = await openFresh(engine);
     const { id: session_id } = await newSession(store);
     const fence = await store.write(takeLease, { session_id, owner, life_ms: 60_000 });

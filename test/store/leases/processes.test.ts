@@ -132,7 +132,7 @@ describe("two processes that begin an exchange at the same time", () => {
 });
 
 describe("many processes that append messages", () => {
-  it("[STORE-3] lose nothing, leave no hole and never get an error that the database is busy", async () => {
+  it("[STORE-3] lose nothing, leave no gap and never get an error that the database is busy", async () => {
     const { database, store, id } = await openBench();
 
     const results = await Promise.all(

@@ -103,7 +103,7 @@ describeEngines("appendUserMessage", (engine) => {
     });
   });
 
-  it("[STORE-3] gives out seq without holes or repeats under concurrency and refusals", async () => {
+  it("[STORE-3] assigns seq without gaps or repeats under concurrency and refusals", async () => {
     const store = await openFresh(engine);
     const { id } = await newSession(store);
     const other = await newSession(store);

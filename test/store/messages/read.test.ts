@@ -13,7 +13,7 @@ import type { Store } from "../../../src/store/store.ts";
 import { describeEngines, newSession, openFresh } from "../../helpers/engines.ts";
 
 describeEngines("readDetail", (engine) => {
-  it("[STORE-17] gives the last 200 messages, ascending, and reads further back without a hole", async () => {
+  it("[STORE-17] gives the last 200 messages, ascending, and reads further back without a gap", async () => {
     const store = await openFresh(engine);
     const { id: reference } = await newSession(store);
     await appendMany(store, reference, 2 * MESSAGES_PER_READ + 50);

@@ -84,7 +84,7 @@ function refusalOf(document: string): { code: string; faults: readonly { pointer
 }
 
 const CASES: readonly [what: string, pointer: string, change: Change, fault?: string][] = [
-  ["a hole in the positions", "/messages/1/seq", to(3)],
+  ["a gap in the positions", "/messages/1/seq", to(3)],
   ["a counter that is off", "/session/last_seq", to(99)],
   [
     "a missing last message",

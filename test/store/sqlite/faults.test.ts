@@ -19,7 +19,7 @@ import { fill, makeRoom, mayMount, smallDisk } from "../../helpers/small-disk.ts
 const PAGE = 4096;
 
 describe.skipIf(!mayMount())("a disk that is full (needs the right to mount a tmpfs)", () => {
-  it("[STORE-30] refuses what does not fit, is read as before, and accepts writes once there is space", async () => {
+  it("[STORE-30] refuses what does not fit, serves reads, and accepts writes once there is space", async () => {
     const disk = smallDisk("2m");
     const path = join(disk, "reprise.db");
     const store = await opened(path);
@@ -60,7 +60,7 @@ describe.skipIf(!mayMount())("a disk that is full (needs the right to mount a tm
     expect(await again.read(readSession, { id })).toMatchObject({ last_seq: 21 });
   });
 
-  it("[STORE-30] says so if there is no space for a new database, and makes it later", async () => {
+  it("[STORE-30] reports that there is no space for a new database, and creates it later", async () => {
     const disk = smallDisk("1m");
     const path = join(disk, "reprise.db");
     fill(disk);

@@ -32,7 +32,7 @@ it.each<[string, [string, ...string[]]]>([
   await expect(append("once more")).rejects.toThrow(/cut or overwritten.*restore a backup/);
 });
 
-it("[STORE-41] checkpoints and VACUUM of other processes are no such change", async () => {
+it("[STORE-41] checkpoints and VACUUM of other processes do not count as changes", async () => {
   const { path, folder, id, store } = await filledStore();
   for (const statement of [
     "PRAGMA wal_checkpoint(TRUNCATE)",

@@ -77,7 +77,7 @@ describe("the latest checkpoint of a thread", () => {
   );
 
   it.each([1, 2, 3])(
-    "[PROOF-14] without its last %i messages is found, and no exchange continues from it",
+    "[PROOF-14] a checkpoint without its last %i messages is found, and no exchange continues from it",
     async (by) => {
       const bench = await twoExchanges();
       await shorten(bench, by);
@@ -89,7 +89,7 @@ describe("the latest checkpoint of a thread", () => {
   it.each([
     ["names a message twice", 1, 0],
     ["names its messages in another order", 1, 2],
-  ])("[PROOF-14] is found if it %s", async (_, position, other) => {
+  ])("[PROOF-14] a checkpoint that %s is found", async (_, position, other) => {
     const bench = await twoExchanges();
     const bodyAt = `(SELECT body FROM checkpoint_list_items AS i WHERE i.list = ${LIST} AND i.position = ${other})`;
     await plant(
@@ -99,7 +99,7 @@ describe("the latest checkpoint of a thread", () => {
     await expectRefused(bench);
   });
 
-  it("[PROOF-14] is found in both sessions if it was moved to another session's thread", async () => {
+  it("[PROOF-14] a checkpoint moved to another session's thread is found in both sessions", async () => {
     const bench = await twoExchanges();
     await bench.freshThread(false);
     await bench.exchange("in thread 1");
@@ -110,7 +110,7 @@ describe("the latest checkpoint of a thread", () => {
     await expectRefused(bench);
   });
 
-  it("[PROOF-14] is found in both threads if it was exchanged with another thread's", async () => {
+  it("[PROOF-14] checkpoints swapped between two threads are found in both", async () => {
     const bench = await twoExchanges();
     await bench.freshThread(false);
     await bench.exchange("in thread 1");
@@ -127,7 +127,7 @@ describe("the latest checkpoint of a thread", () => {
     await expectRefused(bench);
   });
 
-  it("[PROOF-17] is not damaged if an older program put it after the marked one", async () => {
+  it("[PROOF-17] a checkpoint that an older program put after the marked one is not damage", async () => {
     const bench = await twoExchanges();
     const mark = "head_row, head_length, head_hash";
     await plant(bench, `CREATE TABLE kept AS SELECT id AS thread, ${mark} FROM checkpoint_threads`);
@@ -144,7 +144,7 @@ describe("the latest checkpoint of a thread", () => {
     expect(await bench.kinds()).toEqual([]);
   });
 
-  it("[PROOF-17] is accepted if no mark was ever set for it", async () => {
+  it("[PROOF-17] a checkpoint without a mark is accepted", async () => {
     const bench = await twoExchanges();
     await plant(
       bench,
@@ -157,7 +157,7 @@ describe("the latest checkpoint of a thread", () => {
     expect(await bench.kinds()).not.toContain("checkpoint_damaged");
   });
 
-  it("[PROOF-23] is never taken from another session, with or without a mark", async () => {
+  it("[PROOF-23] a checkpoint is never taken from another session, with or without a mark", async () => {
     const bench = await twoExchanges();
     const { store } = bench;
     await plant(bench, "UPDATE checkpoint_threads SET thread_id = 'other:0'");
