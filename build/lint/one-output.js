@@ -1,6 +1,6 @@
-// Rules of our own for the linter: see .oxlintrc.json. Plain JavaScript, as its plugins have to be.
+// Our rules for the linter: see .oxlintrc.json. Plain JavaScript, because its plugins have to be.
 const OUTPUTS = new Set(["stdout", "stderr"]);
-/** Names that a stream to the terminal goes by. */
+/** Usual names of a stream to the terminal. */
 const STREAMS = /^(?:stdout|stderr|tty|terminal|screen|console)$/i;
 const PRINTERS = new Set(["printLine", "noticeLine", "print"]);
 
@@ -20,7 +20,7 @@ const oneOutput = {
     const report = (node) =>
       context.report({
         node,
-        message: "Only src/cli/output.ts writes to the terminal: it cleans what it writes.",
+        message: "Only src/cli/output.ts may write to the terminal: it removes control characters.",
       });
     return {
       MemberExpression(node) {
@@ -74,7 +74,7 @@ const jsonAsText = {
           context.report({
             node,
             message:
-              "JSON is printed with printJson or noticeJson: text is cleaned in another way.",
+              "Print JSON with printJson or noticeJson: they escape it in another way than text.",
           });
         }
       },

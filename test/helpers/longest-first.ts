@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url";
 
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
-/** Short files that take long, or wait long: by their size, which Vitest goes by, they would come last. */
+/** Small files with long tests: Vitest orders files by size, so it would run these last. */
 const LONG = [
   "store/crash/power-loss.test.ts",
   "e2e/kill-exchange.test.ts",
@@ -23,7 +23,7 @@ export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const gone = LONG.filter((file) => !existsSync(file));
     if (gone.length > 0) {
-      throw new Error(`longest-first.ts names what is not there: ${gone.join(", ")}`);
+      throw new Error(`longest-first.ts names files that do not exist: ${gone.join(", ")}`);
     }
     const sorted = await super.sort(files);
     const projects = new Set(sorted.map(({ project }) => project));
