@@ -16,9 +16,11 @@ interface Rules {
   allowed: readonly Allowance[];
 }
 
-const FOLDERS = ["src", "test", "bench", "build", "docs"];
+const FOLDERS = ["src", "test", "bench", "bin", "build", "docs", "personas"];
 /** Recorded data, and the idioms themselves. */
-const SKIPPED = /^(?:test\/fixtures|bench\/results|build\/plain-english)\//;
+const SKIPPED = /^(?:test\/fixtures\/(?!programs\/)|bench\/results\/|build\/plain-english\/)/;
+/** Its messages. */
+const LINT_RULES = ".oxlintrc.json";
 
 /** Each sentence of the project that holds an idiom, and each allowance that nothing needs. */
 export function findProblems(root: string, rules: Rules): Problem[] {
@@ -67,12 +69,16 @@ function filesOf(root: string): string[] {
     ),
   );
   const pages = readdirSync(root).filter((file) => file !== "CHANGELOG.md");
-  return [...pages, ...nested].filter((file) => /\.(?:md|ts)$/.test(file) && !SKIPPED.test(file));
+  const written = [...pages, ...nested].filter((file) => /\.(?:md|[jt]s)$/.test(file));
+  return [...written.filter((file) => !SKIPPED.test(file)), LINT_RULES];
 }
 
 function sentencesOf(root: string, file: string): Sentence[] {
   const source = readFileSync(join(root, file), "utf8");
-  return file.endsWith(".md")
-    ? sentencesOfMarkdown(source)
-    : sentencesOfProgram(source, { isTest: file.startsWith("test/") });
+  if (file.endsWith(".md")) {
+    return sentencesOfMarkdown(source);
+  }
+  // JSON is an expression
+  const program = file.endsWith(".json") ? `(${source})` : source;
+  return sentencesOfProgram(program, { isTest: file.startsWith("test/") });
 }

@@ -76,6 +76,23 @@ describe("the check of a project", () => {
     ]);
   });
 
+  it("reads plain JavaScript, personas and the linter's messages, but no recorded data", () => {
+    const root = project("One.\n");
+    mkdirSync(join(root, "test/fixtures/programs"), { recursive: true });
+    for (const file of ["bin/a.js", "test/fixtures/programs/b.ts", "test/fixtures/c.ts"]) {
+      writeFileSync(join(root, file), "// It mends this.\n");
+    }
+    writeFileSync(join(root, "personas/d.md"), "You mend it.\n");
+    writeFileSync(join(root, ".oxlintrc.json"), '{\n  "message": "mend it"\n}\n');
+    const found = findProblems(root, { idioms: mend, allowed: [] });
+    expect(found.map(({ file, line }) => `${file}:${line}`).sort()).toEqual([
+      ".oxlintrc.json:2",
+      "bin/a.js:1",
+      "personas/d.md:1",
+      "test/fixtures/programs/b.ts:1",
+    ]);
+  });
+
   it("lets allowed sentences pass", () => {
     const root = project("We mend it.\n");
     expect(findProblems(root, { idioms: mend, allowed: [allowance] })).toEqual([]);
@@ -106,9 +123,10 @@ describe("the check of a project", () => {
 
 function project(readme: string): string {
   const root = temporaryFolder();
-  for (const folder of ["src", "test", "bench", "build", "docs"]) {
+  for (const folder of ["src", "test", "bench", "bin", "build", "docs", "personas"]) {
     mkdirSync(join(root, folder));
   }
   writeFileSync(join(root, "README.md"), readme);
+  writeFileSync(join(root, ".oxlintrc.json"), "{}");
   return root;
 }
