@@ -113,7 +113,7 @@ export const SIZED_TESTS = {
   },
   locked: {
     what: "A lock that another program holds for longer than a write waits: milliseconds of that wait",
-    files: ["test/store/sqlite/faults.test.ts"],
+    files: ["test/store/sqlite/failures.test.ts"],
     test: 2000,
     short: 2000,
     long: 5000,
@@ -226,7 +226,7 @@ export const SIZED_TESTS = {
 export const ONLY_TORTURE = {
   faults: {
     what: "A disk that is full, locked, damaged or read-only beneath the real service, and text of every kind through it",
-    files: ["test/torture/faults.test.ts", "test/torture/text.test.ts"],
+    files: ["test/torture/failures.test.ts", "test/torture/text.test.ts"],
   },
   polling: {
     what: "Statements of 1, 10 and 200 streams on PostgreSQL",
