@@ -1,6 +1,5 @@
 import { HumanMessage } from "@langchain/core/messages";
 
-import { RepriseError } from "../core/errors.ts";
 import type { Message } from "../core/sessions.ts";
 import { threadId } from "../core/threads.ts";
 import { type AgentThread, buildAgent } from "./agent.ts";
@@ -10,6 +9,7 @@ import { createCompaction } from "./compaction/compaction.ts";
 import { delegateTool } from "./delegate.ts";
 import type { ExchangeContext, Worked } from "./exchange-context.ts";
 import type { ExchangeResult } from "../exchange/events.ts";
+import { nothingToContinue } from "../exchange/nothing-to-continue.ts";
 import { reportStored } from "../exchange/report-events.ts";
 import { createCallModel } from "./models/call-model.ts";
 import { type GraphInput, type RunEnd, streamAnswer } from "./stream-answer.ts";
@@ -96,7 +96,7 @@ async function closeOpenCalls({ agent, config }: AgentThread, state: ThreadState
  * result "outcome unknown" unless a person allows them.
  */
 async function nextInput(
-  { state, request, live, held }: ExchangeContext,
+  { options, state, request, live, held }: ExchangeContext,
   thread: AgentThread,
   pending: readonly Message[],
 ): Promise<GraphInput | "done"> {
@@ -122,8 +122,5 @@ async function nextInput(
     // killed between its last checkpoint and the release of its lease: nothing is missing
     return "done";
   }
-  throw new RepriseError(
-    "nothing_to_continue",
-    "Nothing was interrupted in this session and no message waits for the agent; send one.",
-  );
+  throw await nothingToContinue(options.store, held.fence.session_id);
 }

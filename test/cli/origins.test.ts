@@ -70,7 +70,7 @@ describe("what a caller without authentication stored over HTTP", () => {
     expect(sent()).toHaveLength(2);
   });
 
-  it("[CLI-87] [PROOF-2] -p leaves its messages pending and says so; once accepted, they are handed over", async () => {
+  it("[CLI-87] [CLI-122] [PROOF-2] -p leaves its messages pending and says so; once accepted, they are handed over", async () => {
     const { home, sent, plant } = await scene();
     const { session_id: id } = await home.json<Exchange>(["-p", "one", "--json"]);
     await plant(`/${id}/messages`, { content: "planted\u001b[2J\nsecond line" });
@@ -81,6 +81,12 @@ describe("what a caller without authentication stored over HTTP", () => {
     );
     expect(sent().at(-1)).toEqual(["one", "answer 0", "two"]);
     expect((await home.call(["sessions", "verify", id])).code).toBe(0);
+
+    const nothing = await home.call(["--session", id, "--continue-exchange"]);
+    expect(nothing).toMatchObject({ code: 1, stdout: "" });
+    expect(nothing.stderr).toContain(
+      "\nreprise: The pending message was not accepted. Accept it with --accept-pending. [nothing_to_continue]\n",
+    );
 
     const accepted = await home.call(["--session", id, "-p", "three", "--accept-pending"]);
     expect(accepted.code).toBe(0);
