@@ -82,7 +82,9 @@ export async function chat(input: {
     ...(json ? [] : chosen.notices),
     // the greeting of a terminal shows the folder and what is limited there
     ...(json || ask ? [] : folderNotes(conversation)),
-    ...(json || oneExchange ? [] : await exchangeNotes(store, conversation)),
+    ...(json || options.continueExchange === true
+      ? []
+      : await exchangeNotes(store, conversation, oneExchange)),
     ...(oneExchange ? await limitNotes(cli, conversation) : []),
     ...answering.notes,
   ];
@@ -119,16 +121,21 @@ function folderNotes(conversation: Conversation): string[] {
   return folder === null ? [] : [`This session works in ${oneLine(folder)}.`];
 }
 
-async function exchangeNotes(store: Store, conversation: Conversation): Promise<string[]> {
+async function exchangeNotes(
+  store: Store,
+  conversation: Conversation,
+  oneExchange: boolean,
+): Promise<string[]> {
   const session = conversation.current();
   if (session?.activity !== "interrupted") {
     return [];
   }
   const failure = (await store.read(readFailures, { ids: [session.id] })).get(session.id);
   const what = failure === undefined ? "was interrupted" : `failed: ${failureLine(failure)}`;
-  return [
-    `The last exchange ${what}. Type /continue to resume it, or send a new message to skip it.`,
-  ];
+  const next = oneExchange
+    ? "This message skips it; --continue-exchange would resume it."
+    : "Type /continue to resume it, or send a new message to skip it.";
+  return [`The last exchange ${what}. ${next}`];
 }
 
 async function limitNotes(cli: CliContext, conversation: Conversation): Promise<string[]> {

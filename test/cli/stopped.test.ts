@@ -104,6 +104,17 @@ describe("an interrupted exchange", () => {
     expect((await home.call(["--session", ID])).stderr).not.toContain("interrupted");
   });
 
+  it("[CLI-52] is reported by -p, whose message skips it", async () => {
+    const { home } = await slowThenFast();
+    await (await startAnswer(home)).stop("SIGKILL");
+    const skipped = await home.call(["--session", ID, "-p", "go on"]);
+    expect(skipped).toMatchObject({ code: 0, stdout: "a short one\n" });
+    expect(skipped.stderr).toMatch(
+      /^note: The last exchange was interrupted\. This message skips it; --continue-exchange would resume it\.$/m,
+    );
+    expect((await home.call(["--session", ID, "-p", "more"])).stderr).not.toContain("interrupted");
+  });
+
   it("[CLI-52] [CLI-122] --continue-exchange continues it or hands over what was appended, else it is refused", async () => {
     const { home, server } = await slowThenFast();
     await (await startAnswer(home)).stop("SIGKILL");
