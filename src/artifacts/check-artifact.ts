@@ -58,11 +58,11 @@ export async function checkArtifact(
   if (root === null) {
     return { ...toReport(findings), runId: null };
   }
-  const faults =
+  const problems =
     schema === null
       ? [positioned(unpublished(id, root), lines)]
       : await schema.check(root, lines, MAX_FINDINGS + 1);
-  const all = [...findings, ...faults];
+  const all = [...findings, ...problems];
   const run = id === SPECIFICATION ? runIdOf(root) : null;
   if (typeof run === "string" || run === null) {
     return { ...toReport(all), runId: run };

@@ -5,7 +5,7 @@ import addFormats from "ajv-formats";
 import { isUuid } from "../core/ids.ts";
 import { MAX_FINDINGS, type Finding } from "./finding.ts";
 import type { LineIndex } from "./line-index.ts";
-import { describeFault, toPositionedFinding } from "./schema-fault.ts";
+import { describeProblem, toPositionedFinding } from "./schema-problem.ts";
 import { toValue, type JsonObject, type SourceNode } from "./source.ts";
 
 export interface CompiledSchema {
@@ -35,7 +35,7 @@ export function compileSchema(schema: JsonObject): CompiledSchema {
       explainer(value);
       return (explainer.errors ?? [])
         .slice(0, limit)
-        .map((error) => toPositionedFinding(describeFault(error), root, lines));
+        .map((error) => toPositionedFinding(describeProblem(error), root, lines));
     },
   };
 }

@@ -3,7 +3,7 @@ import { BACKSLASH, isSpace, QUOTE } from "./json-token.ts";
 import { layerPhases, type Adjacency } from "./layers.ts";
 import type { PhasePlan } from "./phase-plan.ts";
 import type { KnownNames } from "./plan-names.ts";
-import { comparedPath, pathFault } from "./plan-warnings.ts";
+import { comparedPath, pathProblem } from "./plan-warnings.ts";
 
 interface PlanReading {
   readonly schema: CompiledSchema;
@@ -87,7 +87,7 @@ function mayWarnOfPaths({ phases }: PhasePlan): boolean {
     if (artifact === undefined) {
       continue;
     }
-    if (pathFault(artifact.path) !== null) {
+    if (pathProblem(artifact.path) !== null) {
       return true;
     }
     artifacts += 1;

@@ -3,7 +3,7 @@ import type { LineIndex } from "./line-index.ts";
 import { SourceBuilder } from "./source-builder.ts";
 import {
   FILE_LIMITS,
-  stopAtFault,
+  stopAtError,
   type Member,
   type ParsedSource,
   type SourceNode,
@@ -15,7 +15,7 @@ import {
  * all found. Takes linear time, whatever the text.
  */
 export function readJson(text: string, lines: LineIndex, limits = FILE_LIMITS): ParsedSource {
-  return stopAtFault(lines, () => new JsonReader(text, lines, limits.values).read());
+  return stopAtError(lines, () => new JsonReader(text, lines, limits.values).read());
 }
 
 class JsonReader {

@@ -1,4 +1,4 @@
-import { SourceFault } from "./source.ts";
+import { SourceError } from "./source.ts";
 
 export interface Token {
   readonly kind: "{" | "}" | "[" | "]" | ":" | "," | "scalar" | "end";
@@ -12,7 +12,7 @@ export const QUOTE = 0x22;
 export const BACKSLASH = 0x5c;
 const HEX = /^[0-9a-fA-F]{4}$/;
 
-/** Reads the token at or after `from`; throws a SourceFault if the text is not JSON. */
+/** Reads the token at or after `from`; throws a SourceError if the text is not JSON. */
 export function nextToken(text: string, from: number): Token {
   const start = skipSpace(text, from);
   const char = text.charAt(start);
@@ -89,7 +89,7 @@ function wordToken(text: string, start: number): Token {
   try {
     return { kind: "scalar", start, end, value: JSON.parse(word) };
   } catch {
-    throw malformed(start, wordFault(word));
+    throw malformed(start, wordProblem(word));
   }
 }
 
@@ -105,7 +105,7 @@ function wordEnd(text: string, start: number): number {
   return at;
 }
 
-function wordFault(word: string): string {
+function wordProblem(word: string): string {
   if (word.startsWith("'")) {
     return 'JSON strings need double quotes ("), not single ones';
   }
@@ -118,6 +118,6 @@ function wordFault(word: string): string {
   return 'this is neither a JSON value nor a name in double quotes (")';
 }
 
-export function malformed(offset: number, message: string): SourceFault {
-  return new SourceFault("malformed_json", offset, message);
+export function malformed(offset: number, message: string): SourceError {
+  return new SourceError("malformed_json", offset, message);
 }

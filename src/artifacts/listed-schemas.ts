@@ -15,12 +15,12 @@ export interface ListedSchema extends Omit<SchemaEntry, "id"> {
  */
 export async function listedSchemas(registry: SchemaRegistry): Promise<ListedSchema[]> {
   const broken = Map.groupBy(await registry.broken(), ({ owns }) => owns);
-  const errors = new Map(broken.get(true)?.map(({ id, fault }) => [id, fault.message]));
+  const errors = new Map(broken.get(true)?.map(({ id, error }) => [id, error.message]));
   const known = registry.entries.map((entry) => {
     const error = errors.get(entry.id);
     return error === undefined ? entry : { ...entry, error };
   });
-  const files = (broken.get(false) ?? []).map(({ id, fault: { message: error } }) => {
+  const files = (broken.get(false) ?? []).map(({ id, error: { message: error } }) => {
     return { id, title: null, published: false, source: "project" as const, error };
   });
   return [...known, ...files];

@@ -8,7 +8,7 @@ import { quote } from "../core/terminal-text.ts";
 import { sharedPaths } from "./shared-paths.ts";
 
 /** What is wrong with the path of an artifact by itself, as a code and a sentence; null if nothing. */
-export function pathFault(path: string): readonly [FindingCode, string] | null {
+export function pathProblem(path: string): readonly [FindingCode, string] | null {
   if (/^(?:[\\/]|[a-z]:)/i.test(path)) {
     return [
       "artifact_path_absolute",
@@ -67,11 +67,11 @@ export function checkWarnings(phases: readonly OutlinedPhase[]): OffsetFinding[]
 }
 
 function pathWarning({ artifactPath }: OutlinedPhase, index: number): OffsetFinding[] {
-  const fault = artifactPath === null ? null : pathFault(artifactPath.text);
-  if (artifactPath === null || fault === null) {
+  const problem = artifactPath === null ? null : pathProblem(artifactPath.text);
+  if (artifactPath === null || problem === null) {
     return [];
   }
-  const [code, message] = fault;
+  const [code, message] = problem;
   const { offset } = artifactPath;
   return [{ code, severity: "warning", pointer: pathPointer(index), offset, message }];
 }

@@ -105,14 +105,14 @@ function sortOut(all: readonly (SchemaFile | BrokenSchema)[]): Found {
   const files = new Map<string, SchemaFile>();
   const broken: BrokenSchema[] = [];
   for (const file of all) {
-    const first = "fault" in file ? undefined : files.get(file.id);
-    if ("fault" in file) {
+    const first = "error" in file ? undefined : files.get(file.id);
+    if ("error" in file) {
       broken.push(file);
     } else if (first === undefined) {
       files.set(file.id, file);
     } else {
-      const fault = invalidFile(file.shown, `has the id that ${first.shown} has already`);
-      broken.push({ id: file.id, owns: false, fault });
+      const error = invalidFile(file.shown, `has the id that ${first.shown} has already`);
+      broken.push({ id: file.id, owns: false, error });
     }
   }
   for (const file of files.values()) {
@@ -120,11 +120,11 @@ function sortOut(all: readonly (SchemaFile | BrokenSchema)[]): Found {
       continue;
     }
     files.delete(file.id);
-    const fault = invalidFile(
+    const error = invalidFile(
       file.shown,
       "is written in another dialect than JSON Schema 2020-12, or one that the folder does not have",
     );
-    broken.push({ id: file.id, owns: false, fault });
+    broken.push({ id: file.id, owns: false, error });
   }
   return { files, broken };
 }
@@ -155,7 +155,7 @@ function createRegistry({ files, broken }: Found, pool: WorkerPool): SchemaRegis
       createProjectSchemas({ set: setOf(files), pool, onBroken: () => (sound = false) }),
     ));
   const refuse = (id: string): never => {
-    throw broken.find((each) => each.id === id)?.fault ?? refusal(id, entries);
+    throw broken.find((each) => each.id === id)?.error ?? refusal(id, entries);
   };
   return {
     entries,

@@ -25,7 +25,7 @@ export interface BrokenSchema {
   readonly id: string | null;
   /** Whether the id is its own: it was read, and is not a schema. Else another one may have the id. */
   readonly owns: boolean;
-  readonly fault: RepriseError;
+  readonly error: RepriseError;
 }
 
 /** A folder of schemas; `shown` is how it is named to a person. */
@@ -78,8 +78,8 @@ export async function readSchemaFiles(
   );
 }
 
-function broken(fault: RepriseError): BrokenSchema {
-  return { id: null, owns: false, fault };
+function broken(error: RepriseError): BrokenSchema {
+  return { id: null, owns: false, error };
 }
 
 const UNLISTED: Readonly<Record<UnlistedReason, string>> = {
@@ -106,9 +106,9 @@ async function bytesOf(path: string, shown: string): Promise<Buffer> {
 function parse(bytes: Buffer, shown: string): Omit<SchemaFile, "source"> {
   const text = withoutMark(bytes.toString("utf8"));
   const { root, findings } = readJson(text, createLineIndex(text));
-  const [fault] = findings;
-  if (fault !== undefined || root === null) {
-    throw invalidFile(`${shown}:${fault?.line ?? 1}`, `is not valid: ${fault?.message ?? ""}`);
+  const [finding] = findings;
+  if (finding !== undefined || root === null) {
+    throw invalidFile(`${shown}:${finding?.line ?? 1}`, `is not valid: ${finding?.message ?? ""}`);
   }
   const schema = toValue(root);
   if (!isObject(schema)) {
@@ -128,11 +128,11 @@ function isObject(value: JsonValue): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** The refusal of one schema file; `fault` completes "The schema file … ". */
-export function invalidFile(shown: string, fault: string): RepriseError {
-  return invalid(`The schema file ${shown}`, fault);
+/** The refusal of one schema file; `problem` completes "The schema file … ". */
+export function invalidFile(shown: string, problem: string): RepriseError {
+  return invalid(`The schema file ${shown}`, problem);
 }
 
-function invalid(what: string, fault: string): RepriseError {
-  return new RepriseError("schema_invalid", `${what} ${fault}; correct or remove it.`);
+function invalid(what: string, problem: string): RepriseError {
+  return new RepriseError("schema_invalid", `${what} ${problem}; correct or remove it.`);
 }

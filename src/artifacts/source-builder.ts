@@ -4,7 +4,7 @@ import type { LineIndex } from "./line-index.ts";
 import {
   MAX_SOURCE_DEPTH,
   pointerTo,
-  SourceFault,
+  SourceError,
   tooDeep,
   type Member,
   type SourceNode,
@@ -25,12 +25,12 @@ export class SourceBuilder {
     this.#maxValues = maxValues;
   }
 
-  /** Counts a value. Throws a SourceFault if there are too many, or it is nested too deep. */
+  /** Counts a value. Throws a SourceError if there are too many, or it is nested too deep. */
   count(start: number, { isNested }: { readonly isNested: boolean }): void {
     this.#values += 1;
     if (this.#values > this.#maxValues) {
       const message = `the text holds more than ${this.#maxValues.toLocaleString("en")} values; split it into smaller ones`;
-      throw new SourceFault("too_many_values", start, message);
+      throw new SourceError("too_many_values", start, message);
     }
     if (isNested && this.#path.length === MAX_SOURCE_DEPTH) {
       throw tooDeep(start);

@@ -57,8 +57,8 @@ export function withoutMark(text: string): string {
 }
 
 /** Ends the reading of a text at its first error, which is at `offset`. */
-export class SourceFault extends Error {
-  override readonly name = "SourceFault";
+export class SourceError extends Error {
+  override readonly name = "SourceError";
   readonly code: FindingCode;
   readonly offset: number;
 
@@ -69,21 +69,21 @@ export class SourceFault extends Error {
   }
 }
 
-/** Runs a reader and turns the SourceFault it may throw into the only finding. */
-export function stopAtFault(lines: LineIndex, read: () => ParsedSource): ParsedSource {
+/** Runs a reader and turns the SourceError it may throw into the only finding. */
+export function stopAtError(lines: LineIndex, read: () => ParsedSource): ParsedSource {
   try {
     return read();
   } catch (error) {
-    if (!(error instanceof SourceFault)) {
+    if (!(error instanceof SourceError)) {
       throw error;
     }
     return { root: null, findings: [textError(error.code, error.message, lines(error.offset))] };
   }
 }
 
-export function tooDeep(offset: number): SourceFault {
+export function tooDeep(offset: number): SourceError {
   const message = `objects and arrays are nested more than ${MAX_SOURCE_DEPTH} deep here; flatten the document`;
-  return new SourceFault("too_deep", offset, message);
+  return new SourceError("too_deep", offset, message);
 }
 
 /** What a JSON document can hold. */

@@ -48,13 +48,13 @@ export function explainPlan(text: string, checks: PlanChecks): PlanReport {
   }
   const outline = outlinePlan(root);
   // One more than is listed, so that cutting them off is noticed.
-  const faults = schema.check(root, lines, MAX_FINDINGS + 1);
+  const problems = schema.check(root, lines, MAX_FINDINGS + 1);
   const ofPlan = [
     ...checkPlanGraph(outline.phases, lines),
     ...checkWarnings(outline.phases),
     ...checkNames(outline, known),
   ].map((finding) => positioned(finding, lines));
-  const report = toReport([...findings, ...faults, ...ofPlan]);
+  const report = toReport([...findings, ...problems, ...ofPlan]);
   const value = report.valid ? toValue(root) : null;
   const plan = isPhasePlan(value, schema) ? value : null;
   return { ...report, phases: outline.phases.length, plan };

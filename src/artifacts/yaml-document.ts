@@ -1,10 +1,10 @@
 import { Composer, CST, Lexer, Parser, type ParsedNode } from "yaml";
 
 import { oneLine } from "../core/terminal-text.ts";
-import { MAX_SOURCE_DEPTH, SourceFault, tooDeep } from "./source.ts";
+import { MAX_SOURCE_DEPTH, SourceError, tooDeep } from "./source.ts";
 
 /**
- * Composes the one YAML document of a text. Throws a SourceFault at the first thing that is wrong,
+ * Composes the one YAML document of a text. Throws a SourceError at the first thing that is wrong,
  * as soon as it is read: a text of nothing but errors costs no more than its first one.
  */
 export function composeYaml(text: string, maxLexemes: number): ParsedNode {
@@ -20,7 +20,7 @@ export function composeYaml(text: string, maxLexemes: number): ParsedNode {
 /** The composer keeps every error, each with a stack; its own callback is replaced to stop it. */
 function strictComposer(): Composer {
   const composer = new Composer({ prettyErrors: false, uniqueKeys: false, schema: "core" });
-  let first: SourceFault | undefined;
+  let first: SourceError | undefined;
   const onError = (source: ErrorSource, _code: string, message: string): never => {
     // it catches some of what is thrown here and comes with that again
     first ??= malformedYaml(offsetOf(source), unreadable(message));
@@ -49,7 +49,7 @@ function* tokensOf(text: string, maxLexemes: number): Generator<CST.Token> {
     lexemes += 1;
     if (lexemes > maxLexemes) {
       const message = `YAML of more than ${maxLexemes.toLocaleString("en")} words and signs is not read; write it as JSON or split it`;
-      throw new SourceFault("too_many_values", parser.offset, message);
+      throw new SourceError("too_many_values", parser.offset, message);
     }
     if (!isText) {
       refuseReference(lexeme, parser.offset);
@@ -105,6 +105,6 @@ function unreadable(message: string): string {
   return `this is not YAML that can be read: ${oneLine(message)}`;
 }
 
-export function malformedYaml(offset: number, message: string): SourceFault {
-  return new SourceFault("malformed_yaml", offset, message);
+export function malformedYaml(offset: number, message: string): SourceError {
+  return new SourceError("malformed_yaml", offset, message);
 }

@@ -4,7 +4,7 @@ import type { LineIndex } from "./line-index.ts";
 import { SourceBuilder } from "./source-builder.ts";
 import {
   FILE_LIMITS,
-  stopAtFault,
+  stopAtError,
   type Member,
   type ParsedSource,
   type SourceNode,
@@ -16,7 +16,7 @@ import { composeYaml, malformedYaml } from "./yaml-document.ts";
  * name a plain scalar. Everything else as `readJson`.
  */
 export function readYaml(text: string, lines: LineIndex, limits = FILE_LIMITS): ParsedSource {
-  return stopAtFault(lines, () => {
+  return stopAtError(lines, () => {
     const builder = new SourceBuilder(lines, limits.values);
     const root = convert(composeYaml(text, limits.lexemes), builder);
     return { root, findings: builder.findings };

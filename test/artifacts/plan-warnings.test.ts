@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 
 import type { Finding } from "../../src/artifacts/finding.ts";
-import { pathFault } from "../../src/artifacts/plan-warnings.ts";
+import { pathProblem } from "../../src/artifacts/plan-warnings.ts";
 import { validatePlan } from "../../src/artifacts/validate-plan.ts";
 import { CONTROL_FILES } from "../../src/core/control-files.ts";
 import { KNOWN, phase, plan, planSchema } from "../helpers/artifacts/plans.ts";
@@ -43,11 +43,11 @@ it.each([
 
 it("[PLAN-23] warns of each protected file, in any folder, and of no name that is only similar", () => {
   for (const { name } of CONTROL_FILES) {
-    expect(pathFault(`a/${name}/b`)?.[0]).toBe("artifact_path_protected");
-    expect(pathFault(`a/x${name}/b`)).toBeNull();
+    expect(pathProblem(`a/${name}/b`)?.[0]).toBe("artifact_path_protected");
+    expect(pathProblem(`a/x${name}/b`)).toBeNull();
   }
   for (const path of ["docs/spec.json", ".github/CODEOWNERS", "a..b", "..a/b", "./a"]) {
-    expect(pathFault(path)).toBeNull();
+    expect(pathProblem(path)).toBeNull();
   }
 });
 
@@ -77,8 +77,8 @@ it.each(["~/notes.json", "~root/notes.json", "~\\notes.json", "~"])(
     expect(spellings(found([phase(writes(path))]))).toEqual([
       "warning artifact_path_outside /phases/0/expected_artifact/path",
     ]);
-    expect(pathFault(`docs/${path}/b`)).toBeNull();
-    expect(pathFault("notes~.json")).toBeNull();
+    expect(pathProblem(`docs/${path}/b`)).toBeNull();
+    expect(pathProblem("notes~.json")).toBeNull();
   },
 );
 

@@ -123,7 +123,7 @@ describe("the registry", () => {
   ])("[PLAN-7] refuses %s, naming the file", async (_, files, message) => {
     const registry = await load(project(files));
     expect(registry.isSound()).toBe(false);
-    expect((await registry.broken()).map(({ fault }) => fault)).toMatchObject([
+    expect((await registry.broken()).map(({ error }) => error)).toMatchObject([
       { code: "schema_invalid", message: expect.stringContaining(message) },
     ]);
   });

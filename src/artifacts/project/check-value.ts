@@ -10,16 +10,16 @@ import {
 import { fromJs } from "@hyperjump/json-schema/instance/experimental";
 
 import { MAX_FINDINGS } from "../finding.ts";
-import type { SchemaFault } from "../schema-fault.ts";
+import type { SchemaProblem } from "../schema-problem.ts";
 import { type JsonValue, nameOfStep } from "../source.ts";
-import { createFaultPlugin } from "./fault-plugin.ts";
-import { describeRules, type ReadSchema } from "./rule-fault.ts";
+import { createErrorPlugin } from "./error-plugin.ts";
+import { describeRules, type ReadSchema } from "./rule-problems.ts";
 import { addSchemas, DIALECT, uriOf, type SetSchema } from "./schema-set.ts";
 import { reasonOf } from "./unusable.ts";
 
 /** What came of checking one value: its errors, or why the schema cannot be used. */
 export type Verdict =
-  | { readonly kind: "checked"; readonly faults: readonly SchemaFault[] }
+  | { readonly kind: "checked"; readonly problems: readonly SchemaProblem[] }
   | { readonly kind: "unusable"; readonly reason: string };
 
 /** One thing to check. */
@@ -46,14 +46,14 @@ export async function createCheckValue(): Promise<(set: readonly SetSchema[]) =>
     return async ({ id, document }) => {
       try {
         const schema = await compiled(id);
-        const faults =
-          document === undefined ? [] : await faultsOf(schema, document.value, documents);
-        return { kind: "checked", faults };
+        const problems =
+          document === undefined ? [] : await problemsOf(schema, document.value, documents);
+        return { kind: "checked", problems };
       } catch (error) {
         const own = set.find((each) => each.id === id)?.schema;
         const invalid = error instanceof InvalidSchemaError && own !== undefined;
-        const faults = invalid ? await faultsOf(dialect, own, documents) : [];
-        return { kind: "unusable", reason: reasonOf(error, faults) };
+        const problems = invalid ? await problemsOf(dialect, own, documents) : [];
+        return { kind: "unusable", reason: reasonOf(error, problems) };
       }
     };
   };
@@ -105,19 +105,19 @@ function createDocuments(uris: readonly string[]): () => Promise<readonly Docume
   return () => (reading ??= read());
 }
 
-async function faultsOf(
+async function problemsOf(
   schema: CompiledSchema,
   value: JsonValue,
   documents: () => Promise<readonly Document[]>,
-): Promise<SchemaFault[]> {
+): Promise<SchemaProblem[]> {
   const instance = fromJs(value);
   if (interpret(schema, instance, "FLAG").valid) {
     return [];
   }
-  const plugin = createFaultPlugin(MAX_FINDINGS + 1);
+  const plugin = createErrorPlugin(MAX_FINDINGS + 1);
   interpret(schema, instance, { outputFormat: "FLAG", plugins: [plugin] });
-  const faults = describeRules(plugin.broken(), readerOf(await documents()));
-  return faults.length > 0 ? faults : [unexplained];
+  const problems = describeRules(plugin.broken(), readerOf(await documents()));
+  return problems.length > 0 ? problems : [unexplained];
 }
 
 function readerOf(documents: readonly Document[]): ReadSchema {
@@ -148,7 +148,7 @@ function decoded(fragment: string): string {
   }
 }
 
-const unexplained: SchemaFault = {
+const unexplained: SchemaProblem = {
   code: "schema_mismatch",
   pointer: "",
   message: "the document does not fit the schema",

@@ -3,7 +3,7 @@ import { type Finding, textError } from "../finding.ts";
 import type { LineIndex } from "../line-index.ts";
 import { quote } from "../../core/terminal-text.ts";
 import { invalidFile, type BrokenSchema, type SchemaFile } from "../schema-files.ts";
-import { toPositionedFinding } from "../schema-fault.ts";
+import { toPositionedFinding } from "../schema-problem.ts";
 import { toValue, type SourceNode } from "../source.ts";
 import type { SchemaSet, WorkerPool } from "./worker-pool.ts";
 
@@ -53,7 +53,9 @@ export function createProjectSchemas({ set, pool, onBroken }: ProjectOptions): P
         const message = `checking this against the schema ${quote(file.id)} (${file.shown}) ${verdict.reason} and was stopped; simplify its patterns, or shorten the document`;
         return [textError("check_stopped", message, lines(root.start))];
       }
-      return verdict.faults.slice(0, limit).map((fault) => toPositionedFinding(fault, root, lines));
+      return verdict.problems
+        .slice(0, limit)
+        .map((problem) => toPositionedFinding(problem, root, lines));
     },
   });
   const brokenAmong = async (files: readonly OwnFile[]): Promise<BrokenSchema[]> => {
@@ -64,7 +66,7 @@ export function createProjectSchemas({ set, pool, onBroken }: ProjectOptions): P
         continue;
       }
       const reason = verdict.kind === "unusable" ? verdict.reason : `checking it ${verdict.reason}`;
-      broken.push({ id: file.id, owns: true, fault: refused(file, reason) });
+      broken.push({ id: file.id, owns: true, error: refused(file, reason) });
     }
     return broken;
   };

@@ -1,15 +1,15 @@
 import { oneLine, quote } from "../../core/terminal-text.ts";
-import type { SchemaFault } from "../schema-fault.ts";
+import type { SchemaProblem } from "../schema-problem.ts";
 import { idOf, UnknownReference } from "./schema-set.ts";
 
 const MAX_LENGTH = 300;
 
 /**
- * Why a schema cannot be used, as the end of a sentence: `faults` are what the dialect says of it,
+ * Why a schema cannot be used, as the end of a sentence: `problems` are what the dialect says of it,
  * none if another schema that it refers to is the cause.
  */
-export function reasonOf(error: unknown, faults: readonly SchemaFault[]): string {
-  const [first] = faults;
+export function reasonOf(error: unknown, problems: readonly SchemaProblem[]): string {
+  const [first] = problems;
   if (first !== undefined) {
     const at = first.pointer === "" ? "" : `at ${first.pointer}, `;
     return cut(oneLine(`${at}${first.message}`));

@@ -5,7 +5,7 @@ import { knownNames, requirementOf, type SchemaError, withArticle } from "../cor
 import { oneLine, quote } from "../core/terminal-text.ts";
 import { findPosition, nameOfStep, pointerTo, type SourceNode } from "./source.ts";
 
-export interface SchemaFault {
+export interface SchemaProblem {
   readonly code: FindingCode;
   readonly pointer: string;
   readonly message: string;
@@ -15,7 +15,7 @@ export interface SchemaFault {
 }
 
 /** Describes one error of a document against its schema as a sentence a person can act on. */
-export function describeFault(error: SchemaError): SchemaFault {
+export function describeProblem(error: SchemaError): SchemaProblem {
   const unknown: unknown =
     error.params["additionalProperty"] ?? error.params["unevaluatedProperty"];
   if (typeof unknown === "string") {
@@ -39,13 +39,13 @@ const CODES = new Map<string, FindingCode>([
 
 /** An error with its position in the document's text. */
 export function toPositionedFinding(
-  { atName, ...fault }: SchemaFault,
+  { atName, ...problem }: SchemaProblem,
   root: SourceNode,
   lines: LineIndex,
 ): Finding {
-  const place = findPosition(root, fault.pointer);
+  const place = findPosition(root, problem.pointer);
   const offset = (atName ? place?.keyStart : place?.value.start) ?? root.start;
-  return { severity: "error", ...lines(offset), ...fault };
+  return { severity: "error", ...lines(offset), ...problem };
 }
 
 /** What is wrong with a value, to be read after its name. */
@@ -96,7 +96,7 @@ function spell(value: unknown): string {
   return typeof value === "string" ? quote(value) : oneLine(JSON.stringify(value)).slice(0, 60);
 }
 
-function unknownProperty(error: SchemaError, property: string): SchemaFault {
+function unknownProperty(error: SchemaError, property: string): SchemaProblem {
   const known = knownNames(error);
   const allowed = known.length === 0 ? "nothing" : known.join(", ");
   const { advice, ...suggestion } = adviceOf(

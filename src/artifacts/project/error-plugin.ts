@@ -8,7 +8,7 @@ export interface BrokenRule {
   readonly instance: JsonNode;
 }
 
-interface FaultContext extends ValidationContext {
+interface ErrorContext extends ValidationContext {
   broken?: BrokenRule[];
 }
 
@@ -22,11 +22,11 @@ const OPAQUE = /\/(?:not|contains|if)$/;
  * a document may break millions. What belongs to a branch that was not taken is left out, so the
  * result may be empty although the document is invalid.
  */
-export function createFaultPlugin(limit: number): EvaluationPlugin<FaultContext> & {
+export function createErrorPlugin(limit: number): EvaluationPlugin<ErrorContext> & {
   readonly broken: () => readonly BrokenRule[];
 } {
   let broken: readonly BrokenRule[] = [];
-  const add = (context: FaultContext, rules: readonly BrokenRule[]): void => {
+  const add = (context: ErrorContext, rules: readonly BrokenRule[]): void => {
     const list = (context.broken ??= []);
     list.push(...rules.slice(0, limit - list.length));
   };

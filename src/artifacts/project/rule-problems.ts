@@ -1,16 +1,16 @@
 import { value as instanceValue } from "@hyperjump/json-schema/instance/experimental";
 
 import type { SchemaError } from "../../core/schema-errors.ts";
-import { describeFault, type SchemaFault } from "../schema-fault.ts";
+import { describeProblem, type SchemaProblem } from "../schema-problem.ts";
 import { nameOfStep } from "../source.ts";
-import type { BrokenRule } from "./fault-plugin.ts";
+import type { BrokenRule } from "./error-plugin.ts";
 
 /** The value at a place in a schema, by its URI; undefined if there is none. */
 export type ReadSchema = (location: string) => unknown;
 
 /** Describes rules that were broken, one or more errors for each. */
-export function describeRules(rules: readonly BrokenRule[], read: ReadSchema): SchemaFault[] {
-  return rules.flatMap((rule) => errorsOf(rule, read)).map(describeFault);
+export function describeRules(rules: readonly BrokenRule[], read: ReadSchema): SchemaProblem[] {
+  return rules.flatMap((rule) => errorsOf(rule, read)).map(describeProblem);
 }
 
 function errorsOf({ location, instance }: BrokenRule, read: ReadSchema): SchemaError[] {
@@ -20,24 +20,24 @@ function errorsOf({ location, instance }: BrokenRule, read: ReadSchema): SchemaE
   const parentSchema: object = Object(read(`${base}#${parent}`));
   const rulesValue = read(location);
   const data: unknown = instanceValue(instance);
-  const fault = (name: string, params: Readonly<Record<string, unknown>>): SchemaError => {
+  const schemaError = (name: string, params: Readonly<Record<string, unknown>>): SchemaError => {
     return { keyword: name, instancePath: instance.pointer, params, data, parentSchema };
   };
   if (rulesValue === false) {
-    return [forbidden(keyword, fault)];
+    return [forbidden(keyword, schemaError)];
   }
   switch (keyword) {
     case "required":
       return missingFrom(data, rulesValue).map((name) => {
-        return fault(keyword, { missingProperty: name });
+        return schemaError(keyword, { missingProperty: name });
       });
     case "dependentRequired":
       return Object.entries(Object(rulesValue))
         .filter(([name]) => Object.hasOwn(Object(data), name))
         .flatMap(([, names]) => missingFrom(data, names))
-        .map((name) => fault(keyword, { missingProperty: name }));
+        .map((name) => schemaError(keyword, { missingProperty: name }));
     default:
-      return [fault(keyword, paramsOf(keyword, rulesValue))];
+      return [schemaError(keyword, paramsOf(keyword, rulesValue))];
   }
 }
 
@@ -51,12 +51,12 @@ function missingFrom(data: unknown, names: unknown): string[] {
 /** A schema `false` as the value of a keyword for properties, or anywhere else. */
 function forbidden(
   keyword: string,
-  fault: (name: string, params: Readonly<Record<string, unknown>>) => SchemaError,
+  schemaError: (name: string, params: Readonly<Record<string, unknown>>) => SchemaError,
 ): SchemaError {
   if (keyword !== "additionalProperties" && keyword !== "unevaluatedProperties") {
-    return fault("false schema", {});
+    return schemaError("false schema", {});
   }
-  const { instancePath, ...rest } = fault(keyword, {});
+  const { instancePath, ...rest } = schemaError(keyword, {});
   const at = instancePath.lastIndexOf("/");
   const name = nameOfStep(instancePath.slice(at + 1));
   return { ...rest, instancePath: instancePath.slice(0, at), params: { additionalProperty: name } };
