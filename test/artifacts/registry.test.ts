@@ -212,7 +212,7 @@ describe("the registry", () => {
       const registry = await load(folder);
       expect([...registry.ids].slice(4)).toEqual([]);
       expect(await registry.broken()).toMatchObject([
-        { fault: { message: expect.stringContaining(sentence) } },
+        { error: { message: expect.stringContaining(sentence) } },
       ]);
     }
   });
