@@ -10,7 +10,7 @@ export const RESULT_BYTES = 4096;
 export const TOOL_ROUNDS = 3;
 
 export function questionOf(index: number): string {
-  return said(`question ${index}`);
+  return paddedText(`question ${index}`);
 }
 
 /**
@@ -22,7 +22,7 @@ export function answerOf(messages: readonly BaseMessage[], rounds: number): AIMe
   const round = Math.floor((since - 1) / 2);
   const fields =
     round >= rounds || messages[0]?.text.startsWith(SUMMARY_TASK)
-      ? { content: said(`answer ${crypto.randomUUID()}`) }
+      ? { content: paddedText(`answer ${crypto.randomUUID()}`) }
       : { content: "", tool_calls: [callOf(round)] };
   const input_tokens = messages.reduce((sum, { content }) => sum + content.length / 4, 0);
   const usage = { input_tokens: Math.ceil(input_tokens), output_tokens: 125 };
@@ -42,10 +42,10 @@ export function fileOf(round: number): string {
 
 /** A file of `RESULT_BYTES`, unlike any other: the same text would be stored once. */
 export function fileText(name: string): string {
-  const line = said(name, RESULT_BYTES / 32 - 1);
+  const line = paddedText(name, RESULT_BYTES / 32 - 1);
   return `${line}\n`.repeat(32);
 }
 
-function said(text: string, bytes = MESSAGE_BYTES): string {
+function paddedText(text: string, bytes = MESSAGE_BYTES): string {
   return text.padEnd(bytes, " lorem ipsum dolor sit amet");
 }

@@ -22,7 +22,7 @@ export async function openExchanger(config: ExchangerConfig): Promise<Exchanger>
   const [{ createExchanger }, { exchangeLimits }, { modelConfig }, { thisProcess }] =
     await Promise.all([
       import("./agent/exchange.ts"),
-      import("./exchange/exchange-limits.ts"),
+      import("./exchange/exchange-tree.ts"),
       import("./exchange/models/config.ts"),
       import("./store/leases/this-process.ts"),
     ]);

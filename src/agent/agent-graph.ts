@@ -17,7 +17,7 @@ import { appendMessages } from "../langgraph/append-messages.ts";
 import type { AnswerProgress } from "./answer-progress.ts";
 import type { CallModel } from "./models/call-model.ts";
 import { droppedAnswer } from "./thread-state.ts";
-import { callsOf, sendable } from "./call-ids.ts";
+import { callsOf, sendable } from "./sendable-messages.ts";
 import { sanitizeAnswer } from "./sanitize-answer.ts";
 import { ANSWER_ID } from "./token-stream.ts";
 import { ExchangeToolNode } from "./tools-node.ts";

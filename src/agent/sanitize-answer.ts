@@ -7,7 +7,7 @@ import {
 } from "@langchain/core/messages";
 
 import { newId } from "../core/ids.ts";
-import { callIdsOf, withCalls } from "./call-ids.ts";
+import { callIdsOf, withCalls } from "./sendable-messages.ts";
 
 export interface AnswerContext {
   /** Names of the tools that the model may call. */

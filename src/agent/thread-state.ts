@@ -3,7 +3,7 @@ import type { CheckpointTuple } from "@langchain/langgraph-checkpoint";
 
 import type { ErrorCode } from "../core/errors.ts";
 import { isSummary } from "../store/messages/summary.ts";
-import { callsOf } from "./call-ids.ts";
+import { callsOf } from "./sendable-messages.ts";
 import { AGENT_TOOLS } from "../exchange/tool-catalogue.ts";
 
 /** A tool call without a result in the checkpoint, and its result if the tool had finished. */

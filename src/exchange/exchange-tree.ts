@@ -10,11 +10,34 @@ export interface ExchangeLimits {
   readonly modelCalls: number;
 }
 
-export const EXCHANGE_LIMITS: ExchangeLimits = {
+const EXCHANGE_LIMITS: ExchangeLimits = {
   childrenAtOnce: 4,
   children: 32,
   modelCalls: 600,
 };
+
+/**
+ * Reads the environment: REPRISE_CHILDREN_AT_ONCE, REPRISE_CHILDREN and REPRISE_MODEL_CALLS, each a
+ * whole number of 1 or more; a blank one counts as unset. Error codes: `config_invalid`.
+ */
+export function exchangeLimits(env: Readonly<Record<string, string | undefined>>): ExchangeLimits {
+  const read = (name: string, fallback: number): number => {
+    const text = env[name]?.trim() ?? "";
+    const value = text === "" ? fallback : Number(text);
+    if (Number.isSafeInteger(value) && value >= 1) {
+      return value;
+    }
+    throw new RepriseError(
+      "config_invalid",
+      `${name} must be a whole number of 1 or more; correct or unset it.`,
+    );
+  };
+  return {
+    childrenAtOnce: read("REPRISE_CHILDREN_AT_ONCE", EXCHANGE_LIMITS.childrenAtOnce),
+    children: read("REPRISE_CHILDREN", EXCHANGE_LIMITS.children),
+    modelCalls: read("REPRISE_MODEL_CALLS", EXCHANGE_LIMITS.modelCalls),
+  };
+}
 
 /** The slot that a running sub-agent holds. It releases it while it waits for its own sub-agents. */
 export interface ChildReservation {

@@ -1,6 +1,6 @@
 import { type BaseMessage, ToolMessage } from "@langchain/core/messages";
 
-import { callsOf } from "../call-ids.ts";
+import { callsOf } from "../sendable-messages.ts";
 import { tokenCountOf } from "../../store/messages/mirror-row.ts";
 
 /**

@@ -1,6 +1,6 @@
 import { type BaseMessage, ToolMessage } from "@langchain/core/messages";
 
-import { callsOf } from "../call-ids.ts";
+import { callsOf } from "../sendable-messages.ts";
 import { estimateTokens } from "../../core/text.ts";
 
 /** Characters of a tool's result, or of a call's arguments, that a summary is made of. */

@@ -12,7 +12,7 @@ type Parse = () => Promise<Persona>;
 
 const MAX_ENTRIES = 100;
 /** A file that was changed just now may be changed again without another time stamp. */
-const SETTLED_MS = 2000;
+const MIN_AGE_MS = 2000;
 
 /** `now` is the clock that times of files are compared with. */
 export function createPersonaCache(now = Date.now): PersonaCache {
@@ -39,7 +39,7 @@ export function createPersonaCache(now = Date.now): PersonaCache {
 /** Null for a file that is not to be remembered. */
 async function identityOf(path: string, now: number): Promise<string | null> {
   const found = await stat(path, { bigint: true }).catch(() => null);
-  if (found === null || now - Number(found.ctimeMs) < SETTLED_MS) {
+  if (found === null || now - Number(found.ctimeMs) < MIN_AGE_MS) {
     return null;
   }
   const { dev, ino, size, mtimeNs, ctimeNs } = found;

@@ -31,9 +31,9 @@ export interface CheckpointMirror extends Omit<MirrorInput, "fence"> {
   readonly parent: ListVersion | null;
 }
 
-type GivenColumns = "ns" | "checkpoint_id" | "parent_id" | "ts" | "versions";
+type PutColumns = "ns" | "checkpoint_id" | "parent_id" | "ts" | "versions";
 
-export interface PutCheckpoint extends FencedThread, Readonly<Pick<CheckpointTable, GivenColumns>> {
+export interface PutCheckpoint extends FencedThread, Readonly<Pick<CheckpointTable, PutColumns>> {
   /** Index in `batch.bodies`. */
   readonly shape: number;
   readonly metadata: ValueInput;
