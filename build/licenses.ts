@@ -25,7 +25,7 @@ interface ThirdParty {
 /**
  * The name, version, licence and notice of every package whose code is part of a bundle, as text.
  *
- * Throws if a package's licence is not one of `ALLOWED`: somebody has to read it first.
+ * Throws if a package's licence is not one of `ALLOWED`: read it before you add it.
  */
 export function thirdPartyLicenses(outputs: readonly RolldownOutput[]): string {
   const folders = new Set(outputs.flatMap(packageFolders));

@@ -229,6 +229,31 @@ export const idioms: readonly Idiom[] = [
     plain: ["A line that is blank."],
   },
   {
+    name: "is no X",
+    find: /(?<!\bthere )\b(?:is|are) no (?!longer\b|more\b|less\b|earlier\b|later\b|other\b)[a-z]+\b/i,
+    write: "is not a, are not",
+    found: ["A text that is no JSON.", "These are no errors."],
+    plain: ["There is no such file.", "It is no longer needed."],
+  },
+  {
+    name: "whoever, anew, in passing",
+    find: /\b(?:whoever|anew|in passing|half a character)\b/i,
+    write: "who, the user; again; with a transient error; an unpaired surrogate",
+    found: ["Whoever began it.", "It is made anew.", "It failed in passing."],
+  },
+  {
+    name: "goes on",
+    find: /\b(?:go|goes|went|gone|going) on\b(?!["?])/i,
+    write: "continues",
+    found: ["The session goes on.", "What is going on."],
+  },
+  {
+    name: "comes to its end",
+    find: /\b(?:come|comes|came) to (?:its|their|an) end\b/i,
+    write: "finishes, finished",
+    found: ["The exchange came to its end."],
+  },
+  {
     name: "old file names",
     find: /\b(?:body-room|lend|parcel|place|plain|settle(?:-answer)?|doomed-lines|stray-log|in-place|unfolded|plan-fold|carry-out|hold-lease|desired|truth|unreturned)\.ts\b/,
     write: "the name that the file has now",

@@ -38,7 +38,7 @@ export interface ExchangeContext {
   readonly report: Report;
   readonly held: HeldSession;
   readonly saver: BaseCheckpointSaver;
-  /** The thread as it is under the lease. */
+  /** The thread, read under the lease. */
   readonly state: ThreadState;
   readonly tree: ExchangeTree;
   /** Stores the exchange as begun, if it was not begun with the lease. */

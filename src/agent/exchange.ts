@@ -142,7 +142,7 @@ export function createExchanger(given: AgentOptions): Exchanger {
   };
 }
 
-/** True if the session can be begun as it is read, unless somebody else comes first. */
+/** True if the session could begin an exchange when it was read; another process may be first. */
 function isFree({ session, free_epoch }: LeaseState): boolean {
   return session.activity === "idle" && free_epoch !== null;
 }

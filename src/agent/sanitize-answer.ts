@@ -23,7 +23,7 @@ export interface AnswerContext {
  * so that no provider refuses the history later and the model can correct the call.
  *
  * - The answer gets the given id: some servers give an id twice, and in a thread the
- *   second answer would take the place of the first.
+ *   second answer would replace the first.
  * - A call without an id gets one, and so does a call whose id another one in the thread has: some
  *   servers count the calls of each answer from 0, and others refuse a repeated id.
  * - A call whose arguments are not a whole JSON object is kept without arguments and refused:

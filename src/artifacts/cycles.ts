@@ -15,7 +15,7 @@ export interface CycleSearch {
  * Searches a graph depth-first from its first node on and returns one cycle for every edge that
  * leads back, in the order found, so that a graph without those edges has none. A graph has a
  * cycle exactly when one is found. `successors[n]` lists the nodes that n's edges lead to;
- * edges to the node itself and numbers that are no node (-1) are passed over.
+ * edges to the node itself and numbers without a node (-1) are skipped.
  *
  * Linear in nodes, edges and `limits`; no recursion.
  */

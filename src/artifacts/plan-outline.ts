@@ -26,7 +26,7 @@ export interface PlanOutline {
 /**
  * What of a document has the shape of a phase plan, position by position, so that what the schema
  * cannot say can be checked while other things in it are still wrong. An entry of `phases` that is
- * no object is a phase without key and dependencies.
+ * not an object is a phase without key and dependencies.
  */
 export function outlinePlan(root: SourceNode): PlanOutline {
   return {

@@ -63,7 +63,7 @@ export function uriOf(id: string): string {
 }
 
 /**
- * The URI that references in the schema are resolved with. Ids like `dev/spec@1` are no paths: the
+ * The URI that references in the schema are resolved with. Ids like `dev/spec@1` are not paths: the
  * reference `dev/spec@1` in `dev/plan@1` means that id and not `dev/dev/spec@1`.
  */
 function baseOf(id: string): string {

@@ -29,7 +29,7 @@ export function foreignFields(yaml: string): PersonaFields {
   };
 }
 
-/** Such files often hold descriptions that are no YAML (`Use this when: …`), so lines do too. */
+/** Such files often hold descriptions that are not YAML (`Use this when: …`), so lines do too. */
 function lenientFields(yaml: string): ParsedFields {
   try {
     return parseFields(yaml);

@@ -69,7 +69,7 @@ function parse(yaml: string, lineCounter: LineCounter): Document {
   try {
     return parseDocument(yaml, { lineCounter, prettyErrors: false, schema: "core" });
   } catch {
-    // the composer recurses, and a thousand brackets are no persona
+    // the composer recurses, and a thousand brackets are not a persona
     throw new PersonaError("the front matter is nested too deeply", 2);
   }
 }
