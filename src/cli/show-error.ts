@@ -29,10 +29,10 @@ export function showError(
       const { id, last_activity_at } = candidate;
       noticeLine(cli, `  ${id}  ${last_activity_at}  ${titleLine(candidate)}`);
     }
-    for (const fault of known.faults) {
+    for (const problem of known.faults) {
       // the pointer to the whole document is empty
-      const place = fault.pointer === "" ? "" : `${fault.pointer}: `;
-      noticeLine(cli, `  ${place}${fault.message}`);
+      const place = problem.pointer === "" ? "" : `${problem.pointer}: `;
+      noticeLine(cli, `  ${place}${problem.message}`);
     }
   }
   return exitCodeOf(known.code);

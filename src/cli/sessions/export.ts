@@ -45,9 +45,9 @@ export function exportCommand(cli: CliContext): Command {
 
 /** What an import would refuse: the user has to know it before deleting what was exported. */
 async function doubtOf(store: Store, tree: SessionTree): Promise<string | null> {
-  const fault = inconsistencyOf(tree);
-  if (fault !== null) {
-    return `${fault.pointer}: ${fault.message}`;
+  const problem = inconsistencyOf(tree);
+  if (problem !== null) {
+    return `${problem.pointer}: ${problem.message}`;
   }
   for (const { session } of sessionsOf(tree)) {
     const difference = await firstDifference(store, session.id);

@@ -14,13 +14,13 @@ import { mapMemberIds, mapWriteIds } from "./read-thread.ts";
  * that checkpoints refer to exists.
  */
 export function inconsistencyOf(tree: SessionTree): Fault | null {
-  return treeFaults(tree, "", new Set()).next().value ?? null;
+  return treeProblems(tree, "", new Set()).next().value ?? null;
 }
 
-type Faults = Generator<Fault, undefined>;
+type Problems = Generator<Fault, undefined>;
 
 /** `ids` are those of the sessions met so far. */
-function* treeFaults(tree: SessionTree, pointer: string, ids: Set<string>): Faults {
+function* treeProblems(tree: SessionTree, pointer: string, ids: Set<string>): Problems {
   const { session } = tree;
   const isNew = !ids.has(session.id);
   yield* broken(`${pointer}/session`, [
@@ -28,14 +28,14 @@ function* treeFaults(tree: SessionTree, pointer: string, ids: Set<string>): Faul
     ...sessionRules(tree),
   ]);
   ids.add(session.id);
-  yield* messageFaults(tree, `${pointer}/messages`);
+  yield* messageProblems(tree, `${pointer}/messages`);
   for (const [index, thread] of tree.threads.entries()) {
     const below = `${pointer}/threads/${index}`;
     const isAbove = thread.suffix > (tree.threads[index - 1]?.suffix ?? -1);
     const isBegun = thread.suffix <= session.thread_suffix;
     const message = "Must be above the suffix before it and no higher than thread_suffix.";
     yield* broken(below, [["suffix", isAbove && isBegun, message]]);
-    yield* threadFaults(thread, below);
+    yield* threadProblems(thread, below);
   }
   for (const [index, child] of tree.children.entries()) {
     const below = `${pointer}/children/${index}`;
@@ -46,7 +46,7 @@ function* treeFaults(tree: SessionTree, pointer: string, ids: Set<string>): Faul
       ["session", isBelow, "Must name the session above it as its parent, and be one deeper."],
       ["session/parent_call_id", hasBegun, "Must be the id of a call in the session above it."],
     ]);
-    yield* treeFaults(child, below, ids);
+    yield* treeProblems(child, below, ids);
   }
 }
 
@@ -60,17 +60,17 @@ function hasCall({ messages, threads }: SessionTree, call: string | null): boole
   );
 }
 
-function* threadFaults(thread: PortableThread, pointer: string): Faults {
+function* threadProblems(thread: PortableThread, pointer: string): Problems {
   const seen = new Set<string>();
   for (const [index, body] of thread.bodies.entries()) {
     if (seen.has(body)) {
-      yield fault(`${pointer}/bodies/${index}`, "Is in this thread already.");
+      yield problem(`${pointer}/bodies/${index}`, "Is in this thread already.");
     }
     seen.add(body);
   }
   for (const [index, list] of thread.lists.entries()) {
     if (!isList(thread, list, index)) {
-      yield fault(
+      yield problem(
         `${pointer}/lists/${index}`,
         "Must begin with an earlier list, or with nothing, and hold bodies of this thread.",
       );
@@ -78,12 +78,12 @@ function* threadFaults(thread: PortableThread, pointer: string): Faults {
   }
   for (const kind of ["checkpoints", "bodies", "lists"] as const) {
     if (thread.folded[kind] > thread[kind].length) {
-      yield fault(`${pointer}/folded/${kind}`, "Must not be more than the thread has.");
+      yield problem(`${pointer}/folded/${kind}`, "Must not be more than the thread has.");
     }
   }
   const positions = positionsOf(thread);
-  yield* checkpointFaults(thread, { pointer: `${pointer}/checkpoints`, positions });
-  yield* writesFaults(thread, { pointer: `${pointer}/writes`, positions });
+  yield* checkpointProblems(thread, { pointer: `${pointer}/checkpoints`, positions });
+  yield* writesProblems(thread, { pointer: `${pointer}/writes`, positions });
 }
 
 function isList(thread: PortableThread, list: PortableList, index: number): boolean {
@@ -117,10 +117,10 @@ interface Checked {
   readonly positions: IdMap;
 }
 
-function* checkpointFaults(
+function* checkpointProblems(
   { checkpoints }: PortableThread,
   { pointer, positions }: Checked,
-): Faults {
+): Problems {
   const keys = new Set<string>();
   for (const [index, checkpoint] of checkpoints.entries()) {
     const key = JSON.stringify([checkpoint.ns, checkpoint.checkpoint_id]);
@@ -130,7 +130,7 @@ function* checkpointFaults(
       mapIds(checkpoint.metadata, positions);
     });
     if (keys.has(key) || !resolves || checkpoint.parent_id === checkpoint.checkpoint_id) {
-      yield fault(
+      yield problem(
         `${pointer}/${index}`,
         "Must be unique, not be its own parent, and refer to bodies and lists that its thread has.",
       );
@@ -139,7 +139,7 @@ function* checkpointFaults(
   }
 }
 
-function* writesFaults({ writes }: PortableThread, { pointer, positions }: Checked): Faults {
+function* writesProblems({ writes }: PortableThread, { pointer, positions }: Checked): Problems {
   const keys = new Set<string>();
   for (const [index, { ns, checkpoint_id, task_id, writes: own }] of writes.entries()) {
     const key = JSON.stringify([ns, checkpoint_id, task_id]);
@@ -157,7 +157,7 @@ function* writesFaults({ writes }: PortableThread, { pointer, positions }: Check
       }
     });
     if (keys.has(key) || !resolves) {
-      yield fault(
+      yield problem(
         `${pointer}/${index}`,
         "Must be unique, ascending by index, and refer to bodies and lists that its thread has.",
       );
@@ -178,17 +178,17 @@ function succeeds(check: () => void): boolean {
   }
 }
 
-function fault(pointer: string, message: string): Fault {
+function problem(pointer: string, message: string): Fault {
   return { pointer, message };
 }
 
 /** A field, whether its value is possible, and what it must be. */
 type Rule = readonly [field: string, holds: boolean, message: string];
 
-function* broken(pointer: string, rules: readonly Rule[]): Faults {
+function* broken(pointer: string, rules: readonly Rule[]): Problems {
   for (const [field, holds, message] of rules) {
     if (!holds) {
-      yield fault(`${pointer}/${field}`, message);
+      yield problem(`${pointer}/${field}`, message);
     }
   }
 }
@@ -233,7 +233,7 @@ function sessionRules({ session, messages }: SessionTree): Rule[] {
   ];
 }
 
-function* messageFaults({ messages }: SessionTree, pointer: string): Faults {
+function* messageProblems({ messages }: SessionTree, pointer: string): Problems {
   const ids = new Set<string>();
   const keys = new Set<string | null>();
   for (const [index, message] of messages.entries()) {

@@ -85,7 +85,7 @@ function verifiedThread(
     thread_id,
     suffix: thread.suffix,
     ts: head.ts,
-    fault: null,
+    problem: null,
     messages: present,
     head: {
       page: { checkpoints: [read], lists, bodies: [...wanted.bodies].map(body) },

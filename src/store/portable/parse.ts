@@ -21,9 +21,9 @@ export function parseExport(text: string): SessionTree {
   if (checksumOf(tree) !== document.sha256) {
     throw invalid({ pointer: "/sha256", message: "Is not the checksum of what the file holds." });
   }
-  const fault = inconsistencyOf(tree);
-  if (fault !== null) {
-    throw invalid(fault);
+  const problem = inconsistencyOf(tree);
+  if (problem !== null) {
+    throw invalid(problem);
   }
   return tree;
 }

@@ -7,7 +7,7 @@ import { at, LIST, MESSAGE, type StoredRef, type StoredValue } from "../checkpoi
 import { type MessageJson, readMessage } from "../messages/message-json.ts";
 import { isAnswer, mirrorOf, tokenCountOf } from "../messages/mirror-row.ts";
 import type { MirrorMessage } from "../messages/mirror.ts";
-import type { HeadFault, Verification, VerifiedThread } from "./read.ts";
+import type { HeadProblem, Verification, VerifiedThread } from "./read.ts";
 
 /** A message of a thread's latest checkpoint, as its row has to be. */
 export interface CheckpointMessage {
@@ -20,7 +20,7 @@ export interface CheckpointMessage {
 
 export interface DamagedThread {
   readonly thread_id: string;
-  readonly fault: HeadFault;
+  readonly problem: HeadProblem;
 }
 
 /** What the checkpoints of a session say, as plain data. */
@@ -48,13 +48,13 @@ export function checkpointMessages({
 }: Pick<Verification, "threads" | "lost">): CheckpointMessages {
   const messages = new Map<string, CheckpointMessage>();
   const removed: MirrorMessage[] = [];
-  const damaged = lost.map((thread_id): DamagedThread => ({ thread_id, fault: "lost" }));
+  const damaged = lost.map((thread_id): DamagedThread => ({ thread_id, problem: "lost" }));
   let estimated = false;
   for (const thread of threads) {
     const { thread_id } = thread;
     const present = verifiedMessages(thread);
     if (present === null) {
-      damaged.push({ thread_id, fault: thread.fault ?? "unreadable" });
+      damaged.push({ thread_id, problem: thread.problem ?? "unreadable" });
       continue;
     }
     const rows = rowsOf(present);
@@ -65,7 +65,7 @@ export function checkpointMessages({
     const gone = removedFrom(thread);
     if (present.length === 0 && gone.some(isAnswer)) {
       // it answered, and its latest checkpoint holds nothing: that would resume blank
-      damaged.push({ thread_id, fault: "changed" });
+      damaged.push({ thread_id, problem: "changed" });
       continue;
     }
     removed.push(...gone.flatMap((message) => mirrorOf([message], 0) ?? []));
@@ -85,11 +85,11 @@ function again(
 }
 
 function verifiedMessages({
-  fault,
+  problem,
   head,
   messages,
 }: VerifiedThread): readonly MessageJson[] | null {
-  if (fault !== null || head === null || !isReadable(head.page, head)) {
+  if (problem !== null || head === null || !isReadable(head.page, head)) {
     return null;
   }
   const read = messages.flatMap((body) => unchangedMessage(body) ?? []);

@@ -7,7 +7,7 @@ import { about, type Difference, type DifferenceKind } from "./difference.ts";
 import type { ExpectedMirror } from "./expected.ts";
 import { type Match, misplacedRows } from "./match.ts";
 import type { MirrorRow, MirrorState } from "./mirror.ts";
-import type { HeadFault } from "./read.ts";
+import type { HeadProblem } from "./read.ts";
 
 export interface Comparison {
   readonly mirror: MirrorState;
@@ -18,8 +18,11 @@ export interface Comparison {
 
 /** Every difference between a mirror and its checkpoints; none if the two agree. */
 export function compareMirror(input: Comparison): Difference[] {
-  const damaged = input.damaged.map(({ thread_id, fault }) =>
-    about("checkpoint_damaged", `The latest checkpoint of thread ${thread_id} ${FAULTS[fault]}`),
+  const damaged = input.damaged.map(({ thread_id, problem }) =>
+    about(
+      "checkpoint_damaged",
+      `The latest checkpoint of thread ${thread_id} ${HEAD_PROBLEMS[problem]}`,
+    ),
   );
   const unreadable = damaged.length > 0 ? damaged : foreignThreads(input);
   if (unreadable.length > 0) {
@@ -30,7 +33,7 @@ export function compareMirror(input: Comparison): Difference[] {
   return [...rows, ...positions(input, rows), ...counters(input)];
 }
 
-const FAULTS: Readonly<Record<HeadFault, string>> = {
+const HEAD_PROBLEMS: Readonly<Record<HeadProblem, string>> = {
   unreadable: "is damaged, so what it says is not known; restore a backup.",
   lost: "is missing: the agent would continue from an earlier one; restore a backup.",
   changed: "has changed since it was stored; restore a backup.",

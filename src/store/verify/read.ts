@@ -20,8 +20,8 @@ export interface VerifiedThread {
   /** When the checkpoint was made. */
   readonly ts: string;
   /** Null for a checkpoint that is sound as far as its rows say. */
-  readonly fault: HeadFault | null;
-  /** The messages in order; none if `fault` is set. */
+  readonly problem: HeadProblem | null;
+  /** The messages in order; none if `problem` is set. */
   readonly messages: readonly BodyRow[];
   /** The checkpoint as read, with the hash that the text of its shape has to have. */
   readonly head: { readonly page: CheckpointPage; readonly shape_hash: string } | null;
@@ -62,7 +62,7 @@ export const readVerification: Operation<ReadVerification, Mirror & Verification
 async function readHead(
   tx: Tx,
   head: ThreadHead,
-): Promise<Pick<VerifiedThread, "fault" | "messages" | "head">> {
+): Promise<Pick<VerifiedThread, "problem" | "messages" | "head">> {
   try {
     const { thread_id } = head;
     const page = await readCheckpoints(tx, { thread_id, ns: "", limit: 1, have: new Map() });
@@ -73,15 +73,15 @@ async function readHead(
         .select("hash")
         .where("id", "=", head.shape)
         .executeTakeFirstOrThrow();
-      const fault = await headFault(tx, head, messages);
-      return { fault, messages: fault === null ? messages : [], head: { page, shape_hash } };
+      const problem = await headProblem(tx, head, messages);
+      return { problem, messages: problem === null ? messages : [], head: { page, shape_hash } };
     }
   } catch (error) {
     if (!isDamage(error)) {
       throw error;
     }
   }
-  return { fault: "unreadable", messages: [], head: null };
+  return { problem: "unreadable", messages: [], head: null };
 }
 
 /** Reading joins rows that refer to each other, so what is gone is silently not there. */
@@ -129,7 +129,7 @@ async function readOthers(
 }
 
 /** What is wrong with the latest checkpoint of a thread. */
-export type HeadFault =
+export type HeadProblem =
   /** Its rows do not fit together. */
   | "unreadable"
   /** A later one was stored and is gone. */
@@ -143,11 +143,11 @@ export type HeadFault =
  * Compares the latest checkpoint that can be read with the thread's mark. A thread that has none
  * is believed, and so is a checkpoint that an older Reprise put after the marked one.
  */
-async function headFault(
+async function headProblem(
   tx: Tx,
   head: ThreadHead,
   messages: readonly BodyRow[],
-): Promise<HeadFault | null> {
+): Promise<HeadProblem | null> {
   if (head.head_row > head.row) {
     return "lost";
   }

@@ -111,7 +111,7 @@ export const readOrphans: Operation<null, readonly Orphans[]> = ({ db }) =>
 
 /** Values of a session's row that are impossible. Nothing shows what they should be. */
 export function compareRecord(record: StoredRecord): Difference[] {
-  const parent = parentFault(record);
+  const parent = parentProblem(record);
   return [
     ...(parent === null ? depthFindings(record) : [about("parent", parent)]),
     ...projectFindings(record),
@@ -119,7 +119,7 @@ export function compareRecord(record: StoredRecord): Difference[] {
   ];
 }
 
-function parentFault({ row, parent, above }: StoredRecord): string | null {
+function parentProblem({ row, parent, above }: StoredRecord): string | null {
   if (row.parent_session_id === null) {
     return row.parent_call_id === null
       ? null
