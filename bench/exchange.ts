@@ -71,7 +71,7 @@ function bytes(subject: string, course: Course): Measurement {
     what: `${subject}: bytes on disk after ${course.times.length}, compared with the texts`,
     unit: "bytes",
     ours: course.bytes,
-    floor: course.said,
+    floor: course.textBytes,
     reach: { at_most: 4 },
   };
 }

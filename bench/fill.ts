@@ -46,7 +46,7 @@ export async function fillStore(store: Store, sessions: number): Promise<Filled>
     await store.write(copyRows, { template, ids: chunk, done: ids.length });
     ids.push(...chunk);
   }
-  await store.write(settleSequences, null);
+  await store.write(advanceSequences, null);
   return { store, ids };
 }
 
@@ -223,8 +223,8 @@ function copyOf(
   };
 }
 
-/** PostgreSQL does not notice ids that were given; SQLite does. */
-const settleSequences: Operation<null, void> = async ({ db, dialect }) => {
+/** PostgreSQL does not advance a sequence for ids that were inserted explicitly; SQLite does. */
+const advanceSequences: Operation<null, void> = async ({ db, dialect }) => {
   if (dialect.writersQueue) {
     return;
   }

@@ -24,8 +24,8 @@ export interface Course {
   readonly afresh: number;
   /** The whole database with the mirror, closed. */
   readonly bytes: number;
-  /** Questions, answers and tool results, of which the database makes that. */
-  readonly said: number;
+  /** Of the questions, answers and tool results that the database holds. */
+  readonly textBytes: number;
 }
 
 /**
@@ -58,8 +58,8 @@ export async function courseOf(input: {
     const afresh = await onStore(path, (store) =>
       ask(exchangeIn(store, { id, rounds: input.rounds }), input.exchanges),
     );
-    const said = input.exchanges * (2 * MESSAGE_BYTES + input.rounds * RESULT_BYTES);
-    return { times, afresh, bytes, said };
+    const textBytes = input.exchanges * (2 * MESSAGE_BYTES + input.rounds * RESULT_BYTES);
+    return { times, afresh, bytes, textBytes };
   } finally {
     rmSync(folder, { recursive: true });
   }

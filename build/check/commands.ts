@@ -58,8 +58,8 @@ function tryPlans(reprise: Reprise, project: string): void {
 }
 
 function trySessions(reprise: Reprise): string {
-  const said = reprise("-p Hello --json").stdout;
-  const { session_id: id, answer }: { session_id: string; answer: string } = JSON.parse(said);
+  const output = reprise("-p Hello --json").stdout;
+  const { session_id: id, answer }: { session_id: string; answer: string } = JSON.parse(output);
   if (!answer.includes("[demo]")) {
     throw new Error("the demo model did not answer");
   }
