@@ -53,6 +53,14 @@ const tool_calls = fc.array(
   }),
   { maxLength: 3 },
 );
+/** LangChain's JSON of a message leaves `__proto__` out of parsed arguments. */
+const hostileArgs = fc.constantFrom(
+  '{"__proto__":{"a":1}}',
+  '{"x":{"__proto__":1},"y":"\\ud800"}',
+  '{"__pro\\u0074o__":[{"__proto__":null}]}',
+  '{"a":"__proto__',
+  "__proto__",
+);
 const fields = {
   id: fc.uuid(),
   content,
@@ -76,13 +84,24 @@ const message: fc.Arbitrary<BaseMessage> = fc.oneof(
   common.map(({ id }) => new RemoveMessage({ id })),
   fc.record({ ...fields, usage_metadata, tool_calls }).map((own) => new AIMessage(own)),
   fc.record({ ...fields, usage_metadata, tool_calls }).map((own) => new AIMessageChunk(own)),
-  common.map(
-    (own) =>
-      new AIMessageChunk({
-        ...own,
-        tool_call_chunks: [{ id: "1", index: 0, name: "n", args: '{"a":1}' }],
-      }),
-  ),
+  fc
+    .record({
+      ...fields,
+      args: fc.oneof(
+        json.map((value) => JSON.stringify({ a: value })),
+        hostileArgs,
+      ),
+    })
+    .map(
+      ({ args, ...own }) =>
+        new AIMessageChunk({
+          ...own,
+          tool_call_chunks: [
+            { id: "1", index: 0, name: "n", args },
+            { id: "2", index: 1, name: "m", args: "{}" },
+          ],
+        }),
+    ),
 );
 
 describe("the body of a message, read as JSON", () => {
