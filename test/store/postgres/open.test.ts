@@ -61,7 +61,9 @@ describe("the tables of PostgreSQL", () => {
     }
 
     expect(notices).toEqual([
-      expect.stringMatching(/from version \d+ .* to \d+; .*No backup is made.*docs\/operations.md/),
+      expect.stringMatching(
+        /from schema version \d+ to \d+\. .*No backup is made.*docs\/operations.md/,
+      ),
     ]);
     expect(await planPostgresUpgrade({ url: database.url })).toMatchObject({ steps: [] });
   });

@@ -199,7 +199,7 @@ describe("an existing database", () => {
     const refused = openSqliteStore({ path });
 
     await expect(refused).rejects.toMatchObject({ name: "RepriseError", code: "database_newer" });
-    await expect(refused).rejects.toThrow(/version 999.*update Reprise/);
+    await expect(refused).rejects.toThrow(/schema version 999.*Update Reprise/);
     expect(readFileSync(path)).toEqual(before);
   });
 

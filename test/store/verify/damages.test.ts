@@ -97,7 +97,7 @@ interface Course {
   readonly after: Dump;
 }
 
-/** Rows and fields that the damage left as they were and the repair did not. */
+/** Rows and fields that the damage left unchanged and the repair did not. */
 function changedRightOnes({ before, damaged, after }: Course): string[] {
   const rows = before.rows.filter((row) => {
     const text = textOf(row);
