@@ -260,4 +260,23 @@ export const idioms: readonly Idiom[] = [
     found: ["`in-place.ts` guards it."],
     plain: ["`lease-holder.ts` renews it."],
   },
+  {
+    name: "of one moment",
+    find: /\b(?:of|at) one moment\b/i,
+    write: "in one consistent state",
+    found: ["Both are read of one moment."],
+  },
+  {
+    name: "look whether",
+    find: /\blook(?:s|ed|ing)? (?:whether|if)\b/i,
+    write: "check whether",
+    found: ["Look whether it is there."],
+  },
+  {
+    name: "as it is (unchanged)",
+    find: /\b(?:left?|leaves|leaving|keeps?|kept|stays?|stayed|remains?) as (?:it|they) (?:is|are|was|were)\b/i,
+    write: "unchanged",
+    found: ["The database was left as it is.", "It stays as it was."],
+    plain: ["Stored as it was sent.", "Kept as soon as it is known."],
+  },
 ];
