@@ -55,10 +55,14 @@ export function refuseBadOptions(options: ChatOptions): void {
   }
 }
 
+/** Whether the run is one exchange, which does not ask. */
+export function runsOnce(options: ChatOptions): boolean {
+  return options.prompt !== undefined || options.continueExchange === true;
+}
+
 /** Whether a person talks at a terminal; everything else counts like `-p`. */
 export function chosenBy(cli: CliContext, options: ChatOptions): ChosenBy {
-  const once = options.prompt !== undefined || options.continueExchange === true;
-  return !once && cli.stdin.isTTY === true ? "terminal" : "prompt";
+  return !runsOnce(options) && cli.stdin.isTTY === true ? "terminal" : "prompt";
 }
 
 /** What to do if another exchange is running in the session. */

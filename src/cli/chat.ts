@@ -7,7 +7,7 @@ import { oneLine } from "../core/terminal-text.ts";
 import { failureLine, readFailures } from "../store/sessions/failures.ts";
 import { readSession } from "../store/sessions/read.ts";
 import type { Store } from "../store/store.ts";
-import { type ChatOptions, refuseBadOptions, whenBusy } from "./chat-options.ts";
+import { type ChatOptions, refuseBadOptions, runsOnce, whenBusy } from "./chat-options.ts";
 import { isOwnChoice, selectSession } from "./select-session.ts";
 import { exchangerConfig, trustSource } from "./config.ts";
 import { type CliContext, type Consent, note, noticeLine } from "./context.ts";
@@ -50,24 +50,25 @@ export async function chat(input: {
   const events = options["json=events"] === true;
   const json = options.json === true || events;
   const text = await promptText(cli, options.prompt);
-  const oneExchange = text !== null || options.continueExchange === true;
+  const oneExchange = runsOnce(options);
   cli.consent = consentOf(cli, options);
   const ask = cli.stdin.isTTY === true && !oneExchange && !json;
-  const chosen = await selectSession({
-    cli,
-    store,
-    options,
-    enter: (folder) => enterFolder({ cli, folder, from: folderOfPerson(cli, options), ask }),
-  });
-  if (chosen === null) {
-    return;
-  }
   const fromOutside = createFromOutside({
     cli,
     store,
     accept: options.acceptPending === true,
     isOwn: (session, field) => isOwnChoice(input, session, field),
   });
+  const chosen = await selectSession({
+    cli,
+    store,
+    options,
+    enter: (folder) => enterFolder({ cli, folder, from: folderOfPerson(cli, options), ask }),
+    confirmChoices: fromOutside.confirmChoices,
+  });
+  if (chosen === null) {
+    return;
+  }
   const conversation = createConversation({
     config: exchangerConfig(cli, store),
     openExchanger: cli.openExchanger,

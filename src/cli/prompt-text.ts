@@ -1,6 +1,7 @@
 import type { Readable } from "node:stream";
 
 import { RepriseError } from "../core/errors.ts";
+import { refuseUnstorable } from "../exchange/conversation.ts";
 import { MAX_CONTENT_BYTES } from "../core/limits.ts";
 import type { CliContext } from "./context.ts";
 import { wrongUsage } from "./wrong-usage.ts";
@@ -20,6 +21,8 @@ export async function promptText(
   if (text.trim() === "") {
     throw wrongUsage("The message is empty; write something after -p.");
   }
+  // now: the options may change the session before it is sent
+  refuseUnstorable(text);
   return text;
 }
 

@@ -3,10 +3,11 @@ import { isRfc9562Uuid, parseSessionReference } from "../core/ids.ts";
 import type { Session } from "../core/sessions.ts";
 import type { ConversationStart } from "../exchange/conversation.ts";
 import { defaultModel, modelConfig } from "../exchange/models/config.ts";
+import { hasNotBegun } from "../exchange/nothing-to-continue.ts";
 import { parseModelName } from "../exchange/models/name.ts";
 import { modelSettings } from "../exchange/models/settings.ts";
 import { DEFAULT_PERSONA } from "../exchange/personas/persona.ts";
-import { checkPersona } from "../exchange/preflight.ts";
+import { checkNewSession, checkPersona } from "../exchange/preflight.ts";
 import { beginThread } from "../exchange/start-thread.ts";
 import { projectKeyOf } from "../store/project-key.ts";
 import { otherFolder, refuseEnded, setPlanMode, takeFolder } from "../store/sessions/change.ts";
@@ -15,19 +16,17 @@ import { createSession } from "../store/sessions/create.ts";
 import { resolveSession } from "../store/sessions/read.ts";
 import type { ChoiceField } from "../store/sessions/waiting.ts";
 import type { Store } from "../store/store.ts";
-import { type ChatOptions, chosenBy } from "./chat-options.ts";
+import { type ChatOptions, chosenBy, runsOnce } from "./chat-options.ts";
 import { personaFolderPaths } from "./config.ts";
 import type { CliContext } from "./context.ts";
 import { callerOf, newSession, projectOf } from "./new-session.ts";
+import { type ChatRequest, refuseEarly } from "./refuse-early.ts";
 import { wrongUsage } from "./wrong-usage.ts";
 
 /** The session that was chosen, and the notices to show about it. */
 export type SelectedSession = ConversationStart & { readonly notices: readonly string[] };
 
-interface Selection {
-  readonly cli: CliContext;
-  readonly store: Store;
-  readonly options: ChatOptions;
+interface Selection extends ChatRequest {
   /** Asked once the folder of the session is known, before any of its files is used; false leaves. */
   readonly enter: (repo_path: string | null) => Promise<boolean>;
 }
@@ -108,7 +107,7 @@ async function latestOfProject({ cli, store, options }: Selection): Promise<Sess
 }
 
 async function beginWithId(
-  { cli, store }: Selection,
+  { cli, store, options }: Selection,
   id: string,
   columns: Awaited<ReturnType<typeof newSession>>,
 ): Promise<SelectedSession> {
@@ -117,8 +116,14 @@ async function beginWithId(
       "No session has this id, and it cannot be the id of a new one, because it is not a UUID (RFC 9562). Make one with `uuidgen`, or leave --session out.",
     );
   }
-  const { persona_name: name, repo_path } = columns;
-  await checkPersona(personaFolderPaths(cli), { name, repo_path });
+  if (options.continueExchange === true) {
+    throw hasNotBegun();
+  }
+  const { persona_name, model = null, repo_path } = columns;
+  await checkNewSession(
+    { models: modelConfig(cli.env), personas: personaFolderPaths(cli) },
+    { persona_name, model, repo_path },
+  );
   return {
     kind: "existing",
     session: await store.write(createSession, { ...columns, id }),
@@ -129,47 +134,56 @@ async function beginWithId(
 /**
  * Options on a session that is there: `--model` and `--persona` act like the slash commands if
  * they name another one, `--plan` turns planning mode on, `--repo` must be the session's
- * own; a session without a folder takes it.
+ * own; a session without a folder takes it. Nothing is stored if one of them is refused, or the
+ * one exchange of this run.
  *
- * Error codes: `invalid_usage`, `session_busy`, `session_ended`, `model_*`, `persona_*`.
+ * Error codes: `invalid_usage`, `model_*`, `persona_*`, and those of `refuseEarly`.
  */
 async function applySessionOptions(
   selection: Selection,
   existing: Session,
 ): Promise<SelectedSession> {
   const { cli, store, options } = selection;
-  let session = await inFolder(selection, existing);
-  const { id } = session;
-  const change = await otherChoice(cli, session, options);
-  if (options.plan === true && !session.plan_mode) {
-    session = await store.write(setPlanMode, { id, plan_mode: true });
-  }
-  if (change === null) {
-    return { kind: "existing", session, notices: [] };
+  const { id } = existing;
+  const folder = await newFolder(cli, existing, options);
+  const planned = { ...existing, ...folder };
+  const change = await otherChoice(cli, planned, options);
+  const plans = options.plan === true && !existing.plan_mode;
+  if (runsOnce(options) && (folder !== null || change !== null || plans)) {
+    await refuseEarly(selection, { ...planned, ...change }, { isFreshThread: change !== null });
   }
   const caller = callerOf(cli, options);
-  return {
-    kind: "existing",
-    session: await beginThread(store, { id, archive: false, ...change, caller }),
-    notices: ["Another model or persona begins a fresh agent context; the messages stay."],
-  };
+  let session = existing;
+  // first: it is refused while an exchange runs
+  if (change !== null) {
+    session = await beginThread(store, { id, archive: false, ...change, caller });
+  }
+  if (folder !== null) {
+    session = await store.write(takeFolder, { id, ...folder, caller });
+  }
+  if (plans) {
+    session = await store.write(setPlanMode, { id, plan_mode: true });
+  }
+  const notices =
+    change === null
+      ? []
+      : ["Another model or persona begins a fresh agent context; the messages stay."];
+  return { kind: "existing", session, notices };
 }
 
-/** The session in the folder of `--repo`. Nothing is stored for a model or persona that is refused. */
-async function inFolder({ cli, store, options }: Selection, session: Session): Promise<Session> {
+/** The folder of `--repo` for a session that has none; null if it keeps what it has. */
+async function newFolder(cli: CliContext, session: Session, options: ChatOptions) {
   if (options.repo === undefined) {
-    return session;
+    return null;
   }
   const project = await projectOf(cli, options);
   if (session.repo_path === null) {
-    await otherChoice(cli, { ...session, repo_path: project.repo_path }, options);
-    const caller = callerOf(cli, options);
-    return store.write(takeFolder, { id: session.id, ...project, caller });
+    return project;
   }
   if (project.project_key !== session.project_key) {
     throw otherFolder();
   }
-  return session;
+  return null;
 }
 
 async function otherChoice(

@@ -13,6 +13,7 @@ import { readFailures } from "../store/sessions/failures.ts";
 import type { Store } from "../store/store.ts";
 import { modelConfig } from "./models/config.ts";
 import { modelSettings } from "./models/settings.ts";
+import { hasNotBegun } from "./nothing-to-continue.ts";
 import { checkNewSession, checkPersona } from "./preflight.ts";
 import { beginThread } from "./start-thread.ts";
 
@@ -96,10 +97,7 @@ export function createConversation(options: ConversationOptions): Conversation {
       if (text !== null) {
         refuseUnstorable(text);
       } else if (session === null) {
-        throw new RepriseError(
-          "nothing_to_continue",
-          "This session has not begun, so there is nothing to continue; send a message.",
-        );
+        throw hasNotBegun();
       }
       if (session === null && columns !== null) {
         const { persona_name, model = null, repo_path = null } = columns;
@@ -153,7 +151,8 @@ async function hasFailed(store: Store, id: string): Promise<boolean> {
   }
 }
 
-function refuseUnstorable(text: string): void {
+/** Error codes: `invalid_request`, `body_too_large`. */
+export function refuseUnstorable(text: string): void {
   if (!isStorableText(text)) {
     throw new RepriseError(
       "invalid_request",

@@ -13,3 +13,11 @@ export async function nothingToContinue(store: Store, session_id: string): Promi
         : "The pending messages were not accepted. Accept them with --accept-pending.";
   return new RepriseError("nothing_to_continue", sentence);
 }
+
+/** Why a session that is not stored cannot be continued. */
+export function hasNotBegun(): RepriseError {
+  return new RepriseError(
+    "nothing_to_continue",
+    "This session has not begun, so there is nothing to continue; send a message.",
+  );
+}

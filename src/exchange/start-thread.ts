@@ -17,9 +17,19 @@ export async function beginThread(
   change: NewThread,
   unreleased?: Set<string>,
 ): Promise<Session> {
+  await refuseBusy(store, change.id, unreleased);
+  return store.write(startThread, change);
+}
+
+/** Takes the lease and releases it. Error codes: as `beginThread`. */
+export async function refuseBusy(
+  store: Store,
+  session_id: string,
+  unreleased?: Set<string>,
+): Promise<void> {
   const held = await holdLease({
     store,
-    session_id: change.id,
+    session_id,
     owner: thisProcess("reprise"),
     life_ms: LEASE_MS,
     when_busy: "refuse",
@@ -27,5 +37,4 @@ export async function beginThread(
     ...(unreleased === undefined ? {} : { unreleased }),
   });
   await held.release(false);
-  return store.write(startThread, change);
 }

@@ -43,8 +43,7 @@ const NEXT_STEPS: Partial<Record<ErrorCode, NextStep>> = {
   model_failed: RETRY,
   model_context_full: {
     terminal: "The message is stored; /clear begins a fresh context, /model chooses another model.",
-    command:
-      "The message is stored; use --model with --continue-exchange to ask a model with a larger context.",
+    command: "The message is stored; send it again with --model, to a model with a larger context.",
   },
   call_limit_reached: {
     terminal: "/continue resumes it.",
