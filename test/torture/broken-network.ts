@@ -44,8 +44,8 @@ export async function followThroughBreaks(
   await using proxy = await startBreakingProxy({
     target: () => url,
     random,
-    // twice as often as asked for, so that no seed gives too few
-    meanBytes: Math.ceil((messages * MEAN_EVENT_BYTES) / (breaks * 2)),
+    // a connection gets at most twice the mean, so even the longest ones are broken often enough
+    meanBytes: Math.ceil((messages * MEAN_EVENT_BYTES) / (breaks * 4)),
     stallMs: STALL_MS,
   });
   // answers are short: some get through on one connection, then one is lost
