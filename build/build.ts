@@ -24,7 +24,7 @@ export const WORKERS = {
 const TOGETHER = [
   {
     name: "commands",
-    test: /\/commander\/|late-child-process|\/src\/(core\/(?!schemas|package-file)|store\/location\.ts$|cli\/(command-table|database|config|context)\.ts$)/,
+    test: /\/commander\/|late-child-process|\/src\/(core\/(?!schemas|field-schemas|package-file)|store\/location\.ts$|cli\/(wrong-usage|database|config|context)\.ts$)/,
   },
   {
     name: "database",
