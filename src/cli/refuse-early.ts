@@ -40,7 +40,7 @@ export async function refuseEarly(
   const mayContinue = !isFreshThread && activity !== "idle";
   if (options.continueExchange === true && !mayContinue && !(await isMessageWaiting(request, id))) {
     throw isFreshThread && activity === "interrupted"
-      ? leftBehind()
+      ? startsFresh()
       : await nothingToContinue(store, id);
   }
   await checkNewSession(
@@ -62,7 +62,7 @@ async function isMessageWaiting(
   );
 }
 
-function leftBehind(): RepriseError {
+function startsFresh(): RepriseError {
   return new RepriseError(
     "nothing_to_continue",
     "Another model or persona begins a fresh agent context, which cannot continue the interrupted exchange. Leave --model and --persona out to resume it, or send a message with -p.",

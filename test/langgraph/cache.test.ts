@@ -28,18 +28,23 @@ function texts(checkpoint: Checkpoint | undefined): string[] {
   return messagesOf(checkpoint).map((message) => message.text);
 }
 
+/** Messages with parts that can be changed in place. */
+function nestedMessages() {
+  return [
+    new HumanMessage({ id: "h", content: [{ type: "text", text: "hello" }] }),
+    new AIMessage({
+      id: "a",
+      content: "hi",
+      tool_calls: [{ id: "c", name: "n", args: { x: [1] } }],
+    }),
+  ];
+}
+
 describe("a checkpoint that was read", () => {
   it("can be changed in place without changing another read or the stored checkpoint", async () => {
     await using opened = await openSaver();
     const { saver } = opened;
-    const first = [
-      new HumanMessage({ id: "h", content: [{ type: "text", text: "hello" }] }),
-      new AIMessage({
-        id: "a",
-        content: "hi",
-        tool_calls: [{ id: "c", name: "n", args: { x: [1] } }],
-      }),
-    ];
+    const first = nestedMessages();
     await saver.put(thread, checkpointOf(first, 1), metadata, { messages: 1 });
     const mine = messagesOf(await saver.get(thread));
     const yours = messagesOf(await saver.get(thread));
@@ -82,14 +87,7 @@ describe("the shared messages of an exchange", () => {
   it("are the same frozen objects in every read, each time in a separate list", async () => {
     await using opened = await openSaver();
     const saver = opened.saver.holding(await holdSession(opened.store));
-    const first = [
-      new HumanMessage({ id: "h", content: [{ type: "text", text: "hello" }] }),
-      new AIMessage({
-        id: "a",
-        content: "hi",
-        tool_calls: [{ id: "c", name: "n", args: { x: [1] } }],
-      }),
-    ];
+    const first = nestedMessages();
     const config = await saver.put(thread, checkpointOf(first, 1), metadata, { messages: 1 });
     const mine = messagesOf(await saver.get(thread));
     const yours = messagesOf(await saver.get(thread));

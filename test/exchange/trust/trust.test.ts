@@ -51,6 +51,16 @@ function source(): TrustSource & { readonly file: string } {
   return { ...UNTRUSTED, file: join(temporaryFolder(), "state/reprise/trust.json") };
 }
 
+/** A model that delegates once, then is done. */
+function startDelegatingModel() {
+  return startModelServer({
+    answer: (_, index) =>
+      index === 0
+        ? { toolCalls: [{ name: "delegate", arguments: DELEGATE }] }
+        : { content: "done" },
+  });
+}
+
 describe("a folder that is not trusted", () => {
   it("[TRUST-1] [TRUST-33] [TRUST-34] gives no persona and no instructions, whatever its files say", async () => {
     const places = hostileFolder();
@@ -70,12 +80,7 @@ describe("a folder that is not trusted", () => {
   });
 
   it("[TRUST-1] [TRUST-32] gives an exchange and its sub-agents nothing", async () => {
-    const server = await startModelServer({
-      answer: (_, index) =>
-        index === 0
-          ? { toolCalls: [{ name: "delegate", arguments: DELEGATE }] }
-          : { content: "done" },
-    });
+    const server = await startDelegatingModel();
     const bench = await openBench(server);
     for (const path of [
       "AGENTS.md",
@@ -98,12 +103,7 @@ describe("a folder that is not trusted", () => {
 
 describe("a trusted folder", () => {
   it("[TRUST-7] its personas choose no model, in a session or a sub-agent", async () => {
-    const server = await startModelServer({
-      answer: (_, index) =>
-        index === 0
-          ? { toolCalls: [{ name: "delegate", arguments: DELEGATE }] }
-          : { content: "done" },
-    });
+    const server = await startDelegatingModel();
     const bench = await openBench(server);
     for (const name of ["assistant", "helper"]) {
       mkdirSync(join(bench.repo, ".reprise/personas"), { recursive: true });
