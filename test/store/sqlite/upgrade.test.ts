@@ -81,7 +81,8 @@ describe("a database of the version before", () => {
   ])("[UPGRADE-6] is usable after a kill %s", async (_, killedAt) => {
     const path = join(temporaryFolder(), "reprise.db");
     makeOlderDatabase(path, { ballastBytes: 6_000_000 });
-    const killed = startProgram("store-open.ts", [path]);
+    // on a busy machine the kill may come late: what is upgraded then is not written to
+    const killed = startProgram("store-open.ts", [path, "5000", "hold"]);
     while (
       !filesBeside(path).some((name) => killedAt.test(name)) &&
       killed.child.exitCode === null
