@@ -5,22 +5,18 @@ import type { ChildReservation, ExchangeLimits, ExchangeTree } from "../exchange
 import type { Exchanger, ExchangerConfig, ExchangeRequest, Live } from "../exchange/exchanger.ts";
 import type { HeldSession } from "../exchange/lease-holder.ts";
 import type { Report } from "../exchange/report-events.ts";
-import type { ExchangeRows } from "../store/leases/finish.ts";
 import type { BegunExchange } from "../store/messages/begin-exchange.ts";
 import type { ThreadState } from "./thread-state.ts";
 import type { ModelConfig } from "../exchange/models/config.ts";
 import type { Keyless } from "../exchange/models/settings.ts";
 import type { Persona } from "../exchange/personas/persona.ts";
-import type { LeaseOwner } from "../store/leases/this-process.ts";
+import type { ThreadHolderOptions } from "./thread-holder.ts";
 import type { openModel } from "./models/open.ts";
 
-export interface AgentOptions extends Omit<ExchangerConfig, "env"> {
+export interface AgentOptions extends Omit<ExchangerConfig, "env">, ThreadHolderOptions {
   /** Tools that every exchange has besides its own, as far as the persona allows them. */
   readonly tools?: readonly StructuredToolInterface[];
   readonly models: ModelConfig;
-  readonly owner: LeaseOwner;
-  /** Life of the lease in milliseconds; `LEASE_MS` if it is not given. */
-  readonly leaseMs?: number;
   /** What an exchange and its sub-agents may use; `EXCHANGE_LIMITS` if it is not given. */
   readonly limits?: ExchangeLimits;
   /** The tree that the exchanges belong to and their place in it; each begins one without it. */
@@ -60,14 +56,4 @@ export interface Prepared {
   /** True if no tool may write in the folder. */
   readonly readOnly: boolean;
   readonly instructions: string | null;
-}
-
-/** What was done in a session under its lease. */
-export interface Worked<Result> {
-  readonly thread_id: string;
-  /** False if something is left to do in the thread, or nothing was done. */
-  readonly finished: boolean;
-  /** See `finishExchange`. */
-  readonly after_seq?: number;
-  readonly result: (rows: ExchangeRows) => Result;
 }

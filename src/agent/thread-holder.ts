@@ -1,0 +1,164 @@
+import type { CheckpointTuple } from "@langchain/langgraph-checkpoint";
+
+import { isRepriseError } from "../core/errors.ts";
+import { LEASE_MS } from "../core/limits.ts";
+import type { Session } from "../core/sessions.ts";
+import { threadId } from "../core/threads.ts";
+import { exchangeFailure } from "../exchange/exchange-failure.ts";
+import {
+  type HeldSession,
+  type HoldInput,
+  holdLease,
+  type WhenBusy,
+} from "../exchange/lease-holder.ts";
+import { createCheckpointSaver } from "../langgraph/saver.ts";
+import type { OnStored, SessionSaver } from "../langgraph/session-saver.ts";
+import { type ExchangeRows, readExchangeRows } from "../store/leases/finish.ts";
+import type { LeaseState } from "../store/leases/lease.ts";
+import type { LeaseOwner } from "../store/leases/this-process.ts";
+import { beginExchange, type BegunExchange } from "../store/messages/begin-exchange.ts";
+import type { Store } from "../store/store.ts";
+
+export interface ThreadHolderOptions {
+  readonly store: Store;
+  readonly owner: LeaseOwner;
+  /** Life of the lease in milliseconds; `LEASE_MS` if it is not given. */
+  readonly leaseMs?: number;
+  /** See `HoldInput`. */
+  readonly unreleased?: Set<string>;
+}
+
+/** A session whose lease is to be taken. */
+export interface HoldRequest {
+  readonly session_id: string;
+  /** `refuse` if it is not given. */
+  readonly when_busy?: WhenBusy;
+}
+
+/** What was done in a session under its lease. */
+export interface Worked<Result> {
+  readonly thread_id: string;
+  /** False if something is left to do in the thread, or nothing was done. */
+  readonly finished: boolean;
+  /** See `finishExchange`. */
+  readonly after_seq?: number;
+  readonly result: (rows: ExchangeRows) => Result;
+}
+
+/** A session's thread under its lease. */
+export interface HeldThread {
+  readonly held: HeldSession;
+  /** Its latest checkpoint, read under the lease; undefined for a thread without checkpoints. */
+  readonly tuple: CheckpointTuple | undefined;
+  readonly saver: SessionSaver;
+  /** Stores the exchange as begun, if it was not begun with the lease. */
+  begin(): Promise<BegunExchange>;
+}
+
+export interface ThreadExchange<Result> {
+  readonly request: HoldRequest;
+  /** The session before its lease is taken. */
+  readonly leaseState: LeaseState;
+  /** What the exchange begins with. */
+  readonly begin: Omit<NonNullable<HoldInput["begin"]>, "leaseState">;
+  /** False if something has to be done in the thread before the exchange begins. */
+  readonly mayBegin: (tuple: CheckpointTuple | undefined) => boolean;
+  readonly onStored: OnStored;
+  readonly signal: AbortSignal;
+  readonly work: (thread: HeldThread) => Promise<Worked<Result>>;
+}
+
+/**
+ * Works in threads of sessions under their leases, whatever agent does the work. What is known of
+ * a thread is kept between its exchanges; the checkpoints of a finished exchange are pruned.
+ */
+export function createThreadHolder(options: ThreadHolderOptions) {
+  const { store } = options;
+  const known = createCheckpointSaver({ store });
+  const { unreleased = new Set<string>() } = options;
+
+  const hold = async <Result>(
+    request: HoldRequest,
+    signal: AbortSignal,
+    work: (held: HeldSession, begun: () => void) => Promise<Worked<Result>>,
+    begin: HoldInput["begin"] = null,
+  ): Promise<Result> => {
+    const held = await holdLease({
+      store,
+      session_id: request.session_id,
+      owner: { ...options.owner, since: new Date().toISOString() },
+      life_ms: options.leaseMs ?? LEASE_MS,
+      when_busy: request.when_busy ?? "refuse",
+      signal,
+      unreleased,
+      begin,
+    });
+    let isBegun = held.begun !== null;
+    let worked: Worked<Result>;
+    try {
+      worked = await work(held, () => (isBegun = true));
+    } catch (error) {
+      const finished = isRepriseError(error, "nothing_to_continue");
+      await held.release(finished, isBegun ? exchangeFailure(error) : null);
+      throw error;
+    }
+    const { thread_id, finished, after_seq } = worked;
+    if (!finished) {
+      await held.release(false);
+      return worked.result(await store.read(readExchangeRows, { ...held.fence, after_seq }));
+    }
+    const rows = await held.finish({ thread_id, after_seq });
+    known.forgetPruned(thread_id, rows.pruned);
+    return worked.result(rows);
+  };
+
+  return {
+    /** Works in a session without an exchange. */
+    work: <Result>(
+      request: HoldRequest,
+      signal: AbortSignal,
+      work: (held: HeldSession, saver: SessionSaver) => Promise<Worked<Result>>,
+    ): Promise<Result> => hold(request, signal, (held) => work(held, known.holding(held.fence))),
+
+    /** Runs one exchange. It begins with the lease if nothing has to be done before. */
+    exchange: async <Result>(exchange: ThreadExchange<Result>): Promise<Result> => {
+      const { request, leaseState, signal, onStored } = exchange;
+      const begin = { ...exchange.begin, leaseState };
+      const early = isFree(leaseState)
+        ? await known.readLatest(threadOf(leaseState.session))
+        : null;
+      const mayBegin = early !== null && exchange.mayBegin(await early.tuple());
+      return hold(
+        request,
+        signal,
+        async (held, begun) => {
+          const latest =
+            held.begun === null || early === null
+              ? await known.readLatest(threadOf(held.session))
+              : early;
+          return exchange.work({
+            held,
+            tuple: await latest.tuple(),
+            saver: known.holding(held.fence, { onStored, latest }),
+            begin: async () => {
+              const { fence } = held;
+              const stored = await store.write(beginExchange, { ...begin, fence });
+              begun();
+              return stored;
+            },
+          });
+        },
+        mayBegin ? begin : null,
+      );
+    },
+  };
+}
+
+/** True if the session could begin an exchange when it was read; another process may be first. */
+function isFree({ session, free_epoch }: LeaseState): boolean {
+  return session.activity === "idle" && free_epoch !== null;
+}
+
+function threadOf({ id, thread_suffix }: Session): string {
+  return threadId(id, thread_suffix);
+}
