@@ -2,8 +2,9 @@ import { readFileSync } from "node:fs";
 
 import type { CliContext } from "./cli/context.ts";
 import { processOutputs } from "./cli/output.ts";
-import { openExchanger, openStore } from "./compose.ts";
+import { openExchanger } from "./compose.ts";
 import { packageFile } from "./core/package-file.ts";
+import { openStore } from "./store/open-store.ts";
 
 let nobodyReads = false;
 

@@ -6,7 +6,8 @@ import type { CliContext } from "../../src/cli/context.ts";
 import { Drawing, type Output, outputTo } from "../../src/cli/output.ts";
 import { createProgram } from "../../src/cli/program.ts";
 import { asksForJson, showError } from "../../src/cli/show-error.ts";
-import { openExchanger, openStore } from "../../src/compose.ts";
+import { openExchanger } from "../../src/compose.ts";
+import { openStore } from "../../src/store/open-store.ts";
 
 const PACKAGE = new URL("../../package.json", import.meta.url);
 const { version } = JSON.parse(readFileSync(PACKAGE, "utf8")) as { version: string };

@@ -1,4 +1,4 @@
-import { openStore } from "../../src/compose.ts";
+import { openStore } from "../../src/store/open-store.ts";
 import type { Store } from "../../src/store/store.ts";
 
 /** Opens the store at a file or a postgres:// address. */
