@@ -2,6 +2,7 @@ import { BaseMessage, RemoveMessage } from "@langchain/core/messages";
 import { messagesStateReducer } from "@langchain/langgraph";
 
 import { newId } from "../core/ids.ts";
+import { hasId, idsOf, type KnownIds, rememberIds } from "./known-ids.ts";
 
 type Right = Parameters<typeof messagesStateReducer>[1];
 
@@ -22,49 +23,7 @@ export function appendMessages(left: BaseMessage[], right: Right): BaseMessage[]
   // not spread: that walks through the list, this copies it
   const messages = left.concat(added);
   const recent = [...known.recent, ...added.map(ensuredId)];
-  return remember(messages, { stored: known.stored, recent, length: messages.length });
-}
-
-/**
- * Says of a list that every message has an id and that all of them are among `ids`, which may hold
- * others. So a list that is read again and again is not searched each time.
- */
-export function noteIds(messages: object[], ids: ReadonlySet<string>): void {
-  remember(messages, { stored: ids, recent: [], length: messages.length });
-}
-
-/** Ids of a list of messages, and maybe some more. */
-interface KnownIds {
-  readonly stored: ReadonlySet<string>;
-  /** Those that were appended since: few, because each exchange begins with what is stored. */
-  readonly recent: readonly string[];
-  /** Of the list that was checked: one of another length was changed since. */
-  readonly length: number;
-}
-
-/** On the list itself, invisible, and freed with the list. */
-const IDS = Symbol("reprise.ids");
-
-function remember<List extends object[]>(messages: List, ids: KnownIds): List {
-  Reflect.defineProperty(messages, IDS, { value: ids, enumerable: false, configurable: true });
-  return messages;
-}
-
-/** Null if something in the list is not a message or has no id yet. */
-function idsOf(messages: BaseMessage[] & { readonly [IDS]?: KnownIds }): KnownIds | null {
-  const known = messages[IDS];
-  if (known?.length === messages.length) {
-    return known;
-  }
-  const stored = new Set<string>();
-  for (const message of messages) {
-    if (!BaseMessage.isInstance(message) || message.id === undefined) {
-      return null;
-    }
-    stored.add(message.id);
-  }
-  noteIds(messages, stored);
-  return { stored, recent: [], length: messages.length };
+  return rememberIds(messages, { stored: known.stored, recent, length: messages.length });
 }
 
 /** Null unless each is a message whose id, if it has one, is neither in the list nor twice. */
@@ -77,17 +36,13 @@ function newMessages(right: Right, known: KnownIds): BaseMessage[] | null {
       return null;
     }
     const { id } = message;
-    if (id === null || (id !== undefined && (ids.has(id) || has(known, id)))) {
+    if (id === null || (id !== undefined && (ids.has(id) || hasId(known, id)))) {
       return null;
     }
     ids.add(id ?? "");
     messages.push(message);
   }
   return messages;
-}
-
-function has({ stored, recent }: KnownIds, id: string): boolean {
-  return stored.has(id) || recent.includes(id);
 }
 
 function ensuredId(message: BaseMessage): string {

@@ -1,6 +1,6 @@
 import type { BaseMessage } from "@langchain/core/messages";
 
-import { noteIds } from "./append-messages.ts";
+import { noteIds } from "./known-ids.ts";
 import { rememberFingerprint, fingerprintOf } from "./message-hash.ts";
 import {
   type KnownBody,

@@ -9,7 +9,8 @@ import { messagesStateReducer, REMOVE_ALL_MESSAGES } from "@langchain/langgraph"
 import fc from "fast-check";
 import { expect, it } from "vitest";
 
-import { appendMessages, noteIds } from "../../src/langgraph/append-messages.ts";
+import { appendMessages } from "../../src/langgraph/append-messages.ts";
+import { noteIds } from "../../src/langgraph/known-ids.ts";
 
 type Right = Parameters<typeof messagesStateReducer>[1];
 
