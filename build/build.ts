@@ -4,12 +4,24 @@ import { join } from "node:path";
 import type { RolldownOutput } from "rolldown";
 
 import { bundle } from "./bundle.ts";
-import { LIBRARY, writeLibraryEntry } from "./library-entry.ts";
+import { writeLibraryEntries } from "./library-entry.ts";
 import { thirdPartyLicenses } from "./licenses.ts";
 import { writeTypes } from "./types.ts";
 
 /** What crosses the public API: a program that uses it has to have the very same package. */
-const PUBLIC_PACKAGES = ["fastify", "kysely", "typebox"];
+const PUBLIC_PACKAGES = [
+  "fastify",
+  "kysely",
+  "typebox",
+  "@langchain/core",
+  "@langchain/langgraph-checkpoint",
+];
+
+/** What programs import: `reprise` is `index`, the others `reprise/…`. */
+const ENTRIES = {
+  index: "src/index.ts",
+  langgraph: "src/entries/langgraph.ts",
+};
 
 /** Files of threads, beside the code that starts them. */
 export const WORKERS = {
@@ -34,13 +46,14 @@ const TOGETHER = [
 
 /**
  * Rebuilds `dist/`: the command line in `program/`, which needs no other package, the public API
- * in `library/` with its declarations in `types/`, and the licences of what they contain.
+ * in `library/` with its declarations in `types/` and its entries in `entries/`, and the licences of what
+ * they contain.
  */
 export async function build(root: string, dist: string): Promise<void> {
   rmSync(dist, { recursive: true, force: true });
   const program = await buildProgram(root, dist);
-  const library = await buildLibrary(root, join(dist, "library"));
-  writeTypes(root, join(dist, "types"));
+  const library = await buildLibrary(root, dist);
+  writeTypes(root, Object.values(ENTRIES), join(dist, "types"));
   writeFileSync(join(dist, "THIRD-PARTY-LICENSES.txt"), thirdPartyLicenses([program, library]));
 }
 
@@ -52,16 +65,16 @@ export async function installProgram(root: string, folder: string): Promise<void
   await buildProgram(root, join(folder, "dist"));
 }
 
-/** Makes the public API, without its types, in an empty folder. */
-export async function buildLibrary(root: string, folder: string): Promise<RolldownOutput> {
+/** Makes the public API, without its types. */
+export async function buildLibrary(root: string, dist: string): Promise<RolldownOutput> {
   const output = await bundle({
     root,
-    entries: { [LIBRARY]: "src/index.ts", ...WORKERS },
+    entries: { ...ENTRIES, ...WORKERS },
     external: PUBLIC_PACKAGES,
     groups: [],
-    folder,
+    folder: join(dist, "library"),
   });
-  writeLibraryEntry(folder, output);
+  writeLibraryEntries(join(dist, "entries"), Object.keys(ENTRIES), output);
   return output;
 }
 

@@ -6,10 +6,10 @@ import { dirname, join, relative } from "node:path";
 const IMPORTED = /(?<=\bfrom |\bimport\()"(\.[^"]+)\.ts"/g;
 
 /**
- * Writes the declarations of the public API: those of `src/index.ts` and of every module that they
- * name, as TypeScript makes them.
+ * Writes the declarations of the public API: those of the entries and of every module that they
+ * name, as TypeScript makes them. `build/tsconfig.types.json` lists the entries, too.
  */
-export function writeTypes(root: string, folder: string): void {
+export function writeTypes(root: string, entries: readonly string[], folder: string): void {
   const made = mkdtempSync(join(tmpdir(), "reprise-types-"));
   try {
     const compiler = join(root, "node_modules/typescript/bin/tsc");
@@ -17,7 +17,10 @@ export function writeTypes(root: string, folder: string): void {
     execFileSync(process.execPath, [compiler, "--project", project, "--outDir", made], {
       stdio: ["ignore", "inherit", "inherit"],
     });
-    for (const [file, text] of reachable(join(made, "index.d.ts"))) {
+    const declared = entries.map((entry) =>
+      join(made, relative("src", entry).replace(/\.ts$/, ".d.ts")),
+    );
+    for (const [file, text] of reachable(declared)) {
       const place = join(folder, relative(made, file));
       mkdirSync(dirname(place), { recursive: true });
       writeFileSync(place, text);
@@ -27,10 +30,10 @@ export function writeTypes(root: string, folder: string): void {
   }
 }
 
-/** The declarations that can be reached from one file, with their relative imports. */
-function reachable(from: string): Map<string, string> {
+/** The declarations that can be reached from some files, with their relative imports. */
+function reachable(from: readonly string[]): Map<string, string> {
   const found = new Map<string, string>();
-  const waiting = [from];
+  const waiting = [...from];
   for (let file = waiting.pop(); file !== undefined; file = waiting.pop()) {
     if (found.has(file)) {
       continue;

@@ -123,13 +123,15 @@ describe("the package", () => {
 
 describe("the library", () => {
   const installed = makeFolder();
-  const entry = join(installed.path, "dist/library/index.js");
+  const entry = join(installed.path, "dist/entries/index.js");
+  let libraryModules: readonly string[] = [];
   beforeAll(async () => {
     for (const name of ["bin", "schemas", "package.json"]) {
       cpSync(join(ROOT, name), join(installed.path, name), { recursive: true });
     }
     symlinkSync(join(ROOT, "node_modules"), join(installed.path, "node_modules"));
-    await buildLibrary(ROOT, join(installed.path, "dist/library"));
+    const { output } = await buildLibrary(ROOT, join(installed.path, "dist"));
+    libraryModules = output.flatMap((file) => (file.type === "chunk" ? file.moduleIds : []));
   });
   afterAll(() => installed[Symbol.dispose]());
 
@@ -172,14 +174,42 @@ describe("the library", () => {
 
   it("[DOC-7] has every export described in docs/library.md", () => {
     const page = readFileSync(join(ROOT, "docs/library.md"), "utf8");
-    const index = readFileSync(join(ROOT, "src/index.ts"), "utf8");
-    const names = [...index.matchAll(/\{([^}]*)\}/g)]
+    const entries = readdirSync(join(ROOT, "src/entries"));
+    const sources = ["index.ts", ...entries.map((name) => `entries/${name}`)].map((name) =>
+      readFileSync(join(ROOT, "src", name), "utf8"),
+    );
+    const names = [...sources.join("\n").matchAll(/\{([^}]*)\}/g)]
       .flatMap(([, list = ""]) => list.split(","))
       .map((name) => name.trim().replace(/^type /, ""))
       .filter((name) => name !== "");
     const described = new Set(page.match(/^\|.*\|$/gm)?.flatMap((row) => row.match(/\w+/g) ?? []));
     expect(names.length).toBeGreaterThan(30);
     expect(names.filter((name) => !described.has(name))).toEqual([]);
+  });
+
+  it("[PACK-7] leaves LangChain to the program, and opens nothing when it is imported", async () => {
+    const folder = temporaryFolder();
+    const saver = join(installed.path, "dist/entries/langgraph.js");
+    const { code, stderr, stdout } = await startProcess(
+      process.execPath,
+      [
+        "-e",
+        `import(${JSON.stringify(saver)}).then((api) => console.log(Object.keys(api).join()))`,
+      ],
+      { cwd: folder, env: { HOME: folder } },
+    ).finished;
+    expect({ code, stderr, stdout }).toEqual({
+      code: 0,
+      stderr: "",
+      stdout: "ERROR_CODES,RepriseError,RepriseSaver\n",
+    });
+    expect(readdirSync(folder)).toEqual([]);
+    expect(libraryModules.filter((id) => id.includes("/node_modules/@langchain/"))).toEqual([]);
+    const { peerDependencies } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
+    expect(Object.keys(peerDependencies)).toEqual([
+      "@langchain/core",
+      "@langchain/langgraph-checkpoint",
+    ]);
   });
 
   const older = olderNode();
