@@ -79,7 +79,7 @@ async function talk(store: Store): Promise<Template> {
     saver.forgetPruned(thread_id, pruned);
   }
   return store.read(async ({ db }) => {
-    const thread = await db.selectFrom("checkpoint_threads").select("id").executeTakeFirstOrThrow();
+    const thread = await db.selectFrom("threads").select("id").executeTakeFirstOrThrow();
     const highest = async (
       table: "checkpoint_bodies" | "checkpoint_lists" | "checkpoints",
     ): Promise<number> => {
@@ -146,7 +146,7 @@ const copyRows: Operation<Copies, void> = async (tx, copies) => {
       id: template.thread + done + index + at,
       thread_id: threadId(id, 0),
     }));
-    await db.insertInto("checkpoint_threads").values(threads).execute();
+    await db.insertInto("threads").values(threads).execute();
   }
   await copyMessages(tx, copies);
   await copyBodies(tx, copies);
@@ -173,15 +173,15 @@ async function copyBodies({ db }: Tx, { template, ids, done }: Copies): Promise<
   const list = sql`${nth} * ${sql.lit(template.lists)}`;
   await sql`INSERT INTO checkpoint_bodies (id, thread, hash, body)
     SELECT b.id + ${body}, t.id, b.hash, b.body
-    FROM checkpoint_threads t CROSS JOIN checkpoint_bodies b
+    FROM threads t CROSS JOIN checkpoint_bodies b
     WHERE b.thread = ${first} AND ${copies}`.execute(db);
   await sql`INSERT INTO checkpoint_lists (id, thread, base, base_length, length, depth)
     SELECT l.id + ${list}, t.id, l.base + ${list}, l.base_length, l.length, l.depth
-    FROM checkpoint_threads t CROSS JOIN checkpoint_lists l
+    FROM threads t CROSS JOIN checkpoint_lists l
     WHERE l.thread = ${first} AND ${copies}`.execute(db);
   await sql`INSERT INTO checkpoint_list_items (list, position, body)
     SELECT i.list + ${list}, i.position, i.body + ${body}
-    FROM checkpoint_threads t CROSS JOIN checkpoint_list_items i
+    FROM threads t CROSS JOIN checkpoint_list_items i
     JOIN checkpoint_lists l ON l.id = i.list
     WHERE l.thread = ${first} AND ${copies}`.execute(db);
 }
@@ -228,12 +228,7 @@ const advanceSequences: Operation<null, void> = async ({ db, dialect }) => {
   if (dialect.writersQueue) {
     return;
   }
-  for (const table of [
-    "checkpoint_threads",
-    "checkpoint_bodies",
-    "checkpoint_lists",
-    "checkpoints",
-  ]) {
+  for (const table of ["threads", "checkpoint_bodies", "checkpoint_lists", "checkpoints"]) {
     await sql`SELECT setval(pg_get_serial_sequence(${table}, 'id'), (SELECT max(id) FROM ${sql.ref(table)}))`.execute(
       db,
     );

@@ -74,6 +74,13 @@ export interface SessionTable {
   input_tokens_ahead: Generated<number>;
   /** How the user opened it by its id or from a list: `terminal` or `prompt`. */
   chosen: Origin | null;
+  /**
+   * The session at the top of its tree; the session itself if it has no parent. Null in rows of
+   * older versions: their root is found through their parents.
+   */
+  root_session_id: string | null;
+  /** The name of the agent that runs it; null for the built-in one. */
+  agent: string | null;
 }
 
 export const CHANGED_FIELDS = ["model", "persona_name", "repo_path", "title"] as const;

@@ -176,9 +176,9 @@ describe("doctor", () => {
       home,
       `UPDATE sessions SET exchange_open = 1, lease_owner = '{}', lease_expires_at = '2999-01-01T00:00:00.000Z' WHERE id = '${idLike("abcdef3")}'`,
     );
-    plant(home, `INSERT INTO checkpoint_threads (thread_id) VALUES ('${idLike("abcdef1")}:0')`);
+    plant(home, `INSERT INTO threads (thread_id) VALUES ('${idLike("abcdef1")}:0')`);
     expect(statuses((await doctor(home, 0)).checks)).toMatchObject({ threads: "ok" });
-    plant(home, `INSERT INTO checkpoint_threads (thread_id) VALUES ('${idLike("abcdef9")}:0')`);
+    plant(home, `INSERT INTO threads (thread_id) VALUES ('${idLike("abcdef9")}:0')`);
     const document = await doctor(home, 0);
     expect(statuses(document.checks)).toMatchObject({ exchanges: "warning", threads: "warning" });
     expect(sentenceOf(document, "exchanges")).toMatch(

@@ -87,7 +87,7 @@ ${id}  2 differences
     for (const id of [first, second]) {
       plant(
         home,
-        `UPDATE checkpoint_lists SET base = 999999, base_length = 1 WHERE thread IN (SELECT id FROM checkpoint_threads WHERE thread_id LIKE '${id}:%')`,
+        `UPDATE checkpoint_lists SET base = 999999, base_length = 1 WHERE thread IN (SELECT id FROM threads WHERE thread_id LIKE '${id}:%')`,
       );
     }
     plant(home, `UPDATE messages SET content = 'x' WHERE session_id = '${third}' AND seq = 2`);

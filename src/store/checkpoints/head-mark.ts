@@ -56,7 +56,7 @@ export async function markHead(tx: Tx, mark: HeadMark): Promise<void> {
 
 const moveMark = prepared(({ db }, given: Parameter<HeadMark>) =>
   db
-    .updateTable("checkpoint_threads")
+    .updateTable("threads")
     .set({ head_row: given("row"), head_length: given("length"), head_hash: given("hash") })
     .where("id", "=", given("thread"))
     .where("head_row", "<=", given("row")),
@@ -92,7 +92,7 @@ export function refuseEarlierHead({ row, head_row, head_length, channels }: Late
 /** Refuses to take a thread for a new one whose checkpoints are gone. As `refuseEarlierHead`. */
 export async function refuseLostHead(tx: Tx, threadId: string): Promise<void> {
   const thread = await tx.db
-    .selectFrom("checkpoint_threads")
+    .selectFrom("threads")
     .select("head_row")
     .where("thread_id", "=", threadId)
     .executeTakeFirst();

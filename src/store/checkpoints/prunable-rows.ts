@@ -70,8 +70,8 @@ const prunableCheckpoints = prepared((parts, given: Parameter<{ readonly thread_
 
 function selectCheckpoints({ db }: QueryParts, given: Parameter<{ readonly thread_id: string }>) {
   return db
-    .selectFrom("checkpoint_threads")
-    .innerJoin("checkpoints", "checkpoints.thread", "checkpoint_threads.id")
+    .selectFrom("threads")
+    .innerJoin("checkpoints", "checkpoints.thread", "threads.id")
     .select([
       "checkpoints.id as row",
       "thread",

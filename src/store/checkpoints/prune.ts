@@ -55,7 +55,7 @@ const markPruned = prepared(({ db }, given: Parameter<{ readonly thread: number 
   const highest = (table: "checkpoints" | "checkpoint_bodies" | "checkpoint_lists") =>
     db.selectFrom(table).select(({ fn, val }) => fn.coalesce(fn.max("id"), val(0)).as("id"));
   return db
-    .updateTable("checkpoint_threads")
+    .updateTable("threads")
     .set({
       folded_checkpoint: highest("checkpoints"),
       folded_body: highest("checkpoint_bodies"),

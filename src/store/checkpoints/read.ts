@@ -103,7 +103,7 @@ export const readCheckpoints: Operation<ReadCheckpoints, CheckpointPage> = async
 async function readRows(tx: Tx, input: ReadCheckpoints) {
   let query = tx.db
     .selectFrom("checkpoints")
-    .innerJoin("checkpoint_threads", "checkpoint_threads.id", "checkpoints.thread")
+    .innerJoin("threads", "threads.id", "checkpoints.thread")
     .leftJoin("checkpoint_bodies", "checkpoint_bodies.id", "checkpoints.shape")
     .select([
       "checkpoints.id as row",
@@ -148,7 +148,7 @@ async function rowOf(
   }
   const row = await tx.db
     .selectFrom("checkpoints")
-    .innerJoin("checkpoint_threads", "checkpoint_threads.id", "checkpoints.thread")
+    .innerJoin("threads", "threads.id", "checkpoints.thread")
     .select("checkpoints.id")
     .where("thread_id", "=", before.thread_id)
     .where("ns", "=", before.ns ?? "")

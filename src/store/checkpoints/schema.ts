@@ -14,7 +14,7 @@ import type { Generated } from "kysely";
  * JSON columns are text: JSON escapes NUL and lone surrogates, so both engines keep it unchanged.
  */
 export interface CheckpointTables {
-  checkpoint_threads: ThreadTable;
+  threads: ThreadTable;
   checkpoint_bodies: BodyTable;
   checkpoint_lists: ListTable;
   checkpoint_list_items: ListItemTable;

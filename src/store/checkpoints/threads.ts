@@ -10,7 +10,7 @@ import type { StoredValue } from "./value.ts";
 /** The number of a thread; null for one that has no checkpoints. */
 export async function findThread(tx: Tx, threadId: string): Promise<number | null> {
   const row = await tx.db
-    .selectFrom("checkpoint_threads")
+    .selectFrom("threads")
     .select("id")
     .where("thread_id", "=", threadId)
     .executeTakeFirst();
@@ -24,7 +24,7 @@ export async function keepThread(tx: Tx, threadId: string): Promise<number> {
     return known;
   }
   const row = await tx.db
-    .insertInto("checkpoint_threads")
+    .insertInto("threads")
     .values({ thread_id: threadId })
     .onConflict((conflict) =>
       conflict
@@ -98,7 +98,7 @@ const fencedThread = prepared((parts, given: Parameter<Wanted & { readonly sessi
     .select(FENCED_COLUMNS)
     .select((eb) => [
       eb
-        .selectFrom("checkpoint_threads as held")
+        .selectFrom("threads as held")
         .select("held.id")
         .where("held.thread_id", "=", given("thread_id"))
         .as("id"),
@@ -110,8 +110,8 @@ const fencedThread = prepared((parts, given: Parameter<Wanted & { readonly sessi
 
 const unfencedThread = prepared((parts, given: Parameter<Wanted>) =>
   parts.db
-    .selectFrom("checkpoint_threads")
-    .select(["checkpoint_threads.id", ...readAlong(parts, given)])
+    .selectFrom("threads")
+    .select(["threads.id", ...readAlong(parts, given)])
     .where("thread_id", "=", given("thread_id"))
     .modifyEnd(parts.dialect.forUpdate),
 );
@@ -120,14 +120,14 @@ function readAlong({ db }: QueryParts, given: Parameter<Wanted>) {
   const hashes = given.all("hashes");
   const found = db
     .selectFrom("checkpoint_bodies as body")
-    .innerJoin("checkpoint_threads as of", "of.id", "body.thread")
+    .innerJoin("threads as of", "of.id", "body.thread")
     .select(sql<string | null>`string_agg(body.hash || ' ' || body.id, ',')`.as("found"))
     .where("of.thread_id", "=", given("thread_id"))
     .where("body.hash", "in", hashes);
   return [
     db
       .selectFrom("checkpoints as parent")
-      .innerJoin("checkpoint_threads as of", "of.id", "parent.thread")
+      .innerJoin("threads as of", "of.id", "parent.thread")
       .select("parent.channels")
       .where("of.thread_id", "=", given("thread_id"))
       .where("parent.ns", "=", given("ns"))
@@ -143,7 +143,7 @@ function readAlong({ db }: QueryParts, given: Parameter<Wanted>) {
  */
 export const deleteThread: Operation<FencedThread, void> = async (tx, input) => {
   await holdThread(tx, input);
-  await tx.db.deleteFrom("checkpoint_threads").where("thread_id", "=", input.thread_id).execute();
+  await tx.db.deleteFrom("threads").where("thread_id", "=", input.thread_id).execute();
 };
 
 /** Marks the latest root checkpoint of a thread that was stored as a whole; none without one. */

@@ -143,13 +143,10 @@ type StoreSize = Omit<Counts, "checkpoints">;
 const readSize: Operation<null, StoreSize> = async (tx) => ({
   sessions: await countRows(tx, "sessions"),
   messages: await countRows(tx, "messages"),
-  threads: await countRows(tx, "checkpoint_threads"),
+  threads: await countRows(tx, "threads"),
 });
 
-async function countRows(
-  tx: Tx,
-  table: "sessions" | "messages" | "checkpoint_threads",
-): Promise<number> {
+async function countRows(tx: Tx, table: "sessions" | "messages" | "threads"): Promise<number> {
   const { rows } = await tx.db
     .selectFrom(table)
     .select(({ fn }) => fn.countAll<number>().as("rows"))

@@ -84,6 +84,7 @@ const PortableSession = Type.Object(
     input_tokens_ahead: Type.Optional(
       Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }),
     ),
+    agent: Type.Optional(name()),
     /** Why the last exchange failed; only in a session with an open one. */
     failure: Type.Optional(
       Type.Object({ code: Type.String({ pattern: "^[a-z_]{1,64}$" }), sentence: text() }, closed),

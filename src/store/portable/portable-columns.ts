@@ -8,6 +8,7 @@ export const SESSION_DEFAULTS = {
   create_key: null,
   create_request: null,
   input_tokens_ahead: 0,
+  agent: null,
 } as const;
 
 /** Columns of 0 or 1 that are booleans in an export. */

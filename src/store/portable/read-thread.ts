@@ -9,7 +9,7 @@ import { threadRange } from "../sessions/tree-ids.ts";
 export async function readThreads(tx: Tx, sessionId: string): Promise<PortableThread[]> {
   const { from, before } = threadRange(sessionId);
   const rows = await tx.db
-    .selectFrom("checkpoint_threads")
+    .selectFrom("threads")
     .select(["id", "thread_id", "folded_checkpoint", "folded_body", "folded_list"])
     .where("thread_id", ">=", from)
     .where("thread_id", "<", before)

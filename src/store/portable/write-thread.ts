@@ -36,7 +36,7 @@ export async function writeThread(
   await writeWrites(tx, { thread, portable, ids });
   const { folded } = portable;
   await tx.db
-    .updateTable("checkpoint_threads")
+    .updateTable("threads")
     .set({
       folded_checkpoint: checkpoints[folded.checkpoints - 1] ?? 0,
       folded_body: bodies[folded.bodies - 1] ?? 0,

@@ -38,10 +38,10 @@ async function readOne(tx: Tx, id: string): Promise<DeletionPreview> {
     .where("session_id", "=", id)
     .executeTakeFirstOrThrow();
   const { threads, checkpoints } = await tx.db
-    .selectFrom("checkpoint_threads")
-    .leftJoin("checkpoints", "checkpoints.thread", "checkpoint_threads.id")
+    .selectFrom("threads")
+    .leftJoin("checkpoints", "checkpoints.thread", "threads.id")
     .select(({ fn }) => [
-      fn.count<number>("checkpoint_threads.id").distinct().as("threads"),
+      fn.count<number>("threads.id").distinct().as("threads"),
       fn.count<number>("checkpoints.id").as("checkpoints"),
     ])
     .where("thread_id", ">=", from)
@@ -89,7 +89,7 @@ export async function holdTree(tx: Tx, id: string): Promise<void> {
 async function deleteOne(tx: Tx, id: string): Promise<void> {
   const { from, before } = threadRange(id);
   await tx.db
-    .deleteFrom("checkpoint_threads")
+    .deleteFrom("threads")
     .where("thread_id", ">=", from)
     .where("thread_id", "<", before)
     .execute();

@@ -64,7 +64,7 @@ function names(
 
 async function checkThreads(tx: Tx): Promise<Check> {
   const { count } = await tx.db
-    .selectFrom("checkpoint_threads")
+    .selectFrom("threads")
     .select((eb) => eb.fn.countAll().as("count"))
     .where(({ exists, not, selectFrom }) =>
       not(

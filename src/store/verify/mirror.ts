@@ -95,7 +95,7 @@ async function readHeads(tx: Tx, session_id: string): Promise<ThreadHead[]> {
   const { from, before } = threadRange(session_id);
   const rows = await tx.db
     .selectFrom("checkpoints")
-    .innerJoin("checkpoint_threads", "checkpoint_threads.id", "checkpoints.thread")
+    .innerJoin("threads", "threads.id", "checkpoints.thread")
     .select(["thread_id", "thread", "head_row", "head_length", "head_hash"])
     .select(["checkpoints.id as row", "checkpoint_id", "parent_id", "ts"])
     .select(["shape", "versions", "channels", "metadata"])
@@ -107,7 +107,7 @@ async function readHeads(tx: Tx, session_id: string): Promise<ThreadHead[]> {
         "=",
         selectFrom("checkpoints as later")
           .select((later) => later.fn.max("later.id").as("latest"))
-          .whereRef("later.thread", "=", "checkpoint_threads.id")
+          .whereRef("later.thread", "=", "threads.id")
           .where("later.ns", "=", ""),
       ),
     )
@@ -126,7 +126,7 @@ async function readLost(
 ): Promise<string[]> {
   const { from, before } = threadRange(session_id);
   const marked = await tx.db
-    .selectFrom("checkpoint_threads")
+    .selectFrom("threads")
     .select("thread_id")
     .where("thread_id", ">=", from)
     .where("thread_id", "<", before)

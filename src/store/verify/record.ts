@@ -85,7 +85,7 @@ async function knowsCall(
     .where("tool_calls", "like", pattern);
   const bodies = tx.db
     .selectFrom("checkpoint_bodies")
-    .innerJoin("checkpoint_threads", "checkpoint_threads.id", "checkpoint_bodies.thread")
+    .innerJoin("threads", "threads.id", "checkpoint_bodies.thread")
     .select("checkpoint_bodies.id")
     .where("thread_id", ">=", from)
     .where("thread_id", "<", before)

@@ -89,7 +89,7 @@ const CONTRADICTIONS: Readonly<Record<string, string>> = {
   "a message that the agent answered has no checkpoint": `
     SELECT session_id FROM messages m
     WHERE checkpointed = 1 AND NOT EXISTS
-      (SELECT 1 FROM checkpoint_threads t
+      (SELECT 1 FROM threads t
        JOIN checkpoint_bodies b ON b.thread = t.id
        WHERE t.thread_id LIKE m.session_id || ':%' AND instr(b.body, m.message_id) > 0)`,
   "a checkpoint refers to a body that is not there": `

@@ -22,7 +22,7 @@ export interface Target {
   readonly cleared: number;
 }
 
-const THREAD = "(SELECT id FROM checkpoint_threads WHERE thread_id = ':id:1')";
+const THREAD = "(SELECT id FROM threads WHERE thread_id = ':id:1')";
 const HEAD = `(SELECT max(id) FROM checkpoints WHERE thread = ${THREAD} AND ns = '')`;
 const LIST = `(SELECT max(id) FROM checkpoint_lists WHERE thread = ${THREAD})`;
 const TASK_WRITES = `INSERT INTO checkpoint_writes (thread, ns, checkpoint_id, task_id, writes)
@@ -99,7 +99,7 @@ export const DAMAGES: readonly Damage[] = [
   head("head in another namespace", `UPDATE checkpoints SET ns = 'x' WHERE id = ${HEAD}`),
   head(
     "head in another thread",
-    `UPDATE checkpoints SET thread = (SELECT id FROM checkpoint_threads WHERE thread_id = ':id:0') WHERE id = ${HEAD}`,
+    `UPDATE checkpoints SET thread = (SELECT id FROM threads WHERE thread_id = ':id:0') WHERE id = ${HEAD}`,
   ),
   { name: "head shortened", expected: "found", plant: shorten },
   head("message named twice", moveItem(0, 1)),
@@ -177,7 +177,7 @@ async function shorten({ bench, random }: Target): Promise<void> {
     ({ db }) =>
       db
         .selectFrom("checkpoints")
-        .innerJoin("checkpoint_threads", "checkpoint_threads.id", "thread")
+        .innerJoin("threads", "threads.id", "thread")
         .select("channels")
         .where("thread_id", "=", `${bench.id}:1`)
         .orderBy("checkpoints.id", "desc")

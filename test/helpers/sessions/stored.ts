@@ -24,7 +24,7 @@ export const NOT_COPIED: Readonly<Record<string, string>> = {
   "sessions.lease_epoch": "a lease is of one database",
   "sessions.failure_epoch": "the epoch of a lease",
   "sessions.lease_expires_at": "a lease is of one database",
-  "checkpoint_threads.head_hash": "it depends on numbers of rows, and is created again",
+  "threads.head_hash": "it depends on numbers of rows, and is created again",
 };
 
 /**
@@ -32,11 +32,11 @@ export const NOT_COPIED: Readonly<Record<string, string>> = {
  * compared: as the place of the row in its thread.
  */
 export const NUMBERED = [
-  "checkpoint_threads.id",
-  "checkpoint_threads.folded_checkpoint",
-  "checkpoint_threads.folded_body",
-  "checkpoint_threads.folded_list",
-  "checkpoint_threads.head_row",
+  "threads.id",
+  "threads.folded_checkpoint",
+  "threads.folded_body",
+  "threads.folded_list",
+  "threads.head_row",
   "checkpoint_bodies.id",
   "checkpoint_bodies.thread",
   "checkpoint_lists.id",
@@ -82,14 +82,13 @@ export function valuesOf(store: Readable, column: string): Promise<readonly unkn
   }, null);
 }
 
-const thread = (table: string): string =>
-  `${table} JOIN checkpoint_threads AS t ON t.id = ${table}.thread`;
+const thread = (table: string): string => `${table} JOIN threads AS t ON t.id = ${table}.thread`;
 
 const JOINED: Readonly<Record<string, string>> = {
   checkpoint_bodies: thread("checkpoint_bodies"),
   checkpoint_lists: thread("checkpoint_lists"),
   checkpoint_list_items:
-    "checkpoint_list_items JOIN checkpoint_lists AS l ON l.id = list JOIN checkpoint_threads AS t ON t.id = l.thread",
+    "checkpoint_list_items JOIN checkpoint_lists AS l ON l.id = list JOIN threads AS t ON t.id = l.thread",
   checkpoints: thread("checkpoints"),
   checkpoint_writes: thread("checkpoint_writes"),
 };
@@ -98,7 +97,7 @@ const ORDER: Readonly<Record<string, string>> = {
   sessions: "id",
   messages: "session_id, seq",
   session_changes: "session_id, number",
-  checkpoint_threads: "thread_id",
+  threads: "thread_id",
   checkpoint_bodies: "t.thread_id, checkpoint_bodies.id",
   checkpoint_lists: "t.thread_id, checkpoint_lists.id",
   checkpoint_list_items: "t.thread_id, list, position",
@@ -116,15 +115,15 @@ function place(table: string, number: string, threadId: string) {
 function valueOf(table: string, name: string) {
   const column = `${table}.${name}`;
   switch (column) {
-    case "checkpoint_threads.folded_checkpoint":
-      return place("checkpoints", name, "checkpoint_threads.id");
-    case "checkpoint_threads.folded_body":
-      return place("checkpoint_bodies", name, "checkpoint_threads.id");
-    case "checkpoint_threads.folded_list":
-      return place("checkpoint_lists", name, "checkpoint_threads.id");
-    case "checkpoint_threads.head_row":
-      return place("checkpoints", name, "checkpoint_threads.id");
-    case "checkpoint_threads.id":
+    case "threads.folded_checkpoint":
+      return place("checkpoints", name, "threads.id");
+    case "threads.folded_body":
+      return place("checkpoint_bodies", name, "threads.id");
+    case "threads.folded_list":
+      return place("checkpoint_lists", name, "threads.id");
+    case "threads.head_row":
+      return place("checkpoints", name, "threads.id");
+    case "threads.id":
       return sql.raw("thread_id");
     case "checkpoint_bodies.id":
     case "checkpoint_lists.id":
@@ -146,7 +145,7 @@ export const TABLES = [
   "sessions",
   "messages",
   "session_changes",
-  "checkpoint_threads",
+  "threads",
   "checkpoint_bodies",
   "checkpoint_lists",
   "checkpoint_list_items",

@@ -133,11 +133,11 @@ it("[COPY-5] a difference in any stored field counts, down to a checkpoint", asy
   for (const damage of [
     "UPDATE sessions SET title = 'another' WHERE id = ?",
     "UPDATE messages SET token_count = 7 WHERE session_id = ? AND seq = 1",
-    "UPDATE checkpoints SET ts = 'never' WHERE thread IN (SELECT id FROM checkpoint_threads WHERE thread_id = ?)",
+    "UPDATE checkpoints SET ts = 'never' WHERE thread IN (SELECT id FROM threads WHERE thread_id = ?)",
   ]) {
     await execute(target, damage, damage.includes("thread_id") ? threadId(id, 0) : id);
     expect((await copy(source, target)).refused).toMatchObject([{ session_id: id }]);
-    await execute(target, "DELETE FROM checkpoint_threads WHERE thread_id > ?", "");
+    await execute(target, "DELETE FROM threads WHERE thread_id > ?", "");
     await execute(target, "DELETE FROM sessions WHERE parent_session_id = ?", id);
     await execute(target, "DELETE FROM sessions WHERE id = ?", id);
     expect((await copy(source, target)).copied).toMatchObject({ sessions: 2 });
@@ -197,7 +197,7 @@ it("[COPY-10] [COPY-15] a session that cannot be read whole blocks no other; thr
   const [damaged, whole] = [await makeSession(source, PLAN), await makeSession(source, PLAN)];
   await execute(
     source,
-    "DELETE FROM checkpoint_bodies WHERE thread IN (SELECT id FROM checkpoint_threads WHERE thread_id = ?)",
+    "DELETE FROM checkpoint_bodies WHERE thread IN (SELECT id FROM threads WHERE thread_id = ?)",
     threadId(damaged, 0),
   );
   expect(await copy(source, target)).toMatchObject({
@@ -209,7 +209,7 @@ it("[COPY-10] [COPY-15] a session that cannot be read whole blocks no other; thr
 
   const [other, empty] = [await openFile(), await openFile()];
   await makeSession(other, PLAN);
-  await execute(other, "INSERT INTO checkpoint_threads (thread_id) VALUES ('nobody:0')");
+  await execute(other, "INSERT INTO threads (thread_id) VALUES ('nobody:0')");
   expect(await copy(other, empty)).toMatchObject({ refused: [], unowned_threads: 1 });
 });
 

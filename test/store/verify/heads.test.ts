@@ -5,7 +5,7 @@ import { createCheckpointSaver } from "../../../src/langgraph/saver.ts";
 import { threadId } from "../../../src/core/threads.ts";
 import { answer, type Bench, openBench } from "../../helpers/sessions/bench.ts";
 
-const THREAD = "(SELECT id FROM checkpoint_threads WHERE thread_id = ':id:0')";
+const THREAD = "(SELECT id FROM threads WHERE thread_id = ':id:0')";
 const HEAD = `(SELECT max(id) FROM checkpoints WHERE thread = ${THREAD} AND ns = '')`;
 const LIST = `(SELECT max(id) FROM checkpoint_lists WHERE thread = ${THREAD})`;
 
@@ -105,7 +105,7 @@ describe("the latest checkpoint of a thread", () => {
     await bench.exchange("in thread 1");
     await plant(
       bench,
-      `UPDATE checkpoints SET thread = (SELECT id FROM checkpoint_threads WHERE thread_id = ':id:1') WHERE id = ${HEAD}`,
+      `UPDATE checkpoints SET thread = (SELECT id FROM threads WHERE thread_id = ':id:1') WHERE id = ${HEAD}`,
     );
     await expectRefused(bench);
   });
@@ -119,10 +119,7 @@ describe("the latest checkpoint of a thread", () => {
       [":id:1", ":id:0"],
       ["x", ":id:1"],
     ]) {
-      await plant(
-        bench,
-        `UPDATE checkpoint_threads SET thread_id = '${to}' WHERE thread_id = '${from}'`,
-      );
+      await plant(bench, `UPDATE threads SET thread_id = '${to}' WHERE thread_id = '${from}'`);
     }
     await expectRefused(bench);
   });
@@ -130,13 +127,13 @@ describe("the latest checkpoint of a thread", () => {
   it("[PROOF-17] a checkpoint that an older program put after the marked one is not damage", async () => {
     const bench = await twoExchanges();
     const mark = "head_row, head_length, head_hash";
-    await plant(bench, `CREATE TABLE kept AS SELECT id AS thread, ${mark} FROM checkpoint_threads`);
+    await plant(bench, `CREATE TABLE kept AS SELECT id AS thread, ${mark} FROM threads`);
     await bench.put(new HumanMessage({ id: "u", content: "third" }), answer("of an older program"));
     // what is put by a program that does not know the mark leaves it as it was
     for (const column of mark.split(", ")) {
       await plant(
         bench,
-        `UPDATE checkpoint_threads SET ${column} = (SELECT ${column} FROM kept WHERE kept.thread = checkpoint_threads.id)`,
+        `UPDATE threads SET ${column} = (SELECT ${column} FROM kept WHERE kept.thread = threads.id)`,
       );
     }
     expect(await bench.kinds()).toEqual([]);
@@ -146,10 +143,7 @@ describe("the latest checkpoint of a thread", () => {
 
   it("[PROOF-17] a checkpoint without a mark is accepted", async () => {
     const bench = await twoExchanges();
-    await plant(
-      bench,
-      "UPDATE checkpoint_threads SET head_row = 0, head_length = 0, head_hash = ''",
-    );
+    await plant(bench, "UPDATE threads SET head_row = 0, head_length = 0, head_hash = ''");
     expect(await bench.kinds()).toEqual([]);
     await plant(bench, `DELETE FROM checkpoints WHERE id = ${HEAD}`);
     expect(await bench.kinds()).toEqual([]);
@@ -160,16 +154,13 @@ describe("the latest checkpoint of a thread", () => {
   it("[PROOF-23] a checkpoint is never taken from another session, with or without a mark", async () => {
     const bench = await twoExchanges();
     const { store } = bench;
-    await plant(bench, "UPDATE checkpoint_threads SET thread_id = 'other:0'");
+    await plant(bench, "UPDATE threads SET thread_id = 'other:0'");
     const [other] = await store.read(
-      (tx) => tx.db.selectFrom("checkpoint_threads").select("id").execute(),
+      (tx) => tx.db.selectFrom("threads").select("id").execute(),
       null,
     );
     await bench.put(new HumanMessage({ id: "strange", content: "of another session" }));
-    await plant(
-      bench,
-      "UPDATE checkpoint_threads SET head_row = 0, head_length = 0, head_hash = ''",
-    );
+    await plant(bench, "UPDATE threads SET head_row = 0, head_length = 0, head_hash = ''");
     await plant(bench, "DELETE FROM messages WHERE message_id = 'strange'");
     await expectRefused(bench);
     await plant(

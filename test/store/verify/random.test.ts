@@ -147,7 +147,7 @@ async function headTimes({ store, id }: Bench): Promise<string[]> {
     ({ db }) =>
       db
         .selectFrom("checkpoints")
-        .innerJoin("checkpoint_threads", "checkpoint_threads.id", "thread")
+        .innerJoin("threads", "threads.id", "thread")
         .select("ts")
         .distinct()
         .where("thread_id", "like", `${id}:%`)

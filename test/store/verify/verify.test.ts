@@ -325,7 +325,7 @@ describe("messages that no checkpoint holds any more", () => {
 
   it("[PROOF-8] are not reported as extra if the checkpoints of a thread are missing", async () => {
     const bench = await benchWithTwoExchanges();
-    await bench.plant("DELETE FROM checkpoint_threads");
+    await bench.plant("DELETE FROM threads");
     const before = await bench.dump();
     expect(await bench.kinds()).toContain("checkpoint_missing");
     await expect(bench.repair()).rejects.toMatchObject({ code: "database_corrupt" });

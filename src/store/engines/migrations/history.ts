@@ -1,11 +1,17 @@
 import { RepriseError } from "../../../core/errors.ts";
 import { checkpoints } from "./0002-checkpoints.ts";
 import { laterMigrations } from "./0003-to-0010.ts";
+import { treesAndThreads } from "./0011-trees-and-threads.ts";
 import { sessions } from "./0001-sessions.ts";
 import type { Migration } from "./migration.ts";
 
 /** The whole history, in order. The last version is the one this program writes. */
-export const migrations: readonly Migration[] = [sessions, checkpoints, ...laterMigrations];
+export const migrations: readonly Migration[] = [
+  sessions,
+  checkpoints,
+  ...laterMigrations,
+  treesAndThreads,
+];
 
 export function latestVersion(): number {
   return migrations.at(-1)?.version ?? 0;

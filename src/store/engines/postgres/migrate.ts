@@ -121,6 +121,6 @@ async function tablesOf(connection: PostgresConnection): Promise<ReadonlySet<str
 const TABLES = `SELECT current_schema() AS schema, relname AS name
   FROM (SELECT 1) AS one LEFT JOIN pg_class
     ON relnamespace = current_schema()::regnamespace AND relname IN
-    ('reprise_migrations', 'sessions', 'messages', 'checkpoint_threads', 'checkpoint_bodies',
+    ('reprise_migrations', 'sessions', 'messages', 'threads', 'checkpoint_threads', 'checkpoint_bodies',
      'checkpoint_lists', 'checkpoint_list_items', 'checkpoints', 'checkpoint_writes',
      'readiness_probes')`;
