@@ -3,7 +3,7 @@ import { type Parameter, prepared } from "../engines/prepared.ts";
 import type { Tx } from "../store.ts";
 import { textHash } from "./bodies.ts";
 import type { CheckpointTable } from "./schema.ts";
-import type { ListVersion, StoredValue } from "./value.ts";
+import type { ListVersion, StoredChannels } from "./value.ts";
 
 /*
  * Each thread keeps a mark of its latest root checkpoint: the row, how many messages it has and a
@@ -66,7 +66,7 @@ const moveMark = prepared(({ db }, given: Parameter<HeadMark>) =>
 export const MESSAGES = "messages";
 
 /** The messages of a checkpoint; null if its channel holds no list of them. */
-export function messageListOf(channels: Readonly<Record<string, StoredValue>>): ListVersion | null {
+export function messageListOf(channels: StoredChannels): ListVersion | null {
   const value = channels[MESSAGES];
   return value !== undefined && "l" in value ? { list: value.l[0], length: value.l[1] } : null;
 }
@@ -75,7 +75,7 @@ export interface LatestHead {
   readonly row: number;
   readonly head_row: number;
   readonly head_length: number;
-  readonly channels: Readonly<Record<string, StoredValue>>;
+  readonly channels: StoredChannels;
 }
 
 /**

@@ -4,7 +4,7 @@ import { type Parameter, prepared, type QueryParts } from "../engines/prepared.t
 import type { Tx } from "../store.ts";
 import { batches } from "./bodies.ts";
 import type { CheckpointTable, ListTable, WriteTable } from "./schema.ts";
-import type { StoredValue, StoredWrite } from "./value.ts";
+import { parseChannels, parseMetadata, parseWrites, type StoredValue } from "./value.ts";
 
 type CheckpointKey = Pick<CheckpointTable, "ns" | "checkpoint_id" | "parent_id" | "shape">;
 
@@ -100,8 +100,8 @@ type CheckpointRow = CheckpointKey &
   Pick<CheckpointTable, "channels" | "metadata"> & { readonly row: number };
 
 function checkpointOf({ channels, metadata, ...row }: CheckpointRow): PrunableCheckpoint {
-  const members = JSON.parse(channels) as Readonly<Record<string, StoredValue>>;
-  return { ...row, values: [JSON.parse(metadata) as StoredValue, ...Object.values(members)] };
+  const values = Object.values(parseChannels(channels));
+  return { ...row, values: [parseMetadata(metadata), ...values] };
 }
 
 async function readWrites(
@@ -140,6 +140,5 @@ function writesOf({
   writes,
   ...row
 }: Omit<PrunableWrites, "values"> & { readonly writes: string }): PrunableWrites {
-  const stored = JSON.parse(writes) as readonly StoredWrite[];
-  return { ...row, values: stored.map(([, , value]) => value) };
+  return { ...row, values: parseWrites(writes).map(([, , value]) => value) };
 }

@@ -4,6 +4,7 @@ import { hashesIn, keepBatch } from "./put.ts";
 import type { WriteTable } from "./schema.ts";
 import { type FencedThread, holdThread } from "./threads.ts";
 import {
+  parseWrites,
   type WriteBatch,
   type StoredIds,
   storedText,
@@ -70,7 +71,7 @@ async function readWrites(tx: Tx, key: WritesKey): Promise<readonly StoredWrite[
     .where((eb) => eb.and(key))
     .modifyEnd(tx.dialect.forUpdate)
     .executeTakeFirstOrThrow();
-  return JSON.parse(writes) as StoredWrite[];
+  return parseWrites(writes);
 }
 
 function writesText(

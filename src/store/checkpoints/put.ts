@@ -9,10 +9,11 @@ import { type FencedThread, type HeldThread, holdThread, keepThread } from "./th
 import {
   at,
   type ListVersion,
+  parseChannels,
   type WriteBatch,
   type StoredIds,
+  type StoredChannels,
   storedText,
-  type StoredValue,
   type ValueInput,
 } from "./value.ts";
 
@@ -59,7 +60,7 @@ export const putCheckpoint: Operation<PutCheckpoint, StoredCheckpoint | "stale">
 ) => {
   const held = await holdThread(tx, { ...input, hashes: hashesIn(input.batch) });
   const { parent_channels: channels } = held;
-  const parent = channels === null ? null : (JSON.parse(channels) as Channels);
+  const parent = channels === null ? null : parseChannels(channels);
   if (!hasInherited(parent, input) || !isExpectedParent(parent, input.mirror)) {
     return "stale";
   }
@@ -81,7 +82,7 @@ export interface StoredCheckpoint extends StoredIds {
 /** Stores the row and, for a root checkpoint, moves the thread's mark to it. */
 async function keepCheckpoint(
   tx: Tx,
-  { input, parent, ids }: { input: PutCheckpoint; parent: Channels | null; ids: StoredIds },
+  { input, parent, ids }: { input: PutCheckpoint; parent: StoredChannels | null; ids: StoredIds },
 ): Promise<void> {
   const { thread } = ids;
   const { ns, checkpoint_id } = input;
@@ -119,15 +120,13 @@ const upsertCheckpoint = prepared(({ db }, given: Parameter<Omit<CheckpointTable
     .returning("id"),
 );
 
-type Channels = Readonly<Record<string, StoredValue>>;
-
-function hasInherited(parent: Channels | null, input: PutCheckpoint): boolean {
+function hasInherited(parent: StoredChannels | null, input: PutCheckpoint): boolean {
   return input.channels.every(
     (channel) => "value" in channel || parent?.[channel.name] !== undefined,
   );
 }
 
-function isExpectedParent(parent: Channels | null, mirror: CheckpointMirror | null): boolean {
+function isExpectedParent(parent: StoredChannels | null, mirror: CheckpointMirror | null): boolean {
   if (mirror === null) {
     return true;
   }
@@ -180,7 +179,7 @@ export async function keepBatch(
 /** Every inherited channel is in the parent: see `hasInherited`. */
 function channelsText(
   channels: readonly ChannelInput[],
-  { parent, ids }: { parent: Channels | null; ids: StoredIds },
+  { parent, ids }: { parent: StoredChannels | null; ids: StoredIds },
 ): string {
   const members = channels.map((channel) => {
     const value =

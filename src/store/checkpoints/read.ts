@@ -6,7 +6,16 @@ import { damagedCheckpoint } from "./damage.ts";
 import { refuseEarlierHead, refuseLostHead } from "./head-mark.ts";
 import { segmentsOf, selectBodies } from "./lists.ts";
 import type { BodyTable, CheckpointTable } from "./schema.ts";
-import { type ListVersion, refsOf, type StoredValue, type StoredWrite } from "./value.ts";
+import {
+  type ListVersion,
+  parseChannels,
+  parseMetadata,
+  parseWrites,
+  refsOf,
+  type StoredChannels,
+  type StoredValue,
+  type StoredWrite,
+} from "./value.ts";
 
 export interface ReadCheckpoints {
   /** Undefined for the checkpoints of every thread. */
@@ -50,7 +59,7 @@ export interface CheckpointRead extends Readonly<Pick<CheckpointTable, AsStored>
   readonly head_length: number;
   readonly thread_id: string;
   readonly shape: string;
-  readonly channels: Readonly<Record<string, StoredValue>>;
+  readonly channels: StoredChannels;
   readonly metadata: StoredValue;
   /** By task, then by index. */
   readonly writes: readonly TaskWrites[];
@@ -68,7 +77,7 @@ export interface CheckpointPage {
 /**
  * Checkpoints, the one stored last first, with all that their values refer to, in one state.
  *
- * Error codes: `database_corrupt` if rows are inconsistent.
+ * Error codes: `database_corrupt` if rows are inconsistent or hold an unknown kind of value.
  */
 export const readCheckpoints: Operation<ReadCheckpoints, CheckpointPage> = async (tx, input) => {
   const checkpoints: CheckpointRead[] = [];
@@ -79,8 +88,8 @@ export const readCheckpoints: Operation<ReadCheckpoints, CheckpointPage> = async
     checkpoints.push({
       ...row,
       shape,
-      channels: JSON.parse(row.channels) as CheckpointRead["channels"],
-      metadata: JSON.parse(row.metadata) as StoredValue,
+      channels: parseChannels(row.channels),
+      metadata: parseMetadata(row.metadata),
       writes: await readWrites(tx, row),
       parent_writes:
         row.parent_id !== null && SENDS_IN_PARENT.test(shape)
@@ -169,7 +178,7 @@ async function readWrites(
     .execute();
   return rows.map(({ task_id, writes }) => ({
     task_id,
-    writes: JSON.parse(writes) as StoredWrite[],
+    writes: parseWrites(writes),
   }));
 }
 

@@ -65,7 +65,9 @@ function isShape(value: unknown): value is Parsed {
     typeof value["v"] === "number" &&
     typeof value["values"] === "string" &&
     isRecord(value["channel_versions"]) &&
-    isRecord(value["versions_seen"])
+    isRecord(value["versions_seen"]) &&
+    // one more may be of a newer version
+    Object.keys(value).length === 4
   );
 }
 

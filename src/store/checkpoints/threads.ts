@@ -5,7 +5,7 @@ import { type Parameter, prepared, type QueryParts } from "../engines/prepared.t
 import { type Fence, FENCED_COLUMNS, requireHeld } from "../leases/fence.ts";
 import { chainOf, markHash, markHead, messageListOf } from "./head-mark.ts";
 import { hashesOf } from "./lists.ts";
-import type { StoredValue } from "./value.ts";
+import { parseChannels } from "./value.ts";
 
 /** The number of a thread; null for one that has no checkpoints. */
 export async function findThread(tx: Tx, threadId: string): Promise<number | null> {
@@ -163,7 +163,7 @@ export async function markLatest(
     return;
   }
   const { id: row, ...columns } = head;
-  const messages = messageListOf(JSON.parse(columns.channels) as Record<string, StoredValue>);
+  const messages = messageListOf(parseChannels(columns.channels));
   const chain = chainOf(messages === null ? [] : await hashesOf(tx, messages));
   const { length } = chain;
   await markHead(tx, { thread, row, length, hash: markHash(thread_id, { chain, columns }) });

@@ -1,3 +1,5 @@
+import { RepriseError } from "../../core/errors.ts";
+
 /**
  * How values travel to and from the checkpoint tables: the JSON of LangGraph's JsonPlusSerializer
  * (`langgraph/encode.ts`, `decode.ts`), but for messages, which are references:
@@ -100,6 +102,104 @@ function refsText(refs: readonly RefInput[], ids: StoredIds): string {
 
 function listText({ list, length }: ListVersion): string {
   return `[${list},${length}]`;
+}
+
+/**
+ * The value that a JSON column or an export holds. Every reader gets its values from here: a kind
+ * that this version does not know is refused, never taken for nothing.
+ *
+ * Error codes: `database_corrupt`.
+ */
+export function storedValue(value: unknown): StoredValue {
+  if (!isStoredValue(value)) {
+    throw unknownValue();
+  }
+  return value;
+}
+
+/** Values by channel. */
+export type StoredChannels = Readonly<Record<string, StoredValue>>;
+
+/** As `storedValue`, for the values of a checkpoint's channels. */
+export function storedChannels(channels: unknown): StoredChannels {
+  if (!isRecord(channels) || !areStoredValues(channels)) {
+    throw unknownValue();
+  }
+  return channels;
+}
+
+/** The `channels` column. Error codes: `database_corrupt`. */
+export function parseChannels(text: string): StoredChannels {
+  return storedChannels(JSON.parse(text));
+}
+
+/** The `metadata` column. Error codes: `database_corrupt`. */
+export function parseMetadata(text: string): StoredValue {
+  return storedValue(JSON.parse(text));
+}
+
+/** The `writes` column. Error codes: `database_corrupt`. */
+export function parseWrites(text: string): readonly StoredWrite[] {
+  const writes: unknown = JSON.parse(text);
+  if (!Array.isArray(writes)) {
+    throw unknownValue();
+  }
+  return writes.map(storedWrite);
+}
+
+/** As `storedValue`, for a task's write. */
+export function storedWrite(write: unknown): StoredWrite {
+  const [index, channel, value, ...others]: unknown[] = Array.isArray(write) ? write : [];
+  if (!Number.isSafeInteger(index) || typeof channel !== "string" || others.length > 0) {
+    throw unknownValue();
+  }
+  return [Number(index), channel, storedValue(value)];
+}
+
+function isStoredValue(value: unknown): value is StoredValue {
+  if (Array.isArray(value)) {
+    return value.length === 1 || (value.length === 2 && areRefs(value[1]));
+  }
+  if (!isRecord(value)) {
+    return false;
+  }
+  switch (Object.keys(value).sort().join()) {
+    case "l":
+      return isListRef(value["l"]);
+    case "b":
+      return isCount(value["b"]);
+    case "b,r":
+      return isCount(value["b"]) && areRefs(value["r"]);
+    default:
+      return false;
+  }
+}
+
+function areStoredValues(values: Readonly<Record<string, unknown>>): values is StoredChannels {
+  return Object.values(values).every(isStoredValue);
+}
+
+function areRefs(refs: unknown): boolean {
+  return Array.isArray(refs) && refs.every((ref) => isCount(ref) || isListRef(ref));
+}
+
+function isListRef(ref: unknown): boolean {
+  return Array.isArray(ref) && ref.length === 2 && ref.every(isCount);
+}
+
+function isCount(value: unknown): boolean {
+  return Number.isSafeInteger(value) && Number(value) >= 0;
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function unknownValue(): RepriseError {
+  return new RepriseError(
+    "database_corrupt",
+    "A checkpoint holds a value that this version of Reprise does not know. Update Reprise, or restore a backup.",
+  );
 }
 
 /** The lists and bodies that a stored value refers to. */

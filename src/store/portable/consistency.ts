@@ -3,6 +3,7 @@ import { isAbsolute, win32 } from "node:path";
 import type { Fault } from "../../core/errors.ts";
 import { TITLE_LENGTH } from "../../core/limits.ts";
 import { isTime } from "../../core/time.ts";
+import { isDamage } from "../checkpoints/damage.ts";
 import type { PortableList, PortableThread, SessionTree } from "./export-schema.ts";
 import { SEARCHABLE_CALL } from "../verify/record.ts";
 import { type IdMap, mapIds } from "./map-ids.ts";
@@ -145,13 +146,9 @@ function* writesProblems({ writes }: PortableThread, { pointer, positions }: Che
     const key = JSON.stringify([ns, checkpoint_id, task_id]);
     const resolves = succeeds(() => {
       for (const [at, write] of own.entries()) {
-        const [position, channel] = mapWriteIds(write, positions);
+        const [position] = mapWriteIds(write, positions);
         const [before] = own[at - 1] ?? [];
-        if (
-          !Number.isSafeInteger(position) ||
-          typeof channel !== "string" ||
-          Number(position) <= Number(before ?? Number.NEGATIVE_INFINITY)
-        ) {
+        if (position <= Number(before ?? Number.NEGATIVE_INFINITY)) {
           throw new RangeError("this is not a write of a task");
         }
       }
@@ -171,7 +168,7 @@ function succeeds(check: () => void): boolean {
     check();
     return true;
   } catch (error) {
-    if (error instanceof RangeError) {
+    if (isDamage(error)) {
       return false;
     }
     throw error;

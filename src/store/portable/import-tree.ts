@@ -4,7 +4,13 @@ import { threadId } from "../../core/threads.ts";
 import { textHash } from "../checkpoints/bodies.ts";
 import { messageListOf } from "../checkpoints/head-mark.ts";
 import { type BodyRow, type CheckpointRead, wantedBy } from "../checkpoints/read.ts";
-import { at, type ListVersion, type StoredValue, type StoredWrite } from "../checkpoints/value.ts";
+import {
+  at,
+  type ListVersion,
+  storedChannels,
+  storedValue,
+  storedWrite,
+} from "../checkpoints/value.ts";
 import type { Store } from "../store.ts";
 import type { Verification, VerifiedThread } from "../verify/read.ts";
 import { firstMirrorDifference } from "../verify/verify-session.ts";
@@ -107,7 +113,7 @@ function checkpointOf(
       .filter((one) => one.ns === head.ns && one.checkpoint_id === checkpoint_id)
       .map(({ task_id, writes: own }) => ({
         task_id,
-        writes: own as readonly unknown[] as readonly StoredWrite[],
+        writes: own.map(storedWrite),
       }));
   return {
     ...head,
@@ -117,8 +123,8 @@ function checkpointOf(
     thread: 0,
     thread_id,
     shape: at(bodies, head.shape),
-    channels: head.channels as Readonly<Record<string, StoredValue>>,
-    metadata: head.metadata as StoredValue,
+    channels: storedChannels(head.channels),
+    metadata: storedValue(head.metadata),
     writes: writesOf(head.checkpoint_id),
     parent_writes: writesOf(head.parent_id),
   };

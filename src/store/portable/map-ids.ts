@@ -1,4 +1,4 @@
-import type { StoredRef, StoredValue } from "../checkpoints/value.ts";
+import { type StoredRef, type StoredValue, storedValue } from "../checkpoints/value.ts";
 
 /**
  * What the bodies and lists of a thread are called on the other side. Each throws for what is
@@ -11,63 +11,25 @@ export interface IdMap {
 
 /**
  * A stored value that refers to the same things elsewhere: ids become positions in a document,
- * or positions ids. Throws a RangeError for anything but a stored value.
+ * or positions ids. Error codes: as `storedValue`.
  */
 export function mapIds(value: unknown, ids: IdMap): StoredValue {
-  if (Array.isArray(value)) {
-    const [json, refs]: unknown[] = value;
-    switch (value.length) {
-      case 1:
-        return [json];
-      case 2:
-        return [json, mapRefs(refs, ids)];
-      default:
-        throw invalidValue();
-    }
+  const stored = storedValue(value);
+  if ("l" in stored) {
+    return { l: mapList(stored.l, ids) };
   }
-  if (typeof value !== "object" || value === null) {
-    throw invalidValue();
+  if ("b" in stored) {
+    const b = ids.body(stored.b);
+    return stored.r === undefined ? { b } : { b, r: mapRefs(stored.r, ids) };
   }
-  const { b, r, l, ...others }: Partial<Record<string, unknown>> = { ...value };
-  if (Object.keys(others).length > 0 || (b === undefined) === (l === undefined)) {
-    throw invalidValue();
-  }
-  if (l !== undefined) {
-    const version = mapRef(l, ids);
-    if (r !== undefined || typeof version === "number") {
-      throw invalidValue();
-    }
-    return { l: version };
-  }
-  const body = ids.body(wholeNumber(b));
-  return r === undefined ? { b: body } : { b: body, r: mapRefs(r, ids) };
+  const [json, refs] = stored;
+  return refs === undefined ? [json] : [json, mapRefs(refs, ids)];
 }
 
-function mapRefs(refs: unknown, ids: IdMap): StoredRef[] {
-  if (!Array.isArray(refs)) {
-    throw invalidValue();
-  }
-  return refs.map((ref: unknown) => mapRef(ref, ids));
+function mapRefs(refs: readonly StoredRef[], ids: IdMap): StoredRef[] {
+  return refs.map((ref) => (typeof ref === "number" ? ids.body(ref) : mapList(ref, ids)));
 }
 
-function mapRef(ref: unknown, ids: IdMap): StoredRef {
-  if (!Array.isArray(ref)) {
-    return ids.body(wholeNumber(ref));
-  }
-  const [list, length]: unknown[] = ref;
-  if (ref.length !== 2) {
-    throw invalidValue();
-  }
-  return [ids.list(wholeNumber(list), wholeNumber(length)), wholeNumber(length)];
-}
-
-function wholeNumber(value: unknown): number {
-  if (typeof value !== "number" || !Number.isSafeInteger(value) || value < 0) {
-    throw invalidValue();
-  }
-  return value;
-}
-
-function invalidValue(): RangeError {
-  return new RangeError("this is not a value of a checkpoint");
+function mapList([list, length]: readonly [number, number], ids: IdMap): readonly [number, number] {
+  return [ids.list(list, length), length];
 }

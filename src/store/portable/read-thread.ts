@@ -1,5 +1,12 @@
 import { parseThreadId } from "../../core/threads.ts";
-import { at } from "../checkpoints/value.ts";
+import {
+  at,
+  parseChannels,
+  parseMetadata,
+  parseWrites,
+  storedWrite,
+  type StoredWrite,
+} from "../checkpoints/value.ts";
 import type { Tx } from "../store.ts";
 import type { PortableList, PortableThread, PortableWrites } from "./export-schema.ts";
 import { type IdMap, mapIds } from "./map-ids.ts";
@@ -53,8 +60,8 @@ async function readThread(tx: Tx, row: ThreadRow): Promise<Omit<PortableThread, 
     checkpoints: checkpoints.map(({ id: _, ...checkpoint }) => ({
       ...checkpoint,
       shape: ids.body(checkpoint.shape),
-      channels: mapMemberIds(JSON.parse(checkpoint.channels) as Record<string, unknown>, ids),
-      metadata: mapIds(JSON.parse(checkpoint.metadata), ids),
+      channels: mapMemberIds(parseChannels(checkpoint.channels), ids),
+      metadata: mapIds(parseMetadata(checkpoint.metadata), ids),
     })),
     writes: await readAllWrites(tx, thread, ids),
     // how much the marks cover: the same numbers in every database
@@ -143,12 +150,14 @@ async function readAllWrites(tx: Tx, thread: number, ids: IdMap): Promise<Portab
     .execute();
   return rows.map((row) => ({
     ...row,
-    writes: (JSON.parse(row.writes) as unknown[][]).map((write) => mapWriteIds(write, ids)),
+    writes: parseWrites(row.writes).map((write) => mapWriteIds(write, ids)),
   }));
 }
 
-/** [index, channel, value] with the value with other ids. */
-export function mapWriteIds(write: readonly unknown[], ids: IdMap): unknown[] {
-  const [index, channel, value] = write;
+type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
+
+/** The write with a value with other ids. */
+export function mapWriteIds(write: unknown, ids: IdMap): Mutable<StoredWrite> {
+  const [index, channel, value] = storedWrite(write);
   return [index, channel, mapIds(value, ids)];
 }

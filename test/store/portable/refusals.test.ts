@@ -134,6 +134,9 @@ const CASES: readonly [what: string, pointer: string, change: Change, fault?: st
     "a channel with half a reference": { l: [0] },
     "a channel of no body": [{ $m: 0 }, [999]],
     "a channel with a body that is not a number": { b: "1" },
+    "a channel of an unknown kind": { x: 1 },
+    "a channel with an unknown member": { b: 1, x: 1 },
+    "a channel with a reference of an unknown kind": [{ $m: 0 }, [{ x: 1 }]],
     "a channel that is a text": "messages",
   }).map(([what, value]): [string, string, Change, string] => [
     what,
