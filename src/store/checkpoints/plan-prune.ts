@@ -1,5 +1,5 @@
 import { refsOf, type StoredValue } from "./value.ts";
-import type { PrunableRows, PrunableCheckpoint } from "./prunable-rows.ts";
+import { isInTask, type PrunableCheckpoint, type PrunableRows } from "./prunable-rows.ts";
 
 /** What pruning deletes. */
 export interface PrunedIds {
@@ -23,10 +23,10 @@ export function planPrune(rows: PrunableRows): PrunePlan {
   const staying = rows.checkpoints.filter((checkpoint) => !inner.has(checkpoint.checkpoint_id));
   const leaving = [...inner.values(), ...rows.nested];
   const writes = Object.groupBy(rows.writes, ({ ns, checkpoint_id }) =>
-    ns !== "" || inner.has(checkpoint_id) ? "gone" : "kept",
+    isInTask(ns) || (ns === "" && inner.has(checkpoint_id)) ? "gone" : "kept",
   );
   const gone = [...leaving, ...(writes.gone ?? [])];
-  const kept = refsOfAll([...staying, ...(writes.kept ?? [])]);
+  const kept = refsOfAll([...staying, ...rows.separate, ...(writes.kept ?? [])]);
   return {
     parents: staying.flatMap(({ row, parent_id }) => {
       const next = nextStaying(parent_id, inner);

@@ -27,6 +27,8 @@ export interface PrunableRows {
   readonly checkpoints: readonly PrunableCheckpoint[];
   /** Of the graphs below it that last no longer than one task. */
   readonly nested: readonly PrunableCheckpoint[];
+  /** Of the graphs below it with a separate memory: what these refer to stays. */
+  readonly separate: readonly PrunableCheckpoint[];
   /** Of all these, and of the older checkpoints that they begin from. */
   readonly writes: readonly PrunableWrites[];
   readonly lists: readonly Pick<Selectable<ListTable>, "id" | "base">[];
@@ -35,14 +37,14 @@ export interface PrunableRows {
 /** Null for a thread without a checkpoint since it was last pruned. */
 export async function readPrunableRows(tx: Tx, thread_id: string): Promise<PrunableRows | null> {
   const found = await tx.rows(prunableCheckpoints, { thread_id });
-  const { "": root = [], nested = [] } = Object.groupBy(found, ({ ns }) => ns && "nested");
+  const { root = [], nested = [], separate = [] } = Object.groupBy(found, kindOf);
   const [head] = root;
   if (head === undefined) {
     return null;
   }
   const { thread, folded_body } = head;
   const ids = new Set(
-    root.flatMap(({ checkpoint_id, parent_id }) =>
+    [...root, ...separate].flatMap(({ checkpoint_id, parent_id }) =>
       parent_id === null ? [checkpoint_id] : [checkpoint_id, parent_id],
     ),
   );
@@ -51,20 +53,39 @@ export async function readPrunableRows(tx: Tx, thread_id: string): Promise<Pruna
     folded_body,
     checkpoints: root.map(checkpointOf),
     nested: nested.map(checkpointOf),
+    separate: separate.map(checkpointOf),
     writes: await readWrites(tx, thread, [...ids]),
     lists: await tx.rows(prunableLists, head),
   };
 }
 
+type CheckpointRow = CheckpointKey &
+  Pick<CheckpointTable, "channels" | "metadata"> & { readonly row: number };
+
 /** `node:task` names a graph's run inside one task; without a task it keeps a separate memory. */
 const IN_A_TASK = "%:%";
 
-/** Those of the root graph that are new, and all of graphs inside a task; latest first. */
+/** True for a namespace that lasts no longer than one task. */
+export function isInTask(ns: string): boolean {
+  return ns.includes(":");
+}
+
+function kindOf({ ns }: CheckpointRow): "root" | "nested" | "separate" {
+  return ns === "" ? "root" : isInTask(ns) ? "nested" : "separate";
+}
+
+/** Those that are new, and all of graphs inside a task; latest first. */
 const prunableCheckpoints = prepared((parts, given: Parameter<{ readonly thread_id: string }>) =>
   selectCheckpoints(parts, given)
     .where("ns", "=", "")
     .whereRef("checkpoints.id", ">", "folded_checkpoint")
-    .unionAll(selectCheckpoints(parts, given).where("ns", ">", "").where("ns", "like", IN_A_TASK))
+    .unionAll(
+      selectCheckpoints(parts, given)
+        .where("ns", ">", "")
+        .where(({ eb, ref }) =>
+          eb("ns", "like", IN_A_TASK).or("checkpoints.id", ">", ref("folded_checkpoint")),
+        ),
+    )
     .orderBy("row", "desc"),
 );
 
@@ -96,9 +117,6 @@ const prunableLists = prepared(
       .where("id", ">", given("folded_list")),
 );
 
-type CheckpointRow = CheckpointKey &
-  Pick<CheckpointTable, "channels" | "metadata"> & { readonly row: number };
-
 function checkpointOf({ channels, metadata, ...row }: CheckpointRow): PrunableCheckpoint {
   const values = Object.values(parseChannels(channels));
   return { ...row, values: [parseMetadata(metadata), ...values] };
@@ -121,12 +139,16 @@ interface CheckpointIds {
   readonly ids: readonly string[];
 }
 
-/** Those of root checkpoints, and all of graphs inside a task. */
+/** Those of these checkpoints, and all of graphs inside a task. */
 const prunableWrites = prepared((parts, given: Parameter<CheckpointIds>) =>
   selectWrites(parts, given)
     .where("ns", "=", "")
     .where("checkpoint_id", "in", given.all("ids"))
-    .unionAll(selectWrites(parts, given).where("ns", ">", "").where("ns", "like", IN_A_TASK)),
+    .unionAll(
+      selectWrites(parts, given)
+        .where("ns", ">", "")
+        .where((eb) => eb("ns", "like", IN_A_TASK).or("checkpoint_id", "in", given.all("ids"))),
+    ),
 );
 
 function selectWrites({ db }: QueryParts, given: Parameter<CheckpointIds>) {

@@ -134,6 +134,34 @@ it("[LONG-1] keeps the checkpoint that a branch begins from", async () => {
   }
 });
 
+it("[LONG-1] keeps what a graph with a separate memory needs", async () => {
+  await using opened = await openSaver();
+  const { saver, store } = opened;
+  const notes = Annotation<string>();
+  const State = Annotation.Root({ ...MessagesAnnotation.spec, notes });
+  const inner = new StateGraph(State)
+    .addNode("see", ({ messages }) => ({ messages: [new AIMessage(`after ${messages.length}`)] }))
+    .addEdge(START, "see")
+    .compile({ checkpointer: true });
+  const graph = new StateGraph(State)
+    .addNode("inner", inner)
+    .addNode("note", () => ({ notes: "y".repeat(150) }))
+    .addEdge(START, "inner")
+    .addEdge("inner", "note")
+    .compile({ checkpointer: saver });
+  for (const id of ["q0", "q1"]) {
+    // both graphs have the first note, and refer to the same text of it
+    await graph.invoke({ ...ask(id), notes: id.padEnd(150) }, config);
+    const pruned = await store.write(pruneThread, { thread_id: "thread", fence: null });
+    saver.forgetPruned("thread", pruned);
+    expect((await store.read(readKept, null)).dangling).toEqual([]);
+  }
+  const own = { ...config, configurable: { thread_id: "thread", checkpoint_ns: "inner" } };
+  expect((await saver.getTuple(own))?.checkpoint.channel_values).toMatchObject({
+    notes: "q1".padEnd(150),
+  });
+});
+
 it("[LONG-1] changes nothing when it is repeated, and nothing without the lease", async () => {
   await using opened = await openSaver();
   const { saver, store } = opened;
