@@ -69,7 +69,7 @@ export async function createProgram(cli: CliContext): Promise<Command> {
     })
     .option("--session <id|prefix>", "continue this session (a new full id creates one)")
     .option("--continue", "continue the latest session that you began or opened in this folder")
-    .option("--any", "with --continue: the latest session of any user")
+    .option("--any", "with --continue: also sessions that -p or HTTP created")
     .option("--persona <name>", "who answers: assistant, planner, reviewer or one of yours")
     .option("--model <provider:model>", "anthropic:…, openai:…, ollama:… or demo")
     .option(

@@ -102,7 +102,7 @@ async function latestOfProject({ cli, store, options }: Selection): Promise<Sess
     "session_not_found",
     any === null
       ? "This project has no active session to continue. To start one, run `reprise`."
-      : "You have not started or opened an active session in this project. To continue the latest one of somebody else, use --continue --any; to start one, run `reprise`.",
+      : `No active session of this project was started or opened ${by === "terminal" ? "in a terminal" : "by a command line"}. To continue the latest other one, use --continue --any; to start one, run \`reprise\`.`,
   );
 }
 

@@ -21,7 +21,10 @@ interface PruneOptions {
 export function pruneCommand(cli: CliContext): Command {
   const command = new Command("prune")
     .description("delete sessions that have not been used for a while, with their sub-agents")
-    .requiredOption("--older-than <time>", "how long without activity, such as 36h, 90d or 12w")
+    .requiredOption(
+      "--older-than <time>",
+      "how long without activity, such as 36h, 90d or 12w (required)",
+    )
     .addOption(
       new Option("--state <state>", "only sessions in this state")
         .choices([...SESSION_STATES, "all"])
