@@ -62,6 +62,17 @@ export const SIZED_TESTS = {
     short: 10_000,
     long: 200_000,
   },
+  foreign: {
+    what: "Graphs of other libraries, compared with LangGraph's MemorySaver state by state: durabilities of each",
+    files: [
+      "test/langgraph/foreign/agents.test.ts",
+      "test/langgraph/foreign/changes.test.ts",
+      "test/langgraph/foreign/graphs.test.ts",
+    ],
+    test: 1,
+    short: 3,
+    long: 3,
+  },
   header: {
     what: "Wrong bits of a database's header: bits of each byte",
     files: ["test/store/crash/header.test.ts"],
