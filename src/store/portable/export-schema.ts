@@ -160,19 +160,23 @@ const PortableWrites = Type.Object(
 );
 export type PortableWrites = Static<typeof PortableWrites>;
 
-const PortableThread = Type.Object(
-  {
-    suffix: count(),
-    bodies: Type.Array(text()),
-    lists: Type.Array(PortableList),
-    /** In the order in which they were stored: the last one is the latest. */
-    checkpoints: Type.Array(PortableCheckpoint),
-    writes: Type.Array(PortableWrites),
-    /** How many of each, from the first on, existed when the thread was last pruned. */
-    folded: Type.Object({ checkpoints: count(), bodies: count(), lists: count() }, closed),
-  },
-  closed,
-);
+const threadFields = {
+  bodies: Type.Array(text()),
+  lists: Type.Array(PortableList),
+  /** In the order in which they were stored: the last one is the latest. */
+  checkpoints: Type.Array(PortableCheckpoint),
+  writes: Type.Array(PortableWrites),
+  /** How many of each, from the first on, existed when the thread was last pruned. */
+  folded: Type.Object({ checkpoints: count(), bodies: count(), lists: count() }, closed),
+} as const;
+
+const ThreadContent = Type.Object(threadFields, closed);
+/** What a thread has, under whatever id. */
+export type ThreadContent = Static<typeof ThreadContent>;
+/** The same without the texts, which it names by their positions. */
+export type ThreadStructure = Omit<ThreadContent, "bodies">;
+
+const PortableThread = Type.Object({ suffix: count(), ...threadFields }, closed);
 export type PortableThread = Static<typeof PortableThread>;
 
 export interface SessionTree {

@@ -8,16 +8,20 @@ import {
   type StoredWrite,
 } from "../checkpoints/value.ts";
 import type { Tx } from "../store.ts";
-import type { PortableList, PortableThread, PortableWrites } from "./export-schema.ts";
+import type {
+  PortableList,
+  PortableThread,
+  PortableWrites,
+  ThreadContent,
+  ThreadStructure,
+} from "./export-schema.ts";
 import { type IdMap, mapIds } from "./map-ids.ts";
 import { threadRange } from "../sessions/tree-ids.ts";
 
 /** A session's threads, ascending by suffix. */
 export async function readThreads(tx: Tx, sessionId: string): Promise<PortableThread[]> {
   const { from, before } = threadRange(sessionId);
-  const rows = await tx.db
-    .selectFrom("threads")
-    .select(["id", "thread_id", "folded_checkpoint", "folded_body", "folded_list"])
+  const rows = await selectThreads(tx)
     .where("thread_id", ">=", from)
     .where("thread_id", "<", before)
     .execute();
@@ -31,6 +35,12 @@ export async function readThreads(tx: Tx, sessionId: string): Promise<PortableTh
   return threads.sort((a, b) => a.suffix - b.suffix);
 }
 
+export function selectThreads(tx: Tx) {
+  return tx.db
+    .selectFrom("threads")
+    .select(["id", "thread_id", "folded_checkpoint", "folded_body", "folded_list"]);
+}
+
 interface ThreadRow {
   readonly id: number;
   /** Up to which rows it was pruned. */
@@ -39,15 +49,28 @@ interface ThreadRow {
   readonly folded_list: number;
 }
 
-async function readThread(tx: Tx, row: ThreadRow): Promise<Omit<PortableThread, "suffix">> {
-  const { id: thread } = row;
+/** Everything that a thread has. */
+export async function readThread(tx: Tx, row: ThreadRow): Promise<ThreadContent> {
   const bodies = await tx.db
     .selectFrom("checkpoint_bodies")
     .select(["id", "body"])
-    .where("thread", "=", thread)
+    .where("thread", "=", row.id)
     .orderBy("id")
     .execute();
-  const bodyPositions = new Map(bodies.map(({ id }, position) => [id, position]));
+  const ids = bodies.map(({ id }) => id);
+  return {
+    bodies: bodies.map(({ body }) => body),
+    ...(await readStructure(tx, { row, bodies: ids })),
+  };
+}
+
+/** What a thread has besides its bodies; these are given by their ids, in ascending order. */
+export async function readStructure(
+  tx: Tx,
+  { row, bodies }: { readonly row: ThreadRow; readonly bodies: readonly number[] },
+): Promise<ThreadStructure> {
+  const { id: thread } = row;
+  const bodyPositions = new Map(bodies.map((id, position) => [id, position]));
   const { lists, listPositions } = await readLists(tx, thread, bodyPositions);
   const ids: IdMap = {
     body: (id) => positionIn(bodyPositions, id),
@@ -55,7 +78,6 @@ async function readThread(tx: Tx, row: ThreadRow): Promise<Omit<PortableThread, 
   };
   const checkpoints = await readAllCheckpoints(tx, thread);
   return {
-    bodies: bodies.map(({ body }) => body),
     lists,
     checkpoints: checkpoints.map(({ id: _, ...checkpoint }) => ({
       ...checkpoint,
@@ -70,7 +92,7 @@ async function readThread(tx: Tx, row: ThreadRow): Promise<Omit<PortableThread, 
         row.folded_checkpoint,
         checkpoints.map(({ id }) => id),
       ),
-      bodies: countUpTo(row.folded_body, bodyPositions.keys()),
+      bodies: countUpTo(row.folded_body, bodies),
       lists: countUpTo(row.folded_list, listPositions.keys()),
     },
   };

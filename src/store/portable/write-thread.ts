@@ -4,37 +4,59 @@ import { batches, keepBodies, textHash } from "../checkpoints/bodies.ts";
 import { findThread, keepThread, markLatest } from "../checkpoints/threads.ts";
 import { at } from "../checkpoints/value.ts";
 import type { Tx } from "../store.ts";
-import type { PortableThread } from "./export-schema.ts";
+import type { PortableThread, ThreadContent, ThreadStructure } from "./export-schema.ts";
 import { mapMemberIds, mapWriteIds } from "./read-thread.ts";
 import { type IdMap, mapIds } from "./map-ids.ts";
 
 /** Stores a thread of a new session. Error codes: `session_exists` if it exists already. */
-export async function writeThread(
+export async function writeSessionThread(
   tx: Tx,
   sessionId: string,
-  portable: PortableThread,
+  { suffix, ...content }: PortableThread,
 ): Promise<void> {
-  const id = threadId(sessionId, portable.suffix);
-  if ((await findThread(tx, id)) !== null) {
+  const thread_id = threadId(sessionId, suffix);
+  if ((await findThread(tx, thread_id)) !== null) {
     throw new RepriseError(
       "session_exists",
       "The database holds checkpoints of a session with this id; import it with --new-ids.",
     );
   }
-  const thread = await keepThread(tx, id);
+  await writeThread(tx, { thread_id, content });
+}
+
+/** Stores a thread that does not exist. */
+export async function writeThread(
+  tx: Tx,
+  { thread_id, content }: { readonly thread_id: string; readonly content: ThreadContent },
+): Promise<void> {
+  const thread = await keepThread(tx, thread_id);
   const bodies = await keepBodies(tx, {
     thread,
-    bodies: portable.bodies.map((text) => ({ hash: textHash(text), text })),
+    bodies: content.bodies.map((text) => ({ hash: textHash(text), text })),
     found: new Map(),
   });
-  const lists = await writeLists(tx, { thread, portable, bodies });
+  await writeStructure(tx, { thread, thread_id, structure: content, bodies });
+}
+
+interface ThreadToWrite {
+  readonly thread: number;
+  readonly structure: ThreadStructure;
+}
+
+/** Stores what a thread has besides its bodies, which are there, in the order of their ids. */
+export async function writeStructure(
+  tx: Tx,
+  input: ThreadToWrite & { readonly thread_id: string; readonly bodies: readonly number[] },
+): Promise<void> {
+  const { thread, thread_id, structure, bodies } = input;
+  const lists = await writeLists(tx, { thread, structure, bodies });
   const ids: IdMap = {
     body: (position) => at(bodies, position),
     list: (position) => at(lists, position),
   };
-  const checkpoints = await writeCheckpoints(tx, { thread, portable, ids });
-  await writeWrites(tx, { thread, portable, ids });
-  const { folded } = portable;
+  const checkpoints = await writeCheckpoints(tx, { thread, structure, ids });
+  await writeWrites(tx, { thread, structure, ids });
+  const { folded } = structure;
   await tx.db
     .updateTable("threads")
     .set({
@@ -45,20 +67,15 @@ export async function writeThread(
     .where("id", "=", thread)
     .execute();
   // of numbers that this database gave out, so it is created again
-  await markLatest(tx, { thread, thread_id: id });
-}
-
-interface ThreadToWrite {
-  readonly thread: number;
-  readonly portable: PortableThread;
+  await markLatest(tx, { thread, thread_id });
 }
 
 async function writeLists(
   tx: Tx,
-  { thread, portable, bodies }: ThreadToWrite & { readonly bodies: readonly number[] },
+  { thread, structure, bodies }: ThreadToWrite & { readonly bodies: readonly number[] },
 ): Promise<number[]> {
   const lists: { readonly id: number; readonly depth: number }[] = [];
-  for (const { base, base_length, items } of portable.lists) {
+  for (const { base, base_length, items } of structure.lists) {
     const below = base === null ? null : at(lists, base);
     const depth = below === null ? 0 : below.depth + 1;
     const { id } = await tx.db
@@ -88,10 +105,10 @@ async function writeLists(
 /** In their order, because the latest is the one that was stored last. Returns their ids. */
 async function writeCheckpoints(
   tx: Tx,
-  { thread, portable, ids }: ThreadToWrite & { readonly ids: IdMap },
+  { thread, structure, ids }: ThreadToWrite & { readonly ids: IdMap },
 ): Promise<number[]> {
   const stored: number[] = [];
-  for (const batch of batches(portable.checkpoints)) {
+  for (const batch of batches(structure.checkpoints)) {
     const rows = batch.map((checkpoint) => ({
       ...checkpoint,
       thread,
@@ -107,9 +124,9 @@ async function writeCheckpoints(
 
 async function writeWrites(
   tx: Tx,
-  { thread, portable, ids }: ThreadToWrite & { readonly ids: IdMap },
+  { thread, structure, ids }: ThreadToWrite & { readonly ids: IdMap },
 ): Promise<void> {
-  for (const batch of batches(portable.writes)) {
+  for (const batch of batches(structure.writes)) {
     const rows = batch.map((row) => ({
       ...row,
       thread,

@@ -11,7 +11,7 @@ import {
   sessionsOf,
 } from "./export-schema.ts";
 import { columnsOf, ORIGIN_DEFAULTS, SESSION_DEFAULTS } from "./portable-columns.ts";
-import { writeThread } from "./write-thread.ts";
+import { writeSessionThread } from "./write-thread.ts";
 
 export interface WriteSessionTree {
   /** One that `parseExport` or `readSessionTree` gave. */
@@ -69,7 +69,7 @@ export async function writeTree(tx: Tx, tree: SessionTree): Promise<void> {
   await writeSession(tx, tree);
   await writeMessages(tx, tree);
   for (const thread of tree.threads) {
-    await writeThread(tx, id, thread);
+    await writeSessionThread(tx, id, thread);
   }
   tx.touch(id);
   for (const child of tree.children) {
