@@ -9,6 +9,7 @@ const EXIT_CODES: Partial<Record<ErrorCode, number>> = {
   folder_not_trusted: 2,
   not_confirmed: 2,
   session_not_found: 3,
+  thread_not_found: 3,
   persona_not_found: 3,
   schema_unknown: 3,
   ambiguous_id: 4,

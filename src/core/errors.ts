@@ -32,6 +32,10 @@ export const ERROR_CODES = [
   "exchange_interrupted",
   "call_limit_reached",
   "not_confirmed",
+  // threads
+  "thread_not_found",
+  "thread_exists",
+  "thread_of_session",
   // the database
   "database_newer",
   "database_foreign",

@@ -1,2 +1,11 @@
 export { ERROR_CODES, type ErrorCode, RepriseError } from "../core/errors.ts";
 export { RepriseSaver, type RepriseSaverOptions } from "../langgraph/reprise-saver.ts";
+export type {
+  DeleteOptions,
+  PruneOptions,
+  ThreadList,
+  ThreadsOptions,
+} from "../langgraph/thread-operations.ts";
+export type { ListedThread } from "../store/checkpoints/list-threads.ts";
+export type { PruneReport } from "../store/checkpoints/prune-free-thread.ts";
+export type { ThreadStats } from "../store/checkpoints/thread-stats.ts";

@@ -9,10 +9,22 @@ import {
   type PendingWrite,
 } from "@langchain/langgraph-checkpoint";
 
+import type { PruneReport } from "../store/checkpoints/prune-free-thread.ts";
+import { readThreadStats, type ThreadStats } from "../store/checkpoints/thread-stats.ts";
+import { copyThread } from "../store/portable/copy-thread.ts";
 import type { Store, StoreOptions } from "../store/store.ts";
 import { givenStore, type LazyStore, lazyStore } from "./lazy-store.ts";
 import { createCheckpointSaver } from "./saver.ts";
 import type { SessionSaver } from "./session-saver.ts";
+import {
+  deleteOlderThan,
+  type DeleteOptions,
+  prune,
+  type PruneOptions,
+  threads,
+  type ThreadList,
+  type ThreadsOptions,
+} from "./thread-operations.ts";
 
 /** How `RepriseSaver` opens its database. */
 export type RepriseSaverOptions = Omit<StoreOptions, "location">;
@@ -78,6 +90,58 @@ export class RepriseSaver extends BaseCheckpointSaver implements AsyncDisposable
   }
 
   /**
+   * Deletes the checkpoints of a thread, with all that only they refer to, except for the latest
+   * ones of each branch and what these need to be resumed and continued: open interrupts, subgraphs
+   * that are running, the ancestors of delta channels. Do not run it during a run that began at an older
+   * checkpoint. A thread that does not exist is pruned already.
+   *
+   * Error codes: `thread_of_session`, `invalid_usage`, `database_*`.
+   */
+  prune(threadId: string, options: PruneOptions = {}): Promise<PruneReport> {
+    return this.#use((saver, store) => prune({ saver, store }, threadId, options));
+  }
+
+  /**
+   * Copies a thread with all its checkpoints and pending writes to a new one, which then goes its
+   * own way. The copy of a session's thread belongs to no session.
+   *
+   * Error codes: `thread_not_found`; `thread_exists`; `thread_of_session` if the new id would be a
+   * thread of a session; `database_*`.
+   */
+  copyThread(from: string, to: string): Promise<void> {
+    return this.#use((_, store) => store.write(copyThread, { from, to }));
+  }
+
+  /**
+   * Deletes the threads without a session whose latest checkpoint is older than `age` milliseconds,
+   * except those that wait for an answer or have tasks that have not run. The age is by the
+   * database's clock. Returns how many were deleted, 50 at most in each transaction.
+   *
+   * Error codes: `invalid_usage`, `database_*`.
+   */
+  deleteOlderThan(age: number, options: DeleteOptions = {}): Promise<number> {
+    return this.#use((_, store) => deleteOlderThan({ store }, age, options));
+  }
+
+  /**
+   * Lists the threads without a session, the one whose latest checkpoint was stored last first.
+   *
+   * Error codes: `invalid_usage`, `database_*`.
+   */
+  threads(options: ThreadsOptions = {}): Promise<ThreadList> {
+    return this.#use((_, store) => threads({ store }, options));
+  }
+
+  /**
+   * How large a thread is, and whether it is interrupted.
+   *
+   * Error codes: `thread_not_found`, `database_*`.
+   */
+  stats(threadId: string): Promise<ThreadStats> {
+    return this.#use((_, store) => store.read(readThreadStats, { thread_id: threadId }));
+  }
+
+  /**
    * Refuses later calls, finishes what was accepted, and closes the database if this saver opened
    * it. Idempotent; `await using` calls it.
    */
@@ -89,7 +153,9 @@ export class RepriseSaver extends BaseCheckpointSaver implements AsyncDisposable
     return this.end();
   }
 
-  #use<Output>(work: (saver: SessionSaver) => Promise<Output>): Promise<Output> {
-    return this.#store.use((store) => work((this.#saver ??= createCheckpointSaver({ store }))));
+  #use<Output>(work: (saver: SessionSaver, store: Store) => Promise<Output>): Promise<Output> {
+    return this.#store.use((store) =>
+      work((this.#saver ??= createCheckpointSaver({ store })), store),
+    );
   }
 }

@@ -215,7 +215,8 @@ class CheckpointSaver extends BaseCheckpointSaver implements SessionSaver {
 
   /**
    * Writes with what is known of the thread; the parent is read first if it is unknown. If the
-   * database has moved on since, everything known is forgotten and the write made once more, whole.
+   * database has moved on since, everything known is forgotten and the write made again, whole:
+   * several times, as the thread may be pruned each time.
    */
   async #writeKnowing(
     key: ThreadKey,
@@ -223,7 +224,7 @@ class CheckpointSaver extends BaseCheckpointSaver implements SessionSaver {
     attempt: (cache: ThreadCache, whole: boolean) => Promise<StoredIds | "stale">,
   ): Promise<void> {
     this.#latest = undefined;
-    for (const whole of [false, true]) {
+    for (const whole of [false, true, true, true]) {
       const cache = this.#caches.of(key.thread_id);
       if (parentId !== null && !knowsHead(cache, headKey(key.ns, parentId))) {
         await this.#read({ ...key, checkpoint_id: parentId, limit: 1 }, cache);

@@ -71,7 +71,7 @@ function nextStaying(parentId: string | null, inner: ById): string | null {
   return next;
 }
 
-function distinctKeys(checkpoints: PrunedIds["checkpoints"]): PrunedIds["checkpoints"] {
+export function distinctKeys(checkpoints: PrunedIds["checkpoints"]): PrunedIds["checkpoints"] {
   const byKey = checkpoints.map(
     ({ ns, checkpoint_id }) =>
       [JSON.stringify([ns, checkpoint_id]), { ns, checkpoint_id }] as const,
@@ -83,7 +83,7 @@ interface Holder {
   readonly values: readonly StoredValue[];
 }
 
-function refsOfAll(holders: readonly Holder[]) {
+export function refsOfAll(holders: readonly Holder[]) {
   const refs = holders.flatMap(({ values }) => values.map(refsOf));
   return {
     bodies: new Set(refs.flatMap(({ bodies }) => bodies)),
@@ -110,7 +110,10 @@ function freeBodies(
 }
 
 /** Lists that nothing refers to, nor to a list on top of them; those on top come first. */
-function freeLists({ lists }: PrunableRows, kept: ReadonlySet<number>): number[] {
+export function freeLists(
+  { lists }: Pick<PrunableRows, "lists">,
+  kept: ReadonlySet<number>,
+): number[] {
   const needed = new Set(kept);
   const free: number[] = [];
   for (const { id, base } of lists.toSorted((a, b) => b.id - a.id)) {

@@ -39,7 +39,7 @@ export async function pruneHeldThread(tx: Tx, threadId: string): Promise<PrunedI
   return gone;
 }
 
-const setParent = prepared(
+export const setParent = prepared(
   ({ db }, given: Parameter<{ readonly row: number; readonly parent_id: string | null }>) =>
     db
       .updateTable("checkpoints")
@@ -64,7 +64,7 @@ const markPruned = prepared(({ db }, given: Parameter<{ readonly thread: number 
     .where("id", "=", given("thread"));
 });
 
-async function removeCheckpoints(
+export async function removeCheckpoints(
   tx: Tx,
   thread: number,
   { checkpoints }: PrunedIds,

@@ -183,7 +183,7 @@ async function readWrites(
 }
 
 /** The template holds the version of the checkpoint format; from 4 on sends are a channel. */
-const SENDS_IN_PARENT = /^\{"v":[123],/;
+export const SENDS_IN_PARENT = /^\{"v":[123],/;
 
 /** Each list once, at the greatest length that is asked for, and each body once. */
 export function wantedBy(checkpoints: readonly CheckpointRead[]) {

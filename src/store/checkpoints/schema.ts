@@ -33,6 +33,8 @@ export interface ThreadTable {
   folded_checkpoint: Generated<number>;
   folded_body: Generated<number>;
   folded_list: Generated<number>;
+  /** Raised when `pruneFreeThread` deletes something: see `holdThread`. */
+  prunes: Generated<number>;
   /** The mark of the latest root checkpoint; row 0 for none. See `head-mark.ts`. */
   head_row: Generated<number>;
   head_length: Generated<number>;

@@ -3,6 +3,7 @@ import { sql } from "kysely";
 import type { Operation, Tx } from "../store.ts";
 import { type Parameter, prepared, type QueryParts } from "../engines/prepared.ts";
 import { type Fence, FENCED_COLUMNS, requireHeld } from "../leases/fence.ts";
+import { requireFreeThread } from "./free-threads.ts";
 import { chainOf, markHash, markHead, messageListOf } from "./head-mark.ts";
 import { hashesOf } from "./lists.ts";
 import { parseChannels } from "./value.ts";
@@ -67,7 +68,10 @@ export async function holdThread(tx: Tx, input: HoldThread): Promise<HeldThread>
   const { thread_id, fence, ns = "", parent_id = null, hashes = [] } = input;
   const wanted = { thread_id, ns, parent_id, hashes };
   if (fence === null) {
-    return heldThread(await tx.rows(unfencedThread, wanted));
+    const [row] = await tx.rows(unfencedThread, wanted);
+    // what was read along may be from before a pruning that this had to wait for
+    const isCurrent = row?.prunes === row?.prunes_seen;
+    return heldThread(isCurrent ? [row] : await tx.rows(unfencedThread, wanted));
   }
   const rows = await tx.rows(fencedThread, { ...wanted, session_id: fence.session_id });
   requireHeld(rows[0], fence);
@@ -81,7 +85,7 @@ interface HeldRow {
   readonly bodies: string | null;
 }
 
-function heldThread([row]: readonly HeldRow[]): HeldThread {
+function heldThread([row]: readonly (HeldRow | undefined)[]): HeldThread {
   const bodies = row?.bodies?.split(",").map((body) => body.split(" ")) ?? [];
   return {
     id: row?.id ?? null,
@@ -111,7 +115,13 @@ const fencedThread = prepared((parts, given: Parameter<Wanted & { readonly sessi
 const unfencedThread = prepared((parts, given: Parameter<Wanted>) =>
   parts.db
     .selectFrom("threads")
-    .select(["threads.id", ...readAlong(parts, given)])
+    .select(["threads.id", "threads.prunes", ...readAlong(parts, given)])
+    .select(({ selectFrom }) =>
+      selectFrom("threads as seen")
+        .select("seen.prunes")
+        .where("seen.thread_id", "=", given("thread_id"))
+        .as("prunes_seen"),
+    )
     .where("thread_id", "=", given("thread_id"))
     .modifyEnd(parts.dialect.forUpdate),
 );
@@ -139,9 +149,12 @@ function readAlong({ db }: QueryParts, given: Parameter<Wanted>) {
 
 /**
  * Deletes everything that was kept of a thread; the mirror keeps its messages. A thread that does
- * not exist is deleted already. Error codes: as `holdFence`.
+ * not exist is deleted already. Error codes: as `holdFence`; `thread_of_session` without a fence.
  */
 export const deleteThread: Operation<FencedThread, void> = async (tx, input) => {
+  if (input.fence === null) {
+    await requireFreeThread(tx, input.thread_id);
+  }
   await holdThread(tx, input);
   await tx.db.deleteFrom("threads").where("thread_id", "=", input.thread_id).execute();
 };

@@ -25,7 +25,7 @@ export async function writeSessionThread(
 }
 
 /** Stores a thread that does not exist. */
-export async function writeThread(
+async function writeThread(
   tx: Tx,
   { thread_id, content }: { readonly thread_id: string; readonly content: ThreadContent },
 ): Promise<void> {

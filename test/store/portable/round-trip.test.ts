@@ -104,6 +104,7 @@ describeEngines("moving a session", (engine) => {
         "head_length",
         "head_row",
         "id",
+        "prunes",
         "thread_id",
       ],
       checkpoint_bodies: ["body", "hash", "id", "thread"],

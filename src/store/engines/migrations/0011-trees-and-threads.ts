@@ -17,5 +17,6 @@ export const treesAndThreads: Migration = {
     `ALTER TABLE sessions ADD COLUMN agent TEXT`,
     `CREATE INDEX sessions_by_root ON sessions (root_session_id)`,
     `ALTER TABLE checkpoint_threads RENAME TO threads`,
+    `ALTER TABLE threads ADD COLUMN prunes ${column.integer} NOT NULL DEFAULT 0`,
   ],
 };

@@ -1,0 +1,119 @@
+import { RepriseError } from "../core/errors.ts";
+import {
+  deleteOldThreads,
+  type OldThreadPage,
+  type ReadOldThreads,
+} from "../store/checkpoints/delete-old-threads.ts";
+import {
+  type ListedThread,
+  listThreads,
+  type ThreadPosition,
+} from "../store/checkpoints/list-threads.ts";
+import { pruneFreeThread, type PruneReport } from "../store/checkpoints/prune-free-thread.ts";
+import type { Store } from "../store/store.ts";
+import type { SessionSaver } from "./session-saver.ts";
+
+export interface PruneOptions {
+  /** How many of the latest checkpoints of each branch stay: 1 by default. */
+  readonly keep?: number;
+}
+
+export interface DeleteOptions {
+  /** True to delete also threads that wait for an answer or have tasks that have not run. */
+  readonly interrupted?: boolean;
+}
+
+export interface ThreadsOptions {
+  /** 50 by default. */
+  readonly limit?: number;
+  /** The `next_cursor` of the page before. */
+  readonly cursor?: string;
+  /** True to list the threads of sessions, too. */
+  readonly sessions?: boolean;
+}
+
+export interface ThreadList {
+  readonly threads: readonly ListedThread[];
+  /** For the next page; null on the last one. */
+  readonly next_cursor: string | null;
+}
+
+export interface SaverInUse {
+  readonly store: Store;
+  readonly saver: SessionSaver;
+}
+
+/** See `RepriseSaver.prune`. */
+export async function prune(
+  { store, saver }: SaverInUse,
+  thread_id: string,
+  { keep = 1 }: PruneOptions,
+): Promise<PruneReport> {
+  requireWhole(keep, "keep");
+  const { gone, ...report } = await store.write(pruneFreeThread, { thread_id, keep });
+  saver.forgetPruned(thread_id, gone);
+  return report;
+}
+
+/** See `RepriseSaver.deleteOlderThan`. */
+export async function deleteOlderThan(
+  { store }: Pick<SaverInUse, "store">,
+  older_than_ms: number,
+  { interrupted = false }: DeleteOptions,
+): Promise<number> {
+  if (!Number.isFinite(older_than_ms) || older_than_ms < 0) {
+    throw invalid("The age has to be a number of milliseconds from 0.");
+  }
+  let deleted = 0;
+  let after: number | null = 0;
+  while (after !== null) {
+    const old: ReadOldThreads = { older_than_ms, interrupted, after };
+    const page: OldThreadPage = await store.write(deleteOldThreads, old);
+    deleted += page.thread_ids.length;
+    after = page.next;
+  }
+  return deleted;
+}
+
+/** See `RepriseSaver.threads`. */
+export async function threads(
+  { store }: Pick<SaverInUse, "store">,
+  { limit = 50, cursor, sessions = false }: ThreadsOptions,
+): Promise<ThreadList> {
+  requireWhole(limit, "limit");
+  const after = cursor === undefined ? undefined : readCursor(cursor);
+  const page = await store.read(listThreads, { limit, sessions, after });
+  const { next } = page;
+  return { threads: page.threads, next_cursor: next === null ? null : cursorOf(next) };
+}
+
+function cursorOf({ head_row, id }: ThreadPosition): string {
+  return Buffer.from(JSON.stringify([head_row, id])).toString("base64url");
+}
+
+function readCursor(cursor: string): ThreadPosition {
+  const [head_row, id, ...more] = parseList(cursor);
+  if (!Number.isSafeInteger(head_row) || !Number.isSafeInteger(id) || more.length > 0) {
+    throw invalid("The cursor is not one that `threads` returned. Begin without a cursor.");
+  }
+  return { head_row: Number(head_row), id: Number(id) };
+}
+
+function parseList(cursor: string): readonly unknown[] {
+  try {
+    const value: unknown = JSON.parse(Buffer.from(cursor, "base64url").toString());
+    return Array.isArray(value) ? value : [];
+  } catch {
+    return [];
+  }
+}
+
+function requireWhole(value: number, name: string): void {
+  if (!Number.isSafeInteger(value) || value < 1) {
+    throw invalid(`\`${name}\` has to be a whole number from 1.`);
+  }
+}
+
+function invalid(sentence: string): RepriseError {
+  return new RepriseError("invalid_usage", sentence);
+}

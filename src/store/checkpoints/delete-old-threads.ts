@@ -1,0 +1,90 @@
+import { sql } from "kysely";
+
+import type { Operation, Tx } from "../store.ts";
+import { sessionInThreadId } from "./free-threads.ts";
+import { isInterrupted, readBranchHeads } from "./interrupted.ts";
+import { holdThread } from "./threads.ts";
+
+export interface OldThreads {
+  /** Milliseconds since the latest checkpoint, by the database's clock. */
+  readonly older_than_ms: number;
+  /** True to take also those of which a branch waits for an answer or has tasks to run. */
+  readonly interrupted: boolean;
+}
+
+export interface OldThreadPage {
+  readonly thread_ids: readonly string[];
+  /** The `after` of the next page; null on the last one. */
+  readonly next: number | null;
+}
+
+export interface ReadOldThreads extends OldThreads {
+  /** The `next` of the page before; 0 for the first page. */
+  readonly after: number;
+}
+
+/** Threads that one transaction checks: others who write wait so long. */
+const PAGE = 50;
+
+/**
+ * Free threads whose latest checkpoint, of whatever subgraph, is older. One without a checkpoint has no age.
+ *
+ * Error codes: `database_corrupt`.
+ */
+const readOldThreads: Operation<ReadOldThreads, OldThreadPage> = async (tx, input) => {
+  const found = await tx.db
+    .selectFrom("threads")
+    .leftJoin("sessions", (join) => join.on("sessions.id", "=", sessionInThreadId()))
+    .select(["threads.id", "thread_id"])
+    .where("sessions.id", "is", null)
+    .where("threads.id", ">", input.after)
+    .where(latestRoot(), "<", tx.dialect.now(-input.older_than_ms))
+    .orderBy("threads.id")
+    .limit(PAGE)
+    .execute();
+  const thread_ids: string[] = [];
+  for (const { id, thread_id } of found) {
+    if (await isOld(tx, { thread: id, ...input })) {
+      thread_ids.push(thread_id);
+    }
+  }
+  return { thread_ids, next: found.length < PAGE ? null : (found.at(-1)?.id ?? null) };
+};
+
+/** Deletes those of a page. Error codes: as `readOldThreads`. */
+export const deleteOldThreads: Operation<ReadOldThreads, OldThreadPage> = async (tx, input) => {
+  const { thread_ids, next } = await readOldThreads(tx, input);
+  const deleted: string[] = [];
+  for (const thread_id of thread_ids) {
+    const { id: thread } = await holdThread(tx, { thread_id, fence: null });
+    // somebody may have continued it before it was held
+    if (thread !== null && (await isOld(tx, { thread, ...input }))) {
+      await tx.db.deleteFrom("threads").where("id", "=", thread).execute();
+      deleted.push(thread_id);
+    }
+  }
+  return { thread_ids: deleted, next };
+};
+
+function latestRoot() {
+  return sql<string>`(select ts from checkpoints
+    where thread = threads.id and ns = '' order by checkpoints.id desc limit 1)`;
+}
+
+async function isOld(
+  tx: Tx,
+  { thread, older_than_ms, interrupted }: OldThreads & { readonly thread: number },
+): Promise<boolean> {
+  const young = await tx.db
+    .selectFrom("checkpoints")
+    .select("id")
+    .where("thread", "=", thread)
+    .where("ts", ">=", tx.dialect.now(-older_than_ms))
+    .limit(1)
+    .executeTakeFirst();
+  if (young !== undefined) {
+    return false;
+  }
+  const heads = interrupted ? [] : await readBranchHeads(tx, thread);
+  return !(await isInterrupted(tx, { thread, heads }));
+}

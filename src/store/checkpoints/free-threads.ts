@@ -1,0 +1,55 @@
+import { type RawBuilder, sql } from "kysely";
+
+import { RepriseError } from "../../core/errors.ts";
+import { parseThreadId } from "../../core/threads.ts";
+import type { Tx } from "../store.ts";
+
+/*
+ * A thread belongs to a session if its id has the form that `parseThreadId` reads and the session
+ * exists. Every other thread is free, whatever its id looks like.
+ */
+
+/** The session that a thread belongs to; null for a free one. */
+export async function sessionOfThread(tx: Tx, threadId: string): Promise<string | null> {
+  const sessionId = parseThreadId(threadId)?.sessionId;
+  if (sessionId === undefined) {
+    return null;
+  }
+  const session = await tx.db
+    .selectFrom("sessions")
+    .select("id")
+    .where("id", "=", sessionId)
+    .executeTakeFirst();
+  return session?.id ?? null;
+}
+
+/** Error codes: `thread_of_session`. */
+export async function requireFreeThread(tx: Tx, threadId: string): Promise<void> {
+  if ((await sessionOfThread(tx, threadId)) !== null) {
+    throw new RepriseError(
+      "thread_of_session",
+      "This thread belongs to a session, which may be in use. Delete or prune the session instead: reprise sessions delete, reprise sessions prune.",
+    );
+  }
+}
+
+/**
+ * The id of the session that a `thread_id` could belong to, else null: what `parseThreadId` reads,
+ * as SQL. Whether the session exists is for a join to find out.
+ */
+export function sessionInThreadId(column = "thread_id"): RawBuilder<string | null> {
+  const id = sql.ref(column);
+  return sql<string | null>`case
+    when substr(${id}, 37, 1) = ':'
+      and length(${id}) between 38 and 46
+      and ltrim(substr(${id}, 38), '0123456789') = ''
+      and (length(${id}) = 38 or substr(${id}, 38, 1) <> '0')
+    then substr(${id}, 1, 36) end`;
+}
+
+export function threadNotFound(): RepriseError {
+  return new RepriseError(
+    "thread_not_found",
+    "No thread has this id; list the threads to see their ids.",
+  );
+}

@@ -1,0 +1,75 @@
+import { RepriseError } from "../../core/errors.ts";
+import { requireFreeThread, sessionOfThread, threadNotFound } from "../checkpoints/free-threads.ts";
+import { findThread, holdThread, keepThread } from "../checkpoints/threads.ts";
+import { lockSession } from "../sessions/lock.ts";
+import type { Operation, Tx } from "../store.ts";
+import { readStructure, selectThreads } from "./read-thread.ts";
+import { writeStructure } from "./write-thread.ts";
+
+export interface CopyThread {
+  readonly from: string;
+  /** Of a thread that does not exist. */
+  readonly to: string;
+}
+
+/**
+ * Copies a thread to a new free thread: checkpoints, lists, what tasks wrote, and how far it was
+ * pruned. Bodies are copied inside the database. Writers of the source wait meanwhile.
+ *
+ * Error codes: `thread_not_found`; `thread_exists`; `thread_of_session` if `to` would belong to a
+ * session; `database_corrupt` if references are broken.
+ */
+export const copyThread: Operation<CopyThread, void> = async (tx, { from, to }) => {
+  await requireFreeThread(tx, to);
+  await holdSource(tx, from);
+  const row = await selectThreads(tx).where("thread_id", "=", from).executeTakeFirst();
+  if (row === undefined) {
+    throw threadNotFound();
+  }
+  await requireNewThread(tx, to);
+  const thread = await keepThread(tx, to);
+  const pairs = await copyBodies(tx, { from: row.id, to: thread });
+  const structure = await readStructure(tx, { row, bodies: pairs.map(({ id }) => id) });
+  const bodies = pairs.map(({ copy }) => copy);
+  await writeStructure(tx, { thread, thread_id: to, structure, bodies });
+};
+
+/** Writers of a session's thread hold the session, others the thread. */
+async function holdSource(tx: Tx, thread_id: string): Promise<void> {
+  const sessionId = await sessionOfThread(tx, thread_id);
+  await (sessionId === null
+    ? holdThread(tx, { thread_id, fence: null })
+    : lockSession(tx, sessionId));
+}
+
+/** Error codes: `thread_exists`. */
+async function requireNewThread(tx: Tx, threadId: string): Promise<void> {
+  if ((await findThread(tx, threadId)) !== null) {
+    throw new RepriseError(
+      "thread_exists",
+      "There is a thread with this id already. Choose another id, or delete that thread first.",
+    );
+  }
+}
+
+/** Returns each body with its copy, both in ascending order. */
+async function copyBodies(tx: Tx, { from, to }: { readonly from: number; readonly to: number }) {
+  await tx.db
+    .insertInto("checkpoint_bodies")
+    .columns(["thread", "hash", "body"])
+    .expression(({ selectFrom, lit }) =>
+      selectFrom("checkpoint_bodies")
+        .select([lit(to).as("thread"), "hash", "body"])
+        .where("thread", "=", from)
+        .orderBy("id"),
+    )
+    .execute();
+  return tx.db
+    .selectFrom("checkpoint_bodies as body")
+    .innerJoin("checkpoint_bodies as copy", "copy.hash", "body.hash")
+    .select(["body.id", "copy.id as copy"])
+    .where("body.thread", "=", from)
+    .where("copy.thread", "=", to)
+    .orderBy("body.id")
+    .execute();
+}

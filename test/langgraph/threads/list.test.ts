@@ -1,0 +1,128 @@
+import { HumanMessage } from "@langchain/core/messages";
+import { interrupt, MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
+import { emptyCheckpoint } from "@langchain/langgraph-checkpoint";
+import { expect, it } from "vitest";
+
+import { RepriseSaver } from "../../../src/entries/langgraph.ts";
+import { createCheckpointSaver } from "../../../src/langgraph/saver.ts";
+import { holdSession } from "../../helpers/checkpoints/saver.ts";
+import { describeEngines, type Engine, execute } from "../../helpers/engines.ts";
+import { putMessages, startOf } from "../../helpers/sessions/thread.ts";
+
+const DAY = 24 * 3_600_000;
+
+async function open(engine: Engine) {
+  const database = await engine.create();
+  const store = await database.open();
+  return { store, saver: RepriseSaver.from(store) };
+}
+
+const put = (saver: RepriseSaver, thread_id: string) =>
+  putMessages(saver, {
+    after: startOf(thread_id),
+    messages: [new HumanMessage({ id: "q", content: thread_id })],
+    version: 1,
+  });
+
+async function idsOf(saver: RepriseSaver, options = {}) {
+  const { threads } = await saver.threads(options);
+  return threads.map(({ thread_id }) => thread_id);
+}
+
+describeEngines("threads without a session", (engine) => {
+  it("[THREAD-7] are listed page by page, latest first, without the threads of sessions", async () => {
+    const { store, saver } = await open(engine);
+    const fence = await holdSession(store);
+    const ofSession = `${fence.session_id}:0`;
+    await putMessages(createCheckpointSaver({ store }).holding(fence), {
+      after: startOf(ofSession),
+      messages: [],
+      version: 1,
+    });
+    const lookalikes = [
+      `${fence.session_id}:00`,
+      `${fence.session_id}:0x`,
+      `${fence.session_id}:1234567890`,
+      `${fence.session_id}:`,
+      fence.session_id,
+      `${fence.session_id.replace(/./, "z")}:0`,
+      "00000000-0000-4000-8000-000000000000:0",
+    ];
+    const ids = ["a", "ü 🙂 'quoted' %_", ...lookalikes, "last"];
+    for (const id of ids) {
+      await put(saver, id);
+    }
+    await put(saver, "a");
+    const order = ["a", ...ids.slice(1).toReversed()];
+    expect(await idsOf(saver)).toEqual(order);
+    expect(await idsOf(saver, { sessions: true })).toEqual([...order, ofSession]);
+    const paged: string[] = [];
+    let cursor: string | null = null;
+    do {
+      const page = await saver.threads({ limit: 4, ...(cursor === null ? {} : { cursor }) });
+      paged.push(...page.threads.map(({ thread_id }) => thread_id));
+      cursor = page.next_cursor;
+    } while (cursor !== null);
+    expect(paged).toEqual(order);
+    const [first] = (await saver.threads({ limit: 1 })).threads;
+    expect(first).toEqual({
+      thread_id: "a",
+      session_id: null,
+      messages: 1,
+      last_checkpoint_at: (await saver.stats("a")).last_checkpoint_at,
+    });
+    for (const options of [{ limit: 0 }, { cursor: "" }, { cursor: "W10" }, { cursor: "%" }]) {
+      await expect(saver.threads(options)).rejects.toMatchObject({ code: "invalid_usage" });
+    }
+  });
+
+  it("[THREAD-8] are deleted by age, without those that are interrupted or used again", async () => {
+    const { store, saver } = await open(engine);
+    const graph = new StateGraph(MessagesAnnotation)
+      .addNode("ask", () => ({ messages: [String(interrupt("which?"))] }))
+      .addNode("fail", () => {
+        throw new Error("failed");
+      })
+      .addConditionalEdges(START, ({ messages }) => messages[0]!.text, ["ask", "fail"]);
+    const config = (thread_id: string) => ({ configurable: { thread_id } });
+    const asks = graph.compile({ checkpointer: saver });
+    await asks.invoke({ messages: ["ask"] }, config("asks"));
+    await expect(asks.invoke({ messages: ["fail"] }, config("failed"))).rejects.toThrow("failed");
+    await graph
+      .compile({ checkpointer: saver, interruptBefore: ["ask"] })
+      .invoke({ messages: ["ask"] }, config("stopped before a node"));
+    const fence = await holdSession(store);
+    await putMessages(createCheckpointSaver({ store }).holding(fence), {
+      after: startOf(`${fence.session_id}:0`),
+      messages: [],
+      version: 1,
+    });
+    for (let index = 0; index < 60; index += 1) {
+      await put(saver, `done ${index}`);
+    }
+    const old = new Date(Date.now() - 2 * DAY).toISOString();
+    await execute(store, "UPDATE checkpoints SET ts = ?", old);
+    await put(saver, "done 0");
+    await saver.put(
+      { configurable: { thread_id: "done 1", checkpoint_ns: "sub" } },
+      emptyCheckpoint(),
+      { source: "loop", step: 0, parents: {} },
+      {},
+    );
+    const interrupted = ["stopped before a node", "asks"];
+
+    expect(await saver.deleteOlderThan(3 * DAY)).toBe(0);
+    expect(await saver.deleteOlderThan(DAY)).toBe(59);
+    expect(await idsOf(saver)).toEqual(["done 0", "done 1", ...interrupted]);
+    expect(await saver.stats("asks")).toMatchObject({ interrupted: true });
+    expect(await saver.deleteOlderThan(DAY, { interrupted: true })).toBe(2);
+    expect(await idsOf(saver, { sessions: true })).toEqual([
+      "done 0",
+      "done 1",
+      `${fence.session_id}:0`,
+    ]);
+    for (const age of [-1, Number.NaN, Number.POSITIVE_INFINITY]) {
+      await expect(saver.deleteOlderThan(age)).rejects.toMatchObject({ code: "invalid_usage" });
+    }
+  });
+});
