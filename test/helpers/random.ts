@@ -3,9 +3,14 @@
  * printed, and REPRISE_TEST_SEED sets it.
  */
 export function seededRandom(name: string): () => number {
+  return randomOf(seedOf(name));
+}
+
+/** The seed of such a generator, for tests that count on from it. */
+export function seedOf(name: string): number {
   const seed = Number(process.env["REPRISE_TEST_SEED"] ?? Math.floor(Math.random() * 2 ** 32));
   console.log(`${name}: seed ${seed}`);
-  return randomOf(seed);
+  return seed;
 }
 
 /** The same numbers for the same seed. */

@@ -171,6 +171,13 @@ export const SIZED_TESTS = {
     short: 500,
     long: 5000,
   },
+  programs: {
+    what: "Random programs of two savers on one database, compared with LangGraph's MemorySaver: programs",
+    files: ["test/langgraph/foreign/programs.test.ts"],
+    test: 12,
+    short: 60,
+    long: 1000,
+  },
   repair: {
     what: "Random damage of a session's messages, found and repaired",
     files: ["test/store/verify/random.test.ts", "test/store/verify/repair.test.ts"],

@@ -99,16 +99,26 @@ export class TwinSaver extends BaseCheckpointSaver {
     });
   }
 
-  override async deleteThread(threadId: string): Promise<void> {
-    await this.#next().deleteThread(threadId);
-    await this.memory.deleteThread(threadId);
+  override deleteThread(threadId: string): Promise<void> {
+    return this.#inTurn(async () => {
+      await this.#next().deleteThread(threadId);
+      await this.memory.deleteThread(threadId);
+    });
   }
 
-  /** Every checkpoint of a namespace, from list and one by one, from each of our savers. */
-  async compareAll(thread_id: string): Promise<number> {
+  /**
+   * Every checkpoint of a thread, from list and one by one, from each of our savers and from
+   * another one. What a failed step leaves running writes before or after, not meanwhile.
+   */
+  compareAll(thread_id: string, other?: BaseCheckpointSaver): Promise<number> {
+    const savers = [...this.#ours, ...(other === undefined ? [] : [other])];
+    return this.#inTurn(() => this.#compareAll(thread_id, savers));
+  }
+
+  async #compareAll(thread_id: string, savers: readonly BaseCheckpointSaver[]): Promise<number> {
     const theirs = await Array.fromAsync(this.memory.list({ configurable: { thread_id } }));
     const namespaces = new Set(theirs.map(({ config }) => nsOf(config)));
-    for (const ours of this.#ours) {
+    for (const ours of savers) {
       for (const checkpoint_ns of namespaces) {
         const config = { configurable: { thread_id, checkpoint_ns } };
         expect((await Array.fromAsync(ours.list(config))).map(plainTuple)).toEqual(

@@ -1,0 +1,37 @@
+import { expect, it } from "vitest";
+
+import { RepriseSaver } from "../../../src/langgraph/reprise-saver.ts";
+import { readKept } from "../../helpers/checkpoints/kept.ts";
+import { RandomProgram } from "../../helpers/checkpoints/random-program.ts";
+import { TwinSaver } from "../../helpers/checkpoints/twin-saver.ts";
+import { createDatabase } from "../../helpers/database.ts";
+import { openStoreAt } from "../../helpers/open-store.ts";
+import { randomOf, seedOf } from "../../helpers/random.ts";
+import { testSize } from "../../helpers/size.ts";
+
+/** `npm run torture -- programs --seed N --size 1` repeats the program of a seed. */
+const PROGRAMS = testSize("programs");
+
+it("[SAVER-41] random programs on two savers that do not know of each other read what MemorySaver reads", async () => {
+  const first = seedOf("programs");
+  await using database = await createDatabase();
+  await using one = new RepriseSaver(database.location);
+  await using two = new RepriseSaver(database.location);
+  await using store = await openStoreAt(database.location);
+  let compared = 0;
+  for (let seed = first; seed < first + PROGRAMS; seed += 1) {
+    const twin = new TwinSaver([one, two]);
+    const program = new RandomProgram({ twin, random: randomOf(seed), name: `${seed}` });
+    try {
+      compared += await program.run(RepriseSaver.from(store));
+    } catch (error) {
+      throw new Error(`the program of seed ${seed} failed`, { cause: error });
+    }
+    if (seed % 2 === 0) {
+      await program.deleteThreads();
+    }
+  }
+  console.log(`programs: ${PROGRAMS} programs, ${compared} checkpoints`);
+  expect(compared).toBeGreaterThan(PROGRAMS);
+  expect((await store.read(readKept, null)).dangling).toEqual([]);
+});
