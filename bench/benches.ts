@@ -20,6 +20,10 @@ export const BENCHES: Readonly<Record<string, { load: () => Promise<Bench>; byDe
       load: async () => (await import("./exchange-cpu.ts")).bench,
       byDefault: true,
     },
+    "saver-cpu": {
+      load: async () => (await import("./saver-cpu.ts")).bench,
+      byDefault: true,
+    },
     "streamed-arguments": {
       load: async () => (await import("./streamed-arguments.ts")).bench,
       byDefault: true,

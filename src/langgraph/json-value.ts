@@ -57,20 +57,26 @@ export function sameJsonValue(value: unknown, plain: unknown): boolean {
   }
   return Array.isArray(plain)
     ? Array.isArray(value) && sameItems(value, plain)
-    : isPlainRecord(value) && isPlainRecord(plain) && sameMembers(value, plain);
+    : isPlainRecord(value) && sameMembers(value, plain);
 }
 
 function sameItems(value: readonly unknown[], plain: readonly unknown[]): boolean {
-  return (
-    value.length === plain.length && plain.every((item, index) => sameJsonValue(value[index], item))
-  );
+  if (value.length !== plain.length) {
+    return false;
+  }
+  for (let index = 0; index < plain.length; index += 1) {
+    if (!sameJsonValue(value[index], plain[index])) {
+      return false;
+    }
+  }
+  return true;
 }
 
-function sameMembers(value: Record<string, unknown>, plain: Record<string, unknown>): boolean {
+function sameMembers(value: Record<string, unknown>, plain: object): boolean {
   // no list of keys is made: nearly every record that is compared is empty
   let left = 0;
   for (const key in value) {
-    if (!Object.hasOwn(plain, key) || !sameJsonValue(value[key], plain[key])) {
+    if (!Object.hasOwn(plain, key) || !sameJsonValue(value[key], Reflect.get(plain, key))) {
       return false;
     }
     left += 1;

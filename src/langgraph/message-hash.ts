@@ -4,110 +4,133 @@ import { textHash } from "../store/checkpoints/bodies.ts";
 import { bodyText } from "./message-codec.ts";
 import { cloneJsonValue, isJsonValue, sameJsonValue } from "./json-value.ts";
 
-/** What a message was when its hash was taken, part by part. */
-export interface Fingerprint {
+/** What a message was when its hash was taken, field by field. */
+export interface Fingerprint extends Readonly<Record<CommonField, unknown>> {
   readonly hash: string;
   readonly made: unknown;
-  /** Fields that the message was made with, `COMMON` among them. */
-  readonly count: number;
-  readonly id: unknown;
-  readonly name: unknown;
-  readonly content: unknown;
-  readonly additional_kwargs: unknown;
-  readonly response_metadata: unknown;
+  /** Names of the fields that the message was made with, in order. */
+  readonly names: readonly string[];
   readonly others: readonly (readonly [key: string, value: unknown])[];
 }
 
+/** Fingerprints of messages that nobody read here: of those that are new. */
+export type Fingerprints = WeakMap<BaseMessage, Fingerprint>;
+
 /**
- * The hash of a message's body as the message is now. Hashes are remembered, so that a checkpoint
- * of 2,000 messages does not write 2,000 bodies to find one new. Messages are changed in place now
- * and then (the reducer sets ids, middleware touches contents), so each is compared with what it
- * was, part by part; that is cheap, because nearly every part is the very same object.
+ * The hash of a message's body as the message is now. Hashes are remembered, but messages are
+ * changed in place now and then (the reducer sets ids, middleware touches contents), so each is
+ * compared with what it was.
  */
-export function messageHash(
-  message: BaseMessage & { readonly [FINGERPRINT]?: Fingerprint },
-): string {
-  const fingerprint = message[FINGERPRINT];
-  if (fingerprint !== undefined && isUnchanged(message, fingerprint)) {
-    return fingerprint.hash;
+export function messageHash(message: BaseMessage, fingerprints: Fingerprints): string {
+  const known = fingerprints.get(message);
+  if (known !== undefined && hasFingerprint(message, known)) {
+    return known.hash;
   }
   const hash = textHash(bodyText(message));
   const fresh = fingerprintOf(message, hash);
   if (fresh !== null) {
-    rememberFingerprint(message, fresh);
+    fingerprints.set(message, fresh);
   }
   return hash;
 }
 
 /** The fingerprint of a message whose body has the given hash; null if it cannot be compared. */
 export function fingerprintOf(message: BaseMessage, hash: string): Fingerprint | null {
-  const fields = Object.keys(message.lc_kwargs).map((key) => [key, fieldOf(message, key)] as const);
-  if (!fields.every(([, value]) => isJsonValue(value))) {
+  const names = Object.keys(message.lc_kwargs);
+  if (![...names, ...COMMON].every((key) => isJsonValue(fieldOf(message, key)))) {
     return null;
   }
-  const { id, name } = message;
+  const { id, name, content, additional_kwargs, response_metadata }: BaseMessage = message;
+  const { tool_calls, invalid_tool_calls, usage_metadata, tool_call_id }: MessageFields = message;
   return {
     hash,
     made: message.constructor,
-    count: fields.length,
+    names,
     id,
     name,
-    content: cloneJsonValue<unknown>(message.content),
-    additional_kwargs: cloneJsonValue<unknown>(message.additional_kwargs),
-    response_metadata: cloneJsonValue<unknown>(message.response_metadata),
-    others: fields
-      .filter(([key]) => !COMMON.has(key))
-      .map(([key, value]) => [key, cloneJsonValue(value)] as const),
+    content: cloneJsonValue<unknown>(content),
+    additional_kwargs: cloneJsonValue<unknown>(additional_kwargs),
+    response_metadata: cloneJsonValue<unknown>(response_metadata),
+    tool_calls: cloneJsonValue<unknown>(tool_calls),
+    invalid_tool_calls: cloneJsonValue<unknown>(invalid_tool_calls),
+    usage_metadata: cloneJsonValue<unknown>(usage_metadata),
+    tool_call_id,
+    others: names
+      .filter((key) => !COMMON.has(key) || !(key in message))
+      .map((key) => [key, cloneJsonValue<unknown>(fieldOf(message, key))] as const),
   };
 }
 
-/** Fields that every message has, so that they can be compared without a look-up by name. */
-const COMMON: ReadonlySet<string> = new Set([
+type MessageFields = BaseMessage & { readonly [Field in CommonField]?: unknown };
+
+/**
+ * Fields that are read by name, which is much faster than by a key, even from a message that lacks
+ * them.
+ */
+const COMMON_FIELDS = [
   "id",
   "name",
   "content",
   "additional_kwargs",
   "response_metadata",
-]);
+  "tool_calls",
+  "invalid_tool_calls",
+  "usage_metadata",
+  "tool_call_id",
+] as const;
+type CommonField = (typeof COMMON_FIELDS)[number];
+const COMMON: ReadonlySet<string> = new Set(COMMON_FIELDS);
 
-function isUnchanged(message: BaseMessage, fingerprint: Fingerprint): boolean {
+/**
+ * True if a value is a message with the same body as the one that the fingerprint was taken of.
+ * Nearly every part is the very same object or empty, so this is much cheaper than its hash: a
+ * checkpoint of 10,000 messages does not write 10,000 bodies to find one new.
+ */
+export function hasFingerprint(value: unknown, fingerprint: Fingerprint): boolean {
+  return isMade(value, fingerprint) && hasFields(value, fingerprint);
+}
+
+function isMade(value: unknown, { made }: Fingerprint): value is MessageFields {
+  return typeof value === "object" && value !== null && value.constructor === made;
+}
+
+function hasFields(message: MessageFields, fingerprint: Fingerprint): boolean {
   return (
     message.id === fingerprint.id &&
     message.name === fingerprint.name &&
-    message.constructor === fingerprint.made &&
+    message.tool_call_id === fingerprint.tool_call_id &&
     sameJsonValue(message.content, fingerprint.content) &&
     sameJsonValue(message.additional_kwargs, fingerprint.additional_kwargs) &&
     sameJsonValue(message.response_metadata, fingerprint.response_metadata) &&
-    countFields(message.lc_kwargs) === fingerprint.count &&
-    fingerprint.others.every(([key, value]) => sameJsonValue(fieldOf(message, key), value))
+    sameJsonValue(message.tool_calls, fingerprint.tool_calls) &&
+    sameJsonValue(message.invalid_tool_calls, fingerprint.invalid_tool_calls) &&
+    sameJsonValue(message.usage_metadata, fingerprint.usage_metadata) &&
+    areNames(fingerprint.names, message.lc_kwargs) &&
+    haveOthers(message, fingerprint)
   );
 }
 
-function countFields(fields: object): number {
-  let count = 0;
-  for (const _ in fields) {
-    count += 1;
+function areNames(names: readonly string[], fields: object): boolean {
+  let index = 0;
+  for (const name in fields) {
+    if (name !== names[index]) {
+      return false;
+    }
+    index += 1;
   }
-  return count;
+  return index === names.length;
+}
+
+function haveOthers(message: BaseMessage, { others }: Fingerprint): boolean {
+  for (const [key, value] of others) {
+    if (!sameJsonValue(fieldOf(message, key), value)) {
+      return false;
+    }
+  }
+  return true;
 }
 
 /** What `toJSON` would write of a field: the property if there is one, else what was given. */
 function fieldOf(message: BaseMessage, key: string): unknown {
   return key in message ? Reflect.get(message, key) : message.lc_kwargs[key];
-}
-
-/**
- * The fingerprint is kept on the message itself: nobody sees it, and it is freed with the message.
- * A WeakMap would cost the garbage collector a visit to every message of a thread at every read.
- */
-const FINGERPRINT = Symbol("reprise.fingerprint");
-
-/** Remembers the fingerprint of a message. */
-export function rememberFingerprint(message: BaseMessage, fingerprint: Fingerprint): void {
-  Reflect.defineProperty(message, FINGERPRINT, {
-    value: fingerprint,
-    enumerable: false,
-    writable: true,
-    configurable: true,
-  });
 }

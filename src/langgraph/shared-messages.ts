@@ -1,7 +1,7 @@
 import type { BaseMessage } from "@langchain/core/messages";
 
 import { noteIds } from "./known-ids.ts";
-import { rememberFingerprint, fingerprintOf } from "./message-hash.ts";
+import { fingerprintOf } from "./message-hash.ts";
 import {
   type KnownBody,
   type KnownList,
@@ -13,16 +13,13 @@ import {
 type Made = BaseMessage | Promise<BaseMessage>;
 type Arriving = BaseMessage[] | Promise<BaseMessage[]>;
 
-/** A message that nobody else has, watched so that putting it back costs nothing. */
+/** A message that nobody else has. Its fingerprint makes it cheap to see that it is put back unchanged. */
 export function copyMessage(body: KnownBody): Made {
   const message = reviveOf(body)();
   if (message instanceof Promise) {
     return message;
   }
   body.fingerprint ??= fingerprintOf(message, body.hash);
-  if (body.fingerprint !== null) {
-    rememberFingerprint(message, body.fingerprint);
-  }
   return message;
 }
 

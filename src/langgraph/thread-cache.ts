@@ -4,7 +4,7 @@ import type { PrunedIds } from "../store/checkpoints/plan-prune.ts";
 import type { BodyRow } from "../store/checkpoints/read.ts";
 import type { ListVersion } from "../store/checkpoints/value.ts";
 import { type Revive, reviverOf } from "./message-codec.ts";
-import type { Fingerprint } from "./message-hash.ts";
+import type { Fingerprint, Fingerprints } from "./message-hash.ts";
 import { chained, type MessageChain, NO_MESSAGES } from "../store/checkpoints/head-mark.ts";
 
 /** A body that the thread has. What it says never changes, so it may be kept. */
@@ -42,6 +42,7 @@ export interface ThreadCache {
   readonly bodies: Map<number, KnownBody>;
   /** Ids by hash. */
   readonly ids: Map<string, number>;
+  readonly fingerprints: Fingerprints;
   /** Token counts of messages by hash. */
   readonly tokens: Map<string, number>;
   /** The list used last is last. */
@@ -59,6 +60,7 @@ export function createThreadCache(): ThreadCache {
   return {
     bodies: new Map(),
     ids: new Map(),
+    fingerprints: new WeakMap(),
     tokens: new Map(),
     lists: new Map(),
     heads: new Map(),

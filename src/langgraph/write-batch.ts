@@ -10,6 +10,7 @@ import {
 } from "../store/checkpoints/value.ts";
 import { textHash } from "../store/checkpoints/bodies.ts";
 import { bodyText } from "./message-codec.ts";
+import { hashesOf, longestMatch } from "./match-list.ts";
 import { messageHash } from "./message-hash.ts";
 import { extendList, keepBody, type KnownBody, type ThreadCache } from "./thread-cache.ts";
 
@@ -50,30 +51,31 @@ export function createWriteBatch(cache: ThreadCache): WriteBatchBuilder {
     indexes.set(hash, bodies.length);
     return bodies.push({ hash, text: cache.ids.has(hash) ? null : text() }) - 1;
   };
-  const addMessage = (message: BaseMessage): number =>
-    addBody(messageHash(message), () => bodyText(message));
+  const addMessage = (message: BaseMessage, hash: string): number =>
+    addBody(hash, () => bodyText(message));
 
   return {
     batch: { bodies, sequences },
-    addMessage,
+    addMessage: (message) => addMessage(message, messageHash(message, cache.fingerprints)),
     addText: (text) => addBody(textHash(text), () => text),
     addSequence: (values) => {
-      const shared = sharedLengths(cache, values);
-      const from = Math.max(0, ...shared.values());
-      if (!onlyMessages(values, from)) {
+      const match = longestMatch(cache, values);
+      const from = match?.length ?? 0;
+      if (!areMessages(values, from)) {
         return null;
       }
-      const messages = values;
-      const hashAt = hashesOf(messages);
-      const known = longestKnown(cache, { messages, hashAt, shared });
-      const sequence: AddedSequence = { messages, hashAt, known };
+      const rest = hashesOf(cache, values.slice(from));
+      const hashAt = (index: number) =>
+        index < from ? at(match?.items ?? [], index).hash : at(rest, index - from);
+      const known = match === null ? null : { list: match.list, length: from };
+      const sequence: AddedSequence = { messages: values, hashAt, known };
       const same = added.findIndex((other) => sameSequence(sequence, other));
       if (same !== -1) {
         return same;
       }
-      const rest = messages.slice(known?.length ?? 0).map(addMessage);
       added.push(sequence);
-      return sequences.push({ known, rest }) - 1;
+      const bodies = rest.map((hash, index) => addMessage(at(values, from + index), hash));
+      return sequences.push({ known, rest: bodies }) - 1;
     },
     sequenceAt: (index) => at(added, index),
     learn: (stored) => {
@@ -89,64 +91,32 @@ export function createWriteBatch(cache: ThreadCache): WriteBatchBuilder {
   };
 }
 
-/** True if all values from an index on are messages, and the caller knows it of those before. */
-function onlyMessages(values: readonly unknown[], from: number): values is readonly BaseMessage[] {
-  return values.slice(from).every((value) => BaseMessage.isInstance(value));
-}
-
-/** Hashes by index, each computed once and only if it is needed. */
-function hashesOf(messages: readonly BaseMessage[]): (index: number) => string {
-  const hashes = new Map<number, string>();
-  return (index) => {
-    const known = hashes.get(index) ?? messageHash(at(messages, index));
-    hashes.set(index, known);
-    return known;
-  };
-}
-
-/** How many of the first values are shared messages of each list: frozen, they need no hash. */
-function sharedLengths(cache: ThreadCache, values: readonly unknown[]): Map<number, number> {
-  const lengths = new Map<number, number>();
-  for (const [list, { shared }] of cache.lists) {
-    const end = Math.min(values.length, shared.length);
-    let length = 0;
-    while (length < end && shared[length] === values[length]) {
-      length += 1;
-    }
-    lengths.set(list, length);
-  }
-  return lengths;
-}
-
-/** The stored list that matches the longest part of the sequence. */
-function longestKnown(
-  cache: ThreadCache,
-  sequence: Omit<AddedSequence, "known"> & { readonly shared: ReadonlyMap<number, number> },
-): ListVersion | null {
-  const { messages, hashAt, shared } = sequence;
-  let best: ListVersion | null = null;
-  for (const [list, { items }] of cache.lists) {
-    const end = Math.min(messages.length, items.length);
-    let length = shared.get(list) ?? 0;
-    while (length < end && items[length]?.hash === hashAt(length)) {
-      length += 1;
-    }
-    if (length > 0 && length >= (best?.length ?? 0)) {
-      best = { list, length };
+/** True if all values from an index on are messages; those before are known to be. */
+function areMessages(values: readonly unknown[], from: number): values is readonly BaseMessage[] {
+  for (let index = from; index < values.length; index += 1) {
+    if (!BaseMessage.isInstance(values[index])) {
+      return false;
     }
   }
-  return best;
+  return true;
 }
 
 function sameSequence(some: AddedSequence, other: AddedSequence): boolean {
   const { length } = some.messages;
   const from = some.known?.length ?? 0;
-  return (
-    length === other.messages.length &&
-    some.known?.list === other.known?.list &&
-    from === (other.known?.length ?? 0) &&
-    some.messages.every((_, index) => index < from || some.hashAt(index) === other.hashAt(index))
-  );
+  if (
+    length !== other.messages.length ||
+    some.known?.list !== other.known?.list ||
+    from !== (other.known?.length ?? 0)
+  ) {
+    return false;
+  }
+  for (let index = from; index < length; index += 1) {
+    if (some.hashAt(index) !== other.hashAt(index)) {
+      return false;
+    }
+  }
+  return true;
 }
 
 function learnBodies(cache: ThreadCache, bodies: readonly BodyInput[], stored: StoredIds): void {
