@@ -3,6 +3,8 @@ import { MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
 
 import { createCheckpointSaver } from "../src/langgraph/saver.ts";
 import { threadId } from "../src/core/threads.ts";
+import { releaseLease, takeLease } from "../src/store/leases/lease.ts";
+import { thisProcess } from "../src/store/leases/this-process.ts";
 import type { Store } from "../src/store/store.ts";
 import { answerOf, fileText, questionOf } from "./texts.ts";
 
@@ -17,11 +19,14 @@ export async function fill(
   store: Store,
   input: { readonly session_id: string; readonly exchanges: number; readonly rounds: number },
 ): Promise<void> {
+  const { session_id } = input;
+  const owner = thisProcess("bench");
+  const fence = await store.write(takeLease, { session_id, owner, life_ms: 60 * 60_000 });
   const graph = new StateGraph(MessagesAnnotation)
     .addNode("model_request", () => ({}))
     .addEdge(START, "model_request")
-    .compile({ checkpointer: createCheckpointSaver({ store }) });
-  const thread = { configurable: { thread_id: threadId(input.session_id, 0) } };
+    .compile({ checkpointer: createCheckpointSaver({ store, fence: () => fence }) });
+  const thread = { configurable: { thread_id: threadId(session_id, 0) } };
   for (let start = 0; start < input.exchanges; start += BATCH) {
     const messages: BaseMessage[] = [];
     for (let index = start; index < Math.min(start + BATCH, input.exchanges); index += 1) {
@@ -29,6 +34,7 @@ export async function fill(
     }
     await graph.updateState(thread, { messages }, "model_request");
   }
+  await store.write(releaseLease, { fence, finished: true });
 }
 
 function exchangeOf(index: number, rounds: number): BaseMessage[] {

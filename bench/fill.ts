@@ -9,6 +9,7 @@ import { z } from "zod";
 import { createCheckpointSaver } from "../src/langgraph/saver.ts";
 import { threadId } from "../src/core/threads.ts";
 import type { CheckpointTable } from "../src/store/checkpoints/schema.ts";
+import type { Fence } from "../src/store/leases/fence.ts";
 import { finishExchange } from "../src/store/leases/finish.ts";
 import { takeLease } from "../src/store/leases/lease.ts";
 import { createSession } from "../src/store/sessions/create.ts";
@@ -66,13 +67,14 @@ interface Template {
 
 async function talk(store: Store): Promise<Template> {
   const { id } = await store.write(createSession, {});
-  const saver = createCheckpointSaver({ store });
+  let fence: Fence | null = null;
+  const saver = createCheckpointSaver({ store, fence: () => fence });
   const model = new InstantModel(answer);
   const agent = createAgent({ model, tools: [look], checkpointer: saver });
   const thread_id = threadId(id, 0);
   const owner = { host: "bench", machine: "bench", pid: 1, command: "bench", since: "" };
   for (let index = 0; index < EXCHANGES; index += 1) {
-    const fence = await store.write(takeLease, { session_id: id, owner, life_ms: 60_000 });
+    fence = await store.write(takeLease, { session_id: id, owner, life_ms: 60_000 });
     const messages = [new HumanMessage(`question ${index}: ${WORDS}`)];
     await agent.invoke({ messages }, { configurable: { thread_id }, durability: "sync" });
     const { pruned } = await store.write(finishExchange, { fence, thread_id });

@@ -25,6 +25,7 @@ export const ERROR_CODES = [
   "session_ended",
   "session_busy",
   "lease_lost",
+  "lease_required",
   "depth_exceeded",
   "session_exists",
   "export_invalid",

@@ -24,6 +24,7 @@ const STATUSES: Record<ErrorCode, number> = {
   session_ended: 409,
   session_busy: 409,
   lease_lost: 409,
+  lease_required: 409,
   depth_exceeded: 422,
   session_exists: 409,
   export_invalid: 422,

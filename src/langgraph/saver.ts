@@ -6,7 +6,6 @@ import {
   type CheckpointListOptions,
   type CheckpointMetadata,
   type CheckpointTuple,
-  getCheckpointId,
   type PendingWrite,
   WRITES_IDX_MAP,
 } from "@langchain/langgraph-checkpoint";
@@ -25,7 +24,17 @@ import { encodeJson } from "./encode.ts";
 import { createWriteBatch } from "./write-batch.ts";
 import type { Holding, LatestRead, OnStored, SaverParts, SessionSaver } from "./session-saver.ts";
 import { createWriteQueue } from "./write-queue.ts";
-import { configOf, type ThreadKey, threadKeyOf, requireThreadKey, textOf } from "./thread-key.ts";
+import {
+  configOf,
+  requireText,
+  requireThreadId,
+  requireThreadKey,
+  storableOf,
+  textOf,
+  type ThreadKey,
+  threadKeyOf,
+  wantedCheckpointOf,
+} from "./thread-key.ts";
 import { draftPut } from "./put-draft.ts";
 import { rememberPage, tupleOf } from "./read-tuple.ts";
 import {
@@ -90,7 +99,7 @@ class CheckpointSaver extends BaseCheckpointSaver implements SessionSaver {
     if (key === null) {
       return undefined;
     }
-    const checkpoint_id = getCheckpointId(config) || undefined;
+    const checkpoint_id = wantedCheckpointOf(config) ?? undefined;
     const isLatest = checkpoint_id === undefined && key.ns === "";
     const known = isLatest && this.#latest?.thread_id === key.thread_id ? this.#latest : null;
     const tuple = known?.tuple ?? (await this.#readOne(key, checkpoint_id, this.#shared));
@@ -155,6 +164,8 @@ class CheckpointSaver extends BaseCheckpointSaver implements SessionSaver {
   ): Promise<RunnableConfig> {
     const key = requireThreadKey(config);
     const parent_id = textOf(config, "checkpoint_id");
+    requireText("checkpoint_id", checkpoint.id);
+    storableOf("ts", checkpoint.ts);
     const fence = this.#fence();
     await this.#writeKnowing(key, parent_id, async (cache, whole) => {
       const put = { key, parent_id, checkpoint, metadata, newVersions, whole };
@@ -175,13 +186,8 @@ class CheckpointSaver extends BaseCheckpointSaver implements SessionSaver {
     taskId: string,
   ): Promise<void> {
     const key = requireThreadKey(config);
-    const checkpoint_id = textOf(config, "checkpoint_id");
-    if (checkpoint_id === null) {
-      throw new RepriseError(
-        "internal",
-        "Writes can only be stored for a checkpoint; give the agent a checkpoint_id in its config.",
-      );
-    }
+    const checkpoint_id = requireText("checkpoint_id", config.configurable?.["checkpoint_id"]);
+    requireText("task_id", taskId);
     const fence = this.#fence();
     // a task may send the whole history on: its list is worth knowing
     const isKnown = this.#caches.of(key.thread_id).lists.size > 0;
@@ -203,10 +209,11 @@ class CheckpointSaver extends BaseCheckpointSaver implements SessionSaver {
   }
 
   override async deleteThread(threadId: string): Promise<void> {
+    const thread_id = requireThreadId(threadId);
     this.#latest = undefined;
-    this.#caches.forget(threadId);
-    await this.#store.write(deleteThread, { thread_id: threadId, fence: this.#fence() });
-    this.#caches.forget(threadId);
+    this.#caches.forget(thread_id);
+    await this.#store.write(deleteThread, { thread_id, fence: this.#fence() });
+    this.#caches.forget(thread_id);
   }
 
   forgetPruned(threadId: string, pruned: PrunedIds): void {
@@ -256,12 +263,12 @@ class CheckpointSaver extends BaseCheckpointSaver implements SessionSaver {
 }
 
 function listInput(config: RunnableConfig, before: RunnableConfig | undefined) {
-  const ns: unknown = config.configurable?.["checkpoint_ns"];
+  const ns = config.configurable?.["checkpoint_ns"] === "" ? "" : textOf(config, "checkpoint_ns");
   const checkpoint_id = before === undefined ? null : textOf(before, "checkpoint_id");
   const key = before === undefined ? null : threadKeyOf(before);
   return {
-    thread_id: textOf(config, "thread_id") ?? undefined,
-    ns: typeof ns === "string" ? ns : undefined,
+    thread_id: threadKeyOf(config)?.thread_id,
+    ns: ns ?? undefined,
     checkpoint_id: textOf(config, "checkpoint_id") ?? undefined,
     ...(checkpoint_id === null ? {} : { before: { ...key, checkpoint_id } }),
   };

@@ -2,6 +2,8 @@ import { type RawBuilder, sql } from "kysely";
 
 import { RepriseError } from "../../core/errors.ts";
 import { parseThreadId } from "../../core/threads.ts";
+import type { Fence } from "../leases/fence.ts";
+import { threadRange } from "../sessions/tree-ids.ts";
 import type { Tx } from "../store.ts";
 
 /*
@@ -31,6 +33,55 @@ export async function requireFreeThread(tx: Tx, threadId: string): Promise<void>
       "This thread belongs to a session, which may be in use. Delete or prune the session instead: reprise sessions delete, reprise sessions prune.",
     );
   }
+}
+
+/** True if the fence is the lease of the session that a thread is named after. */
+export function isFenceOf(fence: Fence, threadId: string): boolean {
+  return parseThreadId(threadId)?.sessionId === fence.session_id;
+}
+
+/**
+ * Refuses a session's thread, and keeps a session from taking a free one until the transaction ends.
+ * Error codes: `lease_required`.
+ */
+export async function refuseWithoutLease(tx: Tx, threadId: string): Promise<void> {
+  const sessionId = parseThreadId(threadId)?.sessionId;
+  if (sessionId === undefined) {
+    return;
+  }
+  await holdThreadsOf(tx, sessionId);
+  if ((await sessionOfThread(tx, threadId)) !== null) {
+    throw new RepriseError(
+      "lease_required",
+      "This thread belongs to a session, and is written with the session's lease only. Use another thread_id, or run the graph in the session.",
+    );
+  }
+}
+
+/**
+ * For a session that was just created: refuses free threads that it would own now.
+ * Error codes: `session_exists`.
+ */
+export async function refuseFreeThreadsOf(tx: Tx, sessionId: string): Promise<void> {
+  await holdThreadsOf(tx, sessionId);
+  const { from, before } = threadRange(sessionId);
+  const taken = await tx.db
+    .selectFrom("threads")
+    .select("thread_id")
+    .where("thread_id", ">=", from)
+    .where("thread_id", "<", before)
+    .execute();
+  if (taken.some(({ thread_id }) => parseThreadId(thread_id) !== null)) {
+    throw new RepriseError(
+      "session_exists",
+      "The database holds a thread that a session with this id would own, but no such session. Give the session another id, or delete the thread.",
+    );
+  }
+}
+
+/** Sessions and free threads are created one after the other under the same id. */
+async function holdThreadsOf(tx: Tx, sessionId: string): Promise<void> {
+  await tx.dialect.holdName(`threads ${sessionId}`)?.execute(tx.db);
 }
 
 /**

@@ -2,8 +2,8 @@ import { sql } from "kysely";
 
 import type { Operation, Tx } from "../store.ts";
 import { type Parameter, prepared, type QueryParts } from "../engines/prepared.ts";
-import { type Fence, FENCED_COLUMNS, requireHeld } from "../leases/fence.ts";
-import { requireFreeThread } from "./free-threads.ts";
+import { type Fence, FENCED_COLUMNS, holdFence, requireHeld } from "../leases/fence.ts";
+import { isFenceOf, refuseWithoutLease, requireFreeThread } from "./free-threads.ts";
 import { chainOf, markHash, markHead, messageListOf } from "./head-mark.ts";
 import { hashesOf } from "./lists.ts";
 import { parseChannels } from "./value.ts";
@@ -62,20 +62,26 @@ export interface HeldThread {
 
 /**
  * Keeps other writers from a thread until the transaction ends: by the lease of its session, or,
- * for a thread without a session, by the thread's row. Error codes: as `holdFence`.
+ * for a thread without a session, by the thread's row.
+ *
+ * Error codes: as `holdFence`; `lease_required` for a session's thread without the session's lease.
  */
 export async function holdThread(tx: Tx, input: HoldThread): Promise<HeldThread> {
   const { thread_id, fence, ns = "", parent_id = null, hashes = [] } = input;
   const wanted = { thread_id, ns, parent_id, hashes };
-  if (fence === null) {
-    const [row] = await tx.rows(unfencedThread, wanted);
-    // what was read along may be from before a pruning that this had to wait for
-    const isCurrent = row?.prunes === row?.prunes_seen;
-    return heldThread(isCurrent ? [row] : await tx.rows(unfencedThread, wanted));
+  if (fence !== null && isFenceOf(fence, thread_id)) {
+    const rows = await tx.rows(fencedThread, { ...wanted, session_id: fence.session_id });
+    requireHeld(rows[0], fence);
+    return heldThread(rows);
   }
-  const rows = await tx.rows(fencedThread, { ...wanted, session_id: fence.session_id });
-  requireHeld(rows[0], fence);
-  return heldThread(rows);
+  if (fence !== null) {
+    await holdFence(tx, fence);
+  }
+  await refuseWithoutLease(tx, thread_id);
+  const [row] = await tx.rows(unfencedThread, wanted);
+  // what was read along may be from before a pruning that this had to wait for
+  const isCurrent = row?.prunes === row?.prunes_seen;
+  return heldThread(isCurrent ? [row] : await tx.rows(unfencedThread, wanted));
 }
 
 interface HeldRow {

@@ -1,5 +1,6 @@
 import { RepriseError } from "../../core/errors.ts";
 import { batches } from "../checkpoints/bodies.ts";
+import { refuseFreeThreadsOf } from "../checkpoints/free-threads.ts";
 import { failureColumns, NO_FAILURE } from "../sessions/failures.ts";
 import { lockSession } from "../sessions/lock.ts";
 import type { Operation, Tx } from "../store.ts";
@@ -67,6 +68,7 @@ async function refuseOrphan(tx: Tx, { session }: SessionTree): Promise<void> {
 export async function writeTree(tx: Tx, tree: SessionTree): Promise<void> {
   const { id } = tree.session;
   await writeSession(tx, tree);
+  await refuseFreeThreadsOf(tx, id);
   await writeMessages(tx, tree);
   for (const thread of tree.threads) {
     await writeSessionThread(tx, id, thread);

@@ -3,6 +3,7 @@ import type { Session } from "../../core/sessions.ts";
 import { RepriseError } from "../../core/errors.ts";
 import { MAX_SUBAGENT_DEPTH } from "../../core/limits.ts";
 import type { Caller } from "../../core/origins.ts";
+import { refuseFreeThreadsOf } from "../checkpoints/free-threads.ts";
 import { type Parameter, prepared } from "../engines/prepared.ts";
 import type { Operation, Tx } from "../store.ts";
 import { readSession } from "./read.ts";
@@ -30,7 +31,7 @@ export interface NewSession {
  * parent, whatever `depth` says.
  *
  * Error codes: `depth_exceeded`, `session_not_found` for the parent, `invalid_request` if the
- * chosen id is taken.
+ * chosen id is taken, `session_exists` if threads without a session have it.
  */
 export const createSession: Operation<NewSession, Session> = async (tx, input) => {
   const id = input.id ?? newId();
@@ -40,6 +41,9 @@ export const createSession: Operation<NewSession, Session> = async (tx, input) =
       "invalid_request",
       "A session with this id is there already; load that one, or begin one with another id.",
     );
+  }
+  if (input.id !== undefined) {
+    await refuseFreeThreadsOf(tx, id);
   }
   tx.touch(id);
   return sessionOf(inserted);

@@ -12,6 +12,7 @@ import { OUTCOME_UNKNOWN } from "../../../src/agent/thread-state.ts";
 import { threadId } from "../../../src/core/threads.ts";
 import { releaseLease, takeLease } from "../../../src/store/leases/lease.ts";
 import { thisProcess } from "../../../src/store/leases/this-process.ts";
+import { leasedStore } from "../../helpers/checkpoints/leased-store.ts";
 import { ProgramModel } from "../../helpers/checkpoints/program-model.ts";
 import { expectNoDrift } from "../../helpers/compare.ts";
 import { type Bench, openBench } from "../../helpers/exchanger.ts";
@@ -42,7 +43,7 @@ async function askBesideFinished({ store, session }: Bench): Promise<void> {
     readOnly: false,
     instructions: null,
     model: new ProgramModel(() => new AIMessage({ id: "calls", content: "", tool_calls: CALLS })),
-    saver: createCheckpointSaver({ store }),
+    saver: createCheckpointSaver({ store: leasedStore(store) }),
     delegate: tool(() => interrupt("may I?"), {
       name: "ask_person",
       description: "Asks.",

@@ -12,6 +12,7 @@ import { threadId } from "../../../src/core/threads.ts";
 import { releaseLease, takeLease } from "../../../src/store/leases/lease.ts";
 import { beginExchange } from "../../../src/store/messages/begin-exchange.ts";
 import { readSession } from "../../../src/store/sessions/read.ts";
+import { leasedStore } from "../../helpers/checkpoints/leased-store.ts";
 import { type Bench, openBench } from "../../helpers/exchanger.ts";
 import { expectNoDrift } from "../../helpers/compare.ts";
 import { type ModelServer, startModelServer } from "../../helpers/model-server.ts";
@@ -48,7 +49,7 @@ async function cutWhileToolsRan(
     model: "openai:gpt-test",
     persona_name: "assistant",
   });
-  const saver = createCheckpointSaver({ store });
+  const saver = createCheckpointSaver({ store: leasedStore(store) });
   const agent = buildAgent({
     session,
     persona: {
@@ -184,7 +185,7 @@ describe("an exchange that was interrupted while its tools ran", () => {
   it("[EXCHANGE-11] asks again if it was killed while it stored results for the calls", async () => {
     const bench = await openBench(await answering());
     await cutWhileToolsRan(bench, [WRITE]);
-    const saver = createCheckpointSaver({ store: bench.store });
+    const saver = createCheckpointSaver({ store: leasedStore(bench.store) });
     const thread = { configurable: { thread_id: threadId(bench.session.id, 0) } };
     const head = await saver.getTuple(thread);
     const unknown = new ToolMessage({

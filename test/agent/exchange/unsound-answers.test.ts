@@ -8,6 +8,7 @@ import { agentGraph, MODEL_NODE } from "../../../src/agent/agent-graph.ts";
 import { createCheckpointSaver } from "../../../src/langgraph/saver.ts";
 import { DemoModel } from "../../../src/agent/models/demo.ts";
 import { startThread } from "../../../src/store/sessions/change.ts";
+import { leasedStore } from "../../helpers/checkpoints/leased-store.ts";
 import { expectNoDrift } from "../../helpers/compare.ts";
 import { openBench } from "../../helpers/exchanger.ts";
 import { type ModelAnswer, startModelServer } from "../../helpers/model-server.ts";
@@ -123,7 +124,7 @@ it("[ANSWER-4] an empty answer is stored and not sent again", async () => {
 
 it("[ANSWER-5] a thread that holds an unreadable call continues", async () => {
   const { server, bench } = await benchOf({ content: "here" });
-  const saver = createCheckpointSaver({ store: bench.store });
+  const saver = createCheckpointSaver({ store: leasedStore(bench.store) });
   const model = new DemoModel({});
   const older = agentGraph({
     model,
@@ -206,7 +207,7 @@ describe.each(["openai", "anthropic"] as const)("calls with the same id, from %s
       model: new DemoModel({}),
       tools: [],
       systemPrompt: "",
-      saver: createCheckpointSaver({ store: bench.store }),
+      saver: createCheckpointSaver({ store: leasedStore(bench.store) }),
       shown: (all) => all,
       callModel: ({ ask }) => ask("answer"),
       onMessage: () => undefined,

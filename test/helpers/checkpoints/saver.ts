@@ -7,6 +7,7 @@ import { createSession } from "../../../src/store/sessions/create.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { createDatabase } from "../database.ts";
 import { openStoreAt } from "../open-store.ts";
+import { leasedStore } from "./leased-store.ts";
 
 export interface TestSaver extends AsyncDisposable {
   readonly saver: SessionSaver;
@@ -18,7 +19,9 @@ export interface TestSaver extends AsyncDisposable {
 export async function openSaver(fence?: () => Fence | null): Promise<TestSaver> {
   const database = await createDatabase();
   const store = await openStoreAt(database.location);
-  const saver = createCheckpointSaver(fence === undefined ? { store } : { store, fence });
+  const saver = createCheckpointSaver(
+    fence === undefined ? { store: leasedStore(store) } : { store, fence },
+  );
   return {
     saver,
     store,

@@ -19,6 +19,7 @@ import { createSessionOnce } from "../../../src/store/sessions/create-once.ts";
 import { acceptChoices, acceptMessages } from "../../../src/store/sessions/waiting.ts";
 import { readSession } from "../../../src/store/sessions/read.ts";
 import type { Store } from "../../../src/store/store.ts";
+import { leasedStore } from "../checkpoints/leased-store.ts";
 import { agentOptions } from "../exchanger.ts";
 import { callsOf } from "./steps.ts";
 import { type Config, pendingQuestions, putMessages, startOf } from "./thread.ts";
@@ -42,7 +43,7 @@ export async function makeAllKinds(
   store: Store,
   input: { readonly sessions: number; readonly messages: number },
 ): Promise<Made> {
-  const saver = createCheckpointSaver({ store });
+  const saver = createCheckpointSaver({ store: leasedStore(store) });
   let next = 0;
   const makeSome = async (): Promise<void> => {
     while (next < input.sessions) {

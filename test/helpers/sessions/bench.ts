@@ -10,6 +10,7 @@ import { startThread } from "../../../src/store/sessions/change.ts";
 import { createSession } from "../../../src/store/sessions/create.ts";
 import type { Operation, Store } from "../../../src/store/store.ts";
 import { createDatabase } from "../database.ts";
+import { leasedStore } from "../checkpoints/leased-store.ts";
 import { agentOptions } from "../exchanger.ts";
 import { openStoreAt } from "../open-store.ts";
 import { execute } from "../engines.ts";
@@ -92,7 +93,7 @@ const dump: Operation<{ readonly id: string }, Dump> = async ({ db }, { id }) =>
 
 /** Checkpoints without a model: what the agent would put, message by message. */
 function puts(store: Store, id: string): Pick<Bench, "put" | "putAll" | "handOver"> {
-  const saver = createCheckpointSaver({ store });
+  const saver = createCheckpointSaver({ store: leasedStore(store) });
   const latest = async () => saver.getTuple(startOf(await currentThread(store, id)));
   const putAll = async (messages: readonly BaseMessage[]): Promise<void> => {
     const parent = await latest();

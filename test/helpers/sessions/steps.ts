@@ -8,6 +8,7 @@ import { pruneThread } from "../../../src/store/checkpoints/prune.ts";
 import { startThread } from "../../../src/store/sessions/change.ts";
 import { acceptChoices, acceptMessages } from "../../../src/store/sessions/waiting.ts";
 import type { Store } from "../../../src/store/store.ts";
+import { leasedStore } from "../checkpoints/leased-store.ts";
 import { newSession } from "../engines.ts";
 import { currentThread, pendingQuestions } from "./thread.ts";
 
@@ -80,7 +81,10 @@ async function runStep(store: Store, id: string, step: Step): Promise<void> {
       await store.write(acceptChoices, { session_id: id, through_change: 1000 });
       return;
     case "fold":
-      await store.write(pruneThread, { thread_id: await currentThread(store, id), fence: null });
+      await leasedStore(store).write(pruneThread, {
+        thread_id: await currentThread(store, id),
+        fence: null,
+      });
       return;
     case "clear":
     case "restart":
@@ -137,5 +141,5 @@ function answerer(store: Store) {
       ],
     }))
     .addEdge(START, "answer")
-    .compile({ checkpointer: createCheckpointSaver({ store }) });
+    .compile({ checkpointer: createCheckpointSaver({ store: leasedStore(store) }) });
 }

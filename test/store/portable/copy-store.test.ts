@@ -10,6 +10,7 @@ import { takeLease } from "../../../src/store/leases/lease.ts";
 import { appendUserMessage } from "../../../src/store/messages/append.ts";
 import { openSqliteStore } from "../../../src/store/engines/sqlite/open.ts";
 import type { Store } from "../../../src/store/store.ts";
+import { leasedStore } from "../../helpers/checkpoints/leased-store.ts";
 import { exportsOf, rowCounts } from "../../helpers/sessions/stored.ts";
 import { temporaryFolder } from "../../helpers/temp.ts";
 import { describeEngines, execute, newSession, openFresh, owner } from "../../helpers/engines.ts";
@@ -54,7 +55,7 @@ describeEngines("copying a store", (engine) => {
     await say(target, id, "sent once");
     expect(await exportsOf(target)).toEqual(before);
     for (const store of [source, target]) {
-      await store.write(pruneThread, { thread_id: threadId(id, 0), fence: null });
+      await leasedStore(store).write(pruneThread, { thread_id: threadId(id, 0), fence: null });
     }
     expect(await rowCounts(target)).toEqual(await rowCounts(source));
     expect(await exportsOf(target)).toEqual(await exportsOf(source));

@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 
 import { createCheckpointSaver } from "../../../src/langgraph/saver.ts";
 import { threadId } from "../../../src/core/threads.ts";
+import { leasedStore } from "../../helpers/checkpoints/leased-store.ts";
 import { answer, type Bench, openBench } from "../../helpers/sessions/bench.ts";
 
 const THREAD = "(SELECT id FROM threads WHERE thread_id = ':id:0')";
@@ -172,7 +173,7 @@ describe("the latest checkpoint of a thread", () => {
 
   it("[PROOF-18] stays marked when an earlier one is stored again", async () => {
     const bench = await twoExchanges();
-    const saver = createCheckpointSaver({ store: bench.store });
+    const saver = createCheckpointSaver({ store: leasedStore(bench.store) });
     const thread = { configurable: { thread_id: threadId(bench.id, 0) } };
     const tuples = await Array.fromAsync(saver.list(thread));
     const earlier = tuples.at(-1);
