@@ -4,7 +4,8 @@ import { resolveSession } from "../../store/sessions/read.ts";
 import { deleteSessionTree, previewDeletion } from "../../store/sessions/delete-tree.ts";
 import { type CliContext, printJson, printLines } from "../context.ts";
 import { openDatabase, withStore } from "../database.ts";
-import { confirmDeletion, deletionDocument, deletionLines } from "./confirm-deletion.ts";
+import { confirmDeletion } from "../confirm-deletion.ts";
+import { deletionDocument, deletionLines } from "./deletion-lines.ts";
 
 /** `sessions delete <id>`: shows what goes, asks, and deletes it in one transaction. */
 export function deleteCommand(cli: CliContext): Command {

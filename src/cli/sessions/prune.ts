@@ -5,9 +5,10 @@ import type { DeletionPreview } from "../../store/sessions/delete-tree.ts";
 import { pruneSession, readPrunable } from "../../store/sessions/prune.ts";
 import { type CliContext, noticeLine, printJson, printLines } from "../context.ts";
 import { openDatabase, withStore } from "../database.ts";
-import { confirmDeletion, deletionDocument, deletionLines } from "./confirm-deletion.ts";
+import { olderThan } from "../ages.ts";
+import { confirmDeletion } from "../confirm-deletion.ts";
+import { deletionDocument, deletionLines } from "./deletion-lines.ts";
 import { plural } from "../../core/text.ts";
-import { wrongUsage } from "../wrong-usage.ts";
 
 interface PruneOptions {
   readonly olderThan: string;
@@ -35,7 +36,7 @@ export function pruneCommand(cli: CliContext): Command {
     .option("--json", "print a JSON array of what is deleted")
     .action(async (options: PruneOptions) => {
       const prunable = {
-        older_than_ms: milliseconds(options.olderThan),
+        older_than_ms: olderThan(options.olderThan),
         state: options.state === "all" ? null : options.state,
       };
       await using store = await openDatabase(cli, command);
@@ -56,18 +57,6 @@ export function pruneCommand(cli: CliContext): Command {
       show(cli, options, { verb: "Deleted", sessions: deleted.flat() });
     });
   return withStore(command);
-}
-
-const UNITS = { h: 3_600_000, d: 24 * 3_600_000, w: 7 * 24 * 3_600_000 } as const;
-
-function milliseconds(text: string): number {
-  const [, count, unit] = /^([1-9]\d{0,4})([hdw])$/.exec(text) ?? [];
-  if (unit === "h" || unit === "d" || unit === "w") {
-    return Number(count) * UNITS[unit];
-  }
-  throw wrongUsage(
-    "--older-than takes a whole number of hours, days or weeks, such as 36h, 90d or 12w.",
-  );
 }
 
 const NONE_FOUND: Readonly<Record<PruneOptions["state"], string>> = {

@@ -2,6 +2,7 @@ import type { ExchangeFailure, Session } from "../../core/sessions.ts";
 import { oneLine, titleLine } from "../../core/terminal-text.ts";
 import { readFailures } from "../../store/sessions/failures.ts";
 import type { Store } from "../../store/store.ts";
+import { age } from "../ages.ts";
 import { aligned } from "../aligned.ts";
 
 /** Characters of an id that the table shows at least: enough to resume by, short enough to read. */
@@ -53,18 +54,4 @@ function shownLength(sessions: readonly Session[]): number {
     }
   }
   return ID_LENGTH;
-}
-
-const UNITS = [
-  { name: "d", milliseconds: 24 * 3_600_000 },
-  { name: "h", milliseconds: 3_600_000 },
-  { name: "min", milliseconds: 60_000 },
-] as const;
-
-/** How long ago, in the largest unit that fits. */
-function age(ago: number): string {
-  const unit = UNITS.find(({ milliseconds }) => ago >= milliseconds);
-  return unit === undefined
-    ? "just now"
-    : `${Math.floor(ago / unit.milliseconds)} ${unit.name} ago`;
 }

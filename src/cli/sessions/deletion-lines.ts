@@ -1,0 +1,22 @@
+import { titleLine } from "../../core/terminal-text.ts";
+import { plural } from "../../core/text.ts";
+import type { DeletionPreview } from "../../store/sessions/delete-tree.ts";
+
+/** A line for each session that goes: sub-agents are indented below their parent. */
+export function deletionLines(previews: readonly DeletionPreview[]): string[] {
+  const top = previews[0]?.session.depth ?? 0;
+  return previews.map(({ session, messages, threads, checkpoints }) => {
+    const indent = "  ".repeat(session.depth - top + 1);
+    return `${indent}${session.id}  ${titleLine(session)}  (${session.state}; ${plural(messages, "message")}, ${plural(threads, "thread")}, ${plural(checkpoints, "checkpoint")})`;
+  });
+}
+
+/** The same for programs. */
+export function deletionDocument({ session, ...counts }: DeletionPreview): Record<string, unknown> {
+  return {
+    id: session.id,
+    title: session.title,
+    parent_session_id: session.parent_session_id,
+    ...counts,
+  };
+}
