@@ -24,6 +24,13 @@ const SESSIONS: CommandTable = {
   repair: async (cli) => (await import("./sessions/repair.ts")).repairCommand(cli),
 };
 
+const THREADS: CommandTable = {
+  list: async (cli) => (await import("./threads/list.ts")).listCommand(cli),
+  show: async (cli) => (await import("./threads/show.ts")).showCommand(cli),
+  delete: async (cli) => (await import("./threads/delete.ts")).deleteCommand(cli),
+  prune: async (cli) => (await import("./threads/prune.ts")).pruneCommand(cli),
+};
+
 const PLAN: CommandTable = {
   validate: async (cli) => (await import("./plan/validate.ts")).validateCommand(cli),
   show: async (cli) => (await import("./plan/show.ts")).showCommand(cli),
@@ -37,6 +44,11 @@ const COMMANDS: CommandTable = {
       name: "sessions",
       description:
         "list, show, resume, end, export, import, delete, prune, verify and repair sessions",
+    }),
+  threads: (cli) =>
+    group(cli, THREADS, {
+      name: "threads",
+      description: "list, show, delete and prune threads that belong to no session",
     }),
   serve: async (cli) => (await import("./serve.ts")).serveCommand(cli),
   backup: async (cli) => (await import("./backup.ts")).backupCommand(cli),

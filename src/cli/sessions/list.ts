@@ -7,8 +7,8 @@ import { type ListPosition, listSessions } from "../../store/sessions/list.ts";
 import type { Store } from "../../store/store.ts";
 import { type CliContext, noticeLine, printJson, printLines } from "../context.ts";
 import { openDatabase, withStore } from "../database.ts";
+import { limitOf } from "../limit-option.ts";
 import { sessionTable } from "./table.ts";
-import { wrongUsage } from "../wrong-usage.ts";
 
 interface ListOptions {
   readonly limit: number;
@@ -43,16 +43,6 @@ export function listCommand(cli: CliContext): Command {
       }
     });
   return withStore(command);
-}
-
-function limitOf(text: string): number {
-  if (text === "all") {
-    return Number.POSITIVE_INFINITY;
-  }
-  if (!/^[1-9]\d{0,8}$/.test(text)) {
-    throw wrongUsage("--limit takes a whole number from 1, or all.");
-  }
-  return Number(text);
 }
 
 /**

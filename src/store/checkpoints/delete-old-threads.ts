@@ -31,7 +31,7 @@ const PAGE = 50;
  *
  * Error codes: `database_corrupt`.
  */
-const readOldThreads: Operation<ReadOldThreads, OldThreadPage> = async (tx, input) => {
+export const readOldThreads: Operation<ReadOldThreads, OldThreadPage> = async (tx, input) => {
   const found = await tx.db
     .selectFrom("threads")
     .leftJoin("sessions", (join) => join.on("sessions.id", "=", sessionInThreadId()))

@@ -13,7 +13,7 @@ import {
 import { removeCheckpoints, setParent } from "./prune.ts";
 import { type CheckpointRow, readThreadRows, type ThreadRows } from "./thread-rows.ts";
 import { bytesOf } from "./thread-stats.ts";
-import { holdThread } from "./threads.ts";
+import { findThread, holdThread } from "./threads.ts";
 
 export interface PruneFreeThread {
   readonly thread_id: string;
@@ -29,6 +29,13 @@ export interface PruneReport {
 }
 
 const NOTHING: PruneReport = { checkpoints: 0, bytes: 0 };
+
+/** What `pruneFreeThread` would take away. Error codes: as `pruneFreeThread`. */
+export const previewPrune: Operation<PruneFreeThread, PruneReport> = async (tx, input) => {
+  await requireFreeThread(tx, input.thread_id);
+  const thread = await findThread(tx, input.thread_id);
+  return thread === null ? NOTHING : (await planOf(tx, { thread, keep: input.keep })).report;
+};
 
 /**
  * Takes all checkpoints of a thread away but the latest `keep` of each branch and what these need:

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 
 import type { Operation, Tx } from "../store.ts";
-import { sessionOfThread, threadNotFound } from "./free-threads.ts";
+import { requireFreeThread, sessionOfThread, threadNotFound } from "./free-threads.ts";
 import { messageListOf } from "./head-mark.ts";
 import { isInterrupted, readBranchHeads } from "./interrupted.ts";
 import { findThread } from "./threads.ts";
@@ -53,6 +53,12 @@ export const readThreadStats: Operation<{ readonly thread_id: string }, ThreadSt
     first_checkpoint_at: first?.ts ?? null,
     last_checkpoint_at: last?.ts ?? null,
   };
+};
+
+/** As `readThreadStats`, of a free thread only. Error codes: also `thread_of_session`. */
+export const readFreeStats: typeof readThreadStats = async (tx, input) => {
+  await requireFreeThread(tx, input.thread_id);
+  return readThreadStats(tx, input);
 };
 
 /** The first or last root checkpoint. */

@@ -1,0 +1,132 @@
+import { Command } from "commander";
+
+import { plural } from "../../core/text.ts";
+import {
+  deleteOldThreads,
+  type OldThreadPage,
+  type OldThreads,
+  readOldThreads,
+} from "../../store/checkpoints/delete-old-threads.ts";
+import {
+  readFreeStats,
+  readThreadStats,
+  type ThreadStats,
+} from "../../store/checkpoints/thread-stats.ts";
+import { deleteThread } from "../../store/checkpoints/threads.ts";
+import type { Store } from "../../store/store.ts";
+import { olderThan } from "../ages.ts";
+import { confirmDeletion } from "../confirm-deletion.ts";
+import { type CliContext, noticeLine, printJson, printLines } from "../context.ts";
+import { openDatabase, withStore } from "../database.ts";
+import { wrongUsage } from "../wrong-usage.ts";
+import { deletionLines } from "./deletion-lines.ts";
+
+interface DeleteOptions {
+  readonly olderThan?: string;
+  readonly interrupted?: true;
+  readonly dryRun?: true;
+  readonly yes?: true;
+  readonly json?: true;
+}
+
+/** `threads delete <id>` or `threads delete --older-than 90d`: whole threads, never of a session. */
+export function deleteCommand(cli: CliContext): Command {
+  const command = new Command("delete")
+    .description("delete a thread that belongs to no session, or all that are old")
+    .argument("[id]", "the id of the thread, whole")
+    .option("--older-than <time>", "all without a checkpoint for so long, such as 36h, 90d or 12w")
+    .option("--interrupted", "with --older-than: also threads that are interrupted")
+    .option("--dry-run", "only show what would be deleted")
+    .option("--yes", "do not ask")
+    .option("--json", "print a JSON array of what was deleted")
+    .action(async (id: string | undefined, options: DeleteOptions) => {
+      const chosen = chosenBy(id, options);
+      await using store = await openDatabase(cli, command);
+      const found = await findChosen(store, chosen);
+      if (options.dryRun === true || found.length === 0) {
+        show(cli, options, { verb: "Would delete", threads: found });
+        return;
+      }
+      const question = `Delete ${plural(found.length, "thread")}?`;
+      if (options.yes !== true && !(await confirmDeletion(cli, deletionLines(found), question))) {
+        return;
+      }
+      const gone = await deleteChosen(store, chosen);
+      const threads = found.filter(({ thread_id }) => gone.has(thread_id));
+      show(cli, options, { verb: "Deleted", threads });
+    });
+  return withStore(command);
+}
+
+type Chosen = { readonly thread_id: string } | OldThreads;
+
+function chosenBy(thread_id: string | undefined, options: DeleteOptions): Chosen {
+  const { olderThan: time, interrupted } = options;
+  if (thread_id !== undefined && time === undefined && interrupted === undefined) {
+    return { thread_id };
+  }
+  if (thread_id !== undefined || time === undefined) {
+    throw wrongUsage(
+      "Give the id of a thread, or --older-than and, if they are to go, --interrupted.",
+    );
+  }
+  return { older_than_ms: olderThan(time), interrupted: interrupted === true };
+}
+
+async function findChosen(store: Store, chosen: Chosen): Promise<ThreadStats[]> {
+  if ("thread_id" in chosen) {
+    return [await store.read(readFreeStats, chosen)];
+  }
+  const threads: ThreadStats[] = [];
+  for await (const { thread_ids } of oldPages((after) =>
+    store.read(readOldThreads, { ...chosen, after }),
+  )) {
+    for (const thread_id of thread_ids) {
+      threads.push(await store.read(readThreadStats, { thread_id }));
+    }
+  }
+  return threads;
+}
+
+async function deleteChosen(store: Store, chosen: Chosen): Promise<ReadonlySet<string>> {
+  if ("thread_id" in chosen) {
+    await store.write(deleteThread, { ...chosen, fence: null });
+    return new Set([chosen.thread_id]);
+  }
+  const gone = new Set<string>();
+  for await (const { thread_ids } of oldPages((after) =>
+    store.write(deleteOldThreads, { ...chosen, after }),
+  )) {
+    for (const thread_id of thread_ids) {
+      gone.add(thread_id);
+    }
+  }
+  return gone;
+}
+
+async function* oldPages(
+  read: (after: number) => Promise<OldThreadPage>,
+): AsyncGenerator<OldThreadPage> {
+  for (let after: number | null = 0; after !== null;) {
+    const page: OldThreadPage = await read(after);
+    yield page;
+    after = page.next;
+  }
+}
+
+function show(
+  cli: CliContext,
+  { json }: DeleteOptions,
+  { verb, threads }: { readonly verb: string; readonly threads: readonly ThreadStats[] },
+): void {
+  if (json === true) {
+    printJson(cli, threads);
+  } else if (threads.length === 0) {
+    noticeLine(
+      cli,
+      "No thread without a session is that old. --interrupted includes interrupted ones.",
+    );
+  } else {
+    printLines(cli, [`${verb} ${plural(threads.length, "thread")}:`, ...deletionLines(threads)]);
+  }
+}

@@ -1,0 +1,148 @@
+import { AIMessage, HumanMessage } from "@langchain/core/messages";
+import { expect, it } from "vitest";
+
+import { RepriseSaver } from "../../src/entries/langgraph.ts";
+import { openSqliteStore } from "../../src/store/engines/sqlite/open.ts";
+import { execute } from "../helpers/engines.ts";
+import { freshHome, type Home } from "../helpers/reprise.ts";
+import { putMessages, startOf } from "../helpers/sessions/thread.ts";
+
+const HOSTILE = "\u001b]0;owned\u0007\u202ethread\nREADY  yes\u2028 --yes";
+const SHOWN = "␛]0;owned␇<U+202E>thread READY yes --yes";
+
+/** A thread with two checkpoints of three messages for each of the ids. */
+async function withThreads(home: Home, ...ids: readonly string[]): Promise<void> {
+  await using store = await openSqliteStore({ path: home.database });
+  const saver = RepriseSaver.from(store);
+  for (const id of ids) {
+    const first = new HumanMessage({ id: "q", content: "question\u001b[2J" });
+    const call = { id: "c", name: "look\u001b[2J", args: { at: 1 } };
+    const others = [
+      new AIMessage({ id: "a", content: "", tool_calls: [call] }),
+      new AIMessage({ id: "b", content: "answer" }),
+    ];
+    const after = await putMessages(saver, { after: startOf(id), messages: [first], version: 1 });
+    await putMessages(saver, { after, messages: [first, ...others], version: 2 });
+  }
+}
+
+async function idsOf(home: Home): Promise<string[]> {
+  const threads = await home.json<{ thread_id: string }[]>(["threads", "list", "--json"]);
+  return threads.map(({ thread_id }) => thread_id);
+}
+
+it("[THREAD-12] lists threads without a session, and says where the others are", async () => {
+  const home = freshHome();
+  expect(await home.call(["threads", "list"])).toMatchObject({
+    code: 0,
+    stdout: "",
+    stderr: "No thread without a session. --sessions includes the threads of sessions.\n",
+  });
+  const { session_id } = await home.json<{ session_id: string }>(["-p", "Hello", "--json"]);
+  await withThreads(home, "one", HOSTILE, "42");
+  const listed = await home.call(["threads", "list"]);
+  expect(listed.stdout).toBe(
+    `ACTIVE    MESSAGES  THREAD\njust now  3         42\njust now  3         ${SHOWN}\njust now  3         one\n`,
+  );
+  expect(await idsOf(home)).toEqual(["42", HOSTILE, "one"]);
+  const limited = await home.call(["threads", "list", "--limit", "1"]);
+  expect(limited.stderr).toBe("There are more; --limit all shows every one.\n");
+  const all = await home.json(["threads", "list", "--sessions", "--limit", "all", "--json"]);
+  expect(all).toMatchObject([{}, {}, {}, { thread_id: `${session_id}:0`, session_id }]);
+});
+
+it("[THREAD-13] shows a thread's size, state and last messages, without what a terminal obeys", async () => {
+  const home = freshHome();
+  await withThreads(home, HOSTILE);
+  const { stdout } = await home.call(["threads", "show", HOSTILE]);
+  expect(stdout.split("\n").slice(0, 6)).toEqual([
+    SHOWN,
+    "  session      none",
+    "  state        idle",
+    "  messages     3",
+    "  branches     1",
+    expect.stringMatching(/^ {2}checkpoints {2}2, \d+ bytes$/),
+  ]);
+  expect(stdout.slice(stdout.indexOf("\n\n"))).toBe(
+    '\n\nuser\nquestion␛[2J\n\nassistant\n· look␛[2J {"at":1}\n\nassistant\nanswer\n',
+  );
+  const shown = await home.json(["threads", "show", HOSTILE, "--last", "1", "--json"]);
+  expect(shown).toMatchObject({
+    thread_id: HOSTILE,
+    messages: 3,
+    interrupted: false,
+    last_messages: [{ message_id: "b", role: "assistant", content: "answer", tool_calls: null }],
+  });
+  expect(await home.call(["threads", "show", "missing"])).toMatchObject({
+    code: 3,
+    stderr:
+      "reprise: No thread has this id; list the threads to see their ids. [thread_not_found]\n",
+  });
+});
+
+it("[THREAD-14] deletes a thread after a yes, and never one of a session", async () => {
+  const home = freshHome();
+  const { session_id } = await home.json<{ session_id: string }>(["-p", "Hello", "--json"]);
+  await withThreads(home, "one", HOSTILE);
+  const asked = await home.call(["threads", "delete", HOSTILE]);
+  expect(asked).toMatchObject({ code: 2, stdout: "" });
+  expect(asked.stderr).toMatch(
+    /^This deletes for good:\n {2}.*thread READY yes --yes {2}\(3 messages, 2 checkpoints, \d+ bytes\)\nreprise: Nothing was deleted, because/,
+  );
+  const deleted = await home.call(["threads", "delete", HOSTILE, "--yes"]);
+  expect(deleted.stdout).toContain(`Deleted 1 thread:\n  ${SHOWN}  (3 messages`);
+  expect(await idsOf(home)).toEqual(["one"]);
+  for (const command of ["delete", "prune"]) {
+    const refused = await home.call(["threads", command, `${session_id}:0`, "--yes"]);
+    expect(refused).toMatchObject({ code: 1, stdout: "" });
+    expect(refused.stderr).toContain("reprise sessions delete");
+    const missing = await home.call(["threads", command, "missing", "--yes"]);
+    expect(missing).toMatchObject({ code: 3, stdout: "" });
+  }
+  expect(await home.call(["sessions", "verify"])).toMatchObject({ code: 0 });
+});
+
+it("[THREAD-15] deletes old threads with --older-than, and only shows them with --dry-run", async () => {
+  const home = freshHome();
+  await withThreads(home, "old", "older", "young");
+  {
+    await using store = await openSqliteStore({ path: home.database });
+    const old = "UPDATE checkpoints SET ts = '2020-01-01T00:00:00.000Z' WHERE thread < 3";
+    await execute(store, old);
+  }
+  const command = ["threads", "delete", "--older-than", "1h"];
+  const would = await home.call([...command, "--dry-run"]);
+  expect(would.stdout).toMatch(/^Would delete 2 threads:\n {2}old .*\n {2}older .*\n$/);
+  expect(await idsOf(home)).toHaveLength(3);
+  expect(await home.json([...command, "--yes", "--json"])).toMatchObject([
+    { thread_id: "old" },
+    { thread_id: "older" },
+  ]);
+  expect(await idsOf(home)).toEqual(["young"]);
+  expect((await home.call([...command, "--yes"])).stderr).toBe(
+    "No thread without a session is that old. --interrupted includes interrupted ones.\n",
+  );
+  for (const wrong of [[], ["id", "--older-than", "1h"], ["id", "--interrupted"]]) {
+    expect(await home.call(["threads", "delete", ...wrong])).toMatchObject({ code: 2 });
+  }
+});
+
+it("[THREAD-16] prunes a thread after a yes, and only shows what goes with --dry-run", async () => {
+  const home = freshHome();
+  await withThreads(home, "one");
+  const nothing = { code: 0, stdout: "", stderr: "The thread has no checkpoint that may go.\n" };
+  expect(await home.call(["threads", "prune", "one", "--keep", "2"])).toMatchObject(nothing);
+  const would = await home.call(["threads", "prune", "one", "--dry-run"]);
+  expect(would.stdout).toMatch(/^Would delete: 1 checkpoint with \d+ bytes of one\n$/);
+  expect((await home.call(["threads", "prune", "one"])).stderr).toMatch(
+    /^This deletes for good:\n {2}1 checkpoint with \d+ bytes of one\nreprise: Nothing was deleted/,
+  );
+  expect(await home.json(["threads", "prune", "one", "--yes", "--json"])).toMatchObject({
+    thread_id: "one",
+    checkpoints: 1,
+  });
+  expect(await home.json(["threads", "show", "one", "--json"])).toMatchObject({
+    checkpoints: 1,
+    messages: 3,
+  });
+});
