@@ -10,6 +10,7 @@ import {
   type StoredRef,
   type StoredValue,
 } from "../store/checkpoints/value.ts";
+import { jsonOf } from "../store/checkpoints/value-json.ts";
 
 /** Makes messages of what a stored value refers to: new ones at every call. */
 export interface MessageReader {
@@ -26,10 +27,7 @@ export async function decodeValue(stored: StoredValue, reader: MessageReader): P
   if ("l" in stored) {
     return reader.messages(...stored.l);
   }
-  const [json, refs] =
-    "b" in stored
-      ? [JSON.parse(reader.text(stored.b)) as unknown, stored.r ?? []]
-      : [stored[0], stored[1] ?? []];
+  const { json, refs } = jsonOf(stored, reader.text);
   const late: (() => Promise<void>)[] = [];
   // inline JSON was parsed with its row, for this read alone: it may be revived in place
   const holder: Record<string, unknown> = { value: json };

@@ -8,12 +8,13 @@ import {
   type RefInput,
   type ValueInput,
 } from "../store/checkpoints/value.ts";
+import { chunksOf } from "./chunks.ts";
 import { memberOf, type Replacer, stringify } from "./json.ts";
 import type { WriteBatchBuilder } from "./write-batch.ts";
 
 /**
- * Longer values are kept once in their thread. Shorter ones are in every checkpoint that has
- * them, which costs less than a body and its index.
+ * Longer values are cut into chunks, each kept once in its thread. Shorter ones are in every
+ * checkpoint that has them, which costs less than a body and its index.
  */
 const INLINE_LENGTH = 120;
 
@@ -32,7 +33,7 @@ export function encodeJson(value: unknown, builder: WriteBatchBuilder): ValueInp
   const json = stringify(value, replacer(refs, builder));
   return json.length <= INLINE_LENGTH
     ? { kind: "inline", json, refs }
-    : { kind: "body", body: builder.addText(json), refs };
+    : { kind: "chunks", chunks: chunksOf(json).map((text) => builder.addChunk(text)), refs };
 }
 
 function replacer(refs: RefInput[], builder: WriteBatchBuilder): Replacer {

@@ -8,6 +8,7 @@ import {
   type StoredIds,
   type SequenceInput,
 } from "../store/checkpoints/value.ts";
+import { chunkBody } from "../store/checkpoints/value-json.ts";
 import { textHash } from "../store/checkpoints/bodies.ts";
 import { bodyText } from "./message-codec.ts";
 import { hashesOf, longestMatch } from "./match-list.ts";
@@ -20,6 +21,8 @@ export interface WriteBatchBuilder {
   addMessage(message: BaseMessage): number;
   /** Index of a text that is to be kept once. */
   addText(text: string): number;
+  /** Index of a chunk of a value's JSON. */
+  addChunk(text: string): number;
   /** Index of a sequence of messages; null if one of the values is none. */
   addSequence(values: readonly unknown[]): number | null;
   /** A sequence when it was added. */
@@ -51,13 +54,15 @@ export function createWriteBatch(cache: ThreadCache): WriteBatchBuilder {
     indexes.set(hash, bodies.length);
     return bodies.push({ hash, text: cache.ids.has(hash) ? null : text() }) - 1;
   };
+  const addText = (text: string): number => addBody(textHash(text), () => text);
   const addMessage = (message: BaseMessage, hash: string): number =>
     addBody(hash, () => bodyText(message));
 
   return {
     batch: { bodies, sequences },
     addMessage: (message) => addMessage(message, messageHash(message, cache.fingerprints)),
-    addText: (text) => addBody(textHash(text), () => text),
+    addText,
+    addChunk: (text) => addText(chunkBody(text)),
     addSequence: (values) => {
       const match = longestMatch(cache, values);
       const from = match?.length ?? 0;

@@ -1,4 +1,4 @@
-import { refsOf, type StoredValue } from "./value.ts";
+import { refsOf, type StoredValue, textsOf } from "./value.ts";
 import { isInTask, type PrunableCheckpoint, type PrunableRows } from "./prunable-rows.ts";
 
 /** What pruning deletes. */
@@ -35,7 +35,7 @@ export function planPrune(rows: PrunableRows): PrunePlan {
     gone: {
       // a graph that was stopped early has left writes without a checkpoint
       checkpoints: distinctKeys(gone),
-      bodies: freeBodies(rows, { texts: textsOf(gone), kept }),
+      bodies: freeBodies(rows, { texts: textsOfAll(gone), kept }),
       lists: freeLists(rows, kept.lists),
     },
   };
@@ -91,11 +91,8 @@ export function refsOfAll(holders: readonly Holder[]) {
   };
 }
 
-/** Bodies that hold a value itself; those that a value refers to are messages. */
-function textsOf(holders: readonly Holder[]): Set<number> {
-  return new Set(
-    holders.flatMap(({ values }) => values.flatMap((value) => ("b" in value ? value.b : []))),
-  );
+function textsOfAll(holders: readonly Holder[]): Set<number> {
+  return new Set(holders.flatMap(({ values }) => values.flatMap(textsOf)));
 }
 
 /** Shapes stay: the next exchange goes through the same ones. */

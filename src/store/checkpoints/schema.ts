@@ -3,7 +3,7 @@ import type { Generated } from "kysely";
 /**
  * The tables in which the agent's checkpoints are kept.
  *
- *     thread ─┬─ bodies       immutable texts, each once a thread: messages, large values, shapes
+ *     thread ─┬─ bodies       immutable texts, each once a thread: messages, chunks of values, shapes
  *             ├─ lists ─ items  append-only sequences of message bodies that share prefixes
  *             ├─ checkpoints  one small row each; a channel's value refers to bodies and lists
  *             └─ writes       what the tasks of a checkpoint have written so far

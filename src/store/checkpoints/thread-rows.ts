@@ -6,7 +6,8 @@ import { damagedCheckpoint } from "./damage.ts";
 import type { CheckpointKey, ThreadCheckpoint } from "./kept-checkpoints.ts";
 import { SENDS_IN_PARENT } from "./read.ts";
 import type { ListTable } from "./schema.ts";
-import { parseChannels, parseMetadata, parseWrites, type StoredValue } from "./value.ts";
+import { parseChannels, parseMetadata, parseWrites, type StoredValue, textsOf } from "./value.ts";
+import { jsonOf } from "./value-json.ts";
 
 /** What refers to bodies and lists, and the bytes of its row. */
 interface Holder {
@@ -59,7 +60,7 @@ async function readCheckpointRows(tx: Tx, thread: number): Promise<CheckpointRow
   const stored = rows.map((row) => ({ row, metadata: parseMetadata(row.metadata) }));
   const texts = await readTexts(tx, [
     ...rows.map(({ shape }) => shape),
-    ...stored.flatMap(({ metadata }) => ("b" in metadata ? [metadata.b] : [])),
+    ...stored.flatMap(({ metadata }) => textsOf(metadata)),
   ]);
   const textOf = (body: number): string => {
     const text = texts.get(body);
@@ -103,10 +104,7 @@ async function readTexts(tx: Tx, ids: readonly number[]): Promise<Map<number, st
 
 /** The JSON of a value, with what it refers to left out. */
 function plainJson(value: StoredValue, textOf: (body: number) => string): unknown {
-  if ("l" in value) {
-    return null;
-  }
-  return "b" in value ? JSON.parse(textOf(value.b)) : value[0];
+  return "l" in value ? null : jsonOf(value, textOf).json;
 }
 
 /** What LangGraph's metadata says of a checkpoint's relations. */

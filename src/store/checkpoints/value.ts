@@ -7,6 +7,8 @@ import { RepriseError } from "../../core/errors.ts";
  *     {"$m":i}   the i-th ref, a message
  *     {"$l":i}   the i-th ref, a list of messages
  *     {"$e":[[key, value], …]}   an object that has one of these keys itself
+ *
+ * The JSON of a large value is cut into chunks (`langgraph/chunks.ts`), each a body of its thread.
  */
 export const MESSAGE = "$m";
 export const LIST = "$l";
@@ -40,10 +42,15 @@ export type RefInput =
   | { readonly kind: "body"; readonly body: number }
   | { readonly kind: "sequence"; readonly sequence: number };
 
-/** A value to be kept: its JSON here or in a body, or nothing but a sequence of messages. */
+/** A value to be kept: its JSON here or in chunks, or nothing but a sequence of messages. */
 export type ValueInput =
   | { readonly kind: "inline"; readonly json: string; readonly refs: readonly RefInput[] }
-  | { readonly kind: "body"; readonly body: number; readonly refs: readonly RefInput[] }
+  | {
+      readonly kind: "chunks";
+      /** Indexes in `WriteBatch.bodies`. */
+      readonly chunks: readonly number[];
+      readonly refs: readonly RefInput[];
+    }
   | { readonly kind: "sequence"; readonly sequence: number };
 
 /** The first `length` items of a list: a value that never changes. */
@@ -55,9 +62,13 @@ export interface ListVersion {
 /** A ref as stored: the id of a body, or a list and a length. */
 export type StoredRef = number | readonly [list: number, length: number];
 
-/** A value as stored in JSON columns: inline with its refs, in a body, or a list version. */
+/**
+ * A value as stored in JSON columns: inline with its refs, in chunks, or a list version. Before
+ * there were chunks, the JSON of a large value was one body, `b`.
+ */
 export type StoredValue =
   | readonly [json: unknown, refs?: readonly StoredRef[]]
+  | { readonly c: readonly number[]; readonly r?: readonly StoredRef[] }
   | { readonly b: number; readonly r?: readonly StoredRef[] }
   | { readonly l: readonly [list: number, length: number] };
 
@@ -80,11 +91,11 @@ export function storedText(value: ValueInput, ids: StoredIds): string {
       return value.refs.length === 0
         ? `[${value.json}]`
         : `[${value.json},${refsText(value.refs, ids)}]`;
-    case "body": {
-      const id = at(ids.bodies, value.body);
+    case "chunks": {
+      const chunks = value.chunks.map((chunk) => at(ids.bodies, chunk)).join(",");
       return value.refs.length === 0
-        ? `{"b":${id}}`
-        : `{"b":${id},"r":${refsText(value.refs, ids)}}`;
+        ? `{"c":[${chunks}]}`
+        : `{"c":[${chunks}],"r":${refsText(value.refs, ids)}}`;
     }
     case "sequence":
       return `{"l":${listText(at(ids.sequences, value.sequence))}}`;
@@ -170,6 +181,10 @@ function isStoredValue(value: unknown): value is StoredValue {
       return isCount(value["b"]);
     case "b,r":
       return isCount(value["b"]) && areRefs(value["r"]);
+    case "c":
+      return areCounts(value["c"]);
+    case "c,r":
+      return areCounts(value["c"]) && areRefs(value["r"]);
     default:
       return false;
   }
@@ -184,7 +199,11 @@ function areRefs(refs: unknown): boolean {
 }
 
 function isListRef(ref: unknown): boolean {
-  return Array.isArray(ref) && ref.length === 2 && ref.every(isCount);
+  return areCounts(ref) && ref.length === 2;
+}
+
+function areCounts(values: unknown): values is readonly number[] {
+  return Array.isArray(values) && values.every(isCount);
 }
 
 function isCount(value: unknown): boolean {
@@ -211,14 +230,21 @@ export function refsOf(value: StoredValue): {
     const [list, length] = value.l;
     return { bodies: [], lists: [{ list, length }] };
   }
-  const refs = "b" in value ? (value.r ?? []) : (value[1] ?? []);
-  const own = "b" in value ? [value.b] : [];
+  const refs = ("c" in value || "b" in value ? value.r : value[1]) ?? [];
   return {
-    bodies: [...own, ...refs.filter((ref) => typeof ref === "number")],
+    bodies: [...textsOf(value), ...refs.filter((ref) => typeof ref === "number")],
     lists: refs
       .filter((ref) => typeof ref !== "number")
       .map(([list, length]) => ({ list, length })),
   };
+}
+
+/** The bodies that hold the JSON of a value; the others that it refers to are messages. */
+export function textsOf(value: StoredValue): readonly number[] {
+  if ("c" in value) {
+    return value.c;
+  }
+  return "b" in value ? [value.b] : [];
 }
 
 /** The item of an array at a place that the caller knows to be in it. */

@@ -22,6 +22,10 @@ export function mapIds(value: unknown, ids: IdMap): StoredValue {
     const b = ids.body(stored.b);
     return stored.r === undefined ? { b } : { b, r: mapRefs(stored.r, ids) };
   }
+  if ("c" in stored) {
+    const c = stored.c.map((chunk) => ids.body(chunk));
+    return stored.r === undefined ? { c } : { c, r: mapRefs(stored.r, ids) };
+  }
   const [json, refs] = stored;
   return refs === undefined ? [json] : [json, mapRefs(refs, ids)];
 }

@@ -4,6 +4,7 @@ import { MESSAGES } from "../checkpoints/head-mark.ts";
 import type { BodyRow, CheckpointPage, CheckpointRead } from "../checkpoints/read.ts";
 import { joinTemplate } from "../checkpoints/template.ts";
 import { at, LIST, MESSAGE, type StoredRef, type StoredValue } from "../checkpoints/value.ts";
+import { jsonOf } from "../checkpoints/value-json.ts";
 import { type MessageJson, readMessage } from "../messages/message-json.ts";
 import { isAnswer, mirrorOf, tokenCountOf } from "../messages/mirror-row.ts";
 import type { MirrorMessage } from "../messages/mirror.ts";
@@ -170,8 +171,7 @@ function isValue(value: StoredValue, known: Known): boolean {
   if ("l" in value) {
     return isRef(value.l, known);
   }
-  const [json, refs = []]: readonly [unknown, (readonly StoredRef[])?] =
-    "b" in value ? [JSON.parse(bodyOf(value.b, known).body), value.r] : value;
+  const { json, refs } = jsonOf(value, (body) => bodyOf(body, known).body);
   return areKnown(json, (index) => isRef(at(refs, index), known));
 }
 

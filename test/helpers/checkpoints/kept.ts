@@ -17,13 +17,15 @@ export interface Kept {
   readonly lists: number;
   /** References to bodies and lists that are not there. */
   readonly dangling: readonly string[];
+  /** Chunks of values that nothing refers to. */
+  readonly unused: readonly number[];
 }
 
 /** What all threads of a database have, and what of it refers to nothing. */
 export const readKept: Operation<null, Kept> = async ({ db }) => {
   const checkpoints = await db.selectFrom("checkpoints").selectAll().orderBy("id").execute();
   const writes = await db.selectFrom("checkpoint_writes").selectAll().execute();
-  const bodies = await db.selectFrom("checkpoint_bodies").select("id").execute();
+  const bodies = await db.selectFrom("checkpoint_bodies").select(["id", "body"]).execute();
   const lists = await db.selectFrom("checkpoint_lists").selectAll().execute();
   const items = await db.selectFrom("checkpoint_list_items").selectAll().execute();
   const values = [
@@ -42,6 +44,7 @@ export const readKept: Operation<null, Kept> = async ({ db }) => {
     ...items.map(({ body }) => body),
     ...values.flatMap((value) => refsOf(value).bodies),
   ];
+  const usedBodies = new Set(bodyRefs);
   const listRefs = [
     ...lists.flatMap(({ base, base_length }) =>
       base === null ? [] : [{ list: base, length: base_length }],
@@ -57,6 +60,9 @@ export const readKept: Operation<null, Kept> = async ({ db }) => {
     writes: writes.length,
     bodies: bodies.length,
     lists: lists.length,
+    unused: bodies
+      .filter(({ id, body }) => body.startsWith("+") && !usedBodies.has(id))
+      .map(({ id }) => id),
     dangling: [
       ...bodyRefs.filter((id) => !hasBody.has(id)).map((id) => `body ${id}`),
       ...listRefs

@@ -1,5 +1,5 @@
 import { AIMessage, type BaseMessage, HumanMessage, RemoveMessage } from "@langchain/core/messages";
-import { MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
+import { Annotation, MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
 
 import { createCheckpointSaver } from "../../../src/langgraph/saver.ts";
 import { appendUserMessage } from "../../../src/store/messages/append.ts";
@@ -129,10 +129,19 @@ async function inThread(store: Store, id: string, step: ThreadStep): Promise<voi
   }
 }
 
+const STATE = Annotation.Root({
+  ...MessagesAnnotation.spec,
+  files: Annotation<Readonly<Record<string, string>>>({
+    reducer: (files, written) => ({ ...files, ...written }),
+    default: () => ({}),
+  }),
+});
+
 /** An agent of two steps whose state has more than messages. */
 function answerer(store: Store) {
-  return new StateGraph(MessagesAnnotation)
+  return new StateGraph(STATE)
     .addNode("answer", ({ messages }) => ({
+      files: { [`/${messages.length % 4}.txt`]: `${messages.length} `.repeat(600) },
       messages: [
         new AIMessage({
           content: `after ${messages.length}`,
