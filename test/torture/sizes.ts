@@ -101,6 +101,13 @@ export const SIZED_TESTS = {
     short: 25,
     long: 200,
   },
+  "kill-graph": {
+    what: "A program with a graph of its own that is killed while it stores checkpoints: kills, on each database",
+    files: ["test/langgraph/foreign/killed.test.ts"],
+    test: 4,
+    short: 12,
+    long: 70,
+  },
   "kill-server": {
     what: "A service that is killed while it is written to: kills",
     files: ["test/e2e/kill-server.test.ts"],

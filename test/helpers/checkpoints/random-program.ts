@@ -10,9 +10,12 @@ import {
   type Task,
   TASK_FAILED,
 } from "./program-graph.ts";
-import type { TwinSaver } from "./twin-saver.ts";
 
-const STEPS = 8;
+/** A saver that knows what it has. */
+export interface ProgramSaver extends BaseCheckpointSaver {
+  /** Ids of the checkpoints of a thread's own graph, from the first on. */
+  checkpointsOf(thread: string): readonly string[];
+}
 
 /** The head of a thread, or a checkpoint of it. */
 interface At {
@@ -21,48 +24,28 @@ interface At {
 
 /** A random user of two threads: sends, answers, forks, edits, removes and deletes. */
 export class RandomProgram {
-  readonly #twin: TwinSaver;
+  readonly threads: readonly string[];
+  readonly #saver: ProgramSaver;
   readonly #random: () => number;
   readonly #graph: ProgramGraph;
-  readonly #threads: readonly string[];
   #step = 0;
   #thread: string;
 
-  constructor(input: { twin: TwinSaver; random: () => number; name: string }) {
-    this.#twin = input.twin;
+  constructor(input: { saver: ProgramSaver; random: () => number; name: string }) {
+    this.#saver = input.saver;
     this.#random = input.random;
-    this.#threads = [`${input.name}, one`, `${input.name}, two`];
-    this.#thread = this.#threads[0] ?? "";
-    this.#graph = programGraph(input.twin);
+    this.threads = [`${input.name}, one`, `${input.name}, two`];
+    this.#thread = this.threads[0] ?? "";
+    this.#graph = programGraph(input.saver);
   }
 
-  /**
-   * Returns how many checkpoints its threads have in the end, all of them compared, also as a
-   * saver reads them that has read nothing before.
-   */
-  async run(cold: BaseCheckpointSaver): Promise<number> {
-    for (; this.#step < STEPS; this.#step += 1) {
-      await this.#act();
-    }
-    let compared = 0;
-    for (const thread of this.#threads) {
-      compared += await this.#twin.compareAll(thread, cold);
-    }
-    return compared;
-  }
-
-  async deleteThreads(): Promise<void> {
-    for (const thread of this.#threads) {
-      await this.#twin.deleteThread(thread);
-    }
-  }
-
-  async #act(): Promise<void> {
+  async step(): Promise<void> {
+    this.#step += 1;
     const chance = this.#random();
     if (chance < 0.1) {
-      this.#thread = this.#pick(this.#threads);
+      this.#thread = this.#pick(this.threads);
     }
-    const ids = this.#checkpoints();
+    const ids = this.#saver.checkpointsOf(this.#thread);
     if (ids.length === 0 || chance < 0.3) {
       return this.#send(this.#at());
     }
@@ -84,7 +67,7 @@ export class RandomProgram {
     if (chance < 0.95) {
       return this.#update(this.#random() < 0.7 ? this.#at() : this.#at(this.#pick(ids)));
     }
-    await this.#twin.deleteThread(this.#thread);
+    await this.#saver.deleteThread(this.#thread);
   }
 
   #send(at: At): Promise<void> {
@@ -174,11 +157,6 @@ export class RandomProgram {
     return Array.from({ length: this.#pick([0, 0, 1, 30]) }, () => {
       return { id: this.#below(60), text: `${this.#step} ${"cell ".repeat(this.#below(50))}` };
     });
-  }
-
-  /** Ids of the checkpoints of the thread, from the first on. */
-  #checkpoints(): string[] {
-    return Object.keys(this.#twin.memory.storage[this.#thread]?.[""] ?? {}).sort();
   }
 
   #at(checkpoint_id?: string): At {

@@ -1,4 +1,3 @@
-import { BaseMessage } from "@langchain/core/messages";
 import type { RunnableConfig } from "@langchain/core/runnables";
 import {
   BaseCheckpointSaver,
@@ -13,12 +12,15 @@ import {
 } from "@langchain/langgraph-checkpoint";
 import { expect } from "vitest";
 
+import { plain } from "./plain.ts";
+import type { ProgramSaver } from "./random-program.ts";
+
 /**
  * Puts everything into two savers, ours and LangGraph's MemorySaver, reads from ours and compares
  * each answer with MemorySaver's. Ours may be several on one database, taken in turns, as several
  * processes would be.
  */
-export class TwinSaver extends BaseCheckpointSaver {
+export class TwinSaver extends BaseCheckpointSaver implements ProgramSaver {
   readonly memory: MemorySaver;
   readonly #ours: readonly BaseCheckpointSaver[];
   #turn = 0;
@@ -106,6 +108,10 @@ export class TwinSaver extends BaseCheckpointSaver {
     });
   }
 
+  checkpointsOf(thread: string): readonly string[] {
+    return Object.keys(this.memory.storage[thread]?.[""] ?? {}).sort();
+  }
+
   /**
    * Every checkpoint of a thread, from list and one by one, from each of our savers and from
    * another one. What a failed step leaves running writes before or after, not meanwhile.
@@ -158,17 +164,4 @@ function plainTuple(tuple: CheckpointTuple | undefined): unknown {
 
 function specialIndex(channel: string): number {
   return WRITES_IDX_MAP[channel] ?? 0;
-}
-
-function plain(value: unknown): unknown {
-  if (BaseMessage.isInstance(value)) {
-    return { class: value.constructor.name, shown: value.toDict(), json: value.toJSON() };
-  }
-  if (Array.isArray(value)) {
-    return value.map(plain);
-  }
-  if (typeof value === "object" && value !== null && !(value instanceof Error)) {
-    return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, plain(member)]));
-  }
-  return value;
 }
