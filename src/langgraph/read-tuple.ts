@@ -16,6 +16,7 @@ import { decodeValue, type MessageReader } from "./decode.ts";
 import { copyMessage, copyMessages, sharedMessage, sharedMessages } from "./shared-messages.ts";
 import { MESSAGES } from "../store/checkpoints/head-mark.ts";
 import { configOf } from "./thread-key.ts";
+import { inOrder } from "./write-order.ts";
 import { joinTemplate } from "../store/checkpoints/template.ts";
 import {
   headKey,
@@ -116,10 +117,9 @@ async function pendingWrites(
   reader: MessageReader,
 ): Promise<CheckpointPendingWrite[]> {
   const pending: CheckpointPendingWrite[] = [];
-  for (const { task_id, writes } of tasks) {
-    for (const [, channel, value] of writes) {
-      pending.push([task_id, channel, await decodeValue(value, reader)]);
-    }
+  for (const { task_id, write } of inOrder(tasks)) {
+    const [, channel, value] = write;
+    pending.push([task_id, channel, await decodeValue(value, reader)]);
   }
   return pending;
 }

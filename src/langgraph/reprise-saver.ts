@@ -81,8 +81,9 @@ export class RepriseSaver extends BaseCheckpointSaver implements AsyncDisposable
     config: RunnableConfig,
     writes: PendingWrite[],
     taskId: string,
+    taskPath?: string,
   ): Promise<void> {
-    return this.#use((saver) => saver.putWrites(config, writes, taskId));
+    return this.#use((saver) => saver.putWrites(config, writes, taskId, taskPath));
   }
 
   override deleteThread(threadId: string): Promise<void> {

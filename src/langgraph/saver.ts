@@ -184,6 +184,7 @@ class CheckpointSaver extends BaseCheckpointSaver implements SessionSaver {
     config: RunnableConfig,
     writes: PendingWrite[],
     taskId: string,
+    taskPath = "",
   ): Promise<void> {
     const key = requireThreadKey(config);
     const checkpoint_id = requireText("checkpoint_id", config.configurable?.["checkpoint_id"]);
@@ -199,7 +200,7 @@ class CheckpointSaver extends BaseCheckpointSaver implements SessionSaver {
         value: encodeJson(value, builder),
       }));
       const { batch } = builder;
-      const named = { ...key, checkpoint_id, task_id: taskId };
+      const named = { ...key, checkpoint_id, task_id: taskId, task_path: taskPath };
       const stored = await this.#run(putWrites, { ...named, writes: inputs, batch, fence });
       if (stored !== "stale") {
         builder.learn(stored);

@@ -20,6 +20,8 @@ export interface WriteInput {
 }
 
 export interface PutWrites extends FencedThread, Readonly<Omit<WritesKey, "thread">> {
+  /** Where the task is among those of its step; "" for writes without a task. */
+  readonly task_path: string;
   readonly writes: readonly WriteInput[];
   readonly batch: WriteBatch;
 }
@@ -38,13 +40,12 @@ export const putWrites: Operation<PutWrites, StoredIds | "stale"> = async (tx, i
     return ids;
   }
   const key = { thread: ids.thread, ns, checkpoint_id, task_id };
-  const { writes } = input;
-  const first = await tx.rows(insertWrites, { ...key, writes: writesText([], { writes, ids }) });
+  const first = await tx.rows(insertWrites, { ...key, writes: writesText([], input, ids) });
   if (first.length === 0) {
     const present = await readWrites(tx, key);
     await tx.db
       .updateTable("checkpoint_writes")
-      .set({ writes: writesText(present, { writes, ids }) })
+      .set({ writes: writesText(present, input, ids) })
       .where((eb) => eb.and(key))
       .execute();
   }
@@ -76,13 +77,15 @@ async function readWrites(tx: Tx, key: WritesKey): Promise<readonly StoredWrite[
 
 function writesText(
   present: readonly StoredWrite[],
-  { writes, ids }: { writes: readonly WriteInput[]; ids: StoredIds },
+  { writes, task_path }: Pick<PutWrites, "writes" | "task_path">,
+  ids: StoredIds,
 ): string {
+  const path = task_path === "" ? "" : `,${JSON.stringify(task_path)}`;
   const texts = new Map(present.map((write) => [write[0], JSON.stringify(write)]));
   const before = new Set(texts.keys());
   for (const { index, channel, value } of writes) {
     if (index < 0 || !before.has(index)) {
-      texts.set(index, `[${index},${JSON.stringify(channel)},${storedText(value, ids)}]`);
+      texts.set(index, `[${index},${JSON.stringify(channel)},${storedText(value, ids)}${path}]`);
     }
   }
   const ordered = [...texts].sort(([a], [b]) => a - b).map(([, text]) => text);

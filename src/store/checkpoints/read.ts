@@ -61,7 +61,7 @@ export interface CheckpointRead extends Readonly<Pick<CheckpointTable, AsStored>
   readonly shape: string;
   readonly channels: StoredChannels;
   readonly metadata: StoredValue;
-  /** By task, then by index. */
+  /** By task id, then by index. */
   readonly writes: readonly TaskWrites[];
   /** What the parent's tasks wrote: checkpoints older than version 4 keep their sends there. */
   readonly parent_writes: readonly TaskWrites[];

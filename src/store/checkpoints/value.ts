@@ -72,7 +72,13 @@ export type StoredValue =
   | { readonly b: number; readonly r?: readonly StoredRef[] }
   | { readonly l: readonly [list: number, length: number] };
 
-export type StoredWrite = readonly [index: number, channel: string, value: StoredValue];
+/** The path of a task orders its writes; those without a task, and older ones, have none. */
+export type StoredWrite = readonly [
+  index: number,
+  channel: string,
+  value: StoredValue,
+  path?: string,
+];
 
 /** The ids of the stored bodies and sequences of a batch, by position. */
 export interface StoredIds {
@@ -161,10 +167,17 @@ export function parseWrites(text: string): readonly StoredWrite[] {
 /** As `storedValue`, for a task's write. */
 export function storedWrite(write: unknown): StoredWrite {
   const [index, channel, value, ...others]: unknown[] = Array.isArray(write) ? write : [];
-  if (!Number.isSafeInteger(index) || typeof channel !== "string" || others.length > 0) {
+  const [path] = others;
+  const hasPath = typeof path === "string" && others.length === 1;
+  if (
+    !Number.isSafeInteger(index) ||
+    typeof channel !== "string" ||
+    (others.length > 0 && !hasPath)
+  ) {
     throw unknownValue();
   }
-  return [Number(index), channel, storedValue(value)];
+  const stored = [Number(index), channel, storedValue(value)] as const;
+  return hasPath ? [...stored, path] : stored;
 }
 
 function isStoredValue(value: unknown): value is StoredValue {

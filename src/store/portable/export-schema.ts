@@ -153,8 +153,8 @@ const PortableWrites = Type.Object(
     ns: text(),
     checkpoint_id: text(),
     task_id: text(),
-    /** [index, channel, value], ascending by index. */
-    writes: Type.Array(Type.Array(Type.Unknown(), { minItems: 3, maxItems: 3 })),
+    /** [index, channel, value, path], ascending by index; the path only if there is one. */
+    writes: Type.Array(Type.Array(Type.Unknown(), { minItems: 3, maxItems: 4 })),
   },
   closed,
 );

@@ -180,6 +180,6 @@ type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
 
 /** The write with a value with other ids. */
 export function mapWriteIds(write: unknown, ids: IdMap): Mutable<StoredWrite> {
-  const [index, channel, value] = storedWrite(write);
-  return [index, channel, mapIds(value, ids)];
+  const [index, channel, value, ...path] = storedWrite(write);
+  return [index, channel, mapIds(value, ids), ...path];
 }

@@ -57,8 +57,12 @@ export class TwinSaver extends BaseCheckpointSaver implements ProgramSaver {
     config: RunnableConfig,
     writes: PendingWrite[],
     taskId: string,
+    taskPath?: string,
   ): Promise<void> {
-    return this.#inTurn(() => this.#putWrites(config, writes, taskId));
+    return this.#inTurn(async () => {
+      await this.#next().putWrites(config, writes, taskId, taskPath);
+      await this.memory.putWrites(config, writes, taskId, taskPath);
+    });
   }
 
   override getTuple(config: RunnableConfig): Promise<CheckpointTuple | undefined> {
@@ -76,11 +80,6 @@ export class TwinSaver extends BaseCheckpointSaver implements ProgramSaver {
     expect(await this.memory.put(config, checkpoint, metadata)).toEqual(answer);
     await this.#getTuple(answer);
     return answer;
-  }
-
-  async #putWrites(config: RunnableConfig, writes: PendingWrite[], taskId: string): Promise<void> {
-    await this.#next().putWrites(config, writes, taskId);
-    await this.memory.putWrites(config, writes, taskId);
   }
 
   async #getTuple(config: RunnableConfig): Promise<CheckpointTuple | undefined> {

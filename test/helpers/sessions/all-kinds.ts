@@ -196,7 +196,7 @@ async function oneExchange(
   if (input.cut) {
     // one of two parallel tools is done, and then the power fails
     const held = saver.holding(fence);
-    await held.putWrites(thread.config, [["messages", [result]]], TASK);
+    await held.putWrites(thread.config, [["messages", [result]]], TASK, "~tools");
     // the other one is a separate graph that has not finished
     const inside = await held.put(
       { configurable: { thread_id: thread.id, checkpoint_ns: `tools:${TASK}` } },
