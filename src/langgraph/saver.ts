@@ -190,9 +190,8 @@ class CheckpointSaver extends BaseCheckpointSaver implements SessionSaver {
     const checkpoint_id = requireText("checkpoint_id", config.configurable?.["checkpoint_id"]);
     requireText("task_id", taskId);
     const fence = this.#fence();
-    // a task may send the whole history on: its list is worth knowing
-    const isKnown = this.#caches.of(key.thread_id).lists.size > 0;
-    await this.#writeKnowing(key, isKnown ? null : checkpoint_id, async (cache) => {
+    // nothing is read first: the task may change its values in place after the call
+    await this.#writeKnowing(key, null, async (cache) => {
       const builder = createWriteBatch(cache);
       const inputs = writes.map(([channel, value], index) => ({
         index: WRITES_IDX_MAP[channel] ?? index,

@@ -1,6 +1,6 @@
 import { HumanMessage } from "@langchain/core/messages";
 import { Annotation, END, MessagesAnnotation, Send, START, StateGraph } from "@langchain/langgraph";
-import type { BaseCheckpointSaver } from "@langchain/langgraph-checkpoint";
+import { type BaseCheckpointSaver, emptyCheckpoint } from "@langchain/langgraph-checkpoint";
 import { describe, expect, it } from "vitest";
 
 import { createCheckpointSaver } from "../../src/langgraph/saver.ts";
@@ -191,6 +191,41 @@ describe("a large value of a graph's state", () => {
     await store.write(pruneThread, { thread_id: "large", fence: null });
     const { dangling, unused } = await store.read(readKept, null);
     expect({ dangling, unused }).toEqual({ dangling: [], unused: [] });
+  });
+
+  it("[VALUE-6] is stored as it was when put was called", async () => {
+    await using opened = await openSaver();
+    const { saver } = opened;
+    const value = { text: "x".repeat(3000) };
+    const checkpoint = { ...emptyCheckpoint(), channel_versions: { value: 1 } };
+    const put = saver.put(
+      { configurable: { thread_id: "large" } },
+      { ...checkpoint, channel_values: { value } },
+      { source: "input", step: -1, parents: {} },
+      { value: 1 },
+    );
+    const write = { configurable: { thread_id: "large", checkpoint_id: checkpoint.id } };
+    const putWrites = saver.putWrites(write, [["value", value]], "task");
+    value.text = "changed";
+    await Promise.all([put, putWrites]);
+    const tuple = await createCheckpointSaver(opened).getTuple(write);
+    const stored = { text: "x".repeat(3000) };
+    expect(tuple?.checkpoint.channel_values["value"]).toEqual(stored);
+    expect(tuple?.pendingWrites).toEqual([["task", "value", stored]]);
+  });
+
+  it("[VALUE-6] may be changed in place by a later node", async () => {
+    await using opened = await openSaver();
+    const twin = new TwinSaver([opened.saver]);
+    const graph = editing(twin, (value) => {
+      const files = value as Record<string, string>;
+      files["/src/1.txt"] = "changed in place";
+      return files;
+    });
+    const value = VALUES["20 files"]!.make(SIZE);
+    await graph.invoke({ messages: [], value }, config);
+    await graph.invoke({ messages: [] }, config);
+    await twin.compareAll("large");
   });
 });
 
