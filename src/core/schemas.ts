@@ -173,6 +173,7 @@ export const ListQuery = Type.Object(
   },
   closed,
 );
+export type ListQuery = Static<typeof ListQuery>;
 
 const seqAfter = () => Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
 
@@ -183,6 +184,7 @@ export const DetailQuery = Type.Object(
   },
   closed,
 );
+export type DetailQuery = Static<typeof DetailQuery>;
 
 export const StreamQuery = Type.Object(
   { all: Type.Optional(Type.Boolean({ default: false })), last_seq: Type.Optional(seqAfter()) },

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { RepriseError } from "../../core/errors.ts";
 import { MAX_BODY_VALUES } from "../../core/limits.ts";
-import { invalidRequest } from "./validation.ts";
+import { invalidRequest } from "../../core/invalid-request.ts";
 
 /**
  * Takes JSON in UTF-8 and nothing else. No body at all, whatever its Content-Type, is `undefined`.

@@ -3,7 +3,8 @@ import addFormats from "ajv-formats";
 import type { FastifySchemaCompiler } from "fastify";
 import type { TSchema } from "typebox";
 
-import { type Fault, RepriseError } from "../../core/errors.ts";
+import type { Fault, RepriseError } from "../../core/errors.ts";
+import { invalidRequest } from "../../core/invalid-request.ts";
 import { faultsOf } from "../../core/schema-errors.ts";
 import { CreateSessionRequest, EndSessionRequest, PostMessageRequest } from "../../core/schemas.ts";
 import { isStorableText } from "../../core/text.ts";
@@ -16,26 +17,9 @@ import { parameterTypes, type QueryText, readQuery } from "../routes/query.ts";
  * A validator returns the value, or a RepriseError `invalid_request` that lists every problem.
  */
 export function createValidatorCompiler(): FastifySchemaCompiler<TSchema> {
-  const ajv = new Ajv2020({
-    strict: true,
-    allowUnionTypes: true,
-    allErrors: true,
-    verbose: true,
-    ownProperties: true,
-    useDefaults: true,
-  });
-  addFormats.default(ajv);
-  ajv.addFormat("storable-text", isStorableText);
-  ajv.addSchema([CreateSessionRequest, PostMessageRequest, EndSessionRequest]);
-
+  const checkOf = createChecks();
   return ({ schema, httpPart }) => {
-    const validate = ajv.compile(schema);
-    const check = (value: unknown, what: "field" | "parameter", earlier: readonly Fault[] = []) => {
-      const faults = validate(value)
-        ? earlier
-        : [...earlier, ...faultsOf(validate.errors ?? [], what)];
-      return faults.length === 0 ? { value } : { error: invalidRequest(faults) };
-    };
+    const check = checkOf(schema);
     if (httpPart !== "querystring") {
       return (value: unknown) => check(value, "field");
     }
@@ -47,13 +31,33 @@ export function createValidatorCompiler(): FastifySchemaCompiler<TSchema> {
   };
 }
 
-/** The refusal of a body, query or header that does not fit. */
-export function invalidRequest(faults: readonly Fault[]): RepriseError {
-  return new RepriseError(
-    "invalid_request",
-    faults.length === 1
-      ? "The request is invalid. Fix the listed problem and send it again."
-      : `The request is invalid in ${faults.length} places. Fix the listed problems and send it again.`,
-    { faults },
-  );
+/** `earlier`: problems that were found before the value was checked. */
+type Check = (
+  value: unknown,
+  what: "field" | "parameter",
+  earlier?: readonly Fault[],
+) => { readonly value: unknown } | { readonly error: RepriseError };
+
+/** Checks values by schemas. Defaults are filled in; nothing else is changed. */
+export function createChecks(): (schema: TSchema) => Check {
+  const ajv = new Ajv2020({
+    strict: true,
+    allowUnionTypes: true,
+    allErrors: true,
+    verbose: true,
+    ownProperties: true,
+    useDefaults: true,
+  });
+  addFormats.default(ajv);
+  ajv.addFormat("storable-text", isStorableText);
+  ajv.addSchema([CreateSessionRequest, PostMessageRequest, EndSessionRequest]);
+  return (schema) => {
+    const validate = ajv.compile(schema);
+    return (value, what, earlier = []) => {
+      const faults = validate(value)
+        ? earlier
+        : [...earlier, ...faultsOf(validate.errors ?? [], what)];
+      return faults.length === 0 ? { value } : { error: invalidRequest(faults) };
+    };
+  };
 }

@@ -1,9 +1,6 @@
 import { sessionAck } from "../../core/answers.ts";
 import { EndSessionRequest, named, NoQuery, SessionAck } from "../../core/schemas.ts";
-import { endSession } from "../../store/sessions/change.ts";
-import { resolveSession } from "../../store/sessions/read.ts";
-import type { Operation } from "../../store/store.ts";
-import type { Session } from "../../core/sessions.ts";
+import { endRequested } from "../../store/sessions/requests.ts";
 import {
   type Api,
   BODY_PROBLEMS,
@@ -35,14 +32,8 @@ export function endSessionRoute(app: Api, { store }: SessionService): void {
     schema,
     preValidation: emptyBodyAsObject,
     handler: async (request) => {
-      const session = await store.write(endResolved, { reference: request.params.id });
+      const session = await store.write(endRequested, { reference: request.params.id });
       return sessionAck(session, session.last_seq);
     },
   });
 }
-
-/** In one transaction: no other session can come to match the prefix in between. */
-const endResolved: Operation<{ readonly reference: string }, Session> = async (tx, input) => {
-  const { id } = await resolveSession(tx, input);
-  return endSession(tx, { id });
-};

@@ -2,9 +2,8 @@ import { Type } from "typebox";
 
 import { DEFAULT_LIST_LIMIT } from "../../core/limits.ts";
 import { ListQuery, named, SessionSummary } from "../../core/schemas.ts";
-import { listSummaries } from "../../store/sessions/list.ts";
+import { listRequested } from "../../store/sessions/requests.ts";
 import type { Api, SessionService } from "./api.ts";
-import { cursorOf, readCursor } from "./cursor.ts";
 import { JSON_TYPE, problems, written } from "../responses.ts";
 
 const schema = {
@@ -33,23 +32,14 @@ export function listSessionsRoute(app: Api, { store, publicPath }: SessionServic
     url: "/api/sessions",
     schema,
     handler: async (request, reply) => {
-      const { cursor, limit = DEFAULT_LIST_LIMIT, ...filters } = request.query;
-      const { order = "activity" } = filters;
-      const page = await store.read(listSummaries, {
-        ...filters,
-        limit,
-        ...(cursor === undefined ? {} : { after: readCursor(cursor, order) }),
-      });
-      if (page.next !== null) {
-        const query = new URLSearchParams({
-          limit: String(limit),
-          ...filters,
-          cursor: cursorOf(page.next, order),
-        });
-        const next = `${publicPath(request, "/api/sessions")}?${query.toString()}`;
-        reply.header("link", `<${next}>; rel="next"`);
+      const { json, next } = await listRequested(store, request.query);
+      if (next !== null) {
+        const { limit = DEFAULT_LIST_LIMIT, cursor: _, ...filters } = request.query;
+        const query = new URLSearchParams({ limit: String(limit), ...filters, cursor: next });
+        const target = `${publicPath(request, "/api/sessions")}?${query.toString()}`;
+        reply.header("link", `<${target}>; rel="next"`);
       }
-      return reply.type(JSON_TYPE).send(page.json);
+      return reply.type(JSON_TYPE).send(json);
     },
   });
 }

@@ -1,8 +1,7 @@
-import { RepriseError } from "../../core/errors.ts";
-import { MAX_BODY_BYTES, MAX_CONTENT_BYTES } from "../../core/limits.ts";
+import { MAX_BODY_BYTES } from "../../core/limits.ts";
 import { sessionAck } from "../../core/answers.ts";
 import { named, NoQuery, PostMessageRequest, SessionAck } from "../../core/schemas.ts";
-import { appendUserMessage } from "../../store/messages/append.ts";
+import { appendRequested } from "../../store/sessions/requests.ts";
 import {
   type Api,
   IdempotencyKey,
@@ -42,21 +41,12 @@ export function postMessageRoute(app: Api, { store, caller, observe }: SessionSe
     bodyLimit: MAX_BODY_BYTES,
     handler: async (request, reply) => {
       const { content } = request.body;
-      const bytes = Buffer.byteLength(content);
-      if (bytes > MAX_CONTENT_BYTES) {
-        throw new RepriseError(
-          "body_too_large",
-          "The message is too long; content holds 1 MiB of UTF-8 text at most, so send it in parts.",
-        );
-      }
-      const key = request.headers["idempotency-key"];
-      const { session, message } = await store.write(appendUserMessage, {
-        reference: request.params.id,
-        content,
-        caller,
-        ...(key === undefined ? {} : { idempotency_key: key }),
-      });
-      observe({ kind: "append", bytes });
+      const { session, message } = await appendRequested(
+        store,
+        { reference: request.params.id, content },
+        { caller, idempotencyKey: request.headers["idempotency-key"] },
+      );
+      observe({ kind: "append", bytes: Buffer.byteLength(content) });
       reply.code(201);
       return sessionAck(session, message.seq);
     },

@@ -1,7 +1,5 @@
-import { MAX_DETAIL_BYTES } from "../../core/limits.ts";
-import { sessionSummary } from "../../core/answers.ts";
 import { DetailQuery, named, SessionDetail } from "../../core/schemas.ts";
-import { readDetailWithin } from "../../store/messages/detail-within.ts";
+import { detailRequested } from "../../store/sessions/requests.ts";
 import { type Api, SESSION_PROBLEMS, SessionParams, type SessionService } from "./api.ts";
 import { JSON_TYPE, problems, written } from "../responses.ts";
 
@@ -24,18 +22,8 @@ export function readSessionRoute(app: Api, { store }: SessionService): void {
     url: "/api/sessions/:id",
     schema,
     handler: async (request, reply) => {
-      const { all = false, ...before } = request.query;
-      const reference = request.params.id;
-      const detail = await store.read(readDetailWithin, {
-        reference,
-        all,
-        ...before,
-        max_bytes: MAX_DETAIL_BYTES,
-      });
-      const summary = JSON.stringify(sessionSummary(detail.session)).slice(0, -1);
-      return reply
-        .type(JSON_TYPE)
-        .send(`${summary},"messages":${detail.json},"has_earlier":${detail.has_earlier}}`);
+      const detail = await detailRequested(store, request.params.id, request.query);
+      return reply.type(JSON_TYPE).send(detail);
     },
   });
 }

@@ -8,7 +8,7 @@ import { type Api, SESSION_PROBLEMS, SessionParams } from "./api.ts";
 import { problems, REQUEST_ID } from "../responses.ts";
 import type { StreamPosition } from "../stream/stream-pages.ts";
 import { beginStream, EVENT_STREAM, type Streams } from "../stream/streams.ts";
-import { invalidRequest } from "../guards/validation.ts";
+import { invalidRequest } from "../../core/invalid-request.ts";
 
 const schema = {
   operationId: "streamSession",

@@ -1,7 +1,7 @@
 import type { ListOrder } from "../../core/sessions.ts";
+import { invalidRequest } from "../../core/invalid-request.ts";
 import { isStorableText } from "../../core/text.ts";
-import type { ListPosition } from "../../store/sessions/list.ts";
-import { invalidRequest } from "../guards/validation.ts";
+import type { ListPosition } from "./list.ts";
 
 /**
  * The position in the list as text for a URL. Only this service reads it. A position by activity

@@ -1,0 +1,104 @@
+import { sessionSummary } from "../../core/answers.ts";
+import { RepriseError } from "../../core/errors.ts";
+import { DEFAULT_LIST_LIMIT, MAX_CONTENT_BYTES, MAX_DETAIL_BYTES } from "../../core/limits.ts";
+import type { Caller } from "../../core/origins.ts";
+import type { CreateSessionRequest, DetailQuery, ListQuery } from "../../core/schemas.ts";
+import type { Session } from "../../core/sessions.ts";
+import { type Appended, appendUserMessage } from "../messages/append.ts";
+import { readDetailWithin } from "../messages/detail-within.ts";
+import { projectKeyOf } from "../project-key.ts";
+import type { Operation, Store } from "../store.ts";
+import { endSession } from "./change.ts";
+import { createSession } from "./create.ts";
+import { createSessionOnce } from "./create-once.ts";
+import { cursorOf, readCursor } from "./list-cursor.ts";
+import { listSummaries } from "./list.ts";
+import { resolveSession } from "./read.ts";
+
+/*
+ * What callers of HTTP and of the library ask of sessions, once their requests were checked. Answers
+ * that the database writes as JSON stay text.
+ */
+
+interface Sender {
+  readonly caller: Caller;
+  /** Repeated with the same key, a request finds what the first one stored. */
+  readonly idempotencyKey?: string | undefined;
+}
+
+/** Error codes: `idempotency_key_reused`. */
+export async function createRequested(
+  store: Store,
+  { persona_name, model_override, repo_path }: CreateSessionRequest,
+  { caller, idempotencyKey }: Sender,
+): Promise<Session> {
+  const columns = {
+    persona_name: persona_name ?? null,
+    model: model_override ?? null,
+    repo_path: repo_path ?? null,
+    project_key: typeof repo_path === "string" ? await projectKeyOf(repo_path) : null,
+    caller,
+  };
+  return idempotencyKey === undefined
+    ? store.write(createSession, columns)
+    : store.write(createSessionOnce, { ...columns, create_key: idempotencyKey });
+}
+
+/** Error codes: `body_too_large`, and as `appendUserMessage`. */
+export async function appendRequested(
+  store: Store,
+  { reference, content }: { readonly reference: string; readonly content: string },
+  { caller, idempotencyKey }: Sender,
+): Promise<Appended> {
+  if (Buffer.byteLength(content) > MAX_CONTENT_BYTES) {
+    throw new RepriseError(
+      "body_too_large",
+      "The message is too long; content holds 1 MiB of UTF-8 text at most, so send it in parts.",
+    );
+  }
+  return store.write(appendUserMessage, {
+    reference,
+    content,
+    caller,
+    ...(idempotencyKey === undefined ? {} : { idempotency_key: idempotencyKey }),
+  });
+}
+
+/** In one transaction: no other session can come to match the prefix in between. */
+export const endRequested: Operation<{ readonly reference: string }, Session> = async (
+  tx,
+  input,
+) => {
+  const { id } = await resolveSession(tx, input);
+  return endSession(tx, { id });
+};
+
+/** A page as JSON, and the cursor of the next one. Error codes: `invalid_request`. */
+export async function listRequested(
+  store: Store,
+  { cursor, limit = DEFAULT_LIST_LIMIT, ...filters }: ListQuery,
+): Promise<{ readonly json: string; readonly next: string | null }> {
+  const { order = "activity" } = filters;
+  const { json, next } = await store.read(listSummaries, {
+    ...filters,
+    limit,
+    ...(cursor === undefined ? {} : { after: readCursor(cursor, order) }),
+  });
+  return { json, next: next === null ? null : cursorOf(next, order) };
+}
+
+/** A SessionDetail as JSON. Error codes: as `readDetailWithin`. */
+export async function detailRequested(
+  store: Store,
+  reference: string,
+  { all = false, ...before }: DetailQuery,
+): Promise<string> {
+  const { session, json, has_earlier } = await store.read(readDetailWithin, {
+    reference,
+    all,
+    ...before,
+    max_bytes: MAX_DETAIL_BYTES,
+  });
+  const summary = JSON.stringify(sessionSummary(session)).slice(0, -1);
+  return `${summary},"messages":${json},"has_earlier":${has_earlier}}`;
+}
