@@ -27,6 +27,16 @@ export type {
 } from "./core/schemas.ts";
 export { type App, type AppOptions, createApp } from "./http/app.ts";
 export { type RunningServer, type ServerOptions, startServer } from "./http/serve.ts";
+export {
+  type GraphFactory,
+  openReprise,
+  type Reprise,
+  type RunInput,
+  type RunnableGraph,
+  type RunOptions,
+  type RunResult,
+} from "./library/open-reprise.ts";
+export type { ListedSessions, Sessions } from "./library/sessions.ts";
 export { openPostgresStore } from "./store/engines/postgres/open.ts";
 export { openSqliteStore } from "./store/engines/sqlite/open.ts";
 export type { Store } from "./store/store.ts";

@@ -42,7 +42,7 @@ export function createAnswerProgress(report: Report) {
           report({ type: "text", message_id: arrived.id, text: half });
           half = "";
         }
-        reportAnswer(report, message, arrived);
+        reportAnswer(report, message, { isReported: arrived.id === message.id });
         text = message.text;
         arrived = NOTHING;
       }
@@ -50,10 +50,14 @@ export function createAnswerProgress(report: Report) {
   };
 }
 
-function reportAnswer(report: Report, answer: AIMessage, arrived: typeof NOTHING): void {
+/** `isReported`: whether its text was reported as it arrived; a model may not stream. */
+export function reportAnswer(
+  report: Report,
+  answer: AIMessage,
+  { isReported }: { readonly isReported: boolean },
+): void {
   const { id: message_id = "", text } = answer;
-  if (text !== "" && arrived.id !== message_id) {
-    // a model that does not stream: its text comes whole
+  if (text !== "" && !isReported) {
     report({ type: "text", message_id, text });
   }
   reportUsage(report, answer);
@@ -73,7 +77,8 @@ export function reportUsage(report: Report, { id = "", usage_metadata: usage }: 
   }
 }
 
-function reportResult(report: Report, result: ToolMessage, durationMs: number): void {
+/** Reports the result of a call, and how long its tool ran. */
+export function reportResult(report: Report, result: ToolMessage, durationMs: number): void {
   const bytes = Buffer.from(result.text);
   report({
     type: "tool_result",

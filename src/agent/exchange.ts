@@ -18,6 +18,7 @@ import { loadPersona } from "../exchange/personas/load.ts";
 import { DEFAULT_PERSONA } from "../exchange/personas/persona.ts";
 import { repoInstructions } from "../exchange/personas/repo-instructions.ts";
 import { workFolder } from "../exchange/trust/wide-folder.ts";
+import { refuseOtherAgent } from "../exchange/other-agent.ts";
 import { createThreadHolder } from "./thread-holder.ts";
 
 /** Runs exchanges, one at a time; the checkpoint store stays open between them. */
@@ -73,6 +74,7 @@ export function createExchanger(given: AgentOptions): Exchanger {
     },
     compact: async (request, { signal }) => {
       const { session } = await options.store.read(readLeaseState, request);
+      refuseOtherAgent(session, { agent: null, hasBegun: true });
       const prepared = await prepare(options, session);
       return threads.work(request, signal, (held, saver) =>
         compactThread({ options, prepared, saver, held, signal }),

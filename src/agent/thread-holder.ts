@@ -5,6 +5,7 @@ import { LEASE_MS } from "../core/limits.ts";
 import type { Session } from "../core/sessions.ts";
 import { threadId } from "../core/threads.ts";
 import { exchangeFailure } from "../exchange/exchange-failure.ts";
+import { refuseOtherAgent } from "../exchange/other-agent.ts";
 import {
   type HeldSession,
   type HoldInput,
@@ -26,6 +27,8 @@ export interface ThreadHolderOptions {
   readonly leaseMs?: number;
   /** See `HoldInput`. */
   readonly unreleased?: Set<string>;
+  /** See `Holding`. */
+  readonly frozen?: boolean;
 }
 
 /** A session whose lease is to be taken. */
@@ -75,7 +78,7 @@ export interface ThreadExchange<Result> {
 export function createThreadHolder(options: ThreadHolderOptions) {
   const { store } = options;
   const known = createCheckpointSaver({ store });
-  const { unreleased = new Set<string>() } = options;
+  const { unreleased = new Set<string>(), frozen } = options;
 
   const hold = async <Result>(
     request: HoldRequest,
@@ -120,26 +123,33 @@ export function createThreadHolder(options: ThreadHolderOptions) {
       work: (held: HeldSession, saver: SessionSaver) => Promise<Worked<Result>>,
     ): Promise<Result> => hold(request, signal, (held) => work(held, known.holding(held.fence))),
 
-    /** Runs one exchange. It begins with the lease if nothing has to be done before. */
+    /**
+     * Runs one exchange. It begins with the lease if nothing has to be done before.
+     *
+     * Error codes: `agent_differs`, as `holdLease`, and those of the work.
+     */
     exchange: async <Result>(exchange: ThreadExchange<Result>): Promise<Result> => {
       const { request, leaseState, signal, onStored } = exchange;
       const begin = { ...exchange.begin, leaseState };
-      const early = isFree(leaseState)
-        ? await known.readLatest(threadOf(leaseState.session))
-        : null;
-      const mayBegin = early !== null && exchange.mayBegin(await early.tuple());
+      const { agent = null } = begin;
+      const read = (session: Session) => known.readLatest(threadOf(session), { frozen });
+      const early = isFree(leaseState) ? await read(leaseState.session) : null;
+      const tuple = await early?.tuple();
+      if (early !== null) {
+        refuseOtherAgent(leaseState.session, { agent, hasBegun: tuple !== undefined });
+      }
+      const mayBegin = early !== null && exchange.mayBegin(tuple);
       return hold(
         request,
         signal,
         async (held, begun) => {
-          const latest =
-            held.begun === null || early === null
-              ? await known.readLatest(threadOf(held.session))
-              : early;
+          const latest = held.begun === null || early === null ? await read(held.session) : early;
+          const tuple = await latest.tuple();
+          refuseOtherAgent(held.session, { agent, hasBegun: tuple !== undefined });
           return exchange.work({
             held,
-            tuple: await latest.tuple(),
-            saver: known.holding(held.fence, { onStored, latest }),
+            tuple,
+            saver: known.holding(held.fence, { onStored, latest, frozen }),
             begin: async () => {
               const { fence } = held;
               const stored = await store.write(beginExchange, { ...begin, fence });

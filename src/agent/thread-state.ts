@@ -75,10 +75,12 @@ export function droppedAnswer(messages: readonly BaseMessage[]): BaseMessage | n
   return last !== undefined && isDropped(last) ? last : null;
 }
 
+/** Names of the built-in agent's tools that may be run again. */
+const REPEATABLE = AGENT_TOOLS.filter(({ repeatable }) => repeatable).map(({ name }) => name);
+
 /** True for a call whose tool had finished, and for tools that may be run again. */
-export function mayBeRepeated(call: OpenCall): boolean {
-  const tool = AGENT_TOOLS.find(({ name }) => name === call.name);
-  return call.result !== null || tool?.repeatable === true;
+export function mayBeRepeated(call: OpenCall, repeatable: readonly string[] = REPEATABLE): boolean {
+  return call.result !== null || repeatable.includes(call.name);
 }
 
 /** The result of a tool call of which it is unknown whether it took effect. */
@@ -90,8 +92,8 @@ export const OUTCOME_UNKNOWN =
  * result if the tool had finished, else "outcome unknown". Every provider refuses a history in
  * which a call has no result, so these go in front of the next user message.
  */
-export function withResults(state: ThreadState): ToolMessage[] {
-  return state.openCalls.map(
+export function withResults({ openCalls }: Pick<ThreadState, "openCalls">): ToolMessage[] {
+  return openCalls.map(
     ({ id, name, result }) =>
       result ??
       new ToolMessage({ content: OUTCOME_UNKNOWN, tool_call_id: id, name, status: "error" }),

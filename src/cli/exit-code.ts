@@ -8,6 +8,8 @@ const EXIT_CODES: Partial<Record<ErrorCode, number>> = {
   config_invalid: 2,
   folder_not_trusted: 2,
   not_confirmed: 2,
+  graph_unsuitable: 2,
+  agent_differs: 2,
   session_not_found: 3,
   thread_not_found: 3,
   persona_not_found: 3,

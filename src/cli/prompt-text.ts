@@ -1,7 +1,7 @@
 import type { Readable } from "node:stream";
 
 import { RepriseError } from "../core/errors.ts";
-import { refuseUnstorable } from "../exchange/conversation.ts";
+import { refuseUnstorable } from "../exchange/storable-message.ts";
 import { MAX_CONTENT_BYTES } from "../core/limits.ts";
 import type { CliContext } from "./context.ts";
 import { wrongUsage } from "./wrong-usage.ts";

@@ -2,7 +2,11 @@ import type { MessageInfo, SessionAck, SessionSummary } from "./schemas.ts";
 import type { Message, Session } from "./sessions.ts";
 
 /** The summary of a stored session: the same fields without what only the program needs. */
-export function sessionSummary({ thread_suffix: _, ...summary }: Session): SessionSummary {
+export function sessionSummary({
+  thread_suffix: _suffix,
+  agent: _agent,
+  ...summary
+}: Session): SessionSummary {
   return summary;
 }
 

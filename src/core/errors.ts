@@ -37,6 +37,10 @@ export const ERROR_CODES = [
   "thread_not_found",
   "thread_exists",
   "thread_of_session",
+  // a caller's own agent
+  "graph_unsuitable",
+  "agent_differs",
+  "agent_failed",
   // the database
   "database_newer",
   "database_foreign",

@@ -68,6 +68,8 @@ export const SESSION_FIELDS = {
 /** A stored session as the rest of the program uses it. */
 export interface Session extends FieldValues<typeof SESSION_FIELDS> {
   readonly thread_suffix: number;
+  /** The name of the agent that runs it; null for the built-in one, or if none has run it yet. */
+  readonly agent: string | null;
 }
 
 /** A message in the API, as `SESSION_FIELDS`. `tool_calls` is null if it called no tool. */

@@ -6,6 +6,16 @@ export type {
   ThreadList,
   ThreadsOptions,
 } from "../langgraph/thread-operations.ts";
+export {
+  type GraphFactory,
+  openReprise,
+  type Reprise,
+  type RunInput,
+  type RunnableGraph,
+  type RunOptions,
+  type RunResult,
+} from "../library/open-reprise.ts";
+export type { ListedSessions, Sessions } from "../library/sessions.ts";
 export type { ListedThread } from "../store/checkpoints/list-threads.ts";
 export type { PruneReport } from "../store/checkpoints/prune-free-thread.ts";
 export type { ThreadStats } from "../store/checkpoints/thread-stats.ts";

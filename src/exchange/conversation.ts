@@ -1,12 +1,10 @@
-import { isRepriseError, RepriseError } from "../core/errors.ts";
+import { isRepriseError } from "../core/errors.ts";
 import type { Compacted, Exchanger, ExchangerConfig, Live, OpenExchanger } from "./exchanger.ts";
 import { DEFAULT_PERSONA, type Persona } from "./personas/persona.ts";
 import type { WhenBusy } from "./lease-holder.ts";
 import type { ExchangeResult } from "./events.ts";
-import { MAX_CONTENT_BYTES } from "../core/limits.ts";
 import type { Caller } from "../core/origins.ts";
 import type { Session } from "../core/sessions.ts";
-import { isStorableText } from "../core/text.ts";
 import { endSession, setPlanMode } from "../store/sessions/change.ts";
 import { createSession, type NewSession } from "../store/sessions/create.ts";
 import { readFailures } from "../store/sessions/failures.ts";
@@ -16,6 +14,7 @@ import { modelSettings } from "./models/settings.ts";
 import { hasNotBegun } from "./nothing-to-continue.ts";
 import { checkNewSession, checkPersona } from "./preflight.ts";
 import { beginThread } from "./start-thread.ts";
+import { refuseUnstorable } from "./storable-message.ts";
 
 /** A session that is there, or the columns of one that is made with its first message. */
 export type ConversationStart =
@@ -148,21 +147,5 @@ async function hasFailed(store: Store, id: string): Promise<boolean> {
       return false;
     }
     throw error;
-  }
-}
-
-/** Error codes: `invalid_request`, `body_too_large`. */
-export function refuseUnstorable(text: string): void {
-  if (!isStorableText(text)) {
-    throw new RepriseError(
-      "invalid_request",
-      "The message holds a NUL or an unpaired surrogate, which cannot be stored. Remove it and send again.",
-    );
-  }
-  if (Buffer.byteLength(text) > MAX_CONTENT_BYTES) {
-    throw new RepriseError(
-      "body_too_large",
-      "The message is larger than 1 MiB; send less at once, or name the file instead.",
-    );
   }
 }

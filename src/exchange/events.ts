@@ -38,7 +38,14 @@ const ending = {
  */
 export const ExchangeEvent = Type.Union([
   /** The lease is held and the user's message is stored. */
-  event("started", { thread_id: text(), model: text(), persona_name: text() }),
+  event("started", {
+    thread_id: text(),
+    /** Null for an agent that chooses its model itself. */
+    model: Type.Union([text(), Type.Null()]),
+    persona_name: Type.Union([text(), Type.Null()]),
+    /** The agent's name; the built-in one has none. */
+    agent: Type.Optional(text()),
+  }),
   /** A message is stored; `call_id` is the call that a tool's result answers. */
   event("message", {
     message_id: text(),
@@ -98,7 +105,8 @@ export type ExchangeListener = (event: ExchangeEvent) => void;
 interface ResultFields {
   readonly session: Session;
   readonly thread_id: string;
-  readonly model: string;
+  /** Null for an agent that chooses its model itself. */
+  readonly model: string | null;
   /** The rows that the exchange stored, in order of `seq`; the first 1,000. */
   readonly messages: readonly Message[];
 }
@@ -109,5 +117,17 @@ export type ExchangeResult =
   | (ResultFields & { readonly state: "done"; readonly answer: string })
   /** Somebody stopped it; `answer` is the text that had arrived, which is kept. */
   | (ResultFields & { readonly state: "stopped"; readonly answer: string })
-  /** A tool asks a person. The exchange is not finished and can be continued. */
-  | (ResultFields & { readonly state: "waiting" });
+  /**
+   * A tool or a node asks a person. The exchange is not finished and can be continued. `interrupts`
+   * has what a graph of its caller's asks.
+   */
+  | (ResultFields & {
+      readonly state: "waiting";
+      readonly interrupts?: readonly GraphQuestion[];
+    });
+
+/** A LangGraph interrupt. */
+export interface GraphQuestion {
+  readonly id: string | null;
+  readonly value: unknown;
+}

@@ -11,6 +11,7 @@ import {
 } from "@langchain/langgraph-checkpoint";
 
 import { RepriseError } from "../core/errors.ts";
+import { MESSAGES } from "../store/checkpoints/head-mark.ts";
 import { refusingDamage } from "../store/checkpoints/damage.ts";
 import type { PrunedIds } from "../store/checkpoints/plan-prune.ts";
 import { putCheckpoint } from "../store/checkpoints/put.ts";
@@ -68,7 +69,7 @@ class CheckpointSaver extends BaseCheckpointSaver implements SessionSaver {
   readonly #store: Store;
   readonly #fence: () => Fence | null;
   readonly #caches: ThreadCaches;
-  readonly #shared: boolean;
+  readonly #frozen: boolean;
   readonly #run: Store["write"];
   readonly #onStored: OnStored | undefined;
   #latest: LatestRead | undefined;
@@ -78,9 +79,9 @@ class CheckpointSaver extends BaseCheckpointSaver implements SessionSaver {
     this.#store = store;
     this.#fence = fence ?? (() => null);
     this.#caches = shared ?? createThreadCaches();
-    this.#shared = shared !== undefined;
+    this.#frozen = shared !== undefined && more.frozen !== false;
     // a saver without leases may serve many threads at once
-    this.#run = this.#shared ? createWriteQueue(store) : store.write.bind(store);
+    this.#run = shared === undefined ? store.write.bind(store) : createWriteQueue(store);
     this.#onStored = more.onStored;
     this.#latest = more.latest;
   }
@@ -89,8 +90,8 @@ class CheckpointSaver extends BaseCheckpointSaver implements SessionSaver {
     return new CheckpointSaver({ store: this.#store, fence: () => fence }, this.#caches, more);
   }
 
-  async readLatest(thread_id: string): Promise<LatestRead> {
-    const tuple = await this.#readOne({ thread_id, ns: "" }, undefined, true);
+  async readLatest(thread_id: string, how: Pick<Holding, "frozen"> = {}): Promise<LatestRead> {
+    const tuple = await this.#readOne({ thread_id, ns: "" }, undefined, how.frozen !== false);
     return { thread_id, tuple };
   }
 
@@ -102,7 +103,7 @@ class CheckpointSaver extends BaseCheckpointSaver implements SessionSaver {
     const checkpoint_id = wantedCheckpointOf(config) ?? undefined;
     const isLatest = checkpoint_id === undefined && key.ns === "";
     const known = isLatest && this.#latest?.thread_id === key.thread_id ? this.#latest : null;
-    const tuple = known?.tuple ?? (await this.#readOne(key, checkpoint_id, this.#shared));
+    const tuple = known?.tuple ?? (await this.#readOne(key, checkpoint_id, this.#frozen));
     return tuple();
   }
 
@@ -173,7 +174,7 @@ class CheckpointSaver extends BaseCheckpointSaver implements SessionSaver {
       const stored = await this.#run(putCheckpoint, { ...draft.input, fence });
       if (stored !== "stale") {
         draft.learn(stored);
-        this.#onStored?.(stored.messages);
+        this.#onStored?.(stored.messages, messagesIn(checkpoint));
       }
       return stored;
     });
@@ -252,7 +253,7 @@ class CheckpointSaver extends BaseCheckpointSaver implements SessionSaver {
     );
   }
 
-  async #read(input: Omit<ReadCheckpoints, "have">, cache: ThreadCache, shared = this.#shared) {
+  async #read(input: Omit<ReadCheckpoints, "have">, cache: ThreadCache, shared = this.#frozen) {
     const lists = new Map(cache.lists);
     const have = new Map([...lists].map(([list, { items }]) => [list, items.length]));
     return refusingDamage(async () => {
@@ -260,6 +261,11 @@ class CheckpointSaver extends BaseCheckpointSaver implements SessionSaver {
       return { page, reader: rememberPage({ page, cache, lists, shared }) };
     });
   }
+}
+
+function messagesIn({ channel_values }: Checkpoint): readonly unknown[] {
+  const messages = channel_values[MESSAGES];
+  return Array.isArray(messages) ? messages : [];
 }
 
 function listInput(config: RunnableConfig, before: RunnableConfig | undefined) {

@@ -11,9 +11,15 @@ export interface SaverParts {
   readonly fence?: () => Fence | null;
 }
 
-export type OnStored = (messages: readonly StoredMessage[]) => void;
+/** Called with the rows of a checkpoint's messages, and with all of its messages. */
+export type OnStored = (stored: readonly StoredMessage[], messages: readonly unknown[]) => void;
 
 export interface Holding {
+  /**
+   * False for an agent that changes messages in place: whatever it reads then belongs to it alone.
+   * True if it is not given.
+   */
+  readonly frozen?: boolean | undefined;
   /** Called after each checkpoint with the messages that it adds or changes. */
   readonly onStored?: OnStored | undefined;
   /** Is still the latest: not read again before the first write. */
@@ -34,13 +40,13 @@ export interface SessionSaver extends BaseCheckpointSaver {
    * A saver for one exchange, which remembers the same. Whatever it writes carries this lease, also
    * what a stopped exchange leaves unfinished and the agent writes when the lease is long gone.
    *
-   * Messages that it reads are frozen and others have them too, so that reading a thread and
-   * storing it again takes no longer for each message that it has: only arrays and what surrounds
-   * the messages belong to the reader.
+   * Unless `frozen` is false, messages that it reads are frozen and others have them too, so that
+   * reading a thread and storing it again takes no longer for each message that it has: only arrays
+   * and what surrounds the messages belong to the reader.
    */
   holding(fence: Fence, more?: Holding): SessionSaver;
   /** The latest checkpoint of a thread, as a saver of `holding` reads it. */
-  readLatest(threadId: string): Promise<LatestRead>;
+  readLatest(threadId: string, how?: Pick<Holding, "frozen">): Promise<LatestRead>;
   /** Called with what was pruned, so that the cache does not take it for stored. */
   forgetPruned(threadId: string, pruned: PrunedIds): void;
 }

@@ -20,6 +20,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   http: ["core", "store", "artifacts", "exchange"],
   client: ["core"],
   cli: ["core", "store", "artifacts", "exchange", "http", "client"],
+  library: ["core", "store", "exchange", "agent", "http"],
 };
 
 /** Folders that know nothing of LangChain. */

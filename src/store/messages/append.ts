@@ -81,6 +81,8 @@ async function findEarlierAttempt(
 
 interface NewMessage {
   readonly session_id: string;
+  /** A new one if none is given. */
+  readonly message_id?: string;
   readonly content: string;
   readonly idempotency_key: string | null;
   readonly caller: Caller | undefined;
@@ -88,13 +90,13 @@ interface NewMessage {
 
 /** Stores it in a session that is not ended. Error codes: `session_not_found`, `session_ended`. */
 export async function insertMessage(tx: Tx, input: NewMessage): Promise<Appended> {
-  const { session_id, content, idempotency_key, caller } = input;
+  const { session_id, message_id = newId(), content, idempotency_key, caller } = input;
   const token_count = estimateTokens(content);
   const session = await takeSeq(tx, { session_id, token_count, title: titleOf(content) });
   const message: Message = {
     session_id,
     seq: session.last_seq,
-    message_id: newId(),
+    message_id,
     role: "user",
     content,
     tool_calls: null,

@@ -7,7 +7,7 @@ import { NO_FAILURE } from "../sessions/failures.ts";
 import { readSession } from "../sessions/read.ts";
 import { recordChanges } from "../sessions/record-changes.ts";
 import { sessionColumns, sessionOf } from "../sessions/rows.ts";
-import type { Operation } from "../store.ts";
+import type { Operation, Tx } from "../store.ts";
 import { insertMessage } from "./append.ts";
 import { readPending } from "./read.ts";
 
@@ -15,11 +15,21 @@ export interface BeginExchange {
   readonly fence: Fence;
   /** The user's new message; null to hand over only what is pending, or to continue. */
   readonly content: string | null;
-  /** What the exchange runs with; recorded if the session has none yet. */
-  readonly model: string;
-  readonly persona_name: string;
+  /** Given in place of `content` by an agent whose messages have ids already. */
+  readonly messages?: readonly IdentifiedMessage[];
+  /** What the exchange runs with; recorded if the session has none yet. Null if nobody knows. */
+  readonly model: string | null;
+  readonly persona_name: string | null;
+  /** The name of the agent that runs it, which becomes the session's; null for the built-in one. */
+  readonly agent?: string | null;
   /** Who runs it; unknown callers count as authenticated. */
   readonly caller?: Caller | undefined;
+}
+
+/** A user's message. If the session has one of this id, it is not stored again. */
+export interface IdentifiedMessage {
+  readonly message_id: string;
+  readonly content: string;
 }
 
 export interface BegunExchange {
@@ -72,31 +82,53 @@ const begin: Operation<BeginExchange & { readonly before: Session }, BegunExchan
   tx,
   input,
 ) => {
-  const { model, persona_name, content, caller, before } = input;
+  const { model, persona_name, agent = null, caller, before } = input;
   const { session_id } = input.fence;
-  const [row] = await tx.rows(markBegun, { session_id, model, persona_name });
+  const [row] = await tx.rows(markBegun, { session_id, model, persona_name, agent });
   await recordChanges(tx, {
     session_id,
     caller,
     changes: {
-      model: before.model === null ? model : undefined,
-      persona_name: before.persona_name === null ? persona_name : undefined,
+      model: before.model === null ? (model ?? undefined) : undefined,
+      persona_name: before.persona_name === null ? (persona_name ?? undefined) : undefined,
     },
   });
-  const appended =
-    content === null
-      ? null
-      : await insertMessage(tx, { session_id, content, idempotency_key: null, caller });
-  return {
-    session: appended?.session ?? (row === undefined ? before : sessionOf(row)),
-    pending: await readPending(tx, { session_id }),
-  };
+  let session = row === undefined ? before : sessionOf(row);
+  for (const message of await newMessages(tx, input)) {
+    const appended = await insertMessage(tx, {
+      session_id,
+      ...message,
+      idempotency_key: null,
+      caller,
+    });
+    session = appended.session;
+  }
+  return { session, pending: await readPending(tx, { session_id }) };
 };
+
+async function newMessages(
+  tx: Tx,
+  { content, messages, fence }: BeginExchange,
+): Promise<readonly (Pick<IdentifiedMessage, "content"> & Partial<IdentifiedMessage>)[]> {
+  if (messages === undefined || messages.length === 0) {
+    return content === null ? [] : [{ content }];
+  }
+  const ids = messages.map(({ message_id }) => message_id);
+  const rows = await tx.db
+    .selectFrom("messages")
+    .select("message_id")
+    .where("session_id", "=", fence.session_id)
+    .where("message_id", "in", ids)
+    .execute();
+  const stored = new Set(rows.map(({ message_id }) => message_id));
+  return messages.filter(({ message_id }) => !stored.has(message_id));
+}
 
 interface Marked {
   readonly session_id: string;
-  readonly model: string;
-  readonly persona_name: string;
+  readonly model: string | null;
+  readonly persona_name: string | null;
+  readonly agent: string | null;
 }
 
 const markBegun = prepared(({ db, dialect }, given: Parameter<Marked>) =>
@@ -107,6 +139,7 @@ const markBegun = prepared(({ db, dialect }, given: Parameter<Marked>) =>
       ...NO_FAILURE,
       model: fn.coalesce("model", given("model")),
       persona_name: fn.coalesce("persona_name", given("persona_name")),
+      agent: given("agent"),
     }))
     .where("id", "=", given("session_id"))
     .returning(sessionColumns({ dialect })),

@@ -3,6 +3,7 @@ import { type Expression, sql } from "kysely";
 import { newId } from "../../core/ids.ts";
 import type { Origin } from "../../core/origins.ts";
 import type { Role, ToolCall } from "../../core/sessions.ts";
+import { titleOf } from "../../core/text.ts";
 import { batches } from "../checkpoints/bodies.ts";
 import { type Parameter, prepared } from "../engines/prepared.ts";
 import type { Fence } from "../leases/fence.ts";
@@ -79,6 +80,7 @@ export const mirrorMessages: Operation<MirrorInput, readonly StoredMessage[]> = 
   const [counted] = await tx.rows(raiseCounters, {
     session_id: input.session_id,
     appended: fresh.length === 0 ? undefined : fresh.length,
+    title: titleIn(fresh),
     ...chargesOf(kept, fresh),
   });
   if (counted === undefined) {
@@ -175,6 +177,12 @@ function chargesOf(kept: readonly KeptMessage[], fresh: readonly MirrorMessage[]
   };
 }
 
+/** A graph may add a message of the user that nobody appended. */
+function titleIn(fresh: readonly MirrorMessage[]): string | undefined {
+  const message = fresh.find(({ role }) => role === "user");
+  return message === undefined ? undefined : titleOf(message.content);
+}
+
 /** True for an answer in the place of what had arrived of one, for which nothing was counted. */
 function isReplaced({ row, message }: KeptMessage): boolean {
   return row.role === "assistant" && row.uncounted !== "" && row.uncounted !== message.content;
@@ -184,6 +192,8 @@ interface Counted {
   readonly session_id: string;
   /** How many rows are new; undefined for none. */
   readonly appended: number | undefined;
+  /** For a session that has no title yet; undefined if no user's message is new. */
+  readonly title: string | undefined;
   readonly input_tokens: number;
   readonly output_tokens: number;
 }
@@ -197,12 +207,13 @@ const raiseCounters = prepared(
         ...(given.has("appended")
           ? { last_seq: eb("last_seq", "+", given("appended")), last_message_at: dialect.now() }
           : {}),
+        ...(given.has("title") ? { title: eb.fn.coalesce("title", given("title")) } : {}),
         ...raiseInputTokens(given("input_tokens")),
         total_output_tokens: eb("total_output_tokens", "+", given("output_tokens")),
       }))
       .where("id", "=", given("session_id"))
       .returning(["last_seq", "last_activity_at"]),
-  ["appended"],
+  ["appended", "title"],
 );
 
 /**

@@ -62,6 +62,8 @@ export interface NewThread {
   /** Set if the thread begins with another model or persona; kept otherwise. */
   readonly model?: string;
   readonly persona_name?: string;
+  /** The name of the agent that the thread is for, null for the built-in one; kept otherwise. */
+  readonly agent?: string | null;
   /** Who changes it; unknown callers count as authenticated. */
   readonly caller?: Caller;
 }
@@ -93,6 +95,7 @@ export const startThread: Operation<NewThread, Session> = async (tx, input) => {
       ...(input.archive ? { cleared_seq: eb.ref("last_seq") } : {}),
       ...(input.model === undefined ? {} : { model: input.model }),
       ...(input.persona_name === undefined ? {} : { persona_name: input.persona_name }),
+      ...(input.agent === undefined ? {} : { agent: input.agent }),
     }))
     .where("id", "=", input.id)
     .execute();

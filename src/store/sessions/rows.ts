@@ -9,7 +9,7 @@ import { jsonMembers } from "../sql-json.ts";
 import type { Database, SessionTable } from "../schema.ts";
 
 /** The columns of a session as the program uses it. */
-const COLUMNS = { ...SESSION_FIELDS, thread_suffix: "count" } as const;
+const COLUMNS = { ...SESSION_FIELDS, thread_suffix: "count", agent: "text?" } as const;
 const NAMES = [...columnNames(COLUMNS), "exchange_open"] as const;
 
 type SessionRow = Pick<Selectable<SessionTable>, (typeof NAMES)[number]> & {

@@ -1,0 +1,112 @@
+import {
+  type BaseMessage,
+  type BaseMessageLike,
+  coerceMessageLikeToMessage,
+  HumanMessage,
+} from "@langchain/core/messages";
+
+import { RepriseError } from "../../core/errors.ts";
+import { newId } from "../../core/ids.ts";
+import type { Message } from "../../core/sessions.ts";
+import { refuseUnstorable } from "../../exchange/storable-message.ts";
+import type { IdentifiedMessage } from "../../store/messages/begin-exchange.ts";
+import { mirrorOf } from "../../store/messages/mirror-row.ts";
+
+/** What a graph is run with, read once. */
+export type GraphInput =
+  /** New messages, and other values of the graph's state. */
+  | {
+      readonly kind: "new";
+      readonly messages: readonly BaseMessage[];
+      readonly values: Readonly<Record<string, unknown>>;
+    }
+  /** A LangGraph Command, which answers a question. */
+  | { readonly kind: "command"; readonly command: object; readonly resumes: boolean }
+  /** Continues what was interrupted, or takes up the messages that were appended. */
+  | { readonly kind: "continue" };
+
+/**
+ * Reads what a caller runs a graph with: a text, one message or several, an update of the state, a
+ * Command, or null to continue.
+ *
+ * Error codes: `invalid_request`, `body_too_large`.
+ */
+export function readInput(given: unknown): GraphInput {
+  if (given === null || given === undefined) {
+    return { kind: "continue" };
+  }
+  if (isCommand(given)) {
+    return { kind: "command", command: given, resumes: Reflect.get(given, "resume") !== undefined };
+  }
+  if (typeof given === "object" && !Array.isArray(given) && !isMessage(given)) {
+    const { messages = [], ...values } = given as { messages?: unknown };
+    return newInput(messages, values);
+  }
+  return newInput(given, {});
+}
+
+/** The rows that the user's messages get before the graph runs. */
+export function userRows(input: GraphInput): readonly IdentifiedMessage[] {
+  const messages = input.kind === "new" ? input.messages : [];
+  return messages.flatMap((_, index) => {
+    const row = mirrorOf(messages, index);
+    return row?.role === "user" ? [{ message_id: row.message_id, content: row.content }] : [];
+  });
+}
+
+/** What the graph gets: messages that were appended meanwhile come before the new ones. */
+export function stateUpdate(
+  input: GraphInput,
+  pending: readonly Message[],
+): Readonly<Record<string, unknown>> {
+  const { messages, values } = input.kind === "new" ? input : { messages: [], values: {} };
+  const given = new Set(messages.map(({ id }) => id));
+  const appended = pending
+    .filter(({ message_id }) => !given.has(message_id))
+    .map(({ message_id, content }) => new HumanMessage({ id: message_id, content }));
+  return { ...values, messages: [...appended, ...messages] };
+}
+
+function newInput(given: unknown, values: Readonly<Record<string, unknown>>): GraphInput {
+  const list: readonly unknown[] = Array.isArray(given) ? given : [given];
+  const messages = list.map(messageOf);
+  for (const { content } of userRows({ kind: "new", messages, values })) {
+    refuseUnstorable(content);
+  }
+  return { kind: "new", messages, values };
+}
+
+function messageOf(given: unknown): BaseMessage {
+  let message: BaseMessage;
+  try {
+    message = coerceMessageLikeToMessage(given as BaseMessageLike);
+  } catch (cause) {
+    throw new RepriseError(
+      "invalid_request",
+      "The input is not a message. Give a text, messages as LangChain takes them, an update of the state, a Command or null.",
+      { cause },
+    );
+  }
+  if (message.type !== "human" || (typeof message.id === "string" && message.id !== "")) {
+    return message;
+  }
+  // a copy: a message that is sent twice is two messages
+  const id = newId();
+  return Object.assign(Object.create(Object.getPrototypeOf(message) as object), message, {
+    id,
+    lc_kwargs: { ...message.lc_kwargs, id },
+  }) as BaseMessage;
+}
+
+function isMessage(given: object): boolean {
+  return (
+    typeof Reflect.get(given, "_getType") === "function" ||
+    typeof Reflect.get(given, "role") === "string" ||
+    (typeof Reflect.get(given, "type") === "string" && "content" in given)
+  );
+}
+
+/** LangGraph's own test, whatever copy of LangGraph made it. */
+function isCommand(given: unknown): given is object {
+  return typeof given === "object" && given !== null && Reflect.get(given, "lg_name") === "Command";
+}

@@ -1,0 +1,131 @@
+import { RepriseError } from "../../core/errors.ts";
+import { newId } from "../../core/ids.ts";
+import { MAX_NAME_LENGTH } from "../../core/limits.ts";
+import type { ExchangeResult } from "../../exchange/events.ts";
+import type { ExchangeRequest, Live } from "../../exchange/exchanger.ts";
+import { createReport, type Report, reportEnd } from "../../exchange/report-events.ts";
+import { beginThread } from "../../exchange/start-thread.ts";
+import { refuseEnded } from "../../store/sessions/change.ts";
+import { readLeaseState } from "../../store/leases/lease.ts";
+import { messagesOf } from "../thread-state.ts";
+import { createThreadHolder, type ThreadHolderOptions } from "../thread-holder.ts";
+import { attachSaver } from "./attach-saver.ts";
+import { configOf, runGraphExchange } from "./graph-exchange.ts";
+import { readInput, userRows } from "./graph-input.ts";
+import { createGraphProgress } from "./graph-progress.ts";
+import { LateSaver } from "./late-saver.ts";
+
+/** An agent that is not ours. */
+export interface GraphAgent {
+  /** A function of the checkpointer that returns a compiled graph, or one compiled without any. */
+  readonly graph: unknown;
+  /** Kept in the session; the graph's own name if it is not given. */
+  readonly name?: string | undefined;
+  /** Names of the tools that may be run twice. All others count as unsafe to repeat. */
+  readonly repeatable?: readonly string[] | undefined;
+}
+
+export interface GraphRequest extends Omit<ExchangeRequest, "text" | "keep_partial"> {
+  readonly agent: GraphAgent;
+  /** See `readInput`. */
+  readonly input: unknown;
+  /** True to begin a fresh thread first, which may be another agent's. */
+  readonly fresh?: boolean | undefined;
+}
+
+export type RunGraph = (request: GraphRequest, live: Live) => Promise<ExchangeResult>;
+
+/** The name of an agent that nobody named. */
+const UNNAMED = "agent";
+
+/**
+ * Runs exchanges of graphs that are not ours, with the same lease, rows, events and rules as those of
+ * the built-in agent. Whatever a graph reads belongs to it alone, so it may be changed in place.
+ *
+ * Error codes: as `Exchanger.exchange`, `graph_unsuitable`, `agent_differs`, `agent_failed`.
+ */
+export function createGraphRunner(options: Omit<ThreadHolderOptions, "frozen">): RunGraph {
+  const threads = createThreadHolder({ ...options, frozen: false });
+
+  const run = async (
+    request: GraphRequest,
+    live: Live,
+    report: Report,
+  ): Promise<ExchangeResult> => {
+    const input = readInput(request.input);
+    const late = new LateSaver();
+    const attached = await attachSaver(request.agent.graph, late);
+    const name = nameOf(request.agent.name ?? attached.name ?? UNNAMED);
+    if (request.fresh === true) {
+      const { session_id: id, caller } = request;
+      const thread = {
+        id,
+        archive: false,
+        agent: name,
+        ...(caller === undefined ? {} : { caller }),
+      };
+      await beginThread(options.store, thread, options.unreleased);
+    }
+    const leaseState = await options.store.read(readLeaseState, request);
+    refuseEnded(leaseState.session);
+    // set under the lease, before the first checkpoint
+    let progress = createGraphProgress(report, []);
+    return threads.exchange({
+      request,
+      leaseState,
+      begin: {
+        content: null,
+        messages: userRows(input),
+        model: null,
+        persona_name: null,
+        agent: name,
+        caller: request.caller,
+      },
+      mayBegin: () => true,
+      onStored: (stored, messages) => progress.onStored(stored, messages),
+      signal: live.signal,
+      work: async (thread) => {
+        const { session: before } = thread.held;
+        const { thread_id } = configOf(before).configurable;
+        const { model, persona_name } = before;
+        report({ type: "started", thread_id, model, persona_name, agent: name });
+        progress = createGraphProgress(report, messagesOf(thread.tuple));
+        const { repeatable = [] } = request.agent;
+        const end = await runGraphExchange({
+          store: options.store,
+          attached,
+          late,
+          input,
+          repeatable,
+          live,
+          report,
+          progress,
+          thread,
+        });
+        return {
+          thread_id,
+          finished: end.state === "done",
+          after_seq: before.last_seq,
+          result: ({ session, messages }) => ({ ...end, session, messages, thread_id, model }),
+        };
+      },
+    });
+  };
+
+  return (request, live) => {
+    const { session_id } = request;
+    const report = createReport(live.listener, { exchange_id: newId(), session_id });
+    return reportEnd(report, () => run(request, live, report));
+  };
+}
+
+/** Error codes: `graph_unsuitable`. */
+function nameOf(name: string): string {
+  if (name.length > MAX_NAME_LENGTH || !/^[^\p{C}\p{Zl}\p{Zp}]+$/u.test(name)) {
+    throw new RepriseError(
+      "graph_unsuitable",
+      `The agent's name must have 1 to ${MAX_NAME_LENGTH} characters and no control characters. Give another one.`,
+    );
+  }
+  return name;
+}

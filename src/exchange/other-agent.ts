@@ -1,0 +1,25 @@
+import { RepriseError } from "../core/errors.ts";
+import type { Session } from "../core/sessions.ts";
+import { oneLine } from "../core/terminal-text.ts";
+
+/**
+ * A session's context belongs to the agent that began it: another one has other tools and state. An
+ * agent may take a session whose thread no agent has begun. `agent` is null for the built-in one.
+ *
+ * Error codes: `agent_differs`.
+ */
+export function refuseOtherAgent(
+  session: Pick<Session, "agent">,
+  { agent, hasBegun }: { readonly agent: string | null; readonly hasBegun: boolean },
+): void {
+  if (session.agent === agent || (session.agent === null && !hasBegun)) {
+    return;
+  }
+  throw new RepriseError("agent_differs", differsFrom(session.agent));
+}
+
+function differsFrom(agent: string | null): string {
+  return agent === null
+    ? "This session belongs to Reprise's own agent. Continue it with that, or begin a fresh context for the other agent."
+    : `This session belongs to the agent "${oneLine(agent)}". Continue it with --agent and that agent's module, or begin a fresh context: with --model or --persona for Reprise's own agent.`;
+}

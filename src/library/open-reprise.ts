@@ -1,0 +1,153 @@
+import { messageInfo, sessionSummary } from "../core/answers.ts";
+import type { MessageInfo, SessionSummary } from "../core/schemas.ts";
+import type { ToolCall } from "../core/sessions.ts";
+import type { ExchangeEvent, GraphQuestion } from "../exchange/events.ts";
+import type { WhenBusy } from "../exchange/lease-holder.ts";
+import { thisProcess } from "../store/leases/this-process.ts";
+import { openStore } from "../store/open-store.ts";
+import { resolveSession } from "../store/sessions/read.ts";
+import type { Store, StoreOptions } from "../store/store.ts";
+import { PROGRAM, type Sessions, sessionsOf } from "./sessions.ts";
+
+/** A database of sessions, used from a program. */
+export interface Reprise extends AsyncDisposable {
+  /** Where the data is: a path or an address without the password. */
+  readonly location: string;
+  readonly sessions: Sessions;
+  /**
+   * Runs one exchange of your graph in a session. The session's lease is held meanwhile, the
+   * user's message is stored before the graph runs, and every checkpoint is stored together with the
+   * messages of the session.
+   *
+   * `session` is an id or the first 6 or more characters of one.
+   *
+   * Error codes: `graph_unsuitable`, `agent_differs`, `agent_failed` (its `cause` is the error of the
+   * graph), `session_not_found`, `ambiguous_id`, `session_ended`, `session_busy`, `lease_lost`,
+   * `nothing_to_continue`, `exchange_interrupted`, `invalid_request`, `body_too_large`, `database_*`.
+   */
+  run(
+    session: string,
+    graph: RunnableGraph | GraphFactory,
+    input: RunInput,
+    options?: RunOptions,
+  ): Promise<RunResult>;
+  /** Closes the database. Idempotent; `await using` calls it. */
+  close(): Promise<void>;
+}
+
+/** A graph that LangGraph compiled without a checkpointer, or an agent of LangChain. It is copied. */
+export interface RunnableGraph {
+  stream(...given: never[]): unknown;
+  withConfig(config: never): unknown;
+}
+
+/** Makes a graph with the checkpointer that it is given: `(saver) => builder.compile(…)`. */
+export type GraphFactory = (saver: never) => RunnableGraph | Promise<RunnableGraph>;
+
+/**
+ * A text or messages as LangChain takes them; an update of the graph's state; a LangGraph `Command`,
+ * which answers what the graph asked; or null, which continues an exchange that was interrupted, or
+ * takes up the messages that were appended.
+ */
+export type RunInput = string | object | null;
+
+export interface RunOptions {
+  /** Aborting it stops the exchange; the session can be continued. */
+  readonly signal?: AbortSignal;
+  /** Called with each event of the exchange, as docs/PROTOCOL.md describes them. */
+  readonly onEvent?: (event: ExchangeEvent) => void;
+  /** Names the agent in the session; the graph's own name, or `agent`, if it is not given. */
+  readonly agent?: string;
+  /** Names of the tools that may be run twice. All others count as unsafe to repeat. */
+  readonly repeatable?: readonly string[];
+  /**
+   * Asked before calls run again that may have taken effect already. Without it, or with a no, their
+   * result is "outcome unknown".
+   */
+  readonly mayRepeat?: (calls: readonly ToolCall[]) => Promise<boolean>;
+  /** True to begin a fresh context first; another agent needs one. */
+  readonly fresh?: boolean;
+  /** What to do if another exchange holds the session; `refuse` if it is not given. */
+  readonly whenBusy?: WhenBusy;
+}
+
+/** How an exchange ended. One that failed throws instead. */
+export interface RunResult {
+  /** `stopped` by its signal; `waiting` if the graph asks a person. Both can be continued. */
+  readonly state: "done" | "stopped" | "waiting";
+  /** Text of the last answer; empty if there is none. */
+  readonly answer: string;
+  /** What the graph asks. Answer with a LangGraph `Command`. */
+  readonly interrupts: readonly GraphQuestion[];
+  readonly thread_id: string;
+  readonly session: SessionSummary;
+  /** What the exchange stored, in order of `seq`; the first 1,000. */
+  readonly messages: readonly MessageInfo[];
+}
+
+/**
+ * Opens a SQLite file or a PostgreSQL database, which is created or upgraded if needed.
+ *
+ * Error codes: `database_*`, `config_invalid` for an invalid address.
+ */
+export async function openReprise(
+  location: string,
+  options: Omit<StoreOptions, "location"> = {},
+): Promise<Reprise> {
+  const store = await openStore({ ...options, location });
+  const run = graphRuns(store);
+  return {
+    location: store.location,
+    sessions: sessionsOf(store),
+    run,
+    close: () => store.close(),
+    [Symbol.asyncDispose]: () => store.close(),
+  };
+}
+
+function graphRuns(store: Store): Reprise["run"] {
+  const unreleased = new Set<string>();
+  const runner = once(async () => {
+    // LangChain is loaded only by those who run a graph
+    const { createGraphRunner } = await import("../agent/graph/graph-runner.ts");
+    return createGraphRunner({ store, owner: thisProcess("openReprise"), unreleased });
+  });
+  return async (reference, graph, input, options = {}) => {
+    const { agent: name, repeatable, fresh, mayRepeat, whenBusy } = options;
+    const run = await runner();
+    const { id } = await store.read(resolveSession, { reference });
+    const { session, messages, thread_id, ...end } = await run(
+      {
+        session_id: id,
+        agent: { graph, name, repeatable },
+        input,
+        fresh,
+        caller: PROGRAM,
+        ...(whenBusy === undefined ? {} : { when_busy: whenBusy }),
+      },
+      {
+        listener: (event) => options.onEvent?.(event),
+        signal: options.signal ?? new AbortController().signal,
+        ...(mayRepeat === undefined ? {} : { mayRepeat }),
+      },
+    );
+    return {
+      state: end.state,
+      answer: end.state === "waiting" ? "" : end.answer,
+      interrupts: end.state === "waiting" ? (end.interrupts ?? []) : [],
+      thread_id,
+      session: sessionSummary(session),
+      messages: messages.map(messageInfo),
+    };
+  };
+}
+
+/** Does the work when it is first asked for, and again after it failed. */
+function once<Result>(work: () => Promise<Result>): () => Promise<Result> {
+  let result: Promise<Result> | null = null;
+  return () =>
+    (result ??= work().catch((error: unknown) => {
+      result = null;
+      throw error;
+    }));
+}

@@ -1,0 +1,90 @@
+import { sessionAck, sessionSummary } from "../core/answers.ts";
+import type { Caller } from "../core/origins.ts";
+import type {
+  CreateSessionRequest,
+  DetailQuery,
+  ListQuery,
+  SessionAck,
+  SessionDetail,
+  SessionSummary,
+} from "../core/schemas.ts";
+import {
+  appendRequested,
+  createRequested,
+  detailRequested,
+  endRequested,
+  listRequested,
+} from "../store/sessions/requests.ts";
+import type { Store } from "../store/store.ts";
+import { createRequestCheck } from "./check-request.ts";
+
+/**
+ * The sessions of a database, with the rules and fields of the HTTP API. An id may be a prefix of 6 or
+ * more characters.
+ *
+ * Error codes of all: `invalid_request`, `database_*`; of those that take an id: `session_not_found`,
+ * `ambiguous_id`.
+ */
+export interface Sessions {
+  /** With an `idempotencyKey`, a repeated call finds the session that the first one created. */
+  create(
+    request?: CreateSessionRequest,
+    options?: { readonly idempotencyKey?: string },
+  ): Promise<SessionSummary>;
+  /** The last 200 messages at most; archived ones with `all`. */
+  get(id: string, query?: DetailQuery): Promise<SessionDetail>;
+  list(query?: ListQuery): Promise<ListedSessions>;
+  /**
+   * Stores a message of the user without running an agent. With an `idempotencyKey`, a repeated call
+   * stores the message once.
+   *
+   * Error codes: `session_ended`, `body_too_large`, `idempotency_key_reused`.
+   */
+  append(
+    id: string,
+    content: string,
+    options?: { readonly idempotencyKey?: string },
+  ): Promise<SessionAck>;
+  /** Ends a session; ending it again changes nothing. */
+  end(id: string): Promise<SessionAck>;
+}
+
+export interface ListedSessions {
+  readonly sessions: readonly SessionSummary[];
+  /** Give it as `cursor` for the page that follows; null on the last one. */
+  readonly next: string | null;
+}
+
+/** A program that has the database acts for its user. */
+export const PROGRAM: Caller = { origin: "prompt", authenticated: true };
+
+export function sessionsOf(store: Store): Sessions {
+  const checked = createRequestCheck();
+  const sender = async ({ idempotencyKey }: { readonly idempotencyKey?: string } = {}) => {
+    const key = idempotencyKey === undefined ? {} : { "idempotency-key": idempotencyKey };
+    await checked("key", key);
+    return { caller: PROGRAM, idempotencyKey };
+  };
+  return {
+    create: async (request = {}, options) => {
+      const body = await checked("create", request);
+      return sessionSummary(await createRequested(store, body, await sender(options)));
+    },
+    get: async (id, query = {}) =>
+      JSON.parse(await detailRequested(store, id, await checked("detail", query))) as SessionDetail,
+    list: async (query = {}) => {
+      const { json, next } = await listRequested(store, await checked("list", query));
+      return { sessions: JSON.parse(json) as SessionSummary[], next };
+    },
+    append: async (reference, text, options) => {
+      const { content } = await checked("append", { content: text });
+      const given = { reference, content };
+      const { session, message } = await appendRequested(store, given, await sender(options));
+      return sessionAck(session, message.seq);
+    },
+    end: async (reference) => {
+      const session = await store.write(endRequested, { reference });
+      return sessionAck(session, session.last_seq);
+    },
+  };
+}

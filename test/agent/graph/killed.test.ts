@@ -1,0 +1,64 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+
+import { expect, it } from "vitest";
+
+import { OUTCOME_UNKNOWN } from "../../../src/agent/thread-state.ts";
+import { describeEngines } from "../../helpers/engines.ts";
+import { openOn } from "../../helpers/graphs.ts";
+import { startProgram } from "../../helpers/start-program.ts";
+import { temporaryFolder } from "../../helpers/temp.ts";
+import { expectVerified } from "../../helpers/verified.ts";
+
+describeEngines("a process that is killed under a foreign graph", (engine) => {
+  it("[GRAPH-18] [GRAPH-10] leaves a session that another process continues, and repeats no unsafe call", async () => {
+    const { location, reprise, id } = await openOn(engine);
+    const paid = join(temporaryFolder(), "paid");
+    const killed = startProgram("graph-run.ts", [location, id, "buy", paid, "stuck"]);
+    await killed.waitFor(/paid 0\.1/);
+    await expect(
+      startProgram("graph-run.ts", [location, id, "", paid]).finished,
+    ).resolves.toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("session_busy") as string,
+    });
+    await killed.stop();
+    expect(await reprise.sessions.get(id)).toMatchObject({ activity: "interrupted" });
+    await expectVerified(location, id);
+
+    const next = await startProgram("graph-run.ts", [location, id, "", paid]).finished;
+    expect(next.stdout).toContain('{"state":"done","answer":"answered buy"}');
+    const payments = readFileSync(paid, "utf8").trim().split("\n");
+    expect(payments).toEqual(["0.0", "0.1", "0.2"]);
+    const { messages } = await reprise.sessions.get(id);
+    expect(messages.map(({ role, content }) => (role === "tool" ? content : role))).toEqual([
+      "user",
+      "assistant",
+      "paid 0.0",
+      "assistant",
+      OUTCOME_UNKNOWN,
+      "assistant",
+      "paid 0.2",
+      "assistant",
+    ]);
+    await expectVerified(location, id);
+  });
+
+  it("[GRAPH-18] skips what was interrupted if the next process sends a message", async () => {
+    const { location, reprise, id } = await openOn(engine);
+    const paid = join(temporaryFolder(), "paid");
+    const killed = startProgram("graph-run.ts", [location, id, "buy", paid, "stuck"]);
+    await killed.waitFor(/paid 0\.1/);
+    await killed.stop();
+    const next = await startProgram("graph-run.ts", [location, id, "more", paid]).finished;
+    expect(next.stdout).toContain('{"state":"done","answer":"answered more"}');
+    const { messages } = await reprise.sessions.get(id);
+    expect(messages.slice(3, 7).map(({ role }) => role)).toEqual([
+      "assistant",
+      "tool",
+      "user",
+      "assistant",
+    ]);
+    await expectVerified(location, id);
+  });
+});

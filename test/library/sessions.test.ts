@@ -1,0 +1,51 @@
+import { expect, it } from "vitest";
+
+import { describeEngines } from "../helpers/engines.ts";
+import { openOn } from "../helpers/graphs.ts";
+import { openStoreAt } from "../helpers/open-store.ts";
+import { startTestServer } from "../helpers/server.ts";
+
+describeEngines("sessions of openReprise", (engine) => {
+  it("[GRAPH-19] answer as the HTTP API does", async () => {
+    const { location, reprise, id } = await openOn(engine);
+    const { sessions } = reprise;
+    const store = await openStoreAt(location);
+    await using server = await startTestServer({ store });
+    const http = async (path: string) => (await server.call("GET", path)).json;
+
+    expect(await sessions.append(id, "hello", { idempotencyKey: "k" })).toEqual(
+      await sessions.append(id, "hello", { idempotencyKey: "k" }),
+    );
+    const other = await sessions.create({ model_override: "demo", repo_path: "/tmp" });
+    expect(other).toMatchObject({ model: "demo", repo_path: "/tmp", last_seq: 0 });
+    expect(await sessions.get(id.slice(0, 13))).toEqual(await http(`/api/sessions/${id}`));
+    const first = await sessions.list({ limit: 1 });
+    expect(first.sessions).toEqual(await http("/api/sessions?limit=1"));
+    const second = await sessions.list({ limit: 1, cursor: first.next ?? "" });
+    expect([...first.sessions, ...second.sessions]).toEqual(await http("/api/sessions"));
+    expect(second.next).toBeNull();
+    expect(await sessions.end(id)).toMatchObject({ id, state: "ended", seq: 1 });
+  });
+
+  it("[GRAPH-19] refuse what the HTTP API refuses, with the same codes", async () => {
+    const { reprise, id } = await openOn(engine);
+    const { sessions } = reprise;
+    await sessions.end(id);
+    const refused: readonly (readonly [() => Promise<unknown>, string])[] = [
+      [() => sessions.create({ repo_path: "relative" }), "invalid_request"],
+      [() => sessions.create({ title: "no such field" } as object), "invalid_request"],
+      [() => sessions.append(id, ""), "invalid_request"],
+      [() => sessions.append(id, "a\0b"), "invalid_request"],
+      [() => sessions.append(id, "x".repeat(2 ** 20 + 1)), "body_too_large"],
+      [() => sessions.append(id, "late"), "session_ended"],
+      [() => sessions.append(id, "x", { idempotencyKey: "é" }), "invalid_request"],
+      [() => sessions.get("ffffffff"), "session_not_found"],
+      [() => sessions.list({ limit: 0 }), "invalid_request"],
+      [() => sessions.list({ cursor: "bm9uZQ" }), "invalid_request"],
+      [() => reprise.run(id, {} as never, "hi"), "graph_unsuitable"],
+    ];
+    for (const [call, code] of refused) {
+      await expect(call()).rejects.toMatchObject({ code });
+    }
+  });
+});
