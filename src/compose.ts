@@ -1,3 +1,4 @@
+import type { CopyLangGraph } from "./store/portable/thread-copies.ts";
 import type { Exchanger, ExchangerConfig } from "./exchange/exchanger.ts";
 
 /**
@@ -21,3 +22,9 @@ export async function openExchanger(config: ExchangerConfig): Promise<Exchanger>
     limits: exchangeLimits(env),
   });
 }
+
+/** Copies threads of LangGraph's own savers. Loads LangChain's messages. */
+export const copyLangGraph: CopyLangGraph = async (input) => {
+  const { copyThreads } = await import("./langgraph/official/copy-threads.ts");
+  return copyThreads(input);
+};

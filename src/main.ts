@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 
 import type { CliContext } from "./cli/context.ts";
 import { processOutputs } from "./cli/output.ts";
-import { openExchanger } from "./compose.ts";
+import { copyLangGraph, openExchanger } from "./compose.ts";
 import { packageFile } from "./core/package-file.ts";
 import { openStore } from "./store/open-store.ts";
 
@@ -34,6 +34,7 @@ const cli: CliContext = {
   exit: (code) => process.exit(code),
   openStore,
   openExchanger,
+  copyLangGraph,
   consent: { forThisRun: "none", named: null },
   exitCode: 0,
 };

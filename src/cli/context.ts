@@ -2,6 +2,7 @@ import type { Readable } from "node:stream";
 
 import type { OpenExchanger } from "../exchange/exchanger.ts";
 import type { RunTrust } from "../exchange/trust/trust.ts";
+import type { CopyLangGraph } from "../store/portable/thread-copies.ts";
 import type { Store, StoreOptions } from "../store/store.ts";
 import type { Output } from "./output.ts";
 
@@ -34,6 +35,7 @@ export interface CliContext {
   /** The rest of the program: see `compose.ts`. */
   readonly openStore: (options: StoreOptions) => Promise<Store>;
   readonly openExchanger: OpenExchanger;
+  readonly copyLangGraph: CopyLangGraph;
   /**
    * Set by a command that ends without an error but did not succeed (`plan validate` with findings:
    * 1).

@@ -40,11 +40,7 @@ export async function openPair(cli: CliContext, locations: CopyLocations): Promi
       ...source,
       read: (operation, input) => named("--from", () => source.read(operation, input)),
     },
-    target: {
-      ...target,
-      read: (operation, input) => named("--to", () => target.read(operation, input)),
-      write: (operation, input) => named("--to", () => target.write(operation, input)),
-    },
+    target: namedTarget(target),
     [Symbol.asyncDispose]: () => both.disposeAsync(),
   };
 }
@@ -58,18 +54,36 @@ async function openSource(location: string): Promise<ReadOnlyStore> {
   return openSqliteSource({ path: location });
 }
 
-/** An error names the database that it is about. */
-async function named<Output>(option: string, work: () => Promise<Output>): Promise<Output> {
+/** An error names the database that it is about, once: `done` holds those that name theirs. */
+export async function named<Output>(
+  option: string,
+  work: () => Promise<Output>,
+  done = new WeakSet<Error>(),
+): Promise<Output> {
   try {
     return await work();
   } catch (error) {
-    throw isRepriseError(error) && /^(database|config)_/.test(error.code)
-      ? new RepriseError(error.code, `${option}: ${error.message}`, { cause: error })
-      : error;
+    if (!isRepriseError(error) || done.has(error) || !/^(database|config)_/.test(error.code)) {
+      throw error;
+    }
+    const cause = { cause: error };
+    const naming = new RepriseError(error.code, `${option}: ${error.message}`, cause);
+    done.add(naming);
+    throw naming;
   }
 }
 
-async function refuseSameFile({ from, to }: CopyLocations): Promise<void> {
+/** The store of `--to`, whose errors say so. */
+export function namedTarget(target: Store, done?: WeakSet<Error>): Store {
+  return {
+    ...target,
+    read: (operation, input) => named("--to", () => target.read(operation, input), done),
+    write: (operation, input) => named("--to", () => target.write(operation, input), done),
+  };
+}
+
+/** Error codes: `invalid_usage`. */
+export async function refuseSameFile({ from, to }: Omit<CopyLocations, "backup">): Promise<void> {
   if (isPostgres(from) || isPostgres(to)) {
     return;
   }

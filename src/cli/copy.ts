@@ -9,10 +9,12 @@ import type { Counts } from "../store/portable/copy-session.ts";
 import { plural } from "../core/text.ts";
 import { exitCodeOf } from "./exit-code.ts";
 import { backupOption, databaseOption, withoutBackup } from "./database.ts";
+import { progressLine } from "./progress-line.ts";
 import { wrongUsage } from "./wrong-usage.ts";
 
 interface CopyOptions {
   readonly from?: string;
+  readonly fromLanggraph?: string;
   readonly to: string;
   readonly intoExisting?: true;
   readonly json?: true;
@@ -26,13 +28,21 @@ export function copyCommand(cli: CliContext): Command {
       "--from <location>",
       "the database to read (default: REPRISE_DATABASE, else your own file)",
     )
+    .option(
+      "--from-langgraph <location>",
+      "read the threads of LangGraph's SqliteSaver (its file) or PostgresSaver (its address) instead",
+    )
     .requiredOption(
       "--to <location>",
       "the database to write: a file, which may be new, or a postgres:// address",
     )
-    .option("--into-existing", "allow a target that has other sessions; they are kept")
+    .option("--into-existing", "allow a target that has other sessions or threads; they are kept")
     .option("--json", "print a JSON object: what was copied and what was not")
     .action(async (options: CopyOptions) => {
+      if (options.fromLanggraph !== undefined) {
+        const { copyThreads } = await import("./copy-threads.ts");
+        return copyThreads(cli, command, { ...options, from: options.fromLanggraph });
+      }
       await using pair = await openPair(cli, locationsOf(cli, command, options));
       const report = await copyAll(cli, { ...pair, intoExisting: options.intoExisting === true });
       cli.exitCode = exitCode(report);
@@ -130,23 +140,14 @@ function countsText({ sessions, messages, threads, checkpoints }: Counts): strin
   ].join(", ");
 }
 
-/** Milliseconds between two lines. */
-const PAUSE_MS = 2000;
-
-/** Shows the progress every two seconds to a person at a terminal. */
+/** Shows the progress to a person at a terminal. */
 function progressLines(cli: CliContext): (progress: CopyProgress) => void {
-  if (!cli.stderr.isTTY) {
-    return () => undefined;
-  }
-  let last = performance.now();
-  return ({ all, done }) => {
-    if (performance.now() - last < PAUSE_MS) {
-      return;
-    }
-    last = performance.now();
-    const percent = Math.floor((100 * done.messages) / Math.max(all.messages, 1));
-    const sessions = `${done.sessions} of ${plural(all.sessions, "session")}`;
-    const messages = `${done.messages} of ${plural(all.messages, "message")}`;
-    noticeLine(cli, `${sessions}, ${messages} (${percent} %)`);
-  };
+  const show = progressLine(cli);
+  return ({ all, done }) =>
+    show(() => {
+      const percent = Math.floor((100 * done.messages) / Math.max(all.messages, 1));
+      const sessions = `${done.sessions} of ${plural(all.sessions, "session")}`;
+      const messages = `${done.messages} of ${plural(all.messages, "message")}`;
+      return `${sessions}, ${messages} (${percent} %)`;
+    });
 }

@@ -87,7 +87,7 @@ function refer({ refs, reader }: Member, value: object): unknown {
 }
 
 /** The closed set of records that JsonPlusSerializer revives. */
-async function construct(record: object): Promise<unknown> {
+export async function construct(record: object): Promise<unknown> {
   const { lc, type } = record as { lc?: unknown; type?: unknown };
   if (lc === 2 && type === "undefined") {
     return undefined;

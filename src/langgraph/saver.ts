@@ -66,7 +66,7 @@ export function createCheckpointSaver(parts: SaverParts): SessionSaver {
 const PAGE = 20;
 
 class CheckpointSaver extends BaseCheckpointSaver implements SessionSaver {
-  readonly #store: Store;
+  readonly #store: SaverParts["store"];
   readonly #fence: () => Fence | null;
   readonly #caches: ThreadCaches;
   readonly #frozen: boolean;

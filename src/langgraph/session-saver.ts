@@ -6,7 +6,7 @@ import type { StoredMessage } from "../store/messages/mirror.ts";
 import type { Store } from "../store/store.ts";
 
 export interface SaverParts {
-  readonly store: Store;
+  readonly store: Pick<Store, "read" | "write">;
   /** The lease of the running exchange; null if none is needed. Asked at every write. */
   readonly fence?: () => Fence | null;
 }

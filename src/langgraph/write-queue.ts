@@ -12,7 +12,7 @@ interface QueuedWrite {
  * go into one transaction, as a checkpoint and what its tasks wrote do. If it fails, each is
  * written alone, so that one cannot spoil another.
  */
-export function createWriteQueue(store: Store): Store["write"] {
+export function createWriteQueue(store: Pick<Store, "write">): Store["write"] {
   let queue: QueuedWrite[] = [];
   let running: Promise<void> | null = null;
 

@@ -1,11 +1,17 @@
 import type { Operation, ReadOnlyStore } from "../../store.ts";
 import { closeOnce } from "../closing.ts";
 import { parseAddress } from "./address.ts";
+import type { PostgresConnection } from "./connection.ts";
 import { requireTables } from "./migrate.ts";
 import type { PostgresOptions } from "./open.ts";
 import { openPool } from "./open-pool.ts";
 import { createTransactions } from "./transactions.ts";
 import { sql } from "kysely";
+
+export interface PostgresSource extends Pick<PostgresOptions, "url"> {
+  /** Rejects for a database that is not what the caller wants to read; by default one without sessions. */
+  readonly check?: (connection: PostgresConnection) => Promise<void>;
+}
 
 /**
  * Opens a PostgreSQL database to read it and nothing else: tables are not made and not brought to a
@@ -15,9 +21,10 @@ import { sql } from "kysely";
  */
 export async function openPostgresSource({
   url,
-}: Pick<PostgresOptions, "url">): Promise<ReadOnlyStore> {
+  check = requireTables,
+}: PostgresSource): Promise<ReadOnlyStore> {
   const address = parseAddress(url);
-  const pool = await openPool(address, requireTables);
+  const pool = await openPool(address, check);
   const transactions = createTransactions(pool, () => undefined);
   return {
     location: address.shown,

@@ -12,17 +12,23 @@ import { refuseForeignWal } from "./foreign-wal.ts";
 /** How long to wait for a lock: a process that opens the database for the first time has one. */
 const BUSY_TIMEOUT_MS = 5000;
 
+export interface SqliteSource {
+  readonly path: string;
+  /** Throws for a file that is not what the caller wants to read; by default one without sessions. */
+  readonly check?: (connection: SqliteConnection) => void;
+}
+
 /**
  * Opens a database file to read it and nothing else: it is not made, not brought to a newer version
  * and not written, even if others use it.
  *
  * Error codes: `database_*`.
  */
-export function openSqliteSource(options: { readonly path: string }): ReadOnlyStore {
-  const path = resolve(options.path);
-  requireDatabase(path, "; name the file that holds the sessions.");
+export function openSqliteSource({ check = requireTables, ...given }: SqliteSource): ReadOnlyStore {
+  const path = resolve(given.path);
+  requireDatabase(path, "; name the file that holds what is to be read.");
   refuseForeignWal(path);
-  const connection = open(path);
+  const connection = open(path, check);
   const reads = createReads(connection);
   return {
     location: path,
@@ -34,11 +40,11 @@ export function openSqliteSource(options: { readonly path: string }): ReadOnlySt
   };
 }
 
-function open(path: string): SqliteConnection {
+function open(path: string, check: (connection: SqliteConnection) => void): SqliteConnection {
   let connection: SqliteConnection | null = null;
   try {
     connection = openConnection(path, BUSY_TIMEOUT_MS, { readOnly: true });
-    requireTables(connection);
+    check(connection);
     return connection;
   } catch (error) {
     connection?.close();

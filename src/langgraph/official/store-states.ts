@@ -1,0 +1,191 @@
+import type { RunnableConfig } from "@langchain/core/runnables";
+import type { CheckpointTuple, PendingWrite } from "@langchain/langgraph-checkpoint";
+
+import { RepriseError } from "../../core/errors.ts";
+import { sessionOfThread } from "../../store/checkpoints/free-threads.ts";
+import type { Operation, Tx } from "../../store/store.ts";
+import { createCheckpointSaver } from "../saver.ts";
+import type { SessionSaver } from "../session-saver.ts";
+import { checkpointWithSends, type OfficialState, type OfficialTask } from "./read-state.ts";
+import { isSameValue } from "./same-value.ts";
+
+export interface StoreStates {
+  readonly thread_id: string;
+  /** In the order in which they are to be stored. */
+  readonly states: readonly OfficialState[];
+  /** How many of them, from the first one on, the target has already. */
+  readonly present: number;
+}
+
+/**
+ * Stores checkpoints of a thread and reads each one again in the same transaction. Those that are
+ * present are compared only, but for what their tasks have written since they were copied.
+ *
+ * Error codes: `thread_of_session`; `thread_exists` if what is present differs; `internal` if what
+ * was stored is read back differently, which undoes all; as the saver's `put`.
+ */
+export const storeStates: Operation<StoreStates, void> = async (tx, input) => {
+  const { thread_id } = input;
+  await requireFreeThread(tx, thread_id);
+  const saver = saverIn(tx);
+  for (const [index, state] of input.states.entries()) {
+    const key = { thread_id, checkpoint_ns: state.name.ns };
+    if (index < input.present) {
+      const missing = missingWrites(await readTuple(saver, key, state), state);
+      await putTasks(saver, { ...key, checkpoint_id: state.checkpoint.id }, missing);
+    } else {
+      await putState(saver, key, state);
+    }
+    const difference = differenceOf(await readTuple(saver, key, state), state);
+    if (difference !== null) {
+      throw index < input.present ? otherThread() : unfaithful(difference);
+    }
+  }
+};
+
+/**
+ * True if the target has these checkpoints as they are. False if their tasks have written more.
+ *
+ * Error codes: as `storeStates`.
+ */
+export const compareStates: Operation<Omit<StoreStates, "present">, boolean> = async (
+  tx,
+  { thread_id, states },
+) => {
+  await requireFreeThread(tx, thread_id);
+  const saver = saverIn(tx);
+  let isWhole = true;
+  for (const state of states) {
+    const key = { thread_id, checkpoint_ns: state.name.ns };
+    const tuple = await readTuple(saver, key, state);
+    if (missingWrites(tuple, state).length > 0) {
+      isWhole = false;
+    } else if (differenceOf(tuple, state) !== null) {
+      throw otherThread();
+    }
+  }
+  return isWhole;
+};
+
+/** Error codes: `thread_of_session`. */
+async function requireFreeThread(tx: Tx, threadId: string): Promise<void> {
+  if ((await sessionOfThread(tx, threadId)) !== null) {
+    throw new RepriseError(
+      "thread_of_session",
+      "The target has a session to which a thread of this name belongs, so it was not copied. Copy it to another database.",
+    );
+  }
+}
+
+/** A saver whose every call is part of the transaction. It is of no use after it. */
+function saverIn(tx: Tx): SessionSaver {
+  const run: Parameters<typeof createCheckpointSaver>[0]["store"]["write"] = (operation, input) =>
+    operation(tx, input);
+  return createCheckpointSaver({ store: { read: run, write: run } });
+}
+
+type Key = NonNullable<RunnableConfig["configurable"]>;
+
+async function readTuple(
+  saver: SessionSaver,
+  key: Key,
+  { checkpoint }: OfficialState,
+): Promise<CheckpointTuple> {
+  const tuple = await saver.getTuple({ configurable: { ...key, checkpoint_id: checkpoint.id } });
+  if (tuple === undefined) {
+    throw otherThread();
+  }
+  return tuple;
+}
+
+async function putState(saver: SessionSaver, key: Key, state: OfficialState): Promise<void> {
+  const { checkpoint, metadata, parent_id, parentTasks } = state;
+  const parent = parent_id === null ? {} : { checkpoint_id: parent_id };
+  // every channel counts as new: what is stored already is stored once all the same
+  await saver.put({ configurable: { ...key, ...parent } }, checkpoint, metadata, {
+    ...checkpoint.channel_versions,
+  });
+  await putTasks(saver, { ...key, checkpoint_id: checkpoint.id }, state.tasks);
+  if (parentTasks !== null) {
+    // the parent may be missing, and what its tasks sent is not in the checkpoint
+    await putTasks(saver, { ...key, ...parent }, parentTasks);
+  }
+}
+
+async function putTasks(
+  saver: SessionSaver,
+  configurable: Key,
+  tasks: readonly OfficialTask[],
+): Promise<void> {
+  for (const { task_id, task_path, writes } of tasks) {
+    await saver.putWrites({ configurable }, byIndex(writes), task_id, task_path);
+  }
+}
+
+/**
+ * The writes of a task as the graph passed them: the saver takes their places as indexes. The
+ * places of special writes, whose index is below 0, are the ones that no other has.
+ */
+function byIndex(writes: OfficialTask["writes"]): PendingWrite[] {
+  const special = writes.filter(({ index }) => index < 0).map(pendingWrite);
+  const others = writes.filter(({ index }) => index >= 0);
+  const placed: PendingWrite[] = [];
+  for (const write of others) {
+    while (placed.length < write.index && special.length > 0) {
+      placed.push(...special.splice(0, 1));
+    }
+    placed.push(pendingWrite(write));
+  }
+  return [...placed, ...special];
+}
+
+function pendingWrite({ channel, value }: OfficialTask["writes"][number]): PendingWrite {
+  return [channel, value];
+}
+
+/** Tasks of the source that have written more than the target knows. */
+function missingWrites({ pendingWrites = [] }: CheckpointTuple, { tasks }: OfficialState) {
+  return tasks.filter(
+    ({ task_id, writes }) =>
+      pendingWrites.filter(([stored]) => stored === task_id).length < writes.length,
+  );
+}
+
+/** What of a checkpoint differs from its source; null if nothing does. */
+function differenceOf(tuple: CheckpointTuple, state: OfficialState): string | null {
+  const { checkpoint, metadata, parentConfig, pendingWrites } = tuple;
+  const expected = checkpointWithSends(state);
+  const pending = state.tasks.flatMap(({ task_id, writes }) =>
+    writes.map(({ channel, value }) => [task_id, channel, value]),
+  );
+  const pairs: readonly (readonly [what: string, source: unknown, stored: unknown])[] = [
+    ["the values", expected.channel_values, checkpoint.channel_values],
+    ["the versions", expected.channel_versions, checkpoint.channel_versions],
+    ["what nodes have seen", expected.versions_seen, checkpoint.versions_seen],
+    [
+      "the time",
+      [expected.v, expected.id, expected.ts],
+      [checkpoint.v, checkpoint.id, checkpoint.ts],
+    ],
+    ["the metadata", state.metadata, metadata],
+    ["the parent", state.parent_id, parentConfig?.configurable?.["checkpoint_id"] ?? null],
+    ["the pending writes", pending, pendingWrites],
+  ];
+  const different = pairs.find(([, source, stored]) => !isSameValue(source, stored));
+  return different?.[0] ?? null;
+}
+
+/** Error code `thread_exists`. */
+export function otherThread(): RepriseError {
+  return new RepriseError(
+    "thread_exists",
+    "The target has another thread with this id, or a later state of it, so it was not changed. If the source is right, delete it in the target and copy again.",
+  );
+}
+
+function unfaithful(what: string): RepriseError {
+  return new RepriseError(
+    "internal",
+    `The target returned ${what} of a checkpoint with different content, so the thread was rolled back. Please report this.`,
+  );
+}
