@@ -1,3 +1,4 @@
+import { Client } from "pg";
 import { describe, expect, it, onTestFinished } from "vitest";
 
 import { createPostgres } from "../helpers/postgres.ts";
@@ -23,6 +24,20 @@ describe("the program on PostgreSQL", () => {
       expect(stdout + stderr).not.toContain(PGPASSWORD);
       expect(stdout + stderr).not.toContain(new URL(url).password);
     }
+  });
+
+  it("[PG-30] doctor shows a sequence that gives out numbers in blocks", async () => {
+    const { home, url } = await openHome();
+    const env = { REPRISE_DATABASE: url };
+    await home.call(["-p", "first"], { env });
+    const client = new Client({ connectionString: url });
+    await client.connect();
+    await client.query("ALTER SEQUENCE checkpoints_id_seq CACHE 20");
+    await client.end();
+
+    const { code, stdout } = await home.call(["doctor"], { env });
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/^failed .*ALTER SEQUENCE checkpoints_id_seq CACHE 1,/m);
   });
 
   it("[CLI-16] [PROOF-12] [MOVE-3] [MOVE-5] [MOVE-17] lists, verifies, moves sessions; leaves backups to pg_dump", async () => {

@@ -11,7 +11,10 @@ export interface OldServer extends AsyncDisposable {
  * Speaks the beginning of PostgreSQL's protocol and reports the settings of a server of this version:
  * older ones cannot be had from where the tests get theirs.
  */
-export async function startOldServer(versionNumber: number): Promise<OldServer> {
+export async function startOldServer(
+  versionNumber: number,
+  product = "PostgreSQL",
+): Promise<OldServer> {
   const asked: string[] = [];
   const server = await startTcpServer((socket) => {
     let started = false;
@@ -26,7 +29,7 @@ export async function startOldServer(versionNumber: number): Promise<OldServer> 
       if (!statement.includes("server_version_num")) {
         asked.push(statement);
       }
-      const answer = [String(versionNumber), "UTF8", "on"];
+      const answer = [String(versionNumber), product, "UTF8", "on"];
       socket.write(
         Buffer.concat([description(), row(answer), message("C", text("SELECT 1")), READY]),
       );
@@ -43,6 +46,7 @@ const INT4 = 23;
 const TEXT = 25;
 const COLUMNS = [
   { name: "version", type: INT4 },
+  { name: "product", type: TEXT },
   { name: "encoding", type: TEXT },
   { name: "synchronous_commit", type: TEXT },
 ];

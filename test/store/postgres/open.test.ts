@@ -7,6 +7,7 @@ import { migrations } from "../../../src/store/engines/migrations/history.ts";
 import { parseAddress } from "../../../src/store/engines/postgres/address.ts";
 import { postgresDialect } from "../../../src/store/engines/postgres/dialect.ts";
 import { openPostgresStore } from "../../../src/store/engines/postgres/open.ts";
+import { openPostgresSource } from "../../../src/store/engines/postgres/open-source.ts";
 import { planPostgresUpgrade } from "../../../src/store/engines/postgres/plan-upgrade.ts";
 import { createSession } from "../../../src/store/sessions/create.ts";
 import { listSessions } from "../../../src/store/sessions/list.ts";
@@ -78,6 +79,16 @@ describe("the tables of PostgreSQL", () => {
     expect(await rows(database, "SELECT count(*)::int AS steps FROM reprise_migrations")).toEqual([
       { steps: migrations.length + 1 },
     ]);
+  });
+
+  it("[PG-2] of the version before are refused beside a table `threads` of another program", async () => {
+    const database = await withOlderTables();
+    await rows(database, "CREATE TABLE threads (name text)");
+
+    await expect(openPostgresStore({ url: database.url })).rejects.toMatchObject({
+      code: "database_foreign",
+      message: expect.stringMatching(/a table `threads` of another program/),
+    });
   });
 
   it("[PG-2] of another program are refused, and a separate schema keeps both apart", async () => {
@@ -187,6 +198,46 @@ describe("a server that would lose or change what it is given", () => {
     // but for the client's farewell
     expect(server.asked.filter((statement) => statement !== "")).toEqual([]);
   });
+
+  it.each([
+    ["YugabyteDB", "PostgreSQL 15.2-YB-2.25.1.0-b0 on x86_64-pc-linux-gnu, compiled by clang"],
+    ["CockroachDB", "CockroachDB CCL v25.1.0 (x86_64-pc-linux-gnu, built 2025/02/10)"],
+  ])("[PG-31] is refused by its name: %s", async (name, product) => {
+    await using server = await startOldServer(150_002, product);
+
+    await expect(openPostgresStore({ url: server.url })).rejects.toMatchObject({
+      code: "database_unsupported",
+      message: `The database server is ${name}, whose row numbers do not grow in the order of commits. Use PostgreSQL 15 to 18.`,
+    });
+  });
+
+  it.each(["checkpoints", "checkpoint_lists", "checkpoint_bodies"])(
+    "[PG-30] is refused while it gives numbers out in blocks: %s",
+    async (table) => {
+      const database = await withTables();
+      const [found] = await rows(
+        database,
+        `SELECT pg_get_serial_sequence('${table}', 'id') AS name`,
+      );
+      const sequence = String(found?.["name"]);
+      await rows(database, `ALTER SEQUENCE ${sequence} CACHE 20`);
+
+      const refused = {
+        code: "database_unsupported",
+        message: expect.stringMatching(/\(CACHE 20\).*run ALTER SEQUENCE \w+ CACHE 1,/),
+      };
+      await expect(openPostgresStore({ url: database.url })).rejects.toMatchObject(refused);
+      await expect(openPostgresSource({ url: database.url })).rejects.toMatchObject(refused);
+      await expect(planPostgresUpgrade({ url: database.url })).rejects.toMatchObject(refused);
+
+      const [, repair = ""] =
+        /run (ALTER SEQUENCE \w+ CACHE 1),/.exec(
+          String(await openPostgresStore({ url: database.url }).catch((error: unknown) => error)),
+        ) ?? [];
+      await rows(database, repair);
+      await open(database.url);
+    },
+  );
 
   it("[PG-4] [PG-21] is refused with its reason if it is read-only", async () => {
     const onlyReads = "options=-c%20default_transaction_read_only%3Don";

@@ -103,6 +103,12 @@ export async function readVersion(connection: PostgresConnection): Promise<numbe
     );
   }
   return version;
+  if (found.has("threads") && found.has("checkpoint_threads")) {
+    throw new RepriseError(
+      "database_foreign",
+      "The database has a table `threads` of another program, and this version of Reprise needs the name. Rename that table, or move Reprise's tables to a separate schema.",
+    );
+  }
 }
 
 /** Those of our tables that exist in the schema in which new ones would be created. */
@@ -115,12 +121,31 @@ async function tablesOf(connection: PostgresConnection): Promise<ReadonlySet<str
       "The schema that the address of the database names does not exist; make it with CREATE SCHEMA, or leave search_path out.",
     );
   }
+  for (const { sequence, cache } of rows) {
+    requireOrdered(sequence, Number(cache));
+  }
   return new Set(rows.flatMap(({ name }) => (typeof name === "string" ? [name] : [])));
 }
 
-const TABLES = `SELECT current_schema() AS schema, relname AS name
+/**
+ * Refuses a sequence that gives numbers out in blocks: each connection uses up its own block, so a
+ * later row can get a lower number. The head of a thread and the marks of pruning rely on the order.
+ */
+function requireOrdered(sequence: unknown, cache: number): void {
+  if (typeof sequence === "string" && cache !== 1) {
+    throw new RepriseError(
+      "database_unsupported",
+      `The sequence ${sequence} gives out row numbers in blocks (CACHE ${cache}), so later rows could get lower numbers than earlier ones. Stop all nodes, run ALTER SEQUENCE ${sequence} CACHE 1, and start them again.`,
+    );
+  }
+}
+
+const TABLES = `SELECT current_schema() AS schema, relname AS name,
+    seqrelid::regclass::text AS sequence, seqcache AS cache
   FROM (SELECT 1) AS one LEFT JOIN pg_class
     ON relnamespace = current_schema()::regnamespace AND relname IN
-    ('reprise_migrations', 'sessions', 'messages', 'threads', 'checkpoint_threads', 'checkpoint_bodies',
-     'checkpoint_lists', 'checkpoint_list_items', 'checkpoints', 'checkpoint_writes',
-     'readiness_probes')`;
+    ('reprise_migrations', 'sessions', 'messages', 'threads', 'checkpoint_threads',
+     'checkpoint_bodies', 'checkpoint_lists', 'checkpoint_list_items', 'checkpoints',
+     'checkpoint_writes', 'readiness_probes')
+  LEFT JOIN (pg_depend JOIN pg_sequence ON classid = 'pg_class'::regclass AND objid = seqrelid)
+    ON refclassid = 'pg_class'::regclass AND refobjid = pg_class.oid AND deptype IN ('i', 'a')`;

@@ -136,6 +136,8 @@ async function begin(client: PoolClient): Promise<PostgresConnection> {
 
 interface Settings {
   readonly version: number;
+  /** What the server calls itself. */
+  readonly product: string;
   readonly encoding: string;
   readonly synchronous_commit: string;
   readonly server: string;
@@ -143,6 +145,7 @@ interface Settings {
 }
 
 const SETTINGS = `SELECT current_setting('server_version_num')::int AS version,
+  version() AS product,
   current_setting('server_encoding') AS encoding,
   ${SYNCHRONOUS_COMMIT} AS synchronous_commit,
   ${SERVER_LIFE} AS server,
@@ -155,7 +158,20 @@ function isPooled(client: PoolClient, { pid }: Settings): boolean {
   return !("processID" in client) || client.processID !== pid;
 }
 
-function check({ version, encoding, synchronous_commit }: Settings): void {
+/** Servers that speak the protocol and give out row numbers in another order than they commit. */
+const OTHER_SERVERS = [
+  ["YugabyteDB", /-YB-/],
+  ["CockroachDB", /CockroachDB/],
+] as const;
+
+function check({ version, product, encoding, synchronous_commit }: Settings): void {
+  const other = OTHER_SERVERS.find(([, mark]) => mark.test(product));
+  if (other !== undefined) {
+    throw new RepriseError(
+      "database_unsupported",
+      `The database server is ${other[0]}, whose row numbers do not grow in the order of commits. Use PostgreSQL 15 to 18.`,
+    );
+  }
   if (version < MIN_VERSION) {
     throw new RepriseError(
       "database_unsupported",
