@@ -11,6 +11,8 @@ export interface Dialect {
   readonly writersQueue: boolean;
   /** Appended to a SELECT to hold the row until the transaction ends; empty if writers queue. */
   readonly forUpdate: RawBuilder<unknown>;
+  /** The same, without the rows that another transaction holds. */
+  readonly forUpdateOfFree: RawBuilder<unknown>;
   /** A query that holds a name until the transaction ends; null if writers queue anyway. */
   holdName(name: string): RawBuilder<unknown> | null;
   /** A text as JSON, with its quotes and escapes as `JSON.stringify` sets them; `null` for null. */

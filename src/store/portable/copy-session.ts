@@ -92,7 +92,7 @@ const copyTree: Operation<
       "The target has another session with this id, or a later state of it, so it was not changed. If the source is right, delete it in the target and copy again.",
     );
   }
-  await writeTree(tx, tree);
+  await writeTree(tx, tree, id);
   if (checksumOf(await readSessionTree(tx, { id })) !== sha256) {
     throw new RepriseError(
       "internal",

@@ -3,6 +3,7 @@ import { batches } from "../checkpoints/bodies.ts";
 import { refuseFreeThreadsOf } from "../checkpoints/free-threads.ts";
 import { failureColumns, NO_FAILURE } from "../sessions/failures.ts";
 import { lockSession } from "../sessions/lock.ts";
+import { rootOf } from "../sessions/roots.ts";
 import type { Operation, Tx } from "../store.ts";
 import type { MirrorRow } from "../verify/mirror.ts";
 import {
@@ -31,7 +32,9 @@ export const writeSessionTree: Operation<WriteSessionTree, readonly string[]> = 
   { tree },
 ) => {
   await refuseOrphan(tx, tree);
-  await writeTree(tx, tree);
+  const { id, parent_session_id } = tree.session;
+  const root = parent_session_id === null ? id : await rootOf(tx, parent_session_id);
+  await writeTree(tx, tree, root);
   const ids: string[] = [];
   for (const one of sessionsOf(tree)) {
     await checkCounters(tx, one);
@@ -64,10 +67,13 @@ async function refuseOrphan(tx: Tx, { session }: SessionTree): Promise<void> {
   }
 }
 
-/** Stores a tree whose parent, if it has one, is there. Error codes: `session_exists`. */
-export async function writeTree(tx: Tx, tree: SessionTree): Promise<void> {
+/**
+ * Stores a tree whose parent, if it has one, is there, and below this root. Error codes:
+ * `session_exists`.
+ */
+export async function writeTree(tx: Tx, tree: SessionTree, root: string | null): Promise<void> {
   const { id } = tree.session;
-  await writeSession(tx, tree);
+  await writeSession(tx, tree, root);
   await refuseFreeThreadsOf(tx, id);
   await writeMessages(tx, tree);
   for (const thread of tree.threads) {
@@ -75,20 +81,25 @@ export async function writeTree(tx: Tx, tree: SessionTree): Promise<void> {
   }
   tx.touch(id);
   for (const child of tree.children) {
-    await writeTree(tx, child);
+    await writeTree(tx, child, root);
   }
 }
 
 /** The epoch of the lease of a session that nobody has held. */
 const FIRST_EPOCH = 0;
 
-async function writeSession(tx: Tx, tree: SessionTree): Promise<void> {
+async function writeSession(
+  tx: Tx,
+  tree: SessionTree,
+  root_session_id: string | null,
+): Promise<void> {
   const { changes = [], failure, ...session } = tree.session;
   const inserted = await tx.db
     .insertInto("sessions")
     .values({
       ...columnsOf(session, SESSION_DEFAULTS),
       ...(failure === undefined ? NO_FAILURE : failureColumns(failure, FIRST_EPOCH)),
+      root_session_id,
     })
     // a call has one sub-agent, whatever its id
     .onConflict((conflict) => conflict.doNothing())

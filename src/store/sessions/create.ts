@@ -7,6 +7,7 @@ import { refuseFreeThreadsOf } from "../checkpoints/free-threads.ts";
 import { type Parameter, prepared } from "../engines/prepared.ts";
 import type { Operation, Tx } from "../store.ts";
 import { readSession } from "./read.ts";
+import { rootOf } from "./roots.ts";
 import { sessionColumns, sessionOf } from "./rows.ts";
 
 export interface NewSession {
@@ -35,7 +36,10 @@ export interface NewSession {
  */
 export const createSession: Operation<NewSession, Session> = async (tx, input) => {
   const id = input.id ?? newId();
-  const [inserted] = await tx.rows(insertSession, columnsOf(id, await depthOf(tx, input), input));
+  const [inserted] = await tx.rows(
+    insertSession,
+    columnsOf(id, await placeOf(tx, { ...input, id }), input),
+  );
   if (inserted === undefined) {
     throw new RepriseError(
       "invalid_request",
@@ -49,7 +53,7 @@ export const createSession: Operation<NewSession, Session> = async (tx, input) =
   return sessionOf(inserted);
 };
 
-function columnsOf(id: string, depth: number, input: NewSession) {
+function columnsOf(id: string, place: Place, input: NewSession) {
   return {
     id,
     persona_name: input.persona_name ?? null,
@@ -59,7 +63,7 @@ function columnsOf(id: string, depth: number, input: NewSession) {
     plan_mode: input.plan_mode === true ? 1 : 0,
     parent_session_id: input.parent_session_id ?? null,
     parent_call_id: input.parent_call_id ?? null,
-    depth,
+    ...place,
     origin: input.caller?.origin ?? null,
     authenticated: input.caller?.authenticated === false ? 0 : 1,
   };
@@ -73,7 +77,13 @@ const insertSession = prepared(({ db, dialect }, given: Parameter<ReturnType<typ
     .returning(sessionColumns({ dialect })),
 );
 
-async function depthOf(tx: Tx, input: NewSession): Promise<number> {
+/** Where a session is in its tree. */
+interface Place {
+  readonly depth: number;
+  readonly root_session_id: string | null;
+}
+
+async function placeOf(tx: Tx, input: NewSession & { readonly id: string }): Promise<Place> {
   const parent =
     typeof input.parent_session_id === "string"
       ? await readSession(tx, { id: input.parent_session_id })
@@ -85,5 +95,5 @@ async function depthOf(tx: Tx, input: NewSession): Promise<number> {
       `Sub-agents may be nested ${MAX_SUBAGENT_DEPTH} deep at most; let the parent do this task itself.`,
     );
   }
-  return depth;
+  return { depth, root_session_id: parent === null ? input.id : await rootOf(tx, parent.id) };
 }

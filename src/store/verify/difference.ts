@@ -21,6 +21,8 @@ export const DIFFERENCE_KINDS = [
   "thread_suffix",
   /** A message's time is invalid. */
   "ts",
+  /** The session's row names another root than its parents do. */
+  "root",
   /** The session's row has an impossible value, and nothing shows the right one. */
   "parent",
   "depth",

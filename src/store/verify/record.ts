@@ -2,6 +2,7 @@ import type { Selectable } from "kysely";
 
 import { isTime } from "../../core/time.ts";
 import type { SessionTable } from "../schema.ts";
+import { rootOf } from "../sessions/roots.ts";
 import { threadRange } from "../sessions/tree-ids.ts";
 import type { Operation, Tx } from "../store.ts";
 import { about, type Difference } from "./difference.ts";
@@ -17,6 +18,7 @@ const COLUMNS = [
   "repo_path",
   "project_key",
   "ended_at",
+  "root_session_id",
 ] as const;
 type SessionRecord = Pick<Selectable<SessionTable>, (typeof COLUMNS)[number]>;
 
@@ -26,6 +28,8 @@ export interface StoredRecord {
   readonly parent: { readonly depth: number; readonly knowsCall: boolean } | null;
   /** How many sessions are above this one; null if they form a cycle. */
   readonly above: number | null;
+  /** The session at the top of the tree; null if it is not known. */
+  readonly root: string | null;
 }
 
 export async function readRecord(tx: Tx, session_id: string): Promise<StoredRecord> {
@@ -34,13 +38,16 @@ export async function readRecord(tx: Tx, session_id: string): Promise<StoredReco
     .select(COLUMNS)
     .where("id", "=", session_id)
     .executeTakeFirstOrThrow();
-  return { row, ...(await readParents(tx, row)) };
+  return { row, ...(await readParents(tx, row)), root: await rootOf(tx, session_id) };
 }
 
 /** Deeper than any tree of sub-agents, and the end of a cycle. */
 const MAX_ANCESTORS = 100;
 
-async function readParents(tx: Tx, row: SessionRecord): Promise<Omit<StoredRecord, "row">> {
+async function readParents(
+  tx: Tx,
+  row: SessionRecord,
+): Promise<Pick<StoredRecord, "parent" | "above">> {
   let parent: StoredRecord["parent"] = null;
   let next = row.parent_session_id;
   for (let above = 0; above < MAX_ANCESTORS; above += 1) {
@@ -109,11 +116,12 @@ export const readOrphans: Operation<null, readonly Orphans[]> = ({ db }) =>
     .orderBy("session_id")
     .execute();
 
-/** Values of a session's row that are impossible. Nothing shows what they should be. */
+/** Values of a session's row that are impossible. But for the root, nothing shows the right ones. */
 export function compareRecord(record: StoredRecord): Difference[] {
   const parent = parentProblem(record);
   return [
     ...(parent === null ? depthFindings(record) : [about("parent", parent)]),
+    ...rootFindings(record),
     ...projectFindings(record),
     ...endFindings(record),
   ];
@@ -143,6 +151,14 @@ function depthFindings({ row, parent, above }: StoredRecord): Difference[] {
       ? row.depth === 0
       : row.depth === parent.depth + 1 || above === null || row.depth === above;
   return fits ? [] : [about("depth", `depth is ${row.depth}, which does not fit its parent.`)];
+}
+
+/** A row of an older version names no root. */
+function rootFindings({ row, root }: StoredRecord): Difference[] {
+  const fits = row.root_session_id === null || root === null || row.root_session_id === root;
+  return fits
+    ? []
+    : [about("root", "root_session_id is not the session at the top of the session's tree.")];
 }
 
 const PROJECT_KEY = /^[0-9a-f]{16}$/;

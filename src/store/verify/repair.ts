@@ -1,7 +1,10 @@
+import type { Selectable } from "kysely";
+
 import { RepriseError } from "../../core/errors.ts";
 import { batches } from "../checkpoints/bodies.ts";
 import { type Fence, holdFence } from "../leases/fence.ts";
 import { lockSession } from "../sessions/lock.ts";
+import type { SessionTable } from "../schema.ts";
 import type { Operation, Store, Tx } from "../store.ts";
 import { BEYOND_REPAIR, type Difference, LEFT_ALONE } from "./difference.ts";
 import { type MirrorCounters, type MirrorRow, mirrorVersion, readMirror } from "./mirror.ts";
@@ -92,12 +95,13 @@ function refuseDamaged({ findings }: VerifiedSession): void {
   }
 }
 
-type Change = Pick<RewriteMirror, "version" | "remove" | "insert" | "counters">;
+type Change = Pick<RewriteMirror, "version" | "remove" | "insert" | "columns">;
 
 /** Only what differs is written: a correct row is left alone. */
 function changeOf({ state, expected }: VerifiedSession): Change {
-  const bySeq = new Map(state.rows.map((row) => [row.seq, row]));
-  const insert = expected.rows.filter((row) => !sameRow(row, bySeq.get(row.seq)));
+  const { row, root } = state.record;
+  const bySeq = new Map(state.rows.map((one) => [one.seq, one]));
+  const insert = expected.rows.filter((one) => !sameRow(one, bySeq.get(one.seq)));
   const kept = new Set(expected.rows.map(({ seq }) => seq));
   for (const { seq } of insert) {
     kept.delete(seq);
@@ -106,7 +110,7 @@ function changeOf({ state, expected }: VerifiedSession): Change {
     version: mirrorVersion(state),
     remove: state.rows.map(({ seq }) => seq).filter((seq) => !kept.has(seq)),
     insert,
-    counters: expected.counters,
+    columns: { ...expected.counters, root_session_id: root ?? row.root_session_id },
   };
 }
 
@@ -146,7 +150,7 @@ export interface RewriteMirror {
   /** Positions whose rows go, and the rows that come; a row that moves is among both. */
   readonly remove: readonly number[];
   readonly insert: readonly MirrorRow[];
-  readonly counters: MirrorCounters;
+  readonly columns: MirrorCounters & Pick<Selectable<SessionTable>, "root_session_id">;
 }
 
 /**
@@ -175,7 +179,7 @@ export const rewriteMirror: Operation<RewriteMirror, "rewritten" | "stale"> = as
   }
   await tx.db
     .updateTable("sessions")
-    .set(input.counters)
+    .set(input.columns)
     .where("id", "=", input.session_id)
     .execute();
   tx.touch(input.session_id);

@@ -83,6 +83,7 @@ export const DAMAGES: readonly Damage[] = [
   }),
   session("title", "title = 'another'"),
   session("no title", "title = NULL"),
+  session("root", "root_session_id = 'another'"),
   session("time of the last message", "last_message_at = '2001-01-01T00:00:00.000Z'"),
   session("last message in the future", "last_message_at = '2999-01-01T00:00:00.000Z'"),
   session("suffix too low", "thread_suffix = 0"),

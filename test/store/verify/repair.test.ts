@@ -191,7 +191,7 @@ describe("repair", () => {
       version: "another",
       remove: state.rows.map(({ seq }) => seq),
       insert: [],
-      counters: { ...expected.counters, last_seq: 0 },
+      columns: { ...expected.counters, last_seq: 0, root_session_id: null },
     };
     const before = await bench.dump();
     expect(await bench.store.write(rewriteMirror, change)).toBe("stale");

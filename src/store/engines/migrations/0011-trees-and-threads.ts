@@ -15,7 +15,7 @@ export const treesAndThreads: Migration = {
     // in the order in which exchanges of older programs lock the two tables
     `ALTER TABLE sessions ADD COLUMN root_session_id ${column.key}`,
     `ALTER TABLE sessions ADD COLUMN agent TEXT`,
-    `CREATE INDEX sessions_by_root ON sessions (root_session_id)`,
+    `CREATE INDEX sessions_by_root ON sessions (root_session_id, id)`,
     `ALTER TABLE checkpoint_threads RENAME TO threads`,
     `ALTER TABLE threads ADD COLUMN prunes ${column.integer} NOT NULL DEFAULT 0`,
   ],

@@ -16,6 +16,7 @@ export const postgresDialect: Dialect = {
       : sql<string>`to_char((clock_timestamp() + ${offsetMs}::double precision * interval '1 millisecond') at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`,
   writersQueue: false,
   forUpdate: sql`for update`,
+  forUpdateOfFree: sql`for update skip locked`,
   holdName: (name) => sql`select pg_advisory_xact_lock(hashtextextended(${name}, 0))`,
   jsonText: (text) => sql<string>`coalesce(to_json(${text})::text, 'null')`,
   column: {

@@ -16,17 +16,17 @@ const TIMEOUTS = "SET LOCAL lock_timeout = '60s'; SET LOCAL statement_timeout = 
 /**
  * Brings the tables to this program's version, each step in a separate transaction. Nodes that
  * start together take turns: the version is read again under an advisory lock. What is refused is
- * not changed.
+ * not changed. Returns what the tables hold then.
  *
- * Error codes: `database_newer`, `database_foreign`, `config_invalid`.
+ * Error codes: `database_newer`, `database_foreign`, `database_unsupported`, `config_invalid`.
  */
 export async function migratePostgres(
   connection: PostgresConnection,
   notice: (sentence: string) => void,
-): Promise<void> {
-  const version = await readVersion(connection);
+): Promise<Pick<TablesState, "isRootless">> {
+  const { version, isRootless } = await readTables(connection);
   if (version === latestVersion()) {
-    return;
+    return { isRootless };
   }
   if (version > 0) {
     notice(
@@ -36,6 +36,7 @@ export async function migratePostgres(
   for (const migration of migrations) {
     await applyOnce(connection, migration);
   }
+  return { isRootless: version > 0 };
 }
 
 /**
@@ -82,6 +83,16 @@ const VERSIONS = `CREATE TABLE IF NOT EXISTS reprise_migrations (
  * Error codes: `database_newer`, `database_foreign`, `config_invalid`.
  */
 export async function readVersion(connection: PostgresConnection): Promise<number> {
+  return (await readTables(connection)).version;
+}
+
+interface TablesState {
+  readonly version: number;
+  /** True if an older version has written sessions that don't name their root. */
+  readonly isRootless: boolean;
+}
+
+async function readTables(connection: PostgresConnection): Promise<TablesState> {
   const found = await tablesOf(connection);
   if (!found.has("reprise_migrations")) {
     if (found.size > 0) {
@@ -90,10 +101,18 @@ export async function readVersion(connection: PostgresConnection): Promise<numbe
         "The database has tables of another program under the names that Reprise needs; name another database, or a separate schema with options=-c%20search_path=reprise.",
       );
     }
-    return 0;
+    return { version: 0, isRootless: false };
   }
+  if (found.has("threads") && found.has("checkpoint_threads")) {
+    throw new RepriseError(
+      "database_foreign",
+      "The database has a table `threads` of another program, and this version of Reprise needs the name. Rename that table, or move Reprise's tables to a separate schema.",
+    );
+  }
+  // version 11 gives the table its name and the sessions the column
+  const isRootless = found.has("threads") ? IS_ROOTLESS : "false";
   const { rows } = await connection.run(
-    "SELECT coalesce(max(version), 0) AS version FROM reprise_migrations",
+    `SELECT coalesce(max(version), 0) AS version, ${isRootless} AS rootless FROM reprise_migrations`,
   );
   const version = Number(rows[0]?.["version"]);
   if (version > latestVersion()) {
@@ -102,14 +121,10 @@ export async function readVersion(connection: PostgresConnection): Promise<numbe
       `The database was written by a newer Reprise (schema version ${version}; this program knows ${latestVersion()}). Update Reprise, or name another database.`,
     );
   }
-  return version;
-  if (found.has("threads") && found.has("checkpoint_threads")) {
-    throw new RepriseError(
-      "database_foreign",
-      "The database has a table `threads` of another program, and this version of Reprise needs the name. Rename that table, or move Reprise's tables to a separate schema.",
-    );
-  }
+  return { version, isRootless: rows[0]?.["rootless"] === true };
 }
+
+const IS_ROOTLESS = "EXISTS (SELECT 1 FROM sessions WHERE root_session_id IS NULL)";
 
 /** Those of our tables that exist in the schema in which new ones would be created. */
 async function tablesOf(connection: PostgresConnection): Promise<ReadonlySet<string>> {

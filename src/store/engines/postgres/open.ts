@@ -1,5 +1,6 @@
 import { closeOnce } from "../closing.ts";
 import { createListeners } from "../listeners.ts";
+import { fillRootsInBackground } from "../../sessions/fill-roots.ts";
 import type { Store } from "../../store.ts";
 import { parseAddress } from "./address.ts";
 import { createNotifications, type Notifications } from "./notify.ts";
@@ -26,7 +27,10 @@ export async function openPostgresStore({
   notice = () => undefined,
 }: PostgresOptions): Promise<Store> {
   const address = parseAddress(url);
-  const pool = await openPool(address, (connection) => migratePostgres(connection, notice));
+  let isRootless = false;
+  const pool = await openPool(address, async (connection) => {
+    ({ isRootless } = await migratePostgres(connection, notice));
+  });
   const listeners = createListeners();
   const hints = address.hints
     ? createNotifications(clientConfig(address), listeners.notify)
@@ -35,6 +39,7 @@ export async function openPostgresStore({
     listeners.notify(sessionIds);
     hints.send(sessionIds);
   });
+  const stopFilling = isRootless ? fillRootsInBackground(transactions) : null;
   return {
     location: address.shown,
     read: transactions.read,
@@ -46,6 +51,7 @@ export async function openPostgresStore({
     mayHaveChanged: transactions.mayHaveChanged,
     load: pool.load,
     ...closeOnce(async () => {
+      await stopFilling?.();
       await transactions.close();
       await hints.close();
       await pool.close();

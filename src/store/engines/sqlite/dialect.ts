@@ -12,6 +12,7 @@ export const sqliteDialect: Dialect = {
       : sql<string>`strftime('%Y-%m-%dT%H:%M:%fZ', 'now', (${offsetMs} / 1000.0) || ' seconds')`,
   writersQueue: true,
   forUpdate: sql``,
+  forUpdateOfFree: sql``,
   holdName: () => null,
   jsonText: (text) => sql<string>`json_quote(${text})`,
   column: {

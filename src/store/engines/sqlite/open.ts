@@ -3,6 +3,7 @@ import { resolve } from "node:path";
 
 import { closeOnce } from "../closing.ts";
 import { createListeners } from "../listeners.ts";
+import { fillRootsInBackground } from "../../sessions/fill-roots.ts";
 import type { Store } from "../../store.ts";
 import { openConnection, type SqliteConnection } from "./connection.ts";
 import { openingFailure } from "./failure.ts";
@@ -10,6 +11,7 @@ import { createGroupCommit } from "./group-commit.ts";
 import { createInodeGuard } from "./inode-guard.ts";
 import { createReads } from "./reads.ts";
 import { openReady, type SqliteOptions, warnOfLinks } from "./set-up.ts";
+import { queryValue } from "./statements.ts";
 import { createWaitingLine } from "./waiting-line.ts";
 
 /**
@@ -31,6 +33,7 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
     guard,
   });
   const reads = createReads(reader);
+  const stopFilling = isRootless(writer) ? fillRootsInBackground(commits) : null;
   return {
     location: path,
     read: reads.read,
@@ -47,12 +50,20 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
       };
     },
     ...closeOnce(async () => {
+      await stopFilling?.();
       await Promise.all([commits.close(), reads.close()]);
       reader.close();
       writer.close();
       guard[Symbol.dispose]();
     }),
   };
+}
+
+/** True if an older version has written sessions that don't name their root. */
+function isRootless({ raw }: SqliteConnection): boolean {
+  return (
+    queryValue(raw, "SELECT EXISTS (SELECT 1 FROM sessions WHERE root_session_id IS NULL)") === 1
+  );
 }
 
 async function openConnections(options: SqliteOptions & { readonly busyTimeoutMs: number }) {

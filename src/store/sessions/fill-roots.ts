@@ -1,0 +1,75 @@
+import { BATCH } from "../checkpoints/bodies.ts";
+import type { Operation, Store } from "../store.ts";
+import { climbFrom } from "./roots.ts";
+
+export interface FilledRoots {
+  /** The last session that was read; null if there is none. */
+  readonly last: string | null;
+  readonly filled: number;
+}
+
+/**
+ * Names the root of some sessions of older versions, in the order of their ids. What another
+ * transaction holds is left out, so that nobody waits and several nodes may do it at once.
+ */
+const fillSomeRoots: Operation<{ readonly after: string }, FilledRoots> = async (tx, { after }) => {
+  const found = await tx.db
+    .selectFrom("sessions")
+    .select("id")
+    .where("root_session_id", "is", null)
+    .where("id", ">", after)
+    .orderBy("id")
+    .limit(BATCH)
+    .modifyEnd(tx.dialect.forUpdateOfFree)
+    .execute();
+  const ids = found.map(({ id }) => id);
+  const last = ids.at(-1) ?? null;
+  if (last === null) {
+    return { last, filled: 0 };
+  }
+  const [result] = await climbFrom(tx, ids)
+    .updateTable("sessions")
+    .from("climb")
+    .set((eb) => ({ root_session_id: eb.ref("climb.top") }))
+    .whereRef("climb.id", "=", "sessions.id")
+    .where("climb.parent", "is", null)
+    .execute();
+  return { last, filled: Number(result?.numUpdatedRows ?? 0) };
+};
+
+/**
+ * Names the root of every session that has none, in small transactions, until nothing is left that
+ * can be named or `isStopped` says so. What it has done stays.
+ */
+export async function fillRoots(
+  store: Pick<Store, "write">,
+  isStopped: () => boolean = () => false,
+): Promise<void> {
+  let after = "";
+  let filled = 0;
+  while (!isStopped()) {
+    const batch = await store.write(fillSomeRoots, { after });
+    filled += batch.filled;
+    if (batch.last === null && filled === 0) {
+      return;
+    }
+    if (batch.last === null) {
+      // once more, for those that were held
+      filled = 0;
+    }
+    after = batch.last ?? "";
+  }
+}
+
+/**
+ * The same in the background. Returns the function that stops it, which waits for the transaction
+ * that is running. After a failure the next process that opens the database continues.
+ */
+export function fillRootsInBackground(store: Pick<Store, "write">): () => Promise<void> {
+  let isStopped = false;
+  const done = fillRoots(store, () => isStopped).catch(() => undefined);
+  return () => {
+    isStopped = true;
+    return done;
+  };
+}
