@@ -19,6 +19,21 @@ export interface Measurement {
   readonly floor: number | null;
   /** What the line has to reach, by `ours / floor`, or by `ours` without a floor; null: for scale. */
   readonly reach: Reach | null;
+  /** What a picture is drawn from, if the line belongs to one. */
+  readonly point?: SaverPoint;
+}
+
+/** What a thread on a checkpoint saver has cost after so many exchanges. */
+export interface SaverPoint {
+  readonly saver: string;
+  readonly workload: string;
+  readonly exchanges: number;
+  /** Of the whole thread. */
+  readonly bytes: number;
+  /** Milliseconds of processor time of one more exchange; null if it was not measured. */
+  readonly cpu_ms: number | null;
+  /** True if the saver was not measured further than this. */
+  readonly stopped: boolean;
 }
 
 export type Reach = { readonly at_least: number } | { readonly at_most: number };

@@ -4,6 +4,8 @@ import { admin, databaseUrl, startEmbedded } from "../test/helpers/postgres-serv
 export interface BenchPostgres extends AsyncDisposable {
   /** Makes a database with the tables that the service uses, and gives its address. */
   makeDatabase(name: string): Promise<string>;
+  /** Makes a database without tables, and gives its address. */
+  makeEmptyDatabase(name: string): Promise<string>;
   /** Does at once, in every database, what autovacuum does some time after many rows came. */
   settle(): Promise<void>;
 }
@@ -12,15 +14,19 @@ export interface BenchPostgres extends AsyncDisposable {
 export async function startPostgres(): Promise<BenchPostgres> {
   const server = await startEmbedded({ settings: { fsync: "on", full_page_writes: "on" } });
   const databases: string[] = [];
+  const makeEmptyDatabase = async (name: string) => {
+    await admin(server.url, `CREATE DATABASE ${name} ENCODING 'UTF8' TEMPLATE template0`);
+    return databaseUrl(server.url, name);
+  };
   return {
+    makeEmptyDatabase,
     settle: async () => {
       for (const url of databases) {
         await admin(url, "VACUUM ANALYZE");
       }
     },
     makeDatabase: async (name) => {
-      await admin(server.url, `CREATE DATABASE ${name} ENCODING 'UTF8' TEMPLATE template0`);
-      const url = databaseUrl(server.url, name);
+      const url = await makeEmptyDatabase(name);
       const store = await openPostgresStore({ url });
       await store.close();
       databases.push(url);

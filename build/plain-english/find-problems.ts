@@ -18,7 +18,8 @@ interface Rules {
 
 const FOLDERS = ["src", "test", "bench", "bin", "build", "docs", "personas"];
 /** Recorded data, and the idioms themselves. */
-const SKIPPED = /^(?:test\/fixtures\/(?!programs\/)|bench\/results\/|build\/plain-english\/)/;
+const SKIPPED =
+  /node_modules|^(?:test\/fixtures\/(?!programs\/)|bench\/results\/|build\/plain-english\/)/;
 /** Its messages. */
 const LINT_RULES = ".oxlintrc.json";
 

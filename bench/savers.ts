@@ -1,0 +1,137 @@
+import { execFileSync } from "node:child_process";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+import type { Bench, Measurement, SaverPoint } from "./measurement.ts";
+import { startPostgres } from "./postgres.ts";
+import {
+  type ContenderName,
+  CONTENDERS,
+  installOfficial,
+  isContender,
+} from "./savers/contenders.ts";
+import type { Course, CourseOrder } from "./savers/course.ts";
+import { isWorkload, type WorkloadName, WORKLOADS } from "./savers/workloads.ts";
+import { temporaryFolder } from "./services.ts";
+
+const SIZES = [1, 100, 300, 1000, 5000];
+/** Answers of 1 MB are measured to here. */
+const LARGE_LAST = 300;
+const SHORT = 300;
+const LONG = 5000;
+
+/** What LangGraph's checkpoints cost in a thread that grows, on our saver and on the official ones. */
+export const bench: Bench = {
+  about: "bytes and processor time of an exchange on RepriseSaver and on the official savers",
+  run: async ({ scale }) => {
+    const refused = installOfficial();
+    if (refused !== null) {
+      console.error(`The official savers are left out: ${refused}`);
+    }
+    using folder = temporaryFolder();
+    await using postgres = await startPostgres();
+    const lines: Measurement[] = [];
+    let number = 0;
+    for (const workload of Object.keys(WORKLOADS).filter(isWorkload)) {
+      for (const contender of Object.keys(CONTENDERS).filter(isContender)) {
+        if (refused !== null && contender.startsWith("official")) {
+          continue;
+        }
+        number += 1;
+        const isPostgres = CONTENDERS[contender].on === "postgres";
+        const place = (name: string) =>
+          isPostgres
+            ? postgres.makeEmptyDatabase(`${name}_${number}`)
+            : Promise.resolve(join(folder.path, `${name}-${number}.db`));
+        const sizes = sizesOf(workload, scale);
+        const order = { contender, workload, sizes };
+        const course = runCourse({
+          ...order,
+          location: await place("thread"),
+          warm: await place("warm"),
+        });
+        lines.push(...linesOf({ contender, workload }, course, scale));
+      }
+    }
+    return lines;
+  },
+};
+
+function sizesOf(workload: WorkloadName, scale: number): number[] {
+  const last = workload === "large" ? LARGE_LAST : Infinity;
+  const sizes = SIZES.filter((size) => size <= last).map((size) => scaled(size, scale));
+  return [...new Set(sizes)];
+}
+
+function scaled(size: number, scale: number): number {
+  return Math.max(1, Math.round(size * scale));
+}
+
+function runCourse(order: CourseOrder): Course {
+  const program = fileURLToPath(new URL("savers/course.ts", import.meta.url));
+  const stdout = execFileSync(process.execPath, [program, JSON.stringify(order)], {
+    stdio: ["ignore", "pipe", "inherit"],
+    encoding: "utf8",
+    maxBuffer: 2 ** 24,
+  });
+  const course: Course = JSON.parse(stdout);
+  return course;
+}
+
+function linesOf(
+  names: { readonly contender: ContenderName; readonly workload: WorkloadName },
+  { points, stopped }: Course,
+  scale: number,
+): Measurement[] {
+  const saver = CONTENDERS[names.contender].title;
+  const workload = WORKLOADS[names.workload].title;
+  const line = (point: SaverPoint, what: string, unit: string, ours: number): Measurement => ({
+    what: `${workload}, ${saver}, ${point.exchanges} exchanges: ${what}`,
+    unit,
+    ours,
+    floor: null,
+    reach: null,
+  });
+  const lines = points.flatMap(({ exchanges, bytes, cpu_ms }) => {
+    const point: SaverPoint = { saver, workload, exchanges, bytes, cpu_ms, stopped: false };
+    return [
+      { ...line(point, "bytes of each", "KB", bytes / exchanges / 1000), point },
+      line(point, "processor time of one", "ms", cpu_ms),
+    ];
+  });
+  if (stopped !== null) {
+    const { exchanges, bytes, reason } = stopped;
+    const point: SaverPoint = { saver, workload, exchanges, bytes, cpu_ms: null, stopped: true };
+    const stop = line(point, `stopped, ${reason}; bytes of all`, "MB", bytes / 1e6);
+    lines.push({ ...stop, point });
+  }
+  return CONTENDERS[names.contender].limit === null
+    ? [...lines, ...growth(`${workload}, ${saver}`, points, scale)]
+    : lines;
+}
+
+/** What the last size costs, held against what a short thread costs. */
+function growth(name: string, points: Course["points"], scale: number): Measurement[] {
+  const short = points.find(({ exchanges }) => exchanges === scaled(SHORT, scale));
+  const long = points.find(({ exchanges }) => exchanges === scaled(LONG, scale));
+  if (short === undefined || long === undefined) {
+    return [];
+  }
+  const what = `${name}, ${long.exchanges} exchanges against ${short.exchanges}`;
+  return [
+    {
+      what: `${what}: bytes of each`,
+      unit: "KB",
+      ours: long.bytes / long.exchanges / 1000,
+      floor: short.bytes / short.exchanges / 1000,
+      reach: { at_most: 1.1 },
+    },
+    {
+      what: `${what}: processor time of one`,
+      unit: "ms",
+      ours: long.cpu_ms,
+      floor: short.cpu_ms,
+      reach: { at_most: 2 },
+    },
+  ];
+}
