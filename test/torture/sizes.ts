@@ -102,7 +102,7 @@ export const SIZED_TESTS = {
     long: 200,
   },
   "kill-graph": {
-    what: "A program with a graph of its own that is killed while it stores checkpoints: kills, on each database",
+    what: "A program with a graph of its own that is killed while it stores checkpoints: kills",
     files: ["test/langgraph/foreign/killed.test.ts"],
     test: 4,
     short: 12,

@@ -22,17 +22,28 @@ interface At {
   readonly configurable: { readonly thread_id: string; readonly checkpoint_id?: string };
 }
 
+interface RandomProgramInput {
+  readonly saver: ProgramSaver;
+  readonly random: () => number;
+  /** Begins the names of its threads. */
+  readonly name: string;
+  /** What else is done with a thread now and then. */
+  readonly maintain?: (thread: string) => Promise<void>;
+}
+
 /** A random user of two threads: sends, answers, forks, edits, removes and deletes. */
 export class RandomProgram {
   readonly threads: readonly string[];
   readonly #saver: ProgramSaver;
+  readonly #maintain: RandomProgramInput["maintain"] | null;
   readonly #random: () => number;
   readonly #graph: ProgramGraph;
   #step = 0;
   #thread: string;
 
-  constructor(input: { saver: ProgramSaver; random: () => number; name: string }) {
+  constructor(input: RandomProgramInput) {
     this.#saver = input.saver;
+    this.#maintain = input.maintain ?? null;
     this.#random = input.random;
     this.threads = [`${input.name}, one`, `${input.name}, two`];
     this.#thread = this.threads[0] ?? "";
@@ -64,8 +75,11 @@ export class RandomProgram {
     if (chance < 0.7) {
       return this.#read();
     }
-    if (chance < 0.95) {
+    if (chance < 0.9) {
       return this.#update(this.#random() < 0.7 ? this.#at() : this.#at(this.#pick(ids)));
+    }
+    if (chance < 0.97) {
+      return this.#maintain?.(this.#thread);
     }
     await this.#saver.deleteThread(this.#thread);
   }

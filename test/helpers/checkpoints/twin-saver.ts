@@ -8,11 +8,10 @@ import {
   type CheckpointTuple,
   MemorySaver,
   type PendingWrite,
-  WRITES_IDX_MAP,
 } from "@langchain/langgraph-checkpoint";
 import { expect } from "vitest";
 
-import { plain } from "./plain.ts";
+import { plainTuple } from "./plain.ts";
 import type { ProgramSaver } from "./random-program.ts";
 
 /**
@@ -107,6 +106,11 @@ export class TwinSaver extends BaseCheckpointSaver implements ProgramSaver {
     });
   }
 
+  /** Does something while nothing else reads or writes. */
+  exclusively<Output>(work: () => Promise<Output>): Promise<Output> {
+    return this.#inTurn(work);
+  }
+
   checkpointsOf(thread: string): readonly string[] {
     return Object.keys(this.memory.storage[thread]?.[""] ?? {}).sort();
   }
@@ -140,27 +144,4 @@ export class TwinSaver extends BaseCheckpointSaver implements ProgramSaver {
 
 function nsOf(config: RunnableConfig): string {
   return String(config.configurable?.["checkpoint_ns"]);
-}
-
-/** A tuple as plain data: messages with their class, pending writes in order of their tasks. */
-function plainTuple(tuple: CheckpointTuple | undefined): unknown {
-  if (tuple === undefined) {
-    return undefined;
-  }
-  const { checkpoint_id, checkpoint_ns } = tuple.parentConfig?.configurable ?? {};
-  // MemorySaver keeps the special channels' writes in order of arrival, ours by their index
-  const writes = (tuple.pendingWrites ?? []).toSorted(
-    (a, b) => a[0].localeCompare(b[0]) || specialIndex(a[1]) - specialIndex(b[1]),
-  );
-  return plain({
-    id: tuple.config.configurable?.["checkpoint_id"],
-    checkpoint: tuple.checkpoint,
-    metadata: tuple.metadata,
-    parent: { checkpoint_id, checkpoint_ns },
-    writes,
-  });
-}
-
-function specialIndex(channel: string): number {
-  return WRITES_IDX_MAP[channel] ?? 0;
 }

@@ -9,7 +9,8 @@ import { readKept } from "../../helpers/checkpoints/kept.ts";
 import { LoggedSaver, type LogLine } from "../../helpers/checkpoints/logged-saver.ts";
 import { LoggedThreads } from "../../helpers/checkpoints/logged-threads.ts";
 import { RandomProgram } from "../../helpers/checkpoints/random-program.ts";
-import { describeEngines } from "../../helpers/engines.ts";
+import { createDatabase } from "../../helpers/database.ts";
+import { openStoreAt } from "../../helpers/open-store.ts";
 import { randomOf, seedOf } from "../../helpers/random.ts";
 import { testSize } from "../../helpers/size.ts";
 import { startProgram } from "../../helpers/start-program.ts";
@@ -17,40 +18,35 @@ import { temporaryFolder } from "../../helpers/temp.ts";
 
 const ROUNDS = testSize("kill-graph");
 
-describeEngines("a program with its own graph", (engine) => {
-  it("[SAVER-42] that is killed at any time has all that was acknowledged, once and unchanged", async () => {
-    const seed = seedOf("kill-graph");
-    const random = randomOf(seed);
-    const database = await engine.create();
-    const folder = temporaryFolder();
-    const threads = new LoggedThreads();
-    let compared = 0;
-    for (let round = 0; round < ROUNDS; round += 1) {
-      const log = join(folder, `${round}.jsonl`);
-      const args = [database.location, log, `${(seed + round) % 2 ** 32}`];
-      const program = startProgram("foreign-graph.ts", args);
-      await program.waitFor(/a step/);
-      await Promise.race([sleep(random() * 200), program.finished]);
-      const { signal, stderr } = await program.stop("SIGKILL");
-      expect(signal, stderr).toBe("SIGKILL");
-      for (const line of readLog(log)) {
-        threads.learn(line);
-      }
-      const store = await database.open();
-      compared = await threads.compare(RepriseSaver.from(store));
-      expect((await store.read(readKept, null)).dangling).toEqual([]);
-      await store.close();
-    }
-    const saver = new LoggedSaver(RepriseSaver.from(await database.open()), (line) => {
+it("[SAVER-42] a program with its own graph that is killed at any time has all that was acknowledged, once and unchanged", async () => {
+  const seed = seedOf("kill-graph");
+  const random = randomOf(seed);
+  await using database = await createDatabase();
+  const folder = temporaryFolder();
+  const threads = new LoggedThreads();
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const log = join(folder, `${round}.jsonl`);
+    const args = [database.location, log, `${(seed + round) % 2 ** 32}`];
+    const program = startProgram("foreign-graph.ts", args);
+    await program.waitFor(/a step/);
+    await Promise.race([sleep(random() * 200), program.finished]);
+    const { signal, stderr } = await program.stop("SIGKILL");
+    expect(signal, stderr).toBe("SIGKILL");
+    for (const line of readLog(log)) {
       threads.learn(line);
-    });
-    const program = new RandomProgram({ saver, random, name: "killed" });
-    for (let step = 0; step < 3; step += 1) {
-      await program.step();
     }
-    compared = await threads.compare(saver);
-    console.log(`kill-graph: ${ROUNDS} kills, ${compared} writes compared in the end`);
-  });
+    await using store = await openStoreAt(database.location);
+    await threads.compare(RepriseSaver.from(store));
+    expect((await store.read(readKept, null)).dangling).toEqual([]);
+  }
+  await using reprise = new RepriseSaver(database.location);
+  const saver = new LoggedSaver(reprise, (line) => threads.learn(line));
+  const program = new RandomProgram({ saver, random, name: "killed" });
+  for (let step = 0; step < 3; step += 1) {
+    await program.step();
+  }
+  const compared = await threads.compare(saver);
+  console.log(`kill-graph: ${ROUNDS} kills, ${compared} writes compared in the end`);
 });
 
 /** The lines of a killed program; the last one may be cut off. */

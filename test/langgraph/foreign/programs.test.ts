@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
 
 import { RepriseSaver } from "../../../src/langgraph/reprise-saver.ts";
+import { copyAndCompare, pruneBoth } from "../../helpers/checkpoints/maintain-twin.ts";
 import { readKept } from "../../helpers/checkpoints/kept.ts";
 import { RandomProgram } from "../../helpers/checkpoints/random-program.ts";
 import { TwinSaver } from "../../helpers/checkpoints/twin-saver.ts";
@@ -22,7 +23,19 @@ it("[SAVER-41] random programs on two savers that do not know of each other read
   let compared = 0;
   for (let seed = first; seed < first + PROGRAMS; seed += 1) {
     const twin = new TwinSaver([one, two]);
-    const program = new RandomProgram({ saver: twin, random: randomOf(seed), name: `${seed}` });
+    const { memory } = twin;
+    let maintained = 0;
+    const program = new RandomProgram({
+      saver: twin,
+      random: randomOf(seed),
+      name: `${seed}`,
+      maintain: async (thread_id) => {
+        maintained += 1;
+        const saver = maintained % 2 === 0 ? one : two;
+        const work = maintained % 3 === 0 ? copyAndCompare : pruneBoth;
+        await twin.exclusively(() => work({ saver, memory, thread_id }));
+      },
+    });
     try {
       for (let step = 0; step < STEPS; step += 1) {
         await program.step();
