@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 
+import { oneLine } from "../core/terminal-text.ts";
 import { plural } from "../core/text.ts";
 import type { ThreadCopyReport, ThreadCounts } from "../store/portable/thread-copies.ts";
 import type { Store } from "../store/store.ts";
@@ -39,7 +40,7 @@ export async function copyThreads(
       openTarget,
       intoExisting: options.intoExisting === true,
       onProgress: ({ threads, done: { threads: copied, checkpoints } }) => {
-        done = copied;
+        done = checkpoints;
         show(
           () => `${copied} of ${plural(threads, "thread")}, ${plural(checkpoints, "checkpoint")}`,
         );
@@ -84,10 +85,10 @@ function showReport(cli: CliContext, report: ThreadCopyReport): void {
     printLine(cli, `Skipped (identical): ${countsText(present)}`);
   }
   for (const { thread_id, code, detail } of refused.slice(0, MAX_SHOWN)) {
-    noticeLine(cli, `Not copied: ${JSON.stringify(thread_id)}  ${detail} [${code}]`);
+    noticeLine(cli, `Not copied: ${oneLine(thread_id)}  ${detail} [${code}]`);
   }
   for (const id of changed.slice(0, MAX_SHOWN)) {
-    noticeLine(cli, `Changed or begun while it was copied: ${JSON.stringify(id)}`);
+    noticeLine(cli, `Changed or begun while it was copied: ${oneLine(id)}`);
   }
   const more = Math.max(0, refused.length - MAX_SHOWN) + Math.max(0, changed.length - MAX_SHOWN);
   if (more > 0) {

@@ -28,6 +28,8 @@ export async function copyThread(input: {
   readonly thread_id: string;
   readonly thread: OfficialThread;
   readonly target: Store;
+  /** Called after each batch with the checkpoints so far. */
+  readonly onProgress: (checkpoints: number) => void;
 }): Promise<CopiedThread> {
   const { thread_id, thread, target } = input;
   const { names } = thread;
@@ -45,6 +47,7 @@ export async function copyThread(input: {
         outcome = "copied";
       }
       at += states.length;
+      input.onProgress(at);
     }
     await requireSame(target, thread_id, names);
     return { outcome, checkpoints: names.length };

@@ -38,22 +38,25 @@ export async function copyThreads(input: CopyLangGraphInput): Promise<ThreadCopy
   const refused: RefusedThread[] = [];
   const seen: Seen = new Map();
   for await (const { thread_id } of allThreads(source)) {
+    const before = sumOfThreads(counts.copied, counts.present);
+    const onProgress = (checkpoints: number): void =>
+      input.onProgress({ threads, done: sumOfThreads(before, { threads: 0, checkpoints }) });
     try {
-      const { version, outcome, checkpoints } = await copyOne({ source, target, thread_id });
+      const copied = await copyOne({ source, target, thread_id, onProgress });
+      const { version, outcome, checkpoints } = copied;
       counts[outcome] = sumOfThreads(counts[outcome], { threads: 1, checkpoints });
       seen.set(thread_id, version);
     } catch (error) {
-      refused.push(refusalOf(thread_id, error));
+      refused.push(refusalOf(thread_id ?? "", error));
       seen.set(thread_id, null);
     }
-    input.onProgress({ threads, done: sumOfThreads(counts.copied, counts.present) });
   }
   const changed = await findChanged(source, seen);
   return { from: source.location, to: target.location, ...counts, refused, changed };
 }
 
 /** What each thread was like when it was read; null for one that was refused. */
-type Seen = Map<string, string | null>;
+type Seen = Map<ThreadVersion["thread_id"], string | null>;
 
 async function openSource(location: string): Promise<OfficialSource> {
   if (isPostgres(location)) {
@@ -67,14 +70,22 @@ async function openSource(location: string): Promise<OfficialSource> {
 interface Copy {
   readonly source: OfficialSource;
   readonly target: Store;
-  readonly thread_id: string;
+  readonly thread_id: ThreadVersion["thread_id"];
+  readonly onProgress: (checkpoints: number) => void;
 }
 
 async function copyOne({
   source,
   target,
   thread_id: id,
+  onProgress,
 }: Copy): Promise<CopiedThread & { readonly version: string }> {
+  if (id === null) {
+    throw new RepriseError(
+      "invalid_request",
+      "A thread_id in the source is not text. Correct it there and copy again.",
+    );
+  }
   const thread_id = requireThreadId(source.graphsId(id));
   if (thread_id !== id && (await source.missingOf([thread_id])).length === 0) {
     throw new RepriseError(
@@ -83,7 +94,7 @@ async function copyOne({
     );
   }
   return source.readThread(id, async (thread) => ({
-    ...(await copyThread({ thread_id, thread, target })),
+    ...(await copyThread({ thread_id, thread, target, onProgress })),
     version: thread.version,
   }));
 }
@@ -93,10 +104,11 @@ const PAGE = 200;
 
 /** In ascending order, which new threads do not disturb. */
 async function* allThreads(source: OfficialSource): AsyncGenerator<ThreadVersion> {
-  let page = await source.threadsAfter("", PAGE);
+  let page = await source.threadsAfter(null, PAGE);
   for (let last = page.at(-1); last !== undefined; last = page.at(-1)) {
     yield* page;
-    page = await source.threadsAfter(last.thread_id, PAGE);
+    // ids that are not text come last
+    page = last.thread_id === null ? [] : await source.threadsAfter(last.thread_id, PAGE);
   }
 }
 
@@ -148,7 +160,7 @@ async function findChanged(source: OfficialSource, seen: Seen): Promise<string[]
   for await (const { thread_id, version } of allThreads(source)) {
     const before = seen.get(thread_id);
     if (before !== null && before !== version) {
-      changed.push(thread_id);
+      changed.push(thread_id ?? "");
     }
   }
   return changed;

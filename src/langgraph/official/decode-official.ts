@@ -28,7 +28,7 @@ export function createSeenMessages(): SeenMessages {
 export async function decodeTyped(value: TypedValue, seen: SeenMessages): Promise<unknown> {
   switch (value.type) {
     case "json":
-      return revived(parsed(value.content), seen);
+      return loaded(parsed(value.content), seen);
     case "bytes":
       return Uint8Array.from(bytesOf(value.content));
     case "msgpack":
@@ -55,6 +55,21 @@ function parsed(content: string | Uint8Array): unknown {
 
 function bytesOf(content: string | Uint8Array): Uint8Array {
   return typeof content === "string" ? new TextEncoder().encode(content) : content;
+}
+
+async function loaded(json: unknown, seen: SeenMessages): Promise<unknown> {
+  try {
+    return await revived(json, seen);
+  } catch (error) {
+    if (error instanceof RangeError) {
+      throw error;
+    }
+    throw new RepriseError(
+      "database_unsupported",
+      "A value of this thread is of a class that LangChain cannot load, so LangGraph's saver cannot read the thread either. Delete the thread in the source.",
+      { cause: error },
+    );
+  }
 }
 
 async function revived(json: unknown, seen: SeenMessages): Promise<unknown> {

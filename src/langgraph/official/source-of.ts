@@ -23,11 +23,10 @@ export function sourceOf(
     location: store.location,
     graphsId,
     countThreads: () => store.read(countThreads, null),
-    threadsAfter: (after, limit) =>
-      store.read(
-        (tx) => readVersions(tx, tables, { where: sql`thread_id > ${after}`, limit }),
-        null,
-      ),
+    threadsAfter: (after, limit) => {
+      const where = after === null ? sql`1 = 1` : sql`thread_id > ${after}`;
+      return store.read((tx) => readVersions(tx, tables, { where, limit }), null);
+    },
     missingOf: (ids) =>
       store.read(async (tx) => {
         const where = sql`thread_id IN (${sql.join(ids)})`;

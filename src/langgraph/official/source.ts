@@ -34,7 +34,8 @@ export interface OfficialThread {
 }
 
 export interface ThreadVersion {
-  readonly thread_id: string;
+  /** Null for one that is not text; all after it are not, either. */
+  readonly thread_id: string | null;
   readonly version: string;
 }
 
@@ -45,8 +46,8 @@ export interface OfficialSource extends AsyncDisposable {
   /** The id under which a graph finds a thread with any other saver. */
   readonly graphsId: (threadId: string) => string;
   countThreads(): Promise<number>;
-  /** The threads after an id, in the order of their ids. */
-  threadsAfter(after: string, limit: number): Promise<readonly ThreadVersion[]>;
+  /** The threads after an id, or the first ones, in the order of their ids. */
+  threadsAfter(after: string | null, limit: number): Promise<readonly ThreadVersion[]>;
   /** Which of these threads the source does not have. */
   missingOf(ids: readonly string[]): Promise<readonly string[]>;
   /** Runs work on one thread. Nothing that is written meanwhile is seen. */

@@ -50,7 +50,7 @@ export async function readVersions(
     FROM checkpoints AS c WHERE ${where}
     GROUP BY thread_id ORDER BY thread_id LIMIT ${limit}`.execute(db);
   return rows.map(({ thread_id, checkpoints, latest, writes }) => ({
-    thread_id: textIn(thread_id),
+    thread_id: typeof thread_id === "string" ? thread_id : null,
     version: `${checkpoints} ${writes} ${latest}`,
   }));
 }

@@ -11,7 +11,7 @@ export interface CopyLangGraphInput {
   readonly openTarget: () => Promise<Store>;
   /** True to copy into a store that holds sessions and other threads too. */
   readonly intoExisting: boolean;
-  /** Called after each thread. */
+  /** Called after each transaction, with what is in the target of the threads so far. */
   readonly onProgress: (progress: ThreadCopyProgress) => void;
 }
 

@@ -20,40 +20,35 @@ const codesOf = ({ refused }: Awaited<ReturnType<typeof copyInto>>) =>
   Object.fromEntries(refused.map(({ thread_id, code }) => [thread_id, code]));
 
 describe("what is in the target already", () => {
-  it("[COPY-22] completes a thread that was copied in part, or continued since", async () => {
+  it("[COPY-22] completes a thread that was copied in part", async () => {
     using source = new OfficialFile();
     await using target = await openSaver();
     const ids = source.addChain("thread", 150);
-    const last = ids.at(-1) ?? "";
-    source.db.prepare("DELETE FROM checkpoints WHERE checkpoint_id > ?").run(ids[99] ?? "");
+    source.db
+      .exec(`CREATE TABLE later AS SELECT * FROM checkpoints WHERE checkpoint_id > '${ids[99]}';
+      DELETE FROM checkpoints WHERE checkpoint_id > '${ids[99]}'`);
     await copyInto(target.store, source.path);
     expect(await idsIn(target.store, "thread")).toEqual(ids.slice(0, 100));
-
-    source.db.exec("DELETE FROM checkpoints");
-    using whole = new OfficialFile(source.path);
-    const checkpoint_id = ids[99] ?? "";
-    for (const [index, id] of ids.entries()) {
-      whole.add({
-        thread_id: "thread",
-        checkpoint_id: id,
-        parent_checkpoint_id: ids[index - 1] ?? null,
-        checkpoint: { channel_values: { at: index }, channel_versions: { at: index + 1 } },
-      });
-    }
-    // the first 100 are others now
-    expect(codesOf(await copyInto(target.store, source.path))).toEqual({ thread: "thread_exists" });
-    expect(await idsIn(target.store, "thread")).toEqual(ids.slice(0, 100));
-
-    await target.saver.deleteThread("thread");
-    whole.db.prepare("DELETE FROM checkpoints WHERE checkpoint_id > ?").run(checkpoint_id);
-    await copyInto(target.store, source.path);
-    whole.addWrite({ thread_id: "thread", checkpoint_id, channel: "at", value: '"late"' });
-    whole.add({ thread_id: "thread", checkpoint_id: last, parent_checkpoint_id: checkpoint_id });
+    source.db.exec("INSERT INTO checkpoints SELECT * FROM later");
     const report = await copyInto(target.store, source.path);
-    expect(report).toMatchObject({ copied: { threads: 1, checkpoints: 101 }, refused: [] });
-    expect(await idsIn(target.store, "thread")).toEqual([...ids.slice(0, 100), last]);
-    const config = { configurable: { thread_id: "thread", checkpoint_id } };
-    expect((await target.saver.getTuple(config))?.pendingWrites).toEqual([["task", "at", "late"]]);
+    expect(report).toMatchObject({ copied: { threads: 1, checkpoints: 150 }, refused: [] });
+    expect(await idsIn(target.store, "thread")).toEqual(ids);
+  });
+
+  it("[COPY-22] adds what tasks have written since", async () => {
+    using source = new OfficialFile();
+    await using target = await openSaver();
+    const [checkpoint_id = ""] = source.addChain("thread", 1);
+    source.addWrite({ thread_id: "thread", checkpoint_id, channel: "a", value: "1" });
+    await copyInto(target.store, source.path);
+    source.addWrite({ thread_id: "thread", checkpoint_id, idx: 1, channel: "b", value: "2" });
+    const report = await copyInto(target.store, source.path);
+    expect(report).toMatchObject({ copied: { threads: 1 }, refused: [] });
+    const tuple = await target.saver.getTuple({ configurable: { thread_id: "thread" } });
+    expect(tuple?.pendingWrites).toEqual([
+      ["task", "a", 1],
+      ["task", "b", 2],
+    ]);
   });
 
   it("[COPY-23] leaves a thread with other states as it is", async () => {
@@ -189,7 +184,12 @@ describe("what cannot be copied", () => {
     add("deeper", {
       checkpoint: `{"v":4,"channel_values":${"[".repeat(90_000)}${"]".repeat(90_000)}}`,
     });
+    add("unknown class", {
+      metadata: { a: { lc: 1, type: "constructor", id: ["elsewhere", "Thing"], kwargs: {} } },
+    });
     add("a\0b", {});
+    add("", {});
+    source.add({ thread_id: Uint8Array.of(1), checkpoint_id: "1" });
     add("ä".repeat(128), {});
     add("fine", {});
     add("missing parent", { parent_checkpoint_id: "1ef00000-0000-6000-8000-00000000000f" });
@@ -203,10 +203,13 @@ describe("what cannot be copied", () => {
       python: "database_unsupported",
       "other serializer": "database_unsupported",
       deeper: "database_corrupt",
+      "unknown class": "database_unsupported",
       "a\0b": "invalid_request",
+      "": "invalid_request",
       ["ä".repeat(128)]: "invalid_request",
     });
     expect(report.copied.threads).toBe(4);
+    expect(report.refused.filter(({ thread_id }) => thread_id === "")).toHaveLength(2);
     const config = { configurable: { thread_id: "missing parent" } };
     const tuple = await target.saver.getTuple(config);
     expect(tuple?.parentConfig?.configurable).toMatchObject({
