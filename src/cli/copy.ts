@@ -6,6 +6,7 @@ import { databaseLocation, resolveLocation } from "./config.ts";
 import { type CliContext, noticeLine, printJson, printLine } from "./context.ts";
 import { openPair, type CopyLocations } from "./copy-pair.ts";
 import type { Counts } from "../store/portable/copy-session.ts";
+import { oneLine } from "../core/terminal-text.ts";
 import { plural } from "../core/text.ts";
 import { exitCodeOf } from "./exit-code.ts";
 import { backupOption, databaseOption, withoutBackup } from "./database.ts";
@@ -20,10 +21,12 @@ interface CopyOptions {
   readonly json?: true;
 }
 
-/** `copy --to <database>`: every session of one database into another, of either engine. */
+/** `copy --to <database>`: all of one database into another, of either engine. */
 export function copyCommand(cli: CliContext): Command {
   const command = new Command("copy")
-    .description("copy all sessions to another database, such as from a file to PostgreSQL")
+    .description(
+      "copy all sessions and threads to another database, such as from a file to PostgreSQL",
+    )
     .option(
       "--from <location>",
       "the database to read (default: REPRISE_DATABASE, else your own file)",
@@ -47,7 +50,8 @@ export function copyCommand(cli: CliContext): Command {
       const report = await copyAll(cli, { ...pair, intoExisting: options.intoExisting === true });
       cli.exitCode = exitCode(report);
       if (options.json === true) {
-        const ok = report.refused.length + report.changed.length === 0;
+        const { refused, changed, refused_threads, changed_threads } = report;
+        const ok = [refused, changed, refused_threads, changed_threads].every(isEmpty);
         const locations = { from: pair.source.location, to: pair.target.location };
         printJson(cli, { ok, ...locations, ...report });
       } else {
@@ -80,7 +84,7 @@ async function copyAll(
   let done = 0;
   const show = progressLines(cli);
   const onProgress = (progress: CopyProgress): void => {
-    done = progress.done.sessions;
+    done = progress.done.sessions + progress.done.threads;
     show(progress);
   };
   try {
@@ -94,40 +98,49 @@ async function copyAll(
 }
 
 /** A running exchange ends by itself, so another problem weighs more. */
-function exitCode({ refused, changed }: CopyReport): number {
-  const codes = refused.map(({ code }) => exitCodeOf(code));
-  return changed.length > 0 ? 1 : (codes.toSorted((a, b) => a - b)[0] ?? 0);
+function exitCode({ refused, changed, refused_threads, changed_threads }: CopyReport): number {
+  const codes = [...refused, ...refused_threads].map(({ code }) => exitCodeOf(code));
+  const isSame = isEmpty(changed) && isEmpty(changed_threads);
+  return isSame ? (codes.toSorted((a, b) => a - b)[0] ?? 0) : 1;
 }
 
-/** Sessions that a person is shown of each kind; `--json` names all. */
+function isEmpty({ length }: readonly unknown[]): boolean {
+  return length === 0;
+}
+
+/** Sessions and threads that a person is shown of each kind; `--json` names all. */
 const MAX_SHOWN = 20;
 
 /** The result on standard output; what was not copied, and why, on standard error. */
 function showReport(cli: CliContext, report: CopyReport): void {
-  const { copied, present, refused, changed, unowned_threads } = report;
+  const { copied, present } = report;
   printLine(cli, `Copied: ${countsText(copied)}`);
-  if (present.sessions > 0) {
+  if (present.sessions + present.threads > 0) {
     printLine(cli, `Skipped (identical): ${countsText(present)}`);
   }
-  for (const { session_id, code, detail } of refused.slice(0, MAX_SHOWN)) {
-    noticeLine(cli, `Not copied: ${session_id}  ${detail} [${code}]`);
-  }
-  for (const id of changed.slice(0, MAX_SHOWN)) {
-    noticeLine(cli, `Changed or begun while it was copied: ${id}`);
-  }
-  const more = Math.max(0, refused.length - MAX_SHOWN) + Math.max(0, changed.length - MAX_SHOWN);
-  if (more > 0) {
-    noticeLine(cli, `… and ${plural(more, "more session")}; --json names all.`);
-  }
+  const refused = [
+    ...report.refused.map(({ session_id, ...why }) => ({ name: session_id, ...why })),
+    ...report.refused_threads.map(({ thread_id, ...why }) => ({ name: thread_id, ...why })),
+  ];
+  showSome(cli, refused, ({ name, code, detail }) => {
+    return `Not copied: ${oneLine(name)}  ${detail} [${code}]`;
+  });
+  const changed = [...report.changed, ...report.changed_threads];
+  showSome(cli, changed, (name) => `Changed or begun while it was copied: ${oneLine(name)}`);
   if (changed.length > 0) {
     noticeLine(
       cli,
-      "The target has an older state of these sessions, or none. Stop the programs that write to the source, delete these sessions in the target (reprise sessions delete <id>) and copy again.",
+      "The target has an older state of these, or none. Stop the programs that write to the source, delete these in the target (reprise sessions delete <id>, reprise threads delete <id>) and copy again.",
     );
   }
-  if (unowned_threads > 0) {
-    const threads = plural(unowned_threads, "thread");
-    noticeLine(cli, `${threads} without a session were not copied: nothing can read them.`);
+}
+
+function showSome<T>(cli: CliContext, items: readonly T[], lineOf: (item: T) => string): void {
+  for (const item of items.slice(0, MAX_SHOWN)) {
+    noticeLine(cli, lineOf(item));
+  }
+  if (items.length > MAX_SHOWN) {
+    noticeLine(cli, `… and ${items.length - MAX_SHOWN} more; --json names all.`);
   }
 }
 
@@ -145,9 +158,11 @@ function progressLines(cli: CliContext): (progress: CopyProgress) => void {
   const show = progressLine(cli);
   return ({ all, done }) =>
     show(() => {
-      const percent = Math.floor((100 * done.messages) / Math.max(all.messages, 1));
+      const whole = Math.max(all.messages + all.threads, 1);
+      const percent = Math.floor((100 * (done.messages + done.threads)) / whole);
       const sessions = `${done.sessions} of ${plural(all.sessions, "session")}`;
       const messages = `${done.messages} of ${plural(all.messages, "message")}`;
-      return `${sessions}, ${messages} (${percent} %)`;
+      const threads = `${done.threads} of ${plural(all.threads, "thread")}`;
+      return `${sessions}, ${messages}, ${threads} (${percent} %)`;
     });
 }

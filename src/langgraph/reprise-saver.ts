@@ -16,6 +16,7 @@ import type { Store, StoreOptions } from "../store/store.ts";
 import { givenStore, type LazyStore, lazyStore } from "./lazy-store.ts";
 import { createCheckpointSaver } from "./saver.ts";
 import type { SessionSaver } from "./session-saver.ts";
+import { requireThreadId } from "./thread-key.ts";
 import {
   deleteOlderThan,
   type DeleteOptions,
@@ -93,12 +94,12 @@ export class RepriseSaver extends BaseCheckpointSaver implements AsyncDisposable
   /**
    * Deletes the checkpoints of a thread, with all that only they refer to, except for the latest
    * ones of each branch and what these need to be resumed and continued: open interrupts, subgraphs
-   * that are running, the ancestors of delta channels. Do not run it during a run that began at an older
-   * checkpoint. A thread that does not exist is pruned already.
+   * that are running, the ancestors of delta channels. Do not call it during a run that began at an
+   * older checkpoint. A thread that does not exist is pruned already.
    *
    * Error codes: `thread_of_session`, `invalid_usage`, `database_*`.
    */
-  prune(threadId: string, options: PruneOptions = {}): Promise<PruneReport> {
+  prune(threadId: string | number, options: PruneOptions = {}): Promise<PruneReport> {
     return this.#use((saver, store) => prune({ saver, store }, threadId, options));
   }
 
@@ -109,8 +110,10 @@ export class RepriseSaver extends BaseCheckpointSaver implements AsyncDisposable
    * Error codes: `thread_not_found`; `thread_exists`; `thread_of_session` if the new id would be a
    * thread of a session; `database_*`.
    */
-  copyThread(from: string, to: string): Promise<void> {
-    return this.#use((_, store) => store.write(copyThread, { from, to }));
+  copyThread(from: string | number, to: string | number): Promise<void> {
+    return this.#use((_, store) =>
+      store.write(copyThread, { from: requireThreadId(from), to: requireThreadId(to) }),
+    );
   }
 
   /**
@@ -138,8 +141,10 @@ export class RepriseSaver extends BaseCheckpointSaver implements AsyncDisposable
    *
    * Error codes: `thread_not_found`, `database_*`.
    */
-  stats(threadId: string): Promise<ThreadStats> {
-    return this.#use((_, store) => store.read(readThreadStats, { thread_id: threadId }));
+  stats(threadId: string | number): Promise<ThreadStats> {
+    return this.#use((_, store) =>
+      store.read(readThreadStats, { thread_id: requireThreadId(threadId) }),
+    );
   }
 
   /**

@@ -12,6 +12,7 @@ import {
 import { pruneFreeThread, type PruneReport } from "../store/checkpoints/prune-free-thread.ts";
 import type { Store } from "../store/store.ts";
 import type { SessionSaver } from "./session-saver.ts";
+import { requireThreadId } from "./thread-key.ts";
 
 export interface PruneOptions {
   /** How many of the latest checkpoints of each branch stay: 1 by default. */
@@ -46,9 +47,10 @@ export interface SaverInUse {
 /** See `RepriseSaver.prune`. */
 export async function prune(
   { store, saver }: SaverInUse,
-  thread_id: string,
+  threadId: unknown,
   { keep = 1 }: PruneOptions,
 ): Promise<PruneReport> {
+  const thread_id = requireThreadId(threadId);
   requireWhole(keep, "keep");
   const { gone, ...report } = await store.write(pruneFreeThread, { thread_id, keep });
   saver.forgetPruned(thread_id, gone);

@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import { takeLease } from "../../src/store/leases/lease.ts";
 import { openSqliteStore } from "../../src/store/engines/sqlite/open.ts";
 import { freshHome, type Home } from "../helpers/reprise.ts";
-import { owner } from "../helpers/engines.ts";
+import { execute, owner } from "../helpers/engines.ts";
 import { idLike, seed, sessionsOf } from "../helpers/sessions/seed.ts";
 
 const PARENT = idLike("aaaaaa1");
@@ -63,6 +63,18 @@ describe("sessions delete", () => {
       "--json",
     ]);
     expect(answer).not.toContain("Ada");
+  });
+
+  it("[MOVE-31] keeps a thread without a session whose id begins with the session's", async () => {
+    const home = await seeded();
+    await using store = await openSqliteStore({ path: home.database });
+    for (const id of [`${PARENT}:0`, `${PARENT}:notes`, `${PARENT}:00`]) {
+      await execute(store, "INSERT INTO threads (thread_id) VALUES (?)", id);
+    }
+    const [deleted] = await home.json<object[]>(["sessions", "delete", PARENT, "--yes", "--json"]);
+    expect(deleted).toMatchObject({ threads: 1 });
+    const left = await home.json<{ thread_id: string }[]>(["threads", "list", "--json"]);
+    expect(left.map(({ thread_id }) => thread_id)).toEqual([`${PARENT}:00`, `${PARENT}:notes`]);
   });
 
   it("[MOVE-11] [MOVE-25] without a terminal it needs --yes, shows what would be deleted and deletes nothing", async () => {

@@ -35,6 +35,31 @@ export async function requireFreeThread(tx: Tx, threadId: string): Promise<void>
   }
 }
 
+/**
+ * Creates a free thread; its number. Error codes: `thread_exists`; `thread_of_session` if it would
+ * belong to a session.
+ */
+export async function createFreeThread(tx: Tx, threadId: string): Promise<number> {
+  const sessionId = parseThreadId(threadId)?.sessionId;
+  if (sessionId !== undefined) {
+    await holdThreadsOf(tx, sessionId);
+  }
+  await requireFreeThread(tx, threadId);
+  const row = await tx.db
+    .insertInto("threads")
+    .values({ thread_id: threadId })
+    .onConflict((conflict) => conflict.column("thread_id").doNothing())
+    .returning("id")
+    .executeTakeFirst();
+  if (row === undefined) {
+    throw new RepriseError(
+      "thread_exists",
+      "There is another thread with this id already. Choose another id, or delete that thread first.",
+    );
+  }
+  return row.id;
+}
+
 /** True if the fence is the lease of the session that a thread is named after. */
 export function isFenceOf(fence: Fence, threadId: string): boolean {
   return parseThreadId(threadId)?.sessionId === fence.session_id;

@@ -2,15 +2,17 @@ import { isRepriseError, RepriseError } from "../../core/errors.ts";
 import { readTreeIds } from "../sessions/tree-ids.ts";
 import { readSessionIds, sessionPages, walkSessions } from "../sessions/walk.ts";
 import type { Operation, ReadOnlyStore, Store, Tx } from "../store.ts";
+import { copyFreeThreads, type ThreadsReport } from "./copy-free-threads.ts";
 import { copySession, type Counts, NO_COUNTS, sumOf } from "./copy-session.ts";
 import { type SessionVersion, readVersions } from "./read-watched-tree.ts";
+import { freeThreadPages, readFreeThreads, readMissingThreads } from "./thread-versions.ts";
 
 export interface CopyStore {
   readonly source: ReadOnlyStore;
   readonly target: Store;
   /** True to copy into a store that holds other sessions too. */
   readonly intoExisting: boolean;
-  /** Called after each session that is not a sub-agent. */
+  /** Called after each session that is not a sub-agent, and after each thread without a session. */
   readonly onProgress: (progress: CopyProgress) => void;
 }
 
@@ -27,20 +29,20 @@ export interface Refused {
   readonly detail: string;
 }
 
-export interface CopyReport {
+export interface CopyReport extends ThreadsReport {
   readonly copied: Counts;
   /** What was in the target already, the same to the last field. */
   readonly present: Counts;
   readonly refused: readonly Refused[];
   /** Sessions of the source that somebody began or changed while it was copied. */
   readonly changed: readonly string[];
-  /** Threads of checkpoints that no session owns: nobody can reach them, so they are not copied. */
+  /** How many threads without a session were not copied. */
   readonly unowned_threads: number;
 }
 
 /**
  * Copies every session of a store into another one with everything that belongs to it except
- * leases. Each is written with its sub-agents in one transaction of the target, which compares
+ * leases, and then every thread without a session, in the same way. Each is written with its sub-agents in one transaction of the target, which compares
  * checksums before it commits: an interrupted copy has whole sessions only, and copying again
  * continues after them. Existing sessions of the target never change. One such session at a time is
  * held in memory.
@@ -48,13 +50,13 @@ export interface CopyReport {
  * A session that cannot be copied does not stop the others; the report names it with
  * `session_exists`, `session_busy`, `database_corrupt` or `internal`.
  *
- * Error codes: `invalid_usage` if the target has sessions that the source does not have and
- * `intoExisting` is false; `database_*` of either store.
+ * Error codes: `invalid_usage` if the target has sessions or threads that the source does not have
+ * and `intoExisting` is false; `database_*` of either store.
  */
 export async function copyStore(input: CopyStore): Promise<CopyReport> {
   const { source, target } = input;
   if (!input.intoExisting) {
-    await refuseOtherSessions(source, target);
+    await refuseOtherContent(source, target);
   }
   const all = await source.read(readSize, null);
   const counts = { copied: NO_COUNTS, present: NO_COUNTS };
@@ -77,33 +79,45 @@ export async function copyStore(input: CopyStore): Promise<CopyReport> {
     input.onProgress({ all, done: sumOf(counts.copied, counts.present) });
   }
   const changed = await findChanged(source, seen);
-  const { threads } = sumOf(counts.copied, counts.present);
-  const isWhole = refused.length === 0 && changed.length === 0;
-  return {
-    ...counts,
-    refused,
-    changed,
-    unowned_threads: isWhole ? Math.max(0, all.threads - threads) : 0,
-  };
+  const threads = await copyFreeThreads({
+    source,
+    target,
+    onCopied: (outcome, checkpoints) => {
+      counts[outcome] = sumOf(counts[outcome], { ...NO_COUNTS, threads: 1, checkpoints });
+      input.onProgress({ all, done: sumOf(counts.copied, counts.present) });
+    },
+  });
+  const unowned_threads = threads.refused_threads.length;
+  return { ...counts, refused, changed, ...threads, unowned_threads };
 }
 
 /** What each session was like when it was read; null for one that was refused. */
 type Seen = Map<string, SessionVersion | null>;
 
 /**
- * A target that has nothing but sessions of the source is empty, or a copy that was broken off.
- * Whether those sessions are the same shows when their turn comes.
+ * A target that has nothing but sessions and threads of the source is empty, or a copy that was
+ * broken off. Whether those are the same shows when their turn comes.
  */
-async function refuseOtherSessions(source: ReadOnlyStore, target: Store): Promise<void> {
+async function refuseOtherContent(source: ReadOnlyStore, target: Store): Promise<void> {
   for await (const page of sessionPages((page) => target.read(readVersions, page))) {
     const ids = page.map(({ id }) => id);
     if ((await source.read(readMissing, ids)).length > 0) {
-      throw new RepriseError(
-        "invalid_usage",
-        "The target is not empty: it has sessions that the source does not have; name an empty database, or give --into-existing to copy beside them.",
-      );
+      throw notEmpty("sessions");
     }
   }
+  for await (const page of freeThreadPages((each) => target.read(readFreeThreads, each))) {
+    const ids = page.map(({ thread_id }) => thread_id);
+    if ((await source.read(readMissingThreads, ids)).length > 0) {
+      throw notEmpty("threads");
+    }
+  }
+}
+
+function notEmpty(what: "sessions" | "threads"): RepriseError {
+  return new RepriseError(
+    "invalid_usage",
+    `The target is not empty: it has ${what} that the source does not have; name an empty database, or give --into-existing to copy beside them.`,
+  );
 }
 
 /**

@@ -1,6 +1,6 @@
-import { RepriseError } from "../../core/errors.ts";
-import { requireFreeThread, sessionOfThread, threadNotFound } from "../checkpoints/free-threads.ts";
-import { findThread, holdThread, keepThread } from "../checkpoints/threads.ts";
+import { refusingDamage } from "../checkpoints/damage.ts";
+import { createFreeThread, sessionOfThread, threadNotFound } from "../checkpoints/free-threads.ts";
+import { holdThread } from "../checkpoints/threads.ts";
 import { lockSession } from "../sessions/lock.ts";
 import type { Operation, Tx } from "../store.ts";
 import { readStructure, selectThreads } from "./read-thread.ts";
@@ -20,16 +20,15 @@ export interface CopyThread {
  * session; `database_corrupt` if references are broken.
  */
 export const copyThread: Operation<CopyThread, void> = async (tx, { from, to }) => {
-  await requireFreeThread(tx, to);
+  const thread = await createFreeThread(tx, to);
   await holdSource(tx, from);
   const row = await selectThreads(tx).where("thread_id", "=", from).executeTakeFirst();
   if (row === undefined) {
     throw threadNotFound();
   }
-  await requireNewThread(tx, to);
-  const thread = await keepThread(tx, to);
   const pairs = await copyBodies(tx, { from: row.id, to: thread });
-  const structure = await readStructure(tx, { row, bodies: pairs.map(({ id }) => id) });
+  const ids = pairs.map(({ id }) => id);
+  const structure = await refusingDamage(() => readStructure(tx, { row, bodies: ids }));
   const bodies = pairs.map(({ copy }) => copy);
   await writeStructure(tx, { thread, thread_id: to, structure, bodies });
 };
@@ -40,16 +39,6 @@ async function holdSource(tx: Tx, thread_id: string): Promise<void> {
   await (sessionId === null
     ? holdThread(tx, { thread_id, fence: null })
     : lockSession(tx, sessionId));
-}
-
-/** Error codes: `thread_exists`. */
-async function requireNewThread(tx: Tx, threadId: string): Promise<void> {
-  if ((await findThread(tx, threadId)) !== null) {
-    throw new RepriseError(
-      "thread_exists",
-      "There is a thread with this id already. Choose another id, or delete that thread first.",
-    );
-  }
 }
 
 /** Returns each body with its copy, both in ascending order. */

@@ -173,7 +173,11 @@ const threadFields = {
 const ThreadContent = Type.Object(threadFields, closed);
 /** What a thread has, under whatever id. */
 export type ThreadContent = Static<typeof ThreadContent>;
-/** The same without the texts, which it names by their positions. */
+/** A thread without a session. */
+export interface FreeThread extends ThreadContent {
+  readonly thread_id: string;
+}
+/** What a thread has, without the texts, which it names by their positions. */
 export type ThreadStructure = Omit<ThreadContent, "bodies">;
 
 const PortableThread = Type.Object({ suffix: count(), ...threadFields }, closed);

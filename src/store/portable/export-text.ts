@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 
-import { FORMAT, type PortableThread, type SessionTree } from "./export-schema.ts";
+import { FORMAT, type FreeThread, type PortableThread, type SessionTree } from "./export-schema.ts";
 
 /**
  * An export as text, in pieces. Each message, body, list and checkpoint has its own line, so
@@ -56,8 +56,18 @@ function* lines<T>(items: readonly T[], write: (item: T) => Generator<string>): 
  * reformatted file still matches, and a file with one changed character does not.
  */
 export function checksumOf({ session, messages, threads, children }: SessionTree): string {
+  return sha256Of({ session, messages, threads, children });
+}
+
+/** The same of a thread without a session. */
+export function threadChecksumOf(thread: FreeThread): string {
+  const { thread_id, bodies, lists, checkpoints, writes, folded } = thread;
+  return sha256Of({ thread_id, bodies, lists, checkpoints, writes, folded });
+}
+
+function sha256Of(value: object): string {
   const hash = createHash("sha256");
-  for (const piece of canonicalPieces({ session, messages, threads, children }, LEVELS)) {
+  for (const piece of canonicalPieces(value, LEVELS)) {
     hash.update(piece);
   }
   return hash.digest("hex");

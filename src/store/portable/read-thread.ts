@@ -50,7 +50,7 @@ interface ThreadRow {
 }
 
 /** Everything that a thread has. */
-async function readThread(tx: Tx, row: ThreadRow): Promise<ThreadContent> {
+export async function readThread(tx: Tx, row: ThreadRow): Promise<ThreadContent> {
   const bodies = await tx.db
     .selectFrom("checkpoint_bodies")
     .select(["id", "body"])

@@ -21,15 +21,20 @@ export async function writeSessionThread(
       "The database holds checkpoints of a session with this id; import it with --new-ids.",
     );
   }
-  await writeThread(tx, { thread_id, content });
+  await writeThread(tx, { thread: await keepThread(tx, thread_id), thread_id, content });
 }
 
-/** Stores a thread that does not exist. */
-async function writeThread(
+interface NewThread {
+  readonly thread: number;
+  readonly thread_id: string;
+  readonly content: ThreadContent;
+}
+
+/** Stores what a thread has that was just created. */
+export async function writeThread(
   tx: Tx,
-  { thread_id, content }: { readonly thread_id: string; readonly content: ThreadContent },
+  { thread, thread_id, content }: NewThread,
 ): Promise<void> {
-  const thread = await keepThread(tx, thread_id);
   const bodies = await keepBodies(tx, {
     thread,
     bodies: content.bodies.map((text) => ({ hash: textHash(text), text })),

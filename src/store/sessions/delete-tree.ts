@@ -1,5 +1,6 @@
 import { RepriseError } from "../../core/errors.ts";
 import type { Session } from "../../core/sessions.ts";
+import { sessionInThreadId } from "../checkpoints/free-threads.ts";
 import { lockSession } from "./lock.ts";
 import { readSession } from "./read.ts";
 import type { Operation, Tx } from "../store.ts";
@@ -46,6 +47,8 @@ async function readOne(tx: Tx, id: string): Promise<DeletionPreview> {
     ])
     .where("thread_id", ">=", from)
     .where("thread_id", "<", before)
+    // a free thread may begin with a session's id
+    .where(sessionInThreadId(), "=", id)
     .executeTakeFirstOrThrow();
   return { session, messages, threads, checkpoints };
 }
@@ -92,6 +95,7 @@ async function deleteOne(tx: Tx, id: string): Promise<void> {
     .deleteFrom("threads")
     .where("thread_id", ">=", from)
     .where("thread_id", "<", before)
+    .where(sessionInThreadId(), "=", id)
     .execute();
   await tx.db.deleteFrom("sessions").where("id", "=", id).execute();
   tx.touch(id);

@@ -1,8 +1,7 @@
-import { sql } from "kysely";
-
 import type { ExchangeFailure } from "../../core/sessions.ts";
 import { plural } from "../../core/text.ts";
 import { FAILURE_COLUMNS, failureLine, storedFailureOf } from "../sessions/failures.ts";
+import { sessionInThreadId } from "../checkpoints/free-threads.ts";
 import type { Operation, Tx } from "../store.ts";
 import { type Check, ok, warning } from "./check.ts";
 
@@ -12,8 +11,8 @@ const MAX_IDS = 3;
 const ID_LENGTH = 8;
 
 /**
- * What is left over in the tables: exchanges that were cut short, threads of no session. `resume` is
- * the command that resumes session `<id>`.
+ * What sessions and threads there are to continue: exchanges that were cut short, and threads that
+ * belong to no session. `resume` is the command that resumes session `<id>`.
  */
 export const checkSessions: Operation<{ readonly resume: string }, readonly Check[]> = async (
   tx,
@@ -63,23 +62,18 @@ function names(
 }
 
 async function checkThreads(tx: Tx): Promise<Check> {
-  const { count } = await tx.db
+  const { free, owned } = await tx.db
     .selectFrom("threads")
-    .select((eb) => eb.fn.countAll().as("count"))
-    .where(({ exists, not, selectFrom }) =>
-      not(
-        exists(
-          selectFrom("sessions")
-            .select("sessions.id")
-            .where("sessions.id", "=", sql<string>`substr(thread_id, 1, 36)`),
-        ),
-      ),
-    )
+    .leftJoin("sessions", (join) => join.on("sessions.id", "=", sessionInThreadId()))
+    .select(({ fn }) => [
+      fn.countAll<number>().filterWhere("sessions.id", "is", null).as("free"),
+      fn.count<number>("sessions.id").as("owned"),
+    ])
     .executeTakeFirstOrThrow();
-  return Number(count) === 0
-    ? ok("threads", "Every thread belongs to a session.")
-    : warning(
-        "threads",
-        `${plural(Number(count), "thread")} with checkpoints but without a session: nothing can read them, they only take up space.`,
-      );
+  return ok(
+    "threads",
+    free === 0
+      ? "Every thread belongs to a session."
+      : `${plural(owned, "thread")} of sessions, ${plural(free, "thread")} without one. \`reprise threads list\` lists those.`,
+  );
 }

@@ -55,6 +55,8 @@ it("[COPY-6] [COPY-9] [PG-8] [COPY-13] one PostgreSQL is known by every address,
     present: { sessions: 0, messages: 0, threads: 0, checkpoints: 0 },
     refused: [],
     changed: [],
+    refused_threads: [],
+    changed_threads: [],
     unowned_threads: 0,
   });
   const refused = await home.call(["copy", "--from", url, "--to", url.replace(/:\d+\//, ":1/")]);

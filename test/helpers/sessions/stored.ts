@@ -24,6 +24,7 @@ export const NOT_COPIED: Readonly<Record<string, string>> = {
   "sessions.lease_epoch": "a lease is of one database",
   "sessions.failure_epoch": "the epoch of a lease",
   "sessions.lease_expires_at": "a lease is of one database",
+  "threads.prunes": "it only shows a waiting writer that rows are gone",
   "threads.head_hash": "it depends on numbers of rows, and is created again",
 };
 
