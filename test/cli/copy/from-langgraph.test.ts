@@ -52,7 +52,7 @@ it("[COPY-28] prints what was copied, skipped and refused", async () => {
     code: 1,
     stdout: "Copied: 0 threads, 0 checkpoints\nSkipped (identical): 13 threads, 1104 checkpoints\n",
   });
-  expect(again.stderr).toMatch(/^Not copied: bad \\u001b\[31m {2}.* \[database_corrupt\]\n$/);
+  expect(again.stderr).toMatch(/^Not copied: bad ␛\[31m {2}.* \[database_corrupt\]\n$/);
   const json = await home.call([...copy, "--json"]);
   expect(json).toMatchObject({ code: 1, stderr: "" });
   expect(JSON.parse(json.stdout)).toEqual({
