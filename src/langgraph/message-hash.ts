@@ -40,25 +40,61 @@ export function fingerprintOf(message: BaseMessage, hash: string): Fingerprint |
   if (![...names, ...COMMON].every((key) => isJsonValue(fieldOf(message, key)))) {
     return null;
   }
-  const { id, name, content, additional_kwargs, response_metadata }: BaseMessage = message;
-  const { tool_calls, invalid_tool_calls, usage_metadata, tool_call_id }: MessageFields = message;
+  const fields: MessageFields = message;
   return {
     hash,
     made: message.constructor,
-    names,
-    id,
-    name,
-    content: cloneJsonValue<unknown>(content),
-    additional_kwargs: cloneJsonValue<unknown>(additional_kwargs),
-    response_metadata: cloneJsonValue<unknown>(response_metadata),
-    tool_calls: cloneJsonValue<unknown>(tool_calls),
-    invalid_tool_calls: cloneJsonValue<unknown>(invalid_tool_calls),
-    usage_metadata: cloneJsonValue<unknown>(usage_metadata),
-    tool_call_id,
-    others: names
-      .filter((key) => !COMMON.has(key) || !(key in message))
-      .map((key) => [key, cloneJsonValue<unknown>(fieldOf(message, key))] as const),
+    names: sharedNames(names),
+    id: message.id,
+    name: message.name,
+    content: snapshotOf(message.content),
+    additional_kwargs: snapshotOf(message.additional_kwargs),
+    response_metadata: snapshotOf(message.response_metadata),
+    tool_calls: snapshotOf(fields.tool_calls),
+    invalid_tool_calls: snapshotOf(fields.invalid_tool_calls),
+    usage_metadata: snapshotOf(fields.usage_metadata),
+    tool_call_id: fields.tool_call_id,
+    status: fields.status,
+    artifact: snapshotOf(fields.artifact),
+    metadata: snapshotOf(fields.metadata),
+    others: othersOf(message, names),
   };
+}
+
+/*
+ * Nearly every list, record and set of names is the same in all messages. What they share stays in the
+ * processor's cache, where 10,000 empty objects would not.
+ */
+const NO_ITEMS = Object.freeze([]);
+const NO_MEMBERS = Object.freeze({});
+const NO_OTHERS: Fingerprint["others"] = [];
+
+function snapshotOf(value: unknown): unknown {
+  if (typeof value !== "object" || value === null) {
+    return value;
+  }
+  const empty = Array.isArray(value) ? NO_ITEMS : NO_MEMBERS;
+  return Object.keys(value).length === 0 ? empty : cloneJsonValue<unknown>(value);
+}
+
+function othersOf(message: BaseMessage, names: readonly string[]): Fingerprint["others"] {
+  const others = names.filter((key) => !COMMON.has(key) || !(key in message));
+  return others.length === 0
+    ? NO_OTHERS
+    : others.map((key) => [key, cloneJsonValue<unknown>(fieldOf(message, key))] as const);
+}
+
+/** Names by what they are: as many as there are orders of the common fields. */
+const NAMES = new Map<string, readonly string[]>();
+
+function sharedNames(names: readonly string[]): readonly string[] {
+  if (!names.every((name) => COMMON.has(name))) {
+    return names;
+  }
+  const text = names.join();
+  const shared = NAMES.get(text) ?? names;
+  NAMES.set(text, shared);
+  return shared;
 }
 
 type MessageFields = BaseMessage & { readonly [Field in CommonField]?: unknown };
@@ -77,6 +113,9 @@ const COMMON_FIELDS = [
   "invalid_tool_calls",
   "usage_metadata",
   "tool_call_id",
+  "status",
+  "artifact",
+  "metadata",
 ] as const;
 type CommonField = (typeof COMMON_FIELDS)[number];
 const COMMON: ReadonlySet<string> = new Set(COMMON_FIELDS);
@@ -99,12 +138,15 @@ function hasFields(message: MessageFields, fingerprint: Fingerprint): boolean {
     message.id === fingerprint.id &&
     message.name === fingerprint.name &&
     message.tool_call_id === fingerprint.tool_call_id &&
+    message.status === fingerprint.status &&
     sameJsonValue(message.content, fingerprint.content) &&
     sameJsonValue(message.additional_kwargs, fingerprint.additional_kwargs) &&
     sameJsonValue(message.response_metadata, fingerprint.response_metadata) &&
     sameJsonValue(message.tool_calls, fingerprint.tool_calls) &&
     sameJsonValue(message.invalid_tool_calls, fingerprint.invalid_tool_calls) &&
     sameJsonValue(message.usage_metadata, fingerprint.usage_metadata) &&
+    sameJsonValue(message.artifact, fingerprint.artifact) &&
+    sameJsonValue(message.metadata, fingerprint.metadata) &&
     areNames(fingerprint.names, message.lc_kwargs) &&
     haveOthers(message, fingerprint)
   );

@@ -1,6 +1,7 @@
 import type { BaseMessage } from "@langchain/core/messages";
 
 import { noteIds } from "./known-ids.ts";
+import { copierOf } from "./copy-message.ts";
 import { fingerprintOf } from "./message-hash.ts";
 import {
   type KnownBody,
@@ -15,12 +16,24 @@ type Arriving = BaseMessage[] | Promise<BaseMessage[]>;
 
 /** A message that nobody else has. Its fingerprint makes it cheap to see that it is put back unchanged. */
 export function copyMessage(body: KnownBody): Made {
+  if (body.copy !== null && body.fingerprint !== null) {
+    return body.copy(body.fingerprint);
+  }
   const message = reviveOf(body)();
-  if (message instanceof Promise) {
+  if (message instanceof Promise || body.fingerprint !== null) {
     return message;
   }
-  body.fingerprint ??= fingerprintOf(message, body.hash);
-  return message;
+  body.fingerprint = fingerprintOf(message, body.hash);
+  const copy = body.fingerprint === null ? null : copierOf(message, body.fingerprint);
+  if (body.fingerprint === null || copy === null) {
+    return message;
+  }
+  // copies have their fields in another order than what the constructor made
+  const copied = copy(body.fingerprint);
+  body.fingerprint = fingerprintOf(copied, body.hash);
+  body.copy = copy;
+  body.revive = null;
+  return copied;
 }
 
 /** The message that all exchanges share: frozen, so that it stays what is stored. */

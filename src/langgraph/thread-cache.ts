@@ -4,6 +4,7 @@ import type { PrunedIds } from "../store/checkpoints/plan-prune.ts";
 import type { BodyRow } from "../store/checkpoints/read.ts";
 import type { ListVersion } from "../store/checkpoints/value.ts";
 import { type Revive, reviverOf } from "./message-codec.ts";
+import type { Copier } from "./copy-message.ts";
 import type { Fingerprint, Fingerprints } from "./message-hash.ts";
 import { chained, type MessageChain, NO_MESSAGES } from "../store/checkpoints/head-mark.ts";
 
@@ -15,6 +16,8 @@ export interface KnownBody {
   /** Read when the first message is made of it. */
   revive: Revive | null;
   fingerprint: Fingerprint | null;
+  /** Makes more messages of the fingerprint, once there is one and if it can. */
+  copy: Copier | null;
   /** The frozen message that every exchange gets of it; null before the first asked. */
   shared: BaseMessage | null;
 }
@@ -79,6 +82,7 @@ export function keepBody(cache: ThreadCache, row: BodyRow): KnownBody {
     text: row.body,
     revive: null,
     fingerprint: null,
+    copy: null,
     shared: null,
   };
   cache.bodies.set(row.id, body);
