@@ -4,7 +4,7 @@ import { AIMessage, type BaseMessage, HumanMessage, ToolMessage } from "@langcha
 import { cloneJsonValue, sameJsonValue } from "./json-value.ts";
 import type { Fingerprint } from "./message-hash.ts";
 
-/** Makes a message of its fingerprint: as its constructor would, and sharing nothing that could change. */
+/** Makes a message of its fingerprint: as the constructor would, sharing nothing that could change. */
 export type Copier = (of: Fingerprint) => BaseMessage;
 
 /**

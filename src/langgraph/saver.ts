@@ -56,7 +56,7 @@ import {
  * - With a fence, `put`, `putWrites` and `deleteThread` are refused once the lease is another's
  *   (`lease_lost`, `session_ended`) and have changed nothing then.
  * - Whatever is read belongs to the reader alone: changing it in place changes nothing else. Only
- *   what is read with `holding` is shared and cannot be changed.
+ *   what is read with `holding`, or with `frozen`, is shared and cannot be changed.
  */
 export function createCheckpointSaver(parts: SaverParts): SessionSaver {
   return new CheckpointSaver(parts);
@@ -74,12 +74,12 @@ class CheckpointSaver extends BaseCheckpointSaver implements SessionSaver {
   readonly #onStored: OnStored | undefined;
   #latest: LatestRead | undefined;
 
-  constructor({ store, fence }: SaverParts, shared?: ThreadCaches, more: Holding = {}) {
+  constructor({ store, fence, frozen }: SaverParts, shared?: ThreadCaches, more: Holding = {}) {
     super();
     this.#store = store;
     this.#fence = fence ?? (() => null);
     this.#caches = shared ?? createThreadCaches();
-    this.#frozen = shared !== undefined && more.frozen !== false;
+    this.#frozen = shared === undefined ? frozen === true : more.frozen !== false;
     // a saver without leases may serve many threads at once
     this.#run = shared === undefined ? store.write.bind(store) : createWriteQueue(store);
     this.#onStored = more.onStored;

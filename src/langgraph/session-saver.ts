@@ -9,6 +9,8 @@ export interface SaverParts {
   readonly store: Pick<Store, "read" | "write">;
   /** The lease of the running exchange; null if none is needed. Asked at every write. */
   readonly fence?: () => Fence | null;
+  /** True for graphs that change no message in place: all readers share frozen messages. */
+  readonly frozen?: boolean | undefined;
 }
 
 /** Called with the rows of a checkpoint's messages, and with all of its messages. */
