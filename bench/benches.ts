@@ -30,6 +30,10 @@ export const BENCHES: Readonly<Record<string, { load: () => Promise<Bench>; byDe
     },
     hints: { load: async () => (await import("./hints.ts")).bench, byDefault: false },
     million: { load: async () => (await import("./million.ts")).bench, byDefault: false },
+    "ten-millions": {
+      load: async () => (await import("./million.ts")).tenMillions,
+      byDefault: false,
+    },
     nodes: { load: async () => (await import("./nodes.ts")).bench, byDefault: false },
     savers: { load: async () => (await import("./savers.ts")).bench, byDefault: false },
     memory: { load: async () => (await import("./memory.ts")).bench, byDefault: true },

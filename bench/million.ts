@@ -10,14 +10,19 @@ import { readSession } from "../src/store/sessions/read.ts";
 import { openSqliteStore } from "../src/store/engines/sqlite/open.ts";
 import type { Store } from "../src/store/store.ts";
 import { type Filled, fillStore, MESSAGES_EACH, projectOf } from "./fill.ts";
-import { type Bench, type Measurement, median } from "./measurement.ts";
-import { startPostgres } from "./postgres.ts";
+import { type Bench, type Measurement, median, percentile } from "./measurement.ts";
+import { type BenchPostgres, startPostgres } from "./postgres.ts";
 import { temporaryFolder } from "./services.ts";
 
-const SESSIONS = { small: 100, big: 10_000 };
+const SMALL = 100;
+const MILLION = 10_000;
+const TEN_MILLIONS = 100_000;
 /** Of each work on each database; the two take turns, so that the machine weighs on both alike. */
 const SAMPLES = 1000;
 const MOST = 1.5;
+/** Appends that wait for one another's commits, as many clients make them. */
+const WRITERS = 32;
+const WRITES_EACH = 100;
 
 type Work = (filled: Filled, random: () => number) => Promise<unknown>;
 
@@ -46,43 +51,96 @@ export const bench: Bench = {
   run: async ({ scale }) => {
     using folder = temporaryFolder();
     await using postgres = await startPostgres();
+    const sqlite: Engine = {
+      name: "SQLite",
+      open: (name) => openSqliteStore({ path: `${folder.path}/${name}.db` }),
+      settle: () => Promise.resolve(),
+    };
+    const big = MILLION * scale;
+    const samples = SAMPLES * scale;
     return [
-      ...(await compare(scale, {
-        name: "SQLite",
-        open: (name) => openSqliteStore({ path: `${folder.path}/${name}.db` }),
-        settle: () => Promise.resolve(),
-      })),
-      ...(await compare(scale, {
-        name: "PostgreSQL",
-        open: async (name) => openPostgresStore({ url: await postgres.makeDatabase(name) }),
-        settle: postgres.settle,
-      })),
+      ...(await compare(sqlite, { big, samples })),
+      ...(await compare(onServer(postgres), { big, samples })),
     ];
   },
 };
+
+/** The same in 100,000 sessions on PostgreSQL; filling them takes most of the time. */
+export const tenMillions: Bench = {
+  about: `a database of 10,000,000 messages against one of 10,000, ${MESSAGES_EACH} in each session`,
+  run: async ({ scale }) => {
+    await using postgres = await startPostgres();
+    const counts = { big: TEN_MILLIONS * scale, samples: SAMPLES * scale };
+    return await compare(onServer(postgres), counts);
+  },
+};
+
+function onServer(postgres: BenchPostgres): Engine {
+  return {
+    name: "PostgreSQL",
+    open: async (name) => openPostgresStore({ url: await postgres.makeDatabase(name) }),
+    settle: postgres.settle,
+    bytes: (name) => postgres.bytes(name),
+  };
+}
 
 interface Engine {
   readonly name: string;
   open(name: string): Promise<Store>;
   /** What the database does by itself some time after many rows came. */
   settle(): Promise<void>;
+  /** What a database takes, with its indexes. */
+  bytes?(name: string): Promise<number>;
 }
 
-async function compare(scale: number, engine: Engine): Promise<Measurement[]> {
+interface Sizes {
+  /** Sessions in the large database. */
+  readonly big: number;
+  readonly samples: number;
+}
+
+async function compare(engine: Engine, sizes: Sizes): Promise<Measurement[]> {
   await using smallStore = await engine.open("small");
   await using bigStore = await engine.open("big");
-  const small = await fillStore(smallStore, SESSIONS.small);
-  const big = await fillStore(bigStore, Math.max(SESSIONS.small, SESSIONS.big * scale));
+  const small = await fillStore(smallStore, SMALL);
+  const big = await fillStore(bigStore, Math.max(SMALL, Math.round(sizes.big)));
   await engine.settle();
   const lines: Measurement[] = [];
   for (const [name, work] of Object.entries(WORKS)) {
-    const took = await takeTurns({ small, big }, work, Math.ceil(SAMPLES * Math.min(1, scale)));
+    const samples = Math.min(SAMPLES, Math.ceil(sizes.samples));
+    const took = await takeTurns({ small, big }, work, samples);
+    const [ours, floor] = [took.big, took.small];
+    lines.push(
+      {
+        what: `${engine.name}: ${name}`,
+        unit: "ms",
+        ours: median(ours),
+        floor: median(floor),
+        reach: { at_most: MOST },
+      },
+      {
+        what: `${engine.name}: ${name}, p99`,
+        unit: "ms",
+        ours: percentile(ours, 0.99),
+        floor: percentile(floor, 0.99),
+        reach: null,
+      },
+    );
+  }
+  lines.push({
+    what: `${engine.name}: appends a second of ${WRITERS} writers`,
+    unit: "appends",
+    ours: await appendsPerSecond(big),
+    floor: await appendsPerSecond(small),
+    reach: null,
+  });
+  if (engine.bytes !== undefined) {
     lines.push({
-      what: `${engine.name}: ${name}`,
-      unit: "ms",
-      ours: median(took.big),
-      floor: median(took.small),
-      reach: { at_most: MOST },
+      what: `${engine.name}: bytes of a message, with all that is stored of it`,
+      unit: "bytes",
+      ours: (await engine.bytes("big")) / (big.ids.length * MESSAGES_EACH),
+      floor: null,
+      reach: null,
     });
   }
   return lines;
@@ -107,6 +165,19 @@ async function takeTurns(
     }
   }
   return took;
+}
+
+async function appendsPerSecond({ store, ids }: Filled): Promise<number> {
+  const begun = performance.now();
+  await Promise.all(
+    Array.from({ length: WRITERS }, async () => {
+      for (let count = 0; count < WRITES_EACH; count += 1) {
+        const reference = one(ids, Math.random);
+        await store.write(appendUserMessage, { reference, content: "one more" });
+      }
+    }),
+  );
+  return (WRITERS * WRITES_EACH * 1000) / (performance.now() - begun);
 }
 
 /** What an exchange reads before it asks the model, by a process that knows nothing yet. */

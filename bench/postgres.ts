@@ -1,3 +1,5 @@
+import { Client } from "pg";
+
 import { openPostgresStore } from "../src/store/engines/postgres/open.ts";
 import { admin, databaseUrl, startEmbedded } from "../test/helpers/postgres-server.ts";
 
@@ -6,6 +8,8 @@ export interface BenchPostgres extends AsyncDisposable {
   makeDatabase(name: string): Promise<string>;
   /** Makes a database without tables, and gives its address. */
   makeEmptyDatabase(name: string): Promise<string>;
+  /** What a database takes, with its indexes. */
+  bytes(name: string): Promise<number>;
   /** Does at once, in every database, what autovacuum does some time after many rows came. */
   settle(): Promise<void>;
 }
@@ -20,6 +24,7 @@ export async function startPostgres(): Promise<BenchPostgres> {
   };
   return {
     makeEmptyDatabase,
+    bytes: (name) => databaseBytes(databaseUrl(server.url, name)),
     settle: async () => {
       for (const url of databases) {
         await admin(url, "VACUUM ANALYZE");
@@ -34,4 +39,18 @@ export async function startPostgres(): Promise<BenchPostgres> {
     },
     [Symbol.asyncDispose]: () => server.stop(),
   };
+}
+
+/** What a database takes, with its indexes. */
+export async function databaseBytes(url: string): Promise<number> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  try {
+    const { rows } = await client.query<{ bytes: string }>(
+      "SELECT pg_database_size(current_database()) AS bytes",
+    );
+    return Number(rows[0]?.bytes);
+  } finally {
+    await client.end();
+  }
 }

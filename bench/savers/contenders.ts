@@ -5,9 +5,8 @@ import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 
 import { type BaseCheckpointSaver, MemorySaver } from "@langchain/langgraph-checkpoint";
-import { Client } from "pg";
-
 import { RepriseSaver } from "../../src/langgraph/reprise-saver.ts";
+import { databaseBytes } from "../postgres.ts";
 
 /** A saver whose cost is measured. */
 export interface Contender {
@@ -98,19 +97,6 @@ export async function bytesOf(
 
 function sizeOf(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
-}
-
-async function databaseBytes(url: string): Promise<number> {
-  const client = new Client({ connectionString: url });
-  await client.connect();
-  try {
-    const { rows } = await client.query<{ bytes: string }>(
-      "SELECT pg_database_size(current_database()) AS bytes",
-    );
-    return Number(rows[0]?.bytes);
-  } finally {
-    await client.end();
-  }
 }
 
 function serializedBytes(value: unknown): number {
