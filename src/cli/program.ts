@@ -27,6 +27,8 @@ const SESSIONS: CommandTable = {
 const THREADS: CommandTable = {
   list: async (cli) => (await import("./threads/list.ts")).listCommand(cli),
   show: async (cli) => (await import("./threads/show.ts")).showCommand(cli),
+  export: async (cli) => (await import("./threads/export.ts")).exportCommand(cli),
+  import: async (cli) => (await import("./threads/import.ts")).importCommand(cli),
   delete: async (cli) => (await import("./threads/delete.ts")).deleteCommand(cli),
   prune: async (cli) => (await import("./threads/prune.ts")).pruneCommand(cli),
 };
@@ -48,7 +50,7 @@ const COMMANDS: CommandTable = {
   threads: (cli) =>
     group(cli, THREADS, {
       name: "threads",
-      description: "list, show, delete and prune threads that belong to no session",
+      description: "list, show, export, import, delete and prune threads that belong to no session",
     }),
   serve: async (cli) => (await import("./serve.ts")).serveCommand(cli),
   backup: async (cli) => (await import("./backup.ts")).backupCommand(cli),

@@ -27,6 +27,8 @@ export const DEFAULT_LIST_LIMIT = 50;
 export const MAX_LIST_LIMIT = 200;
 /** Characters of persona names, models, idempotency keys. */
 export const MAX_NAME_LENGTH = 255;
+/** UTF-8 bytes of the id of a thread that belongs to no session. */
+export const MAX_THREAD_ID_BYTES = 255;
 /** A request that creates a session can be repeated with its Idempotency-Key for this long. */
 export const CREATE_KEY_MS = 24 * 60 * 60 * 1000;
 /** Characters of a path: Linux' PATH_MAX. */

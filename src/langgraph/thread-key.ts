@@ -2,6 +2,7 @@ import type { RunnableConfig } from "@langchain/core/runnables";
 import { getCheckpointId } from "@langchain/langgraph-checkpoint";
 
 import { RepriseError } from "../core/errors.ts";
+import { MAX_THREAD_ID_BYTES } from "../core/limits.ts";
 import { isStorableText } from "../core/text.ts";
 
 /** Where a checkpoint belongs: its thread, and "" or the chain of subgraphs, outermost first. */
@@ -12,7 +13,7 @@ export interface ThreadKey {
 
 /** The longest texts in UTF-8 bytes: PostgreSQL indexes them together, in 2,700 bytes. */
 const MAX_BYTES = {
-  thread_id: 255,
+  thread_id: MAX_THREAD_ID_BYTES,
   checkpoint_id: 255,
   checkpoint_ns: 1900,
   task_id: 255,

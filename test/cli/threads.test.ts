@@ -2,6 +2,7 @@ import { AIMessage, HumanMessage } from "@langchain/core/messages";
 import { expect, it } from "vitest";
 
 import { RepriseSaver } from "../../src/entries/langgraph.ts";
+import { createSession } from "../../src/store/sessions/create.ts";
 import { openSqliteStore } from "../../src/store/engines/sqlite/open.ts";
 import { execute } from "../helpers/engines.ts";
 import { freshHome, type Home } from "../helpers/reprise.ts";
@@ -145,4 +146,58 @@ it("[THREAD-16] prunes a thread after a yes, and only shows what goes with --dry
     checkpoints: 1,
     messages: 3,
   });
+});
+
+it("[MOVE-32] [MOVE-33] exports a thread and imports it elsewhere, the same to the last byte", async () => {
+  const [home, other] = [freshHome(), freshHome()];
+  await withThreads(home, HOSTILE);
+  const exported = await home.call(["threads", "export", HOSTILE]);
+  expect(exported).toMatchObject({ code: 0, stderr: "" });
+  const input = exported.stdout;
+  const imported = await other.call(["threads", "import", "-"], { input });
+  expect(imported).toMatchObject({ code: 0, stdout: `Imported: ${SHOWN}  2 checkpoints\n` });
+  const again = await other.call(["threads", "export", HOSTILE]);
+  const withoutTime = (text: string) => text.replace(/"exported_at":"[^"]*"/, "");
+  expect(withoutTime(again.stdout)).toBe(withoutTime(input));
+  const copied = await other.json(["threads", "import", "-", "--as", "2nd", "--json"], { input });
+  expect(copied).toEqual({ thread_id: "2nd" });
+  const shown = { messages: 3, checkpoints: 2, interrupted: false };
+  expect(await other.json(["threads", "show", "2nd", "--json"])).toMatchObject(shown);
+  await using store = await openSqliteStore({ path: other.database });
+  const { id } = await store.write(createSession, {});
+  for (const [args, code] of [
+    [[], "thread_exists"],
+    [["--as", `${id}:0`], "thread_of_session"],
+    [["--as", ""], "invalid_usage"],
+    [["--as", "x".repeat(256)], "invalid_usage"],
+  ] as const) {
+    const refused = await other.call(["threads", "import", "-", ...args], { input });
+    expect(refused.stderr).toMatch(new RegExp(`\\[${code}\\]\\n$`));
+  }
+  const ofSession = await home.call(["threads", "export", "missing"]);
+  expect(ofSession).toMatchObject({ code: 3, stdout: "" });
+});
+
+it("[MOVE-34] refuses an export of a thread that was changed, cut off or is of a session", async () => {
+  const home = freshHome();
+  await withThreads(home, "one");
+  const { stdout } = await home.call(["threads", "export", "one"]);
+  const { session_id } = await home.json<{ session_id: string }>(["-p", "Hello", "--json"]);
+  const session = await home.call(["sessions", "export", session_id]);
+  for (const [input, code] of [
+    [stdout.replace("answer", "ANSWER"), "export_invalid"],
+    [stdout.replace('"thread_id":"one"', '"thread_id":"two"'), "export_invalid"],
+    [stdout.replace('"lists":', '"more":1,"lists":'), "export_invalid"],
+    [stdout.slice(0, -20), "malformed_json"],
+    [session.stdout, "export_invalid"],
+  ] as const) {
+    const refused = await home.call(["threads", "import", "-", "--as", "new"], { input });
+    expect(refused).toMatchObject({ code: 1, stdout: "" });
+    expect(refused.stderr).toContain(`[${code}]`);
+  }
+  const other = await home.call(["sessions", "import", "-"], { input: stdout });
+  expect(other.stderr).toContain("[export_invalid]");
+  const refused = await home.call(["threads", "export", `${session_id}:0`]);
+  expect(refused).toMatchObject({ code: 1, stdout: "" });
+  expect(await idsOf(home)).toEqual(["one"]);
 });

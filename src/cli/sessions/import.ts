@@ -1,16 +1,12 @@
-import { readFile } from "node:fs/promises";
-import { resolve } from "node:path";
-import { buffer } from "node:stream/consumers";
-
 import { Command } from "commander";
 
-import { RepriseError } from "../../core/errors.ts";
 import { oneLine, titleLine } from "../../core/terminal-text.ts";
 import { type SessionTree, sessionsOf } from "../../store/portable/export-schema.ts";
 import { importTree, withNewIds } from "../../store/portable/import-tree.ts";
 import { type CliContext, note, printJson, printLine } from "../context.ts";
 import { openDatabase, withStore } from "../database.ts";
 import { plural } from "../../core/text.ts";
+import { readExport } from "../read-export.ts";
 
 /** `sessions import <file|->`: everything that an export holds, in one transaction. */
 export function importCommand(cli: CliContext): Command {
@@ -24,7 +20,7 @@ export function importCommand(cli: CliContext): Command {
     .action(async (file: string, options: { newIds?: true; json?: true }) => {
       // loaded here: it compiles schemas, and the help of every command loads this file
       const { parseExport } = await import("../../store/portable/parse.ts");
-      const read = parseExport(await readText(cli, file));
+      const read = parseExport(await readExport(cli, file));
       const tree = options.newIds === true ? withNewIds(read) : read;
       await using store = await openDatabase(cli, command);
       const ids = await importTree(store, tree);
@@ -48,22 +44,5 @@ function showFolders(cli: CliContext, tree: SessionTree): void {
     if (folder !== null) {
       note(cli, `The agent's tools will read and write files in ${oneLine(folder)}`);
     }
-  }
-}
-
-async function readText(cli: CliContext, file: string): Promise<string> {
-  const reading = file === "-" ? buffer(cli.stdin) : readFile(resolve(cli.cwd, file));
-  const bytes = await reading.catch((cause: unknown) => {
-    const sentence = "The export cannot be read; check its path.";
-    throw new RepriseError("file_unreadable", sentence, { cause });
-  });
-  try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
-  } catch (cause) {
-    throw new RepriseError(
-      "malformed_json",
-      "The file is not JSON in UTF-8, or is larger than 512 MiB; export the session again.",
-      { cause },
-    );
   }
 }

@@ -1,10 +1,11 @@
 import { isAbsolute, win32 } from "node:path";
 
 import type { Fault } from "../../core/errors.ts";
-import { TITLE_LENGTH } from "../../core/limits.ts";
+import { MAX_THREAD_ID_BYTES, TITLE_LENGTH } from "../../core/limits.ts";
+import { isThreadId } from "../../core/threads.ts";
 import { isTime } from "../../core/time.ts";
 import { isDamage } from "../checkpoints/damage.ts";
-import type { PortableList, PortableThread, SessionTree } from "./export-schema.ts";
+import type { FreeThread, PortableList, SessionTree, ThreadContent } from "./export-schema.ts";
 import { SEARCHABLE_CALL } from "../verify/record.ts";
 import { type IdMap, mapIds } from "./map-ids.ts";
 import { mapMemberIds, mapWriteIds } from "./read-thread.ts";
@@ -16,6 +17,13 @@ import { mapMemberIds, mapWriteIds } from "./read-thread.ts";
  */
 export function inconsistencyOf(tree: SessionTree): Fault | null {
   return treeProblems(tree, "", new Set()).next().value ?? null;
+}
+
+/** The same of a thread without a session. */
+export function threadInconsistencyOf(thread: FreeThread): Fault | null {
+  return isThreadId(thread.thread_id)
+    ? (threadProblems(thread, "").next().value ?? null)
+    : problem("/thread_id", `Must have 1 to ${MAX_THREAD_ID_BYTES} bytes of UTF-8.`);
 }
 
 type Problems = Generator<Fault, undefined>;
@@ -61,7 +69,7 @@ function hasCall({ messages, threads }: SessionTree, call: string | null): boole
   );
 }
 
-function* threadProblems(thread: PortableThread, pointer: string): Problems {
+function* threadProblems(thread: ThreadContent, pointer: string): Problems {
   const seen = new Set<string>();
   for (const [index, body] of thread.bodies.entries()) {
     if (seen.has(body)) {
@@ -87,20 +95,20 @@ function* threadProblems(thread: PortableThread, pointer: string): Problems {
   yield* writesProblems(thread, { pointer: `${pointer}/writes`, positions });
 }
 
-function isList(thread: PortableThread, list: PortableList, index: number): boolean {
+function isList(thread: ThreadContent, list: PortableList, index: number): boolean {
   const { base, base_length, items } = list;
   const isBased =
     base === null ? base_length === 0 : base < index && base_length <= lengthOf(thread, base);
   return isBased && items.every((body) => body < thread.bodies.length);
 }
 
-function lengthOf(thread: PortableThread, position: number): number {
+function lengthOf(thread: ThreadContent, position: number): number {
   const list = thread.lists[position];
   return list === undefined ? -1 : list.base_length + list.items.length;
 }
 
 /** Checks that the positions of a document exist, and returns them unchanged. */
-function positionsOf(thread: PortableThread): IdMap {
+function positionsOf(thread: ThreadContent): IdMap {
   const known = (position: number, isThere: boolean): number => {
     if (!isThere) {
       throw new RangeError("a checkpoint refers to a position that its thread does not have");
@@ -119,7 +127,7 @@ interface Checked {
 }
 
 function* checkpointProblems(
-  { checkpoints }: PortableThread,
+  { checkpoints }: ThreadContent,
   { pointer, positions }: Checked,
 ): Problems {
   const keys = new Set<string>();
@@ -140,7 +148,7 @@ function* checkpointProblems(
   }
 }
 
-function* writesProblems({ writes }: PortableThread, { pointer, positions }: Checked): Problems {
+function* writesProblems({ writes }: ThreadContent, { pointer, positions }: Checked): Problems {
   const keys = new Set<string>();
   for (const [index, { ns, checkpoint_id, task_id, writes: own }] of writes.entries()) {
     const key = JSON.stringify([ns, checkpoint_id, task_id]);

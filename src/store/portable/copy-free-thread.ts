@@ -1,13 +1,11 @@
 import { RepriseError } from "../../core/errors.ts";
 import { isStorableText } from "../../core/text.ts";
-import { refusingDamage } from "../checkpoints/damage.ts";
-import { createFreeThread, threadNotFound } from "../checkpoints/free-threads.ts";
-import type { Operation, ReadOnlyStore, Store, Tx } from "../store.ts";
+import { threadNotFound } from "../checkpoints/free-threads.ts";
+import type { Operation, ReadOnlyStore, Store } from "../store.ts";
 import { threadChecksumOf } from "./export-text.ts";
 import type { FreeThread } from "./export-schema.ts";
-import { readThread, selectThreads } from "./read-thread.ts";
-import { readFreeThread, type ThreadVersion } from "./thread-versions.ts";
-import { writeThread } from "./write-thread.ts";
+import { readContent, storeFreeThread } from "./free-thread.ts";
+import { findFreeThread, type ThreadVersion } from "./thread-versions.ts";
 
 export interface CopyFreeThread {
   readonly source: ReadOnlyStore;
@@ -38,21 +36,12 @@ const readWatchedThread: Operation<
   { readonly thread_id: string },
   { readonly thread: FreeThread; readonly version: ThreadVersion }
 > = async (tx, { thread_id }) => {
-  const found = await readFreeThread(tx, thread_id);
+  const found = await findFreeThread(tx, thread_id);
   if (found === null) {
     throw threadNotFound();
   }
   return { thread: await readContent(tx, thread_id), version: found.version };
 };
-
-/** A thread as an export has it. Error codes: `thread_not_found`, `database_corrupt`. */
-async function readContent(tx: Tx, thread_id: string): Promise<FreeThread> {
-  const row = await selectThreads(tx).where("thread_id", "=", thread_id).executeTakeFirst();
-  if (row === undefined) {
-    throw threadNotFound();
-  }
-  return { thread_id, ...(await refusingDamage(() => readThread(tx, row))) };
-}
 
 /** Reprise never writes such text, and engines store it differently. */
 function refuseUnstorable({ thread_id, bodies }: FreeThread): void {
@@ -77,7 +66,7 @@ const copyIn: Operation<
   CopiedThread["outcome"]
 > = async (tx, { thread, sha256 }) => {
   const { thread_id } = thread;
-  const found = await readFreeThread(tx, thread_id);
+  const found = await findFreeThread(tx, thread_id);
   if (found !== null) {
     if (threadChecksumOf(await readContent(tx, thread_id)) === sha256) {
       return "present";
@@ -96,9 +85,3 @@ const copyIn: Operation<
   }
   return "copied";
 };
-
-/** Stores a thread under an id that nobody has. Error codes: as `createFreeThread`. */
-async function storeFreeThread(tx: Tx, { thread_id, ...content }: FreeThread): Promise<void> {
-  const thread = await createFreeThread(tx, thread_id);
-  await writeThread(tx, { thread, thread_id, content });
-}

@@ -177,6 +177,27 @@ export type ThreadContent = Static<typeof ThreadContent>;
 export interface FreeThread extends ThreadContent {
   readonly thread_id: string;
 }
+
+/** The format of a free thread outside of any database. */
+export const THREAD_FORMAT = "reprise/thread@1";
+
+/** Of every export: its format, when it was written, and the checksum of the rest. */
+function exportFields<Format extends string>(format: Format) {
+  return {
+    format: Type.Unsafe<Format>({ const: format }),
+    /** The only part that differs between two exports of the same state. */
+    exported_at: time(),
+    /** Hex SHA-256 of `canonicalText` of the rest but `format` and `exported_at`. */
+    sha256: Type.String({ pattern: "^[0-9a-f]{64}$" }),
+  };
+}
+
+export const ThreadExport = Type.Object(
+  { ...exportFields(THREAD_FORMAT), thread_id: text(), ...threadFields },
+  closed,
+);
+export type ThreadExport = Static<typeof ThreadExport>;
+
 /** What a thread has, without the texts, which it names by their positions. */
 export type ThreadStructure = Omit<ThreadContent, "bodies">;
 
@@ -195,11 +216,7 @@ export interface SessionTree {
 
 export const SessionExport = Type.Object(
   {
-    format: Type.Unsafe<typeof FORMAT>({ const: FORMAT }),
-    /** When it was written. The only part that differs between two exports of the same state. */
-    exported_at: time(),
-    /** Hex SHA-256 of `canonicalText` of the rest but `format` and `exported_at`. */
-    sha256: Type.String({ pattern: "^[0-9a-f]{64}$" }),
+    ...exportFields(FORMAT),
     session: PortableSession,
     messages: Type.Array(PortableMessage),
     threads: Type.Array(PortableThread),

@@ -1,6 +1,13 @@
 import { createHash } from "node:crypto";
 
-import { FORMAT, type FreeThread, type PortableThread, type SessionTree } from "./export-schema.ts";
+import {
+  FORMAT,
+  type FreeThread,
+  type PortableThread,
+  type SessionTree,
+  THREAD_FORMAT,
+  type ThreadContent,
+} from "./export-schema.ts";
 
 /**
  * An export as text, in pieces. Each message, body, list and checkpoint has its own line, so
@@ -11,6 +18,17 @@ export function* exportText(tree: SessionTree, exportedAt: string): Generator<st
   yield `"exported_at":${JSON.stringify(exportedAt)},\n`;
   yield `"sha256":"${checksumOf(tree)}",\n`;
   yield* members(tree);
+  yield "}\n";
+}
+
+/** The same of a thread without a session. */
+export function* threadExportText(thread: FreeThread, exportedAt: string): Generator<string> {
+  const { thread_id, ...content } = thread;
+  yield `{"format":${JSON.stringify(THREAD_FORMAT)},\n`;
+  yield `"exported_at":${JSON.stringify(exportedAt)},\n`;
+  yield `"sha256":"${threadChecksumOf(thread)}",\n`;
+  yield `"thread_id":${JSON.stringify(thread_id)}`;
+  yield* contentText(content);
   yield "}\n";
 }
 
@@ -31,11 +49,16 @@ function* childText(tree: SessionTree): Generator<string> {
 
 function* threadText({ suffix, ...thread }: PortableThread): Generator<string> {
   yield `{"suffix":${suffix}`;
+  yield* contentText(thread);
+  yield "}";
+}
+
+function* contentText(thread: ThreadContent): Generator<string> {
   for (const name of ["bodies", "lists", "checkpoints", "writes"] as const) {
     yield `,\n"${name}":`;
     yield* lines<unknown>(thread[name], jsonLine);
   }
-  yield `,\n"folded":${JSON.stringify(thread.folded)}}`;
+  yield `,\n"folded":${JSON.stringify(thread.folded)}`;
 }
 
 function* jsonLine(value: unknown): Generator<string> {

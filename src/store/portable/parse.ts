@@ -1,11 +1,20 @@
 import { Ajv2020 } from "ajv/dist/2020.js";
+import type { Static, TSchema } from "typebox";
 
 import { type Fault, RepriseError } from "../../core/errors.ts";
 import { faultsOf } from "../../core/schema-errors.ts";
 import { isStorableText } from "../../core/text.ts";
-import { checksumOf } from "./export-text.ts";
-import { FORMAT, SessionExport, type SessionTree, SessionTreeSchema } from "./export-schema.ts";
-import { inconsistencyOf } from "./consistency.ts";
+import { checksumOf, threadChecksumOf } from "./export-text.ts";
+import {
+  FORMAT,
+  type FreeThread,
+  SessionExport,
+  type SessionTree,
+  SessionTreeSchema,
+  THREAD_FORMAT,
+  ThreadExport,
+} from "./export-schema.ts";
+import { inconsistencyOf, threadInconsistencyOf } from "./consistency.ts";
 
 /**
  * Reads an export that anybody may have written or cut off: form, checksum, and what must hold in
@@ -14,18 +23,45 @@ import { inconsistencyOf } from "./consistency.ts";
  * Error codes: `malformed_json`; `export_invalid` with a JSON pointer to the first error.
  */
 export function parseExport(text: string): SessionTree {
+  const document = readDocument(text, { format: FORMAT, schema: SessionExport });
+  const { session, messages, threads, children } = document;
+  const tree = { session, messages, threads, children };
+  refuseProblem(checksumProblem(document, checksumOf(tree)) ?? inconsistencyOf(tree));
+  return tree;
+}
+
+/** The same for the export of a thread without a session. */
+export function parseThreadExport(text: string): FreeThread {
+  const form = { format: THREAD_FORMAT, schema: ThreadExport };
+  const document = readDocument(text, form);
+  const { format: _f, exported_at: _e, sha256: _s, ...thread } = document;
+  refuseProblem(
+    checksumProblem(document, threadChecksumOf(thread)) ?? threadInconsistencyOf(thread),
+  );
+  return thread;
+}
+
+interface Form<Schema> {
+  readonly format: string;
+  readonly schema: Schema;
+}
+
+function readDocument<Schema extends TSchema>(text: string, form: Form<Schema>): Static<Schema> {
   const value = parseJson(text);
   refuseDeep(value);
-  const document = checkedForm(value);
-  const tree = treeOf(document);
-  if (checksumOf(tree) !== document.sha256) {
-    throw invalid({ pointer: "/sha256", message: "Is not the checksum of what the file holds." });
-  }
-  const problem = inconsistencyOf(tree);
+  return checkedForm(value, form);
+}
+
+function checksumProblem({ sha256 }: { readonly sha256: string }, computed: string): Fault | null {
+  return computed === sha256
+    ? null
+    : { pointer: "/sha256", message: "Is not the checksum of what the file holds." };
+}
+
+function refuseProblem(problem: Fault | null): void {
   if (problem !== null) {
     throw invalid(problem);
   }
-  return tree;
 }
 
 function parseJson(text: string): unknown {
@@ -34,7 +70,7 @@ function parseJson(text: string): unknown {
   } catch (error) {
     throw new RepriseError(
       "malformed_json",
-      "The file is not JSON, or was cut off; export the session again.",
+      "The file is not JSON, or was cut off; export it again.",
       { cause: error },
     );
   }
@@ -58,13 +94,13 @@ function members(value: object): object[] {
   return Object.values(value).filter((one) => typeof one === "object" && one !== null);
 }
 
-function checkedForm(value: unknown): SessionExport {
+function checkedForm<Schema extends TSchema>(value: unknown, form: Form<Schema>): Static<Schema> {
   const format =
     typeof value === "object" && value !== null && "format" in value ? value.format : undefined;
-  if (format !== FORMAT) {
+  if (format !== form.format) {
     throw new RepriseError(
       "export_invalid",
-      `The file is not an export in a format that this version reads (${FORMAT}). Update Reprise if a newer one wrote it.`,
+      `The file is not an export in a format that this command reads (${form.format}). Update Reprise if a newer one wrote it.`,
     );
   }
   const ajv = new Ajv2020({
@@ -75,21 +111,17 @@ function checkedForm(value: unknown): SessionExport {
   });
   ajv.addFormat("storable-text", isStorableText);
   ajv.addSchema(SessionTreeSchema);
-  const fits = ajv.compile<SessionExport>(SessionExport);
+  const fits = ajv.compile<Static<Schema>>(form.schema);
   if (!fits(value)) {
     throw invalid(...faultsOf(fits.errors ?? [], "field"));
   }
   return value;
 }
 
-function treeOf({ session, messages, threads, children }: SessionExport): SessionTree {
-  return { session, messages, threads, children };
-}
-
 function invalid(...faults: readonly Fault[]): RepriseError {
   return new RepriseError(
     "export_invalid",
-    "The export is inconsistent at the listed position, so nothing was imported. Export the session again.",
+    "The export is inconsistent at the listed position, so nothing was imported. Export it again.",
     { faults },
   );
 }

@@ -46,7 +46,7 @@ export const readMissingThreads: Operation<readonly string[], readonly string[]>
 };
 
 /** Null for a thread that is not there, or belongs to a session. */
-export async function readFreeThread(tx: Tx, threadId: string): Promise<FreeThread | null> {
+export async function findFreeThread(tx: Tx, threadId: string): Promise<FreeThread | null> {
   const row = await selectFreeThreads(tx).where("thread_id", "=", threadId).executeTakeFirst();
   return row === undefined ? null : freeThread(row);
 }
