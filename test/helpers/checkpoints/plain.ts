@@ -1,28 +1,20 @@
 import { BaseMessage } from "@langchain/core/messages";
 import { Send } from "@langchain/langgraph";
-import { type CheckpointTuple, WRITES_IDX_MAP } from "@langchain/langgraph-checkpoint";
+import type { CheckpointTuple } from "@langchain/langgraph-checkpoint";
 
-/** A tuple as plain data: messages with their class, pending writes in order of their tasks. */
+/** A tuple as plain data: messages with their class. */
 export function plainTuple(tuple: CheckpointTuple | undefined): unknown {
   if (tuple === undefined) {
     return undefined;
   }
   const { checkpoint_id, checkpoint_ns } = tuple.parentConfig?.configurable ?? {};
-  // MemorySaver keeps the special channels' writes in order of arrival, ours by their index
-  const writes = (tuple.pendingWrites ?? []).toSorted(
-    (a, b) => a[0].localeCompare(b[0]) || specialIndex(a[1]) - specialIndex(b[1]),
-  );
   return plain({
     id: tuple.config.configurable?.["checkpoint_id"],
     checkpoint: tuple.checkpoint,
     metadata: tuple.metadata,
     parent: { checkpoint_id, checkpoint_ns },
-    writes,
+    writes: tuple.pendingWrites ?? [],
   });
-}
-
-function specialIndex(channel: string): number {
-  return WRITES_IDX_MAP[channel] ?? 0;
 }
 
 /** A value of a checkpoint as plain data: messages with their class, sends as they are stored. */

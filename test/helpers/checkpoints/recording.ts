@@ -110,9 +110,11 @@ async function storedTuples({
     .map((tuple) => ({ tuple, order: orderOf(tuple) }))
     .sort((a, b) => (a.order < b.order ? -1 : 1))
     .map(({ tuple: { pendingWrites = [], ...tuple } }) => {
-      // a saver may keep tasks in the order of their ids, which are random
-      const tasks = Map.groupBy(pendingWrites, ([id]) => id);
-      return { ...tuple, pendingWrites: sorted([...tasks.values()]) };
+      // without a path of their task, these are in the order of its random id
+      const { answers = [], others = [] } = Object.groupBy(pendingWrites, ([, channel]) =>
+        channel === "__resume__" ? "answers" : "others",
+      );
+      return { ...tuple, pendingWrites: [...others, ...sorted(answers)] };
     });
 }
 
