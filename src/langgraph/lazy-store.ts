@@ -6,7 +6,7 @@ import type { Store, StoreOptions } from "../store/store.ts";
 export interface LazyStore {
   /**
    * Works with the store, which is opened once for all that ask at the same time. If that fails, the
-   * next call tries again.
+   * next call tries again. Once it is open, the work begins within the call.
    *
    * Error codes: as `openStore`; `shutting_down` after `end`.
    */
@@ -17,13 +17,18 @@ export interface LazyStore {
 
 /** A database that is opened here, and closed at the end. */
 export function lazyStore(options: StoreOptions): LazyStore {
+  let opened: Store | null = null;
   let opening: Promise<Store> | null = null;
+  const open = async (): Promise<Store> => {
+    try {
+      return (opened = await openStore(options));
+    } catch (error) {
+      opening = null;
+      throw error;
+    }
+  };
   return endingOnce(
-    () =>
-      (opening ??= openStore(options).catch((error: unknown) => {
-        opening = null;
-        throw error;
-      })),
+    () => opened ?? (opening ??= open()),
     async () => {
       const store = await opening;
       await store?.close();
@@ -34,12 +39,12 @@ export function lazyStore(options: StoreOptions): LazyStore {
 /** A store that somebody else opened, and closes. */
 export function givenStore(store: Store): LazyStore {
   return endingOnce(
-    () => Promise.resolve(store),
+    () => store,
     () => Promise.resolve(),
   );
 }
 
-function endingOnce(open: () => Promise<Store>, close: () => Promise<void>): LazyStore {
+function endingOnce(open: () => Store | Promise<Store>, close: () => Promise<void>): LazyStore {
   const running = new Set<Promise<unknown>>();
   let ending: Promise<void> | null = null;
   return {
@@ -50,7 +55,8 @@ function endingOnce(open: () => Promise<Store>, close: () => Promise<void>): Laz
           "This saver was ended. Make a new RepriseSaver to use the database again.",
         );
       }
-      const call = open().then(work);
+      const store = open();
+      const call = store instanceof Promise ? store.then(work) : work(store);
       running.add(call);
       try {
         return await call;

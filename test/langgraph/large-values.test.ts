@@ -3,6 +3,7 @@ import { Annotation, END, MessagesAnnotation, Send, START, StateGraph } from "@l
 import { type BaseCheckpointSaver, emptyCheckpoint } from "@langchain/langgraph-checkpoint";
 import { describe, expect, it } from "vitest";
 
+import { RepriseSaver } from "../../src/entries/langgraph.ts";
 import { createCheckpointSaver } from "../../src/langgraph/saver.ts";
 import { textHash } from "../../src/store/checkpoints/bodies.ts";
 import { pruneThread } from "../../src/store/checkpoints/prune.ts";
@@ -170,6 +171,28 @@ describe("a large value of a graph's state", () => {
     expect({ dangling, unused }).toEqual({ dangling: [], unused: [] });
   });
 
+  it("[VALUE-3] leaves no chunk of older versions when a saver prunes its thread, nor in a copy of it", async () => {
+    await using opened = await openSaver();
+    const { store } = opened;
+    const saver = RepriseSaver.from(store);
+    const { make, edit } = VALUES["20 files as lists of lines"]!;
+    const graph = editing(saver, (value) => edit(value as never));
+    await graph.invoke({ messages: [], value: make(SIZE) }, config);
+    for (let exchange = 0; exchange < 5; exchange += 1) {
+      await graph.invoke({ messages: [] }, config);
+    }
+    const { values } = await graph.getState(config);
+    await saver.prune("large");
+    await saver.copyThread("large", "copied");
+    const copied = { ...config, configurable: { thread_id: "copied" } };
+    expect((await graph.getState(copied)).values).toEqual(values);
+    expect((await graph.getState(config)).values).toEqual(values);
+    const { bodies, dangling, unused } = await store.read(readKept, null);
+    expect({ dangling, unused }).toEqual({ dangling: [], unused: [] });
+    // of each thread the chunks of one version, and a shape
+    expect(bodies).toBeLessThan(2 * 45);
+  });
+
   it("[VALUE-4] of an earlier version, which kept it whole, is read, continued and pruned", async () => {
     await using opened = await openSaver();
     const { store } = opened;
@@ -195,7 +218,7 @@ describe("a large value of a graph's state", () => {
 
   it("[VALUE-6] is stored as it was when put was called", async () => {
     await using opened = await openSaver();
-    const { saver } = opened;
+    const saver = RepriseSaver.from(opened.store);
     const value = { text: "x".repeat(3000) };
     const checkpoint = { ...emptyCheckpoint(), channel_versions: { value: 1 } };
     const put = saver.put(
