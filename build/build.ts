@@ -8,14 +8,11 @@ import { writeLibraryEntries } from "./library-entry.ts";
 import { thirdPartyLicenses } from "./licenses.ts";
 import { writeTypes } from "./types.ts";
 
+/** What a graph of others and Reprise have in common: two copies would have two classes of messages. */
+const LANGCHAIN = ["@langchain/core", "@langchain/langgraph-checkpoint"];
+
 /** What crosses the public API: a program that uses it has to have the very same package. */
-const PUBLIC_PACKAGES = [
-  "fastify",
-  "kysely",
-  "typebox",
-  "@langchain/core",
-  "@langchain/langgraph-checkpoint",
-];
+const PUBLIC_PACKAGES = ["fastify", "kysely", "typebox", ...LANGCHAIN];
 
 /** What programs import: `reprise` is `index`, the others `reprise/…`. */
 const ENTRIES = {
@@ -45,7 +42,8 @@ const TOGETHER = [
 ];
 
 /**
- * Rebuilds `dist/`: the command line in `program/`, which needs no other package, the public API
+ * Rebuilds `dist/`: the command line in `program/` and `agent/`, which needs no other package than the
+ * agent's own, the public API
  * in `library/` with its declarations in `types/` and its entries in `entries/`, and the licences of what
  * they contain.
  */
@@ -78,12 +76,22 @@ export async function buildLibrary(root: string, dist: string): Promise<Rolldown
   return output;
 }
 
-function buildProgram(root: string, dist: string): ReturnType<typeof bundle> {
+/** The command line, and beside it what `--agent` loads: with the LangChain packages of the agent. */
+async function buildProgram(root: string, dist: string): Promise<RolldownOutput> {
+  const open = "agent/graph/open-agent.ts";
+  await bundle({
+    root,
+    entries: { "open-agent": `src/${open}` },
+    external: LANGCHAIN,
+    groups: [],
+    folder: join(dist, "agent"),
+  });
   return bundle({
     root,
     entries: { main: "src/main.ts", ...WORKERS },
     external: [],
     groups: TOGETHER,
     folder: join(dist, "program"),
+    elsewhere: { [`/${open}`]: "../agent/open-agent.js" },
   });
 }

@@ -13,6 +13,8 @@ export interface BundleOrder {
   readonly groups: readonly { readonly name: string; readonly test: RegExp }[];
   /** Where the files are put. */
   readonly folder: string;
+  /** Modules of which another bundle has the code, by the end of their path, and their files there. */
+  readonly elsewhere?: Readonly<Record<string, string>>;
 }
 
 /**
@@ -34,6 +36,7 @@ export async function bundle({
   external,
   groups,
   folder,
+  elsewhere = {},
 }: BundleOrder): Promise<RolldownOutput> {
   const warnings: string[] = [];
   const bundled = await rolldown({
@@ -41,7 +44,7 @@ export async function bundle({
     input: { ...entries },
     platform: "node",
     preserveEntrySignatures: groups.length === 0 ? "strict" : "allow-extension",
-    plugins: [builtinsAtOnce(), lateChildProcess()],
+    plugins: [builtinsAtOnce(), lateChildProcess(), importedFrom(elsewhere)],
     external: (id) => external.some((name) => id === name || id.startsWith(`${name}/`)),
     onLog: (level, log) => {
       if (level === "warn") {
@@ -68,4 +71,14 @@ export async function bundle({
     throw new Error(`the bundler warns, or renames: ${[...warnings, ...renamed].join("\n")}`);
   }
   return output;
+}
+
+function importedFrom(files: NonNullable<BundleOrder["elsewhere"]>) {
+  return {
+    name: "imported-from",
+    resolveId: (source: string) => {
+      const file = Object.entries(files).find(([end]) => source.endsWith(end))?.[1];
+      return file === undefined ? null : { id: file, external: true };
+    },
+  };
 }

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 
 import type { CliContext } from "./cli/context.ts";
 import { processOutputs } from "./cli/output.ts";
-import { copyLangGraph, openExchanger } from "./compose.ts";
+import { copyLangGraph, openAgent, openExchanger } from "./compose.ts";
 import { packageFile } from "./core/package-file.ts";
 import { openStore } from "./store/open-store.ts";
 
@@ -35,6 +35,7 @@ const cli: CliContext = {
   openStore,
   openExchanger,
   copyLangGraph,
+  openAgent,
   consent: { forThisRun: "none", named: null },
   exitCode: 0,
 };

@@ -12,6 +12,7 @@ export interface ChatOptions {
   readonly persona?: string;
   readonly model?: string;
   readonly repo?: string;
+  readonly agent?: string;
   readonly trust?: true;
   readonly plan?: true;
   readonly prompt?: string;
@@ -26,9 +27,11 @@ export interface ChatOptions {
 /** A separate option, because `--json` takes no value: the word after it may be an argument. */
 export const EVENTS_OPTION = "--json=events";
 
+export const AGENT_HELP = "talk to your own LangGraph agent: ./agent.js or ./langgraph.json";
+
 /** Error codes: `invalid_usage`, `model_unknown`. */
 export function refuseBadOptions(options: ChatOptions): void {
-  for (const name of ["session", "persona", "model", "repo", "prompt"] as const) {
+  for (const name of ["session", "persona", "model", "repo", "agent", "prompt"] as const) {
     if (options[name]?.trim() === "") {
       throw wrongUsage(`--${name} needs a value.`);
     }
@@ -49,6 +52,11 @@ export function refuseBadOptions(options: ChatOptions): void {
   refuseIf(
     resumes && prompt !== undefined,
     "Use -p (a new message) or --continue-exchange (resume the interrupted exchange), not both.",
+  );
+  refuseIf(
+    options.agent !== undefined &&
+      (options.persona !== undefined || options.model !== undefined || options.plan === true),
+    "An agent of --agent has its own model and instructions. Leave --persona, --model and --plan out.",
   );
   if (options.model !== undefined) {
     parseModelName(options.model);

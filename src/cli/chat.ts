@@ -53,6 +53,7 @@ export async function chat(input: {
   const oneExchange = runsOnce(options);
   cli.consent = consentOf(cli, options);
   const ask = cli.stdin.isTTY === true && !oneExchange && !json;
+  const agent = options.agent === undefined ? null : await cli.openAgent(cli.cwd, options.agent);
   const fromOutside = createFromOutside({
     cli,
     store,
@@ -63,7 +64,10 @@ export async function chat(input: {
     cli,
     store,
     options,
-    enter: (folder) => enterFolder({ cli, folder, from: folderOfPerson(cli, options), ask }),
+    agent: agent?.name ?? null,
+    // an agent of --agent uses nothing of what trust is about
+    enter: async (folder) =>
+      agent !== null || enterFolder({ cli, folder, from: folderOfPerson(cli, options), ask }),
     confirmChoices: fromOutside.confirmChoices,
   });
   if (chosen === null) {
@@ -71,14 +75,18 @@ export async function chat(input: {
   }
   const conversation = createConversation({
     config: exchangerConfig(cli, store),
-    openExchanger: cli.openExchanger,
+    openExchanger: agent?.openExchanger ?? cli.openExchanger,
+    agent: agent?.name ?? null,
     start: chosen,
     whenBusy: whenBusy(options),
     caller: callerOf(cli, options),
     confirmation: fromOutside,
   });
   const talk = { cli, conversation, json, events };
-  const answering = await whoAnswers(cli, conversation.planned());
+  const answering =
+    agent === null
+      ? await whoAnswers(cli, conversation.planned())
+      : { agent: agent.name, model: null, notes: [] };
   const notes = [
     ...(json ? [] : chosen.notices),
     // the greeting of a terminal shows the folder and what is limited there
@@ -86,7 +94,7 @@ export async function chat(input: {
     ...(json || options.continueExchange === true
       ? []
       : await exchangeNotes(store, conversation, oneExchange)),
-    ...(oneExchange ? await limitNotes(cli, conversation) : []),
+    ...(oneExchange && agent === null ? await limitNotes(cli, conversation) : []),
     ...answering.notes,
   ];
   for (const sentence of notes) {

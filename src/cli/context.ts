@@ -1,6 +1,6 @@
 import type { Readable } from "node:stream";
 
-import type { OpenExchanger } from "../exchange/exchanger.ts";
+import type { OpenedAgent, OpenExchanger } from "../exchange/exchanger.ts";
 import type { RunTrust } from "../exchange/trust/trust.ts";
 import type { CopyLangGraph } from "../store/portable/thread-copies.ts";
 import type { Store, StoreOptions } from "../store/store.ts";
@@ -36,6 +36,8 @@ export interface CliContext {
   readonly openStore: (options: StoreOptions) => Promise<Store>;
   readonly openExchanger: OpenExchanger;
   readonly copyLangGraph: CopyLangGraph;
+  /** Loads the agent that `--agent` names, relative to the working folder. */
+  readonly openAgent: (cwd: string, reference: string) => Promise<OpenedAgent>;
   /**
    * Set by a command that ends without an error but did not succeed (`plan validate` with findings:
    * 1).

@@ -36,7 +36,7 @@ async function folderNamed(named: string): Promise<string> {
 export async function newSession(cli: CliContext, options: ChatOptions) {
   return {
     ...(await projectOf(cli, options)),
-    persona_name: options.persona ?? DEFAULT_PERSONA,
+    persona_name: options.agent === undefined ? (options.persona ?? DEFAULT_PERSONA) : null,
     model: options.model,
     plan_mode: options.plan === true,
     caller: callerOf(cli, options),

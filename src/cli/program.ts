@@ -1,6 +1,6 @@
 import { Command } from "commander";
 
-import { type ChatOptions, EVENTS_OPTION } from "./chat-options.ts";
+import { AGENT_HELP, type ChatOptions, EVENTS_OPTION } from "./chat-options.ts";
 import type { CliContext } from "./context.ts";
 import { withStore } from "./database.ts";
 import { wrongUsage } from "./wrong-usage.ts";
@@ -90,6 +90,7 @@ export async function createProgram(cli: CliContext): Promise<Command> {
       "--repo <path>",
       "the folder that the agent may read and change (default: the working folder)",
     )
+    .option("--agent <module>", AGENT_HELP)
     .option("--trust", "for this run, use the personas and the AGENTS.md in the folder")
     .option("--plan", "planning mode: the agent reads and plans, and changes nothing")
     .option("-p, --prompt <text>", "send one message and exit; - reads it from stdin")

@@ -43,6 +43,9 @@ export async function refuseEarly(
       ? startsFresh()
       : await nothingToContinue(store, id);
   }
+  if (options.agent !== undefined) {
+    return;
+  }
   await checkNewSession(
     { models: modelConfig(cli.env), personas: personaFolderPaths(cli) },
     { model, persona_name: persona_name ?? DEFAULT_PERSONA, repo_path },

@@ -18,7 +18,9 @@ export function resumeCommand(cli: CliContext, command: Command, id: string): st
     database === undefined
       ? ""
       : ` --database ${quoted(withoutPassword(databaseLocation(cli, database)))}`;
-  return `${startOf(cli)} --session ${id}${option}`;
+  const { agent } = command.optsWithGlobals<{ agent?: string }>();
+  const withAgent = agent === undefined ? "" : ` --agent ${quoted(resolve(cli.cwd, agent))}`;
+  return `${startOf(cli)} --session ${id}${option}${withAgent}`;
 }
 
 function startOf({ env, program }: CliContext): string {

@@ -1,6 +1,7 @@
 import { isRepriseError, RepriseError } from "../core/errors.ts";
 import { isRfc9562Uuid, parseSessionReference } from "../core/ids.ts";
 import type { Session } from "../core/sessions.ts";
+import { threadId } from "../core/threads.ts";
 import type { ConversationStart } from "../exchange/conversation.ts";
 import { defaultModel, modelConfig } from "../exchange/models/config.ts";
 import { hasNotBegun } from "../exchange/nothing-to-continue.ts";
@@ -8,6 +9,7 @@ import { parseModelName } from "../exchange/models/name.ts";
 import { modelSettings } from "../exchange/models/settings.ts";
 import { DEFAULT_PERSONA } from "../exchange/personas/persona.ts";
 import { checkNewSession, checkPersona } from "../exchange/preflight.ts";
+import { refuseOtherAgent } from "../exchange/other-agent.ts";
 import { beginThread } from "../exchange/start-thread.ts";
 import { projectKeyOf } from "../store/project-key.ts";
 import { otherFolder, refuseEnded, setPlanMode, takeFolder } from "../store/sessions/change.ts";
@@ -15,6 +17,7 @@ import { isChosen, markChosen, readLatestChosen } from "../store/sessions/choose
 import { createSession } from "../store/sessions/create.ts";
 import { resolveSession } from "../store/sessions/read.ts";
 import type { ChoiceField } from "../store/sessions/waiting.ts";
+import { hasThread } from "../store/checkpoints/threads.ts";
 import type { Store } from "../store/store.ts";
 import { type ChatOptions, chosenBy, runsOnce } from "./chat-options.ts";
 import { personaFolderPaths } from "./config.ts";
@@ -27,6 +30,8 @@ import { wrongUsage } from "./wrong-usage.ts";
 export type SelectedSession = ConversationStart & { readonly notices: readonly string[] };
 
 interface Selection extends ChatRequest {
+  /** The name of the agent of `--agent`; null for the built-in one. */
+  readonly agent: string | null;
   /** Asked once the folder of the session is known, before any of its files is used; false leaves. */
   readonly enter: (repo_path: string | null) => Promise<boolean>;
 }
@@ -107,7 +112,7 @@ async function latestOfProject({ cli, store, options }: Selection): Promise<Sess
 }
 
 async function beginWithId(
-  { cli, store, options }: Selection,
+  { cli, store, options, agent }: Selection,
   id: string,
   columns: Awaited<ReturnType<typeof newSession>>,
 ): Promise<SelectedSession> {
@@ -119,11 +124,14 @@ async function beginWithId(
   if (options.continueExchange === true) {
     throw hasNotBegun();
   }
-  const { persona_name, model = null, repo_path } = columns;
-  await checkNewSession(
-    { models: modelConfig(cli.env), personas: personaFolderPaths(cli) },
-    { persona_name, model, repo_path },
-  );
+  const { model = null, repo_path } = columns;
+  const persona_name = columns.persona_name ?? DEFAULT_PERSONA;
+  if (agent === null) {
+    await checkNewSession(
+      { models: modelConfig(cli.env), personas: personaFolderPaths(cli) },
+      { persona_name, model, repo_path },
+    );
+  }
   return {
     kind: "existing",
     session: await store.write(createSession, { ...columns, id }),
@@ -133,7 +141,7 @@ async function beginWithId(
 
 /**
  * Options on a session that is there: `--model` and `--persona` act like the slash commands if
- * they name another one, `--plan` turns planning mode on, `--repo` must be the session's
+ * they name another one, and so does `--agent`; `--plan` turns planning mode on, `--repo` must be the session's
  * own; a session without a folder takes it. Nothing is stored if one of them is refused, or the
  * one exchange of this run.
  *
@@ -147,7 +155,7 @@ async function applySessionOptions(
   const { id } = existing;
   const folder = await newFolder(cli, existing, options);
   const planned = { ...existing, ...folder };
-  const change = await otherChoice(cli, planned, options);
+  const change = await otherChoice(selection, planned);
   const plans = options.plan === true && !existing.plan_mode;
   if (runsOnce(options) && (folder !== null || change !== null || plans)) {
     await refuseEarly(selection, { ...planned, ...change }, { isFreshThread: change !== null });
@@ -167,7 +175,11 @@ async function applySessionOptions(
   const notices =
     change === null
       ? []
-      : ["Another model or persona begins a fresh agent context; the messages stay."];
+      : [
+          change.agent === undefined
+            ? "Another model or persona begins a fresh agent context; the messages stay."
+            : "Another agent begins a fresh agent context; the messages stay.",
+        ];
   return { kind: "existing", session, notices };
 }
 
@@ -186,12 +198,17 @@ async function newFolder(cli: CliContext, session: Session, options: ChatOptions
   return null;
 }
 
+interface Choice {
+  model?: string;
+  persona_name?: string;
+  agent?: string | null;
+}
+
 async function otherChoice(
-  cli: CliContext,
+  { cli, store, options, agent }: Selection,
   session: Session,
-  options: ChatOptions,
-): Promise<{ model?: string; persona_name?: string } | null> {
-  const change: { model?: string; persona_name?: string } = {};
+): Promise<Choice | null> {
+  const change: Choice = {};
   if (options.model !== undefined && !isSameModel(options.model, session.model)) {
     modelSettings({ name: options.model, config: modelConfig(cli.env) });
     change.model = options.model;
@@ -203,7 +220,18 @@ async function otherChoice(
     });
     change.persona_name = options.persona;
   }
+  const chooses = agent !== null || options.model !== undefined || options.persona !== undefined;
+  if (session.agent !== agent && (session.agent !== null || (await hasBegun(store, session)))) {
+    if (!chooses) {
+      refuseOtherAgent(session, { agent, hasBegun: true });
+    }
+    change.agent = agent;
+  }
   return Object.keys(change).length === 0 ? null : change;
+}
+
+function hasBegun(store: Store, { id, thread_suffix }: Session): Promise<boolean> {
+  return store.read(hasThread, { thread_id: threadId(id, thread_suffix) });
 }
 
 /** `demo` and `demo:echo` are one model. What the API stored may be no model's name at all. */

@@ -25,6 +25,10 @@ export function showError(
     noticeJson(cli, errorDocument(known, session_id));
   } else {
     noticeLine(cli, `reprise: ${known.message} [${known.code}]`);
+    if (known.code === "agent_failed" && known.cause instanceof Error) {
+      // the person's own code: without its stack nobody finds the error
+      noticeLine(cli, known.cause.stack ?? known.cause.message);
+    }
     for (const candidate of known.candidates) {
       const { id, last_activity_at } = candidate;
       noticeLine(cli, `  ${id}  ${last_activity_at}  ${titleLine(candidate)}`);

@@ -12,8 +12,10 @@ import { personaFolderPaths } from "./config.ts";
 import type { CliContext } from "./context.ts";
 
 export interface Answering {
-  /** The model that the next message goes to. */
-  readonly model: string;
+  /** The agent of `--agent`; null for the built-in one. */
+  readonly agent: string | null;
+  /** The model that the next message goes to; null if the agent chooses it. */
+  readonly model: string | null;
   /** What a person should know about the persona, each a sentence. */
   readonly notes: readonly string[];
 }
@@ -29,7 +31,7 @@ export async function whoAnswers(
 ): Promise<Answering> {
   const config = modelConfig(cli.env);
   const model = session.model ?? defaultModel(config);
-  const withoutPersona = { model, notes: addressNotes(config, model) };
+  const withoutPersona = { agent: null, model, notes: addressNotes(config, model) };
   if (!(await hasOwnPersonas(cli, session.repo_path))) {
     return withoutPersona;
   }
@@ -38,7 +40,7 @@ export async function whoAnswers(
     const persona = await checkPersona(personaFolderPaths(cli), { name, repo_path });
     const chosen = chosenModel({ session: session.model, persona, config });
     const notes = [...personaNotes(persona, chosen), ...addressNotes(config, chosen)];
-    return { model: chosen, notes };
+    return { agent: null, model: chosen, notes };
   } catch (error) {
     if (isRepriseError(error)) {
       // the first message is refused with the reason

@@ -101,6 +101,8 @@ export interface ErrorDetails {
   readonly cause?: unknown;
 }
 
+const IS_REPRISE_ERROR = Symbol.for("reprise.error");
+
 /**
  * The only error that Reprise throws on purpose.
  *
@@ -108,6 +110,11 @@ export interface ErrorDetails {
  * stack trace, a secret or a value that the caller sent.
  */
 export class RepriseError extends Error {
+  /** True for an error of another copy of this module, too: `--agent` loads a second one. */
+  static override [Symbol.hasInstance](value: unknown): boolean {
+    return value instanceof Error && IS_REPRISE_ERROR in value;
+  }
+  readonly [IS_REPRISE_ERROR] = true;
   override readonly name = "RepriseError";
   readonly code: ErrorCode;
   readonly faults: readonly Fault[];

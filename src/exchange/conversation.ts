@@ -1,4 +1,4 @@
-import { isRepriseError } from "../core/errors.ts";
+import { isRepriseError, RepriseError } from "../core/errors.ts";
 import type { Compacted, Exchanger, ExchangerConfig, Live, OpenExchanger } from "./exchanger.ts";
 import { DEFAULT_PERSONA, type Persona } from "./personas/persona.ts";
 import type { WhenBusy } from "./lease-holder.ts";
@@ -19,7 +19,10 @@ import { refuseUnstorable } from "./storable-message.ts";
 /** A session that is there, or the columns of one that is made with its first message. */
 export type ConversationStart =
   | { readonly kind: "existing"; readonly session: Session }
-  | { readonly kind: "new"; readonly columns: NewSession & { readonly persona_name: string } };
+  | {
+      readonly kind: "new";
+      readonly columns: NewSession & { readonly persona_name: string | null };
+    };
 
 /** Called before an exchange uses what came over HTTP. */
 export interface Confirmation {
@@ -54,9 +57,9 @@ export interface Conversation {
   setPlanMode(on: boolean): Promise<Session>;
   /** Null if nothing was stored, so that there is nothing to end. */
   end(): Promise<Session | null>;
-  /** Error codes: `persona_not_found`, `persona_invalid`, `folder_not_trusted`. */
+  /** Error codes: `persona_not_found`, `persona_invalid`, `folder_not_trusted`, `invalid_usage`. */
   checkPersona(name: string): Promise<Persona>;
-  /** Error codes: as `modelSettings`. */
+  /** Error codes: as `modelSettings`; `invalid_usage` if the agent is not the built-in one. */
   checkModel(name: string): void;
 }
 
@@ -64,6 +67,8 @@ export interface ConversationOptions {
   readonly config: Omit<ExchangerConfig, "unreleased">;
   /** Called once, before the first exchange. */
   readonly openExchanger: OpenExchanger;
+  /** The name of the agent that the exchanger runs; null for the built-in one. */
+  readonly agent: string | null;
   readonly start: ConversationStart;
   readonly whenBusy: WhenBusy;
   readonly caller: Caller;
@@ -71,7 +76,7 @@ export interface ConversationOptions {
 }
 
 export function createConversation(options: ConversationOptions): Conversation {
-  const { config, start, whenBusy, caller, confirmation } = options;
+  const { config, agent, start, whenBusy, caller, confirmation } = options;
   const { store, personas } = config;
   const models = modelConfig(config.env);
   const columns = start.kind === "new" ? start.columns : null;
@@ -98,8 +103,9 @@ export function createConversation(options: ConversationOptions): Conversation {
       } else if (session === null) {
         throw hasNotBegun();
       }
-      if (session === null && columns !== null) {
-        const { persona_name, model = null, repo_path = null } = columns;
+      if (session === null && columns !== null && agent === null) {
+        const { model = null, repo_path = null } = columns;
+        const persona_name = columns.persona_name ?? DEFAULT_PERSONA;
         await checkNewSession({ models, personas }, { persona_name, model, repo_path });
       }
       if (session !== null) {
@@ -129,14 +135,32 @@ export function createConversation(options: ConversationOptions): Conversation {
     },
     startThread: async (change) =>
       keep(await beginThread(store, { id: (await stored()).id, ...change, caller }, unreleased)),
-    setPlanMode: async (on) =>
-      keep(await store.write(setPlanMode, { id: (await stored()).id, plan_mode: on })),
+    setPlanMode: async (on) => {
+      refuseSetting(agent);
+      return keep(await store.write(setPlanMode, { id: (await stored()).id, plan_mode: on }));
+    },
     end: async () =>
       session === null ? null : keep(await store.write(endSession, { id: session.id })),
-    checkPersona: (name) =>
-      checkPersona(personas, { name, repo_path: session?.repo_path ?? columns?.repo_path ?? null }),
-    checkModel: (name) => void modelSettings({ name, config: models }),
+    checkPersona: async (name) => {
+      refuseSetting(agent);
+      const repo_path = session?.repo_path ?? columns?.repo_path ?? null;
+      return checkPersona(personas, { name, repo_path });
+    },
+    checkModel: (name) => {
+      refuseSetting(agent);
+      modelSettings({ name, config: models });
+    },
   };
+}
+
+/** Error codes: `invalid_usage`. */
+function refuseSetting(agent: string | null): void {
+  if (agent !== null) {
+    throw new RepriseError(
+      "invalid_usage",
+      "This agent chooses its model and its instructions itself. Change them in its module.",
+    );
+  }
 }
 
 async function hasFailed(store: Store, id: string): Promise<boolean> {

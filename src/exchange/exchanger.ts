@@ -19,6 +19,13 @@ export interface ExchangerConfig {
 /** Loads the agent's libraries. Error codes: `config_invalid`. */
 export type OpenExchanger = (config: ExchangerConfig) => Promise<Exchanger>;
 
+/** An agent that is not ours. Its exchanger reads the store of the config only. */
+export interface OpenedAgent {
+  /** As a session keeps it. */
+  readonly name: string;
+  readonly openExchanger: OpenExchanger;
+}
+
 export interface ExchangeRequest {
   readonly session_id: string;
   /**

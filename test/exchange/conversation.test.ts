@@ -24,6 +24,7 @@ describeEngines("a conversation", (engine) => {
         protectedPaths: [],
       },
       openExchanger,
+      agent: null,
       start: { kind: "new", columns: { persona_name: "assistant" } },
       whenBusy: "refuse",
       caller: { origin: "http", authenticated: true },

@@ -6,7 +6,7 @@ import type { CliContext } from "../../src/cli/context.ts";
 import { Drawing, type Output, outputTo } from "../../src/cli/output.ts";
 import { createProgram } from "../../src/cli/program.ts";
 import { asksForJson, showError } from "../../src/cli/show-error.ts";
-import { copyLangGraph, openExchanger } from "../../src/compose.ts";
+import { copyLangGraph, openAgent, openExchanger } from "../../src/compose.ts";
 import { openStore } from "../../src/store/open-store.ts";
 
 const PACKAGE = new URL("../../package.json", import.meta.url);
@@ -53,6 +53,7 @@ export async function callProgram(args: readonly string[], options: CallOptions)
     openStore,
     openExchanger,
     copyLangGraph,
+    openAgent,
     consent: { forThisRun: "none", named: null },
     exitCode: 0,
   };

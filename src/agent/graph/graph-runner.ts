@@ -120,7 +120,7 @@ export function createGraphRunner(options: Omit<ThreadHolderOptions, "frozen">):
 }
 
 /** Error codes: `graph_unsuitable`. */
-function nameOf(name: string): string {
+export function nameOf(name: string): string {
   if (name.length > MAX_NAME_LENGTH || !/^[^\p{C}\p{Zl}\p{Zp}]+$/u.test(name)) {
     throw new RepriseError(
       "graph_unsuitable",

@@ -18,15 +18,16 @@ export async function greeting(input: {
   const { cli, conversation, answering } = input;
   const session = conversation.current();
   const { persona_name, repo_path } = conversation.planned();
-  const { model } = answering;
+  const { agent, model } = answering;
+  const who = agent ?? `${persona_name} · ${model ?? ""}`;
   const lines = [
-    `reprise ${cli.version} · ${oneLine(persona_name)} · ${oneLine(model)}`,
-    await folderLine(cli, repo_path),
+    `reprise ${cli.version} · ${oneLine(who)}`,
+    ...(agent === null ? [await folderLine(cli, repo_path)] : []),
     session === null
       ? "A new session. /help shows the commands, Ctrl-C stops an answer."
       : `Session ${threadId(session.id, session.thread_suffix)} · ${plural(session.last_seq, "message")} · ${oneLine(session.title ?? "no title yet")}`,
   ];
-  if (isDemo(model)) {
+  if (model !== null && isDemo(model)) {
     lines.push(
       "The offline demo answers from what this session remembers; it is not a real model.",
       "To use one, set ANTHROPIC_API_KEY or OPENAI_API_KEY, or use --model ollama:<name>.",

@@ -72,10 +72,14 @@ function exchangeDocument(result: ExchangeResult): Record<string, unknown> {
   return {
     session_id: session.id,
     thread_id: result.thread_id,
+    ...(session.agent === null ? {} : { agent: session.agent }),
     persona_name: session.persona_name,
     model: result.model,
     answer: result.state === "waiting" ? "" : result.answer,
     stopped: result.state === "stopped",
+    ...(result.state === "waiting" && result.interrupts !== undefined
+      ? { interrupts: result.interrupts }
+      : {}),
     total_input_tokens: session.total_input_tokens,
     total_output_tokens: session.total_output_tokens,
     last_seq: session.last_seq,
@@ -136,6 +140,9 @@ function plainScreen(cli: CliContext) {
       answer.breakLine();
       if (result.state === "waiting") {
         noticeLine(cli, "The exchange waits for the answer of a person.");
+        for (const { value } of result.interrupts ?? []) {
+          noticeLine(cli, `? ${shortened(JSON.stringify(value) ?? "")}`);
+        }
       } else if (result.state === "stopped") {
         noticeLine(
           cli,

@@ -72,7 +72,7 @@ const COMMANDS: readonly SlashCommand[] = [
         ...context.conversation.planned(),
         persona_name,
       });
-      for (const sentence of personaNotes(persona, model)) {
+      for (const sentence of personaNotes(persona, model ?? "")) {
         note(context.cli, sentence);
       }
     },

@@ -8,7 +8,7 @@ import { resolveSession } from "../../store/sessions/read.ts";
 import type { Store } from "../../store/store.ts";
 import { ask } from "../ask.ts";
 import { chat } from "../chat.ts";
-import { type ChatOptions, EVENTS_OPTION } from "../chat-options.ts";
+import { AGENT_HELP, type ChatOptions, EVENTS_OPTION } from "../chat-options.ts";
 import { type CliContext, printJson, printLine } from "../context.ts";
 import { openDatabase, withStore } from "../database.ts";
 import { sessionTable } from "./table.ts";
@@ -17,13 +17,14 @@ import { wrongUsage } from "../wrong-usage.ts";
 /** Sessions that the picker offers. */
 const OFFERED = 20;
 
-type ResumeOptions = Pick<ChatOptions, "json" | "json=events" | "trust">;
+type ResumeOptions = Pick<ChatOptions, "json" | "json=events" | "trust" | "agent">;
 
 /** `sessions resume [id]`: continues a session; without an id a terminal offers the latest. */
 export function resumeCommand(cli: CliContext): Command {
   const command = new Command("resume")
     .description("continue a session; without an id, choose one from a list")
     .argument("[id]", "an id, or the first 6 or more characters of it")
+    .option("--agent <module>", AGENT_HELP)
     .option("--trust", "for this run, use the personas and the AGENTS.md in its folder")
     .option("--json", "print the session, then one line of JSON for each exchange")
     .option(EVENTS_OPTION, "print one line of JSON for each event")

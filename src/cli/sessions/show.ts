@@ -113,6 +113,7 @@ function heading(session: Session, failures: Failures): string[] {
     `  session   ${session.id} (${state})`,
     ...(failure === undefined ? [] : [`  failure   ${failureLine(failure)}`]),
     `  thread    ${threadId(session.id, session.thread_suffix)}`,
+    ...(session.agent === null ? [] : [`  agent     ${oneLine(session.agent)}`]),
     `  persona   ${oneLine(session.persona_name ?? "-")}`,
     `  model     ${oneLine(session.model ?? "-")}`,
     `  folder    ${oneLine(session.repo_path ?? "-")}`,

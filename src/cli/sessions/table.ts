@@ -19,7 +19,7 @@ export async function sessionTable(store: Store, sessions: readonly Session[]): 
     shownState(session, failures),
     age(now - Date.parse(session.last_message_at ?? session.created_at)),
     String(session.last_seq),
-    oneLine(session.model ?? "-"),
+    oneLine(session.agent ?? session.model ?? "-"),
     titleLine(session),
   ]);
   return aligned([["ID", "STATE", "ACTIVE", "MESSAGES", "MODEL", "TITLE"], ...rows]);

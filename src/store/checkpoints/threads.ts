@@ -187,3 +187,13 @@ export async function markLatest(
   const { length } = chain;
   await markHead(tx, { thread, row, length, hash: markHash(thread_id, { chain, columns }) });
 }
+
+/** True if an agent has begun in the thread. */
+export const hasThread: Operation<{ readonly thread_id: string }, boolean> = async (tx, input) => {
+  const row = await tx.db
+    .selectFrom("threads")
+    .select("id")
+    .where("thread_id", "=", input.thread_id)
+    .executeTakeFirst();
+  return row !== undefined;
+};
