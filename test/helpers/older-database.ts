@@ -1,8 +1,11 @@
 import { DatabaseSync } from "node:sqlite";
 
 import { latestVersion, migrations } from "../../src/store/engines/migrations/history.ts";
+import { postgresDialect } from "../../src/store/engines/postgres/dialect.ts";
 import { sqliteDialect } from "../../src/store/engines/sqlite/dialect.ts";
 import { APPLICATION_ID } from "../../src/store/engines/sqlite/migrate.ts";
+import type { Store } from "../../src/store/store.ts";
+import { execute } from "./engines.ts";
 
 /** The version of the tables before this program's. */
 export const OLDER_VERSION = latestVersion() - 1;
@@ -25,6 +28,38 @@ export function makeOlderDatabase(path: string, { sessions = 3, ballastBytes = 0
     `PRAGMA user_version = ${OLDER_VERSION}; PRAGMA application_id = ${APPLICATION_ID}; COMMIT`,
   );
   raw.close();
+}
+
+/** Undoes the steps after this version: what the database holds then, that version could have written. */
+export async function undoSteps(store: Store, version: number): Promise<void> {
+  const isSqlite = await store.write((tx) => Promise.resolve(tx.dialect.writersQueue), null);
+  const undone = migrations
+    .filter((step) => step.version > version)
+    .flatMap((step) => step.statements(isSqlite ? sqliteDialect : postgresDialect))
+    .toReversed()
+    .map(undo);
+  for (const statement of undone) {
+    await execute(store, statement);
+  }
+  await execute(
+    store,
+    isSqlite
+      ? `PRAGMA user_version = ${version}`
+      : `DELETE FROM reprise_migrations WHERE version > ${version}`,
+  );
+}
+
+function undo(statement: string): string {
+  const [, made, name, , table, change, changed] =
+    /^(?:CREATE (TABLE|INDEX) (\w+)( |$)|ALTER TABLE (\w+) (ADD COLUMN|RENAME TO) (\w+))/.exec(
+      statement,
+    ) ?? [];
+  if (made !== undefined) {
+    return `DROP ${made} ${name}`;
+  }
+  return change === "RENAME TO"
+    ? `ALTER TABLE ${changed} RENAME TO ${table}`
+    : `ALTER TABLE ${table} DROP COLUMN ${changed}`;
 }
 
 export interface FoundTables {
