@@ -1,6 +1,5 @@
 import { BATCH } from "../checkpoints/bodies.ts";
 import type { Operation, Store } from "../store.ts";
-import { climbFrom } from "./roots.ts";
 
 export interface FilledRoots {
   /** The last session that was read; null if there is none. */
@@ -9,8 +8,9 @@ export interface FilledRoots {
 }
 
 /**
- * Names the root of some sessions of older versions, in the order of their ids. What another
- * transaction holds is left out, so that nobody waits and several nodes may do it at once.
+ * Names the root of some sessions of older versions, in the order of their ids: one without a parent
+ * is its own, any other has its parent's once that is known. What another transaction holds is left
+ * out, so that nobody waits and several nodes may do it at once.
  */
 const fillSomeRoots: Operation<{ readonly after: string }, FilledRoots> = async (tx, { after }) => {
   const found = await tx.db
@@ -18,6 +18,8 @@ const fillSomeRoots: Operation<{ readonly after: string }, FilledRoots> = async 
     .select("id")
     .where("root_session_id", "is", null)
     .where("id", ">", after)
+    // in the order of the index: PostgreSQL would sort them all without the first
+    .orderBy("root_session_id")
     .orderBy("id")
     .limit(BATCH)
     .modifyEnd(tx.dialect.forUpdateOfFree)
@@ -27,14 +29,28 @@ const fillSomeRoots: Operation<{ readonly after: string }, FilledRoots> = async 
   if (last === null) {
     return { last, filled: 0 };
   }
-  const [result] = await climbFrom(tx, ids)
+  const rows = await tx.db
     .updateTable("sessions")
-    .from("climb")
-    .set((eb) => ({ root_session_id: eb.ref("climb.top") }))
-    .whereRef("climb.id", "=", "sessions.id")
-    .where("climb.parent", "is", null)
-    .execute();
-  return { last, filled: Number(result?.numUpdatedRows ?? 0) };
+    .set((eb) => ({
+      root_session_id: eb
+        .selectFrom("sessions as above")
+        .select(({ fn, ref }) => fn.coalesce("above.root_session_id", ref("above.id")).as("root"))
+        .whereRef("above.id", "=", eb.fn.coalesce("sessions.parent_session_id", "sessions.id")),
+    }))
+    .where("id", "in", ids)
+    .where(({ eb, or, exists, selectFrom }) =>
+      or([
+        eb("parent_session_id", "is", null),
+        exists(
+          selectFrom("sessions as above")
+            .select("above.id")
+            .whereRef("above.id", "=", "sessions.parent_session_id")
+            .where("above.root_session_id", "is not", null),
+        ),
+      ]),
+    )
+    .executeTakeFirst();
+  return { last, filled: Number(rows.numUpdatedRows) };
 };
 
 /**
@@ -54,7 +70,7 @@ export async function fillRoots(
       return;
     }
     if (batch.last === null) {
-      // once more, for those that were held
+      // once more, for those below the ones that are filled now, and those that were held
       filled = 0;
     }
     after = batch.last ?? "";

@@ -1,31 +1,29 @@
-import type { QueryParts } from "../engines/prepared.ts";
 import type { Tx } from "../store.ts";
 
+/** Deeper than any tree of sub-agents, and the end of a cycle. */
+export const MAX_ANCESTORS = 100;
+
 /**
- * The session at the top of a session's tree, found through its parents: rows of older versions
- * don't name it. Null if a parent is missing or they form a cycle.
+ * The session at the top of a session's tree. Rows of older versions don't name it: there it is found
+ * through the parents. Null if a parent is missing or they form a cycle.
  */
 export async function rootOf(tx: Tx, id: string): Promise<string | null> {
-  const row = await climbFrom(tx, [id])
-    .selectFrom("climb")
-    .select("top")
-    .where("parent", "is", null)
-    .executeTakeFirst();
-  return row?.top ?? null;
-}
-
-/** With a row for each session above one of these; `union` ends in a cycle. */
-export function climbFrom({ db }: QueryParts, ids: readonly string[]) {
-  return db.withRecursive("climb(id, top, parent)", (query) =>
-    query
+  let next = id;
+  for (let above = 0; above < MAX_ANCESTORS; above += 1) {
+    const row = await tx.db
       .selectFrom("sessions")
-      .select(["id", "id as top", "parent_session_id as parent"])
-      .where("id", "in", ids)
-      .union(
-        query
-          .selectFrom("climb")
-          .innerJoin("sessions as above", "above.id", "climb.parent")
-          .select(["climb.id as id", "above.id as top", "above.parent_session_id as parent"]),
-      ),
-  );
+      .select(["root_session_id", "parent_session_id"])
+      .where("id", "=", next)
+      .executeTakeFirst();
+    const root = row?.root_session_id ?? null;
+    const parent = row?.parent_session_id ?? null;
+    if (row === undefined || root !== null) {
+      return root;
+    }
+    if (parent === null) {
+      return next;
+    }
+    next = parent;
+  }
+  return null;
 }

@@ -2,7 +2,7 @@ import type { Selectable } from "kysely";
 
 import { isTime } from "../../core/time.ts";
 import type { SessionTable } from "../schema.ts";
-import { rootOf } from "../sessions/roots.ts";
+import { MAX_ANCESTORS } from "../sessions/roots.ts";
 import { threadRange } from "../sessions/tree-ids.ts";
 import type { Operation, Tx } from "../store.ts";
 import { about, type Difference } from "./difference.ts";
@@ -38,21 +38,16 @@ export async function readRecord(tx: Tx, session_id: string): Promise<StoredReco
     .select(COLUMNS)
     .where("id", "=", session_id)
     .executeTakeFirstOrThrow();
-  return { row, ...(await readParents(tx, row)), root: await rootOf(tx, session_id) };
+  return { row, ...(await readParents(tx, row)) };
 }
 
-/** Deeper than any tree of sub-agents, and the end of a cycle. */
-const MAX_ANCESTORS = 100;
-
-async function readParents(
-  tx: Tx,
-  row: SessionRecord,
-): Promise<Pick<StoredRecord, "parent" | "above">> {
+async function readParents(tx: Tx, row: SessionRecord): Promise<Omit<StoredRecord, "row">> {
   let parent: StoredRecord["parent"] = null;
+  let root = row.id;
   let next = row.parent_session_id;
   for (let above = 0; above < MAX_ANCESTORS; above += 1) {
     if (next === null) {
-      return { parent, above };
+      return { parent, above, root };
     }
     const found = await tx.db
       .selectFrom("sessions")
@@ -60,12 +55,13 @@ async function readParents(
       .where("id", "=", next)
       .executeTakeFirst();
     if (found === undefined) {
-      return { parent, above };
+      return { parent, above, root: null };
     }
     parent ??= { depth: found.depth, knowsCall: await knowsCall(tx, row) };
+    root = found.id;
     next = found.parent_session_id;
   }
-  return { parent, above: null };
+  return { parent, above: null, root: null };
 }
 
 /** Ids of calls that a text can be searched for: no wildcards, and the same in JSON. */
