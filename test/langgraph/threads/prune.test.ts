@@ -94,6 +94,27 @@ describeEngines("pruning a thread", (engine) => {
     expect(texts((await graph.getState(config)).values)).toEqual(["a summary"]);
   });
 
+  it("[THREAD-2] deletes the chunks of large values that no kept checkpoint has", async () => {
+    const { saver, store } = await open(engine);
+    const State = Annotation.Root({ text: Annotation<string> });
+    const graph = new StateGraph(State)
+      .addNode("edit", ({ text }) => ({ text: text.replace(/line \d+ /, "edited ") }))
+      .addEdge(START, "edit")
+      .compile({ checkpointer: saver });
+    const lines = Array.from({ length: 1000 }, (_, index) => `line ${index} ${"x".repeat(40)}\n`);
+    let text = lines.join("");
+    for (let index = 0; index < 20; index += 1) {
+      ({ text } = await graph.invoke({ text }, config));
+    }
+    await saver.prune("thread");
+    const { bytes } = await saver.stats("thread");
+    expect(bytes).toBeLessThan(1.2 * text.length);
+    expect((await store.read(readKept, null)).dangling).toEqual([]);
+    expect((await graph.getState(config)).values).toEqual({ text });
+    const edited = await graph.invoke({ text }, config);
+    expect(edited.text).toBe(text.replace(/line \d+ /, "edited "));
+  });
+
   it("[THREAD-3] keeps an open interrupt, its subgraphs and their memories, and resumes them", async () => {
     const { saver, other } = await open(engine);
     const State = Annotation.Root({
