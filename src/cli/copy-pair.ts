@@ -109,6 +109,6 @@ async function refuseSameTables(
 
 function sameDatabase(): RepriseError {
   return wrongUsage(
-    "--from and --to are the same database, so there is nothing to copy; name another one as the target.",
+    "The source and --to are the same database, so there is nothing to copy; name another one as the target.",
   );
 }

@@ -2,14 +2,16 @@ import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 
 import { emptyCheckpoint } from "@langchain/langgraph-checkpoint";
+import { Client } from "pg";
 import { describe, expect, it } from "vitest";
 
 import { createCheckpointSaver } from "../../../src/langgraph/saver.ts";
 import { readThreadNames } from "../../../src/store/checkpoints/thread-names.ts";
 import { createSession } from "../../../src/store/sessions/create.ts";
 import type { Store } from "../../../src/store/store.ts";
-import { copyInto, OfficialFile, statesOf } from "../../helpers/checkpoints/official.ts";
+import { copyInto, fixture, OfficialFile, statesOf } from "../../helpers/checkpoints/official.ts";
 import { openSaver } from "../../helpers/checkpoints/saver.ts";
+import { createPostgres } from "../../helpers/postgres.ts";
 
 async function idsIn(store: Store, threadId: string): Promise<string[]> {
   const names = await store.read(readThreadNames, threadId);
@@ -56,6 +58,7 @@ describe("what is in the target already", () => {
     await using target = await openSaver();
     const [id = ""] = source.addChain("changed", 1);
     source.addChain("continued", 3);
+    source.addChain("edited", 2);
     source.addChain("same", 3);
     await copyInto(target.store, source.path);
     const { store, saver } = target;
@@ -64,11 +67,17 @@ describe("what is in the target already", () => {
     const own = { ...emptyCheckpoint(), id: "ffffffff-0000-6000-8000-000000000000" };
     const there = { configurable: { thread_id: "continued", checkpoint_ns: "" } };
     await saver.put(there, own, { source: "update", step: 9, parents: {} }, {});
-    const before = await Promise.all(["changed", "continued"].map((id) => statesOf(saver, id)));
+    source.db
+      .exec(`UPDATE checkpoints SET checkpoint = replace(checkpoint, 'message 0', 'another 0')
+      WHERE thread_id = 'edited'`);
+    const threads = ["changed", "continued", "edited"];
+    const before = await Promise.all(threads.map((thread) => statesOf(saver, thread)));
     const report = await copyInto(store, source.path);
-    expect(codesOf(report)).toEqual({ changed: "thread_exists", continued: "thread_exists" });
+    expect(codesOf(report)).toEqual(
+      Object.fromEntries(threads.map((thread) => [thread, "thread_exists"])),
+    );
     expect(report.present).toEqual({ threads: 1, checkpoints: 3 });
-    const after = await Promise.all(["changed", "continued"].map((id) => statesOf(saver, id)));
+    const after = await Promise.all(threads.map((thread) => statesOf(saver, thread)));
     expect(after).toEqual(before);
   });
 
@@ -215,6 +224,32 @@ describe("what cannot be copied", () => {
     expect(tuple?.parentConfig?.configurable).toMatchObject({
       checkpoint_id: "1ef00000-0000-6000-8000-00000000000f",
     });
+  });
+
+  it("[COPY-26] names each thread of PostgresSaver's tables that cannot be read", async () => {
+    await using source = await createPostgres({ tables: false });
+    const client = new Client({ connectionString: source.url });
+    await client.connect();
+    await client.query(`${fixture("postgres.sql").toString()};
+      UPDATE checkpoint_blobs SET type = 'msgpack' WHERE thread_id = 'forks';
+      UPDATE checkpoint_writes SET type = 'null' WHERE thread_id = 'sends';
+      UPDATE checkpoint_blobs SET blob = NULL WHERE thread_id = 'long' AND type = 'json';
+      UPDATE checkpoint_blobs SET blob = 'no JSON' WHERE thread_id = 'resumed' AND type = 'json';
+      UPDATE checkpoints SET checkpoint = jsonb_set(checkpoint, '{channel_versions}', '[]')
+        WHERE thread_id = 'values';
+      UPDATE checkpoints SET metadata = '[]' WHERE thread_id = 'functional'`);
+    await client.end();
+    await using target = await openSaver();
+    const report = await copyInto(target.store, source.url);
+    expect(codesOf(report)).toEqual({
+      forks: "database_unsupported",
+      sends: "database_unsupported",
+      long: "database_corrupt",
+      resumed: "database_corrupt",
+      values: "database_corrupt",
+      functional: "database_corrupt",
+    });
+    expect(report.copied.threads).toBe(7);
   });
 
   it("[COPY-26] keeps members named __proto__ in values", async () => {
