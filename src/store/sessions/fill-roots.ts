@@ -13,20 +13,30 @@ export interface FilledRoots {
  * out, so that nobody waits and several nodes may do it at once.
  */
 const fillSomeRoots: Operation<{ readonly after: string }, FilledRoots> = async (tx, { after }) => {
-  const found = await tx.db
+  // all by their key: PostgreSQL would sort all without a root for each batch
+  const page = await tx.db
     .selectFrom("sessions")
-    .select("id")
-    .where("root_session_id", "is", null)
+    .select(["id", "root_session_id"])
     .where("id", ">", after)
-    // in the order of the index: PostgreSQL would sort them all without the first
-    .orderBy("root_session_id")
     .orderBy("id")
     .limit(BATCH)
+    .execute();
+  const last = page.at(-1)?.id ?? null;
+  const rootless = page.filter(({ root_session_id }) => root_session_id === null);
+  if (rootless.length === 0) {
+    return { last, filled: 0 };
+  }
+  const free = await tx.db
+    .selectFrom("sessions")
+    .select("id")
+    .where(
+      "id",
+      "in",
+      rootless.map(({ id }) => id),
+    )
     .modifyEnd(tx.dialect.forUpdateOfFree)
     .execute();
-  const ids = found.map(({ id }) => id);
-  const last = ids.at(-1) ?? null;
-  if (last === null) {
+  if (free.length === 0) {
     return { last, filled: 0 };
   }
   const rows = await tx.db
@@ -37,7 +47,12 @@ const fillSomeRoots: Operation<{ readonly after: string }, FilledRoots> = async 
         .select(({ fn, ref }) => fn.coalesce("above.root_session_id", ref("above.id")).as("root"))
         .whereRef("above.id", "=", eb.fn.coalesce("sessions.parent_session_id", "sessions.id")),
     }))
-    .where("id", "in", ids)
+    .where(
+      "id",
+      "in",
+      free.map(({ id }) => id),
+    )
+    .where("root_session_id", "is", null)
     .where(({ eb, or, exists, selectFrom }) =>
       or([
         eb("parent_session_id", "is", null),
