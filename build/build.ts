@@ -17,7 +17,10 @@ const PUBLIC_PACKAGES = ["fastify", "kysely", "typebox", ...LANGCHAIN];
 /** What programs import: `reprise` is `index`, the others `reprise/…`. */
 const ENTRIES = {
   index: "src/index.ts",
+  client: "src/entries/client.ts",
   langgraph: "src/entries/langgraph.ts",
+  plan: "src/entries/plan.ts",
+  server: "src/entries/server.ts",
 };
 
 /** Files of threads, beside the code that starts them. */

@@ -8,13 +8,14 @@ import { formatMessage } from "publint/utils";
 
 import { tryCommands } from "./check/commands.ts";
 import { tryLibrary } from "./check/library.ts";
+import { tryPeers } from "./check/peers.ts";
 import { run } from "./check/run.ts";
 
 /**
  * `npm run check:package`: packs the package, puts it into an empty folder and uses it there: every
  * command, the public API, its types; then asks publint and attw. What the package depends on is
- * linked from this checkout's own node_modules, so that no network is needed; with `--install` npm
- * installs it from the registry instead.
+ * linked from this checkout's own node_modules; with `--install` npm installs it from the registry
+ * instead. What is tried with LangGraph is always installed, as its oldest and newest versions are.
  */
 async function main(): Promise<void> {
   const root = fileURLToPath(new URL("..", import.meta.url));
@@ -44,6 +45,7 @@ async function main(): Promise<void> {
       env: { HOME: work, PATH: dirname(node) },
     });
     console.log("publint and attw find nothing");
+    await tryPeers({ root, tarball, work: join(work, "peers"), node, npm });
   } finally {
     rmSync(work, { recursive: true });
   }

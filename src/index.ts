@@ -25,6 +25,7 @@ export type {
   SessionDetail,
   SessionSummary,
 } from "./core/schemas.ts";
+export { openPostgresStore, openSqliteStore } from "./entries/stores.ts";
 export { type App, type AppOptions, createApp } from "./http/app.ts";
 export { type RunningServer, type ServerOptions, startServer } from "./http/serve.ts";
 export {
@@ -37,6 +38,4 @@ export {
   type RunResult,
 } from "./library/open-reprise.ts";
 export type { ListedSessions, Sessions } from "./library/sessions.ts";
-export { openPostgresStore } from "./store/engines/postgres/open.ts";
-export { openSqliteStore } from "./store/engines/sqlite/open.ts";
-export type { Store } from "./store/store.ts";
+export type { OpenStore as Store } from "./store/store.ts";

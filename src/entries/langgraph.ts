@@ -18,4 +18,5 @@ export {
 export type { ListedSessions, Sessions } from "../library/sessions.ts";
 export type { ListedThread } from "../store/checkpoints/list-threads.ts";
 export type { PruneReport } from "../store/checkpoints/prune-free-thread.ts";
+export type { OpenStore as Store } from "../store/store.ts";
 export type { ThreadStats } from "../store/checkpoints/thread-stats.ts";

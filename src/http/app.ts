@@ -14,7 +14,8 @@ import {
   STREAM_UNSENT_BYTES,
 } from "../core/limits.ts";
 import type { Caller } from "../core/origins.ts";
-import type { Store } from "../store/store.ts";
+import type { OpenStore, Store } from "../store/store.ts";
+import { storeOf } from "../store/store-of.ts";
 import { refuseUnknownRoutes } from "./guards/allowed-methods.ts";
 import { typed } from "./routes/api.ts";
 import { artifactRoutes } from "./routes/artifacts.ts";
@@ -48,7 +49,7 @@ import { decodable } from "./guards/request-target.ts";
 import { createValidatorCompiler } from "./guards/validation.ts";
 
 export interface AppOptions extends PublicPathOptions {
-  readonly store: Store;
+  readonly store: OpenStore;
   /** The program's version, for the OpenAPI document. */
   readonly version: string;
   /** If set, every call but `/livez` and `/readyz` needs it as a bearer token. */
@@ -69,6 +70,11 @@ export interface AppOptions extends PublicPathOptions {
   readonly log?: Log | undefined;
 }
 
+/** With a store whose operations are known. */
+interface ServiceOptions extends AppOptions {
+  readonly store: Store;
+}
+
 export interface App {
   readonly fastify: FastifyInstance;
   readonly streams: Streams;
@@ -80,7 +86,8 @@ export interface App {
  * Makes the HTTP service on a store. It does not listen: see `startServer`. Closing it ends its
  * streams and leaves the store open.
  */
-export async function createApp(options: AppOptions): Promise<App> {
+export async function createApp(given: AppOptions): Promise<App> {
+  const options = { ...given, store: storeOf(given.store) };
   const log = options.log ?? (() => undefined);
   const onFailure = (error: unknown, id?: string): void => logFailure(log, error, id);
   const metrics = createMetrics(() => ({ ...options, streams, server: app.server }), onFailure);
@@ -133,7 +140,7 @@ export async function createApp(options: AppOptions): Promise<App> {
 }
 
 async function createFastify(
-  options: AppOptions,
+  options: ServiceOptions,
   { log, observe }: { readonly log: Log; readonly observe: Observe },
 ): Promise<FastifyInstance> {
   const clientErrors = createClientErrors(observe);

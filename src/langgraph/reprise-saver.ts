@@ -12,7 +12,8 @@ import {
 import type { PruneReport } from "../store/checkpoints/prune-free-thread.ts";
 import { readThreadStats, type ThreadStats } from "../store/checkpoints/thread-stats.ts";
 import { copyThread } from "../store/portable/copy-thread.ts";
-import type { Store, StoreOptions } from "../store/store.ts";
+import type { OpenStore, Store, StoreOptions } from "../store/store.ts";
+import { storeOf } from "../store/store-of.ts";
 import { givenStore, type LazyStore, lazyStore } from "./lazy-store.ts";
 import { createCheckpointSaver } from "./saver.ts";
 import type { SessionSaver } from "./session-saver.ts";
@@ -58,10 +59,11 @@ export class RepriseSaver extends BaseCheckpointSaver implements AsyncDisposable
     this.#store = lazyStore({ ...options, location: database });
   }
 
-  /** A saver on a store that is open. `end` leaves the store open. */
-  static from(store: Store, options: Pick<RepriseSaverOptions, "frozen"> = {}): RepriseSaver {
-    const saver = new RepriseSaver(store.location, options);
-    saver.#store = givenStore(store);
+  /** A saver on a store that is open. `end` leaves it open. Error codes: `invalid_usage`. */
+  static from(store: OpenStore, options: Pick<RepriseSaverOptions, "frozen"> = {}): RepriseSaver {
+    const given = storeOf(store);
+    const saver = new RepriseSaver(given.location, options);
+    saver.#store = givenStore(given);
     return saver;
   }
 

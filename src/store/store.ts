@@ -24,6 +24,18 @@ export type CommitListener = (sessionIds: ReadonlySet<string>) => void;
 export type ReadOnlyStore = Pick<Store, "location" | "read" | "close"> & AsyncDisposable;
 
 /**
+ * An open database, as programs have it: they pass it to functions of Reprise. Its operations are not
+ * public. See `storeOf`.
+ */
+export interface OpenStore extends AsyncDisposable {
+  /** Where the data is, for people: a path or an address without the password. */
+  readonly location: string;
+
+  /** Finishes what was accepted, refuses what comes later (`shutting_down`), closes. Idempotent. */
+  close(): Promise<void>;
+}
+
+/**
  * The database of sessions. Two engines implement it: `openSqliteStore` and, for several
  * nodes, PostgreSQL.
  *
@@ -33,10 +45,7 @@ export type ReadOnlyStore = Pick<Store, "location" | "read" | "close"> & AsyncDi
  * - `read` sees one consistent state: everything acknowledged before it began.
  * - Failures of the database are RepriseErrors with a `database_*` code.
  */
-export interface Store extends AsyncDisposable {
-  /** Where the data is, for people: a path or an address without the password. */
-  readonly location: string;
-
+export interface Store extends OpenStore {
   read<Input, Output>(operation: Operation<Input, Output>, input: Input): Promise<Output>;
   write<Input, Output>(operation: Operation<Input, Output>, input: Input): Promise<Output>;
 
@@ -51,9 +60,6 @@ export interface Store extends AsyncDisposable {
 
   /** How busy the database's connections are at this moment. Asks nobody. */
   load(): StoreLoad;
-
-  /** Finishes what was accepted, refuses what comes later (`shutting_down`), closes. Idempotent. */
-  close(): Promise<void>;
 }
 
 export interface StoreOptions {

@@ -178,13 +178,53 @@ describe("the library", () => {
     const sources = ["index.ts", ...entries.map((name) => `entries/${name}`)].map((name) =>
       readFileSync(join(ROOT, "src", name), "utf8"),
     );
-    const names = [...sources.join("\n").matchAll(/\{([^}]*)\}/g)]
+    const names = [...sources.join("\n").matchAll(/^export (?:type )?\{([^}]*)\}/gm)]
       .flatMap(([, list = ""]) => list.split(","))
-      .map((name) => name.trim().replace(/^type /, ""))
+      .map((name) => name.trim().replace(/^type |^.* as /g, ""))
       .filter((name) => name !== "");
     const described = new Set(page.match(/^\|.*\|$/gm)?.flatMap((row) => row.match(/\w+/g) ?? []));
     expect(names.length).toBeGreaterThan(30);
     expect(names.filter((name) => !described.has(name))).toEqual([]);
+  });
+
+  it("[PACK-8] has the names of each entry, by import and by require, of the same classes", async () => {
+    for (const name of ["client", "langgraph", "plan", "server"]) {
+      const api = Object.keys(await import(`../../src/entries/${name}.ts`)).sort();
+      const file = join(installed.path, "dist/entries", `${name}.js`);
+      for (const code of [
+        `const api = await import(${JSON.stringify(file)});`,
+        `import { createRequire } from "node:module";
+         const api = createRequire(import.meta.url)(${JSON.stringify(file)});`,
+      ]) {
+        const same = `const root = await import(${JSON.stringify(entry)});
+          console.log(JSON.stringify(Object.keys(api).sort()));
+          console.log(Object.keys(api).every((name) => !(name in root) || api[name] === root[name]));`;
+        const { stdout, stderr } = await evaluate(process.execPath, "module", code + same);
+        expect({ name, stdout, stderr }).toEqual({
+          name,
+          stdout: `${JSON.stringify(api)}\ntrue\n`,
+          stderr: "",
+        });
+      }
+    }
+  });
+
+  it("[PACK-9] has a client that imports nothing, not even from Node.js", () => {
+    const files = filesOf(installed.path, "client.js");
+    const text = files.map((file) => readFileSync(file, "utf8")).join("\n");
+    expect(text).not.toMatch(/getBuiltinModule|\bprocess\.|\bBuffer\.|from "(?!\.\/)|\brequire\(/);
+    expect(Buffer.byteLength(text)).toBeLessThan(30_000);
+  });
+
+  it.each([
+    ["plan", /(?:fastify|kysely|@langchain|eventsource-parser)/],
+    ["server", /@langchain/],
+    ["langgraph", /(?:fastify|ajv)/],
+  ])("[PACK-10] loads with reprise/%s no file of other entries", (name, others) => {
+    const texts = filesOf(installed.path, `${name}.js`).map((file) => readFileSync(file, "utf8"));
+    expect(texts.filter((text) => others.test(text.match(/^import .*$/gm)?.join() ?? ""))).toEqual(
+      [],
+    );
   });
 
   it("[PACK-7] leaves LangChain to the program, and opens nothing when it is imported", async () => {
@@ -201,15 +241,24 @@ describe("the library", () => {
     expect({ code, stderr, stdout }).toEqual({
       code: 0,
       stderr: "",
-      stdout: "ERROR_CODES,RepriseError,RepriseSaver\n",
+      stdout: `${Object.keys(await import("../../src/entries/langgraph.ts"))
+        .sort()
+        .join()}\n`,
     });
     expect(readdirSync(folder)).toEqual([]);
     expect(libraryModules.filter((id) => id.includes("/node_modules/@langchain/"))).toEqual([]);
-    const { peerDependencies } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
-    expect(Object.keys(peerDependencies)).toEqual([
-      "@langchain/core",
-      "@langchain/langgraph-checkpoint",
-    ]);
+  });
+
+  it("[PACK-7] [PACK-12] is tried with the oldest peers that it allows and with those of this checkout", () => {
+    const read = (file: string) => JSON.parse(readFileSync(join(ROOT, file), "utf8"));
+    const { peerDependencies, devDependencies } = read("package.json");
+    const { oldest, newest } = read("build/check/peers.json");
+    const names = ["@langchain/core", "@langchain/langgraph-checkpoint"];
+    expect(peerDependencies).toEqual(
+      Object.fromEntries(names.map((name) => [name, `^${oldest[name]}`])),
+    );
+    expect(devDependencies).toMatchObject(newest);
+    expect(Object.keys(newest)).toEqual(Object.keys(oldest));
   });
 
   const older = olderNode();
@@ -228,6 +277,22 @@ describe("the library", () => {
     },
   );
 });
+
+/** A file of the library, and those that it imports at once. */
+function filesOf(installed: string, first: string): string[] {
+  const found = new Set<string>();
+  const waiting = [first];
+  for (let name = waiting.pop(); name !== undefined; name = waiting.pop()) {
+    found.add(name);
+    const text = readFileSync(join(installed, "dist/library", name), "utf8");
+    for (const [, other = ""] of text.matchAll(/^import [^"]*"\.\/([^"]+)";$/gm)) {
+      if (!found.has(other)) {
+        waiting.push(other);
+      }
+    }
+  }
+  return [...found].map((name) => join(installed, "dist/library", name));
+}
 
 /** A Node.js of this machine that is older than what Reprise needs, or null. */
 function olderNode(): string | null {

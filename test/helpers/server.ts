@@ -5,6 +5,7 @@ import { text as readText } from "node:stream/consumers";
 
 import { type RunningServer, type ServerOptions, startServer } from "../../src/http/serve.ts";
 import type { Store } from "../../src/store/store.ts";
+import { storeOf } from "../../src/store/store-of.ts";
 import { createDatabase } from "./database.ts";
 import { openStoreAt } from "./open-store.ts";
 
@@ -39,7 +40,7 @@ export interface Answer<T> {
 export async function startTestServer(options: Partial<ServerOptions> = {}): Promise<TestServer> {
   const database = await createDatabase();
   const path = database.location;
-  const store = options.store ?? (await openStoreAt(path));
+  const store = options.store === undefined ? await openStoreAt(path) : storeOf(options.store);
   const log: Readonly<Record<string, unknown>>[] = [];
   const headers: Record<string, string> =
     options.token === undefined ? {} : { authorization: `Bearer ${options.token}` };

@@ -87,3 +87,11 @@ it("[SAVER-1] needs no database to be ended", async () => {
   await new RepriseSaver(path).end();
   expect(existsSync(path)).toBe(false);
 });
+
+it("[PACK-11] takes nothing but a store", () => {
+  const close = () => Promise.resolve();
+  const other = { location: "x", close, [Symbol.asyncDispose]: close };
+  expect(() => RepriseSaver.from(other)).toThrow(
+    expect.objectContaining({ code: "invalid_usage" }),
+  );
+});

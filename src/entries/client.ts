@@ -1,0 +1,14 @@
+export { type Client, createClient, type ListOptions, type SessionPage } from "../client/client.ts";
+export { ClientError, type ClientErrorCode } from "../client/client-error.ts";
+export type { ClientOptions } from "../client/connection.ts";
+export type { FollowOptions } from "../client/follow.ts";
+export type { Candidate, ErrorCode, Fault } from "../core/errors.ts";
+export type {
+  CreateSessionRequest,
+  MessageInfo,
+  PostMessageRequest,
+  Problem,
+  SessionAck,
+  SessionDetail,
+  SessionSummary,
+} from "../core/schemas.ts";

@@ -1,0 +1,8 @@
+export { type ArtifactOptions, validateArtifact } from "../artifacts/validate-artifact.ts";
+export type { ArtifactReport, Finding, FindingCode } from "../artifacts/finding.ts";
+export { type PhaseGraph, phaseGraph } from "../artifacts/phase-graph.ts";
+export type { ExpectedArtifact, Phase, PhasePlan } from "../artifacts/phase-plan.ts";
+export type { KnownNames } from "../artifacts/plan-names.ts";
+export { type PhasePlanOptions, validatePhasePlan } from "../artifacts/validate-artifact.ts";
+export type { PlanReport } from "../artifacts/validate-plan.ts";
+export { ERROR_CODES, type ErrorCode, RepriseError } from "../core/errors.ts";
