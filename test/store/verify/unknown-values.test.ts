@@ -11,7 +11,7 @@ it.each([
   ["a reference of a channel", channel(`[{"$m":0},[{"x":1}]]`)],
   ["the metadata", `UPDATE checkpoints SET metadata = '{"x":1}' WHERE id = ${HEAD}`],
   ["a write of a task", writes(`[[0,"later",{"x":1}]]`)],
-  ["the form of a write", writes(`[[0,"later",[1],"more"]]`)],
+  ["the form of a write", writes(`[[0,"later",[1],"path","more"]]`)],
 ])(
   "[STORE-80] a checkpoint in which %s is of an unknown kind is refused by every reader, and found",
   async (_, statement) => {
