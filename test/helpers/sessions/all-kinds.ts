@@ -127,7 +127,9 @@ async function talk(
       [1, 2].includes(index % 8) &&
       thread.suffix === 0
     ) {
-      const { thread_suffix } = await store.write(startThread, { id, archive: index % 8 === 1 });
+      const archive = index % 8 === 1;
+      const fresh = { id, archive, ...(archive ? {} : { agent: "billing" }) };
+      const { thread_suffix } = await store.write(startThread, fresh);
       thread = newThread(threadId(id, thread_suffix), thread_suffix);
       early = null;
     }
