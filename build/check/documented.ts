@@ -5,6 +5,8 @@ import { join } from "node:path";
 export interface DocumentedProgram {
   readonly code: string;
   readonly output: string;
+  /** True if it needs LangChain's packages, which are not among what the package depends on. */
+  readonly withLangChain: boolean;
 }
 
 /** What a reader of `docs/library.md` copies from it. */
@@ -19,7 +21,11 @@ export function readLibraryPage(root: string): LibraryPage {
   const page = readFileSync(join(root, "docs/library.md"), "utf8");
   const found = page.matchAll(/^```ts\n(.*?)^```\n.*?^```text\n(.*?)^```$/gms);
   return {
-    programs: [...found].map(([, code = "", output = ""]) => ({ code, output })),
+    programs: [...found].map(([, code = "", output = ""]) => ({
+      code,
+      output,
+      withLangChain: code.includes('"@langchain/'),
+    })),
     schema: /^```json\n(.*?)^```$/ms.exec(page)?.[1] ?? "",
   };
 }

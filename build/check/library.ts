@@ -5,14 +5,15 @@ import { readLibraryPage } from "./documented.ts";
 import { run } from "./run.ts";
 
 /**
- * Compiles the programs of `docs/library.md` with each way of finding modules that a user may have,
+ * Compiles the programs of `docs/library.md` that need no LangChain with each way of finding modules that a user may have,
  * and runs them in a folder that the package is installed in.
  */
 export function tryLibrary(
   folder: string,
   { root, node, typescript }: { root: string; node: string; typescript: string },
 ): void {
-  const { programs, schema } = readLibraryPage(root);
+  const { programs: all, schema } = readLibraryPage(root);
+  const programs = all.filter(({ withLangChain }) => !withLangChain);
   const options = { cwd: folder, env: { HOME: folder, PATH: "/nowhere" } };
   mkdirSync(join(folder, ".reprise/schemas"), { recursive: true });
   writeFileSync(join(folder, "package.json"), '{ "type": "module" }');

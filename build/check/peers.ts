@@ -2,6 +2,7 @@ import { cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { databaseUrl, admin, startEmbedded } from "../../test/helpers/postgres-server.ts";
+import { readLibraryPage } from "./documented.ts";
 import { run } from "./run.ts";
 
 export interface Peers {
@@ -57,6 +58,16 @@ function tryOne({
   readonly database: string;
 }): string {
   const options = { cwd: folder, env: { HOME: folder, PATH: "/nowhere" } };
+  const documented = readLibraryPage(root).programs.filter(({ withLangChain }) => withLangChain);
+  for (const [index, { code }] of documented.entries()) {
+    writeFileSync(join(folder, `documented-${index}.ts`), code);
+  }
+  const expectOutput = (program: string, output: string): void => {
+    const { stdout } = run([node, program], options);
+    if (stdout !== output) {
+      throw new Error(`${program} printed ${stdout}`);
+    }
+  };
   for (const [module, moduleResolution] of [
     ["nodenext", "nodenext"],
     ["esnext", "bundler"],
@@ -72,13 +83,14 @@ function tryOne({
       // LangChain's own declarations do not compile without it
       skipLibCheck: true,
     };
-    const settings = JSON.stringify({ compilerOptions, files: ["program.ts"] });
+    const files = ["program.ts", ...documented.map((_, index) => `documented-${index}.ts`)];
+    const settings = JSON.stringify({ compilerOptions, files });
     writeFileSync(join(folder, "tsconfig.json"), settings);
     run([node, join(root, "node_modules/typescript/bin/tsc")], options);
   }
-  const printed = run([node, "program.ts"], options).stdout;
-  if (printed !== PRINTED) {
-    throw new Error(`the program printed ${printed}`);
+  expectOutput("program.ts", PRINTED);
+  for (const [index, { output }] of documented.entries()) {
+    expectOutput(`documented-${index}.ts`, output);
   }
   const databases = join(folder, "databases");
   mkdirSync(databases);

@@ -159,7 +159,7 @@ describe("the library", () => {
 
   it("[DOC-6] runs the programs of docs/library.md, which print what the page says", async () => {
     const { programs, schema } = readLibraryPage(ROOT);
-    expect(programs).toHaveLength(3);
+    expect(programs).toHaveLength(4);
     mkdirSync(join(installed.path, ".reprise/schemas"), { recursive: true });
     writeFileSync(join(installed.path, ".reprise/schemas/note.json"), schema);
     for (const [index, { code: program, output }] of programs.entries()) {
