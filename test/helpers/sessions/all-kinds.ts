@@ -127,9 +127,7 @@ async function talk(
       [1, 2].includes(index % 8) &&
       thread.suffix === 0
     ) {
-      const archive = index % 8 === 1;
-      const fresh = { id, archive, ...(archive ? {} : { agent: "billing" }) };
-      const { thread_suffix } = await store.write(startThread, fresh);
+      const { thread_suffix } = await store.write(startThread, { id, archive: index % 8 === 1 });
       thread = newThread(threadId(id, thread_suffix), thread_suffix);
       early = null;
     }
@@ -218,7 +216,7 @@ async function oneExchange(
 }
 
 async function begin(maker: Maker, id: string, content: string | null): Promise<Fence> {
-  const { store } = maker;
+  const { store, index } = maker;
   const owner = thisProcess("test");
   const fence = await store.write(takeLease, { session_id: id, owner, life_ms: 30_000 });
   await store.write(beginExchange, {
@@ -226,6 +224,7 @@ async function begin(maker: Maker, id: string, content: string | null): Promise<
     content,
     model: "demo:echo",
     persona_name: "assistant",
+    agent: index % 8 === 1 ? "billing" : null,
   });
   return fence;
 }
