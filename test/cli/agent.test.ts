@@ -55,6 +55,20 @@ describe("reprise --agent", () => {
     expect((await home.call(["sessions", "verify", id])).code).toBe(0);
   });
 
+  it("[GRAPH-9] keeps the agent's name in exports and copies", async () => {
+    const home = freshHome();
+    const { session_id: id } = await exchange(home, ["--agent", AGENT, "-p", "time?"]);
+    const file = join(home.project, "session.json");
+    writeFileSync(file, (await home.call(["sessions", "export", id])).stdout);
+    const database = (name: string) => ["--database", join(home.project, name)];
+    await home.call(["sessions", "import", file, ...database("imported.db")]);
+    await home.call(["copy", "--from", home.database, "--to", join(home.project, "copied.db")]);
+    for (const name of ["imported.db", "copied.db"]) {
+      const refused = await home.call(["--session", id, "-p", "hi", "--json", ...database(name)]);
+      expect(JSON.parse(refused.stderr)).toMatchObject({ code: "agent_differs" });
+    }
+  });
+
   it("[CLI-164] takes a graph of a langgraph.json, and a module by its export", async () => {
     const home = freshHome();
     mkdirSync(join(home.project, "src"));

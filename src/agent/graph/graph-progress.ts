@@ -75,7 +75,6 @@ class GraphHandler extends BaseCallbackHandler {
   readonly lc_prefer_streaming = true;
   override awaitHandlers = true;
   override raiseError = true;
-  override ignoreAgent = true;
   override ignoreRetriever = true;
   readonly #listener: GraphListener;
   /** Ids of answers by their runs; null until the first chunk. */
