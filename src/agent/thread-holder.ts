@@ -143,12 +143,13 @@ export function createThreadHolder(options: ThreadHolderOptions) {
         request,
         signal,
         async (held, begun) => {
-          const latest = held.begun === null || early === null ? await read(held.session) : early;
-          const tuple = await latest.tuple();
-          refuseOtherAgent(held.session, { agent, hasBegun: tuple !== undefined });
+          const isKnown = held.begun !== null && early !== null;
+          const latest = isKnown ? early : await read(held.session);
+          const current = isKnown ? tuple : await latest.tuple();
+          refuseOtherAgent(held.session, { agent, hasBegun: current !== undefined });
           return exchange.work({
             held,
-            tuple,
+            tuple: current,
             saver: known.holding(held.fence, { onStored, latest, frozen }),
             begin: async () => {
               const { fence } = held;
