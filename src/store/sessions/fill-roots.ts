@@ -70,15 +70,12 @@ const fillSomeRoots: Operation<{ readonly after: string }, FilledRoots> = async 
 
 /**
  * Names the root of every session that has none, in small transactions, until nothing is left that
- * can be named or `isStopped` says so. What it has done stays.
+ * can be named. What it has done stays.
  */
-export async function fillRoots(
-  store: Pick<Store, "write">,
-  isStopped: () => boolean = () => false,
-): Promise<void> {
+export async function fillRoots(store: Pick<Store, "write">): Promise<void> {
   let after = "";
   let filled = 0;
-  while (!isStopped()) {
+  for (;;) {
     const batch = await store.write(fillSomeRoots, { after });
     filled += batch.filled;
     if (batch.last === null && filled === 0) {
@@ -93,14 +90,9 @@ export async function fillRoots(
 }
 
 /**
- * The same in the background. Returns the function that stops it, which waits for the transaction
- * that is running. After a failure the next process that opens the database continues.
+ * The same in the background, until the store closes and refuses the next write. After that, or a
+ * failure, the next process that opens the database continues.
  */
-export function fillRootsInBackground(store: Pick<Store, "write">): () => Promise<void> {
-  let isStopped = false;
-  const done = fillRoots(store, () => isStopped).catch(() => undefined);
-  return () => {
-    isStopped = true;
-    return done;
-  };
+export function fillRootsInBackground(store: Pick<Store, "write">): void {
+  fillRoots(store).catch(() => undefined);
 }

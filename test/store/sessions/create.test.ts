@@ -31,6 +31,7 @@ describeEngines("createSession", (engine) => {
       created_at: expect.stringMatching(INSTANT),
       last_message_at: null,
       ended_at: null,
+      agent: null,
     });
   });
 

@@ -93,7 +93,13 @@ describeEngines("the root of a session's tree", (engine) => {
     }
     await forgetRoots(store);
     let batches = 0;
-    await fillRoots(store, () => batches++ > 0);
+    const stopping: Pick<Store, "write"> = {
+      write: (operation, input) => {
+        batches += 1;
+        return batches > 1 ? Promise.reject(new Error("stopped")) : store.write(operation, input);
+      },
+    };
+    await expect(fillRoots(stopping)).rejects.toThrow("stopped");
     expect(await hasAllRoots(store)).toBe(false);
     await Promise.all(stores.map((each) => fillRoots(each)));
     expect(await rootsIn(store)).toEqual(expected);

@@ -39,7 +39,9 @@ export async function openPostgresStore({
     listeners.notify(sessionIds);
     hints.send(sessionIds);
   });
-  const stopFilling = isRootless ? fillRootsInBackground(transactions) : null;
+  if (isRootless) {
+    fillRootsInBackground(transactions);
+  }
   return {
     location: address.shown,
     read: transactions.read,
@@ -51,7 +53,6 @@ export async function openPostgresStore({
     mayHaveChanged: transactions.mayHaveChanged,
     load: pool.load,
     ...closeOnce(async () => {
-      await stopFilling?.();
       await transactions.close();
       await hints.close();
       await pool.close();

@@ -23,7 +23,8 @@ import { createWaitingLine } from "./waiting-line.ts";
 export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
   const path = resolve(options.path);
   const { busyTimeoutMs = 5000 } = options;
-  const { writer, reader, guard } = await openConnections({ ...options, path, busyTimeoutMs });
+  const opened = await openConnections({ ...options, path, busyTimeoutMs });
+  const { writer, reader, guard } = opened;
   const listeners = createListeners();
   const commits = createGroupCommit({
     connection: writer,
@@ -33,7 +34,9 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
     guard,
   });
   const reads = createReads(reader);
-  const stopFilling = isRootless(writer) ? fillRootsInBackground(commits) : null;
+  if (opened.isRootless) {
+    fillRootsInBackground(commits);
+  }
   return {
     location: path,
     read: reads.read,
@@ -50,7 +53,6 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
       };
     },
     ...closeOnce(async () => {
-      await stopFilling?.();
       await Promise.all([commits.close(), reads.close()]);
       reader.close();
       writer.close();
@@ -78,7 +80,7 @@ async function openConnections(options: SqliteOptions & { readonly busyTimeoutMs
     const reader = openConnection(path, busyTimeoutMs);
     connections.push(reader);
     reader.raw.exec("PRAGMA query_only = ON");
-    return { writer, reader, guard: createInodeGuard(path) };
+    return { writer, reader, guard: createInodeGuard(path), isRootless: isRootless(writer) };
   } catch (error) {
     for (const connection of connections) {
       connection.close();
