@@ -52,7 +52,7 @@ export function keptCheckpoints(all: readonly ThreadCheckpoint[], keep: number):
   for (const one of thread.inTasksOf(kept)) {
     kept.add(one);
   }
-  for (const ancestor of [...kept].flatMap((one) => [...thread.neededBy(one)])) {
+  for (const ancestor of [...kept].flatMap((one) => thread.neededBy(one))) {
     kept.add(ancestor);
   }
   return {
@@ -63,6 +63,25 @@ export function keptCheckpoints(all: readonly ThreadCheckpoint[], keep: number):
       return stored === undefined ? !thread.isBehind(key.checkpoint_id) : kept.has(stored);
     },
   };
+}
+
+/** The ancestors from which the delta channels of a checkpoint are rebuilt, nearest first. */
+export function deltaAncestors<One extends Pick<ThreadCheckpoint, "channels" | "deltas">>(
+  checkpoint: One,
+  parentOf: (one: One) => One | undefined,
+): One[] {
+  const missing = new Set(checkpoint.deltas.filter((name) => !checkpoint.channels.has(name)));
+  const seen = new Set([checkpoint]);
+  let next = missing.size > 0 ? parentOf(checkpoint) : undefined;
+  while (next !== undefined && !seen.has(next)) {
+    seen.add(next);
+    for (const name of next.channels) {
+      missing.delete(name);
+    }
+    next = missing.size > 0 ? parentOf(next) : undefined;
+  }
+  seen.delete(checkpoint);
+  return [...seen];
 }
 
 type Kept = ReadonlySet<ThreadCheckpoint>;
@@ -144,19 +163,10 @@ class StoredThread {
   }
 
   /** The earlier ones that reading a checkpoint needs. */
-  *neededBy(checkpoint: ThreadCheckpoint): Generator<ThreadCheckpoint> {
-    const missing = new Set(checkpoint.deltas.filter((name) => !checkpoint.channels.has(name)));
-    const seen = new Set([checkpoint]);
-    const isWanted = checkpoint.sendsInParent || missing.size > 0;
-    let next = isWanted ? this.#parentOf(checkpoint) : undefined;
-    while (next !== undefined && !seen.has(next)) {
-      yield next;
-      seen.add(next);
-      for (const name of next.channels) {
-        missing.delete(name);
-      }
-      next = missing.size > 0 ? this.#parentOf(next) : undefined;
-    }
+  neededBy(checkpoint: ThreadCheckpoint): ThreadCheckpoint[] {
+    const parent = checkpoint.sendsInParent ? this.#parentOf(checkpoint) : undefined;
+    const ancestors = deltaAncestors(checkpoint, (one) => this.#parentOf(one));
+    return parent === undefined ? ancestors : [parent, ...ancestors];
   }
 
   /**

@@ -1,3 +1,4 @@
+import { deltaAncestors } from "./kept-checkpoints.ts";
 import { refsOf, type StoredValue, textsOf } from "./value.ts";
 import { isInTask, type PrunableCheckpoint, type PrunableRows } from "./prunable-rows.ts";
 
@@ -17,7 +18,10 @@ export interface PrunePlan {
   readonly gone: PrunedIds;
 }
 
-/** Computes what to delete so that only the latest checkpoint of an exchange stays. */
+/**
+ * Computes what to delete so that only the latest checkpoint of an exchange stays, and what its
+ * delta channels are rebuilt from.
+ */
 export function planPrune(rows: PrunableRows): PrunePlan {
   const inner = innerCheckpoints(rows.checkpoints);
   const staying = rows.checkpoints.filter((checkpoint) => !inner.has(checkpoint.checkpoint_id));
@@ -43,7 +47,10 @@ export function planPrune(rows: PrunableRows): PrunePlan {
 
 type ById = ReadonlyMap<string, PrunableCheckpoint>;
 
-/** The latest one's ancestors, but for those that another branch begins from. */
+/**
+ * The latest one's ancestors, but for those that another branch begins from or that a delta channel
+ * of one that stays is rebuilt from.
+ */
 function innerCheckpoints(checkpoints: readonly PrunableCheckpoint[]): ById {
   const byId = new Map(checkpoints.map((checkpoint) => [checkpoint.checkpoint_id, checkpoint]));
   const [head] = checkpoints;
@@ -58,6 +65,12 @@ function innerCheckpoints(checkpoints: readonly PrunableCheckpoint[]): ById {
   for (const checkpoint of checkpoints) {
     if (checkpoint !== head && !chain.has(checkpoint.checkpoint_id)) {
       chain.delete(checkpoint.parent_id ?? "");
+    }
+  }
+  const staying = checkpoints.filter(({ checkpoint_id }) => !chain.has(checkpoint_id));
+  for (const one of staying) {
+    for (const needed of deltaAncestors(one, ({ parent_id }) => byId.get(parent_id ?? ""))) {
+      chain.delete(needed.checkpoint_id);
     }
   }
   return chain;

@@ -3,6 +3,7 @@ import type { Selectable } from "kysely";
 import { type Parameter, prepared, type QueryParts } from "../engines/prepared.ts";
 import type { Tx } from "../store.ts";
 import { batches } from "./bodies.ts";
+import { deltasOf, plainMetadata, readTexts, textsOfMetadata } from "./metadata.ts";
 import type { CheckpointTable, ListTable, WriteTable } from "./schema.ts";
 import { parseChannels, parseMetadata, parseWrites, type StoredValue } from "./value.ts";
 
@@ -12,6 +13,10 @@ type CheckpointKey = Pick<CheckpointTable, "ns" | "checkpoint_id" | "parent_id" 
 export interface PrunableCheckpoint extends Readonly<CheckpointKey> {
   readonly row: number;
   readonly values: readonly StoredValue[];
+  /** Names of the channels that have a value. */
+  readonly channels: ReadonlySet<string>;
+  /** Channels that are rebuilt from what the tasks of earlier checkpoints wrote. */
+  readonly deltas: readonly string[];
 }
 
 export interface PrunableWrites extends Readonly<Omit<WriteTable, "thread" | "writes">> {
@@ -26,9 +31,9 @@ export interface PrunableRows {
   /** Of the root graph, latest first, one at least. */
   readonly checkpoints: readonly PrunableCheckpoint[];
   /** Of the graphs below it that last no longer than one task. */
-  readonly nested: readonly PrunableCheckpoint[];
+  readonly nested: readonly Omit<PrunableCheckpoint, "deltas">[];
   /** Of the graphs below it with a separate memory: what these refer to stays. */
-  readonly separate: readonly PrunableCheckpoint[];
+  readonly separate: readonly Omit<PrunableCheckpoint, "deltas">[];
   /** Of all these, and of the older checkpoints that they begin from. */
   readonly writes: readonly PrunableWrites[];
   readonly lists: readonly Pick<Selectable<ListTable>, "id" | "base">[];
@@ -36,7 +41,7 @@ export interface PrunableRows {
 
 /** Null for a thread without a checkpoint since it was last pruned. */
 export async function readPrunableRows(tx: Tx, thread_id: string): Promise<PrunableRows | null> {
-  const found = await tx.rows(prunableCheckpoints, { thread_id });
+  const found = (await tx.rows(prunableCheckpoints, { thread_id })).map(parsed);
   const { root = [], nested = [], separate = [] } = Object.groupBy(found, kindOf);
   const [head] = root;
   if (head === undefined) {
@@ -48,12 +53,16 @@ export async function readPrunableRows(tx: Tx, thread_id: string): Promise<Pruna
       parent_id === null ? [checkpoint_id] : [checkpoint_id, parent_id],
     ),
   );
+  const textOf = await readTexts(tx, textsOfMetadata(root.map(({ metadata }) => metadata)));
   return {
     thread,
     folded_body,
-    checkpoints: root.map(checkpointOf),
-    nested: nested.map(checkpointOf),
-    separate: separate.map(checkpointOf),
+    checkpoints: root.map(({ metadata, ...row }) => ({
+      ...row,
+      deltas: deltasOf(plainMetadata(metadata, textOf)),
+    })),
+    nested,
+    separate,
     writes: await readWrites(tx, thread, [...ids]),
     lists: await tx.rows(prunableLists, head),
   };
@@ -70,7 +79,7 @@ export function isInTask(ns: string): boolean {
   return ns.includes(":");
 }
 
-function kindOf({ ns }: CheckpointRow): "root" | "nested" | "separate" {
+function kindOf({ ns }: Pick<CheckpointKey, "ns">): "root" | "nested" | "separate" {
   return ns === "" ? "root" : isInTask(ns) ? "nested" : "separate";
 }
 
@@ -117,9 +126,11 @@ const prunableLists = prepared(
       .where("id", ">", given("folded_list")),
 );
 
-function checkpointOf({ channels, metadata, ...row }: CheckpointRow): PrunableCheckpoint {
-  const values = Object.values(parseChannels(channels));
-  return { ...row, values: [parseMetadata(metadata), ...values] };
+function parsed<Row extends CheckpointRow>({ channels: text, metadata: json, ...row }: Row) {
+  const channels = parseChannels(text);
+  const metadata = parseMetadata(json);
+  const values = [metadata, ...Object.values(channels)];
+  return { ...row, metadata, values, channels: new Set(Object.keys(channels)) };
 }
 
 async function readWrites(

@@ -1,13 +1,11 @@
 import type { Selectable } from "kysely";
 
 import type { Tx } from "../store.ts";
-import { batches } from "./bodies.ts";
-import { damagedCheckpoint } from "./damage.ts";
 import type { CheckpointKey, ThreadCheckpoint } from "./kept-checkpoints.ts";
+import { deltasOf, plainMetadata, readTexts, recordOf, textsOfMetadata } from "./metadata.ts";
 import { SENDS_IN_PARENT } from "./read.ts";
 import type { ListTable } from "./schema.ts";
-import { parseChannels, parseMetadata, parseWrites, type StoredValue, textsOf } from "./value.ts";
-import { jsonOf } from "./value-json.ts";
+import { parseChannels, parseMetadata, parseWrites, type StoredValue } from "./value.ts";
 
 /** What refers to bodies and lists, and the bytes of its row. */
 interface Holder {
@@ -58,24 +56,17 @@ async function readCheckpointRows(tx: Tx, thread: number): Promise<CheckpointRow
     .orderBy("id")
     .execute();
   const stored = rows.map((row) => ({ row, metadata: parseMetadata(row.metadata) }));
-  const texts = await readTexts(tx, [
+  const textOf = await readTexts(tx, [
     ...rows.map(({ shape }) => shape),
-    ...stored.flatMap(({ metadata }) => textsOf(metadata)),
+    ...textsOfMetadata(stored.map(({ metadata }) => metadata)),
   ]);
-  const textOf = (body: number): string => {
-    const text = texts.get(body);
-    if (text === undefined) {
-      throw damagedCheckpoint();
-    }
-    return text;
-  };
   return stored.map(({ row: { versions, channels: text, ...row }, metadata }) => {
     const channels = parseChannels(text);
     return {
       ...row,
       channels: new Set(Object.keys(channels)),
       sendsInParent: SENDS_IN_PARENT.test(textOf(row.shape)),
-      ...readMetadata(row.ns, plainJson(metadata, textOf)),
+      ...readMetadata(row.ns, plainMetadata(metadata, textOf)),
       values: [metadata, ...Object.values(channels)],
       bytes: bytesOf(versions, text, row.metadata),
     };
@@ -86,32 +77,13 @@ function bytesOf(...texts: readonly string[]): number {
   return texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0);
 }
 
-/** Each once: shapes and metadata repeat. */
-async function readTexts(tx: Tx, ids: readonly number[]): Promise<Map<number, string>> {
-  const texts = new Map<number, string>();
-  for (const batch of batches([...new Set(ids)])) {
-    const rows = await tx.db
-      .selectFrom("checkpoint_bodies")
-      .select(["id", "body"])
-      .where("id", "in", batch)
-      .execute();
-    for (const { id, body } of rows) {
-      texts.set(id, body);
-    }
-  }
-  return texts;
-}
-
-/** The JSON of a value, with what it refers to left out. */
-function plainJson(value: StoredValue, textOf: (body: number) => string): unknown {
-  return "l" in value ? null : jsonOf(value, textOf).json;
-}
-
 /** What LangGraph's metadata says of a checkpoint's relations. */
-function readMetadata(ns: string, metadata: unknown): Pick<ThreadCheckpoint, "owner" | "deltas"> {
-  const { parents, counters_since_delta_snapshot: counters } = recordOf(metadata);
+function readMetadata(
+  ns: string,
+  metadata: Readonly<Record<string, unknown>>,
+): Pick<ThreadCheckpoint, "owner" | "deltas"> {
   // of all graphs around this one, the nearest has the longest namespace
-  const [owner] = Object.entries(recordOf(parents))
+  const [owner] = Object.entries(recordOf(metadata["parents"]))
     .filter(([around]) => around === "" || ns.startsWith(`${around}|`))
     .sort(([a], [b]) => b.length - a.length);
   const [around, checkpoint_id] = owner ?? [];
@@ -120,12 +92,8 @@ function readMetadata(ns: string, metadata: unknown): Pick<ThreadCheckpoint, "ow
       ns === "" || around === undefined || typeof checkpoint_id !== "string"
         ? null
         : { ns: around, checkpoint_id },
-    deltas: Object.keys(recordOf(counters)),
+    deltas: deltasOf(metadata),
   };
-}
-
-function recordOf(value: unknown): Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null ? { ...value } : {};
 }
 
 async function readWriteRows(tx: Tx, thread: number): Promise<(Holder & CheckpointKey)[]> {
