@@ -18,8 +18,7 @@ process.env["NODE_COMPILE_CACHE"] ??= fileURLToPath(
 
 /** What reaches the database in another way than the tests of the store, which run on both engines. */
 const SOME_ON_POSTGRES = [
-  "test/langgraph/{cache,mirror,official/states}.test.ts",
-  "test/langgraph/foreign/killed.test.ts",
+  "test/langgraph/{cache,mirror}.test.ts",
   "test/agent/exchange/{interrupted,lost-database,round-trips,stopped}.test.ts",
   "test/store/verify/damages.test.ts",
   "test/conformance/state-table.test.ts",
