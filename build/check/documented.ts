@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** A program of `docs/library.md` and what the page says that it prints. */
+/** A program of `docs/library.md` or `docs/langgraph.md`, and what the page says that it prints. */
 export interface DocumentedProgram {
   readonly code: string;
   readonly output: string;
@@ -9,16 +9,18 @@ export interface DocumentedProgram {
   readonly withLangChain: boolean;
 }
 
-/** What a reader of `docs/library.md` copies from it. */
+/** What a reader copies from these pages. */
 export interface LibraryPage {
   readonly programs: readonly DocumentedProgram[];
   /** The schema that one of the programs needs, in `.reprise/schemas/note.json`. */
   readonly schema: string;
 }
 
-/** Reads the page: each program is followed by its output. */
+/** Reads the pages: each program is followed by its output. */
 export function readLibraryPage(root: string): LibraryPage {
-  const page = readFileSync(join(root, "docs/library.md"), "utf8");
+  const page = ["docs/library.md", "docs/langgraph.md"]
+    .map((name) => readFileSync(join(root, name), "utf8"))
+    .join("\n");
   const found = page.matchAll(/^```ts\n(.*?)^```\n.*?^```text\n(.*?)^```$/gms);
   return {
     programs: [...found].map(([, code = "", output = ""]) => ({
