@@ -98,7 +98,12 @@ export class RepriseSaver extends BaseCheckpointSaver implements AsyncDisposable
     return this.#use((saver) => saver.putWrites(config, writes, taskId, taskPath));
   }
 
-  override deleteThread(threadId: string): Promise<void> {
+  /**
+   * Deletes a thread with all that was kept of it. A thread that does not exist is deleted already.
+   *
+   * Error codes: `thread_of_session`, `invalid_request`, `database_*`.
+   */
+  override deleteThread(threadId: string | number): Promise<void> {
     return this.#use((saver) => saver.deleteThread(threadId));
   }
 
@@ -108,7 +113,7 @@ export class RepriseSaver extends BaseCheckpointSaver implements AsyncDisposable
    * that are running, the ancestors of delta channels. Do not call it during a run that began at an
    * older checkpoint. A thread that does not exist is pruned already.
    *
-   * Error codes: `thread_of_session`, `invalid_usage`, `database_*`.
+   * Error codes: `thread_of_session`, `invalid_request`, `invalid_usage`, `database_*`.
    */
   prune(threadId: string | number, options: PruneOptions = {}): Promise<PruneReport> {
     return this.#use((saver, store) => prune({ saver, store }, threadId, options));
@@ -119,7 +124,7 @@ export class RepriseSaver extends BaseCheckpointSaver implements AsyncDisposable
    * own way. The copy of a session's thread belongs to no session.
    *
    * Error codes: `thread_not_found`; `thread_exists`; `thread_of_session` if the new id would be a
-   * thread of a session; `database_*`.
+   * thread of a session; `invalid_request`; `database_*`.
    */
   copyThread(from: string | number, to: string | number): Promise<void> {
     return this.#use((_, store) =>
@@ -150,7 +155,7 @@ export class RepriseSaver extends BaseCheckpointSaver implements AsyncDisposable
   /**
    * How large a thread is, and whether it is interrupted.
    *
-   * Error codes: `thread_not_found`, `database_*`.
+   * Error codes: `thread_not_found`, `invalid_request`, `database_*`.
    */
   stats(threadId: string | number): Promise<ThreadStats> {
     return this.#use((_, store) =>

@@ -209,7 +209,7 @@ class CheckpointSaver extends BaseCheckpointSaver implements SessionSaver {
     });
   }
 
-  override async deleteThread(threadId: string): Promise<void> {
+  override async deleteThread(threadId: string | number): Promise<void> {
     const thread_id = requireThreadId(threadId);
     this.#latest = undefined;
     this.#caches.forget(thread_id);

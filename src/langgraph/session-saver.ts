@@ -49,6 +49,8 @@ export interface SessionSaver extends BaseCheckpointSaver {
   holding(fence: Fence, more?: Holding): SessionSaver;
   /** The latest checkpoint of a thread, as a saver of `holding` reads it. */
   readLatest(threadId: string, how?: Pick<Holding, "frozen">): Promise<LatestRead>;
+  /** Takes the id as configs do: 42 and "42" are the same thread. */
+  deleteThread(threadId: string | number): Promise<void>;
   /** Called with what was pruned, so that the cache does not take it for stored. */
   forgetPruned(threadId: string, pruned: PrunedIds): void;
 }

@@ -27,6 +27,17 @@ function putEmpty(saver: RepriseSaver, config: object) {
   return saver.put(config, emptyCheckpoint(), metadata, {});
 }
 
+/** Each call that takes the id of a thread by itself. */
+function callsWith(saver: RepriseSaver, id: unknown): readonly (() => Promise<unknown>)[] {
+  return [
+    () => Reflect.apply(saver.deleteThread, saver, [id]),
+    () => Reflect.apply(saver.prune, saver, [id]),
+    () => Reflect.apply(saver.stats, saver, [id]),
+    () => Reflect.apply(saver.copyThread, saver, [id, "other"]),
+    () => Reflect.apply(saver.copyThread, saver, ["other", id]),
+  ];
+}
+
 describeEngines("the ids of a checkpoint", (engine) => {
   it('[SAVER-3] 42 and "42" are the same thread', async () => {
     const { saver } = await freshSaver(engine);
@@ -37,8 +48,13 @@ describeEngines("the ids of a checkpoint", (engine) => {
     expect(await Array.fromAsync(saver.list(configOf(42)))).toHaveLength(2);
     expect(await Array.fromAsync(saver.list({}))).toHaveLength(3);
     expect(await saver.getTuple(configOf("0"))).toBeDefined();
-    await saver.deleteThread("42");
-    expect(await saver.getTuple(configOf(42))).toBe(undefined);
+    expect(await saver.stats(42)).toEqual(await saver.stats("42"));
+    await saver.copyThread(42, 43);
+    expect(await saver.stats("43")).toMatchObject({ checkpoints: 2 });
+    expect(await saver.prune(43)).toMatchObject({ checkpoints: 0 });
+    await saver.deleteThread(42);
+    expect(await saver.getTuple(configOf("42"))).toBe(undefined);
+    expect(await saver.getTuple(configOf(43))).toBeDefined();
   });
 
   it("[SAVER-3] a thread may have any other name", async () => {
@@ -86,9 +102,9 @@ describeEngines("the ids of a checkpoint", (engine) => {
     await expect(
       saver.putWrites(configOf(thread_id, { checkpoint_id: "c" }), [], "task"),
     ).rejects.toMatchObject(refused);
-    await expect(Reflect.apply(saver.deleteThread, saver, [thread_id])).rejects.toMatchObject(
-      refused,
-    );
+    for (const call of callsWith(saver, thread_id)) {
+      await expect(call()).rejects.toMatchObject(refused);
+    }
   });
 
   it.each([[undefined], [null], [""]])(
@@ -100,9 +116,9 @@ describeEngines("the ids of a checkpoint", (engine) => {
       await expect(
         saver.putWrites(configOf(thread_id, { checkpoint_id: "c" }), [], "task"),
       ).rejects.toMatchObject(refused);
-      await expect(Reflect.apply(saver.deleteThread, saver, [thread_id])).rejects.toMatchObject(
-        refused,
-      );
+      for (const call of callsWith(saver, thread_id)) {
+        await expect(call()).rejects.toMatchObject(refused);
+      }
       expect(await saver.getTuple(configOf(thread_id))).toBe(undefined);
     },
   );
