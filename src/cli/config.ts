@@ -9,7 +9,7 @@ import type { TrustSource } from "../exchange/trust/trust.ts";
 import { RepriseError } from "../core/errors.ts";
 import { packageFile } from "../core/package-file.ts";
 import type { Store } from "../store/store.ts";
-import { isPostgres } from "../store/location.ts";
+import { isPostgres, refuseOtherAddress } from "../store/location.ts";
 import type { CliContext } from "./context.ts";
 import { wrongUsage } from "./wrong-usage.ts";
 
@@ -93,22 +93,15 @@ export function databaseLocation(cli: CliContext, option: string | undefined): s
 }
 
 /**
- * A postgres:// address, or the full path of a file, without the white space around it. With a typing
- * error in its scheme an address would be the name of a new file, password and all, and the service
- * would begin there.
+ * A postgres:// address, or the full path of a file, without the white space around it.
  *
  * Error codes: `config_invalid` for an address of another kind.
  */
 export function resolveLocation(cli: CliContext, named: string): string {
   const location = named.trim();
+  refuseOtherAddress(location);
   if (isPostgres(location)) {
     return location;
-  }
-  if (location.includes("://") || /^postgres\w*:/i.test(location)) {
-    throw new RepriseError(
-      "config_invalid",
-      "The database is not a PostgreSQL address. Write it as postgres://user@host:5432/name, or name a file by its path alone.",
-    );
   }
   return resolve(cli.cwd, location);
 }

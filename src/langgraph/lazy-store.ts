@@ -1,4 +1,5 @@
 import { RepriseError } from "../core/errors.ts";
+import { requireLocation } from "../store/location.ts";
 import { openStore } from "../store/open-store.ts";
 import type { Store, StoreOptions } from "../store/store.ts";
 
@@ -19,16 +20,14 @@ export interface LazyStore {
 export function lazyStore(options: StoreOptions): LazyStore {
   let opened: Store | null = null;
   let opening: Promise<Store> | null = null;
-  const open = async (): Promise<Store> => {
-    try {
-      return (opened = await openStore(options));
-    } catch (error) {
-      opening = null;
-      throw error;
-    }
+  const open = async (): Promise<Store> =>
+    (opened = await openStore({ ...options, location: requireLocation(options.location) }));
+  const forgetFailure = (error: unknown): never => {
+    opening = null;
+    throw error;
   };
   return endingOnce(
-    () => opened ?? (opening ??= open()),
+    () => opened ?? (opening ??= open().catch(forgetFailure)),
     async () => {
       const store = await opening;
       await store?.close();

@@ -44,8 +44,8 @@ export interface RepriseSaverOptions extends Omit<StoreOptions, "location"> {
  *
  * The database is opened by the first call, which creates or upgrades it if needed; `end` closes it.
  *
- * Error codes of each call: `database_*`, `config_invalid` for an invalid address, `shutting_down`
- * after `end`.
+ * Error codes of each call: `database_*`, `config_invalid` for an invalid address or `:memory:`,
+ * `shutting_down` after `end`.
  */
 export class RepriseSaver extends BaseCheckpointSaver implements AsyncDisposable {
   #store: LazyStore;

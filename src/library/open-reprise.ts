@@ -4,6 +4,7 @@ import type { ToolCall } from "../core/sessions.ts";
 import type { ExchangeEvent, GraphQuestion } from "../exchange/events.ts";
 import type { WhenBusy } from "../exchange/lease-holder.ts";
 import { thisProcess } from "../store/leases/this-process.ts";
+import { requireLocation } from "../store/location.ts";
 import { openStore } from "../store/open-store.ts";
 import { resolveSession } from "../store/sessions/read.ts";
 import type { Store, StoreOptions } from "../store/store.ts";
@@ -88,13 +89,13 @@ export interface RunResult {
 /**
  * Opens a SQLite file or a PostgreSQL database, which is created or upgraded if needed.
  *
- * Error codes: `database_*`, `config_invalid` for an invalid address.
+ * Error codes: `database_*`, `config_invalid` for an invalid address or `:memory:`.
  */
 export async function openReprise(
   location: string,
   options: Omit<StoreOptions, "location"> = {},
 ): Promise<Reprise> {
-  const store = await openStore({ ...options, location });
+  const store = await openStore({ ...options, location: requireLocation(location) });
   const run = graphRuns(store);
   return {
     location: store.location,
