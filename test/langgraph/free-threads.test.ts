@@ -219,7 +219,7 @@ describeEngines("two processes on one thread without a session", (engine) => {
   it("[SAVER-7] store every checkpoint whole, one after the other", async () => {
     const { location, open } = await engine.create();
     const store = await open();
-    const rounds = 40;
+    const rounds = 15;
     const programs = ["left", "right"].map((name) =>
       startProgram("saver-invoke.ts", [location, "shared", name, String(rounds)]),
     );

@@ -181,7 +181,7 @@ export const SIZED_TESTS = {
   programs: {
     what: "Random programs of two savers on one database, compared with LangGraph's MemorySaver: programs",
     files: ["test/langgraph/foreign/programs.test.ts"],
-    test: 12,
+    test: 5,
     short: 60,
     long: 1000,
   },
