@@ -157,9 +157,9 @@ describe("the library", () => {
     }
   });
 
-  it("[DOC-6] runs the programs of docs/library.md, which print what the page says", async () => {
+  it("[DOC-6] runs the programs of docs/library.md and docs/langgraph.md, which print what the pages say", async () => {
     const { programs, schema } = readLibraryPage(ROOT);
-    expect(programs).toHaveLength(4);
+    expect(programs).toHaveLength(6);
     mkdirSync(join(installed.path, ".reprise/schemas"), { recursive: true });
     writeFileSync(join(installed.path, ".reprise/schemas/note.json"), schema);
     for (const [index, { code: program, output }] of programs.entries()) {

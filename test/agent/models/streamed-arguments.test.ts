@@ -15,7 +15,8 @@ it.each(PROVIDERS)(
       sampleHeap: true,
     });
     expect(parsed).toBeGreaterThanOrEqual(characters);
-    expect(parsed).toBeLessThanOrEqual(4 * characters);
+    // the few short texts that Reprise itself parses while it stores the call are counted, too
+    expect(parsed).toBeLessThanOrEqual(4 * characters + 1000);
     // 2 MB for the rest of an exchange
     expect(peak).toBeLessThanOrEqual(10 * characters + 2_000_000);
   },
