@@ -41,10 +41,24 @@ export function cloneJsonValue(value: unknown): unknown {
   for (const key in value) {
     if (Object.hasOwn(value, key)) {
       const member: unknown = Reflect.get(value, key);
-      clone[key] = typeof member === "object" ? cloneJsonValue(member) : member;
+      setOwn(clone, key, typeof member === "object" ? cloneJsonValue(member) : member);
     }
   }
   return clone;
+}
+
+/** `__proto__` is a member like any other: what a model calls its arguments is its own affair. */
+function setOwn(record: Record<string, unknown>, key: string, value: unknown): void {
+  if (key === "__proto__") {
+    Reflect.defineProperty(record, key, {
+      value,
+      enumerable: true,
+      writable: true,
+      configurable: true,
+    });
+  } else {
+    record[key] = value;
+  }
 }
 
 /** True when the first value is still what the second, a plain tree, is in every part. */

@@ -1,19 +1,9 @@
-import type { RunnableConfig } from "@langchain/core/runnables";
-import {
-  BaseCheckpointSaver,
-  type ChannelVersions,
-  type Checkpoint,
-  type CheckpointListOptions,
-  type CheckpointMetadata,
-  type CheckpointTuple,
-  type PendingWrite,
-} from "@langchain/langgraph-checkpoint";
-
 import type { PruneReport } from "../store/checkpoints/prune-free-thread.ts";
 import { readThreadStats, type ThreadStats } from "../store/checkpoints/thread-stats.ts";
 import { copyThread } from "../store/portable/copy-thread.ts";
 import type { OpenStore, Store, StoreOptions } from "../store/store.ts";
 import { storeOf } from "../store/store-of.ts";
+import { DelegatingSaver } from "./delegating-saver.ts";
 import { givenStore, type LazyStore, lazyStore } from "./lazy-store.ts";
 import { createCheckpointSaver } from "./saver.ts";
 import type { SessionSaver } from "./session-saver.ts";
@@ -40,14 +30,14 @@ export interface RepriseSaverOptions extends Omit<StoreOptions, "location"> {
 
 /**
  * LangGraph's checkpoints in a SQLite file or a PostgreSQL database. Each message is stored once in
- * its thread, so an exchange costs the same however long the thread is.
+ * its thread, so an exchange stores the same however long the thread is.
  *
  * The database is opened by the first call, which creates or upgrades it if needed; `end` closes it.
  *
  * Error codes of each call: `database_*`, `config_invalid` for an invalid address or `:memory:`,
  * `shutting_down` after `end`.
  */
-export class RepriseSaver extends BaseCheckpointSaver implements AsyncDisposable {
+export class RepriseSaver extends DelegatingSaver implements AsyncDisposable {
   #store: LazyStore;
   #saver: SessionSaver | null = null;
   #frozen: boolean | undefined;
@@ -65,37 +55,6 @@ export class RepriseSaver extends BaseCheckpointSaver implements AsyncDisposable
     const saver = new RepriseSaver(given.location, options);
     saver.#store = givenStore(given);
     return saver;
-  }
-
-  override getTuple(config: RunnableConfig): Promise<CheckpointTuple | undefined> {
-    return this.#use((saver) => saver.getTuple(config));
-  }
-
-  override async *list(
-    config: RunnableConfig,
-    options?: CheckpointListOptions,
-  ): AsyncGenerator<CheckpointTuple> {
-    // the caller may take its time with each checkpoint, or never ask for the next
-    const saver = await this.#use((saver) => Promise.resolve(saver));
-    yield* saver.list(config, options);
-  }
-
-  override put(
-    config: RunnableConfig,
-    checkpoint: Checkpoint,
-    metadata: CheckpointMetadata,
-    newVersions: ChannelVersions,
-  ): Promise<RunnableConfig> {
-    return this.#use((saver) => saver.put(config, checkpoint, metadata, newVersions));
-  }
-
-  override putWrites(
-    config: RunnableConfig,
-    writes: PendingWrite[],
-    taskId: string,
-    taskPath?: string,
-  ): Promise<void> {
-    return this.#use((saver) => saver.putWrites(config, writes, taskId, taskPath));
   }
 
   /**
@@ -173,6 +132,12 @@ export class RepriseSaver extends BaseCheckpointSaver implements AsyncDisposable
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.end();
+  }
+
+  protected override delegate<Output>(
+    work: (saver: SessionSaver) => Promise<Output>,
+  ): Promise<Output> {
+    return this.#use(work);
   }
 
   #use<Output>(work: (saver: SessionSaver, store: Store) => Promise<Output>): Promise<Output> {
