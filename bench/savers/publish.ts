@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 
 import type { SaverPoint } from "../measurement.ts";
 import type { Report } from "../report.ts";
@@ -103,6 +103,7 @@ function bytesText(bytes: number): string {
 
 if (import.meta.main) {
   for (const { path, text } of published()) {
+    mkdirSync(new URL(".", path), { recursive: true });
     writeFileSync(path, text);
   }
 }
