@@ -1,5 +1,6 @@
 import { Command } from "commander";
 
+import { resolveSession } from "../store/sessions/read.ts";
 import type { ReadOnlyStore, Store } from "../store/store.ts";
 import type { CopyProgress, CopyReport } from "../store/portable/copy-store.ts";
 import { databaseLocation, resolveLocation } from "./config.ts";
@@ -17,6 +18,7 @@ interface CopyOptions {
   readonly from?: string;
   readonly fromLanggraph?: string;
   readonly to: string;
+  readonly session?: string;
   readonly intoExisting?: true;
   readonly json?: true;
 }
@@ -39,15 +41,23 @@ export function copyCommand(cli: CliContext): Command {
       "--to <location>",
       "the database to write: a file, which may be new, or a postgres:// address",
     )
+    .option("--session <id>", "copy only this session with its sub-agents, beside what is there")
     .option("--into-existing", "allow a target that has other sessions or threads; they are kept")
     .option("--json", "print a JSON object: what was copied and what was not")
     .action(async (options: CopyOptions) => {
       if (options.fromLanggraph !== undefined) {
+        if (options.session !== undefined) {
+          throw wrongUsage("--from-langgraph copies threads, not sessions; leave --session out.");
+        }
         const { copyThreads } = await import("./copy-threads.ts");
         return copyThreads(cli, command, { ...options, from: options.fromLanggraph });
       }
       await using pair = await openPair(cli, locationsOf(cli, command, options));
-      const report = await copyAll(cli, { ...pair, intoExisting: options.intoExisting === true });
+      const report = await copyAll(cli, {
+        ...pair,
+        session: options.session,
+        intoExisting: options.intoExisting === true,
+      });
       cli.exitCode = exitCode(report);
       if (options.json === true) {
         const { refused, changed, refused_threads, changed_threads } = report;
@@ -78,9 +88,18 @@ function locationsOf(cli: CliContext, command: Command, options: CopyOptions): C
 
 async function copyAll(
   cli: CliContext,
-  input: { readonly source: ReadOnlyStore; readonly target: Store; readonly intoExisting: boolean },
+  input: {
+    readonly source: ReadOnlyStore;
+    readonly target: Store;
+    /** A reference to the only session to copy; all if it is not given. */
+    readonly session: string | undefined;
+    readonly intoExisting: boolean;
+  },
 ): Promise<CopyReport> {
-  const { copyStore } = await import("../store/portable/copy-store.ts");
+  const { copyOneTree, copyStore } = await import("../store/portable/copy-store.ts");
+  if (input.session !== undefined) {
+    return copyOneTree(input, await topOfTree(input.source, input.session));
+  }
   let done = 0;
   const show = progressLines(cli);
   const onProgress = (progress: CopyProgress): void => {
@@ -95,6 +114,17 @@ async function copyAll(
     }
     throw error;
   }
+}
+
+/** Error codes: `session_not_found`, `ambiguous_id`, `invalid_usage` for a sub-agent. */
+async function topOfTree(source: ReadOnlyStore, reference: string): Promise<string> {
+  const { id, parent_session_id } = await source.read(resolveSession, { reference });
+  if (parent_session_id !== null) {
+    throw wrongUsage(
+      `This session is a sub-agent and is copied with its parent; give --session ${parent_session_id}.`,
+    );
+  }
+  return id;
 }
 
 /** A running exchange ends by itself, so another problem weighs more. */

@@ -1,10 +1,11 @@
 import { isRepriseError, RepriseError } from "../../core/errors.ts";
 import { readTreeIds } from "../sessions/tree-ids.ts";
+import { sessionNotFound } from "../sessions/read.ts";
 import { readSessionIds, sessionPages, walkSessions } from "../sessions/walk.ts";
 import type { Operation, ReadOnlyStore, Store, Tx } from "../store.ts";
 import { copyFreeThreads, type ThreadsReport } from "./copy-free-threads.ts";
 import { copySession, type Counts, NO_COUNTS, sumOf } from "./copy-session.ts";
-import { type SessionVersion, readVersions } from "./read-watched-tree.ts";
+import { readTreeVersions, readVersions, type SessionVersion } from "./read-watched-tree.ts";
 import { freeThreadPages, readFreeThreads, readMissingThreads } from "./thread-versions.ts";
 
 export interface CopyStore {
@@ -64,18 +65,10 @@ export async function copyStore(input: CopyStore): Promise<CopyReport> {
   const seen: Seen = new Map();
   const roots = walkSessions((page) => source.read(readSessionIds, { ...page, roots: true }));
   for await (const { id } of roots) {
-    try {
-      const { outcome, versions, ...session } = await copySession({ source, target, id });
-      counts[outcome] = sumOf(counts[outcome], session.counts);
-      for (const [each, version] of versions) {
-        seen.set(each, version);
-      }
-    } catch (error) {
-      refused.push(...refusalOf(id, error));
-      for (const each of await source.read(readTreeIds, { id })) {
-        seen.set(each, null);
-      }
-    }
+    const outcome = await copyTree(input, id, seen);
+    counts.copied = sumOf(counts.copied, outcome.copied);
+    counts.present = sumOf(counts.present, outcome.present);
+    refused.push(...outcome.refused);
     input.onProgress({ all, done: sumOf(counts.copied, counts.present) });
   }
   const changed = await findChanged(source, seen);
@@ -89,6 +82,47 @@ export async function copyStore(input: CopyStore): Promise<CopyReport> {
   });
   const unowned_threads = threads.refused_threads.length;
   return { ...counts, refused, changed, ...threads, unowned_threads };
+}
+
+/**
+ * Copies one session with its sub-agents, beside whatever the target has. It must be nobody's
+ * sub-agent. Otherwise as `copyStore`.
+ *
+ * Error codes: `session_not_found`; `database_*` of either store.
+ */
+export async function copyOneTree(
+  { source, target }: Pick<CopyStore, "source" | "target">,
+  id: string,
+): Promise<CopyReport> {
+  const seen: Seen = new Map();
+  const outcome = await copyTree({ source, target }, id, seen);
+  const after = await source.read(readTreeVersions, { id });
+  if (after.length === 0) {
+    throw sessionNotFound();
+  }
+  const changed = after.filter(([each, version]) => isChanged(seen, each, version));
+  const threads = { refused_threads: [], changed_threads: [], unowned_threads: 0 };
+  return { ...outcome, changed: changed.map(([each]) => each), ...threads };
+}
+
+async function copyTree(
+  { source, target }: Pick<CopyStore, "source" | "target">,
+  id: string,
+  seen: Seen,
+): Promise<Pick<CopyReport, "copied" | "present" | "refused">> {
+  const counts = { copied: NO_COUNTS, present: NO_COUNTS };
+  try {
+    const { outcome, versions, counts: one } = await copySession({ source, target, id });
+    for (const [each, version] of versions) {
+      seen.set(each, version);
+    }
+    return { ...counts, [outcome]: one, refused: [] };
+  } catch (error) {
+    for (const each of await source.read(readTreeIds, { id })) {
+      seen.set(each, null);
+    }
+    return { ...counts, refused: refusalOf(id, error) };
+  }
 }
 
 /** What each session was like when it was read; null for one that was refused. */
@@ -137,12 +171,16 @@ function refusalOf(id: string, error: unknown): Refused[] {
 async function findChanged(source: ReadOnlyStore, seen: Seen): Promise<string[]> {
   const changed: string[] = [];
   for await (const { id, version } of walkSessions((page) => source.read(readVersions, page))) {
-    const before = seen.get(id);
-    if (before !== null && before !== version) {
+    if (isChanged(seen, id, version)) {
       changed.push(id);
     }
   }
   return changed;
+}
+
+function isChanged(seen: Seen, id: string, version: SessionVersion): boolean {
+  const before = seen.get(id);
+  return before !== null && before !== version;
 }
 
 /** Of these ids, those that no session has. */

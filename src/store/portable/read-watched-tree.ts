@@ -1,5 +1,6 @@
 import { batches } from "../checkpoints/bodies.ts";
 import type { LeaseOwner } from "../leases/this-process.ts";
+import { treeIdsOf } from "../sessions/tree-ids.ts";
 import type { IdPage } from "../sessions/walk.ts";
 import type { Operation, Tx } from "../store.ts";
 import { type SessionTree, sessionsOf } from "./export-schema.ts";
@@ -30,7 +31,6 @@ export const readWatchedTree: Operation<{ readonly id: string }, WatchedTree> = 
   const tree = await readSessionTree(tx, input);
   const ids = [...sessionsOf(tree)].map(({ session }) => session.id);
   const owners: LeaseOwner[] = [];
-  const versions = new Map<string, SessionVersion>();
   for (const batch of batches(ids)) {
     const held = await tx.db
       .selectFrom("sessions")
@@ -43,12 +43,27 @@ export const readWatchedTree: Operation<{ readonly id: string }, WatchedTree> = 
         lease_owner === null ? [] : [JSON.parse(lease_owner) as LeaseOwner],
       ),
     );
-    for (const row of await versionQuery(tx).where("id", "in", batch).execute()) {
-      versions.set(row.id, versionOf(row));
-    }
   }
-  return { tree, owners, versions };
+  return { tree, owners, versions: new Map(await versionsOf(tx, ids)) };
 };
+
+/** A session's id, and its version. */
+type Versioned = readonly [id: string, version: SessionVersion];
+
+/** The versions of a session and its sub-agents; none if there is no such session. */
+export const readTreeVersions: Operation<{ readonly id: string }, readonly Versioned[]> = async (
+  tx,
+  { id },
+) => versionsOf(tx, await treeIdsOf(tx, id));
+
+async function versionsOf(tx: Tx, ids: readonly string[]): Promise<Versioned[]> {
+  const versions: Versioned[] = [];
+  for (const batch of batches(ids)) {
+    const rows = await versionQuery(tx).where("id", "in", batch).execute();
+    versions.push(...rows.map((row) => [row.id, versionOf(row)] as const));
+  }
+  return versions;
+}
 
 /** The versions of sessions in ascending order of their ids. */
 export const readVersions: Operation<
