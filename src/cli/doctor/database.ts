@@ -82,7 +82,7 @@ async function checkRows(cli: CliContext, command: Command): Promise<Check[]> {
   try {
     await using store = await openDatabase(cli, command);
     return [
-      ok("open", "The database can be read and written."),
+      ok("open", "The database can be opened and read."),
       ...(await store.read(checkSessions, { resume: resumeCommand(cli, command, "<id>") })),
     ];
   } catch (error) {
