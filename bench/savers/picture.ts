@@ -1,9 +1,14 @@
+import { xml } from "../../src/artifacts/drawing/text.ts";
 import type { SaverPoint } from "../measurement.ts";
 
-const WIDTH = 700;
-const HEIGHT = 420;
-const PLOT = { left: 72, right: 520, top: 24, bottom: 360 } as const;
-/** Legible on white and on black, and apart for people who see few colors. */
+const WIDTH = 740;
+const HEIGHT = 430;
+/** At least 12 pixels on a screen of 640. */
+const FONT_SIZE = 14;
+const LINE_HEIGHT = 18;
+/** The names of the savers come after it, to the right. */
+const PLOT = { left: 72, right: 500, top: 24, bottom: 366 } as const;
+/** Visible on white and on black, and apart for people who see few colors. */
 const COLORS = ["#0072b2", "#56b4e9", "#999999", "#d55e00", "#e69f00"];
 
 /**
@@ -21,9 +26,9 @@ export function drawGrowth(points: readonly SaverPoint[]): string {
   const parts = [
     ...powers(bottom, top).map((bytes) => gridLine(y(bytes), bytesText(bytes))),
     ...[...new Set(points.filter(({ stopped }) => !stopped).map(({ exchanges }) => exchanges))].map(
-      (exchanges) => tick(x(exchanges), exchanges.toLocaleString("en-US")),
+      (exchanges) => tick(x(exchanges), count(exchanges)),
     ),
-    text((PLOT.left + PLOT.right) / 2, PLOT.bottom + 42, "exchanges in the thread", "middle"),
+    text((PLOT.left + PLOT.right) / 2, PLOT.bottom + 46, "exchanges in the thread", "middle"),
     ...savers.map((saver, index) => {
       const own = points.filter((point) => point.saver === saver);
       const places = own.map(({ exchanges, bytes }) => [x(exchanges), y(bytes)] as const);
@@ -35,9 +40,9 @@ export function drawGrowth(points: readonly SaverPoint[]): string {
 }
 
 function head(workload: string): string {
-  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${HEIGHT}" width="${WIDTH}" height="${HEIGHT}" role="img" aria-labelledby="title description" font-family="system-ui, sans-serif" font-size="12">
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${HEIGHT}" width="${WIDTH}" height="${HEIGHT}" role="img" aria-labelledby="title description" font-family="system-ui, sans-serif" font-size="${FONT_SIZE}">
 <title id="title">Bytes that a thread takes, by its number of exchanges</title>
-<desc id="description">Each exchange: ${workload}. Both axes are logarithmic. The table below the picture has the figures.</desc>
+<desc id="description">Each exchange: ${xml(workload)}. Both axes are logarithmic. The table below the picture has the figures.</desc>
 <style>text{fill:#333}.grid{stroke:#888;stroke-opacity:.3}@media (prefers-color-scheme:dark){text{fill:#ddd}}</style>`;
 }
 
@@ -69,11 +74,11 @@ function bytesText(bytes: number): string {
 }
 
 function gridLine(y: number, label: string): string {
-  return `<line class="grid" x1="${PLOT.left}" y1="${y}" x2="${PLOT.right}" y2="${y}"/>${text(PLOT.left - 8, y + 4, label, "end")}`;
+  return `<line class="grid" x1="${PLOT.left}" y1="${y}" x2="${PLOT.right}" y2="${y}"/>${text(PLOT.left - 8, y + 5, label, "end")}`;
 }
 
 function tick(x: number, label: string): string {
-  return `<line class="grid" x1="${x}" y1="${PLOT.top}" x2="${x}" y2="${PLOT.bottom}"/>${text(x, PLOT.bottom + 18, label, "middle")}`;
+  return `<line class="grid" x1="${x}" y1="${PLOT.top}" x2="${x}" y2="${PLOT.bottom}"/>${text(x, PLOT.bottom + 20, label, "middle")}`;
 }
 
 function text(x: number, y: number, content: string, anchor: "start" | "middle" | "end"): string {
@@ -94,7 +99,7 @@ function line({ saver, color, places, own }: Line): string {
       ? `<path d="M${x - 4} ${y - 4}l8 8m0-8l-8 8" stroke="${color}" stroke-width="2"/>`
       : `<circle cx="${x}" cy="${y}" r="3" fill="${color}"/>`,
   );
-  return `<g><title>${saver}</title><polyline points="${path}" fill="none" stroke="${color}" stroke-width="2"/>${dots.join("")}</g>`;
+  return `<g><title>${xml(saver)}</title><polyline points="${path}" fill="none" stroke="${color}" stroke-width="2"/>${dots.join("")}</g>`;
 }
 
 /** A name at the end of each line, moved down so that no two touch. */
@@ -105,18 +110,21 @@ function labels(
 ): string[] {
   const ends = savers.flatMap((saver, index) => {
     const last = points.findLast((point) => point.saver === saver);
-    return last === undefined
-      ? []
-      : [{ saver, index, stopped: last.stopped, x: x(last.exchanges), y: y(last.bytes) + 4 }];
+    return last === undefined ? [] : [{ index, last, y: y(last.bytes) + 5 }];
   });
   let below = -Infinity;
   return ends
     .toSorted((a, b) => a.y - b.y)
-    .map(({ saver, index, stopped, x, y }) => {
-      const place = Math.max(y, below + 15);
+    .map(({ index, last, y }) => {
+      const place = Math.max(y, below + LINE_HEIGHT);
       below = place;
+      const { saver, stopped, exchanges } = last;
+      const name = stopped ? `${saver} (stopped at ${count(exchanges)})` : saver;
       const color = COLORS[index % COLORS.length] ?? "#000";
-      const name = stopped ? `${saver} (stopped)` : saver;
-      return `<text x="${round(x + 10)}" y="${round(place)}" style="fill:${color}">${name}</text>`;
+      return `<text x="${round(x(exchanges) + 10)}" y="${round(place)}"><tspan fill="${color}">●</tspan> ${xml(name)}</text>`;
     });
+}
+
+function count(value: number): string {
+  return value.toLocaleString("en-US");
 }

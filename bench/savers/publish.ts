@@ -1,5 +1,6 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 
+import { oneLine } from "../../src/core/terminal-text.ts";
 import type { SaverPoint } from "../measurement.ts";
 import type { Report } from "../report.ts";
 import { drawGrowth } from "./picture.ts";
@@ -7,31 +8,33 @@ import { WORKLOADS } from "./workloads.ts";
 
 const ROOT = new URL("../../", import.meta.url);
 const RESULTS = new URL("bench/results/", ROOT);
+export const PAGE = new URL("docs/langgraph.md", ROOT);
+/** Relative to the page. */
+const PICTURE_LINK = "pictures/savers.svg";
+export const PICTURE = new URL(PICTURE_LINK, PAGE);
 const BEGIN =
   "<!-- figures of `npm run bench -- savers --save`; written by bench/savers/publish.ts -->";
 const END = "<!-- end of the figures -->";
 
 export interface Published {
-  readonly path: URL;
-  readonly text: string;
+  /** The page with the figures between its markers. */
+  readonly page: string;
+  /** An SVG. */
+  readonly picture: string;
 }
 
-/** The picture, and the page with its table, as the newest kept run of the bench has them. */
-export function published(): Published[] {
-  const report = newestReport();
+/** The page and its picture with the figures of a run of the bench. */
+export function published(page: string, report: Report): Published {
   const points = pointsOf(report);
-  const page = new URL("docs/langgraph.md", ROOT);
   // a first exchange may fit into pages that an empty database has; a logarithm has no zero
   const plain = points.filter(
     ({ workload, bytes }) => workload === WORKLOADS.plain.title && bytes > 0,
   );
-  return [
-    { path: new URL("docs/pictures/savers.svg", ROOT), text: drawGrowth(plain) },
-    { path: page, text: withTables(readFileSync(page, "utf8"), { report, points }) },
-  ];
+  return { page: withFigures(page, figuresOf(report, points)), picture: drawGrowth(plain) };
 }
 
-function newestReport(): Report {
+/** The newest run of the bench that is kept; null if there is none. */
+export function newestReport(): Report | null {
   const reports = readdirSync(RESULTS)
     .filter((name) => name.endsWith(".json"))
     .map((name): Report => JSON.parse(readFileSync(new URL(name, RESULTS), "utf8")));
@@ -39,10 +42,7 @@ function newestReport(): Report {
     .filter(({ benches }) => benches.some(({ bench }) => bench === "savers"))
     .toSorted((a, b) => a.at.localeCompare(b.at))
     .at(-1);
-  if (newest === undefined) {
-    throw new Error("no run of the bench savers is kept in bench/results");
-  }
-  return newest;
+  return newest ?? null;
 }
 
 function pointsOf({ benches }: Report): SaverPoint[] {
@@ -51,21 +51,27 @@ function pointsOf({ benches }: Report): SaverPoint[] {
     .flatMap(({ measurements }) => measurements.flatMap(({ point }) => point ?? []));
 }
 
-function withTables(
-  page: string,
-  { report, points }: { readonly report: Report; readonly points: readonly SaverPoint[] },
-): string {
+/** The page with other figures between its markers; none if `figures` is empty. */
+export function withFigures(page: string, figures: string): string {
   const start = page.indexOf(BEGIN);
   const end = page.indexOf(END);
   if (start === -1 || end < start) {
-    throw new Error("docs/langgraph.md has no place for the figures");
+    throw new Error("the page has no place for the figures");
   }
+  const between = figures === "" ? "\n" : `\n\n${figures}\n\n`;
+  return `${page.slice(0, start)}${BEGIN}${between}${page.slice(end)}`;
+}
+
+function figuresOf({ machine, versions, at }: Report, points: readonly SaverPoint[]): string {
   const tables = [...Map.groupBy(points, ({ workload }) => workload)].map(([workload, own]) =>
     tableOf(workload, own),
   );
-  const { machine, versions, at } = report;
-  const about = `Measured on ${at.slice(0, 10)} with Node.js ${versions.node} on ${machine.cores} cores (${machine.processor}).`;
-  return `${page.slice(0, start)}${BEGIN}\n\n${about}\n\n${tables.join("\n\n")}\n\n${page.slice(end)}`;
+  const processor = markdown(machine.processor);
+  return [
+    `Measured on ${at.slice(0, 10)} with Node.js ${versions.node} on ${machine.cores} cores (${processor}).`,
+    `![Bytes that a thread takes, by its number of exchanges](${PICTURE_LINK})`,
+    ...tables,
+  ].join("\n\n");
 }
 
 /** A line for each saver, a column for each size: bytes and processor time of an exchange. */
@@ -82,10 +88,10 @@ function tableOf(workload: string, points: readonly SaverPoint[]): string {
           : `stopped at ${count(stop.exchanges)}: ${bytesText(stop.bytes)}`
         : `${bytesText(found.bytes / found.exchanges)}, ${found.cpu_ms?.toFixed(1) ?? "?"} ms`;
     });
-    return `| ${saver} | ${cells.join(" | ")} |`;
+    return `| ${markdown(saver)} | ${cells.join(" | ")} |`;
   });
   return [
-    `**${workload.charAt(0).toUpperCase()}${workload.slice(1)}:** bytes of each exchange so far, processor time of one more, after`,
+    `**${markdown(`${workload.charAt(0).toUpperCase()}${workload.slice(1)}`)}:** bytes of each exchange so far, processor time of one more, after`,
     "",
     `| saver | ${sizes.map(count).join(" | ")} exchanges |`,
     `|---|${sizes.map(() => "---").join("|")}|`,
@@ -104,9 +110,18 @@ function bytesText(bytes: number): string {
   return bytes >= 1e6 ? `${(bytes / 1e6).toFixed(1)} MB` : `${(bytes / 1000).toFixed(1)} KB`;
 }
 
+/** A name as text of a page or a cell of its table, whatever it holds. */
+function markdown(name: string): string {
+  return oneLine(name).replaceAll(/[\\`*_[\]<>|&]/g, "\\$&");
+}
+
 if (import.meta.main) {
-  for (const { path, text } of published()) {
-    mkdirSync(new URL(".", path), { recursive: true });
-    writeFileSync(path, text);
+  const report = newestReport();
+  if (report === null) {
+    throw new Error("No run of the bench is kept. Make one: npm run bench -- savers --save");
   }
+  const { page, picture } = published(readFileSync(PAGE, "utf8"), report);
+  mkdirSync(new URL(".", PICTURE), { recursive: true });
+  writeFileSync(PICTURE, picture);
+  writeFileSync(PAGE, page);
 }
