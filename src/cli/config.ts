@@ -9,7 +9,7 @@ import type { TrustSource } from "../exchange/trust/trust.ts";
 import { RepriseError } from "../core/errors.ts";
 import { packageFile } from "../core/package-file.ts";
 import type { Store } from "../store/store.ts";
-import { isPostgres, refuseOtherAddress } from "../store/location.ts";
+import { isPostgres, requireLocation } from "../store/location.ts";
 import type { CliContext } from "./context.ts";
 import { wrongUsage } from "./wrong-usage.ts";
 
@@ -95,11 +95,10 @@ export function databaseLocation(cli: CliContext, option: string | undefined): s
 /**
  * A postgres:// address, or the full path of a file, without the white space around it.
  *
- * Error codes: `config_invalid` for an address of another kind.
+ * Error codes: `config_invalid` for `:memory:` and an address of another kind.
  */
 export function resolveLocation(cli: CliContext, named: string): string {
-  const location = named.trim();
-  refuseOtherAddress(location);
+  const location = requireLocation(named.trim());
   if (isPostgres(location)) {
     return location;
   }

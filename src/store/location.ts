@@ -6,22 +6,8 @@ export function isPostgres(location: string): boolean {
 }
 
 /**
- * Refuses an address that is not PostgreSQL's. With a typing error in its scheme it would be the
- * name of a new file, password and all.
- *
- * Error codes: `config_invalid`.
- */
-export function refuseOtherAddress(location: string): void {
-  if (!isPostgres(location) && (location.includes("://") || /^postgres\w*:/i.test(location))) {
-    throw invalid(
-      "The database is not a PostgreSQL address. Write it as postgres://user@host:5432/name, or name a file by its path alone.",
-    );
-  }
-}
-
-/**
- * The location that a program gave. Other savers keep `:memory:` in memory; here it would be the
- * name of a file.
+ * The location that a person or a program gave. Other savers keep `:memory:` in memory; here it
+ * would be the name of a file.
  *
  * Error codes: `config_invalid`.
  */
@@ -36,6 +22,18 @@ export function requireLocation(location: unknown): string {
   }
   refuseOtherAddress(location);
   return location;
+}
+
+/**
+ * Refuses an address that is not PostgreSQL's. With a typing error in its scheme it would be the
+ * name of a new file, password and all.
+ */
+function refuseOtherAddress(location: string): void {
+  if (!isPostgres(location) && (location.includes("://") || /^postgres\w*:/i.test(location))) {
+    throw invalid(
+      "The database is not a PostgreSQL address. Write it as postgres://user@host:5432/name, or name a file by its path alone.",
+    );
+  }
 }
 
 function invalid(sentence: string): RepriseError {

@@ -71,6 +71,33 @@ describe("the location of the database", () => {
     expect(readdirSync(home.project)).toEqual([]);
   });
 
+  it("[CLI-168] :memory: is refused and does not become a file", async () => {
+    const home = freshHome();
+    const [name, file] = [" :memory: ", join(home.home, "name")];
+    writeFileSync(file, name);
+    for (const run of [
+      home.call(["-p", "hello", "--database", name]),
+      home.call(["sessions", "list"], { env: { REPRISE_DATABASE: name } }),
+      home.call(["sessions", "list"], { env: { REPRISE_DATABASE_FILE: file } }),
+      home.call(["serve", "--port", "0", "--database", name]),
+      home.call(["upgrade", "--database", name]),
+      home.call(["backup", "copy.db", "--database", name]),
+      home.call(["copy", "--to", name, "--from", "from.db"]),
+      home.call(["copy", "--to", "to.db", "--from", name]),
+      home.call(["copy", "--to", "to.db", "--from-langgraph", name]),
+    ]) {
+      const refused = await run;
+      expect(refused).toMatchObject({ code: 2, stdout: "" });
+      expect(refused.stderr).toMatch(
+        /^reprise: Reprise keeps no database in memory\. [^\n]+ \[config_invalid\]\n$/,
+      );
+    }
+    const { code, stdout } = await home.call(["doctor", "--database", name]);
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/^failed +config +Reprise keeps no database in memory\./m);
+    expect(readdirSync(home.project)).toEqual([]);
+  });
+
   it("[STORE-60] white space around the name of a database is ignored", async () => {
     const home = freshHome();
     const address = " postgres://user:secret@127.0.0.1:1/db\n";
