@@ -30,4 +30,7 @@ it("[DOCTOR-5] warns if others may read the database, its other files, or its fo
   }
   chmodSync(folder, 0o755);
   expect(modes()).toMatchObject({ status: "warning", sentence: expect.stringContaining("folder") });
+  // a file is named first
+  chmodSync(path, 0o644);
+  expect(modes()).toMatchObject({ status: "warning", sentence: expect.stringContaining("644") });
 });

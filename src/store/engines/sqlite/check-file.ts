@@ -18,7 +18,8 @@ export function checkFiles(path: string): Check[] {
 const OTHERS = 0o077;
 
 function checkModes(path: string): Check {
-  const open = [dirname(path), ...SUFFIXES.map((suffix) => path + suffix)]
+  // the files first: a folder that others may read, such as a project's, is often meant to be one
+  const open = [...SUFFIXES.map((suffix) => path + suffix), dirname(path)]
     .map(statOf)
     .find((found) => found !== undefined && (found.mode & OTHERS) !== 0);
   if (open === undefined) {
