@@ -7,7 +7,7 @@ import { APPLICATION_ID } from "../../src/store/engines/sqlite/migrate.ts";
 import type { Store } from "../../src/store/store.ts";
 import { execute } from "./engines.ts";
 
-/** The version of the tables before this program's. */
+/** The schema version before this program's. */
 export const OLDER_VERSION = latestVersion() - 1;
 
 /** Makes a file as the version before wrote it, with `sessions` empty sessions and some ballast. */

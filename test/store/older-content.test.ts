@@ -19,7 +19,7 @@ const LAST = VERSIONS.slice(-1);
 
 describeEngines("what a Reprise has stored", (engine) => {
   it.each(engine.name === "sqlite" ? VERSIONS : LAST)(
-    "[UPGRADE-11] of version %i of the tables opens, verifies, continues and is exported",
+    "[UPGRADE-11] of schema version %i opens, verifies, continues and is exported",
     async (version) => {
       const database = await engine.create();
       const older = await database.open();

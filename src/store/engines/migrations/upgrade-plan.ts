@@ -2,7 +2,7 @@ import { latestVersion, migrations } from "./history.ts";
 
 /** What bringing a database to this program's version would do. */
 export interface UpgradePlan {
-  /** The version of its tables now, 0 if it has none. */
+  /** Its schema version now, 0 if it has no tables. */
   readonly from: number;
   readonly to: number;
   /** The steps that are missing, in order: `0006-thread-heads` and the like. */

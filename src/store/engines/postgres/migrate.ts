@@ -78,7 +78,7 @@ const VERSIONS = `CREATE TABLE IF NOT EXISTS reprise_migrations (
 )`;
 
 /**
- * The version of the tables, 0 if Reprise has none yet. Changes nothing.
+ * The schema version, 0 if Reprise has no tables yet. Changes nothing.
  *
  * Error codes: `database_newer`, `database_foreign`, `config_invalid`.
  */

@@ -10,7 +10,7 @@ import { queryValue } from "./statements.ts";
 
 export interface BackupBeforeUpgrade {
   readonly database: string;
-  /** That of its tables. */
+  /** Its schema version. */
   readonly version: number;
 }
 

@@ -17,7 +17,7 @@ export function isReady(connection: SqliteConnection): boolean {
 }
 
 /**
- * The version of the tables, 0 if there are none. Changes nothing in the file.
+ * The schema version, 0 if there are no tables. Changes nothing in the file.
  *
  * Error codes: `database_newer`, `database_foreign`.
  */

@@ -129,7 +129,7 @@ async function upgrade(
   const copy = backup ? await backUpBeforeUpgrade({ database: path, version }) : null;
   applyMigrations(connection);
   notice(
-    `The database was upgraded from version ${version} of its tables to ${latestVersion()}; older versions of Reprise cannot open it any more. ${
+    `The database was upgraded from schema version ${version} to ${latestVersion()}; older versions of Reprise cannot open it any more. ${
       copy === null ? "No backup was made." : `A copy of it from before: ${copy}`
     }`,
   );
