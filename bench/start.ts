@@ -1,10 +1,10 @@
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-import { installProgram } from "../build/build.ts";
+import { buildLibrary, installProgram } from "../build/build.ts";
 import { createSession } from "../src/store/sessions/create.ts";
 import { openSqliteStore } from "../src/store/engines/sqlite/open.ts";
 import { type Bench, type Measurement, median } from "./measurement.ts";
@@ -23,7 +23,8 @@ type Work = () => void | Promise<() => Promise<void>>;
 
 interface Subject {
   readonly what: string;
-  readonly most: number;
+  /** What the line has to reach; null: for comparison. */
+  readonly most: number | null;
   /** Starts the program and waits for what is measured. */
   readonly ours: Work;
   readonly floor: Work;
@@ -31,14 +32,18 @@ interface Subject {
 
 /**
  * Whole processes, from their start to their end (or to the prompt), of a package that is built for
- * this: each held against `node -e 0`, one after the other, with the code compiled by a start before.
+ * this, one after the other: the command line against `node -e 0`, with the code compiled by a start
+ * before, and programs that import one entry of the package against an empty module.
  */
 export const bench: Bench = {
-  about: "starts of the built command line, held against an empty program",
+  about: "starts of the built command line and of the package's entries, against empty programs",
   run: async ({ scale }) => {
     using folder = temporaryFolder();
     const root = fileURLToPath(new URL("..", import.meta.url));
-    await installProgram(root, join(folder.path, "package"));
+    const installed = join(folder.path, "package");
+    await installProgram(root, installed);
+    await buildLibrary(root, join(installed, "dist"));
+    symlinkSync(join(root, "node_modules"), join(folder.path, "node_modules"));
     const database = join(folder.path, "sessions.db");
     const sessions = Math.round(SESSIONS * scale);
     await fill(database, sessions);
@@ -102,7 +107,33 @@ function subjects(
           },
         ]
       : []),
+    ...entrySubjects(join(folder, "package"), node),
   ];
+}
+
+/** The one with a target: it needs nothing but `fetch`, and the others load packages. */
+const CLIENT = "reprise/client";
+
+/** A program in the package for each entry. Nothing keeps its compiled code, as for any program. */
+function entrySubjects(folder: string, node: (program: string) => void): Subject[] {
+  const manifest: { exports: Record<string, unknown> } = JSON.parse(
+    readFileSync(join(folder, "package.json"), "utf8"),
+  );
+  const empty = join(folder, "empty.js");
+  writeFileSync(empty, "");
+  const names = Object.keys(manifest.exports)
+    .filter((path) => !path.endsWith(".json"))
+    .map((path) => path.replace(".", "reprise"));
+  return names.map((name, index) => {
+    const program = join(folder, `entry-${index}.js`);
+    writeFileSync(program, `import "${name}";\n`);
+    return {
+      what: `import "${name}"`,
+      most: name === CLIENT ? 1.3 : null,
+      ours: () => node(program),
+      floor: () => node(empty),
+    };
+  });
 }
 
 async function measure({ what, most, ours, floor }: Subject, runs: number): Promise<Measurement> {
@@ -119,7 +150,7 @@ async function measure({ what, most, ours, floor }: Subject, runs: number): Prom
     unit: "ms",
     ours: median(times.ours),
     floor: median(times.floor),
-    reach: { at_most: most },
+    reach: most === null ? null : { at_most: most },
   };
 }
 
