@@ -21,7 +21,7 @@ type Pins = Readonly<Record<string, string>>;
 
 /**
  * Installs the package twice, with its oldest and with its newest tested peers and nothing else, and
- * there runs LangGraph's own suites on both databases and a program, whose types it compiles.
+ * there runs LangGraph's own suites on both databases and programs, whose types it compiles.
  */
 export async function tryPeers({ root, tarball, work, node, npm }: Peers): Promise<void> {
   const { both, ...installs }: Record<string, Pins> = JSON.parse(
@@ -58,16 +58,7 @@ function tryOne({
   readonly database: string;
 }): string {
   const options = { cwd: folder, env: { HOME: folder, PATH: "/nowhere" } };
-  const documented = readLibraryPage(root).programs.filter(({ withLangChain }) => withLangChain);
-  for (const [index, { code }] of documented.entries()) {
-    writeFileSync(join(folder, `documented-${index}.ts`), code);
-  }
-  const expectOutput = (program: string, output: string): void => {
-    const { stdout } = run([node, program], options);
-    if (stdout !== output) {
-      throw new Error(`${program} printed ${stdout}`);
-    }
-  };
+  const programs = { ...PRINTED, ...writeDocumented(root, folder) };
   for (const [module, moduleResolution] of [
     ["nodenext", "nodenext"],
     ["esnext", "bundler"],
@@ -83,14 +74,16 @@ function tryOne({
       // LangChain's own declarations do not compile without it
       skipLibCheck: true,
     };
-    const files = ["program.ts", ...documented.map((_, index) => `documented-${index}.ts`)];
+    const files = Object.keys(programs);
     const settings = JSON.stringify({ compilerOptions, files });
     writeFileSync(join(folder, "tsconfig.json"), settings);
     run([node, join(root, "node_modules/typescript/bin/tsc")], options);
   }
-  expectOutput("program.ts", PRINTED);
-  for (const [index, { output }] of documented.entries()) {
-    expectOutput(`documented-${index}.ts`, output);
+  for (const [program, output] of Object.entries(programs)) {
+    const { stdout } = run([node, program], options);
+    if (stdout !== output) {
+      throw new Error(`${program} printed ${stdout}`);
+    }
   }
   const databases = join(folder, "databases");
   mkdirSync(databases);
@@ -100,9 +93,28 @@ function tryOne({
   return /^\s*Tests\s+(.*)$/m.exec(stdout)?.[1] ?? stdout;
 }
 
-const PRINTED = `[ 'one', '1: one', 'two', '3: two' ]
+/** Writes the pages' programs that need LangChain. Returns the output of each, by its name. */
+function writeDocumented(root: string, folder: string): Record<string, string> {
+  const documented = readLibraryPage(root).programs.filter(({ withLangChain }) => withLangChain);
+  return Object.fromEntries(
+    documented.map(({ code, output }, index) => {
+      const program = `documented-${index}.ts`;
+      writeFileSync(join(folder, program), code);
+      return [program, output];
+    }),
+  );
+}
+
+/** The programs of `test/fixtures/peers`, with the output of each. */
+const PRINTED = {
+  "program.ts": `[ 'one', '1: one', 'two', '3: two' ]
 shutting_down
 0
 false
 function
-`;
+`,
+  "parallel.ts": `sync [ 'planned', 'a1: yes', 'b1: done', 'd1: done', 'from outside 1' ]
+async [ 'planned', 'a1: yes', 'b1: done', 'd1: done', 'from outside 1' ]
+exit [ 'planned', 'a1: yes', 'b1: done', 'd1: done', 'from outside 1' ]
+`,
+};

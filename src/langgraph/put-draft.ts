@@ -80,7 +80,8 @@ function channelsOf(
   builder: WriteBatchBuilder,
 ): { channels: ChannelInput[]; untouched: Record<string, unknown> } {
   const { checkpoint, newVersions, parent_id } = put;
-  // updateState applies what finished tasks wrote without raising the versions of their channels
+  // LangGraph 1.4's updateState applies what finished tasks wrote without raising the versions of
+  // their channels; build/check/peers.ts runs a program that needs this
   const whole = put.whole || put.metadata.source === "update";
   const channels: ChannelInput[] = [];
   const untouched: Record<string, unknown> = {};

@@ -249,6 +249,14 @@ describe("the library", () => {
     expect(libraryModules.filter((id) => id.includes("/node_modules/@langchain/"))).toEqual([]);
   });
 
+  it("[PACK-14] gives parallel tasks, questions and changes of the state as MemorySaver does", async () => {
+    cpSync(join(ROOT, "test/fixtures/peers/parallel.ts"), join(installed.path, "parallel.ts"));
+    const { code, stderr } = await startProcess(process.execPath, ["parallel.ts"], {
+      cwd: installed.path,
+    }).finished;
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+  });
+
   it("[PACK-7] [PACK-12] is tried with the oldest peers that it allows and with those of this checkout", () => {
     const read = (file: string) => JSON.parse(readFileSync(join(ROOT, file), "utf8"));
     const { peerDependencies, devDependencies } = read("package.json");
