@@ -17,9 +17,11 @@ function isPostgresRun(): boolean {
   return process.env["REPRISE_TEST_ENGINE"] === "postgres";
 }
 
-/** On the engine of this run: each of the `projects` in vitest.config.ts names one. */
-export async function createDatabase(): Promise<EmptyDatabase> {
-  if (!isPostgresRun()) {
+/** On the engine of this run, unless one is named: each of the `projects` in vitest.config.ts names one. */
+export async function createDatabase(
+  engine = isPostgresRun() ? "postgres" : "sqlite",
+): Promise<EmptyDatabase> {
+  if (engine !== "postgres") {
     const folder = makeFolder();
     return {
       location: join(folder.path, "reprise.db"),

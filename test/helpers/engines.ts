@@ -1,7 +1,7 @@
 import { join } from "node:path";
 
 import { CompiledQuery } from "kysely";
-import { describe, onTestFinished } from "vitest";
+import { afterAll, beforeAll, describe, onTestFinished } from "vitest";
 
 import type { Session } from "../../src/core/sessions.ts";
 import type { LeaseOwner } from "../../src/store/leases/this-process.ts";
@@ -9,6 +9,8 @@ import { createSession, type NewSession } from "../../src/store/sessions/create.
 import { openPostgresStore } from "../../src/store/engines/postgres/open.ts";
 import { openSqliteStore } from "../../src/store/engines/sqlite/open.ts";
 import type { Store } from "../../src/store/store.ts";
+import { createDatabase } from "./database.ts";
+import { openStoreAt } from "./open-store.ts";
 import { createPostgres } from "./postgres.ts";
 import { temporaryFolder } from "./temp.ts";
 
@@ -73,6 +75,23 @@ export function describeEngines(name: string, cases: (engine: Engine) => void): 
 /** A store on a fresh database. */
 export async function openFresh(engine: Engine): Promise<Store> {
   return (await engine.create()).open();
+}
+
+/** One store for all cases of a `describe` that store nothing; `fill` stores what they read. */
+export function sharedStore(
+  engine: Engine,
+  fill: (store: Store) => Promise<unknown> = () => Promise.resolve(),
+): () => Store {
+  const shared = new AsyncDisposableStack();
+  const opened: Store[] = [];
+  beforeAll(async () => {
+    const { location } = shared.use(await createDatabase(engine.name));
+    const store = shared.use(await openStoreAt(location));
+    await fill(store);
+    opened.push(store);
+  });
+  afterAll(() => shared.disposeAsync());
+  return () => opened[0]!;
 }
 
 export function newSession(store: Store, input: NewSession = {}): Promise<Session> {

@@ -9,7 +9,14 @@ import { createSession } from "../../src/store/sessions/create.ts";
 import { takeLease } from "../../src/store/leases/lease.ts";
 import { createCheckpointSaver } from "../../src/langgraph/saver.ts";
 import { readKept } from "../helpers/checkpoints/kept.ts";
-import { describeEngines, type Engine, newSession, openFresh, owner } from "../helpers/engines.ts";
+import {
+  describeEngines,
+  type Engine,
+  newSession,
+  openFresh,
+  owner,
+  sharedStore,
+} from "../helpers/engines.ts";
 import { startProgram } from "../helpers/start-program.ts";
 
 const metadata = { source: "input", step: -1, parents: {} } as const;
@@ -39,6 +46,7 @@ function callsWith(saver: RepriseSaver, id: unknown): readonly (() => Promise<un
 }
 
 describeEngines("the ids of a checkpoint", (engine) => {
+  const empty = sharedStore(engine);
   it('[SAVER-3] 42 and "42" are the same thread', async () => {
     const { saver } = await freshSaver(engine);
     const { configurable } = await putEmpty(saver, configOf(42));
@@ -90,7 +98,7 @@ describeEngines("the ids of a checkpoint", (engine) => {
     ["an object", { secret: 1 }],
     ["true", true],
   ])("[SAVER-4] a thread_id with %s is refused and not shown", async (_, thread_id) => {
-    const { saver } = await freshSaver(engine);
+    const saver = RepriseSaver.from(empty());
     const refused = {
       code: "invalid_request",
       message: expect.not.stringMatching(/secret|1e21|42/),
@@ -110,7 +118,7 @@ describeEngines("the ids of a checkpoint", (engine) => {
   it.each([[undefined], [null], [""]])(
     "[SAVER-4] the thread_id %j is missing",
     async (thread_id) => {
-      const { saver } = await freshSaver(engine);
+      const saver = RepriseSaver.from(empty());
       const refused = { code: "invalid_request", message: expect.stringContaining("thread_id") };
       await expect(putEmpty(saver, configOf(thread_id))).rejects.toMatchObject(refused);
       await expect(
@@ -126,7 +134,7 @@ describeEngines("the ids of a checkpoint", (engine) => {
   it.each([["\0"], ["\udc00"], ["x".repeat(2000)], [7]])(
     "[SAVER-4] %j is refused as a namespace and as an id of a checkpoint or task",
     async (text) => {
-      const { saver } = await freshSaver(engine);
+      const saver = RepriseSaver.from(empty());
       const refused = { code: "invalid_request" };
       const good = { thread_id: "thread", checkpoint_id: "c" };
       for (const bad of [{ checkpoint_ns: text }, { checkpoint_id: text }]) {

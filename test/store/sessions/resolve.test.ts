@@ -3,20 +3,20 @@ import { describe, expect, it } from "vitest";
 import { endSession } from "../../../src/store/sessions/change.ts";
 import { appendUserMessage } from "../../../src/store/messages/append.ts";
 import { resolveSession } from "../../../src/store/sessions/read.ts";
-import { describeEngines, newSession, openFresh } from "../../helpers/engines.ts";
+import type { Store } from "../../../src/store/store.ts";
+import { describeEngines, newSession, openFresh, sharedStore } from "../../helpers/engines.ts";
 
 const id = "abcdef12-0000-4000-8000-000000000001";
 const near = "abcdef13-0000-4000-8000-000000000002";
 const far = "fedcba98-0000-4000-8000-000000000003";
 
 describeEngines("resolveSession", (engine) => {
-  const opened = async () => {
-    const store = await openFresh(engine);
+  const fill = async (store: Store) => {
     for (const chosen of [id, near, far]) {
       await newSession(store, { id: chosen });
     }
-    return store;
   };
+  const filled = sharedStore(engine, fill);
 
   it.each([
     ["the exact id", id, id],
@@ -26,9 +26,7 @@ describeEngines("resolveSession", (engine) => {
     ["a prefix that ends in a dash", "abcdef13-", near],
     ["all but the last character", id.slice(0, -1), id],
   ])("[STORE-9] finds a session by %s", async (_, reference, expected) => {
-    const store = await opened();
-
-    expect(await store.read(resolveSession, { reference })).toMatchObject({ id: expected });
+    expect(await filled().read(resolveSession, { reference })).toMatchObject({ id: expected });
   });
 
   it.each([
@@ -50,9 +48,7 @@ describeEngines("resolveSession", (engine) => {
     ["an id without its dashes", id.replaceAll("-", "")],
     ["a quote", "abcdef'"],
   ])("[STORE-9] finds nothing for %s", async (_, reference) => {
-    const store = await opened();
-
-    await expect(store.read(resolveSession, { reference })).rejects.toMatchObject({
+    await expect(filled().read(resolveSession, { reference })).rejects.toMatchObject({
       name: "RepriseError",
       code: "session_not_found",
       candidates: [],
@@ -60,7 +56,8 @@ describeEngines("resolveSession", (engine) => {
   });
 
   it("[STORE-10] refuses a prefix of several sessions and names them, the latest first", async () => {
-    const store = await opened();
+    const store = await openFresh(engine);
+    await fill(store);
     await store.write(appendUserMessage, { reference: near, content: "earlier" });
     await new Promise((resolve) => setTimeout(resolve, 5));
     await store.write(appendUserMessage, { reference: id, content: "later" });
@@ -89,10 +86,9 @@ describeEngines("resolveSession", (engine) => {
 
   describe("the error for an unknown session", () => {
     it("never repeats the reference that was asked for", async () => {
-      const store = await opened();
       const reference = "cafe00-cafe";
 
-      const error: unknown = await store
+      const error: unknown = await filled()
         .read(resolveSession, { reference })
         .catch((failure: unknown) => failure);
 
