@@ -50,6 +50,13 @@ export const SIZED_TESTS = {
     short: 40,
     long: 400,
   },
+  delta: {
+    what: "Graphs with delta channels, compared with LangGraph's MemorySaver: exchanges, and from 6 on all graphs on PostgreSQL too",
+    files: ["test/agent/graph/delta-channel.test.ts"],
+    test: 4,
+    short: 6,
+    long: 12,
+  },
   documents: {
     what: "Texts that are nearly plans, read and checked by Reprise and by another validator; YAML at its limits",
     files: [
@@ -58,7 +65,7 @@ export const SIZED_TESTS = {
       "test/artifacts/json-source.test.ts",
       "test/artifacts/yaml-source.test.ts",
     ],
-    test: 600,
+    test: 400,
     short: 10_000,
     long: 200_000,
   },
@@ -181,7 +188,7 @@ export const SIZED_TESTS = {
   programs: {
     what: "Random programs of two savers on one database, compared with LangGraph's MemorySaver: programs",
     files: ["test/langgraph/foreign/programs.test.ts"],
-    test: 5,
+    test: 3,
     short: 60,
     long: 1000,
   },
@@ -202,7 +209,7 @@ export const SIZED_TESTS = {
   "state-table": {
     what: "Random orders of the state table's actions",
     files: ["test/conformance/state-table.test.ts"],
-    test: 25,
+    test: 10,
     short: 400,
     long: 4000,
   },
@@ -234,7 +241,7 @@ export const SIZED_TESTS = {
       "test/langgraph/random-updates.test.ts",
       "test/agent/prune/prune.test.ts",
     ],
-    test: 3,
+    test: 2,
     short: 12,
     long: 200,
   },
