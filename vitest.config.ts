@@ -29,7 +29,7 @@ const SOME_ON_POSTGRES = [
 
 /** For `npm run torture -- postgres`. */
 const ALL_ON_POSTGRES = [
-  "test/agent/{exchange,prune}/**/*.test.ts",
+  "test/agent/{exchange,graph,prune}/**/*.test.ts",
   "test/{langgraph,store/verify}/**/*.test.ts",
   "test/agent/compaction/exchange.test.ts",
   "test/client/**/*.test.ts",

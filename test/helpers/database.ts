@@ -13,7 +13,7 @@ export function noticesQuiet(): boolean {
   return !isPostgresRun();
 }
 
-function isPostgresRun(): boolean {
+export function isPostgresRun(): boolean {
   return process.env["REPRISE_TEST_ENGINE"] === "postgres";
 }
 

@@ -9,7 +9,7 @@ import { createSession, type NewSession } from "../../src/store/sessions/create.
 import { openPostgresStore } from "../../src/store/engines/postgres/open.ts";
 import { openSqliteStore } from "../../src/store/engines/sqlite/open.ts";
 import type { Store } from "../../src/store/store.ts";
-import { createDatabase } from "./database.ts";
+import { createDatabase, isPostgresRun } from "./database.ts";
 import { openStoreAt } from "./open-store.ts";
 import { createPostgres } from "./postgres.ts";
 import { temporaryFolder } from "./temp.ts";
@@ -68,6 +68,17 @@ export const owner: LeaseOwner = {
 /** Runs the same cases on every engine, each case on a separate database. */
 export function describeEngines(name: string, cases: (engine: Engine) => void): void {
   describe.each(engines)(`${name} ($name)`, (engine) => {
+    cases(engine);
+  });
+}
+
+/**
+ * The same on the engine of this run only: on PostgreSQL in the torture. For what reaches the database
+ * through code that is tested on every engine.
+ */
+export function describeEngine(name: string, cases: (engine: Engine) => void): void {
+  const engine = isPostgresRun() ? postgres : sqlite;
+  describe(`${name} (${engine.name})`, () => {
     cases(engine);
   });
 }

@@ -51,7 +51,7 @@ export const SIZED_TESTS = {
     long: 400,
   },
   delta: {
-    what: "Graphs with delta channels, compared with LangGraph's MemorySaver: exchanges, and from 6 on all graphs on PostgreSQL too",
+    what: "Graphs with delta channels, compared with LangGraph's MemorySaver: exchanges",
     files: ["test/agent/graph/delta-channel.test.ts"],
     test: 4,
     short: 6,
@@ -90,7 +90,7 @@ export const SIZED_TESTS = {
   hostile: {
     what: "Requests that no client sends, over real sockets",
     files: ["test/http/hostile.test.ts"],
-    test: 400,
+    test: 200,
     short: 10_000,
     long: 20_000,
   },

@@ -12,7 +12,7 @@ import { expect, it } from "vitest";
 import { z } from "zod";
 
 import { RepriseSaver } from "../../../src/entries/langgraph.ts";
-import { describeEngines } from "../../helpers/engines.ts";
+import { describeEngine } from "../../helpers/engines.ts";
 import { openOn } from "../../helpers/graphs.ts";
 import { testSize } from "../../helpers/size.ts";
 import { expectVerified } from "../../helpers/verified.ts";
@@ -58,8 +58,6 @@ const GRAPHS = [
   { frequency: 100, more: false },
   { frequency: 100, more: true },
 ];
-/** What has several snapshots in a thread, and what has none and a long metadata. */
-const SOME = GRAPHS.filter(({ frequency, more }) => frequency === 2 || more);
 
 const input = (turn: number) => ({
   messages: [new HumanMessage(`turn ${turn}`)],
@@ -82,8 +80,8 @@ async function statesOf(
     }));
 }
 
-describeEngines("a graph with a delta channel", (engine) => {
-  it.each(engine.name === "sqlite" || TURNS >= 6 ? GRAPHS : SOME)(
+describeEngine("a graph with a delta channel", (engine) => {
+  it.each(GRAPHS)(
     "[GRAPH-20] has the state that MemorySaver keeps after each exchange (%o)",
     async (given) => {
       const { location, reprise, id } = await openOn(engine);

@@ -17,7 +17,7 @@ import { z } from "zod";
 import { RepriseSaver } from "../../../src/langgraph/reprise-saver.ts";
 import { OUTCOME_UNKNOWN } from "../../../src/agent/thread-state.ts";
 import { scriptModel } from "../../helpers/checkpoints/script-model.ts";
-import { describeEngines } from "../../helpers/engines.ts";
+import { describeEngine } from "../../helpers/engines.ts";
 import { openOn } from "../../helpers/graphs.ts";
 import { expectVerified } from "../../helpers/verified.ts";
 
@@ -83,7 +83,7 @@ function plainGraph(all: Tools) {
     .addEdge("act", "think");
 }
 
-describeEngines("an interrupted graph", (engine) => {
+describeEngine("an interrupted graph", (engine) => {
   it.each(Object.entries(KINDS))(
     "[GRAPH-10] [GRAPH-12] [GRAPH-17] never repeats an unsafe call without a yes: %s",
     async (_, make) => {

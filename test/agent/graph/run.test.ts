@@ -13,7 +13,7 @@ import { expect, it } from "vitest";
 
 import type { ExchangeEvent } from "../../../src/exchange/events.ts";
 import { scriptModel } from "../../helpers/checkpoints/script-model.ts";
-import { describeEngines } from "../../helpers/engines.ts";
+import { describeEngine } from "../../helpers/engines.ts";
 import { clock, echo, openOn } from "../../helpers/graphs.ts";
 import { expectVerified } from "../../helpers/verified.ts";
 
@@ -28,7 +28,7 @@ function watch() {
   });
 }
 
-describeEngines("run", (engine) => {
+describeEngine("run", (engine) => {
   it("[GRAPH-1] [GRAPH-4] [GRAPH-8] keeps the exchanges of an agent that is not ours, message by message", async () => {
     const { location, reprise, id } = await openOn(engine);
     const events: ExchangeEvent[] = [];

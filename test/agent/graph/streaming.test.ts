@@ -7,13 +7,13 @@ import { expect, it } from "vitest";
 import { z } from "zod";
 
 import type { ExchangeEvent } from "../../../src/exchange/events.ts";
-import { describeEngines } from "../../helpers/engines.ts";
+import { describeEngine } from "../../helpers/engines.ts";
 import { openOn } from "../../helpers/graphs.ts";
 
 /** Writes a text letter by letter. */
 const writer = (text: string) => new FakeListChatModel({ responses: [text] });
 
-describeEngines("a graph whose models write", (engine) => {
+describeEngine("a graph whose models write", (engine) => {
   it("[GRAPH-8] reports text as it arrives and once, and none of silent models and of tools", async () => {
     const { reprise, id } = await openOn(engine);
     const ask = tool(async () => (await writer("inner").invoke("x")).text, {
