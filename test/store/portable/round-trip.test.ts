@@ -15,7 +15,7 @@ import { readSessionTree } from "../../../src/store/portable/read-tree.ts";
 import { checksumOf, exportText } from "../../../src/store/portable/export-text.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { writeSessionTree } from "../../../src/store/portable/write-tree.ts";
-import { describeEngines, openFresh } from "../../helpers/engines.ts";
+import { describeEngines, openFresh, sharedStore } from "../../helpers/engines.ts";
 import { makeSession, type Plan, type Step } from "../../helpers/sessions/steps.ts";
 import { columnsOf, rowCounts, TABLES } from "../../helpers/sessions/stored.ts";
 import { testSize } from "../../helpers/size.ts";
@@ -65,9 +65,14 @@ const RICH: Plan = {
 };
 
 describeEngines("moving a session", (engine) => {
+  let richId = "";
+  const rich = sharedStore(engine, async (store) => {
+    richId = await makeSession(store, RICH);
+  });
+
   it("[MOVE-4] an export has every column but the lease, and no number of the database", async () => {
-    const store = await openFresh(engine);
-    const tree = await store.read(readSessionTree, { id: await makeSession(store, RICH) });
+    const store = rich();
+    const tree = await store.read(readSessionTree, { id: richId });
     const lease = ["lease_owner", "lease_epoch", "lease_expires_at", "failure_epoch"];
     // the root follows from the parents; last_activity_at is made of two others by the database
     const columns = await columnsOf(store, "sessions");
@@ -252,9 +257,8 @@ describeEngines("moving a session", (engine) => {
   });
 
   it("[MOVE-8] a sub-agent's session moves only to a database that has its parent", async () => {
-    const here = await openFresh(engine);
     const there = await openFresh(engine);
-    const tree = await here.read(readSessionTree, { id: await makeSession(here, RICH) });
+    const tree = await rich().read(readSessionTree, { id: richId });
     const [child] = tree.children;
     const alone = { tree: child! };
     await expect(there.write(writeSessionTree, alone)).rejects.toMatchObject({
@@ -275,8 +279,7 @@ describeEngines("moving a session", (engine) => {
   });
 
   it("[MOVE-4] the checksum covers the values, not their layout", async () => {
-    const store = await openFresh(engine);
-    const tree = await store.read(readSessionTree, { id: await makeSession(store, RICH) });
+    const tree = await rich().read(readSessionTree, { id: richId });
     const laidOut = JSON.stringify(backwards(JSON.parse(textOf(tree))), null, 2);
     const read = parseExport(laidOut);
     expect(read).toEqual(tree);
