@@ -134,7 +134,7 @@ describe("a message that is read", () => {
     }
   });
 
-  it("[VALUE-10] keeps what its reader changed in any part, for the reader and in what is put", async () => {
+  it("[VALUE-10] keeps what its reader changed in any part, for the reader and in a new version of the channel", async () => {
     const changes: readonly ((messages: BaseMessage[]) => void)[] = [
       ([human]) => (human!.content = "changed"),
       ([human]) => (human!.additional_kwargs["noted"] = true),
