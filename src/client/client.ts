@@ -16,8 +16,9 @@ export interface SessionPage {
 }
 
 /**
- * The HTTP API, typed. It uses no Node.js API, but the package has no entry for browsers yet. Every call throws a ClientError with the service's
- * own code, or `unreachable` or `bad_answer`; an id may be a prefix of 6 or more characters.
+ * The HTTP API, typed. It uses no Node.js API: in a browser, import it from `reprise/client`. Every
+ * call throws a ClientError with the service's own code, or `unreachable` or `bad_answer`; an id may
+ * be a prefix of 6 or more characters.
  */
 export interface Client {
   listSessions(options?: ListOptions): Promise<SessionPage>;

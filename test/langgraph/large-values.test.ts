@@ -237,7 +237,7 @@ describe("a large value of a graph's state", () => {
     expect(tuple?.pendingWrites).toEqual([["task", "value", stored]]);
   });
 
-  it("[VALUE-6] stays as it was in earlier checkpoints if a later node changes it in place and returns it", async () => {
+  it("[VALUE-6] keeps its earlier states if a later node changes it in place and returns it", async () => {
     await using opened = await openSaver();
     const twin = new TwinSaver([opened.saver]);
     const graph = editing(twin, (value) => {
