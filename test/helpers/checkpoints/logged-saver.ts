@@ -21,7 +21,13 @@ export type LoggedWrite = {
   readonly stored: boolean;
 } & (
   | { readonly kind: "put"; readonly content?: unknown }
-  | { readonly kind: "writes"; readonly task: string; readonly content: unknown[] }
+  | {
+      readonly kind: "writes";
+      readonly task: string;
+      /** Counts the calls of the process. */
+      readonly call: number;
+      readonly content: [channel: string, value: unknown][];
+    }
 );
 
 export type LogLine =
@@ -33,6 +39,7 @@ export class LoggedSaver extends BaseCheckpointSaver implements ProgramSaver {
   readonly #saver: BaseCheckpointSaver;
   readonly #log: (line: LogLine) => void;
   readonly #ids = new Map<string, string[]>();
+  #calls = 0;
 
   constructor(saver: BaseCheckpointSaver, log: (line: LogLine) => void) {
     super();
@@ -77,10 +84,12 @@ export class LoggedSaver extends BaseCheckpointSaver implements ProgramSaver {
     ...more: never[]
   ): Promise<void> {
     const id = String(config.configurable?.["checkpoint_id"]);
-    const write = { kind: "writes" as const, ...keyOf(config), id, task };
-    this.#log({ ...write, stored: false, content: [] });
+    const write = { kind: "writes" as const, ...keyOf(config), id, task, call: this.#calls };
+    this.#calls += 1;
+    this.#log({ ...write, stored: false, content: plainWrites(writes) });
     await this.#saver.putWrites(config, writes, task, ...more);
-    this.#log({ ...write, stored: true, content: writes.map(plain) });
+    // messages without an id have one now
+    this.#log({ ...write, stored: true, content: plainWrites(writes) });
   }
 
   override async deleteThread(thread: string): Promise<void> {
@@ -100,6 +109,10 @@ export class LoggedSaver extends BaseCheckpointSaver implements ProgramSaver {
   ): AsyncGenerator<CheckpointTuple> {
     return this.#saver.list(config, options);
   }
+}
+
+function plainWrites(writes: readonly PendingWrite[]): [string, unknown][] {
+  return writes.map(([channel, value]) => [channel, plain(value)]);
 }
 
 function keyOf(config: RunnableConfig): { thread: string; ns: string } {

@@ -3,14 +3,20 @@ import type { BaseCheckpointSaver, CheckpointTuple } from "@langchain/langgraph-
 import { expect } from "vitest";
 
 import type { LoggedWrite, LogLine } from "./logged-saver.ts";
+import { LoggedTask } from "./logged-task.ts";
 import { plain } from "./plain.ts";
+
+type LoggedPut = LoggedWrite & { readonly kind: "put" };
+type LoggedWrites = LoggedWrite & { readonly kind: "writes" };
 
 /** What of a thread is certain and what is possible, from the log of programs that were killed. */
 interface LoggedThread {
-  /** What was acknowledged and not begun again, by its key. */
-  readonly certain: Map<string, LoggedWrite>;
-  /** All that was begun, with the number of deletions before; null if it was during one. */
+  /** Checkpoints that were acknowledged and not begun again, by their place. */
+  readonly certain: Map<string, LoggedPut>;
+  /** All checkpoints that were begun, with the number of deletions before; null if during one. */
   readonly begun: Map<string, number | null>;
+  /** What tasks wrote, by the place of their checkpoint and their id. */
+  readonly tasks: Map<string, Map<string, LoggedTask>>;
   /** Ids that the latest checkpoint may have: the last acknowledged, and those begun after it. */
   latest: string[];
   deletions: number;
@@ -32,8 +38,12 @@ export class LoggedThreads {
   learn(line: LogLine): void {
     const thread = this.#of(line.thread);
     this.#acknowledged += line.stored ? 1 : 0;
-    if (line.kind !== "delete") {
+    if (line.kind === "put") {
       (line.stored ? acknowledge : begin)(thread, line);
+      return;
+    }
+    if (line.kind === "writes") {
+      learnWrites(thread, line);
       return;
     }
     thread.isDeleting = !line.stored;
@@ -60,8 +70,9 @@ export class LoggedThreads {
 
   #of(name: string): LoggedThread {
     const thread = this.#threads.get(name) ?? {
-      certain: new Map<string, LoggedWrite>(),
+      certain: new Map<string, LoggedPut>(),
       begun: new Map<string, number | null>(),
+      tasks: new Map<string, Map<string, LoggedTask>>(),
       latest: [NONE],
       deletions: 0,
       isDeleting: false,
@@ -73,47 +84,76 @@ export class LoggedThreads {
 
 function forget(thread: LoggedThread): void {
   thread.certain.clear();
+  for (const task of tasksOf(thread)) {
+    task.forget();
+  }
   thread.deletions += 1;
   thread.latest = [NONE];
 }
 
-function begin(thread: LoggedThread, write: LoggedWrite): void {
-  const key = keyOf(write);
-  thread.certain.delete(key);
-  thread.begun.set(key, thread.isDeleting ? null : thread.deletions);
-  if (write.kind === "put" && write.ns === "") {
+function begin(thread: LoggedThread, write: LoggedPut): void {
+  const place = `${write.ns} ${write.id}`;
+  thread.certain.delete(place);
+  thread.begun.set(place, thread.isDeleting ? null : thread.deletions);
+  if (write.ns === "") {
     thread.latest.push(write.id);
   }
 }
 
-function acknowledge(thread: LoggedThread, write: LoggedWrite): void {
-  const key = keyOf(write);
-  if (thread.begun.get(key) !== thread.deletions) {
+function acknowledge(thread: LoggedThread, write: LoggedPut): void {
+  const place = `${write.ns} ${write.id}`;
+  if (thread.begun.get(place) !== thread.deletions) {
     return;
   }
-  thread.certain.set(key, write);
-  if (write.kind === "put" && write.ns === "") {
+  thread.certain.set(place, write);
+  if (write.ns === "") {
     thread.latest = thread.latest.slice(thread.latest.lastIndexOf(write.id));
   }
+}
+
+function learnWrites(thread: LoggedThread, { ns, id, task, ...write }: LoggedWrites): void {
+  const { call } = write;
+  const content = throughJson(write.content);
+  const tasks = thread.tasks.get(`${ns} ${id}`) ?? new Map<string, LoggedTask>();
+  thread.tasks.set(`${ns} ${id}`, tasks);
+  const logged = tasks.get(task) ?? new LoggedTask();
+  tasks.set(task, logged);
+  if (write.stored) {
+    logged.acknowledge(call, content);
+  } else {
+    logged.begin(call, content, thread.isDeleting);
+  }
+}
+
+function tasksOf({ tasks }: LoggedThread): LoggedTask[] {
+  return [...tasks.values()].flatMap((ofCheckpoint) => [...ofCheckpoint.values()]);
 }
 
 function compareThread(thread: LoggedThread, tuples: readonly CheckpointTuple[]): void {
   const stored = new Map(tuples.map((tuple) => [placeOf(tuple.config), tuple]));
   expect(stored.size).toBe(tuples.length);
-  for (const [place, { checkpoint, parentConfig }] of stored) {
-    expect([thread.deletions, null], place).toContain(thread.begun.get(`put ${place}`));
+  for (const task of tasksOf(thread)) {
+    task.settle();
+  }
+  for (const [place, tuple] of stored) {
+    const { checkpoint, parentConfig, pendingWrites = [] } = tuple;
+    expect([thread.deletions, null], place).toContain(thread.begun.get(place));
     const ids = (checkpoint.channel_values["messages"] ?? []) as { readonly id?: string }[];
     expect(new Set(ids.map(({ id }) => id)).size).toBe(ids.length);
     expect(parentConfig === undefined || stored.has(placeOf(parentConfig)), place).toBe(true);
-  }
-  for (const [key, write] of thread.certain) {
-    const tuple = stored.get(`${write.ns} ${write.id}`);
-    if (write.kind === "put") {
-      expect(contentOf(tuple), key).toEqual(write.content);
-    } else if (tuple !== undefined) {
-      // a task may write before its checkpoint is stored
-      expect(writesOf(tuple, write.task), key).toEqual(expect.arrayContaining(write.content));
+    // a task may write before its checkpoint is stored
+    const tasks = thread.tasks.get(place) ?? new Map<string, LoggedTask>();
+    expect([...tasks.keys()], place).toEqual(
+      expect.arrayContaining(pendingWrites.map(([task]) => task)),
+    );
+    for (const [id, task] of tasks) {
+      const ofTask = pendingWrites.filter(([writer]) => writer === id);
+      const writes = ofTask.map(([, channel, value]) => [channel, plain(value)] as const);
+      task.compare(throughJson(writes), `${place} ${id}`);
     }
+  }
+  for (const [place, { content }] of thread.certain) {
+    expect(contentOf(stored.get(place)), place).toEqual(content);
   }
 }
 
@@ -123,18 +163,8 @@ function contentOf(tuple: CheckpointTuple | undefined): unknown {
   return throughJson(plain({ checkpoint, metadata, parent }));
 }
 
-function writesOf({ pendingWrites = [] }: CheckpointTuple, task: string): unknown {
-  const ofTask = pendingWrites.filter(([id]) => id === task);
-  return throughJson(plain(ofTask.map(([, channel, value]) => [channel, value])));
-}
-
-function throughJson(value: unknown): unknown {
-  return JSON.parse(JSON.stringify(value)) as unknown;
-}
-
-function keyOf(write: LoggedWrite): string {
-  const place = `${write.ns} ${write.id}`;
-  return write.kind === "put" ? `put ${place}` : `writes ${place} ${write.task}`;
+function throughJson<Value>(value: Value): Value {
+  return JSON.parse(JSON.stringify(value)) as Value;
 }
 
 function placeOf({ configurable = {} }: RunnableConfig): string {

@@ -2,12 +2,15 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
+import { MemorySaver } from "@langchain/langgraph";
+import type { BaseCheckpointSaver } from "@langchain/langgraph-checkpoint";
 import { expect, it } from "vitest";
 
 import { RepriseSaver } from "../../../src/langgraph/reprise-saver.ts";
 import { readKept } from "../../helpers/checkpoints/kept.ts";
 import { LoggedSaver, type LogLine } from "../../helpers/checkpoints/logged-saver.ts";
 import { LoggedThreads } from "../../helpers/checkpoints/logged-threads.ts";
+import { programGraph } from "../../helpers/checkpoints/program-graph.ts";
 import { RandomProgram } from "../../helpers/checkpoints/random-program.ts";
 import { createDatabase } from "../../helpers/database.ts";
 import { openStoreAt } from "../../helpers/open-store.ts";
@@ -48,6 +51,35 @@ it("[SAVER-42] a program with its own graph that is killed at any time has all t
   await threads.compare(saver);
   console.log(`kill-graph: ${ROUNDS} kills, ${threads.acknowledged} acknowledged writes`);
 });
+
+it("[SAVER-45] what a task wrote before its process was killed stays when the next process updates the same head", async () => {
+  const { location } = await createDatabase();
+  await using reprise = new RepriseSaver(location);
+  const expected = await updateTwice(new MemorySaver(), async () => {});
+  expect(expected).toMatchObject(["first"]);
+  const compare = (threads: LoggedThreads) => threads.compare(reprise);
+  expect(await updateTwice(reprise, compare)).toEqual(expected);
+});
+
+/** Two updates of the head, each killed before it puts its checkpoint: what is stored in the log. */
+async function updateTwice(
+  saver: BaseCheckpointSaver,
+  compare: (threads: LoggedThreads) => Promise<void>,
+): Promise<unknown> {
+  const thread = { configurable: { thread_id: "thread" } };
+  const threads = new LoggedThreads();
+  const program = () => new LoggedSaver(saver, (line) => threads.learn(line));
+  await programGraph(program()).invoke({ messages: [], tasks: [] }, thread);
+  for (const name of ["first", "second"]) {
+    const killed = program();
+    killed.put = () => Promise.reject(new Error("killed"));
+    const update = programGraph(killed).updateState(thread, { log: [name] }, "plan");
+    await expect(update).rejects.toThrow("killed");
+    await compare(threads);
+  }
+  const { pendingWrites = [] } = (await saver.getTuple(thread)) ?? {};
+  return pendingWrites.find(([, channel]) => channel === "log")?.[2];
+}
 
 /** The lines of a killed program; the last one may be cut off. */
 function readLog(file: string): LogLine[] {
