@@ -20,6 +20,6 @@ export function refuseOtherAgent(
 
 function differsFrom(agent: string | null): string {
   return agent === null
-    ? "This session belongs to Reprise's own agent. Continue it with that, or begin a fresh context for the other agent."
-    : `This session belongs to the agent "${oneLine(agent)}". Continue it with --agent and that agent's module, or begin a fresh context: with --model or --persona for Reprise's own agent.`;
+    ? "The session belongs to the built-in agent. Continue it with that, or begin a fresh context with `fresh: true`."
+    : `The session belongs to the agent "${oneLine(agent)}". Pass \`agent: "${oneLine(agent)}"\` (\`--agent <its module>\`), or begin a fresh context with \`fresh: true\` (--model or --persona for the built-in agent).`;
 }

@@ -57,7 +57,10 @@ export interface RunOptions {
   readonly signal?: AbortSignal;
   /** Called with each event of the exchange, as docs/PROTOCOL.md describes them. */
   readonly onEvent?: (event: ExchangeEvent) => void;
-  /** Names the agent in the session; the graph's own name, or `agent`, if it is not given. */
+  /**
+   * Names the agent in the session. If it is not given: the graph's own name, else the name that the
+   * session has, else `agent`.
+   */
   readonly agent?: string;
   /** Names of the tools that may be run twice. All others count as unsafe to repeat. */
   readonly repeatable?: readonly string[];

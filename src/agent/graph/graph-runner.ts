@@ -1,12 +1,14 @@
 import { RepriseError } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
 import { MAX_NAME_LENGTH } from "../../core/limits.ts";
+import type { Session } from "../../core/sessions.ts";
 import type { ExchangeResult } from "../../exchange/events.ts";
 import type { ExchangeRequest, Live } from "../../exchange/exchanger.ts";
 import { createReport, type Report, reportEnd } from "../../exchange/report-events.ts";
 import { beginThread } from "../../exchange/start-thread.ts";
 import { refuseEnded } from "../../store/sessions/change.ts";
 import { readLeaseState } from "../../store/leases/lease.ts";
+import { readSession } from "../../store/sessions/read.ts";
 import { messagesOf } from "../thread-state.ts";
 import { createThreadHolder, type ThreadHolderOptions } from "../thread-holder.ts";
 import { attachSaver } from "./attach-saver.ts";
@@ -19,7 +21,7 @@ import { LateSaver } from "./late-saver.ts";
 export interface GraphAgent {
   /** A function of the checkpointer that returns a compiled graph, or one compiled without any. */
   readonly graph: unknown;
-  /** Kept in the session; the graph's own name if it is not given. */
+  /** Kept in the session; the graph's own name if it is not given, else that of the session. */
   readonly name?: string | undefined;
   /** Names of the tools that may be run twice. All others count as unsafe to repeat. */
   readonly repeatable?: readonly string[] | undefined;
@@ -35,7 +37,7 @@ export interface GraphRequest extends Omit<ExchangeRequest, "text" | "keep_parti
 
 export type RunGraph = (request: GraphRequest, live: Live) => Promise<ExchangeResult>;
 
-/** The name of an agent that nobody named. */
+/** The agent's name in a session that has none, if nobody named it. */
 const UNNAMED = "agent";
 
 /**
@@ -55,19 +57,21 @@ export function createGraphRunner(options: Omit<ThreadHolderOptions, "frozen">):
     const input = readInput(request.input);
     const late = new LateSaver();
     const attached = await attachSaver(request.agent.graph, late);
-    const name = nameOf(request.agent.name ?? attached.name ?? UNNAMED);
+    const named = request.agent.name ?? attached.name;
+    const nameIn = ({ agent }: Session) => nameOf(named ?? agent ?? UNNAMED);
     if (request.fresh === true) {
       const { session_id: id, caller } = request;
       const thread = {
         id,
         archive: false,
-        agent: name,
+        agent: nameIn(await options.store.read(readSession, { id })),
         ...(caller === undefined ? {} : { caller }),
       };
       await beginThread(options.store, thread, options.unreleased);
     }
     const leaseState = await options.store.read(readLeaseState, request);
     refuseEnded(leaseState.session);
+    const name = nameIn(leaseState.session);
     // set under the lease, before the first checkpoint
     let progress = createGraphProgress(report, []);
     return threads.exchange({

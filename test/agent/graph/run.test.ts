@@ -178,7 +178,7 @@ describeEngine("run", (engine) => {
   it("[GRAPH-9] keeps a session for the agent that began its context", async () => {
     const { location, reprise, id } = await openOn(engine);
     await reprise.run(id, watch(), "hello");
-    await expect(reprise.run(id, echo().compile(), "hi")).rejects.toMatchObject({
+    await expect(reprise.run(id, echo().compile(), "hi", { agent: "echo" })).rejects.toMatchObject({
       code: "agent_differs",
     });
     expect(await reprise.sessions.get(id)).toMatchObject({ last_seq: 2, activity: "idle" });
@@ -186,7 +186,24 @@ describeEngine("run", (engine) => {
     expect(fresh).toMatchObject({ answer: "hi", thread_id: `${id}:1` });
     await expect(reprise.run(id, watch(), "hello")).rejects.toMatchObject({
       code: "agent_differs",
+      message: expect.stringContaining('`agent: "echo"`') as string,
     });
     await expectVerified(location, id);
+  });
+
+  it("[GRAPH-21] keeps the session's name if the graph has none", async () => {
+    const { reprise, id } = await openOn(engine);
+    const agents: unknown[] = [];
+    const onEvent = (event: ExchangeEvent) => {
+      if (event.type === "started") {
+        agents.push(event.agent);
+      }
+    };
+    await reprise.run(id, echo().compile(), "one", { agent: "billing", onEvent });
+    await reprise.run(id, echo().compile(), "two", { onEvent });
+    await reprise.run(id, echo().compile(), "three", { fresh: true, onEvent });
+    const { id: other } = await reprise.sessions.create();
+    await reprise.run(other, echo().compile(), "one", { onEvent });
+    expect(agents).toEqual(["billing", "billing", "billing", "agent"]);
   });
 });
