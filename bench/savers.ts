@@ -10,13 +10,15 @@ import {
   installOfficial,
   isContender,
 } from "./savers/contenders.ts";
-import type { Course, CourseOrder } from "./savers/course.ts";
+import type { Course, CourseOrder, Point } from "./savers/course.ts";
 import { isWorkload, type WorkloadName, WORKLOADS } from "./savers/workloads.ts";
 import { temporaryFolder } from "./services.ts";
 
 const SIZES = [1, 100, 300, 1000, 5000];
 /** Answers of 1 MB are measured to here. */
 const LARGE_LAST = 300;
+/** Megabytes of heap: LangGraph holds the whole thread in memory, answers of 1 MB too. */
+const HEAP_MB = 16_000;
 const SHORT = 300;
 const LONG = 5000;
 
@@ -33,6 +35,7 @@ export const bench: Bench = {
     const lines: Measurement[] = [];
     let number = 0;
     for (const workload of Object.keys(WORKLOADS).filter(isWorkload)) {
+      let alone: Course["points"] = [];
       for (const contender of Object.keys(CONTENDERS).filter(isContender)) {
         if (refused !== null && contender.startsWith("official")) {
           continue;
@@ -43,22 +46,25 @@ export const bench: Bench = {
           isPostgres
             ? postgres.makeEmptyDatabase(`${name}_${number}`)
             : Promise.resolve(join(folder.path, `${name}-${number}.db`));
-        const sizes = sizesOf(workload, scale);
+        const sizes = sizesOf({ contender, workload }, scale);
         const order = { contender, workload, sizes };
         const course = runCourse({
           ...order,
           location: await place("thread"),
           warm: await place("warm"),
         });
-        lines.push(...linesOf({ contender, workload }, course, scale));
+        alone = contender === "alone" ? course.points : alone;
+        lines.push(...linesOf({ contender, workload, alone }, course, scale));
       }
     }
     return lines;
   },
 };
 
-function sizesOf(workload: WorkloadName, scale: number): number[] {
-  const last = workload === "large" ? LARGE_LAST : Infinity;
+function sizesOf({ contender, workload }: Names, scale: number): number[] {
+  // the others keep every state whole
+  const isShort = workload === "large" && CONTENDERS[contender].limit !== null;
+  const last = isShort ? LARGE_LAST : Infinity;
   const sizes = SIZES.filter((size) => size <= last).map((size) => scaled(size, scale));
   return [...new Set(sizes)];
 }
@@ -69,7 +75,8 @@ function scaled(size: number, scale: number): number {
 
 function runCourse(order: CourseOrder): Course {
   const program = fileURLToPath(new URL("savers/course.ts", import.meta.url));
-  const stdout = execFileSync(process.execPath, [program, JSON.stringify(order)], {
+  const heap = `--max-old-space-size=${HEAP_MB}`;
+  const stdout = execFileSync(process.execPath, [heap, program, JSON.stringify(order)], {
     stdio: ["ignore", "pipe", "inherit"],
     encoding: "utf8",
     maxBuffer: 2 ** 24,
@@ -78,8 +85,13 @@ function runCourse(order: CourseOrder): Course {
   return course;
 }
 
+interface Names {
+  readonly contender: ContenderName;
+  readonly workload: WorkloadName;
+}
+
 function linesOf(
-  names: { readonly contender: ContenderName; readonly workload: WorkloadName },
+  names: Names & { readonly alone: Course["points"] },
   { points, stopped }: Course,
   scale: number,
 ): Measurement[] {
@@ -105,18 +117,24 @@ function linesOf(
     const stop = line(point, `stopped, ${reason}; bytes of all`, "MB", bytes / 1e6);
     lines.push({ ...stop, point });
   }
-  return CONTENDERS[names.contender].limit === null
-    ? [...lines, ...growth(`${workload}, ${saver}`, points, scale)]
+  return CONTENDERS[names.contender].limit === null && names.contender !== "alone"
+    ? [...lines, ...growth(`${workload}, ${saver}`, { points, alone: names.alone, scale })]
     : lines;
 }
 
 /** What the last size costs, held against what a short thread costs. */
-function growth(name: string, points: Course["points"], scale: number): Measurement[] {
-  const short = points.find(({ exchanges }) => exchanges === scaled(SHORT, scale));
-  const long = points.find(({ exchanges }) => exchanges === scaled(LONG, scale));
+function growth(
+  name: string,
+  { points, alone, scale }: Pick<Course, "points"> & { alone: Course["points"]; scale: number },
+): Measurement[] {
+  const at = (size: number, from: Course["points"]) =>
+    from.find(({ exchanges }) => exchanges === scaled(size, scale));
+  const [short, long] = [at(SHORT, points), at(LONG, points)];
   if (short === undefined || long === undefined) {
     return [];
   }
+  const saverPart = ({ exchanges, cpu_ms }: Point): number =>
+    cpu_ms - (alone.find((point) => point.exchanges === exchanges)?.cpu_ms ?? 0);
   const what = `${name}, ${long.exchanges} exchanges against ${short.exchanges}`;
   return [
     {
@@ -131,6 +149,13 @@ function growth(name: string, points: Course["points"], scale: number): Measurem
       unit: "ms",
       ours: long.cpu_ms,
       floor: short.cpu_ms,
+      reach: { at_most: 2 },
+    },
+    {
+      what: `${what}: processor time of one, without LangGraph's part`,
+      unit: "ms",
+      ours: saverPart(long),
+      floor: saverPart(short),
       reach: { at_most: 2 },
     },
   ];

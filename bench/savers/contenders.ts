@@ -5,14 +5,15 @@ import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 
 import { type BaseCheckpointSaver, MemorySaver } from "@langchain/langgraph-checkpoint";
-import { RepriseSaver } from "../../src/langgraph/reprise-saver.ts";
+import { RepriseSaver, type RepriseSaverOptions } from "../../src/langgraph/reprise-saver.ts";
+import { KeepingSaver } from "../foreign-thread.ts";
 import { databaseBytes } from "../postgres.ts";
 
 /** A saver whose cost is measured. */
 export interface Contender {
   readonly title: string;
   /** What a database of it is: a file, a PostgreSQL database, or the memory of the process. */
-  readonly on: "file" | "postgres" | "memory";
+  readonly on: "file" | "postgres" | "memory" | "nowhere";
   /** Where it stops because it keeps every state whole; null for one that does not. */
   readonly limit: { readonly exchanges: number; readonly bytes: number } | null;
   open(location: string): Promise<OpenSaver>;
@@ -28,11 +29,23 @@ const MAX_BYTES = 4 * 2 ** 30;
 const OFFICIAL = { exchanges: 300, bytes: MAX_BYTES };
 
 export const CONTENDERS = {
+  alone: {
+    title: "LangGraph alone, which stores nothing",
+    on: "nowhere",
+    limit: null,
+    open: () => Promise.resolve({ saver: new KeepingSaver(), close: () => Promise.resolve() }),
+  },
   "reprise-sqlite": {
     title: "RepriseSaver, SQLite",
     on: "file",
     limit: null,
     open: (path) => openReprise(path),
+  },
+  "reprise-frozen": {
+    title: "RepriseSaver, SQLite, frozen",
+    on: "file",
+    limit: null,
+    open: (path) => openReprise(path, { frozen: true }),
   },
   "reprise-postgres": {
     title: "RepriseSaver, PostgreSQL",
@@ -75,8 +88,8 @@ export function isContender(name: string): name is ContenderName {
   return name in CONTENDERS;
 }
 
-function openReprise(location: string): Promise<OpenSaver> {
-  const saver = new RepriseSaver(location);
+function openReprise(location: string, options: RepriseSaverOptions = {}): Promise<OpenSaver> {
+  const saver = new RepriseSaver(location, options);
   return Promise.resolve({ saver, close: () => saver.end() });
 }
 
@@ -90,6 +103,8 @@ export async function bytesOf(
       return ["", "-wal"].reduce((sum, end) => sum + sizeOf(`${location}${end}`), 0);
     case "postgres":
       return databaseBytes(location);
+    case "nowhere":
+      return 0;
     case "memory":
       return saver instanceof MemorySaver ? serializedBytes([saver.storage, saver.writes]) : 0;
   }

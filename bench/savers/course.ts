@@ -41,7 +41,7 @@ const WARM = 60;
 /** Exchanges of which the mean is taken, `RUNS` times before each size. */
 const SAMPLE = 20;
 const RUNS = 3;
-/** Exchanges between two checks of the size of a contender with a limit. */
+/** Exchanges between two checks of what a contender takes. */
 const CHECK_EVERY = 10;
 /** A contender stops before the machine has less memory than this. */
 const MIN_FREE_BYTES = 3 * 2 ** 30;
@@ -79,12 +79,12 @@ async function runCourse(
     recent.push(await processorTime(() => thread.exchange(count)));
     recent.splice(0, recent.length - RUNS * SAMPLE);
     const isSize = sizes.includes(count);
-    if (isSize && contender.on !== "memory") {
+    if (isSize && (contender.on === "file" || contender.on === "postgres")) {
       // what a log or a buffer holds is in the database then
       await thread[Symbol.asyncDispose]();
       thread = await openThread(contender, workload, location);
     }
-    if (isSize || (contender.limit !== null && count % CHECK_EVERY === 0)) {
+    if (isSize || count % CHECK_EVERY === 0) {
       const bytes = (await bytesOf(contender, { location, saver: thread.saver })) - empty;
       points.push(...(isSize ? [{ exchanges: count, bytes, cpu_ms: medianOfMeans(recent) }] : []));
       const reason = stopReason(contender, { count, bytes });

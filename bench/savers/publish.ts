@@ -3,6 +3,7 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { oneLine } from "../../src/core/terminal-text.ts";
 import type { SaverPoint } from "../measurement.ts";
 import type { Report } from "../report.ts";
+import { CONTENDERS } from "./contenders.ts";
 import { drawGrowth } from "./picture.ts";
 import { WORKLOADS } from "./workloads.ts";
 
@@ -16,6 +17,9 @@ const BEGIN =
   "<!-- figures of `npm run bench -- savers --save`; written by bench/savers/publish.ts -->";
 const END = "<!-- end of the figures -->";
 
+/** Stores what the saver of the same engine does, so its line would hide that one's. */
+const SAME_BYTES = CONTENDERS["reprise-frozen"].title;
+
 export interface Published {
   /** The page with the figures between its markers. */
   readonly page: string;
@@ -28,7 +32,8 @@ export function published(page: string, report: Report): Published {
   const points = pointsOf(report);
   // a first exchange may fit into pages that an empty database has; a logarithm has no zero
   const plain = points.filter(
-    ({ workload, bytes }) => workload === WORKLOADS.plain.title && bytes > 0,
+    ({ workload, saver, bytes }) =>
+      workload === WORKLOADS.plain.title && bytes > 0 && saver !== SAME_BYTES,
   );
   return { page: withFigures(page, figuresOf(report, points)), picture: drawGrowth(plain) };
 }
@@ -86,7 +91,10 @@ function tableOf(workload: string, points: readonly SaverPoint[]): string {
         ? stop === undefined
           ? ""
           : `stopped at ${count(stop.exchanges)}: ${bytesText(stop.bytes)}`
-        : `${bytesText(found.bytes / found.exchanges)}, ${found.cpu_ms?.toFixed(1) ?? "?"} ms`;
+        : [
+            ...(found.bytes > 0 ? [bytesText(found.bytes / found.exchanges)] : []),
+            `${found.cpu_ms?.toFixed(1) ?? "?"} ms`,
+          ].join(", ");
     });
     return `| ${markdown(saver)} | ${cells.join(" | ")} |`;
   });
