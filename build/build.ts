@@ -45,10 +45,9 @@ const TOGETHER = [
 ];
 
 /**
- * Rebuilds `dist/`: the command line in `program/` and `agent/`, which needs no other package than the
- * agent's own, the public API
- * in `library/` with its declarations in `types/` and its entries in `entries/`, and the licences of what
- * they contain.
+ * Rebuilds `dist/`: the command line in `program/` and `agent/`, which needs no packages but the
+ * agent's; the public API in `library/`, with its declarations in `types/` and its entries in
+ * `entries/`; and the licences of what they contain.
  */
 export async function build(root: string, dist: string): Promise<void> {
   rmSync(dist, { recursive: true, force: true });
