@@ -8,6 +8,7 @@ import { freshHome, type Home } from "../helpers/reprise.ts";
 import { temporaryFolder } from "../helpers/temp.ts";
 
 const AGENT = fileURLToPath(new URL("../fixtures/agents/clock.js", import.meta.url));
+const ASKING = fileURLToPath(new URL("../fixtures/agents/asking.js", import.meta.url));
 const PACKAGES = fileURLToPath(new URL("../../node_modules", import.meta.url));
 
 interface Exchange {
@@ -91,6 +92,15 @@ describe("reprise --agent", () => {
       const refused = await home.run(["--agent", named, "-p", "hi", "--json"]);
       expect(JSON.parse(refused.stderr)).toMatchObject({ code });
     }
+  });
+
+  it("[CLI-170] [CLI-171] sends no line that would skip what the agent asks, and shows how to answer", async () => {
+    const home = freshHome();
+    const asked = await home.run(["--agent", ASKING], { input: "hi\nask\nnever sent\n" });
+    expect(asked).toMatchObject({ code: 1, stdout: "done\n" });
+    expect(asked.stderr).toMatch(
+      /\? \{"question":"which\?"\}\nAnswer it in a program with `run\(.*; a new message skips it\.\nThe rest of the input was not sent\.\nResume with: .* --agent /,
+    );
   });
 
   it("[CLI-165] runs no code of a folder that nobody named", async () => {

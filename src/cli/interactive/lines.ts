@@ -12,7 +12,7 @@ import { showFailure } from "./show-failure.ts";
 import { plural } from "../../core/text.ts";
 import { slashCommand } from "./slash.ts";
 
-type Outcome = "stay" | "leave" | "failed" | "stopped";
+type Outcome = "stay" | "leave" | "failed" | "stopped" | "waiting";
 
 interface LinesContext extends Talk {
   readonly askWith: FromOutside["askWith"];
@@ -120,7 +120,7 @@ async function exchange(
   } else if (stopped && input.waiting() > 0) {
     noticeLine(context.cli, dropped(input.drop()).trim());
   }
-  return stopped ? "stopped" : "stay";
+  return state === "done" ? "stay" : state;
 }
 
 /** Ctrl-C, and whatever ends the program, stops the work. */

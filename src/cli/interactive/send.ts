@@ -143,6 +143,10 @@ function plainScreen(cli: CliContext) {
         for (const { value } of result.interrupts ?? []) {
           noticeLine(cli, `? ${shortened(JSON.stringify(value) ?? "")}`);
         }
+        noticeLine(
+          cli,
+          "Answer it in a program with `run(id, graph, new Command({ resume: … }))`; a new message skips it.",
+        );
       } else if (result.state === "stopped") {
         noticeLine(
           cli,
