@@ -103,6 +103,18 @@ describe("reprise --agent", () => {
     );
   });
 
+  it("[CLI-172] [CLI-173] says how to continue after an error of the agent's own code, in doctor too", async () => {
+    const home = freshHome();
+    const failed = await home.run(["--agent", ASKING, "-p", "fail"]);
+    expect(failed.stderr).toMatch(
+      /^reprise: The agent's own code failed\. Fix it, then continue the exchange\. The message is stored; --continue-exchange asks for its answer again\. \[agent_failed\]\nTypeError: mine\n/m,
+    );
+    const { stdout } = await home.call(["doctor"]);
+    expect(stdout).toMatch(
+      /Resume with: reprise --session <id> \(add --agent <its module> for the agent "asking"\)$/m,
+    );
+  });
+
   it("[CLI-165] runs no code of a folder that nobody named", async () => {
     const home = freshHome();
     writeFileSync(join(home.project, "agent.js"), "process.exit(9);");

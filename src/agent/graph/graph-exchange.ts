@@ -211,7 +211,7 @@ function failureOf(error: unknown): RepriseError {
     ? own
     : new RepriseError(
         "agent_failed",
-        "The agent's own code failed. Its error is the cause of this one.",
+        "The agent's own code failed. Fix it, then continue the exchange.",
         { cause: error },
       );
 }

@@ -33,7 +33,7 @@ async function loaded({ file, exported }: FoundAgent): Promise<GraphAgent> {
   } catch (cause) {
     throw new RepriseError(
       "agent_failed",
-      "The agent's module cannot be loaded. Its error is the cause of this one.",
+      "The agent's module cannot be loaded: its own code failed. Fix it, then try again.",
       { cause },
     );
   }

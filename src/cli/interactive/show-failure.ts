@@ -12,7 +12,7 @@ export async function showFailure(talk: Talk, error: unknown): Promise<number> {
   const step = known !== undefined && (await conversation.hasFailed()) ? known : null;
   const whole =
     isRepriseError(error) && step !== null && !isTerminal
-      ? new RepriseError(error.code, `${error.message} ${step.command}`, { cause: error })
+      ? new RepriseError(error.code, `${error.message} ${step.command}`, { cause: error.cause })
       : error;
   const exitCode = showError(cli, whole, json, conversation.current()?.id);
   if (isTerminal && step !== null) {
@@ -41,6 +41,11 @@ const NEXT_STEPS: Partial<Record<ErrorCode, NextStep>> = {
   model_unreachable: RETRY,
   model_rate_limited: RETRY,
   model_failed: RETRY,
+  agent_failed: {
+    ...RETRY,
+    // a module that was changed is loaded by a new process only
+    terminal: `${RETRY.terminal} If you change the agent's code, leave and resume the session first.`,
+  },
   model_context_full: {
     terminal: "The message is stored; /clear begins a fresh context, /model chooses another model.",
     command: "The message is stored; send it again with --model, to a model with a larger context.",

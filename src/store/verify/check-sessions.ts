@@ -1,4 +1,5 @@
 import type { ExchangeFailure } from "../../core/sessions.ts";
+import { quote } from "../../core/terminal-text.ts";
 import { plural } from "../../core/text.ts";
 import { FAILURE_COLUMNS, failureLine, storedFailureOf } from "../sessions/failures.ts";
 import { sessionInThreadId } from "../checkpoints/free-threads.ts";
@@ -7,6 +8,8 @@ import { type Check, ok, warning } from "./check.ts";
 
 /** Ids that a sentence names. */
 const MAX_IDS = 3;
+/** Agents that a sentence names. */
+const MAX_AGENTS = 3;
 /** Characters of an id that a sentence shows. */
 const ID_LENGTH = 8;
 
@@ -24,7 +27,7 @@ async function checkExchanges(tx: Tx, resume: string): Promise<Check> {
   const rows = await tx.db
     .selectFrom("sessions")
     .select(FAILURE_COLUMNS)
-    .select("id")
+    .select(["id", "agent"])
     .where(({ eb, or }) => or([eb("exchange_open", "=", 1), eb("lease_owner", "is not", null)]))
     .where(({ eb, or }) =>
       or([eb("lease_expires_at", "is", null), eb("lease_expires_at", "<=", tx.dialect.now())]),
@@ -45,8 +48,17 @@ async function checkExchanges(tx: Tx, resume: string): Promise<Check> {
   ].join("; ");
   return warning(
     "exchanges",
-    `Exchanges: ${found}. Nothing that was stored is lost; type /continue or a new message there. Resume with: ${resume}`,
+    `Exchanges: ${found}. Nothing that was stored is lost; type /continue or a new message there. Resume with: ${resume}${forAgents(rows)}`,
   );
+}
+
+/** What the command lacks for sessions of agents that are not ours. */
+function forAgents(rows: readonly { readonly agent: string | null }[]): string {
+  const agents = [...new Set(rows.flatMap(({ agent }) => agent ?? []))];
+  const named = agents.slice(0, MAX_AGENTS).map(quote).join(", ");
+  return agents.length === 0
+    ? ""
+    : ` (add --agent <its module> for the agent ${named}${agents.length > MAX_AGENTS ? " …" : ""})`;
 }
 
 /** The first ids, each with the reason for which its exchange failed. */
