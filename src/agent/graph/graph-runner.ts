@@ -1,3 +1,5 @@
+import { AsyncLocalStorageProviderSingleton } from "@langchain/core/singletons";
+
 import { RepriseError } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
 import { MAX_NAME_LENGTH } from "../../core/limits.ts";
@@ -119,8 +121,19 @@ export function createGraphRunner(options: Omit<ThreadHolderOptions, "frozen">):
   return (request, live) => {
     const { session_id } = request;
     const report = createReport(live.listener, { exchange_id: newId(), session_id });
-    return reportEnd(report, () => run(request, live, report));
+    return outsideOtherGraphs(() => reportEnd(report, () => run(request, live, report)));
   };
+}
+
+/**
+ * LangGraph gives whatever a node or a tool calls the config of the graph around it. A graph that is
+ * run in a session would then store its checkpoints in the outer graph's thread.
+ */
+function outsideOtherGraphs<Result>(work: () => Promise<Result>): Promise<Result> {
+  const isWithin = AsyncLocalStorageProviderSingleton.getRunnableConfig() !== undefined;
+  return isWithin
+    ? AsyncLocalStorageProviderSingleton.runWithConfig(undefined, work, true)
+    : work();
 }
 
 /** Error codes: `graph_unsuitable`. */
