@@ -11,8 +11,11 @@ import { writeTypes } from "./types.ts";
 /** What a graph of others and Reprise have in common: two copies would have two classes of messages. */
 const LANGCHAIN = ["@langchain/core", "@langchain/langgraph-checkpoint"];
 
-/** What crosses the public API: a program that uses it has to have the very same package. */
-const PUBLIC_PACKAGES = ["fastify", "kysely", "typebox", ...LANGCHAIN];
+/**
+ * What crosses the public API at run time: a program that uses it has to have the very same package.
+ * Others are bundled, because loading their hundreds of files takes longer than loading one.
+ */
+const PUBLIC_PACKAGES = ["fastify", ...LANGCHAIN];
 
 /** What programs import: `reprise` is `index`, the others `reprise/…`. */
 const ENTRIES = {
