@@ -2,7 +2,7 @@ import { RepriseError } from "../core/errors.ts";
 import {
   deleteOldThreads,
   type OldThreadPage,
-  type ReadOldThreads,
+  readOldThreads,
 } from "../store/checkpoints/delete-old-threads.ts";
 import {
   type ListedThread,
@@ -66,13 +66,14 @@ export async function deleteOlderThan(
   if (!Number.isFinite(older_than_ms) || older_than_ms < 0) {
     throw invalid("The age has to be a number of milliseconds from 0.");
   }
+  const old = { older_than_ms, interrupted };
   let deleted = 0;
   let after: number | null = 0;
   while (after !== null) {
-    const old: ReadOldThreads = { older_than_ms, interrupted, after };
-    const page: OldThreadPage = await store.write(deleteOldThreads, old);
-    deleted += page.thread_ids.length;
-    after = page.next;
+    const page: OldThreadPage = await store.read(readOldThreads, { ...old, after });
+    const { thread_ids, next } = page;
+    deleted += (await store.write(deleteOldThreads, { ...old, thread_ids })).length;
+    after = next;
   }
   return deleted;
 }

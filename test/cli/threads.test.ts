@@ -6,6 +6,7 @@ import { createSession } from "../../src/store/sessions/create.ts";
 import { openSqliteStore } from "../../src/store/engines/sqlite/open.ts";
 import { execute } from "../helpers/engines.ts";
 import { freshHome, type Home } from "../helpers/reprise.ts";
+import { openTerminal } from "../helpers/terminal.ts";
 import { putMessages, startOf } from "../helpers/sessions/thread.ts";
 
 const HOSTILE = "\u001b]0;owned\u0007\u202ethread\nREADY  yes\u2028 --yes";
@@ -126,6 +127,25 @@ it("[THREAD-15] deletes old threads with --older-than, and only shows them with 
   for (const wrong of [[], ["id", "--older-than", "1h"], ["id", "--interrupted"]]) {
     expect(await home.call(["threads", "delete", ...wrong])).toMatchObject({ code: 2 });
   }
+});
+
+it("[THREAD-18] deletes no thread that got old during the question, nor one that was used", async () => {
+  const home = freshHome();
+  await withThreads(home, "old", "used", "late");
+  await using store = await openSqliteStore({ path: home.database });
+  const age = (ts: string, thread: number) =>
+    execute(store, `UPDATE checkpoints SET ts = ? WHERE thread = ${thread}`, ts);
+  const [old, now] = ["2020-01-01T00:00:00.000Z", new Date().toISOString()];
+  await age(old, 1);
+  await age(old, 2);
+  const terminal = openTerminal(home, "reprise threads delete --older-than 1h");
+  await terminal.shows(/Delete 2 threads\? \[y\/N\] $/);
+  await age(now, 2);
+  await age(old, 3);
+  terminal.type("y\r");
+  const { screen } = await terminal.finished;
+  expect(screen).toMatch(/Deleted 1 thread:\n {2}old /);
+  expect(await idsOf(home)).toEqual(["late", "used"]);
 });
 
 it("[THREAD-16] prunes a thread after a yes, and only shows what goes with --dry-run", async () => {

@@ -42,7 +42,8 @@ export function deleteCommand(cli: CliContext): Command {
     .action(async (id: string | undefined, options: DeleteOptions) => {
       const chosen = chosenBy(id, options);
       await using store = await openDatabase(cli, command);
-      const found = await findChosen(store, chosen);
+      const pages = await findChosen(store, chosen);
+      const found = pages.flat();
       if (options.dryRun === true || found.length === 0) {
         show(cli, options, { verb: "Would delete", threads: found });
         return;
@@ -51,9 +52,8 @@ export function deleteCommand(cli: CliContext): Command {
       if (options.yes !== true && !(await confirmDeletion(cli, deletionLines(found), question))) {
         return;
       }
-      const gone = await deleteChosen(store, chosen);
-      const threads = found.filter(({ thread_id }) => gone.has(thread_id));
-      show(cli, options, { verb: "Deleted", threads });
+      const deleted = await Array.fromAsync(pages, (page) => deletePage(store, chosen, page));
+      show(cli, options, { verb: "Deleted", threads: deleted.flat() });
     });
   return withStore(command);
 }
@@ -73,45 +73,37 @@ function chosenBy(thread_id: string | undefined, options: DeleteOptions): Chosen
   return { older_than_ms: olderThan(time), interrupted: interrupted === true };
 }
 
-async function findChosen(store: Store, chosen: Chosen): Promise<ThreadStats[]> {
+/** Pages of threads, each for one transaction. */
+async function findChosen(store: Store, chosen: Chosen): Promise<ThreadStats[][]> {
   if ("thread_id" in chosen) {
-    return [await store.read(readFreeStats, chosen)];
+    return [[await store.read(readFreeStats, chosen)]];
   }
-  const threads: ThreadStats[] = [];
-  for await (const { thread_ids } of oldPages((after) =>
-    store.read(readOldThreads, { ...chosen, after }),
-  )) {
-    for (const thread_id of thread_ids) {
-      threads.push(await store.read(readThreadStats, { thread_id }));
-    }
-  }
-  return threads;
-}
-
-async function deleteChosen(store: Store, chosen: Chosen): Promise<ReadonlySet<string>> {
-  if ("thread_id" in chosen) {
-    await store.write(deleteThread, { ...chosen, fence: null });
-    return new Set([chosen.thread_id]);
-  }
-  const gone = new Set<string>();
-  for await (const { thread_ids } of oldPages((after) =>
-    store.write(deleteOldThreads, { ...chosen, after }),
-  )) {
-    for (const thread_id of thread_ids) {
-      gone.add(thread_id);
-    }
-  }
-  return gone;
-}
-
-async function* oldPages(
-  read: (after: number) => Promise<OldThreadPage>,
-): AsyncGenerator<OldThreadPage> {
+  const pages: ThreadStats[][] = [];
   for (let after: number | null = 0; after !== null;) {
-    const page: OldThreadPage = await read(after);
-    yield page;
+    const page: OldThreadPage = await store.read(readOldThreads, { ...chosen, after });
+    pages.push(
+      await Array.fromAsync(page.thread_ids, (thread_id) =>
+        store.read(readThreadStats, { thread_id }),
+      ),
+    );
     after = page.next;
   }
+  return pages;
+}
+
+/** Deletes no other threads than these; what was deleted. */
+async function deletePage(
+  store: Store,
+  chosen: Chosen,
+  page: readonly ThreadStats[],
+): Promise<readonly ThreadStats[]> {
+  if ("thread_id" in chosen) {
+    await store.write(deleteThread, { ...chosen, fence: null });
+    return page;
+  }
+  const thread_ids = page.map(({ thread_id }) => thread_id);
+  const gone = new Set(await store.write(deleteOldThreads, { ...chosen, thread_ids }));
+  return page.filter(({ thread_id }) => gone.has(thread_id));
 }
 
 function show(

@@ -1,5 +1,6 @@
 import { sql } from "kysely";
 
+import { isRepriseError } from "../../core/errors.ts";
 import type { Operation, Tx } from "../store.ts";
 import { sessionInThreadId } from "./free-threads.ts";
 import { isInterrupted, readBranchHeads } from "./interrupted.ts";
@@ -23,7 +24,7 @@ export interface ReadOldThreads extends OldThreads {
   readonly after: number;
 }
 
-/** Threads that one transaction checks: others who write wait so long. */
+/** Threads of a page: one transaction deletes them, and others who write wait so long. */
 const PAGE = 50;
 
 /**
@@ -51,20 +52,39 @@ export const readOldThreads: Operation<ReadOldThreads, OldThreadPage> = async (t
   return { thread_ids, next: found.length < PAGE ? null : (found.at(-1)?.id ?? null) };
 };
 
-/** Deletes those of a page. Error codes: as `readOldThreads`. */
-export const deleteOldThreads: Operation<ReadOldThreads, OldThreadPage> = async (tx, input) => {
-  const { thread_ids, next } = await readOldThreads(tx, input);
+export interface DeleteOldThreads extends OldThreads {
+  readonly thread_ids: readonly string[];
+}
+
+/**
+ * Deletes those of the threads that are still free, old and, unless `interrupted`, not interrupted;
+ * their ids.
+ *
+ * Error codes: `database_corrupt`.
+ */
+export const deleteOldThreads: Operation<DeleteOldThreads, string[]> = async (tx, input) => {
   const deleted: string[] = [];
-  for (const thread_id of thread_ids) {
-    const { id: thread } = await holdThread(tx, { thread_id, fence: null });
-    // somebody may have continued it before it was held
+  for (const thread_id of input.thread_ids) {
+    const thread = await holdFreeThread(tx, thread_id);
     if (thread !== null && (await isOld(tx, { thread, ...input }))) {
       await tx.db.deleteFrom("threads").where("id", "=", thread).execute();
       deleted.push(thread_id);
     }
   }
-  return { thread_ids: deleted, next };
+  return deleted;
 };
+
+/** Null if it was deleted since, or became a session's. */
+async function holdFreeThread(tx: Tx, thread_id: string): Promise<number | null> {
+  try {
+    return (await holdThread(tx, { thread_id, fence: null })).id;
+  } catch (error) {
+    if (isRepriseError(error, "lease_required")) {
+      return null;
+    }
+    throw error;
+  }
+}
 
 function latestRoot() {
   return sql<string>`(select ts from checkpoints
