@@ -101,6 +101,8 @@ it("[THREAD-14] deletes a thread after a yes, and never one of a session", async
     const missing = await home.call(["threads", command, "missing", "--yes"]);
     expect(missing).toMatchObject({ code: 3, stdout: "" });
   }
+  const exported = await home.call(["threads", "export", `${session_id}:0`]);
+  expect(exported.stderr).toContain("`reprise sessions export`");
   expect(await home.call(["sessions", "verify"])).toMatchObject({ code: 0 });
 });
 

@@ -2,7 +2,7 @@ import type { RunnableConfig } from "@langchain/core/runnables";
 import type { CheckpointTuple, PendingWrite } from "@langchain/langgraph-checkpoint";
 
 import { RepriseError } from "../../core/errors.ts";
-import { sessionOfThread } from "../../store/checkpoints/free-threads.ts";
+import { requireFreeThread } from "../../store/checkpoints/free-threads.ts";
 import type { Operation, Tx } from "../../store/store.ts";
 import { createCheckpointSaver } from "../saver.ts";
 import type { SessionSaver } from "../session-saver.ts";
@@ -26,7 +26,7 @@ export interface StoreStates {
  */
 export const storeStates: Operation<StoreStates, void> = async (tx, input) => {
   const { thread_id } = input;
-  await requireFreeThread(tx, thread_id);
+  await requireFreeThread(tx, thread_id, "create");
   const saver = saverIn(tx);
   for (const [index, state] of input.states.entries()) {
     const key = { thread_id, checkpoint_ns: state.name.ns };
@@ -52,7 +52,7 @@ export const compareStates: Operation<Omit<StoreStates, "present">, boolean> = a
   tx,
   { thread_id, states },
 ) => {
-  await requireFreeThread(tx, thread_id);
+  await requireFreeThread(tx, thread_id, "create");
   const saver = saverIn(tx);
   let isWhole = true;
   for (const state of states) {
@@ -66,16 +66,6 @@ export const compareStates: Operation<Omit<StoreStates, "present">, boolean> = a
   }
   return isWhole;
 };
-
-/** Error codes: `thread_of_session`. */
-async function requireFreeThread(tx: Tx, threadId: string): Promise<void> {
-  if ((await sessionOfThread(tx, threadId)) !== null) {
-    throw new RepriseError(
-      "thread_of_session",
-      "The target has a session to which a thread of this name belongs, so it was not copied. Copy it to another database.",
-    );
-  }
-}
 
 /** A saver whose every call is part of the transaction. It is of no use after it. */
 function saverIn(tx: Tx): SessionSaver {

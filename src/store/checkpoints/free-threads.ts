@@ -25,13 +25,24 @@ export async function sessionOfThread(tx: Tx, threadId: string): Promise<string 
   return session?.id ?? null;
 }
 
+/** What is refused for a session's thread, by what somebody wants to do with it. */
+const REFUSALS = {
+  change:
+    "This thread belongs to a session. Use `reprise sessions delete` to delete it with its session, or choose another thread id.",
+  export:
+    "This thread belongs to a session. Use `reprise sessions export`, or choose another thread id.",
+  create:
+    "The database has a session that owns this thread id. Choose another thread id, or another database.",
+} as const;
+
 /** Error codes: `thread_of_session`. */
-export async function requireFreeThread(tx: Tx, threadId: string): Promise<void> {
+export async function requireFreeThread(
+  tx: Tx,
+  threadId: string,
+  use: keyof typeof REFUSALS,
+): Promise<void> {
   if ((await sessionOfThread(tx, threadId)) !== null) {
-    throw new RepriseError(
-      "thread_of_session",
-      "This thread belongs to a session, which may be in use. Delete or prune the session instead: reprise sessions delete, reprise sessions prune.",
-    );
+    throw new RepriseError("thread_of_session", REFUSALS[use]);
   }
 }
 
@@ -44,7 +55,7 @@ export async function createFreeThread(tx: Tx, threadId: string): Promise<number
   if (sessionId !== undefined) {
     await holdThreadsOf(tx, sessionId);
   }
-  await requireFreeThread(tx, threadId);
+  await requireFreeThread(tx, threadId, "create");
   const row = await tx.db
     .insertInto("threads")
     .values({ thread_id: threadId })

@@ -32,7 +32,7 @@ const NOTHING: PruneReport = { checkpoints: 0, bytes: 0 };
 
 /** What `pruneFreeThread` would take away. Error codes: as `pruneFreeThread`. */
 export const previewPrune: Operation<PruneFreeThread, PruneReport> = async (tx, input) => {
-  await requireFreeThread(tx, input.thread_id);
+  await requireFreeThread(tx, input.thread_id, "change");
   const thread = await findThread(tx, input.thread_id);
   return thread === null ? NOTHING : (await planOf(tx, { thread, keep: input.keep })).report;
 };
@@ -51,7 +51,7 @@ export const pruneFreeThread: Operation<
   PruneFreeThread,
   PruneReport & { readonly gone: PrunedIds }
 > = async (tx, { thread_id, keep }) => {
-  await requireFreeThread(tx, thread_id);
+  await requireFreeThread(tx, thread_id, "change");
   const { id: thread } = await holdThread(tx, { thread_id, fence: null });
   if (thread === null) {
     return { ...NOTHING, gone: NOTHING_PRUNED };

@@ -57,7 +57,7 @@ export const readThreadStats: Operation<{ readonly thread_id: string }, ThreadSt
 
 /** As `readThreadStats`, of a free thread only. Error codes: also `thread_of_session`. */
 export const readFreeStats: typeof readThreadStats = async (tx, input) => {
-  await requireFreeThread(tx, input.thread_id);
+  await requireFreeThread(tx, input.thread_id, "change");
   return readThreadStats(tx, input);
 };
 

@@ -159,7 +159,7 @@ function readAlong({ db }: QueryParts, given: Parameter<Wanted>) {
  */
 export const deleteThread: Operation<FencedThread, void> = async (tx, input) => {
   if (input.fence === null) {
-    await requireFreeThread(tx, input.thread_id);
+    await requireFreeThread(tx, input.thread_id, "change");
   }
   await holdThread(tx, input);
   await tx.db.deleteFrom("threads").where("thread_id", "=", input.thread_id).execute();

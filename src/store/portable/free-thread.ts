@@ -18,7 +18,7 @@ export const readFreeThread: Operation<{ readonly thread_id: string }, FreeThrea
   tx,
   { thread_id },
 ) => {
-  await requireFreeThread(tx, thread_id);
+  await requireFreeThread(tx, thread_id, "export");
   return readContent(tx, thread_id);
 };
 

@@ -275,11 +275,17 @@ describeEngines("pruning a thread", (engine) => {
   it("[THREAD-6] is refused for a thread of a session", async () => {
     const { saver, store } = await open(engine);
     const { id } = await newSession(store);
-    const refused = { code: "thread_of_session" };
+    const refused = {
+      code: "thread_of_session",
+      message: expect.stringMatching(/sessions delete.*, or choose another thread id\.$/) as string,
+    };
     const thread_id = `${id}:0`;
     await expect(saver.prune(thread_id)).rejects.toMatchObject(refused);
     await expect(saver.deleteThread(thread_id)).rejects.toMatchObject(refused);
-    await expect(saver.copyThread("thread", thread_id)).rejects.toMatchObject(refused);
+    await expect(saver.copyThread("thread", thread_id)).rejects.toMatchObject({
+      code: "thread_of_session",
+      message: expect.stringMatching(/ Choose another thread id, or another database\.$/) as string,
+    });
     expect(await saver.prune("no such thread")).toEqual({ checkpoints: 0, bytes: 0 });
     for (const keep of [0, 1.5, -1, Number.NaN]) {
       const invalid = { code: "invalid_usage" };
