@@ -1,11 +1,25 @@
 import { expect, it } from "vitest";
 
 import { describeEngines } from "../helpers/engines.ts";
-import { openOn } from "../helpers/graphs.ts";
+import { echo, openOn } from "../helpers/graphs.ts";
 import { openStoreAt } from "../helpers/open-store.ts";
 import { startTestServer } from "../helpers/server.ts";
 
 describeEngines("sessions of openReprise", (engine) => {
+  it("[GRAPH-22] say after close that the database is closed; a service says that it stops", async () => {
+    const { location, reprise, id } = await openOn(engine);
+    await reprise.close();
+    const closed = { code: "shutting_down", message: "The database was closed. Open it again." };
+    await expect(reprise.sessions.get(id)).rejects.toMatchObject(closed);
+    await expect(reprise.run(id, echo().compile(), "hi")).rejects.toMatchObject(closed);
+    const store = await openStoreAt(location);
+    await using server = await startTestServer({ store });
+    await store.close();
+    const { status, json } = await server.call("GET", `/api/sessions/${id}`);
+    const detail = expect.stringContaining("Reprise is shutting down") as string;
+    expect({ status, json }).toMatchObject({ status: 503, json: { detail } });
+  });
+
   it("[GRAPH-19] answer as the HTTP API does", async () => {
     const { location, reprise, id } = await openOn(engine);
     const { sessions } = reprise;

@@ -1,8 +1,11 @@
-import { isRepriseError } from "../../core/errors.ts";
+import { isRepriseError, RepriseError } from "../../core/errors.ts";
 import type { Store } from "../../store/store.ts";
 import type { Observe } from "./observation.ts";
 
-/** The same store; how long each operation took, its waiting included, is reported to `observe`. */
+/**
+ * The same store; how long each operation took, its waiting included, is reported to `observe`. Once it
+ * is closed, its refusals say that the service stops: a client cannot open it again.
+ */
 export function instrumentedStore(store: Store, observe: Observe): Store {
   const timed = async <Output>(
     operation: "read" | "write",
@@ -14,7 +17,7 @@ export function instrumentedStore(store: Store, observe: Observe): Store {
       return await answer;
     } catch (error) {
       outcome = isRepriseError(error) ? error.code : "failed";
-      throw error;
+      throw isRepriseError(error, "shutting_down") ? stopping(error) : error;
     } finally {
       observe({ kind: "operation", operation, outcome, ms: performance.now() - begun });
     }
@@ -29,4 +32,8 @@ export function instrumentedStore(store: Store, observe: Observe): Store {
     close: () => store.close(),
     [Symbol.asyncDispose]: () => store[Symbol.asyncDispose](),
   };
+}
+
+function stopping(cause: RepriseError): RepriseError {
+  return new RepriseError("shutting_down", "Reprise is shutting down; try again later.", { cause });
 }

@@ -10,5 +10,5 @@ export function closeOnce(work: () => Promise<void>): Pick<Store, "close"> & Asy
 
 /** For an operation that comes after the store was closed. */
 export function shuttingDown(): RepriseError {
-  return new RepriseError("shutting_down", "Reprise is shutting down; try again later.");
+  return new RepriseError("shutting_down", "The database was closed. Open it again.");
 }
