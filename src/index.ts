@@ -34,8 +34,8 @@ export {
   type Reprise,
   type RunInput,
   type RunnableGraph,
-  type RunOptions,
   type RunResult,
 } from "./library/open-reprise.ts";
+export type { RunOptions } from "./library/run-options.ts";
 export type { ListedSessions, Sessions } from "./library/sessions.ts";
 export type { OpenStore as Store } from "./store/store.ts";

@@ -12,9 +12,9 @@ export {
   type Reprise,
   type RunInput,
   type RunnableGraph,
-  type RunOptions,
   type RunResult,
 } from "../library/open-reprise.ts";
+export type { RunOptions } from "../library/run-options.ts";
 export type { ListedSessions, Sessions } from "../library/sessions.ts";
 export type { ListedThread } from "../store/checkpoints/list-threads.ts";
 export type { PruneReport } from "../store/checkpoints/prune-free-thread.ts";

@@ -1,3 +1,4 @@
+import { requireOptions } from "../core/options.ts";
 import type { PruneReport } from "../store/checkpoints/prune-free-thread.ts";
 import { readThreadStats, type ThreadStats } from "../store/checkpoints/thread-stats.ts";
 import { copyThread } from "../store/portable/copy-thread.ts";
@@ -43,8 +44,9 @@ export class RepriseSaver extends DelegatingSaver implements AsyncDisposable {
   #frozen: boolean | undefined;
 
   /** Takes a file or a `postgres://` address. Nothing is opened yet. */
-  constructor(database: string, { frozen, ...options }: RepriseSaverOptions = {}) {
+  constructor(database: string, given: RepriseSaverOptions = {}) {
     super();
+    const { frozen, ...options } = requireOptions(given, "invalid_usage");
     this.#frozen = frozen;
     this.#store = lazyStore({ ...options, location: database });
   }

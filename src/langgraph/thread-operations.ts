@@ -1,4 +1,5 @@
 import { RepriseError } from "../core/errors.ts";
+import { requireOptions } from "../core/options.ts";
 import {
   deleteOldThreads,
   type OldThreadPage,
@@ -48,8 +49,9 @@ export interface SaverInUse {
 export async function prune(
   { store, saver }: SaverInUse,
   threadId: unknown,
-  { keep = 1 }: PruneOptions,
+  options: PruneOptions,
 ): Promise<PruneReport> {
+  const { keep = 1 } = requireOptions(options, "invalid_usage");
   const thread_id = requireThreadId(threadId);
   requireWhole(keep, "keep");
   const { gone, ...report } = await store.write(pruneFreeThread, { thread_id, keep });
@@ -61,8 +63,9 @@ export async function prune(
 export async function deleteOlderThan(
   { store }: Pick<SaverInUse, "store">,
   older_than_ms: number,
-  { interrupted = false }: DeleteOptions,
+  options: DeleteOptions,
 ): Promise<number> {
+  const { interrupted = false } = requireOptions(options, "invalid_usage");
   if (!Number.isFinite(older_than_ms) || older_than_ms < 0) {
     throw invalid("The age has to be a number of milliseconds from 0.");
   }
@@ -81,8 +84,9 @@ export async function deleteOlderThan(
 /** See `RepriseSaver.threads`. */
 export async function threads(
   { store }: Pick<SaverInUse, "store">,
-  { limit = 50, cursor, sessions = false }: ThreadsOptions,
+  options: ThreadsOptions,
 ): Promise<ThreadList> {
+  const { limit = 50, cursor, sessions = false } = requireOptions(options, "invalid_usage");
   requireWhole(limit, "limit");
   const after = cursor === undefined ? undefined : readCursor(cursor);
   const page = await store.read(listThreads, { limit, sessions, after });

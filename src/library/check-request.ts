@@ -1,5 +1,6 @@
 import type { Static } from "typebox";
 
+import { RepriseError } from "../core/errors.ts";
 import {
   CreateSessionRequest,
   DetailQuery,
@@ -39,4 +40,16 @@ export function createRequestCheck(): CheckRequest {
     }
     return checked.value as Requests[typeof name];
   };
+}
+
+/** The id of a session, or the beginning of one. Error codes: `invalid_request`. */
+export function requireSessionReference(reference: string): string {
+  const given: unknown = reference;
+  if (typeof given !== "string") {
+    throw new RepriseError(
+      "invalid_request",
+      "The session id is not a string. Give the id of a session, or its first 6 or more characters.",
+    );
+  }
+  return reference;
 }

@@ -1,13 +1,13 @@
 import { messageInfo, sessionSummary } from "../core/answers.ts";
 import type { MessageInfo, SessionSummary } from "../core/schemas.ts";
-import type { ToolCall } from "../core/sessions.ts";
-import type { ExchangeEvent, GraphQuestion } from "../exchange/events.ts";
-import type { WhenBusy } from "../exchange/lease-holder.ts";
+import type { GraphQuestion } from "../exchange/events.ts";
 import { thisProcess } from "../store/leases/this-process.ts";
 import { requireLocation } from "../store/location.ts";
 import { openStore } from "../store/open-store.ts";
 import { resolveSession } from "../store/sessions/read.ts";
 import type { Store, StoreOptions } from "../store/store.ts";
+import { requireSessionReference } from "./check-request.ts";
+import { requireRunOptions, type RunOptions } from "./run-options.ts";
 import { PROGRAM, type Sessions, sessionsOf } from "./sessions.ts";
 
 /** A database of sessions, used from a program. */
@@ -52,29 +52,6 @@ export type GraphFactory = (saver: never) => RunnableGraph | Promise<RunnableGra
  */
 export type RunInput = string | object | null;
 
-export interface RunOptions {
-  /** Aborting it stops the exchange; the session can be continued. */
-  readonly signal?: AbortSignal;
-  /** Called with each event of the exchange, as docs/PROTOCOL.md describes them. */
-  readonly onEvent?: (event: ExchangeEvent) => void;
-  /**
-   * Names the agent in the session. If it is not given: the graph's own name, else the name that the
-   * session has, else `agent`.
-   */
-  readonly agent?: string;
-  /** Names of the tools that may be run twice. All others count as unsafe to repeat. */
-  readonly repeatable?: readonly string[];
-  /**
-   * Asked before calls run again that may have taken effect already. Without it, or with a no, their
-   * result is "outcome unknown".
-   */
-  readonly mayRepeat?: (calls: readonly ToolCall[]) => Promise<boolean>;
-  /** True to begin a fresh context first; another agent needs one. */
-  readonly fresh?: boolean;
-  /** What to do if another exchange holds the session; `refuse` if it is not given. */
-  readonly whenBusy?: WhenBusy;
-}
-
 /** How an exchange ended. One that failed throws instead. */
 export interface RunResult {
   /** `stopped` by its signal; `waiting` if the graph asks a person. Both can be continued. */
@@ -116,7 +93,9 @@ function graphRuns(store: Store): Reprise["run"] {
     const { createGraphRunner } = await import("../agent/graph/graph-runner.ts");
     return createGraphRunner({ store, owner: thisProcess("openReprise"), unreleased });
   });
-  return async (reference, graph, input, options = {}) => {
+  return async (session_id, graph, input, given = {}) => {
+    const reference = requireSessionReference(session_id);
+    const options = requireRunOptions(given);
     const { agent: name, repeatable, fresh, mayRepeat, whenBusy } = options;
     const run = await runner();
     const { id } = await store.read(resolveSession, { reference });

@@ -1,4 +1,5 @@
 import { sessionAck, sessionSummary } from "../core/answers.ts";
+import { requireOptions } from "../core/options.ts";
 import type { Caller } from "../core/origins.ts";
 import type {
   CreateSessionRequest,
@@ -16,7 +17,7 @@ import {
   listRequested,
 } from "../store/sessions/requests.ts";
 import type { Store } from "../store/store.ts";
-import { createRequestCheck } from "./check-request.ts";
+import { createRequestCheck, requireSessionReference } from "./check-request.ts";
 
 /**
  * The sessions of a database, with the rules and fields of the HTTP API. An id may be a prefix of 6 or
@@ -60,7 +61,8 @@ export const PROGRAM: Caller = { origin: "prompt", authenticated: true };
 
 export function sessionsOf(store: Store): Sessions {
   const checked = createRequestCheck();
-  const sender = async ({ idempotencyKey }: { readonly idempotencyKey?: string } = {}) => {
+  const sender = async (options: { readonly idempotencyKey?: string } = {}) => {
+    const { idempotencyKey } = requireOptions(options, "invalid_request");
     const key = idempotencyKey === undefined ? {} : { "idempotency-key": idempotencyKey };
     await checked("key", key);
     return { caller: PROGRAM, idempotencyKey };
@@ -70,19 +72,24 @@ export function sessionsOf(store: Store): Sessions {
       const body = await checked("create", request);
       return sessionSummary(await createRequested(store, body, await sender(options)));
     },
-    get: async (id, query = {}) =>
-      JSON.parse(await detailRequested(store, id, await checked("detail", query))) as SessionDetail,
+    get: async (id, query = {}) => {
+      const reference = requireSessionReference(id);
+      const detail = await checked("detail", query);
+      return JSON.parse(await detailRequested(store, reference, detail)) as SessionDetail;
+    },
     list: async (query = {}) => {
       const { json, next } = await listRequested(store, await checked("list", query));
       return { sessions: JSON.parse(json) as SessionSummary[], next };
     },
-    append: async (reference, text, options) => {
+    append: async (id, text, options) => {
+      const reference = requireSessionReference(id);
       const { content } = await checked("append", { content: text });
       const given = { reference, content };
       const { session, message } = await appendRequested(store, given, await sender(options));
       return sessionAck(session, message.seq);
     },
-    end: async (reference) => {
+    end: async (id) => {
+      const reference = requireSessionReference(id);
       const session = await store.write(endRequested, { reference });
       return sessionAck(session, session.last_seq);
     },

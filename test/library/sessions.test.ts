@@ -6,6 +6,29 @@ import { openStoreAt } from "../helpers/open-store.ts";
 import { startTestServer } from "../helpers/server.ts";
 
 describeEngines("sessions of openReprise", (engine) => {
+  it("[GRAPH-23] refuse arguments of `run` that it cannot use, and an empty message", async () => {
+    const { reprise, id } = await openOn(engine);
+    const wrong: readonly (readonly [session: unknown, input: unknown, options?: unknown])[] = [
+      [42, "hi"],
+      [id, ""],
+      [id, { messages: [{ role: "user", content: "" }] }],
+      [id, "hi", null],
+      [id, "hi", { whenBusy: "takeover" }],
+      [id, "hi", { repeatable: "clock" }],
+      [id, "hi", { agent: 42 }],
+      [id, "hi", { signal: {} }],
+    ];
+    for (const [session, input, options] of wrong) {
+      await expect(
+        reprise.run(session as string, echo().compile(), input as string, options as object),
+      ).rejects.toMatchObject({
+        code: "invalid_request",
+        message: expect.stringMatching(/ (Give|must be) /) as string,
+      });
+    }
+    expect(await reprise.sessions.get(id)).toMatchObject({ last_seq: 0 });
+  });
+
   it("[GRAPH-22] say after close that the database is closed; a service says that it stops", async () => {
     const { location, reprise, id } = await openOn(engine);
     await reprise.close();
@@ -56,6 +79,8 @@ describeEngines("sessions of openReprise", (engine) => {
       [() => sessions.get("ffffffff"), "session_not_found"],
       [() => sessions.list({ limit: 0 }), "invalid_request"],
       [() => sessions.list({ cursor: "bm9uZQ" }), "invalid_request"],
+      [() => sessions.get(42 as never), "invalid_request"],
+      [() => sessions.append(id, "x", null as never), "invalid_request"],
       [() => reprise.run(id, {} as never, "hi"), "graph_unsuitable"],
     ];
     for (const [call, code] of refused) {

@@ -70,6 +70,9 @@ export function stateUpdate(
 function newInput(given: unknown, values: Readonly<Record<string, unknown>>): GraphInput {
   const list: readonly unknown[] = Array.isArray(given) ? given : [given];
   const messages = list.map(messageOf);
+  if (messages.some(({ type, content }) => type === "human" && content === "")) {
+    throw new RepriseError("invalid_request", "The message is empty. Give it a text.");
+  }
   for (const { content } of userRows({ kind: "new", messages, values })) {
     refuseUnstorable(content);
   }

@@ -272,7 +272,7 @@ describeEngines("pruning a thread", (engine) => {
     },
   );
 
-  it("[THREAD-6] is refused for a thread of a session", async () => {
+  it("[THREAD-6] [SAVER-46] is refused for a thread of a session, and with options that are none", async () => {
     const { saver, store } = await open(engine);
     const { id } = await newSession(store);
     const refused = {
@@ -287,6 +287,11 @@ describeEngines("pruning a thread", (engine) => {
       message: expect.stringMatching(/ Choose another thread id, or another database\.$/) as string,
     });
     expect(await saver.prune("no such thread")).toEqual({ checkpoints: 0, bytes: 0 });
+    const none = null as never;
+    const notObject = { code: "invalid_usage" };
+    await expect(saver.prune("thread", none)).rejects.toMatchObject(notObject);
+    await expect(saver.threads(none)).rejects.toMatchObject(notObject);
+    await expect(saver.deleteOlderThan(1, none)).rejects.toMatchObject(notObject);
     for (const keep of [0, 1.5, -1, Number.NaN]) {
       const invalid = { code: "invalid_usage" };
       await expect(saver.prune("thread", { keep })).rejects.toMatchObject(invalid);
