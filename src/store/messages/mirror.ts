@@ -62,8 +62,7 @@ export const mirrorMessages: Operation<MirrorInput, readonly StoredMessage[]> = 
     await lockSession(tx, input.session_id);
   }
   const known = await knownRows(tx, input);
-  // a channel without a reducer can hold an id twice: the mirror shows the last
-  const messages = new Map(input.messages.map((message) => [message.message_id, message]));
+  const messages = onePerId(input.messages);
   const kept: KeptMessage[] = [];
   const fresh: MirrorMessage[] = [];
   for (const message of messages.values()) {
@@ -98,6 +97,16 @@ export const mirrorMessages: Operation<MirrorInput, readonly StoredMessage[]> = 
   tx.touch(input.session_id);
   return placed.map(({ seq, message }) => ({ ...message, seq }));
 };
+
+/** A channel whose reducer is not LangGraph's may hold an id twice: the first is charged, the last shown. */
+function onePerId(messages: readonly MirrorMessage[]): ReadonlyMap<string, MirrorMessage> {
+  const byId = new Map<string, MirrorMessage>();
+  for (const message of messages) {
+    const { usage } = byId.get(message.message_id) ?? message;
+    byId.set(message.message_id, { ...message, usage });
+  }
+  return byId;
+}
 
 interface PlacedMessage {
   readonly seq: number;

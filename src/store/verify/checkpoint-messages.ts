@@ -64,8 +64,8 @@ export function checkpointMessages({
       messages.set(message.message_id, again(known, { message, thread }));
     }
     const gone = removedFrom(thread);
-    if (present.length === 0 && gone.some(isAnswer)) {
-      // it answered, and its latest checkpoint holds nothing: that would resume blank
+    if (present.length === 0 && !thread.isMarked && gone.some(isAnswer)) {
+      // it answered, its latest checkpoint holds nothing, and no mark says that this is right
       damaged.push({ thread_id, problem: "changed" });
       continue;
     }

@@ -147,17 +147,18 @@ function rowAt(entry: Entry, session_id: string): MirrorRow {
  * What providers counted, and the estimates of the pending messages; unchanged if that is unknown.
  */
 function totals(input: { mirror: MirrorState; match: Match; rows: readonly MirrorRow[] }) {
-  const { messages, removed, inputIsKnown } = input.match;
+  const { messages, removed, inputIsKnown, outputIsKnown } = input.match;
   let total_input_tokens = 0;
-  let total_output_tokens = 0;
+  let counted_output_tokens = 0;
   for (const { message } of [...messages, ...removed]) {
     total_input_tokens += message.usage?.input_tokens ?? 0;
-    total_output_tokens += message.usage?.output_tokens ?? 0;
+    counted_output_tokens += message.usage?.output_tokens ?? 0;
   }
   for (const row of input.rows) {
     total_input_tokens += row.checkpointed === 0 ? row.token_count : 0;
   }
   const { counters } = input.mirror;
+  const total_output_tokens = outputIsKnown ? counted_output_tokens : counters.total_output_tokens;
   const input_tokens_ahead = counters.total_input_tokens - total_input_tokens;
   const isKept = input_tokens_ahead === counters.input_tokens_ahead && input_tokens_ahead >= 0;
   // the total may be ahead of the count by as much as the row says, because it never falls

@@ -19,10 +19,12 @@ export interface Match {
   /** What user messages said before the agent changed or removed them. */
   readonly earlierTexts: readonly string[];
   /**
-   * False if messages were removed and an answer's provider did not report its input tokens: what
-   * came before that answer is no longer known.
+   * False if messages were removed or changed and an answer's provider did not report its input
+   * tokens: what came before that answer is no longer known. Or if a changed message was an answer
+   * that was charged otherwise.
    */
   readonly inputIsKnown: boolean;
+  readonly outputIsKnown: boolean;
 }
 
 export interface MatchedMessage extends CheckpointMessage {
@@ -57,11 +59,35 @@ export function matchRows(rows: readonly MirrorRow[], checkpoints: CheckpointMes
       (row.role === "user" ? misflagged : extra).push(row);
     }
   }
-  const inputIsKnown = removed.length === 0 || !checkpoints.estimated;
+  const charges = knownCharges(checkpoints, removed.length > 0);
   const earlierTexts = checkpoints.removed
     .filter(({ role }) => role === "user")
     .map(({ content }) => content);
-  return { messages, removed, pending, misflagged, extra, earlierTexts, inputIsKnown };
+  return { messages, removed, pending, misflagged, extra, earlierTexts, ...charges };
+}
+
+/** An answer is charged once, as it is when it is stored: later changes of it are free. */
+function knownCharges(
+  { messages, removed, estimated }: CheckpointMessages,
+  isAnyRemoved: boolean,
+): Pick<Match, "inputIsKnown" | "outputIsKnown"> {
+  const present = new Map(messages.map(({ message }) => [message.message_id, message]));
+  const changes = removed.flatMap((before) => {
+    const now = present.get(before.message_id);
+    // a summary has a separate row; what had arrived of an answer was not charged
+    return now === undefined || now.is_summary || isUncharged(before) ? [] : [{ before, now }];
+  });
+  const isSame = (count: "input_tokens" | "output_tokens") =>
+    changes.every(({ before, now }) => before.usage?.[count] === now.usage?.[count]);
+  const isChanged = isAnyRemoved || changes.length > 0;
+  return {
+    inputIsKnown: estimated ? !isChanged : isSame("input_tokens"),
+    outputIsKnown: isSame("output_tokens"),
+  };
+}
+
+function isUncharged({ usage }: MirrorMessage): boolean {
+  return usage !== null && usage.input_tokens === 0 && usage.output_tokens === 0;
 }
 
 /**

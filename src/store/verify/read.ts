@@ -21,6 +21,8 @@ export interface VerifiedThread {
   readonly ts: string;
   /** Null for a checkpoint that is sound as far as its rows say. */
   readonly problem: HeadProblem | null;
+  /** True if the thread's mark names this checkpoint, so that it is as it was stored. */
+  readonly isMarked: boolean;
   /** The messages in order; none if `problem` is set. */
   readonly messages: readonly BodyRow[];
   /** The checkpoint as read, with the hash that the text of its shape has to have. */
@@ -53,8 +55,9 @@ export const readVerification: Operation<ReadVerification, Mirror & Verification
   for (const head of mirror.heads) {
     const read = await readHead(tx, head);
     const { thread_id, suffix, ts } = head;
+    const isMarked = head.head_row === head.row;
     const others = removed ? await readOthers(tx, head, read.messages) : [];
-    threads.push({ thread_id, suffix, ts, ...read, others });
+    threads.push({ thread_id, suffix, ts, isMarked, ...read, others });
   }
   return { ...mirror, threads };
 };

@@ -27,7 +27,7 @@ interface ComparedMirror {
  */
 export async function verifySession(store: Store, session_id: string): Promise<VerifiedSession> {
   const verified = await verify(store, { session_id, removed: false });
-  // what the agent took out of a thread is read only if a row asks for it
+  // what the agent took out of a thread or changed is read only if something asks for it
   return isExplained(verified) ? verified : verify(store, { session_id, removed: true });
 }
 
@@ -63,6 +63,7 @@ function isExplained({ findings }: ComparedMirror): boolean {
   return findings.every(
     ({ kind, seq }) =>
       kind !== "title" &&
+      kind !== "totals" &&
       (seq === null || !["extra", "pending", "checkpoint_missing"].includes(kind)),
   );
 }

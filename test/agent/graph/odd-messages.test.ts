@@ -1,0 +1,114 @@
+import { AIMessage, type BaseMessage, HumanMessage, RemoveMessage } from "@langchain/core/messages";
+import {
+  Annotation,
+  MessagesAnnotation,
+  REMOVE_ALL_MESSAGES,
+  START,
+  StateGraph,
+} from "@langchain/langgraph";
+import { expect, it } from "vitest";
+
+import type { RunnableGraph } from "../../../src/library/open-reprise.ts";
+import { importTree, withNewIds } from "../../../src/store/portable/import-tree.ts";
+import { readSessionTree } from "../../../src/store/portable/read-tree.ts";
+import { describeEngine } from "../../helpers/engines.ts";
+import { openOn } from "../../helpers/graphs.ts";
+import { openStoreAt } from "../../helpers/open-store.ts";
+import { expectVerified } from "../../helpers/verified.ts";
+
+/** A list to which messages are added, whatever their ids are. */
+const Appended = Annotation.Root({
+  messages: Annotation<BaseMessage[], BaseMessage[]>({
+    reducer: (before, more) => [...before, ...more],
+    default: () => [],
+  }),
+});
+
+/** A graph whose nodes write these messages, one after the other. */
+function writing(...steps: readonly BaseMessage[][]) {
+  return chain(steps, MessagesAnnotation) as RunnableGraph;
+}
+
+function chain(steps: readonly unknown[], State: typeof MessagesAnnotation) {
+  const names = steps.map((_, index) => `step ${index}`);
+  const nodes = steps.map((messages, index) => [`step ${index}`, () => ({ messages })] as const);
+  return new StateGraph(State)
+    .addSequence(nodes as never)
+    .addEdge(START, names[0] as never)
+    .compile();
+}
+
+const appending = (...messages: BaseMessage[]) => chain([messages], Appended);
+const human = (id: string, content: string) => new HumanMessage({ id, content });
+const ai = (id: string, content: string) => new AIMessage({ id, content });
+const counted = (id: string, content: string) =>
+  new AIMessage({
+    id,
+    content,
+    usage_metadata: { input_tokens: 5, output_tokens: 7, total_tokens: 12 },
+  });
+const removeAll = () => new RemoveMessage({ id: REMOVE_ALL_MESSAGES });
+
+type Exchange = readonly [graph: RunnableGraph, input: unknown];
+const CASES: Readonly<Record<string, readonly [exchanges: readonly Exchange[], rows: string[]]>> = {
+  "all removed at the end": [
+    [
+      [writing([ai("1", "one")], [removeAll()]), "hi"],
+      [writing([ai("2", "two")], [removeAll()]), "again"],
+    ],
+    ["hi", "one", "again", "two"],
+  ],
+  "a message of the user given again": [
+    [
+      [writing([ai("1", "one")]), human("u", "short")],
+      [writing([ai("2", "two")]), human("u", "a text that is longer")],
+    ],
+    ["a text that is longer", "one", "two"],
+  ],
+  "an answer changed": [
+    [[writing([ai("1", "one")], [ai("1", "a text that is longer")]), "hi"]],
+    ["hi", "a text that is longer"],
+  ],
+  "an answer changed that was counted": [
+    [[writing([counted("1", "one")], [ai("1", "a text that is longer")]), "hi"]],
+    ["hi", "a text that is longer"],
+  ],
+  "an answer that the user replaces": [
+    [
+      [writing([ai("1", "one")]), "hi"],
+      [writing([ai("2", "two")]), human("1", "a text that is longer")],
+    ],
+    ["hi", "a text that is longer", "two"],
+  ],
+  "ids that are doubled": [
+    [
+      [appending(ai("1", "one"), ai("1", "and two")), "hi"],
+      [appending(ai("1", "and three of them")), human("u", "again")],
+    ],
+    ["hi", "and three of them", "again"],
+  ],
+  "ids that are the same without NUL": [
+    [[writing([ai("a\0b", "one"), ai("ab", "a text that is longer")]), "hi"]],
+    ["hi", "a text that is longer"],
+  ],
+};
+
+describeEngine("messages", (engine) => {
+  it("[GRAPH-36] agree with their checkpoints, whatever a graph does with them", async () => {
+    const { location, reprise } = await openOn(engine);
+    await using store = await openStoreAt(location);
+    for (const [name, [exchanges, rows]] of Object.entries(CASES)) {
+      const { id } = await reprise.sessions.create();
+      for (const [graph, input] of exchanges) {
+        await reprise.run(id, graph, input as string);
+      }
+      const { messages } = await reprise.sessions.get(id);
+      expect(
+        messages.map(({ content }) => content),
+        name,
+      ).toEqual(rows);
+      await expectVerified(location, id);
+      await importTree(store, withNewIds(await store.read(readSessionTree, { id })));
+    }
+  });
+});
