@@ -1,5 +1,6 @@
-import { existsSync, readFileSync, statSync } from "node:fs";
+import { existsSync, fstatSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 
 import { expect, it, onTestFinished } from "vitest";
 
@@ -58,6 +59,50 @@ it.skipIf(!existsSync(LOCKS))(
     expect(locksOn(path)).toEqual(before);
   },
 );
+
+it.skipIf(!existsSync("/dev/fd"))(
+  "[SAVER-47] stores that were opened and closed in any order leave no handle of the file open",
+  async () => {
+    const { path, store } = await filledStore();
+    const open = () => openSqliteStore({ path });
+    const [second, third] = [await open(), await open()];
+    await store.close();
+    await third.close();
+    await second.close();
+    expect(handlesOf(path)).toBe(0);
+    // a connection that is not ours: SQLite's locks are the process's, so nothing may be closed
+    const foreign = new DatabaseSync(path);
+    foreign.exec("BEGIN IMMEDIATE; DELETE FROM messages; ROLLBACK; BEGIN; SELECT * FROM messages");
+    const locks = locksOn(path);
+    await (await open()).close();
+    // SQLite keeps its own handles, too, and uses them again
+    const left = handlesOf(path);
+    for (let count = 0; count < 3; count += 1) {
+      await (await open()).close();
+      expect(handlesOf(path)).toBe(left);
+      expect(locksOn(path)).toEqual(locks);
+    }
+    foreign.close();
+    const last = await open();
+    await (await open()).close();
+    await last.close();
+    expect(handlesOf(path)).toBe(0);
+  },
+);
+
+/** How many handles of a file this process has. */
+function handlesOf(path: string): number {
+  const { ino, dev } = statSync(path);
+  return readdirSync("/dev/fd").filter((name) => {
+    try {
+      const found = fstatSync(Number(name));
+      return found.ino === ino && found.dev === dev;
+    } catch {
+      // the one that listed the folder
+      return false;
+    }
+  }).length;
+}
 
 /** The locks of this process on a file: kind, mode and range of each. */
 function locksOn(path: string): string[] {

@@ -14,6 +14,7 @@ import { createPreparedQueries, type PreparedQuery } from "../prepared.ts";
 import type { Database } from "../../schema.ts";
 import type { Tx } from "../../store.ts";
 import { sqliteDialect } from "./dialect.ts";
+import { closeUnusedDescriptors } from "./file-watch.ts";
 
 /** One connection to the file: kysely for the queries, `exec` for BEGIN, COMMIT and pragmas. */
 export interface SqliteConnection {
@@ -74,7 +75,11 @@ export function openConnection(
       return Promise.reject(error);
     }
   });
-  return { db, rows: preparedRows(db, statements), raw, close: () => raw.close() };
+  const close = (): void => {
+    raw.close();
+    closeUnusedDescriptors();
+  };
+  return { db, rows: preparedRows(db, statements), raw, close };
 }
 
 const KYSELY_WORDS = {

@@ -1,4 +1,4 @@
-import { type BigIntStats, closeSync, fstatSync, openSync, readSync } from "node:fs";
+import { type BigIntStats, closeSync, fstatSync, openSync, readSync, statSync } from "node:fs";
 
 import { isOpenHere } from "./foreign-wal.ts";
 
@@ -32,11 +32,11 @@ interface Seen {
  * checkpoints only, so its size and time say when to read its header. What cannot be noticed is
  * listed in docs/operations.md.
  *
- * The descriptor is open for as long as any connection of this process is: closing one drops
- * SQLite's locks. If something else still has the file open at the end, it is left open.
+ * Dispose of it after the connections of its store are closed.
  */
 export function createFileWatch(path: string): FileWatch {
-  const descriptor = openSync(path, "r");
+  const held = holdDescriptor(path);
+  const { descriptor } = held;
   const readState = (file: FileState): Seen => ({ file, header: readHeader(descriptor) });
   let seen = readState(fstatSync(descriptor, { bigint: true }));
   let intact = true;
@@ -50,11 +50,43 @@ export function createFileWatch(path: string): FileWatch {
       return intact;
     },
     [Symbol.dispose]: () => {
-      if (!isOpenHere(fstatSync(descriptor), { except: descriptor })) {
-        closeSync(descriptor);
-      }
+      held.watches -= 1;
+      closeUnusedDescriptors();
     },
   };
+}
+
+interface HeldDescriptor {
+  readonly descriptor: number;
+  watches: number;
+}
+
+/**
+ * By device and inode, one for all watches of a file. Closing any descriptor of a file drops the
+ * locks that SQLite has on it, and these are the process's: hence they are in the module's scope.
+ */
+const heldDescriptors = new Map<string, HeldDescriptor>();
+
+function holdDescriptor(path: string): HeldDescriptor {
+  const key = keyOf(statSync(path, { bigint: true }));
+  const held = heldDescriptors.get(key) ?? { descriptor: openSync(path, "r"), watches: 0 };
+  held.watches += 1;
+  heldDescriptors.set(key, held);
+  return held;
+}
+
+function keyOf({ dev, ino }: BigIntStats): string {
+  return `${dev}:${ino}`;
+}
+
+/** Closes the descriptors that no watch needs, of files that nothing else here has open. */
+export function closeUnusedDescriptors(): void {
+  for (const [key, { descriptor, watches }] of heldDescriptors) {
+    if (watches === 0 && !isOpenHere(fstatSync(descriptor), { except: descriptor })) {
+      heldDescriptors.delete(key);
+      closeSync(descriptor);
+    }
+  }
 }
 
 /** True if SQLite can have made the second state out of the first one. */
