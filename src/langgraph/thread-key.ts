@@ -60,7 +60,7 @@ export function requireThreadId(value: unknown): string {
   if (thread_id === null) {
     throw new RepriseError(
       "invalid_request",
-      "No thread is named. Give a thread_id: to a graph as `configurable.thread_id` of its config.",
+      "No thread_id was given. For a graph, set `configurable.thread_id`.",
     );
   }
   return thread_id;

@@ -67,7 +67,7 @@ export async function deleteOlderThan(
 ): Promise<number> {
   const { interrupted = false } = requireOptions(options, "invalid_usage");
   if (!Number.isFinite(older_than_ms) || older_than_ms < 0) {
-    throw invalid("The age has to be a number of milliseconds from 0.");
+    throw invalid("The age must be a number of milliseconds, 0 or more.");
   }
   const old = { older_than_ms, interrupted };
   let deleted = 0;
@@ -117,7 +117,7 @@ function parseList(cursor: string): readonly unknown[] {
 
 function requireWhole(value: number, name: string): void {
   if (!Number.isSafeInteger(value) || value < 1) {
-    throw invalid(`\`${name}\` has to be a whole number from 1.`);
+    throw invalid(`\`${name}\` must be a whole number, 1 or more.`);
   }
 }
 

@@ -90,7 +90,9 @@ describe("reprise --agent", () => {
       ["src/agent.js:none", "graph_unsuitable"],
     ] as const) {
       const refused = await home.run(["--agent", named, "-p", "hi", "--json"]);
-      expect(JSON.parse(refused.stderr)).toMatchObject({ code });
+      const { detail, ...error } = JSON.parse(refused.stderr) as { code: string; detail: string };
+      expect(error).toMatchObject({ code });
+      expect(detail).toMatch(/\. (Name|Choose|Export|Set) /);
     }
   });
 

@@ -153,7 +153,7 @@ it("[THREAD-18] deletes no thread that got old during the question, nor one that
 it("[THREAD-16] prunes a thread after a yes, and only shows what goes with --dry-run", async () => {
   const home = freshHome();
   await withThreads(home, "one");
-  const nothing = { code: 0, stdout: "", stderr: "The thread has no checkpoint that may go.\n" };
+  const nothing = { code: 0, stdout: "", stderr: "Nothing to prune: every checkpoint is kept.\n" };
   expect(await home.call(["threads", "prune", "one", "--keep", "2"])).toMatchObject(nothing);
   const would = await home.call(["threads", "prune", "one", "--dry-run"]);
   expect(would.stdout).toMatch(/^Would delete: 1 checkpoint with \d+ bytes of one\n$/);

@@ -4,6 +4,7 @@ import { expect, it } from "vitest";
 
 import { openReprise, RepriseSaver } from "../../src/entries/langgraph.ts";
 import { openSqliteStore } from "../../src/entries/stores.ts";
+import { quote } from "../../src/core/terminal-text.ts";
 import { temporaryFolder } from "../helpers/temp.ts";
 
 const thread = { configurable: { thread_id: "thread" } };
@@ -22,6 +23,14 @@ it.each([
   await expect(saver.getTuple(thread)).rejects.toMatchObject(refused);
   await saver.end();
   expect(existsSync(String(location))).toBe(false);
+});
+
+it("[SAVER-9] refuses a folder, and names it", async () => {
+  const folder = temporaryFolder();
+  await expect(openReprise(folder)).rejects.toMatchObject({
+    code: "database_unavailable",
+    message: `The database path ${quote(folder)} is a folder or a device. Give the path of a file.`,
+  });
 });
 
 it("[SAVER-9] takes a store of any file", async () => {

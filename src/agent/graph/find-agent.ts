@@ -48,7 +48,9 @@ async function graphOf(path: string, chosen: string | null): Promise<FoundAgent>
   }
   const [, file = target, exported = null] = /^(.+):([\w$]+)$/s.exec(target) ?? [];
   if (!/\.[cm]?[jt]s$/.test(file)) {
-    throw invalid("The graph is not JavaScript or TypeScript, so Reprise cannot run it.");
+    throw invalid(
+      "The graph is not JavaScript or TypeScript, so Reprise cannot run it. Choose a .js or .ts graph.",
+    );
   }
   return { file: resolve(dirname(path), file), exported, name };
 }

@@ -67,7 +67,7 @@ function chosenBy(thread_id: string | undefined, options: DeleteOptions): Chosen
   }
   if (thread_id !== undefined || time === undefined) {
     throw wrongUsage(
-      "Give the id of a thread, or --older-than and, if they are to go, --interrupted.",
+      "Give a thread id, or --older-than (with --interrupted to include interrupted threads).",
     );
   }
   return { older_than_ms: olderThan(time), interrupted: interrupted === true };

@@ -61,7 +61,7 @@ function show(
   if (json === true) {
     printJson(cli, pruned);
   } else if (pruned.checkpoints === 0) {
-    noticeLine(cli, "The thread has no checkpoint that may go.");
+    noticeLine(cli, "Nothing to prune: every checkpoint is kept.");
   } else {
     printLine(cli, `${verb}: ${sizeText(pruned)} of ${oneLine(pruned.thread_id)}`);
   }

@@ -1,11 +1,12 @@
 import { RepriseError } from "../../core/errors.ts";
+import { DELETE_IN_TARGET, targetHasThread } from "../../store/checkpoints/free-threads.ts";
 import { type CheckpointName, readThreadNames } from "../../store/checkpoints/thread-names.ts";
 import { deleteThread } from "../../store/checkpoints/threads.ts";
 import type { Operation, Store } from "../../store/store.ts";
 import { createSeenMessages } from "./decode-official.ts";
 import { type OfficialState, readState } from "./read-state.ts";
 import type { OfficialThread } from "./source.ts";
-import { compareStates, otherThread, storeStates } from "./store-states.ts";
+import { compareStates, storeStates } from "./store-states.ts";
 
 export interface CopiedThread {
   /** `present` if nothing had to be stored. */
@@ -84,7 +85,7 @@ async function* batchesOf(thread: OfficialThread): AsyncGenerator<readonly Offic
 /** What an interrupted copy left is the beginning of the thread. Error codes: `thread_exists`. */
 function requirePrefix(present: readonly CheckpointName[], names: readonly CheckpointName[]): void {
   if (!isPrefix(present, names)) {
-    throw otherThread();
+    throw targetHasThread();
   }
 }
 
@@ -98,7 +99,7 @@ async function requireSame(
   if (stored.length !== names.length || !isPrefix(stored, names)) {
     throw new RepriseError(
       "thread_exists",
-      "Another program wrote to this thread in the target while it was copied. Delete it in the target and copy again.",
+      `Another program wrote to this thread in the target while it was copied. Delete it in the target (${DELETE_IN_TARGET}) and copy again.`,
     );
   }
 }

@@ -2,7 +2,7 @@ import type { RunnableConfig } from "@langchain/core/runnables";
 import type { CheckpointTuple, PendingWrite } from "@langchain/langgraph-checkpoint";
 
 import { RepriseError } from "../../core/errors.ts";
-import { requireFreeThread } from "../../store/checkpoints/free-threads.ts";
+import { requireFreeThread, targetHasThread } from "../../store/checkpoints/free-threads.ts";
 import type { Operation, Tx } from "../../store/store.ts";
 import { createCheckpointSaver } from "../saver.ts";
 import type { SessionSaver } from "../session-saver.ts";
@@ -38,7 +38,7 @@ export const storeStates: Operation<StoreStates, void> = async (tx, input) => {
     }
     const difference = differenceOf(await readTuple(saver, key, state), state);
     if (difference !== null) {
-      throw index < input.present ? otherThread() : unfaithful(difference);
+      throw index < input.present ? targetHasThread() : unfaithful(difference);
     }
   }
 };
@@ -61,7 +61,7 @@ export const compareStates: Operation<Omit<StoreStates, "present">, boolean> = a
     if (missingWrites(tuple, state).length > 0) {
       isWhole = false;
     } else if (differenceOf(tuple, state) !== null) {
-      throw otherThread();
+      throw targetHasThread();
     }
   }
   return isWhole;
@@ -83,7 +83,7 @@ async function readTuple(
 ): Promise<CheckpointTuple> {
   const tuple = await saver.getTuple({ configurable: { ...key, checkpoint_id: checkpoint.id } });
   if (tuple === undefined) {
-    throw otherThread();
+    throw targetHasThread();
   }
   return tuple;
 }
@@ -163,14 +163,6 @@ function differenceOf(tuple: CheckpointTuple, state: OfficialState): string | nu
   ];
   const different = pairs.find(([, source, stored]) => !isSameValue(source, stored));
   return different?.[0] ?? null;
-}
-
-/** Error code `thread_exists`. */
-export function otherThread(): RepriseError {
-  return new RepriseError(
-    "thread_exists",
-    "The target has another thread with this id, or a later state of it, so it was not changed. If the source is right, delete it in the target and copy again.",
-  );
 }
 
 function unfaithful(what: string): RepriseError {

@@ -1,6 +1,6 @@
 import { RepriseError } from "../../core/errors.ts";
 import { isStorableText } from "../../core/text.ts";
-import { threadNotFound } from "../checkpoints/free-threads.ts";
+import { targetHasThread, threadNotFound } from "../checkpoints/free-threads.ts";
 import type { Operation, ReadOnlyStore, Store } from "../store.ts";
 import { threadChecksumOf } from "./export-text.ts";
 import type { FreeThread } from "./export-schema.ts";
@@ -71,10 +71,7 @@ const copyIn: Operation<
     if (threadChecksumOf(await readContent(tx, thread_id)) === sha256) {
       return "present";
     }
-    throw new RepriseError(
-      "thread_exists",
-      "The target has another thread with this id, or a later state of it, so it was not changed. If the source is right, delete it in the target and copy again.",
-    );
+    throw targetHasThread();
   }
   await storeFreeThread(tx, thread);
   if (threadChecksumOf(await readContent(tx, thread_id)) !== sha256) {

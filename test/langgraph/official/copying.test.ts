@@ -76,6 +76,7 @@ describe("what is in the target already", () => {
     expect(codesOf(report)).toEqual(
       Object.fromEntries(threads.map((thread) => [thread, "thread_exists"])),
     );
+    expect(report.refused[0]?.detail).toContain("reprise threads delete <id> --database <target>");
     expect(report.present).toEqual({ threads: 1, checkpoints: 3 });
     const after = await Promise.all(threads.map((thread) => statesOf(saver, thread)));
     expect(after).toEqual(before);

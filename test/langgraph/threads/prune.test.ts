@@ -293,7 +293,8 @@ describeEngines("pruning a thread", (engine) => {
     await expect(saver.threads(none)).rejects.toMatchObject(notObject);
     await expect(saver.deleteOlderThan(1, none)).rejects.toMatchObject(notObject);
     for (const keep of [0, 1.5, -1, Number.NaN]) {
-      const invalid = { code: "invalid_usage" };
+      const message = "`keep` must be a whole number, 1 or more.";
+      const invalid = { code: "invalid_usage", message };
       await expect(saver.prune("thread", { keep })).rejects.toMatchObject(invalid);
     }
   });

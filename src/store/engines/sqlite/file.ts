@@ -10,6 +10,7 @@ import {
 import { dirname } from "node:path";
 
 import { RepriseError, systemCode } from "../../../core/errors.ts";
+import { quote } from "../../../core/terminal-text.ts";
 import { corruptFile, UNWRITABLE } from "./failure.ts";
 import { refuseForeignWal } from "./foreign-wal.ts";
 
@@ -64,7 +65,7 @@ export function prepareFile(path: string): FoundFile {
     if (!found.isFile()) {
       throw new RepriseError(
         "database_unavailable",
-        "The database path is a folder or a device; name a file with --database.",
+        `The database path ${quote(path)} is a folder or a device. Give the path of a file.`,
       );
     }
     accessSync(path, constants.R_OK | constants.W_OK);
