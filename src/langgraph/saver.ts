@@ -258,6 +258,9 @@ class CheckpointSaver extends BaseCheckpointSaver implements SessionSaver {
     const have = new Map([...lists].map(([list, { items }]) => [list, items.length]));
     return refusingDamage(async () => {
       const page = await this.#store.read(readCheckpoints, { ...input, have });
+      if (page.checkpoints.length === 0 && input.thread_id !== undefined) {
+        this.#caches.forgetEmpty(input.thread_id);
+      }
       return { page, reader: rememberPage({ page, cache, lists, shared }) };
     });
   }

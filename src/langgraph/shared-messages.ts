@@ -4,6 +4,7 @@ import { noteIds } from "./known-ids.ts";
 import { copierOf } from "./copy-message.ts";
 import { fingerprintOf } from "./message-hash.ts";
 import {
+  addWeight,
   type KnownBody,
   type KnownList,
   reviveOf,
@@ -47,7 +48,7 @@ export function sharedMessage(cache: ThreadCache, body: KnownBody): Made {
   }
   freeze(message);
   body.shared = message;
-  cache.weight += weightOf(body) - body.text.length;
+  addWeight(cache, weightOf(body) - body.text.length);
   return message;
 }
 

@@ -52,14 +52,20 @@ export interface ThreadCache {
   readonly lists: Map<number, KnownList>;
   /** The messages of checkpoints by `headKey`; null for one that has none. */
   readonly heads: Map<string, ListVersion | null>;
-  /** UTF-16 units of all bodies, and of their messages if those are shared. */
+  /** UTF-16 units of all bodies, and of their messages if those are shared: see `addWeight`. */
+  weight: number;
+  /** The same of all caches among which it is kept. */
+  total: Weight;
+}
+
+interface Weight {
   weight: number;
 }
 
 const LISTS_KEPT = 16;
 const HEADS_KEPT = 256;
 
-export function createThreadCache(): ThreadCache {
+export function createThreadCache(total: Weight = { weight: 0 }): ThreadCache {
   return {
     bodies: new Map(),
     ids: new Map(),
@@ -68,7 +74,13 @@ export function createThreadCache(): ThreadCache {
     lists: new Map(),
     heads: new Map(),
     weight: 0,
+    total,
   };
+}
+
+export function addWeight(cache: ThreadCache, units: number): void {
+  cache.weight += units;
+  cache.total.weight += units;
 }
 
 export function keepBody(cache: ThreadCache, row: BodyRow): KnownBody {
@@ -87,7 +99,7 @@ export function keepBody(cache: ThreadCache, row: BodyRow): KnownBody {
   };
   cache.bodies.set(row.id, body);
   cache.ids.set(row.hash, row.id);
-  cache.weight += row.body.length;
+  addWeight(cache, row.body.length);
   return body;
 }
 
@@ -174,7 +186,7 @@ export function forgetPruned(cache: ThreadCache, pruned: PrunedIds): void {
     if (body !== undefined) {
       cache.bodies.delete(id);
       cache.ids.delete(body.hash);
-      cache.weight -= weightOf(body);
+      addWeight(cache, -weightOf(body));
     }
   }
 }
@@ -195,32 +207,44 @@ export type ThreadCaches = ReturnType<typeof createThreadCaches>;
 
 /** UTF-16 units kept for all threads but the one used last. */
 const WEIGHT_KEPT = 64 * 1024 * 1024;
+/** An empty cache has no weight, but takes a kilobyte. */
+const CACHES_KEPT = 1000;
 
 /** The caches of the threads used last. */
 export function createThreadCaches() {
   const caches = new Map<string, ThreadCache>();
+  const total: Weight = { weight: 0 };
+  const forget = (threadId: string): void => {
+    const cache = caches.get(threadId);
+    if (cache !== undefined) {
+      caches.delete(threadId);
+      total.weight -= cache.weight;
+      // a call that still uses it adds to it in vain
+      cache.total = { weight: 0 };
+    }
+  };
+  const mustForget = (): boolean =>
+    caches.size > CACHES_KEPT || (total.weight > WEIGHT_KEPT && caches.size > 1);
   return {
     of: (threadId: string): ThreadCache => {
-      const cache = caches.get(threadId) ?? createThreadCache();
+      const cache = caches.get(threadId) ?? createThreadCache(total);
       caches.delete(threadId);
       caches.set(threadId, cache);
-      evictOldest(caches);
+      for (const oldest of caches.keys()) {
+        if (!mustForget()) {
+          break;
+        }
+        forget(oldest);
+      }
       return cache;
     },
-    forget: (threadId: string): void => void caches.delete(threadId),
+    forget,
+    /** Forgets the cache of a thread of which nothing is known: it may not exist. */
+    forgetEmpty: (threadId: string): void => {
+      const { bodies, heads } = caches.get(threadId) ?? {};
+      if (bodies?.size === 0 && heads?.size === 0) {
+        forget(threadId);
+      }
+    },
   };
-}
-
-function evictOldest(caches: Map<string, ThreadCache>): void {
-  let weight = 0;
-  for (const cache of caches.values()) {
-    weight += cache.weight;
-  }
-  for (const [threadId, cache] of caches) {
-    if (weight <= WEIGHT_KEPT || caches.size === 1) {
-      return;
-    }
-    caches.delete(threadId);
-    weight -= cache.weight;
-  }
 }

@@ -3,6 +3,8 @@ import { type Checkpoint, uuid6 } from "@langchain/langgraph-checkpoint";
 import { describe, expect, it } from "vitest";
 
 import { createCheckpointSaver } from "../../src/langgraph/saver.ts";
+import { createThreadCaches, keepBody } from "../../src/langgraph/thread-cache.ts";
+import type { Store } from "../../src/store/store.ts";
 import { refuseRows } from "../helpers/engines.ts";
 import { holdSession, openSaver } from "../helpers/checkpoints/saver.ts";
 
@@ -176,5 +178,58 @@ describe("the cache of threads", () => {
     expect((await saver.getTuple(thread))?.checkpoint.id).toBe("a");
     const listed = await Array.fromAsync(saver.list(thread));
     expect(listed.map(({ checkpoint }) => checkpoint.id)).toEqual(["a", "f"]);
+  });
+});
+
+describe("what a saver keeps of its threads", () => {
+  it("[SAVER-48] is dropped for the threads used longest ago, by weight and by number", () => {
+    const row = (thread: number, length: number) => ({
+      id: thread,
+      hash: `hash ${thread}`,
+      body: "x".repeat(length),
+    });
+    const byNumber = createThreadCaches();
+    const caches = Array.from({ length: 1000 }, (_, thread) => byNumber.of(`thread ${thread}`));
+    expect(byNumber.of("thread 0")).toBe(caches[0]);
+    byNumber.of("one more");
+    expect(byNumber.of("thread 0")).toBe(caches[0]);
+    expect(byNumber.of("thread 1")).not.toBe(caches[1]);
+
+    const byWeight = createThreadCaches();
+    const [first, second] = [byWeight.of("first"), byWeight.of("second")];
+    keepBody(first, row(1, 40 * 1024 * 1024));
+    expect(byWeight.of("first")).toBe(first);
+    keepBody(second, row(2, 30 * 1024 * 1024));
+    expect(byWeight.of("first")).toBe(first);
+    expect(byWeight.of("second")).not.toBe(second);
+    // what a dropped one still gets does not count, and what is forgotten counts no more
+    keepBody(second, row(3, 30 * 1024 * 1024));
+    expect(byWeight.of("first")).toBe(first);
+    byWeight.forget("first");
+    const third = byWeight.of("third");
+    keepBody(third, row(4, 60 * 1024 * 1024));
+    byWeight.of("fourth");
+    expect(byWeight.of("third")).toBe(third);
+  });
+
+  it("[SAVER-48] is not dropped for threads that do not exist", async () => {
+    await using opened = await openSaver();
+    const known: number[] = [];
+    const store: Store = {
+      ...opened.store,
+      read: (operation, input) => {
+        known.push((input as { have: ReadonlyMap<number, number> }).have.size);
+        return opened.store.read(operation, input);
+      },
+    };
+    const saver = createCheckpointSaver({ store });
+    await saver.put(thread, checkpointOf(nestedMessages(), 1), metadata, { messages: 1 });
+    for (let index = 0; index < 1001; index += 1) {
+      expect(
+        await saver.getTuple({ configurable: { thread_id: `none ${index}` } }),
+      ).toBeUndefined();
+    }
+    expect(texts(await saver.get(thread))).toEqual(["hello", "hi"]);
+    expect(known.at(-1)).toBe(1);
   });
 });
