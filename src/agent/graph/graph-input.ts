@@ -45,13 +45,19 @@ export function readInput(given: unknown): GraphInput {
   return newInput(given, {});
 }
 
-/** The rows that the user's messages get before the graph runs. */
+/**
+ * The rows that the user's messages get before the graph runs. Of messages with the same id the last
+ * is taken, at the position of the first, as LangGraph's reducer does.
+ */
 export function userRows(input: GraphInput): readonly IdentifiedMessage[] {
   const messages = input.kind === "new" ? input.messages : [];
-  return messages.flatMap((_, index) => {
+  const rows = messages.flatMap((_, index) => {
     const row = mirrorOf(messages, index);
-    return row?.role === "user" ? [{ message_id: row.message_id, content: row.content }] : [];
+    return row?.role === "user"
+      ? [[row.message_id, { message_id: row.message_id, content: row.content }] as const]
+      : [];
   });
+  return [...new Map(rows).values()];
 }
 
 /** What the graph gets: messages that were appended meanwhile come before the new ones. */
@@ -60,7 +66,7 @@ export function stateUpdate(
   pending: readonly Message[],
 ): Readonly<Record<string, unknown>> {
   const { messages, values } = input.kind === "new" ? input : { messages: [], values: {} };
-  const given = new Set(messages.map(({ id }) => id));
+  const given = new Set(userRows(input).map(({ message_id }) => message_id));
   const appended = pending
     .filter(({ message_id }) => !given.has(message_id))
     .map(({ message_id, content }) => new HumanMessage({ id: message_id, content }));

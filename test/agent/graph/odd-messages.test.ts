@@ -111,4 +111,13 @@ describeEngine("messages", (engine) => {
       await importTree(store, withNewIds(await store.read(readSessionTree, { id })));
     }
   });
+
+  it("[GRAPH-37] takes the last of messages with the same id", async () => {
+    const { location, reprise, id } = await openOn(engine);
+    const input = [human("u", "first"), human("a\0b", "kept"), human("u", "last")];
+    const { messages } = await reprise.run(id, writing([ai("1", "one")]), input);
+    expect(messages.map(({ content }) => content)).toEqual(["last", "kept", "one"]);
+    expect((await reprise.sessions.get(id)).messages).toHaveLength(3);
+    await expectVerified(location, id);
+  });
 });
