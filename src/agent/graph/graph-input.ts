@@ -96,7 +96,9 @@ function messageOf(given: unknown): BaseMessage {
       { cause },
     );
   }
-  if (message.type !== "human" || (typeof message.id === "string" && message.id !== "")) {
+  const own: unknown = message.id;
+  const isText = typeof own === "string" && own !== "";
+  if (isText || (message.type !== "human" && (own === undefined || own === ""))) {
     return message;
   }
   // a copy: a message that is sent twice is two messages

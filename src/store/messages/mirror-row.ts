@@ -1,3 +1,4 @@
+import { RepriseError } from "../../core/errors.ts";
 import type { Role, ToolCall } from "../../core/sessions.ts";
 import { estimateTokens, storableReplacer, storableText } from "../../core/text.ts";
 import type { MessageJson } from "./message-json.ts";
@@ -17,6 +18,8 @@ export type TokensAt = (index: number) => number;
  *   of the text and of the tool calls' JSON.
  * - `usage` of an answer is the provider's; if it gave none, the estimates of what was sent and
  *   of the answer.
+ *
+ * Error codes: `agent_failed` for an id that is not a text, which only a program can give a message.
  */
 export function mirrorOf(
   messages: readonly MessageJson[],
@@ -29,7 +32,7 @@ export function mirrorOf(
     return null;
   }
   return {
-    message_id: storableText(message.id),
+    message_id: textId(message.id),
     role,
     content: textOf(message),
     tool_calls: toolCallsOf(message),
@@ -38,6 +41,16 @@ export function mirrorOf(
     ...(message.tool_call_id === undefined ? {} : { call_id: message.tool_call_id }),
     usage: isAnswer(message) ? usageOf(message, { messages, index, tokensAt }) : null,
   };
+}
+
+function textId(id: unknown): string {
+  if (typeof id !== "string") {
+    throw new RepriseError(
+      "agent_failed",
+      "The agent made a message whose id is not a text. Give its messages texts as ids, or none.",
+    );
+  }
+  return storableText(id);
 }
 
 /** Tokens of one message, by the provider's count if it is an answer that has one. */

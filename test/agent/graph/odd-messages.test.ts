@@ -120,4 +120,19 @@ describeEngine("messages", (engine) => {
     expect((await reprise.sessions.get(id)).messages).toHaveLength(3);
     await expectVerified(location, id);
   });
+
+  it("[GRAPH-38] with an id that is not a text are refused with a sentence", async () => {
+    const { location, reprise, id } = await openOn(engine);
+    for (const odd of [5, { a: 1 }] as unknown[]) {
+      const failed = reprise.run(id, writing([ai(odd as string, "lost")]), "hi");
+      await expect(failed).rejects.toMatchObject({
+        code: "agent_failed",
+        message: expect.stringContaining("id is not a text") as string,
+      });
+    }
+    const input = [human(7 as never, "mine"), ai({} as never, "yours")];
+    const { messages } = await reprise.run(id, writing([ai("1", "one")]), input);
+    expect(messages.map(({ content }) => content)).toEqual(["mine", "yours", "one"]);
+    await expectVerified(location, id);
+  });
 });
