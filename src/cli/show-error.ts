@@ -1,4 +1,7 @@
+import { inspect } from "node:util";
+
 import { CommanderError } from "commander";
+
 import { RepriseError } from "../core/errors.ts";
 import { titleLine } from "../core/terminal-text.ts";
 import { type CliContext, noticeJson, noticeLine } from "./context.ts";
@@ -25,9 +28,9 @@ export function showError(
     noticeJson(cli, errorDocument(known, session_id));
   } else {
     noticeLine(cli, `reprise: ${known.message} [${known.code}]`);
-    if (known.code === "agent_failed" && known.cause instanceof Error) {
+    if (known.code === "agent_failed" && known.cause !== undefined) {
       // the person's own code: without its stack nobody finds the error
-      noticeLine(cli, known.cause.stack ?? known.cause.message);
+      noticeLine(cli, causeText(known.cause));
     }
     for (const candidate of known.candidates) {
       const { id, last_activity_at } = candidate;
@@ -40,6 +43,11 @@ export function showError(
     }
   }
   return exitCodeOf(known.code);
+}
+
+/** JavaScript lets a program throw anything. */
+function causeText(cause: unknown): string {
+  return cause instanceof Error ? (cause.stack ?? cause.message) : inspect(cause);
 }
 
 /** True if the arguments ask for JSON, in whatever form: errors are JSON then, too. */

@@ -136,7 +136,7 @@ describe("reprise --agent", () => {
     expect(stderr).toContain("graph_unsuitable");
   });
 
-  it("[CLI-167] says what the agent's folder lacks, and shows the agent's own error", async () => {
+  it("[CLI-167] [GRAPH-39] says what the agent's folder lacks, and shows the agent's own error", async () => {
     const home = freshHome();
     const folder = temporaryFolder();
     writeFileSync(join(folder, "bare.mjs"), "export default () => ({});");
@@ -146,5 +146,8 @@ describe("reprise --agent", () => {
     symlinkSync(PACKAGES, join(folder, "node_modules"));
     const broken = await home.run(["--agent", join(folder, "broken.mjs"), "-p", "hi"]);
     expect(broken.stderr).toMatch(/\[agent_failed\]\nTypeError: mine\n {4}at .*broken\.mjs/);
+    writeFileSync(join(folder, "making.mjs"), 'export default () => { throw "mine"; };');
+    const making = await home.run(["--agent", join(folder, "making.mjs"), "-p", "hi"]);
+    expect(making.stderr).toMatch(/module \S*making\.mjs .*\[agent_failed\]\n'mine'\n/);
   });
 });

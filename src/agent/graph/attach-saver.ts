@@ -1,7 +1,7 @@
 import type { BaseCheckpointSaver } from "@langchain/langgraph-checkpoint";
 import type { StateSnapshot } from "@langchain/langgraph";
 
-import { RepriseError } from "../../core/errors.ts";
+import { isRepriseError, RepriseError } from "../../core/errors.ts";
 
 /** A config that names a thread. */
 export interface ThreadConfig {
@@ -30,12 +30,26 @@ interface StateGraph extends Runnable {
  * The caller's graph with a saver: one that the caller's function made with it, or a copy of a graph
  * that was compiled without one. The caller's own graph is not changed.
  *
- * Error codes: `graph_unsuitable`.
+ * Error codes: `graph_unsuitable`; `agent_failed` with what the caller's code throws as the cause.
  */
 export async function attachSaver(
   given: unknown,
   saver: BaseCheckpointSaver,
 ): Promise<AttachedGraph> {
+  try {
+    return await attach(given, saver);
+  } catch (error) {
+    throw isRepriseError(error)
+      ? error
+      : new RepriseError(
+          "agent_failed",
+          "The agent's own code failed when it made the graph. Fix it, then try again.",
+          { cause: error },
+        );
+  }
+}
+
+async function attach(given: unknown, saver: BaseCheckpointSaver): Promise<AttachedGraph> {
   const made: unknown = isFactory(given) ? await given(saver) : given;
   if (!isRunnable(made)) {
     throw unsuitable(

@@ -1,6 +1,6 @@
 import { pathToFileURL } from "node:url";
 
-import { RepriseError } from "../../core/errors.ts";
+import { isRepriseError, RepriseError } from "../../core/errors.ts";
 import type { Exchanger, ExchangerConfig, OpenedAgent } from "../../exchange/exchanger.ts";
 import { thisProcess } from "../../store/leases/this-process.ts";
 import { attachSaver } from "./attach-saver.ts";
@@ -17,7 +17,9 @@ import { LateSaver } from "./late-saver.ts";
 export async function openAgent(found: FoundAgent): Promise<OpenedAgent> {
   const module = await loaded(found);
   const { graph } = module;
-  const attached = await attachSaver(graph, new LateSaver());
+  const attached = await attachSaver(graph, new LateSaver()).catch((error: unknown) => {
+    throw isRepriseError(error, "agent_failed") ? moduleFailed(found, error.cause) : error;
+  });
   const name = nameOf(module.name ?? attached.name ?? found.name);
   const agent = { ...module, name };
   return {
@@ -26,16 +28,18 @@ export async function openAgent(found: FoundAgent): Promise<OpenedAgent> {
   };
 }
 
-async function loaded({ file, exported }: FoundAgent): Promise<GraphAgent> {
+function moduleFailed({ file }: FoundAgent, cause: unknown): RepriseError {
+  const sentence = `The agent's module ${file} cannot be loaded: its own code failed. Fix it, then try again.`;
+  return new RepriseError("agent_failed", sentence, { cause });
+}
+
+async function loaded(found: FoundAgent): Promise<GraphAgent> {
+  const { file, exported } = found;
   let module: Record<string, unknown>;
   try {
     module = (await import(pathToFileURL(file).href)) as Record<string, unknown>;
   } catch (cause) {
-    throw new RepriseError(
-      "agent_failed",
-      "The agent's module cannot be loaded: its own code failed. Fix it, then try again.",
-      { cause },
-    );
+    throw moduleFailed(found, cause);
   }
   const names = exported === null ? ["agent", "graph", "default"] : [exported];
   const name = names.find((each) => module[each] !== undefined);

@@ -175,6 +175,22 @@ describeEngine("run", (engine) => {
     await expectVerified(location, id);
   });
 
+  it("[GRAPH-39] reports what the function that makes the graph throws", async () => {
+    const { reprise, id } = await openOn(engine);
+    const cause = new TypeError("mine");
+    const failing = [
+      () => {
+        throw cause;
+      },
+      () => Promise.reject(cause),
+    ];
+    for (const graph of failing) {
+      const failed = reprise.run(id, graph, "hi");
+      await expect(failed).rejects.toMatchObject({ code: "agent_failed", cause });
+    }
+    expect(await reprise.sessions.get(id)).toMatchObject({ last_seq: 0, activity: "idle" });
+  });
+
   it("[GRAPH-9] keeps a session for the agent that began its context", async () => {
     const { location, reprise, id } = await openOn(engine);
     await reprise.run(id, watch(), "hello");
