@@ -16,7 +16,7 @@ export function backupCommand(cli: CliContext): Command {
     .description("copy the whole database to a file, even while it is in use")
     .argument("<file>", "the file to create; reprise --database <file> opens it")
     .option("--force", "replace an existing file")
-    .option("--json", "print a JSON object: path, bytes, sessions")
+    .option("--json", "print a JSON object: path, bytes, sessions, threads")
     .action(async (file: string, options: { force?: true; json?: true }) => {
       const database = databaseLocation(cli, databaseOption(command));
       if (isPostgres(database)) {
@@ -38,8 +38,9 @@ export function backupCommand(cli: CliContext): Command {
       if (options.json === true) {
         printJson(cli, backup);
       } else {
-        const { path, sessions, bytes } = backup;
-        printLine(cli, `Backed up: ${path}  ${plural(sessions, "session")}, ${bytes} bytes`);
+        const { path, sessions, threads, bytes } = backup;
+        const free = threads === 0 ? "" : `${plural(threads, "thread")} without a session, `;
+        printLine(cli, `Backed up: ${path}  ${plural(sessions, "session")}, ${free}${bytes} bytes`);
       }
     });
   return withDatabase(command);

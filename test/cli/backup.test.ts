@@ -20,6 +20,7 @@ interface BackupAnswer {
   readonly path: string;
   readonly bytes: number;
   readonly sessions: number;
+  readonly threads: number;
 }
 
 function query<T>(path: string, statement: string): T[] {
@@ -68,7 +69,7 @@ it("[MOVE-1] [MOVE-2] a backup finishes while a server writes, and holds one con
   await Promise.all(writers);
   await server.stop("SIGTERM");
 
-  expect(answer).toEqual({ path: target, bytes: statSync(target).size, sessions: 4 });
+  expect(answer).toEqual({ path: target, bytes: statSync(target).size, sessions: 4, threads: 0 });
   expect(statSync(target).mode & 0o777).toBe(0o600);
   expect(query(target, "PRAGMA integrity_check")).toEqual([{ integrity_check: "ok" }]);
   const rows = query<{ id: string; last_seq: number; rows: number; first: number; last: number }>(
@@ -94,6 +95,23 @@ it("[MOVE-1] [MOVE-2] a backup finishes while a server writes, and holds one con
     target,
   ]);
   expect(detail.last_seq).toBe(rows.find(({ id }) => id === ids[0])?.last_seq);
+});
+
+it("[MOVE-1] reports the threads that belong to no session, of older databases too", async () => {
+  const home = freshHome();
+  await seed(home, { id: idLike("abcdef1") });
+  const change = (statements: string) => {
+    const database = new DatabaseSync(home.database);
+    database.exec(statements);
+    database.close();
+  };
+  const [own, free] = [`${idLike("abcdef1")}:0`, `${idLike("abcdef2")}:0`];
+  change(`INSERT INTO threads (thread_id) VALUES ('${own}'), ('${free}'), ('mine')`);
+  const target = join(temporaryFolder(), "copy.db");
+  const { stdout } = await home.call(["backup", target]);
+  expect(stdout).toContain("  1 session, 2 threads without a session, ");
+  change("ALTER TABLE threads RENAME TO checkpoint_threads");
+  expect(await home.json(["backup", target, "--force", "--json"])).toMatchObject({ threads: 2 });
 });
 
 it("[MOVE-3] a backup replaces no file without --force, and never the database itself", async () => {

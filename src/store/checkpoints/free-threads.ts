@@ -5,6 +5,7 @@ import { parseThreadId } from "../../core/threads.ts";
 import type { Fence } from "../leases/fence.ts";
 import { threadRange } from "../sessions/tree-ids.ts";
 import type { Tx } from "../store.ts";
+import { SESSION_IN_THREAD_ID } from "./session-in-thread-id.ts";
 
 /*
  * A thread belongs to a session if its id has the form that `parseThreadId` reads and the session
@@ -120,18 +121,9 @@ async function holdThreadsOf(tx: Tx, sessionId: string): Promise<void> {
   await tx.dialect.holdName(`threads ${sessionId}`)?.execute(tx.db);
 }
 
-/**
- * The id of the session that a `thread_id` could belong to, else null: what `parseThreadId` reads,
- * as SQL. Whether the session exists is for a join to find out.
- */
-export function sessionInThreadId(column = "thread_id"): RawBuilder<string | null> {
-  const id = sql.ref(column);
-  return sql<string | null>`case
-    when substr(${id}, 37, 1) = ':'
-      and length(${id}) between 38 and 46
-      and ltrim(substr(${id}, 38), '0123456789') = ''
-      and (length(${id}) = 38 or substr(${id}, 38, 1) <> '0')
-    then substr(${id}, 1, 36) end`;
+/** See `SESSION_IN_THREAD_ID`. */
+export function sessionInThreadId(): RawBuilder<string | null> {
+  return sql.raw(SESSION_IN_THREAD_ID);
 }
 
 export function threadNotFound(): RepriseError {

@@ -1,6 +1,7 @@
 import { DatabaseSync } from "node:sqlite";
 import { parentPort, workerData } from "node:worker_threads";
 
+import { SESSION_IN_THREAD_ID } from "../../checkpoints/session-in-thread-id.ts";
 import { APPLICATION_ID } from "./migrate.ts";
 import { queryValue } from "./statements.ts";
 
@@ -13,9 +14,16 @@ export interface BackupOrder {
   readonly timeout: number;
 }
 
+/** What a backup holds. */
+export interface Contents {
+  readonly sessions: number;
+  /** Those that belong to no session. */
+  readonly threads: number;
+}
+
 /** The one message that the thread sends. */
 export type BackupAnswer =
-  | { readonly kind: "copied"; readonly sessions: number }
+  | ({ readonly kind: "copied" } & Contents)
   | { readonly kind: "foreign" }
   | { readonly kind: "damaged" }
   | { readonly kind: "failed"; readonly message: string; readonly errcode: unknown };
@@ -50,9 +58,22 @@ function check(partial: string): BackupAnswer {
   const copied = new DatabaseSync(partial, { readOnly: true });
   try {
     const isSound = queryValue(copied, "PRAGMA integrity_check(1)") === "ok";
-    const sessions = Number(queryValue(copied, "SELECT count(*) FROM sessions"));
-    return isSound ? { kind: "copied", sessions } : { kind: "damaged" };
+    return isSound ? { kind: "copied", ...contentsOf(copied) } : { kind: "damaged" };
   } finally {
     copied.close();
   }
+}
+
+function contentsOf(copied: DatabaseSync): Contents {
+  // before version 11 the table had the other name
+  const table = queryValue(
+    copied,
+    "SELECT name FROM sqlite_schema WHERE name IN ('threads', 'checkpoint_threads')",
+  );
+  const free = `SELECT count(*) - count(sessions.id) FROM ${String(table)}
+    LEFT JOIN sessions ON sessions.id = ${SESSION_IN_THREAD_ID}`;
+  return {
+    sessions: Number(queryValue(copied, "SELECT count(*) FROM sessions")),
+    threads: table === undefined ? 0 : Number(queryValue(copied, free)),
+  };
 }

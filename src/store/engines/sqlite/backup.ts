@@ -5,7 +5,7 @@ import { extname } from "node:path";
 import { Worker } from "node:worker_threads";
 
 import { RepriseError } from "../../../core/errors.ts";
-import type { BackupAnswer, BackupOrder } from "./backup-worker.ts";
+import type { BackupAnswer, BackupOrder, Contents } from "./backup-worker.ts";
 import { type BackupTarget, checkTarget, makePartial, putInPlace } from "./backup-target.ts";
 import { sqliteFailure } from "./failure.ts";
 
@@ -16,10 +16,9 @@ export interface BackupOptions extends BackupTarget {
   readonly signal?: AbortSignal;
 }
 
-export interface Backup {
+export interface Backup extends Contents {
   readonly path: string;
   readonly bytes: number;
-  readonly sessions: number;
 }
 
 /** Beside this file, and of the same kind: TypeScript, or what is built from it. */
@@ -47,21 +46,21 @@ export async function backupSqlite(options: BackupOptions): Promise<Backup> {
   makePartial(partial);
   options.signal?.addEventListener("abort", remove);
   try {
-    const sessions = await copy({ database: options.database, partial, timeout: BUSY_TIMEOUT_MS });
+    const contents = await copy({ database: options.database, partial, timeout: BUSY_TIMEOUT_MS });
     const bytes = putInPlace(partial, options);
-    return { path: options.target, bytes, sessions };
+    return { path: options.target, bytes, ...contents };
   } finally {
     options.signal?.removeEventListener("abort", remove);
     remove();
   }
 }
 
-async function copy(order: BackupOrder): Promise<number> {
+async function copy(order: BackupOrder): Promise<Contents> {
   const worker = new Worker(WORKER, { workerData: order });
   const [answer]: BackupAnswer[] = await once(worker, "message");
   switch (answer?.kind) {
     case "copied":
-      return answer.sessions;
+      return { sessions: answer.sessions, threads: answer.threads };
     case "foreign":
       throw new RepriseError(
         "database_foreign",
