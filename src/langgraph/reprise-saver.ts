@@ -98,7 +98,8 @@ export class RepriseSaver extends DelegatingSaver implements AsyncDisposable {
    * except those that wait for an answer or have tasks that have not run. The age is by the
    * database's clock. Returns how many were deleted, 50 at most in each transaction.
    *
-   * Error codes: `invalid_usage`, `database_*`.
+   * Error codes: `invalid_usage`, `database_*`; `database_corrupt`, after the others were deleted,
+   * if damaged threads were kept.
    */
   deleteOlderThan(age: number, options: DeleteOptions = {}): Promise<number> {
     return this.#use((_, store) => deleteOlderThan({ store }, age, options));

@@ -1,5 +1,7 @@
 import { RepriseError } from "../core/errors.ts";
 import { requireOptions } from "../core/options.ts";
+import { quote } from "../core/terminal-text.ts";
+import { plural } from "../core/text.ts";
 import {
   deleteOldThreads,
   type OldThreadPage,
@@ -70,15 +72,32 @@ export async function deleteOlderThan(
     throw invalid("The age must be a number of milliseconds, 0 or more.");
   }
   const old = { older_than_ms, interrupted };
+  const damaged: string[] = [];
   let deleted = 0;
   let after: number | null = 0;
   while (after !== null) {
     const page: OldThreadPage = await store.read(readOldThreads, { ...old, after });
     const { thread_ids, next } = page;
     deleted += (await store.write(deleteOldThreads, { ...old, thread_ids })).length;
+    damaged.push(...page.damaged);
     after = next;
   }
+  if (damaged.length > 0) {
+    throw keptDamaged(damaged, deleted);
+  }
   return deleted;
+}
+
+/** Threads that a message names. */
+const MAX_NAMED = 5;
+
+function keptDamaged(damaged: readonly string[], deleted: number): RepriseError {
+  const more = damaged.length - MAX_NAMED;
+  const names = `${damaged.slice(0, MAX_NAMED).map(quote).join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
+  return new RepriseError(
+    "database_corrupt",
+    `${plural(deleted, "thread")} deleted, ${plural(damaged.length, "damaged thread")} kept: ${names}. Restore a backup, or delete what is damaged with \`deleteThread\`.`,
+  );
 }
 
 /** See `RepriseSaver.threads`. */

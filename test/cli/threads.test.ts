@@ -150,6 +150,30 @@ it("[THREAD-18] deletes no thread that got old during the question, nor one that
   expect(await idsOf(home)).toEqual(["late", "used"]);
 });
 
+it("[THREAD-19] deletes old threads around a damaged one, and that one by its id", async () => {
+  const home = freshHome();
+  await withThreads(home, "one", "damaged", "two", "other");
+  {
+    await using store = await openSqliteStore({ path: home.database });
+    await execute(store, "UPDATE checkpoints SET channels = '{' WHERE thread IN (2, 4)");
+    await execute(store, "UPDATE checkpoints SET ts = '2020-01-01T00:00:00.000Z'");
+  }
+  const command = ["threads", "delete", "--older-than", "1h", "--yes"];
+  const advice = "It is damaged. Restore a backup, or delete it by its id. [database_corrupt]";
+  const kept = `Not deleted: damaged  ${advice}\nNot deleted: other  ${advice}\n`;
+  const deleted = await home.call(command);
+  expect(deleted).toMatchObject({ code: 1, stderr: kept });
+  expect(deleted.stdout).toMatch(/^Deleted 2 threads:\n {2}one .*\n {2}two .*\n$/);
+  expect(await home.call(command)).toMatchObject({ code: 1, stdout: "", stderr: kept });
+  expect(await home.call(["threads", "delete", "damaged", "--yes"])).toMatchObject({
+    code: 0,
+    stdout: "Deleted 1 thread:\n  damaged  (damaged)\n",
+  });
+  expect(await home.json([...command, "--interrupted", "--json"])).toEqual([
+    { thread_id: "other", damaged: true },
+  ]);
+});
+
 it("[THREAD-16] prunes a thread after a yes, and only shows what goes with --dry-run", async () => {
   const home = freshHome();
   await withThreads(home, "one");

@@ -1,5 +1,6 @@
 import { Command } from "commander";
 
+import { oneLine } from "../../core/terminal-text.ts";
 import { plural } from "../../core/text.ts";
 import {
   deleteOldThreads,
@@ -8,8 +9,8 @@ import {
   readOldThreads,
 } from "../../store/checkpoints/delete-old-threads.ts";
 import {
-  readFreeStats,
-  readThreadStats,
+  type DamagedThread,
+  readDeletable,
   type ThreadStats,
 } from "../../store/checkpoints/thread-stats.ts";
 import { deleteThread } from "../../store/checkpoints/threads.ts";
@@ -42,8 +43,15 @@ export function deleteCommand(cli: CliContext): Command {
     .action(async (id: string | undefined, options: DeleteOptions) => {
       const chosen = chosenBy(id, options);
       await using store = await openDatabase(cli, command);
-      const pages = await findChosen(store, chosen);
+      const { pages, damaged } = await findChosen(store, chosen);
       const found = pages.flat();
+      for (const thread_id of damaged) {
+        noticeLine(cli, `Not deleted: ${oneLine(thread_id)}  ${DAMAGED} [database_corrupt]`);
+        cli.exitCode = 1;
+      }
+      if (found.length === 0 && damaged.length > 0 && options.json !== true) {
+        return;
+      }
       if (options.dryRun === true || found.length === 0) {
         show(cli, options, { verb: "Would delete", threads: found });
         return;
@@ -73,30 +81,42 @@ function chosenBy(thread_id: string | undefined, options: DeleteOptions): Chosen
   return { older_than_ms: olderThan(time), interrupted: interrupted === true };
 }
 
-/** Pages of threads, each for one transaction. */
-async function findChosen(store: Store, chosen: Chosen): Promise<ThreadStats[][]> {
+type Listed = ThreadStats | DamagedThread;
+
+interface Found {
+  /** Each for one transaction. */
+  readonly pages: readonly (readonly Listed[])[];
+  /** Threads that are kept, because nobody can say whether they are interrupted. */
+  readonly damaged: readonly string[];
+}
+
+const DAMAGED = "It is damaged. Restore a backup, or delete it by its id.";
+
+async function findChosen(store: Store, chosen: Chosen): Promise<Found> {
   if ("thread_id" in chosen) {
-    return [[await store.read(readFreeStats, chosen)]];
+    return { pages: [[await store.read(readDeletable, chosen)]], damaged: [] };
   }
-  const pages: ThreadStats[][] = [];
+  const pages: Listed[][] = [];
+  const damaged: string[] = [];
   for (let after: number | null = 0; after !== null;) {
     const page: OldThreadPage = await store.read(readOldThreads, { ...chosen, after });
     pages.push(
       await Array.fromAsync(page.thread_ids, (thread_id) =>
-        store.read(readThreadStats, { thread_id }),
+        store.read(readDeletable, { thread_id }),
       ),
     );
+    damaged.push(...page.damaged);
     after = page.next;
   }
-  return pages;
+  return { pages, damaged };
 }
 
 /** Deletes no other threads than these; what was deleted. */
 async function deletePage(
   store: Store,
   chosen: Chosen,
-  page: readonly ThreadStats[],
-): Promise<readonly ThreadStats[]> {
+  page: readonly Listed[],
+): Promise<readonly Listed[]> {
   if ("thread_id" in chosen) {
     await store.write(deleteThread, { ...chosen, fence: null });
     return page;
@@ -109,7 +129,7 @@ async function deletePage(
 function show(
   cli: CliContext,
   { json }: DeleteOptions,
-  { verb, threads }: { readonly verb: string; readonly threads: readonly ThreadStats[] },
+  { verb, threads }: { readonly verb: string; readonly threads: readonly Listed[] },
 ): void {
   if (json === true) {
     printJson(cli, threads);

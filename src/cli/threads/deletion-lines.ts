@@ -1,15 +1,20 @@
 import { oneLine } from "../../core/terminal-text.ts";
 import { plural } from "../../core/text.ts";
-import type { ThreadStats } from "../../store/checkpoints/thread-stats.ts";
+import type { DamagedThread, ThreadStats } from "../../store/checkpoints/thread-stats.ts";
 
 /** A line for each thread that goes. */
-export function deletionLines(threads: readonly ThreadStats[]): string[] {
-  return threads.map(({ thread_id, messages, checkpoints, bytes, interrupted }) => {
-    const sizes = [
-      plural(messages, "message"),
-      plural(checkpoints, "checkpoint"),
-      plural(bytes, "byte"),
-    ];
-    return `  ${oneLine(thread_id)}  (${interrupted ? "interrupted; " : ""}${sizes.join(", ")})`;
-  });
+export function deletionLines(threads: readonly (ThreadStats | DamagedThread)[]): string[] {
+  return threads.map((thread) => `  ${oneLine(thread.thread_id)}  (${stateText(thread)})`);
+}
+
+function stateText(thread: ThreadStats | DamagedThread): string {
+  if ("damaged" in thread) {
+    return "damaged";
+  }
+  const sizes = [
+    plural(thread.messages, "message"),
+    plural(thread.checkpoints, "checkpoint"),
+    plural(thread.bytes, "byte"),
+  ];
+  return `${thread.interrupted ? "interrupted; " : ""}${sizes.join(", ")}`;
 }

@@ -2,6 +2,7 @@ import { sql } from "kysely";
 
 import { isRepriseError } from "../../core/errors.ts";
 import type { Operation, Tx } from "../store.ts";
+import { isDamage } from "./damage.ts";
 import { sessionInThreadId } from "./free-threads.ts";
 import { isInterrupted, readBranchHeads } from "./interrupted.ts";
 import { holdThread } from "./threads.ts";
@@ -15,6 +16,8 @@ export interface OldThreads {
 
 export interface OldThreadPage {
   readonly thread_ids: readonly string[];
+  /** Those that are damaged, so that nobody can say whether they are interrupted. */
+  readonly damaged: readonly string[];
   /** The `after` of the next page; null on the last one. */
   readonly next: number | null;
 }
@@ -29,8 +32,6 @@ const PAGE = 50;
 
 /**
  * Free threads whose latest checkpoint, of whatever subgraph, is older. One without a checkpoint has no age.
- *
- * Error codes: `database_corrupt`.
  */
 export const readOldThreads: Operation<ReadOldThreads, OldThreadPage> = async (tx, input) => {
   const found = await tx.db
@@ -44,12 +45,14 @@ export const readOldThreads: Operation<ReadOldThreads, OldThreadPage> = async (t
     .limit(PAGE)
     .execute();
   const thread_ids: string[] = [];
+  const damaged: string[] = [];
   for (const { id, thread_id } of found) {
-    if (await isOld(tx, { thread: id, ...input })) {
-      thread_ids.push(thread_id);
+    const state = await stateOf(tx, { thread: id, ...input });
+    if (state !== "kept") {
+      (state === "old" ? thread_ids : damaged).push(thread_id);
     }
   }
-  return { thread_ids, next: found.length < PAGE ? null : (found.at(-1)?.id ?? null) };
+  return { thread_ids, damaged, next: found.length < PAGE ? null : (found.at(-1)?.id ?? null) };
 };
 
 export interface DeleteOldThreads extends OldThreads {
@@ -59,14 +62,12 @@ export interface DeleteOldThreads extends OldThreads {
 /**
  * Deletes those of the threads that are still free, old and, unless `interrupted`, not interrupted;
  * their ids.
- *
- * Error codes: `database_corrupt`.
  */
 export const deleteOldThreads: Operation<DeleteOldThreads, string[]> = async (tx, input) => {
   const deleted: string[] = [];
   for (const thread_id of input.thread_ids) {
     const thread = await holdFreeThread(tx, thread_id);
-    if (thread !== null && (await isOld(tx, { thread, ...input }))) {
+    if (thread !== null && (await stateOf(tx, { thread, ...input })) === "old") {
       await tx.db.deleteFrom("threads").where("id", "=", thread).execute();
       deleted.push(thread_id);
     }
@@ -91,10 +92,20 @@ function latestRoot() {
     where thread = threads.id and ns = '' order by checkpoints.id desc limit 1)`;
 }
 
-async function isOld(
-  tx: Tx,
-  { thread, older_than_ms, interrupted }: OldThreads & { readonly thread: number },
-): Promise<boolean> {
+type OldThread = OldThreads & { readonly thread: number };
+
+async function stateOf(tx: Tx, thread: OldThread): Promise<"old" | "kept" | "damaged"> {
+  try {
+    return (await isOld(tx, thread)) ? "old" : "kept";
+  } catch (error) {
+    if (isDamage(error)) {
+      return "damaged";
+    }
+    throw error;
+  }
+}
+
+async function isOld(tx: Tx, { thread, older_than_ms, interrupted }: OldThread): Promise<boolean> {
   const young = await tx.db
     .selectFrom("checkpoints")
     .select("id")

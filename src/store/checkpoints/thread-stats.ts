@@ -1,6 +1,7 @@
 import { sql } from "kysely";
 
 import type { Operation, Tx } from "../store.ts";
+import { isDamage, refusingDamage } from "./damage.ts";
 import { requireFreeThread, sessionOfThread, threadNotFound } from "./free-threads.ts";
 import { messageListOf } from "./head-mark.ts";
 import { isInterrupted, readBranchHeads } from "./interrupted.ts";
@@ -32,10 +33,12 @@ export interface ThreadStats {
  *
  * Error codes: `thread_not_found`; `database_corrupt`.
  */
-export const readThreadStats: Operation<{ readonly thread_id: string }, ThreadStats> = async (
+export const readThreadStats: Operation<{ readonly thread_id: string }, ThreadStats> = (
   tx,
   { thread_id },
-) => {
+) => refusingDamage(() => statsOf(tx, thread_id));
+
+async function statsOf(tx: Tx, thread_id: string): Promise<ThreadStats> {
   const thread = await findThread(tx, thread_id);
   if (thread === null) {
     throw threadNotFound();
@@ -53,12 +56,33 @@ export const readThreadStats: Operation<{ readonly thread_id: string }, ThreadSt
     first_checkpoint_at: first?.ts ?? null,
     last_checkpoint_at: last?.ts ?? null,
   };
-};
+}
 
 /** As `readThreadStats`, of a free thread only. Error codes: also `thread_of_session`. */
 export const readFreeStats: typeof readThreadStats = async (tx, input) => {
   await requireFreeThread(tx, input.thread_id, "change");
   return readThreadStats(tx, input);
+};
+
+/** A thread of which nothing else can be read. */
+export interface DamagedThread {
+  readonly thread_id: string;
+  readonly damaged: true;
+}
+
+/** As `readFreeStats`, for a damaged thread too: it can be deleted. */
+export const readDeletable: Operation<
+  { readonly thread_id: string },
+  ThreadStats | DamagedThread
+> = async (tx, input) => {
+  try {
+    return await readFreeStats(tx, input);
+  } catch (error) {
+    if (isDamage(error)) {
+      return { thread_id: input.thread_id, damaged: true };
+    }
+    throw error;
+  }
 };
 
 /** The first or last root checkpoint. */

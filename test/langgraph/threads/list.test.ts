@@ -125,4 +125,35 @@ describeEngines("threads without a session", (engine) => {
       await expect(saver.deleteOlderThan(age)).rejects.toMatchObject({ code: "invalid_usage" });
     }
   });
+
+  it("[THREAD-19] are deleted by age around one that is damaged, which is named and kept", async () => {
+    const { store, saver } = await open(engine);
+    for (const id of ["first", "value", "text", "versions", "shape", "writes", "last"]) {
+      await saver.putWrites(await put(saver, id), [["messages", "m"]], "task");
+    }
+    const damage = (assignment: string, thread_id: string) =>
+      execute(
+        store,
+        `UPDATE ${assignment} WHERE thread = (SELECT id FROM threads WHERE thread_id = ?)`,
+        thread_id,
+      );
+    await damage(`checkpoints SET channels = '{"x":{"q":1}}'`, "value");
+    await damage("checkpoints SET channels = '{'", "text");
+    await damage("checkpoints SET versions = '1,2,3'", "versions");
+    await damage("checkpoint_bodies SET body = '[]'", "shape");
+    await damage("checkpoint_writes SET writes = '{}'", "writes");
+    await execute(store, "UPDATE checkpoints SET ts = ?", "2020-01-01T00:00:00.000Z");
+
+    await expect(saver.deleteOlderThan(1)).rejects.toMatchObject({
+      code: "database_corrupt",
+      message:
+        '2 threads deleted, 5 damaged threads kept: "value", "text", "versions", "shape", "writes". Restore a backup, or delete what is damaged with `deleteThread`.',
+    });
+    expect(await idsOf(saver)).toHaveLength(5);
+    for (const id of await idsOf(saver)) {
+      await expect(saver.stats(id)).rejects.toMatchObject({ code: "database_corrupt" });
+    }
+    await saver.deleteThread("value");
+    expect(await saver.deleteOlderThan(1, { interrupted: true })).toBe(4);
+  });
 });
