@@ -9,6 +9,8 @@ import { openStore } from "./store/open-store.ts";
 let nobodyReads = false;
 
 const outputs = processOutputs(leaveQuietly);
+/** What is left to do when all work is done. */
+const lastSteps: (() => void)[] = [];
 
 /**
  * The composition root: argv, environment and streams become values, and everything else receives
@@ -35,7 +37,12 @@ const cli: CliContext = {
   openStore,
   openExchanger,
   copyLangGraph,
-  openAgent,
+  openAgent: async (cwd, reference) => {
+    const { createAgentProcess } = await import("./cli/agent-process.ts");
+    const { whileLoading, endSoon } = createAgentProcess(cli, process);
+    lastSteps.push(endSoon);
+    return whileLoading(() => openAgent(cwd, reference));
+  },
   consent: { forThisRun: "none", named: null },
   exitCode: 0,
 };
@@ -46,6 +53,10 @@ if (asksForVersion(cli.args)) {
   await run(cli);
 }
 process.exitCode = cli.exitCode;
+for (const step of lastSteps) {
+  await outputs.flushed();
+  step();
+}
 
 /** Scripts often ask for the version alone, so it loads nothing else of the program. */
 function asksForVersion([first, ...others]: readonly string[]): boolean {

@@ -63,7 +63,19 @@ export function processOutputs(onUnread: () => void) {
     get stderr(): Output {
       return (stderr ??= outputTo(process.stderr, onUnread));
     },
+    /** Waits until the system has all that was printed. */
+    flushed: async (): Promise<void> => {
+      await flushed(process.stdout);
+      if (stderr !== null) {
+        await flushed(process.stderr);
+      }
+    },
   };
+}
+
+function flushed(stream: NodeJS.WriteStream): Promise<void> {
+  // an error is the stream's own event, too
+  return new Promise((resolve) => stream.write("", () => resolve()));
 }
 
 /** A stream as an output; terminal or not is what its `isTTY` says. */

@@ -150,4 +150,29 @@ describe("reprise --agent", () => {
     const making = await home.run(["--agent", join(folder, "making.mjs"), "-p", "hi"]);
     expect(making.stderr).toMatch(/module \S*making\.mjs .*\[agent_failed\]\n'mine'\n/);
   });
+
+  it("[GRAPH-40] ends when its work is done, and says why if the agent's module ends it earlier", async () => {
+    const home = freshHome();
+    const folder = temporaryFolder();
+    const write = (file: string, code: string) => {
+      writeFileSync(join(folder, file), code);
+      return ["--agent", join(folder, file)];
+    };
+    symlinkSync(PACKAGES, join(folder, "node_modules"));
+    const open = "setInterval(() => {}, 1000);";
+    const keeping = write(
+      "keeping.mjs",
+      `import { agent } from ${JSON.stringify(ASKING)}; ${open} export default agent;`,
+    );
+    expect(await home.run([...keeping, "-p", "hi"])).toMatchObject({ code: 0, stdout: "done\n" });
+    expect(await home.run([...keeping, "-p", "fail"])).toMatchObject({ code: 1, stdout: "" });
+    for (const [code, reason] of [
+      ["process.exit();", /ended the program while it was loaded.*\[agent_failed\]\n$/],
+      ["await new Promise(() => {});", /never finishes loading.*\[agent_failed\]\n$/],
+    ] as const) {
+      const ended = await home.run([...write("ending.mjs", code), "-p", "hi"]);
+      expect(ended).toMatchObject({ code: 1, stdout: "" });
+      expect(ended.stderr).toMatch(reason);
+    }
+  });
 });
