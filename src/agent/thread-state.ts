@@ -102,18 +102,36 @@ export function withResults({ openCalls }: Pick<ThreadState, "openCalls">): Tool
 
 /** Calls of the last assistant message that no tool message answers. */
 function openCalls(messages: readonly BaseMessage[]): readonly ToolCall[] {
-  const answered = new Set<string>();
+  const results: ToolMessage[] = [];
   for (const message of messages.toReversed()) {
     if (ToolMessage.isInstance(message)) {
-      answered.add(message.tool_call_id);
+      results.push(message);
       continue;
     }
     if (isSummary(message)) {
       continue;
     }
-    return callsOf(message).filter(({ id = "" }) => !answered.has(id));
+    return unanswered(callsOf(message), results);
   }
   return [];
+}
+
+/** The calls that have no result. A result is that of one call only, even if several have its id. */
+export function unanswered(
+  calls: readonly ToolCall[],
+  results: readonly ToolMessage[],
+): readonly ToolCall[] {
+  const left = results.map(closedId);
+  return calls.filter(({ id = "" }) => {
+    const at = left.indexOf(id);
+    left.splice(at, at === -1 ? 0 : 1);
+    return at === -1;
+  });
+}
+
+/** The id of the call that a result closes; empty for a call that has none. */
+export function closedId({ tool_call_id }: { readonly tool_call_id?: string }): string {
+  return tool_call_id ?? "";
 }
 
 /** Results of tools that finished beside one that did not: they wait in the pending writes. */

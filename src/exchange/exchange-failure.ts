@@ -1,12 +1,13 @@
 import { type ErrorCode, isRepriseError } from "../core/errors.ts";
 import type { ExchangeFailure } from "../core/sessions.ts";
 
-/** Another process has the session by then, or this one is being stopped: nothing failed. */
+/** Another process has the session by then, this one is being stopped, or nothing was run. */
 const NO_FAILURES: readonly ErrorCode[] = [
   "lease_lost",
   "session_ended",
   "shutting_down",
   "nothing_to_continue",
+  "exchange_interrupted",
 ];
 
 /** What is stored of an error that ended an exchange; null if the exchange was cut, not failed. */

@@ -1,4 +1,6 @@
-import { AIMessage } from "@langchain/core/messages";
+import { AIMessage, BaseMessage } from "@langchain/core/messages";
+import type { StateSnapshot } from "@langchain/langgraph";
+import type { CheckpointTuple } from "@langchain/langgraph-checkpoint";
 
 import { isRepriseError, RepriseError } from "../../core/errors.ts";
 import type { Message, Session } from "../../core/sessions.ts";
@@ -8,19 +10,18 @@ import type { Live } from "../../exchange/exchanger.ts";
 import { nothingToContinue } from "../../exchange/nothing-to-continue.ts";
 import { type Report, reportStored } from "../../exchange/report-events.ts";
 import type { Store } from "../../store/store.ts";
-import {
-  mayBeRepeated,
-  messagesOf,
-  type ThreadState,
-  threadStateOf,
-  withResults,
-} from "../thread-state.ts";
+import { messagesOf, threadStateOf, withResults } from "../thread-state.ts";
 import type { HeldThread } from "../thread-holder.ts";
 import type { AttachedGraph, ThreadConfig } from "./attach-saver.ts";
+import { closeTask } from "./close-task.ts";
 import { type GraphInput, stateUpdate } from "./graph-input.ts";
 import type { GraphProgress } from "./graph-progress.ts";
 import type { LateSaver } from "./late-saver.ts";
-import { closeTask, tasksOfCalls } from "./open-tasks.ts";
+import { openWork } from "./open-tasks.ts";
+import { openQuestions, questionOf, withAnswers } from "./questions.ts";
+import { refuseToRepeat, suspectsOf } from "./repeat.ts";
+import { startedTools, ToolRecorder } from "./started-tools.ts";
+import { isDone } from "./task-writes.ts";
 
 /** One exchange of a graph that is not ours, under its session's lease. */
 export interface GraphExchange {
@@ -52,13 +53,16 @@ export async function runGraphExchange(exchange: GraphExchange): Promise<GraphEn
   const config = configOf(held.session);
   return late.using(saver, async () => {
     if (input.kind === "new" && held.begun === null) {
-      await skipInterrupted(exchange, config, state);
+      await skipInterrupted(exchange, config);
     }
     const { pending } = held.begun ?? (await thread.begin());
     reportStored(report, pending);
-    const next = await nextInput(exchange, { config, state, pending });
-    return next === "done"
-      ? { state: "done", answer: state.answer }
+    const next = await nextInput(exchange, { config, pending });
+    if (next === "done") {
+      return { state: "done", answer: state.answer };
+    }
+    return "waiting" in next
+      ? { state: "waiting", interrupts: next.waiting }
       : stream(exchange, config, next.input);
   });
 }
@@ -68,40 +72,39 @@ export function configOf({ id, thread_suffix }: Session): ThreadConfig {
 }
 
 /** A new message skips what was interrupted: each open call gets a result before it. */
-async function skipInterrupted(
-  { attached: { graph } }: GraphExchange,
-  config: ThreadConfig,
-  state: ThreadState,
-): Promise<void> {
-  if (state.openCalls.length === 0) {
+async function skipInterrupted(exchange: GraphExchange, config: ThreadConfig): Promise<void> {
+  const { graph } = exchange.attached;
+  const { tuple } = exchange.thread;
+  const snapshot = await graph.getState(config);
+  // a graph that has finished may leave calls open on purpose, for its caller to answer
+  if (tuple === undefined || snapshot.tasks.length === 0) {
     return;
   }
-  const { next } = await graph.getState(config);
-  // a graph that has finished may leave calls open on purpose, for its caller to answer
-  if (next.length > 0) {
-    await graph.updateState(config, { messages: withResults(state) }, START);
+  const isEarlier = await earlierMessages(exchange, config);
+  const { calls } = openWork({ snapshot, tuple, graph, isEarlier });
+  if (calls.length > 0) {
+    await graph.updateState(config, { messages: withResults({ openCalls: calls }) }, START);
   }
 }
 
+/** What the graph gets next, what it still asks, or nothing: it is done. */
+type Next = { readonly input: unknown } | { readonly waiting: readonly GraphQuestion[] } | "done";
+
 interface Prepared {
   readonly config: ThreadConfig;
-  readonly state: ThreadState;
   readonly pending: readonly Message[];
 }
 
 /** What the graph gets next. See `nextInput` of the built-in agent. */
-async function nextInput(
-  exchange: GraphExchange,
-  { config, state, pending }: Prepared,
-): Promise<{ readonly input: unknown } | "done"> {
+async function nextInput(exchange: GraphExchange, { config, pending }: Prepared): Promise<Next> {
   const { input, store, attached, thread } = exchange;
   if (input.kind === "new") {
     return { input: stateUpdate(input, pending) };
   }
-  const { next } = await attached.graph.getState(config);
-  if (next.length > 0) {
-    await closeUnsafe(exchange, config, state);
-    return { input: input.kind === "command" ? input.command : null };
+  const snapshot = await attached.graph.getState(config, { subgraphs: true });
+  // `next` lacks the tasks that asked a second time, and those that are done but not in a checkpoint
+  if (snapshot.tasks.length > 0 && thread.tuple !== undefined) {
+    return continued(exchange, config, { input, snapshot, tuple: thread.tuple });
   }
   if (input.kind === "command" && !input.resumes) {
     return { input: input.command };
@@ -116,30 +119,81 @@ async function nextInput(
   throw await nothingToContinue(store, thread.held.fence.session_id);
 }
 
-/** Calls that may have taken effect are run again only with a yes. */
-async function closeUnsafe(
-  { thread, attached, late, live, repeatable }: GraphExchange,
+interface Stopped {
+  readonly input: Exclude<GraphInput, { kind: "new" }>;
+  readonly snapshot: StateSnapshot;
+  readonly tuple: CheckpointTuple;
+}
+
+/** Continues an exchange that stopped, unless it only waits for a person. */
+async function continued(
+  exchange: GraphExchange,
   config: ThreadConfig,
-  { openCalls }: ThreadState,
-): Promise<void> {
-  const { saver, tuple } = thread;
+  { input, snapshot, tuple }: Stopped,
+): Promise<Next> {
+  const { saver } = exchange.thread;
+  const open = snapshot.tasks
+    .map(({ id }) => id)
+    .filter((task) => !isDone(task, tuple.pendingWrites));
+  const questions = open.map((task) => openQuestions(task, tuple));
+  if (input.kind === "continue" && open.length > 0 && questions.every(({ length }) => length > 0)) {
+    return { waiting: questions.flat() };
+  }
+  const closed = await closeUnsafe(exchange, config, { snapshot, tuple });
+  const tasks = open.filter((task) => !closed.includes(task));
+  return { input: await withAnswers({ input, tasks, closed, saver, tuple }) };
+}
+
+/**
+ * Calls that may have taken effect are run again only with a yes. Answers with the tasks that were
+ * closed instead.
+ *
+ * Error codes: `exchange_interrupted` if there is no yes and a task cannot be closed.
+ */
+async function closeUnsafe(
+  exchange: GraphExchange,
+  config: ThreadConfig,
+  { snapshot, tuple }: Omit<Stopped, "input">,
+): Promise<readonly string[]> {
+  const { thread, attached, late, live, repeatable } = exchange;
+  const { saver } = thread;
   const { graph } = attached;
-  if (tuple === undefined || openCalls.every((call) => mayBeRepeated(call, repeatable))) {
-    return;
+  const started = await startedTools(tuple, saver, config);
+  const run = { thread: { snapshot, tuple, graph }, started, repeatable };
+  let suspects = suspectsOf(run, () => false);
+  if (suspects.length > suspectsOf(run, () => true).length) {
+    suspects = suspectsOf(run, await earlierMessages(exchange, config));
   }
-  const snapshot = await graph.getState(config);
-  const tasks = tasksOfCalls({ snapshot, tuple, openCalls, graph });
-  const unsafe = tasks.filter(({ calls }) =>
-    calls.some((call) => !mayBeRepeated(call, repeatable)),
-  );
-  const calls = unsafe.flatMap((task) => task.calls);
-  const asked = calls.filter((call) => !mayBeRepeated(call, repeatable));
-  if (asked.length === 0 || (await live.mayRepeat?.(asked)) === true) {
-    return;
+  const calls = suspects.map(({ call: { id, name, args } }) => ({ id, name, args }));
+  if (calls.length === 0 || (await live.mayRepeat?.(calls)) === true) {
+    return [];
   }
+  const tasks = new Set(suspects.map(({ task }) => task));
+  if (tasks.has(null)) {
+    throw refuseToRepeat();
+  }
+  const unsafe = [...tasks].filter((task) => task !== null);
   for (const task of unsafe) {
     await closeTask(task, { graph, saver, late, config, snapshot });
   }
+  return unsafe.map(({ id }) => id);
+}
+
+/** Knows the messages that the thread had when its exchange began. */
+async function earlierMessages(
+  { thread: { saver } }: GraphExchange,
+  { configurable }: ThreadConfig,
+): Promise<(message: BaseMessage) => boolean> {
+  const root = { configurable: { ...configurable, checkpoint_ns: "" } };
+  const known = new Set<unknown>();
+  for await (const { checkpoint } of saver.list(root, { filter: { source: "input" }, limit: 1 })) {
+    for (const value of Object.values(checkpoint.channel_values).flat()) {
+      if (BaseMessage.isInstance(value)) {
+        known.add(value.id);
+      }
+    }
+  }
+  return ({ id }) => id !== undefined && known.has(id);
 }
 
 async function stream(
@@ -147,7 +201,7 @@ async function stream(
   config: ThreadConfig,
   input: unknown,
 ): Promise<GraphEnd> {
-  const { attached, thread, live, progress } = exchange;
+  const { attached, thread, late, live, progress } = exchange;
   const { held } = thread;
   const interrupts: GraphQuestion[] = [];
   let isWaiting = false;
@@ -155,7 +209,7 @@ async function stream(
     const updates = await attached.runnable.stream(input, {
       ...config,
       streamMode: "updates",
-      callbacks: [progress.handler],
+      callbacks: [progress.handler, new ToolRecorder(late, config)],
       durability: "sync",
       signal: AbortSignal.any([live.signal, held.lost]),
     });
@@ -183,10 +237,7 @@ function questionsIn(update: unknown): readonly GraphQuestion[] | null {
   const asked: unknown =
     typeof update === "object" && update !== null ? Reflect.get(update, "__interrupt__") : null;
   return Array.isArray(asked)
-    ? asked.map((question: { id?: string; value?: unknown }) => ({
-        id: question.id ?? null,
-        value: question.value ?? null,
-      }))
+    ? asked.map((question: { id?: string; value?: unknown }) => questionOf(question))
     : null;
 }
 
@@ -195,12 +246,12 @@ async function finishedAnswer(
   { attached, thread, input }: GraphExchange,
   config: ThreadConfig,
 ): Promise<string | null> {
-  const { next } = await attached.graph.getState(config);
+  const { tasks } = await attached.graph.getState(config);
   const messages = messagesOf(await thread.saver.getTuple(config));
   const given = input.kind === "new" ? input.messages.at(-1)?.id : null;
   const wasTaken = given === null || messages.some(({ id }) => id === given);
   const last = messages.at(-1);
-  return next.length === 0 && wasTaken && AIMessage.isInstance(last) ? last.text : null;
+  return tasks.length === 0 && wasTaken && AIMessage.isInstance(last) ? last.text : null;
 }
 
 /** Of errors of nodes that ran side by side, the one that says why the exchange ended. */

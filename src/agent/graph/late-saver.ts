@@ -1,7 +1,17 @@
-import type { BaseCheckpointSaver } from "@langchain/langgraph-checkpoint";
+import type { RunnableConfig } from "@langchain/core/runnables";
+import type {
+  BaseCheckpointSaver,
+  ChannelVersions,
+  Checkpoint,
+  CheckpointMetadata,
+  CheckpointTuple,
+} from "@langchain/langgraph-checkpoint";
 
 import { RepriseError } from "../../core/errors.ts";
 import { DelegatingSaver } from "../../langgraph/delegating-saver.ts";
+
+/** Checkpoint ids by namespace. */
+export type Heads = ReadonlyMap<string, string>;
 
 /**
  * The saver that a graph is compiled with before its session is held, so that an unsuitable graph is
@@ -9,6 +19,7 @@ import { DelegatingSaver } from "../../langgraph/delegating-saver.ts";
  */
 export class LateSaver extends DelegatingSaver {
   #saver: BaseCheckpointSaver | null = null;
+  readonly #heads = new Map<string, Map<string, string>>();
 
   /** Everything goes to this saver while the work runs, and to the one before it afterwards. */
   async using<Result>(saver: BaseCheckpointSaver, work: () => Promise<Result>): Promise<Result> {
@@ -18,6 +29,36 @@ export class LateSaver extends DelegatingSaver {
       return await work();
     } finally {
       this.#saver = before ?? saver;
+    }
+  }
+
+  /** The checkpoints on which the thread's graph and its subgraphs run. */
+  heads(threadId: string): Heads {
+    return this.#heads.get(threadId) ?? new Map<string, string>();
+  }
+
+  override async getTuple(config: RunnableConfig): Promise<CheckpointTuple | undefined> {
+    const tuple = await super.getTuple(config);
+    this.#learn(config, tuple?.checkpoint.id);
+    return tuple;
+  }
+
+  override put(
+    config: RunnableConfig,
+    checkpoint: Checkpoint,
+    metadata: CheckpointMetadata,
+    newVersions: ChannelVersions,
+  ): Promise<RunnableConfig> {
+    this.#learn(config, checkpoint.id);
+    return super.put(config, checkpoint, metadata, newVersions);
+  }
+
+  #learn({ configurable = {} }: RunnableConfig, checkpointId: string | undefined): void {
+    const threadId = String(configurable["thread_id"]);
+    const heads = this.#heads.get(threadId) ?? new Map<string, string>();
+    this.#heads.set(threadId, heads);
+    if (checkpointId !== undefined) {
+      heads.set(String(configurable["checkpoint_ns"] ?? ""), checkpointId);
     }
   }
 

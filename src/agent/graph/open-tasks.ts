@@ -1,159 +1,160 @@
+import { type BaseMessage, ToolMessage, type ToolCall } from "@langchain/core/messages";
 import type { StateSnapshot } from "@langchain/langgraph";
+import { type CheckpointTuple, TASKS } from "@langchain/langgraph-checkpoint";
+
+import { callsOf } from "../sendable-messages.ts";
 import {
-  BaseCheckpointSaver,
-  type CheckpointTuple,
-  ERROR,
-  INTERRUPT,
-  type PendingWrite,
-  RESUME,
-  SCHEDULED,
-  TASKS,
-} from "@langchain/langgraph-checkpoint";
-
-import { RepriseError } from "../../core/errors.ts";
-import { type OpenCall, withResults } from "../thread-state.ts";
-import type { AttachedGraph, ThreadConfig } from "./attach-saver.ts";
-import type { LateSaver } from "./late-saver.ts";
-
-/** A task that was running when its exchange stopped, and the calls that it was to run. */
-export interface OpenTask {
-  readonly id: string;
-  readonly node: string;
-  readonly calls: readonly OpenCall[];
-}
+  closedId,
+  messagesOf,
+  type OpenCall,
+  OUTCOME_UNKNOWN,
+  unanswered,
+} from "../thread-state.ts";
+import type { AttachedGraph } from "./attach-saver.ts";
+import { openQuestions } from "./questions.ts";
+import { isDone } from "./task-writes.ts";
 
 /** A thread whose exchange stopped. */
 export interface StoppedThread {
   readonly snapshot: StateSnapshot;
   readonly tuple: CheckpointTuple;
-  readonly openCalls: readonly OpenCall[];
   readonly graph: AttachedGraph["graph"];
+  /** True for a message that the thread had when the exchange began. */
+  readonly isEarlier: (message: BaseMessage) => boolean;
 }
 
-/**
- * The tasks that were running calls when the exchange stopped. One that has finished, or that asks a
- * person and was not answered yet, runs no call.
- *
- * Error codes: `exchange_interrupted` if it cannot be known which of several tasks ran a call.
- */
-export function tasksOfCalls(thread: StoppedThread): readonly OpenTask[] {
-  const open = thread.openCalls.filter(({ result }) => result === null);
-  const running = thread.snapshot.tasks.filter(({ id }) => isRunning(id, thread.tuple));
-  const sent = new Map(thread.snapshot.tasks.map((task) => [task.id, sentCalls(task, thread)]));
-  const left = open.filter((call) => [...sent.values()].every((calls) => !calls.includes(call)));
-  const pulled = running.filter(({ path }) => path?.[0] !== PUSHED);
+/** A task that LangGraph runs again when the exchange is continued. */
+export interface OpenTask {
+  readonly id: string;
+  readonly node: string;
+  /** True if it asks a person and was not answered. */
+  readonly waits: boolean;
+  /** The calls in `messages` that it was to run; none if it waits. */
+  readonly calls: readonly OpenCall[];
+}
+
+export interface OpenWork {
+  readonly tasks: readonly OpenTask[];
+  /** Calls in `messages` of which it is unknown which of several tasks ran them. */
+  readonly unassigned: readonly OpenCall[];
+  /** All calls in `messages` that have no result there, in their order. */
+  readonly calls: readonly OpenCall[];
+}
+
+/** What the exchange left undone. */
+export function openWork(thread: StoppedThread): OpenWork {
+  const { snapshot, tuple } = thread;
+  const calls = messageCalls(thread);
+  const sent = sentCalls(calls, thread);
+  const taken = new Set<ToolCall | undefined>(sent.values());
+  const results = pulledResults(thread);
+  const found = calls.map((call): OpenCall => {
+    const task = [...sent].find(([, each]) => each === call)?.[0];
+    const all = task === undefined ? results : resultsOf(task, tuple);
+    const at = all.findIndex((message) => closedId(message) === (call.id ?? ""));
+    // one result closes one call, whatever ids a model gives
+    const [result = null] = at === -1 ? [] : all.splice(at, 1);
+    return { id: call.id ?? "", name: call.name, args: call.args, result };
+  });
+  const open = snapshot.tasks.filter(({ id }) => !isDone(id, tuple.pendingWrites));
+  const waiting = new Set(open.filter(({ id }) => openQuestions(id, tuple).length > 0));
+  const pulled = open.filter((task) => !waiting.has(task) && task.path?.[0] !== PUSHED);
   const takers = pulled.length > 1 ? pulled.filter(({ name }) => hasTools(name, thread)) : pulled;
-  if (left.length > 0 && pulled.length > 1 && takers.length !== 1) {
-    throw new RepriseError(
-      "exchange_interrupted",
-      "Several nodes of the graph were running, and it is unknown which of them ran the open calls. Send a new message, which skips what was interrupted.",
-    );
-  }
-  return running
-    .map(({ id, name }) => ({
-      id,
-      node: name,
-      calls: [...(sent.get(id) ?? []), ...(id === takers[0]?.id ? left : [])],
-    }))
-    .filter(({ calls }) => calls.length > 0);
+  const left = found.filter(({ result }, at) => result === null && !taken.has(calls[at]));
+  const isAssigned = takers.length === 1;
+  return {
+    calls: found,
+    unassigned: isAssigned || pulled.length === 0 ? [] : left,
+    tasks: open.map((task) => ({
+      id: task.id,
+      node: task.name,
+      waits: waiting.has(task),
+      calls: waiting.has(task)
+        ? []
+        : [
+            ...found.filter((_, at) => calls[at] !== undefined && sent.get(task.id) === calls[at]),
+            ...(isAssigned && task === takers[0] ? left : []),
+          ],
+    })),
+  };
 }
 
 /** The first member of a task's path if a `Send` began it. */
 const PUSHED = "__pregel_push";
-/** What is written for a task that has not finished. */
-const NOT_DONE: ReadonlySet<string> = new Set([INTERRUPT, RESUME, ERROR, SCHEDULED]);
-/** An answer for whatever task asks is stored under no task. */
-const NO_TASK = "00000000-0000-0000-0000-000000000000";
 
-function isRunning(task: string, { pendingWrites = [] }: CheckpointTuple): boolean {
-  const channels = new Set(
-    pendingWrites.filter(([id]) => id === task).map(([, channel]) => channel),
-  );
-  const isDone = [...channels].some((channel) => !NOT_DONE.has(channel));
-  const isAnswered =
-    channels.has(RESUME) ||
-    pendingWrites.some(([id, channel]) => id === NO_TASK && channel === RESUME);
-  return !isDone && (!channels.has(INTERRUPT) || isAnswered);
-}
-
-/** The calls that a `Send` names in its argument, as agents of LangChain send each to a task. */
-function sentCalls(
-  { path }: StateSnapshot["tasks"][number],
-  { tuple, openCalls }: StoppedThread,
-): readonly OpenCall[] {
-  const [kind, index] = path ?? [];
-  const sends: unknown = tuple.checkpoint.channel_values[TASKS];
-  if (kind !== PUSHED || !Array.isArray(sends) || typeof index !== "number") {
+/**
+ * The calls without a result in `messages`: of the last answer that calls tools. If other messages
+ * came after it, it counts unless it is of an earlier exchange, which may have left its calls open.
+ */
+function messageCalls({ tuple, isEarlier }: StoppedThread): readonly ToolCall[] {
+  const messages = messagesOf(tuple);
+  const at = messages.findLastIndex((message) => callsOf(message).length > 0);
+  const answer = messages[at];
+  const later = messages.slice(at + 1);
+  if (answer === undefined || (!later.every(isResult) && isEarlier(answer))) {
     return [];
   }
-  const argument: unknown = memberOf(sends[index], "args");
-  const values = typeof argument === "object" && argument !== null ? Object.values(argument) : [];
-  const ids = new Set([argument, ...values].map((value) => memberOf(value, "id")));
-  return openCalls.filter(({ id }) => ids.has(id));
+  return unanswered(callsOf(answer), later.filter(isResult));
+}
+
+function isResult(message: BaseMessage): message is ToolMessage {
+  return ToolMessage.isInstance(message);
+}
+
+/** The call that each task was sent, by task: agents of LangChain send each call to a task. */
+function sentCalls(
+  calls: readonly ToolCall[],
+  { snapshot, tuple }: StoppedThread,
+): ReadonlyMap<string, ToolCall> {
+  const sends: unknown = tuple.checkpoint.channel_values[TASKS];
+  const sent = new Map<string, ToolCall>();
+  for (const { id, path } of snapshot.tasks) {
+    const [kind, index] = path ?? [];
+    if (kind !== PUSHED || !Array.isArray(sends) || typeof index !== "number") {
+      continue;
+    }
+    const argument: unknown = memberOf(sends[index], "args");
+    const values = typeof argument === "object" && argument !== null ? Object.values(argument) : [];
+    const taken = new Set(sent.values());
+    const call = calls.find(
+      (each) => !taken.has(each) && [argument, ...values].some((value) => isCall(value, each)),
+    );
+    if (call !== undefined) {
+      sent.set(id, call);
+    }
+  }
+  return sent;
+}
+
+function isCall(value: unknown, { id = "", name }: ToolCall): boolean {
+  const given = memberOf(value, "id") ?? "";
+  const named = memberOf(value, "name");
+  return given === id && (named === name || (named === undefined && id !== ""));
 }
 
 function memberOf(value: unknown, name: string): unknown {
   return typeof value === "object" && value !== null ? Reflect.get(value, name) : undefined;
 }
 
+/** Results of tools that finished beside one that did not: they wait in the pending writes. */
+function resultsOf(task: string, { pendingWrites = [] }: CheckpointTuple): ToolMessage[] {
+  return (
+    pendingWrites
+      .filter(([id, channel]) => id === task && channel === "messages")
+      .flatMap(([, , value]): unknown[] => (Array.isArray(value) ? value : [value]))
+      .filter((message) => ToolMessage.isInstance(message))
+      // left by a process that was killed while it closed open calls: no tool finished
+      .filter(({ content }) => content !== OUTCOME_UNKNOWN)
+  );
+}
+
+function pulledResults({ snapshot, tuple }: StoppedThread): ToolMessage[] {
+  return snapshot.tasks
+    .filter(({ path }) => path?.[0] !== PUSHED)
+    .flatMap(({ id }) => resultsOf(id, tuple));
+}
+
 /** True for LangGraph's and LangChain's nodes of tools. */
 function hasTools(node: string, { graph }: StoppedThread): boolean {
   return Array.isArray(memberOf(memberOf(graph.nodes[node], "bound"), "tools"));
-}
-
-/**
- * Finishes a task without running it: its calls get the result "outcome unknown". What its node
- * leads to is stored as if the node had run, beside what the other tasks have written.
- */
-export async function closeTask(
-  task: OpenTask,
-  {
-    graph,
-    saver,
-    late,
-    config,
-    snapshot,
-  }: Pick<AttachedGraph, "graph"> & {
-    readonly saver: BaseCheckpointSaver;
-    readonly late: LateSaver;
-    readonly config: ThreadConfig;
-    readonly snapshot: StateSnapshot;
-  },
-): Promise<void> {
-  const recorder = new WriteRecorder(saver);
-  const messages = withResults({ openCalls: task.calls });
-  await late.using(recorder, () => graph.updateState(config, { messages }, task.node));
-  await saver.putWrites(snapshot.config, recorder.writes, task.id, "");
-}
-
-/** Reads what is stored and stores nothing: it keeps what a node would have written. */
-class WriteRecorder extends BaseCheckpointSaver {
-  readonly writes: PendingWrite[] = [];
-  readonly #saver: BaseCheckpointSaver;
-
-  constructor(saver: BaseCheckpointSaver) {
-    super();
-    this.#saver = saver;
-  }
-
-  override getTuple(...given: Parameters<BaseCheckpointSaver["getTuple"]>) {
-    return this.#saver.getTuple(...given);
-  }
-
-  override list(...given: Parameters<BaseCheckpointSaver["list"]>) {
-    return this.#saver.list(...given);
-  }
-
-  override put(...[config]: Parameters<BaseCheckpointSaver["put"]>) {
-    return Promise.resolve(config);
-  }
-
-  override putWrites(...[, writes]: Parameters<BaseCheckpointSaver["putWrites"]>): Promise<void> {
-    this.writes.push(...writes);
-    return Promise.resolve();
-  }
-
-  override deleteThread(): Promise<void> {
-    return Promise.resolve();
-  }
 }

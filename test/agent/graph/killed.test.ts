@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 
 import { OUTCOME_UNKNOWN } from "../../../src/agent/thread-state.ts";
-import { describeEngines } from "../../helpers/engines.ts";
+import { describeEngine, describeEngines } from "../../helpers/engines.ts";
 import { openOn } from "../../helpers/graphs.ts";
 import { startProgram } from "../../helpers/start-program.ts";
 import { temporaryFolder } from "../../helpers/temp.ts";
@@ -59,6 +59,55 @@ describeEngines("a process that is killed under a foreign graph", (engine) => {
       "user",
       "assistant",
     ]);
+    await expectVerified(location, id);
+  });
+});
+
+describeEngine("a process that is killed while a foreign graph runs a tool", (engine) => {
+  it.each(["subgraph", "invoked"])(
+    "[GRAPH-25] [GRAPH-26] repeats no tool within the graph's node without a yes: %s",
+    async (kind) => {
+      const { location, id } = await openOn(engine);
+      const paid = join(temporaryFolder(), "paid");
+      const killed = startProgram("graph-kill.ts", [location, id, kind, "pay it", paid, "stuck"]);
+      await killed.waitFor(/paid/);
+      await killed.stop();
+      const refused = startProgram("graph-kill.ts", [location, id, kind, "", paid, "no"]);
+      await expect(refused.finished).resolves.toMatchObject({
+        code: 1,
+        stdout: "asked pay\n",
+        stderr: expect.stringContaining("exchange_interrupted") as string,
+      });
+      expect(readFileSync(paid, "utf8")).toBe("unasked\n");
+      const agreed = await startProgram("graph-kill.ts", [location, id, kind, "", paid, "yes"])
+        .finished;
+      expect(agreed.stdout).toContain('{"state":"done","answer":"done: paid"}');
+      expect(readFileSync(paid, "utf8")).toBe("unasked\nunasked\n");
+      await expectVerified(location, id);
+    },
+  );
+
+  it("[GRAPH-29] [GRAPH-10] keeps the answer of a person, and what was run with it", async () => {
+    const { location, reprise, id } = await openOn(engine);
+    const paid = join(temporaryFolder(), "paid");
+    const args = (text: string, mode: string) => [location, id, "ask", text, paid, mode];
+    await startProgram("graph-kill.ts", args("pay it", "no")).finished;
+    const killed = startProgram("graph-kill.ts", args("answer:yes", "stuck"));
+    await killed.waitFor(/paid/);
+    await killed.stop();
+    const next = await startProgram("graph-kill.ts", args("", "no")).finished;
+    expect(next.stdout).toContain("asked pay");
+    expect(readFileSync(paid, "utf8")).toBe("yes\n");
+    const { messages } = await reprise.sessions.get(id);
+    expect(messages.at(-2)?.content).toBe(OUTCOME_UNKNOWN);
+
+    await startProgram("graph-kill.ts", args("pay again", "no")).finished;
+    const again = startProgram("graph-kill.ts", args("answer:sure", "stuck"));
+    await again.waitFor(/paid/);
+    await again.stop();
+    const agreed = await startProgram("graph-kill.ts", args("", "yes")).finished;
+    expect(agreed.stdout).toContain('{"state":"done","answer":"done: paid"}');
+    expect(readFileSync(paid, "utf8")).toBe("yes\nsure\nsure\n");
     await expectVerified(location, id);
   });
 });

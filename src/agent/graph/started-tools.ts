@@ -1,0 +1,146 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+
+import { BaseCallbackHandler } from "@langchain/core/callbacks/base";
+import { isGraphBubbleUp } from "@langchain/langgraph";
+import type { BaseCheckpointSaver, CheckpointTuple } from "@langchain/langgraph-checkpoint";
+
+import type { LateSaver } from "./late-saver.ts";
+import { isDone } from "./task-writes.ts";
+import type { ThreadConfig } from "./attach-saver.ts";
+
+/** A tool that began and whose task has not finished, so that LangGraph would run it again. */
+export interface StartedTool {
+  /** Id of the call; empty if the graph called the tool without one. */
+  readonly id: string;
+  readonly name: string;
+  readonly args: unknown;
+  /** Task of the root graph in which it began. */
+  readonly task: string;
+  /** True if it began in a subgraph, or in a graph that the task or another tool runs. */
+  readonly isNested: boolean;
+}
+
+/** Channels of the writes in which they are kept, beside the root's checkpoint. */
+const STARTED = "__reprise_tool_started__";
+const ASKED = "__reprise_tool_asked__";
+
+interface Stored extends Omit<StartedTool, "task" | "isNested" | "args"> {
+  readonly args: string;
+  /** Task ids, of the root's task first. */
+  readonly tasks: readonly string[];
+  /** Namespaces of the graphs around it that have checkpoints, and their checkpoints. */
+  readonly graphs: readonly (readonly [ns: string, checkpointId: string])[];
+}
+
+/**
+ * Stores that a tool begins before it begins, wherever it does: only then is it known after a kill
+ * which tools may have taken effect. What the tool is run with is stored before, too.
+ */
+export class ToolRecorder extends BaseCallbackHandler {
+  readonly name = "reprise_tool_recorder";
+  override awaitHandlers = true;
+  override raiseError = true;
+  override ignoreLLM = true;
+  override ignoreChain = true;
+  override ignoreRetriever = true;
+  override ignoreCustomEvent = true;
+  readonly #saver: LateSaver;
+  readonly #threadId: string;
+
+  constructor(saver: LateSaver, { configurable }: ThreadConfig) {
+    super();
+    this.#saver = saver;
+    this.#threadId = configurable.thread_id;
+  }
+
+  override async handleToolStart(
+    ...given: Parameters<NonNullable<BaseCallbackHandler["handleToolStart"]>>
+  ): Promise<void> {
+    const [tool, args, runId, , , metadata = {}, name, id] = given;
+    const { langgraph_checkpoint_ns: ns } = metadata;
+    const path = (typeof ns === "string" ? ns : "").split("|");
+    // LangGraph hands a checkpoint to its saver a few turns after it begins the tasks
+    await nextTurn();
+    const heads = this.#saver.heads(this.#threadId);
+    const namespaces = path.slice(1).map((_, index) => path.slice(0, index + 1).join("|"));
+    const stored: Stored = {
+      id: id ?? "",
+      name: name ?? tool.id.at(-1) ?? "",
+      args,
+      tasks: path.map(taskOf),
+      graphs: namespaces.flatMap((ns) => {
+        const head = heads.get(ns);
+        return head === undefined ? [] : [[ns, head] as const];
+      }),
+    };
+    await this.#put(STARTED, stored, runId);
+  }
+
+  override async handleToolError(error: unknown, runId: string): Promise<void> {
+    // it asks a person, and LangGraph runs it again with the answer
+    if (isGraphBubbleUp(error)) {
+      await this.#put(ASKED, runId, `${runId}:asked`);
+    }
+  }
+
+  async #put(channel: string, value: unknown, id: string): Promise<void> {
+    const checkpoint_id = this.#saver.heads(this.#threadId).get("");
+    const configurable = { thread_id: this.#threadId, checkpoint_ns: "", checkpoint_id };
+    // under an id that no task has: LangGraph takes what a task wrote for its result
+    await this.#saver.putWrites({ configurable }, [[channel, value]], id, "");
+  }
+}
+
+/** The last part of a namespace's member: `tools:<task>`. */
+function taskOf(member: string): string {
+  return member.slice(member.lastIndexOf(":") + 1);
+}
+
+/**
+ * The tools that began since the root's checkpoint and would begin again if the graph ran on. One
+ * that asked a person is not among them: answering is what runs it again.
+ */
+export async function startedTools(
+  { pendingWrites = [] }: CheckpointTuple,
+  saver: BaseCheckpointSaver,
+  { configurable }: ThreadConfig,
+): Promise<readonly StartedTool[]> {
+  const asked = new Set(pendingWrites.filter(([, name]) => name === ASKED).map(([, , id]) => id));
+  const heads = new Map<string, CheckpointTuple | undefined>();
+  const headOf = async (checkpoint_ns: string) => {
+    if (!heads.has(checkpoint_ns)) {
+      heads.set(
+        checkpoint_ns,
+        await saver.getTuple({ configurable: { ...configurable, checkpoint_ns } }),
+      );
+    }
+    return heads.get(checkpoint_ns);
+  };
+  const started: StartedTool[] = [];
+  for (const [runId, channel, value] of pendingWrites) {
+    if (channel !== STARTED || asked.has(runId)) {
+      continue;
+    }
+    const { tasks, graphs, id, name, args } = value as Stored;
+    let runsAgain = tasks.every((task) => !isDone(task, pendingWrites));
+    for (const [ns, checkpointId] of graphs) {
+      const head = await headOf(ns);
+      runsAgain &&=
+        head?.checkpoint.id === checkpointId &&
+        tasks.every((task) => !isDone(task, head.pendingWrites));
+    }
+    if (runsAgain) {
+      const [task = ""] = tasks;
+      started.push({ id, name, args: argsOf(args), task, isNested: tasks.length > 1 });
+    }
+  }
+  return started;
+}
+
+function argsOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
