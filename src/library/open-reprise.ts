@@ -1,6 +1,7 @@
 import { messageInfo, sessionSummary } from "../core/answers.ts";
 import type { MessageInfo, SessionSummary } from "../core/schemas.ts";
-import type { GraphQuestion } from "../exchange/events.ts";
+import { throwUncaught } from "../core/uncaught.ts";
+import type { ExchangeListener, GraphQuestion } from "../exchange/events.ts";
 import { thisProcess } from "../store/leases/this-process.ts";
 import { requireLocation } from "../store/location.ts";
 import { openStore } from "../store/open-store.ts";
@@ -109,7 +110,7 @@ function graphRuns(store: Store): Reprise["run"] {
         ...(whenBusy === undefined ? {} : { when_busy: whenBusy }),
       },
       {
-        listener: (event) => options.onEvent?.(event),
+        listener: listening(options.onEvent),
         signal: options.signal ?? new AbortController().signal,
         ...(mayRepeat === undefined ? {} : { mayRepeat }),
       },
@@ -122,6 +123,17 @@ function graphRuns(store: Store): Reprise["run"] {
       session: sessionSummary(session),
       messages: messages.map(messageInfo),
     };
+  };
+}
+
+/** A listener only listens: its error does not end the exchange. */
+function listening(onEvent: RunOptions["onEvent"]): ExchangeListener {
+  return (event) => {
+    try {
+      onEvent?.(event);
+    } catch (error) {
+      throwUncaught(error);
+    }
   };
 }
 

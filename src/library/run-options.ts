@@ -7,7 +7,10 @@ import { requireOptions } from "../core/options.ts";
 export interface RunOptions {
   /** Aborting it stops the exchange; the session can be continued. */
   readonly signal?: AbortSignal;
-  /** Called with each event of the exchange, as docs/PROTOCOL.md describes them. */
+  /**
+   * Called with each event of the exchange, as docs/PROTOCOL.md describes them. What it throws is an
+   * uncaught exception of the process; the exchange continues.
+   */
   readonly onEvent?: (event: ExchangeEvent) => void;
   /**
    * Names the agent in the session. If it is not given: the graph's own name, else the name that the

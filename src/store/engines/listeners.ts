@@ -1,3 +1,4 @@
+import { throwUncaught } from "../../core/uncaught.ts";
 import type { CommitListener, Store } from "../store.ts";
 
 /** Those who asked to hear of commits. */
@@ -21,10 +22,7 @@ export function createListeners(): Listeners {
         try {
           listener(sessionIds);
         } catch (error) {
-          // as with Node's EventTarget: the others still hear of it, and the mistake is not hidden
-          process.nextTick(() => {
-            throw error;
-          });
+          throwUncaught(error);
         }
       }
     },

@@ -1,3 +1,5 @@
+import { setImmediate } from "node:timers/promises";
+
 import { AIMessage, type BaseMessage, HumanMessage } from "@langchain/core/messages";
 import {
   Annotation,
@@ -172,6 +174,30 @@ describeEngine("run", (engine) => {
     expect(await reprise.sessions.get(id)).toMatchObject({ last_seq: 1, activity: "interrupted" });
     isBroken = false;
     expect(await reprise.run(id, graph, null)).toMatchObject({ state: "done", answer: "hi" });
+    await expectVerified(location, id);
+  });
+
+  it("[GRAPH-41] continues if the listener throws, whose error is an uncaught exception", async () => {
+    const { location, reprise, id } = await openOn(engine);
+    const uncaught: unknown[] = [];
+    const others = process.listeners("uncaughtException");
+    process.removeAllListeners("uncaughtException");
+    process.on("uncaughtException", (error) => uncaught.push(error));
+    const thrown: Error[] = [];
+    const onEvent = ({ type }: ExchangeEvent) => {
+      thrown.push(new Error(type));
+      throw thrown.at(-1);
+    };
+    try {
+      const { state, answer } = await reprise.run(id, echo().compile(), "hi", { onEvent });
+      expect([state, answer]).toEqual(["done", "hi"]);
+      await setImmediate();
+    } finally {
+      process.removeAllListeners("uncaughtException");
+      others.forEach((listener) => process.on("uncaughtException", listener));
+    }
+    expect(thrown.map(({ message }) => message).at(-1)).toBe("done");
+    expect(uncaught).toEqual(thrown);
     await expectVerified(location, id);
   });
 
