@@ -5,7 +5,7 @@ export type Replacer = (this: unknown, key: string, value: unknown) => unknown;
 
 /**
  * JSON of a value. A value inside itself becomes "[Circular]", as LangGraph's own serializer has
- * it. Error codes: `internal` for what JSON cannot hold (a bigint).
+ * it. Error codes: `agent_failed` for what JSON cannot hold (a bigint).
  */
 export function stringify(value: unknown, replacer: Replacer): string {
   try {
@@ -17,8 +17,8 @@ export function stringify(value: unknown, replacer: Replacer): string {
     return JSON.stringify(value, withoutCycles(replacer)) ?? "null";
   } catch (error) {
     throw new RepriseError(
-      "internal",
-      "The agent's state holds a value that cannot be stored as JSON; use text, numbers, lists and objects only.",
+      "agent_failed",
+      "The agent's state holds a value that cannot be stored as JSON, such as a bigint. Use text, numbers, lists and objects only.",
       { cause: error },
     );
   }

@@ -127,7 +127,9 @@ class CheckpointSaver extends BaseCheckpointSaver implements SessionSaver {
     config: RunnableConfig,
     options: CheckpointListOptions = {},
   ): AsyncGenerator<CheckpointTuple> {
-    const { filter = {}, limit = Infinity } = options;
+    const { limit = Infinity } = options;
+    // LangGraph's own savers take null for none
+    const filter = options.filter ?? {};
     const wanted = listInput(config, options.before);
     let left = limit;
     let before_row: number | undefined;

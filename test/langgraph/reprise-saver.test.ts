@@ -34,6 +34,15 @@ describeEngines("RepriseSaver", (engine) => {
     expect(messages.map(({ text }) => text)).toEqual(["one", "1: one", "two", "3: two"]);
   });
 
+  it("[GRAPH-44] lists everything if the filter is null, as LangGraph's own savers do", async () => {
+    const { location } = await engine.create();
+    await using saver = new RepriseSaver(location);
+    await echoGraph(saver).invoke(say("one"), thread);
+    const all = await Array.fromAsync(saver.list(thread));
+    const options = { filter: null } as unknown as { filter?: object };
+    expect(await Array.fromAsync(saver.list(thread, options))).toHaveLength(all.length);
+  });
+
   it("[SAVER-2] finishes what was accepted, and refuses what comes after its end", async () => {
     const { location } = await engine.create();
     const saver = new RepriseSaver(location);

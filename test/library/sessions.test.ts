@@ -29,6 +29,16 @@ describeEngines("sessions of openReprise", (engine) => {
     expect(await reprise.sessions.get(id)).toMatchObject({ last_seq: 0 });
   });
 
+  it("[GRAPH-42] take only null for continuing, and no message that cannot be stored unchanged", async () => {
+    const { reprise, id } = await openOn(engine);
+    await reprise.sessions.append(id, "waits");
+    for (const input of [undefined, "a\0b", { role: "user", content: "a\ud800" }]) {
+      const refused = reprise.run(id, echo().compile(), input as string);
+      await expect(refused).rejects.toMatchObject({ code: "invalid_request" });
+    }
+    expect(await reprise.sessions.get(id)).toMatchObject({ last_seq: 1, activity: "idle" });
+  });
+
   it("[GRAPH-22] say after close that the database is closed; a service says that it stops", async () => {
     const { location, reprise, id } = await openOn(engine);
     await reprise.close();

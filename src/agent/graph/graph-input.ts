@@ -32,7 +32,7 @@ export type GraphInput =
  * Error codes: `invalid_request`, `body_too_large`.
  */
 export function readInput(given: unknown): GraphInput {
-  if (given === null || given === undefined) {
+  if (given === null) {
     return { kind: "continue" };
   }
   if (isCommand(given)) {
@@ -79,8 +79,8 @@ function newInput(given: unknown, values: Readonly<Record<string, unknown>>): Gr
   if (messages.some(({ type, content }) => type === "human" && content === "")) {
     throw new RepriseError("invalid_request", "The message is empty. Give it a text.");
   }
-  for (const { content } of userRows({ kind: "new", messages, values })) {
-    refuseUnstorable(content);
+  for (const { text } of messages.filter(({ type }) => type === "human")) {
+    refuseUnstorable(text);
   }
   return { kind: "new", messages, values };
 }

@@ -177,6 +177,20 @@ describeEngine("run", (engine) => {
     await expectVerified(location, id);
   });
 
+  it("[GRAPH-43] says of a value of the state that it cannot be stored", async () => {
+    const { reprise, id } = await openOn(engine);
+    const Counted = Annotation.Root({ ...MessagesAnnotation.spec, count: Annotation<unknown>() });
+    const graph = new StateGraph(Counted)
+      .addNode("add", () => ({ count: 5n }))
+      .addEdge(START, "add")
+      .compile();
+    await expect(reprise.run(id, graph, "hi")).rejects.toMatchObject({
+      code: "agent_failed",
+      message: expect.stringContaining("such as a bigint") as string,
+      cause: expect.any(TypeError) as TypeError,
+    });
+  });
+
   it("[GRAPH-41] continues if the listener throws, whose error is an uncaught exception", async () => {
     const { location, reprise, id } = await openOn(engine);
     const uncaught: unknown[] = [];
