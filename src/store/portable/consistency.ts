@@ -4,11 +4,11 @@ import type { Fault } from "../../core/errors.ts";
 import { MAX_THREAD_ID_BYTES, TITLE_LENGTH } from "../../core/limits.ts";
 import { isThreadId } from "../../core/threads.ts";
 import { isTime } from "../../core/time.ts";
-import { isDamage } from "../checkpoints/damage.ts";
 import type { FreeThread, PortableList, SessionTree, ThreadContent } from "./export-schema.ts";
 import { SEARCHABLE_CALL } from "../verify/record.ts";
 import { type IdMap, mapIds } from "./map-ids.ts";
 import { mapMemberIds, mapWriteIds } from "./read-thread.ts";
+import { succeeds, unreadableIn } from "./readable-thread.ts";
 
 /**
  * The first inconsistency of a tree that fits the schema; null if there is none. Positions have no
@@ -22,7 +22,7 @@ export function inconsistencyOf(tree: SessionTree): Fault | null {
 /** The same of a thread without a session. */
 export function threadInconsistencyOf(thread: FreeThread): Fault | null {
   return isThreadId(thread.thread_id)
-    ? (threadProblems(thread, "").next().value ?? null)
+    ? (threadProblems(thread, "").next().value ?? unreadableIn(thread))
     : problem("/thread_id", `Must have 1 to ${MAX_THREAD_ID_BYTES} bytes of UTF-8.`);
 }
 
@@ -168,18 +168,6 @@ function* writesProblems({ writes }: ThreadContent, { pointer, positions }: Chec
       );
     }
     keys.add(key);
-  }
-}
-
-function succeeds(check: () => void): boolean {
-  try {
-    check();
-    return true;
-  } catch (error) {
-    if (isDamage(error)) {
-      return false;
-    }
-    throw error;
   }
 }
 

@@ -3,8 +3,8 @@ import { isDamage } from "../checkpoints/damage.ts";
 import { MESSAGES } from "../checkpoints/head-mark.ts";
 import type { BodyRow, CheckpointPage, CheckpointRead } from "../checkpoints/read.ts";
 import { joinTemplate } from "../checkpoints/template.ts";
-import { at, LIST, MESSAGE, type StoredRef, type StoredValue } from "../checkpoints/value.ts";
-import { jsonOf } from "../checkpoints/value-json.ts";
+import type { StoredValue } from "../checkpoints/value.ts";
+import { isWhole, type Referred } from "../checkpoints/whole-value.ts";
 import { type MessageJson, readMessage } from "../messages/message-json.ts";
 import { isAnswer, mirrorOf, tokenCountOf } from "../messages/mirror-row.ts";
 import type { MirrorMessage } from "../messages/mirror.ts";
@@ -135,23 +135,15 @@ function isReadable(
   if (bodies.some(({ body, hash }) => textHash(body) !== hash)) {
     return false;
   }
-  const known: Known = {
-    bodies: new Map(bodies.map((body) => [body.id, body])),
-    lists: new Map(lists.map(({ list, items }) => [list, items])),
-  };
+  const known = referredBy({ bodies, lists });
   try {
-    return valuesOf(read).every((value) => isValue(value, known));
+    return valuesOf(read).every((value) => isWhole(value, known));
   } catch (error) {
     if (isDamage(error)) {
       return false;
     }
     throw error;
   }
-}
-
-interface Known {
-  readonly bodies: ReadonlyMap<number, BodyRow>;
-  readonly lists: ReadonlyMap<number, readonly BodyRow[]>;
 }
 
 /** Throws an error that `isDamage` accepts if versions and template do not match. */
@@ -167,36 +159,22 @@ function valuesOf({ shape, versions, ...read }: CheckpointRead): StoredValue[] {
   ];
 }
 
-function isValue(value: StoredValue, known: Known): boolean {
-  if ("l" in value) {
-    return isRef(value.l, known);
-  }
-  const { json, refs } = jsonOf(value, (body) => bodyOf(body, known).body);
-  return areKnown(json, (index) => isRef(at(refs, index), known));
-}
-
-function areKnown(json: unknown, isKnown: (index: number) => boolean): boolean {
-  if (typeof json !== "object" || json === null) {
-    return true;
-  }
-  return MESSAGE in json || LIST in json
-    ? isKnown(Number(Reflect.get(json, MESSAGE in json ? MESSAGE : LIST)))
-    : Object.values(json).every((member) => areKnown(member, isKnown));
-}
-
-function isRef(ref: StoredRef, known: Known): boolean {
-  if (typeof ref === "number") {
-    return unchangedMessage(bodyOf(ref, known)) !== null;
-  }
-  const [list, length] = ref;
-  const items = known.lists.get(list)?.slice(0, length);
-  return items?.length === length && items.every((item) => unchangedMessage(item) !== null);
-}
-
-function bodyOf(id: number, { bodies }: Known): BodyRow {
-  const body = bodies.get(id);
-  if (body === undefined) {
-    throw new RangeError("a checkpoint refers to a body that was not read with it");
-  }
-  return body;
+function referredBy(page: Pick<CheckpointPage, "bodies" | "lists">): Referred {
+  const bodies = new Map(page.bodies.map((body) => [body.id, body]));
+  const lists = new Map(page.lists.map(({ list, items }) => [list, items]));
+  const bodyOf = (id: number): BodyRow => {
+    const body = bodies.get(id);
+    if (body === undefined) {
+      throw new RangeError("a checkpoint refers to a body that was not read with it");
+    }
+    return body;
+  };
+  return {
+    text: (body) => bodyOf(body).body,
+    isMessage: (body) => unchangedMessage(bodyOf(body)) !== null,
+    areMessages: (list, length) => {
+      const items = lists.get(list)?.slice(0, length);
+      return items?.length === length && items.every((item) => unchangedMessage(item) !== null);
+    },
+  };
 }
