@@ -105,9 +105,13 @@ export async function construct(record: object): Promise<unknown> {
 }
 
 function constructed(record: object): unknown {
-  const { id, args } = record as { id?: unknown; args?: unknown };
+  const { id, method, args } = record as { id?: unknown; method?: unknown; args?: unknown };
   const name: unknown = Array.isArray(id) && id.length === 1 ? id[0] : undefined;
-  const [first, second]: unknown[] = Array.isArray(args) ? args : [];
+  const isCalled = (method ?? null) === null || (name === "Uint8Array" && method === "from");
+  if (!isCalled || !Array.isArray(args) || args.length !== (name === "RegExp" ? 2 : 1)) {
+    return undefined;
+  }
+  const [first, second]: unknown[] = args;
   switch (name) {
     case "Set":
       return Array.isArray(first) ? new Set(first) : undefined;
@@ -120,10 +124,17 @@ function constructed(record: object): unknown {
     case "Error":
       return typeof first === "string" ? new Error(first) : undefined;
     case "Uint8Array":
-      return Array.isArray(first) ? Uint8Array.from(first as number[]) : undefined;
+      return areBytes(first) ? Uint8Array.from(first) : undefined;
     default:
       return undefined;
   }
+}
+
+function areBytes(value: unknown): value is number[] {
+  return (
+    Array.isArray(value) &&
+    value.every((byte) => Number.isInteger(byte) && Number(byte) >= 0 && Number(byte) <= 255)
+  );
 }
 
 function entriesOf(value: unknown): [unknown, unknown][] {
