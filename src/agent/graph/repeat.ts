@@ -1,3 +1,5 @@
+import { isDeepStrictEqual } from "node:util";
+
 import { BaseMessage, ToolMessage } from "@langchain/core/messages";
 import type { StateSnapshot } from "@langchain/langgraph";
 
@@ -39,6 +41,8 @@ export function suspectsOf(
   const ofTools = started
     .filter((tool) => !work.tasks.some((task) => runs(task, tool)))
     .filter(({ name }) => !repeatable.includes(name))
+    // one that was repeated with a yes began more than once
+    .filter((tool, at, all) => all.findIndex((each) => isDeepStrictEqual(each, tool)) === at)
     .map((tool) => ({ call: tool, task: taskAround(tool, { work, started }) }));
   const known = [...work.calls, ...started];
   const elsewhere = channelCalls({ thread, work, isEarlier })

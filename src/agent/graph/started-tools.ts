@@ -24,6 +24,9 @@ export interface StartedTool {
 const STARTED = "__reprise_tool_started__";
 const ASKED = "__reprise_tool_asked__";
 
+/** Characters of a call's arguments that are kept. */
+const MAX_ARGS = 2_000;
+
 interface Stored extends Omit<StartedTool, "task" | "isNested" | "args"> {
   readonly args: string;
   /** Task ids, of the root's task first. */
@@ -66,7 +69,8 @@ export class ToolRecorder extends BaseCallbackHandler {
     const stored: Stored = {
       id: id ?? "",
       name: name ?? tool.id.at(-1) ?? "",
-      args,
+      // enough to be shown; the thread has them whole
+      args: args.slice(0, MAX_ARGS).toWellFormed(),
       tasks: path.map(taskOf),
       graphs: namespaces.flatMap((ns) => {
         const head = heads.get(ns);

@@ -64,7 +64,7 @@ describeEngines("a process that is killed under a foreign graph", (engine) => {
 });
 
 describeEngine("a process that is killed while a foreign graph runs a tool", (engine) => {
-  it.each(["subgraph", "invoked"])(
+  it.each(["subgraph", "invoked", "direct"])(
     "[GRAPH-25] [GRAPH-26] repeats no tool within the graph's node without a yes: %s",
     async (kind) => {
       const { location, id } = await openOn(engine);

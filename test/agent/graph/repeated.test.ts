@@ -17,9 +17,11 @@ import { z } from "zod";
 import type { RunnableGraph } from "../../../src/library/open-reprise.ts";
 import { RepriseSaver } from "../../../src/langgraph/reprise-saver.ts";
 import { OUTCOME_UNKNOWN } from "../../../src/agent/thread-state.ts";
+import { readFailures } from "../../../src/store/sessions/failures.ts";
 import { ProgramModel } from "../../helpers/checkpoints/program-model.ts";
 import { describeEngine, type Engine } from "../../helpers/engines.ts";
 import { openOn } from "../../helpers/graphs.ts";
+import { openStoreAt } from "../../helpers/open-store.ts";
 import { expectVerified } from "../../helpers/verified.ts";
 
 const schema = z.object({});
@@ -272,7 +274,7 @@ describeEngine("a stopped graph", (engine) => {
   });
 
   it.each(["answer", "new message"])(
-    "[GRAPH-31] runs what took effect beside a question in the same task only with a yes: %s",
+    "[GRAPH-31] [EXCHANGE-32] runs what took effect beside a question in the same task only with a yes: %s",
     async (next) => {
       const { location, reprise, id } = await openOn(engine);
       const w = world();
@@ -287,6 +289,8 @@ describeEngine("a stopped graph", (engine) => {
       await expect(reprise.run(id, graph, answer)).rejects.toMatchObject(refused);
       expect(await reprise.run(id, graph, null)).toMatchObject({ state: "waiting" });
       expect(w.runs).toEqual(["pay"]);
+      await using store = await openStoreAt(location);
+      expect(await store.read(readFailures, { ids: [id] })).toEqual(new Map());
       if (next === "answer") {
         const allowed = { mayRepeat: () => Promise.resolve(true) };
         expect(await reprise.run(id, graph, answer, allowed)).toMatchObject({ state: "done" });
