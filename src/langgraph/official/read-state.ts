@@ -80,8 +80,12 @@ async function checkpointOf(
     throw damagedSource();
   }
   const { v, id, ts, channel_values = {}, channel_versions = {}, versions_seen = {} } = record;
-  const areRecords = [channel_values, channel_versions, versions_seen].every(isRecord);
-  if (typeof v !== "number" || id !== checkpoint_id || typeof ts !== "string" || !areRecords) {
+  const areRead =
+    isRecord(channel_values) &&
+    areVersions(channel_versions) &&
+    isRecord(versions_seen) &&
+    Object.values(versions_seen).every(areVersions);
+  if (typeof v !== "number" || id !== checkpoint_id || typeof ts !== "string" || !areRead) {
     throw damagedSource();
   }
   const values = new Map(Object.entries(channel_values as object));
@@ -96,6 +100,13 @@ async function checkpointOf(
     channel_versions: channel_versions as Checkpoint["channel_versions"],
     versions_seen: versions_seen as Checkpoint["versions_seen"],
   };
+}
+
+function areVersions(versions: unknown): boolean {
+  return (
+    isRecord(versions) &&
+    Object.values(versions).every((one) => typeof one === "string" || Number.isFinite(one))
+  );
 }
 
 /** Ordered as our saver returns them: by path, task and index. */

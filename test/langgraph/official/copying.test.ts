@@ -227,6 +227,36 @@ describe("what cannot be copied", () => {
     });
   });
 
+  it("[COPY-31] reports versions that are none as damage of the source, not of the target", async () => {
+    using source = new OfficialFile();
+    await using target = await openSaver();
+    const versions = { null: null, list: [1], flag: true };
+    for (const [name, version] of Object.entries(versions)) {
+      for (const [where, checkpoint] of [
+        ["channel", { channel_versions: { a: version } }],
+        ["node", { versions_seen: { node: { a: version } } }],
+        ["nodes", { versions_seen: { node: version } }],
+      ] as const) {
+        const text = JSON.stringify(checkpoint).slice(1, -1);
+        source.add({
+          thread_id: `${where} ${name}`,
+          checkpoint_id: "1",
+          checkpoint: `{"v":4,"id":"1","ts":"t",${text}}`,
+        });
+      }
+    }
+    source.addChain("fine", 1);
+    const report = await copyInto(target.store, source.path);
+    expect(report.copied.threads).toBe(1);
+    expect(report.refused).toHaveLength(9);
+    for (const { code, detail } of report.refused) {
+      expect([code, detail]).toEqual([
+        "database_corrupt",
+        expect.stringMatching(/^The source has/),
+      ]);
+    }
+  });
+
   it("[COPY-26] names each thread of PostgresSaver's tables that cannot be read", async () => {
     await using source = await createPostgres({ tables: false });
     const client = new Client({ connectionString: source.url });
