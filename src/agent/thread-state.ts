@@ -1,4 +1,4 @@
-import { AIMessage, type BaseMessage, ToolMessage, type ToolCall } from "@langchain/core/messages";
+import { AIMessage, BaseMessage, ToolMessage, type ToolCall } from "@langchain/core/messages";
 import type { CheckpointTuple } from "@langchain/langgraph-checkpoint";
 
 import type { ErrorCode } from "../core/errors.ts";
@@ -44,7 +44,11 @@ export function threadStateOf(tuple: CheckpointTuple | undefined): ThreadState {
 /** The messages of a thread's latest checkpoint; none for a thread that has not begun. */
 export function messagesOf(tuple: CheckpointTuple | undefined): readonly BaseMessage[] {
   const messages = tuple?.checkpoint.channel_values["messages"];
-  return Array.isArray(messages) ? (messages as BaseMessage[]) : [];
+  if (Array.isArray(messages)) {
+    return messages as BaseMessage[];
+  }
+  // a channel without a reducer may hold one message
+  return BaseMessage.isInstance(messages) ? [messages] : [];
 }
 
 /** In an answer's `response_metadata`: the code of the failure that cut it off. */

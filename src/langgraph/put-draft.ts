@@ -1,3 +1,4 @@
+import { BaseMessage } from "@langchain/core/messages";
 import type {
   ChannelVersions,
   Checkpoint,
@@ -65,7 +66,10 @@ export function draftPut(put: Put, cache: ThreadCache): PutDraft {
       channels,
       chain: sequence === null ? chainAt(cache, inherited) : chainOf(sequence, cache),
       batch: builder.batch,
-      mirror: sequence === null ? null : mirrorOf(key, sequence, { cache, parent }),
+      mirror:
+        sequence === null
+          ? mirrorOfOne(put, { messages, parent })
+          : mirrorOf(key, sequence, { cache, parent }),
     },
     learn: (stored) => {
       builder.learn(stored);
@@ -114,8 +118,8 @@ function mirrorOf(
   { messages, hashAt, known }: AddedSequence,
   { cache, parent }: KnownParent,
 ): CheckpointMirror | null {
-  const session_id = ns === "" ? parseThreadId(thread_id)?.sessionId : undefined;
-  if (session_id === undefined) {
+  const session_id = sessionOf({ thread_id, ns });
+  if (session_id === null) {
     return null;
   }
   const length = parent?.length ?? 0;
@@ -134,6 +138,30 @@ function mirrorOf(
       others.has(hashAt(shared + index)) ? [] : (rowOf(messages, shared + index, tokensAt) ?? []),
     );
   return { session_id, channel: MESSAGES, parent, messages: rows };
+}
+
+/** The same for a channel without a reducer, which may hold one message and no list. */
+function mirrorOfOne(
+  { key, checkpoint }: Put,
+  { messages, parent }: { messages: ChannelInput | undefined; parent: ListVersion | null },
+): CheckpointMirror | null {
+  const session_id = sessionOf(key);
+  const only = checkpoint.channel_values[MESSAGES];
+  if (
+    session_id === null ||
+    messages === undefined ||
+    !("value" in messages) ||
+    !BaseMessage.isInstance(only)
+  ) {
+    return null;
+  }
+  const row = rowOf([only], 0);
+  return { session_id, channel: MESSAGES, parent, messages: row === null ? [] : [row] };
+}
+
+/** Null for subgraphs and threads of no session. */
+function sessionOf({ thread_id, ns }: ThreadKey): string | null {
+  return ns === "" ? (parseThreadId(thread_id)?.sessionId ?? null) : null;
 }
 
 /** The checkpoint's messages chained: those that are known already, then the new ones. */

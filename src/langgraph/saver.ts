@@ -270,7 +270,7 @@ class CheckpointSaver extends BaseCheckpointSaver implements SessionSaver {
 
 function messagesIn({ channel_values }: Checkpoint): readonly unknown[] {
   const messages = channel_values[MESSAGES];
-  return Array.isArray(messages) ? messages : [];
+  return Array.isArray(messages) ? messages : [messages];
 }
 
 function listInput(config: RunnableConfig, before: RunnableConfig | undefined) {

@@ -3,7 +3,8 @@ import { isDamage } from "../checkpoints/damage.ts";
 import { MESSAGES } from "../checkpoints/head-mark.ts";
 import type { BodyRow, CheckpointPage, CheckpointRead } from "../checkpoints/read.ts";
 import { joinTemplate } from "../checkpoints/template.ts";
-import type { StoredValue } from "../checkpoints/value.ts";
+import { MESSAGE, type StoredValue } from "../checkpoints/value.ts";
+import { jsonOf } from "../checkpoints/value-json.ts";
 import { isWhole, type Referred } from "../checkpoints/whole-value.ts";
 import { type MessageJson, readMessage } from "../messages/message-json.ts";
 import { isAnswer, mirrorOf, tokenCountOf } from "../messages/mirror-row.ts";
@@ -93,8 +94,21 @@ function verifiedMessages({
   if (problem !== null || head === null || !isReadable(head.page, head)) {
     return null;
   }
-  const read = messages.flatMap((body) => unchangedMessage(body) ?? []);
-  return read.length === messages.length ? read : null;
+  const bodies = [...messages, ...onlyMessage(head.page)];
+  const read = bodies.flatMap((body) => unchangedMessage(body) ?? []);
+  return read.length === bodies.length ? read : null;
+}
+
+/** The message of a channel that holds one and no list. */
+function onlyMessage({ checkpoints: [read], bodies }: CheckpointPage): BodyRow[] {
+  const value = read?.channels[MESSAGES];
+  if (value === undefined || "l" in value) {
+    return [];
+  }
+  const { json, refs } = jsonOf(value, referredBy({ bodies, lists: [] }).text);
+  const isMessage = typeof json === "object" && json !== null && MESSAGE in json;
+  const ref = isMessage ? refs[Number(json[MESSAGE])] : undefined;
+  return bodies.filter(({ id }) => id === ref);
 }
 
 function rowsOf(messages: readonly MessageJson[]): MirrorMessage[] {
@@ -148,12 +162,14 @@ function isReadable(
 
 /** Throws an error that `isDamage` accepts if versions and template do not match. */
 function valuesOf({ shape, versions, ...read }: CheckpointRead): StoredValue[] {
-  const { [MESSAGES]: _, ...channels } = read.channels;
+  const { [MESSAGES]: messages, ...channels } = read.channels;
   const template = joinTemplate({ shape, numbers: versions });
   const tasks = template.versions.v < 4 ? [...read.writes, ...read.parent_writes] : read.writes;
   return [
     ...Object.values(template.untouched).map((json): StoredValue => [json]),
     ...Object.values(channels),
+    // a list of messages is read apart
+    ...(messages === undefined || "l" in messages ? [] : [messages]),
     read.metadata,
     ...tasks.flatMap(({ writes }) => writes.map(([, , value]) => value)),
   ];

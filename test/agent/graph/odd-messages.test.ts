@@ -24,6 +24,9 @@ const Appended = Annotation.Root({
   }),
 });
 
+/** No list: what is written takes the place of what was there. */
+const Latest = Annotation.Root({ messages: Annotation<unknown>() });
+
 /** A graph whose nodes write these messages, one after the other. */
 function writing(...steps: readonly BaseMessage[][]) {
   return chain(steps, MessagesAnnotation) as RunnableGraph;
@@ -86,6 +89,14 @@ const CASES: Readonly<Record<string, readonly [exchanges: readonly Exchange[], r
       [appending(ai("1", "and three of them")), human("u", "again")],
     ],
     ["hi", "and three of them", "again"],
+  ],
+  "a channel that holds one message": [
+    [
+      [chain([ai("1", "one")], Latest as never), "hi"],
+      [chain([ai("2", "two"), "no message"], Latest as never), "again"],
+      [chain([ai("3", "three"), ai("3", "a text that is longer")], Latest as never), "more"],
+    ],
+    ["hi", "one", "again", "two", "more", "a text that is longer"],
   ],
   "ids that are the same without NUL": [
     [[writing([ai("a\0b", "one"), ai("ab", "a text that is longer")]), "hi"]],
