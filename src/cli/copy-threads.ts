@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 
-import { oneLine } from "../core/terminal-text.ts";
+import { exactLine } from "../core/terminal-text.ts";
 import { plural } from "../core/text.ts";
 import type { ThreadCopyReport, ThreadCounts } from "../store/portable/thread-copies.ts";
 import type { Store } from "../store/store.ts";
@@ -85,10 +85,10 @@ function showReport(cli: CliContext, report: ThreadCopyReport): void {
     printLine(cli, `Skipped (identical): ${countsText(present)}`);
   }
   for (const { thread_id, code, detail } of refused.slice(0, MAX_SHOWN)) {
-    noticeLine(cli, `Not copied: ${oneLine(thread_id)}  ${detail} [${code}]`);
+    noticeLine(cli, `Not copied: ${exactLine(thread_id)}  ${detail} [${code}]`);
   }
   for (const id of changed.slice(0, MAX_SHOWN)) {
-    noticeLine(cli, `Changed or begun while it was copied: ${oneLine(id)}`);
+    noticeLine(cli, `Changed or begun while it was copied: ${exactLine(id)}`);
   }
   const more = Math.max(0, refused.length - MAX_SHOWN) + Math.max(0, changed.length - MAX_SHOWN);
   if (more > 0) {

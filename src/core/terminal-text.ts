@@ -10,14 +10,21 @@ const JOINERS: ReadonlySet<string> = new Set(["\u200c", "\u200d"]);
 
 /** Text as a terminal may show it: `␛` for ESC, `<U+202E>` for what has no such sign. */
 export function visible(text: string): string {
-  return replaceUnsafe(text.replaceAll("\r\n", "\n"), (code) => {
-    if (code === DELETE) {
-      return "\u2421";
-    }
-    return code < 0x20
-      ? String.fromCodePoint(CONTROL_PICTURES + code)
-      : `<U+${code.toString(16).toUpperCase().padStart(4, "0")}>`;
-  });
+  return replaceUnsafe(text.replaceAll("\r\n", "\n"), signOf);
+}
+
+/** An id on one line: every character is shown, white space too. */
+export function exactLine(id: string): string {
+  return replaceUnsafe(id, signOf).replace(/[\n\t]/g, (control) => signOf(control.charCodeAt(0)));
+}
+
+function signOf(code: number): string {
+  if (code === DELETE) {
+    return "\u2421";
+  }
+  return code < 0x20
+    ? String.fromCodePoint(CONTROL_PICTURES + code)
+    : `<U+${code.toString(16).toUpperCase().padStart(4, "0")}>`;
 }
 
 /** JSON as a terminal may show it: the same characters as `\u` sequences, so that the value stays. */

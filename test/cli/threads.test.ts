@@ -10,7 +10,7 @@ import { openTerminal } from "../helpers/terminal.ts";
 import { putMessages, startOf } from "../helpers/sessions/thread.ts";
 
 const HOSTILE = "\u001b]0;owned\u0007\u202ethread\nREADY  yes\u2028 --yes";
-const SHOWN = "␛]0;owned␇<U+202E>thread READY yes --yes";
+const SHOWN = "␛]0;owned␇<U+202E>thread␊READY  yes<U+2028> --yes";
 
 /** A thread with two checkpoints of three messages for each of the ids. */
 async function withThreads(home: Home, ...ids: readonly string[]): Promise<void> {
@@ -33,7 +33,7 @@ async function idsOf(home: Home): Promise<string[]> {
   return threads.map(({ thread_id }) => thread_id);
 }
 
-it("[THREAD-12] lists threads without a session, and says where the others are", async () => {
+it("[THREAD-12] [THREAD-21] lists threads without a session, and says where the others are", async () => {
   const home = freshHome();
   expect(await home.call(["threads", "list"])).toMatchObject({
     code: 0,
@@ -89,7 +89,7 @@ it("[THREAD-14] deletes a thread after a yes, and never one of a session", async
   const asked = await home.call(["threads", "delete", HOSTILE]);
   expect(asked).toMatchObject({ code: 2, stdout: "" });
   expect(asked.stderr).toMatch(
-    /^This deletes for good:\n {2}.*thread READY yes --yes {2}\(3 messages, 2 checkpoints, \d+ bytes\)\nreprise: Nothing was deleted, because/,
+    /^This deletes for good:\n {2}.*thread␊READY {2}yes<U\+2028> --yes {2}\(3 messages, 2 checkpoints, \d+ bytes\)\nreprise: Nothing was deleted, because/,
   );
   const deleted = await home.call(["threads", "delete", HOSTILE, "--yes"]);
   expect(deleted.stdout).toContain(`Deleted 1 thread:\n  ${SHOWN}  (3 messages`);

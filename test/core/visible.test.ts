@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 
-import { visible, visibleJson } from "../../src/core/terminal-text.ts";
+import { exactLine, visible, visibleJson } from "../../src/core/terminal-text.ts";
 
 /** What a terminal obeys, hides or turns around; written as the standard names it, not as code does. */
 const UNSAFE =
@@ -48,4 +48,9 @@ describe("visibleJson", () => {
       }),
     );
   });
+});
+
+it("[THREAD-21] shows each character of an id on one line, white space too", () => {
+  const id = " a\tb\n\r\nc  \u0085\u2028d\u001b\u007f ";
+  expect(exactLine(id)).toBe(" a␉b␊␍␊c  <U+0085><U+2028>d␛␡ ");
 });

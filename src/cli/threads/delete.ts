@@ -1,6 +1,6 @@
 import { Command } from "commander";
 
-import { oneLine } from "../../core/terminal-text.ts";
+import { exactLine } from "../../core/terminal-text.ts";
 import { plural } from "../../core/text.ts";
 import {
   deleteOldThreads,
@@ -46,7 +46,7 @@ export function deleteCommand(cli: CliContext): Command {
       const { pages, damaged } = await findChosen(store, chosen);
       const found = pages.flat();
       for (const thread_id of damaged) {
-        noticeLine(cli, `Not deleted: ${oneLine(thread_id)}  ${DAMAGED} [database_corrupt]`);
+        noticeLine(cli, `Not deleted: ${exactLine(thread_id)}  ${DAMAGED} [database_corrupt]`);
         cli.exitCode = 1;
       }
       if (found.length === 0 && damaged.length > 0 && options.json !== true) {

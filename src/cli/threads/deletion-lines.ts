@@ -1,10 +1,10 @@
-import { oneLine } from "../../core/terminal-text.ts";
+import { exactLine } from "../../core/terminal-text.ts";
 import { plural } from "../../core/text.ts";
 import type { DamagedThread, ThreadStats } from "../../store/checkpoints/thread-stats.ts";
 
 /** A line for each thread that goes. */
 export function deletionLines(threads: readonly (ThreadStats | DamagedThread)[]): string[] {
-  return threads.map((thread) => `  ${oneLine(thread.thread_id)}  (${stateText(thread)})`);
+  return threads.map((thread) => `  ${exactLine(thread.thread_id)}  (${stateText(thread)})`);
 }
 
 function stateText(thread: ThreadStats | DamagedThread): string {

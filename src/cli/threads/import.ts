@@ -2,7 +2,7 @@ import { Command } from "commander";
 
 import { MAX_THREAD_ID_BYTES } from "../../core/limits.ts";
 import { isThreadId } from "../../core/threads.ts";
-import { oneLine } from "../../core/terminal-text.ts";
+import { exactLine } from "../../core/terminal-text.ts";
 import { plural } from "../../core/text.ts";
 import { storeFreeThread } from "../../store/portable/free-thread.ts";
 import { type CliContext, printJson, printLine } from "../context.ts";
@@ -29,7 +29,7 @@ export function importCommand(cli: CliContext): Command {
         printJson(cli, { thread_id });
       } else {
         const count = plural(checkpoints.length, "checkpoint");
-        printLine(cli, `Imported: ${oneLine(thread_id)}  ${count}`);
+        printLine(cli, `Imported: ${exactLine(thread_id)}  ${count}`);
       }
     });
   return withStore(command);

@@ -1,6 +1,6 @@
 import { Command } from "commander";
 
-import { oneLine } from "../../core/terminal-text.ts";
+import { exactLine } from "../../core/terminal-text.ts";
 import { type ListedThread, listThreads } from "../../store/checkpoints/list-threads.ts";
 import { age } from "../ages.ts";
 import { aligned } from "../aligned.ts";
@@ -55,7 +55,7 @@ function threadTable(threads: readonly ListedThread[]): string[] {
   const now = Date.now();
   const rows = threads.map(({ thread_id, messages, last_checkpoint_at: at }) => {
     const ago = at === null ? Number.NaN : now - Date.parse(at);
-    return [Number.isNaN(ago) ? "-" : age(ago), String(messages), oneLine(thread_id)];
+    return [Number.isNaN(ago) ? "-" : age(ago), String(messages), exactLine(thread_id)];
   });
   return aligned([["ACTIVE", "MESSAGES", "THREAD"], ...rows]);
 }

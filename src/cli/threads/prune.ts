@@ -1,6 +1,6 @@
 import { Command } from "commander";
 
-import { oneLine } from "../../core/terminal-text.ts";
+import { exactLine } from "../../core/terminal-text.ts";
 import { plural } from "../../core/text.ts";
 import {
   previewPrune,
@@ -43,7 +43,7 @@ export function pruneCommand(cli: CliContext): Command {
         show(cli, options, { verb: "Would delete", thread_id, ...preview });
         return;
       }
-      const lines = [`  ${sizeText(preview)} of ${oneLine(thread_id)}`];
+      const lines = [`  ${sizeText(preview)} of ${exactLine(thread_id)}`];
       if (options.yes !== true && !(await confirmDeletion(cli, lines, "Delete?"))) {
         return;
       }
@@ -63,7 +63,7 @@ function show(
   } else if (pruned.checkpoints === 0) {
     noticeLine(cli, "Nothing to prune: every checkpoint is kept.");
   } else {
-    printLine(cli, `${verb}: ${sizeText(pruned)} of ${oneLine(pruned.thread_id)}`);
+    printLine(cli, `${verb}: ${sizeText(pruned)} of ${exactLine(pruned.thread_id)}`);
   }
 }
 

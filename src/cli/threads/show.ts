@@ -1,6 +1,6 @@
 import { Command } from "commander";
 
-import { oneLine, visible } from "../../core/terminal-text.ts";
+import { exactLine, oneLine, visible } from "../../core/terminal-text.ts";
 import { readLastMessages } from "../../store/checkpoints/last-messages.ts";
 import { readThreadStats, type ThreadStats } from "../../store/checkpoints/thread-stats.ts";
 import type { MirrorMessage } from "../../store/messages/mirror.ts";
@@ -38,7 +38,7 @@ export function showCommand(cli: CliContext): Command {
 
 function heading(stats: ThreadStats): string[] {
   return [
-    oneLine(stats.thread_id),
+    exactLine(stats.thread_id),
     `  session      ${stats.session_id ?? "none"}`,
     `  state        ${stats.interrupted ? "interrupted" : "idle"}`,
     `  messages     ${stats.messages}`,
