@@ -22,7 +22,7 @@ interface Runnable {
 interface StateGraph extends Runnable {
   readonly channels: Readonly<Record<string, unknown>>;
   readonly nodes: Readonly<Record<string, unknown>>;
-  getState(config: ThreadConfig, options?: { subgraphs?: boolean }): Promise<StateSnapshot>;
+  getState(config: ThreadConfig): Promise<StateSnapshot>;
   updateState(config: ThreadConfig, values: object, asNode: string): Promise<unknown>;
 }
 

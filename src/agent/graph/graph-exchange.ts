@@ -21,6 +21,7 @@ import { openWork } from "./open-tasks.ts";
 import { openQuestions, questionOf, withAnswers } from "./questions.ts";
 import { refuseToRepeat, suspectsOf } from "./repeat.ts";
 import { startedTools, ToolRecorder } from "./started-tools.ts";
+import { subgraphStates } from "./subgraph-states.ts";
 import { isDone } from "./task-writes.ts";
 
 /** One exchange of a graph that is not ours, under its session's lease. */
@@ -101,7 +102,7 @@ async function nextInput(exchange: GraphExchange, { config, pending }: Prepared)
   if (input.kind === "new") {
     return { input: stateUpdate(input, pending) };
   }
-  const snapshot = await attached.graph.getState(config, { subgraphs: true });
+  const snapshot = await attached.graph.getState(config);
   // `next` lacks the tasks that asked a second time, and those that are done but not in a checkpoint
   if (snapshot.tasks.length > 0 && thread.tuple !== undefined) {
     return continued(exchange, config, { input, snapshot, tuple: thread.tuple });
@@ -159,7 +160,8 @@ async function closeUnsafe(
   const { saver } = thread;
   const { graph } = attached;
   const started = await startedTools(tuple, saver, config);
-  const run = { thread: { snapshot, tuple, graph }, started, repeatable };
+  const subgraphs = await subgraphStates(saver, config);
+  const run = { thread: { snapshot, tuple, graph }, started, subgraphs, repeatable };
   let suspects = suspectsOf(run, () => false);
   if (suspects.length > suspectsOf(run, () => true).length) {
     suspects = suspectsOf(run, await earlierMessages(exchange, config));

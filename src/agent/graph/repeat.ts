@@ -1,13 +1,14 @@
 import { isDeepStrictEqual } from "node:util";
 
 import { BaseMessage, ToolMessage } from "@langchain/core/messages";
-import type { StateSnapshot } from "@langchain/langgraph";
+import type { CheckpointTuple } from "@langchain/langgraph-checkpoint";
 
 import { RepriseError } from "../../core/errors.ts";
 import { callsOf } from "../sendable-messages.ts";
 import { mayBeRepeated, type OpenCall, unanswered } from "../thread-state.ts";
 import { type OpenTask, openWork, type OpenWork, type StoppedThread } from "./open-tasks.ts";
 import type { StartedTool } from "./started-tools.ts";
+import type { SubgraphState } from "./subgraph-states.ts";
 
 /** A call that may have taken effect and would run again. */
 export interface Suspect {
@@ -19,6 +20,7 @@ export interface Suspect {
 export interface StoppedRun {
   readonly thread: Omit<StoppedThread, "isEarlier">;
   readonly started: readonly StartedTool[];
+  readonly subgraphs: readonly SubgraphState[];
   /** Names of the tools that may be run twice. */
   readonly repeatable: readonly string[];
 }
@@ -29,9 +31,10 @@ export interface StoppedRun {
  * A task that waits for a person has not been given its answer: only what began in it counts.
  */
 export function suspectsOf(
-  { thread, started, repeatable }: StoppedRun,
+  run: StoppedRun,
   isEarlier: StoppedThread["isEarlier"],
 ): readonly Suspect[] {
+  const { thread, started, repeatable } = run;
   const work = openWork({ ...thread, isEarlier });
   const isUnsafe = (call: OpenCall): boolean => !mayBeRepeated(call, repeatable);
   const ofState = [
@@ -45,9 +48,9 @@ export function suspectsOf(
     .filter((tool, at, all) => all.findIndex((each) => isDeepStrictEqual(each, tool)) === at)
     .map((tool) => ({ call: tool, task: taskAround(tool, { work, started }) }));
   const known = [...work.calls, ...started];
-  const elsewhere = channelCalls({ thread, work, isEarlier })
-    .filter((call) => isUnsafe(call) && !known.some((each) => isSame(each, call)))
-    .map((call) => ({ call, task: null }));
+  const elsewhere = channelCalls(run, work, isEarlier).filter(
+    ({ call }) => isUnsafe(call) && !known.some((each) => isSame(each, call)),
+  );
   return [...ofState, ...ofTools, ...elsewhere];
 }
 
@@ -64,7 +67,7 @@ function runs({ id, calls }: OpenTask, tool: StartedTool): boolean {
 
 /** The task that ends with the tool, if the tool runs within one of the task's own calls. */
 function taskAround(
-  { task: id, isNested }: StartedTool,
+  { task: id, isNested }: Pick<StartedTool, "task" | "isNested">,
   { work, started }: { readonly work: OpenWork; readonly started: readonly StartedTool[] },
 ): OpenTask | null {
   const task = work.tasks.find((each) => each.id === id);
@@ -74,59 +77,46 @@ function taskAround(
   return started.some((tool) => !tool.isNested && runs(task, tool)) ? task : null;
 }
 
-/** Open calls that are not in `messages`: in other channels, and in subgraphs. */
-function channelCalls({
-  thread: { snapshot },
-  work,
-  isEarlier,
-}: Pick<StoppedThread, "isEarlier"> & {
-  readonly thread: StoppedRun["thread"];
-  readonly work: OpenWork;
-}): readonly OpenCall[] {
-  const running = new Set(work.tasks.filter(({ waits }) => !waits).map(({ id }) => id));
-  if (running.size === 0) {
+/** Open calls that are not in `messages`: in other channels, and in graphs within the tasks. */
+function channelCalls(
+  { thread: { tuple }, subgraphs, started }: StoppedRun,
+  work: OpenWork,
+  isEarlier: StoppedThread["isEarlier"],
+): readonly { readonly call: OpenCall; readonly task: OpenTask | null }[] {
+  const running = work.tasks.filter(({ waits }) => !waits);
+  if (running.length === 0) {
     return [];
   }
-  const { messages, ...others } = valuesOf(snapshot);
-  const own = Array.isArray(messages) ? others : { ...others, messages };
-  const nested = snapshot.tasks.filter(({ id }) => running.has(id)).flatMap(subgraphValues);
+  const own = callsIn(tuple, isEarlier).filter(([name]) => name !== "messages");
   return [
-    ...callsIn(own, messagesIn(messages), isEarlier),
-    ...nested.flatMap((values) => callsIn(values, [], isEarlier)),
+    ...own.map(([, call]) => ({ call, task: null })),
+    ...subgraphs
+      .filter(({ task }) => running.some(({ id }) => id === task))
+      .flatMap(({ task, tuple: inner }) =>
+        callsIn(inner, isEarlier).map(([, call]) => ({
+          call,
+          task: taskAround({ task, isNested: true }, { work, started }),
+        })),
+      ),
   ];
 }
 
-/** The values of the subgraphs that the task was running. */
-function subgraphValues({ state }: StateSnapshot["tasks"][number]): Record<string, unknown>[] {
-  if (state === undefined || !("tasks" in state) || state.tasks.length === 0) {
-    return [];
-  }
-  return [valuesOf(state), ...state.tasks.flatMap(subgraphValues)];
-}
-
-function valuesOf({ values }: StateSnapshot): Record<string, unknown> {
-  return typeof values === "object" && values !== null ? (values as Record<string, unknown>) : {};
-}
-
+/** The open calls of each channel. A result in any channel closes a call. */
 function callsIn(
-  values: Record<string, unknown>,
-  more: readonly BaseMessage[],
+  { checkpoint, pendingWrites = [] }: CheckpointTuple,
   isEarlier: StoppedThread["isEarlier"],
-): readonly OpenCall[] {
-  const channels = Object.values(values).map(messagesIn);
-  const results = [...channels.flat(), ...more].filter((message) =>
-    ToolMessage.isInstance(message),
-  );
-  return channels.flatMap((messages) => {
-    const answer = messages.findLast(
+): readonly (readonly [channel: string, call: OpenCall])[] {
+  const channels = Object.entries(checkpoint.channel_values);
+  const results = [...channels.map(([, value]) => value), ...pendingWrites.map((write) => write[2])]
+    .flatMap(messagesIn)
+    .filter((message) => ToolMessage.isInstance(message));
+  return channels.flatMap(([channel, value]) => {
+    const answer = messagesIn(value).findLast(
       (message) => callsOf(message).length > 0 && !isEarlier(message),
     );
-    return unanswered(callsOf(answer), results).map(({ id = "", name, args }) => ({
-      id,
-      name,
-      args,
-      result: null,
-    }));
+    return unanswered(callsOf(answer), results).map(
+      ({ id = "", name, args }) => [channel, { id, name, args, result: null }] as const,
+    );
   });
 }
 

@@ -5,6 +5,7 @@ import { isGraphBubbleUp } from "@langchain/langgraph";
 import type { BaseCheckpointSaver, CheckpointTuple } from "@langchain/langgraph-checkpoint";
 
 import type { LateSaver } from "./late-saver.ts";
+import { taskOf } from "./subgraph-states.ts";
 import { isDone } from "./task-writes.ts";
 import type { ThreadConfig } from "./attach-saver.ts";
 
@@ -93,11 +94,6 @@ export class ToolRecorder extends BaseCallbackHandler {
     // under an id that no task has: LangGraph takes what a task wrote for its result
     await this.#saver.putWrites({ configurable }, [[channel, value]], id, "");
   }
-}
-
-/** The last part of a namespace's member: `tools:<task>`. */
-function taskOf(member: string): string {
-  return member.slice(member.lastIndexOf(":") + 1);
 }
 
 /**

@@ -138,17 +138,15 @@ const ELSEWHERE: Readonly<Record<string, readonly [(w: World) => RunnableGraph, 
   "a subgraph's node runs the call": [
     ({ pay }) =>
       new StateGraph(MessagesAnnotation)
-        .addNode(
-          "sub",
-          new StateGraph(MessagesAnnotation)
-            .addNode("think", () => ({ messages: [calling(["c1", "pay"])] }))
-            .addNode("act", async () => ({
-              messages: [new ToolMessage({ tool_call_id: "c1", content: await pay() })],
-            }))
-            .addEdge(START, "think")
-            .addEdge("think", "act")
-            .compile(),
-        )
+        .addNode("sub", paying(pay))
+        .addEdge(START, "sub")
+        .compile(),
+    refused,
+  ],
+  "a node of a graph that a node runs runs the call": [
+    ({ pay }) =>
+      new StateGraph(MessagesAnnotation)
+        .addNode("sub", async (state) => paying(pay).invoke(state))
         .addEdge(START, "sub")
         .compile(),
     refused,
@@ -162,6 +160,17 @@ const ELSEWHERE: Readonly<Record<string, readonly [(w: World) => RunnableGraph, 
     refused,
   ],
 };
+
+function paying(pay: () => Promise<string>) {
+  return new StateGraph(MessagesAnnotation)
+    .addNode("think", () => ({ messages: [calling(["c1", "pay"])] }))
+    .addNode("act", async () => ({
+      messages: [new ToolMessage({ tool_call_id: "c1", content: await pay() })],
+    }))
+    .addEdge(START, "think")
+    .addEdge("think", "act")
+    .compile();
+}
 
 function ownChannel(acts: ToolNode | (() => Promise<string>)) {
   return new StateGraph(Inner)
