@@ -7,7 +7,7 @@ import { databaseLocation, resolveLocation } from "./config.ts";
 import { type CliContext, noticeLine, printJson, printLine } from "./context.ts";
 import { openPair, type CopyLocations } from "./copy-pair.ts";
 import type { Counts } from "../store/portable/copy-session.ts";
-import { oneLine } from "../core/terminal-text.ts";
+import { exactLine } from "../core/terminal-text.ts";
 import { plural } from "../core/text.ts";
 import { exitCodeOf } from "./exit-code.ts";
 import { backupOption, databaseOption, withoutBackup } from "./database.ts";
@@ -153,10 +153,10 @@ function showReport(cli: CliContext, report: CopyReport): void {
     ...report.refused_threads.map(({ thread_id, ...why }) => ({ name: thread_id, ...why })),
   ];
   showSome(cli, refused, ({ name, code, detail }) => {
-    return `Not copied: ${oneLine(name)}  ${detail} [${code}]`;
+    return `Not copied: ${exactLine(name)}  ${detail} [${code}]`;
   });
   const changed = [...report.changed, ...report.changed_threads];
-  showSome(cli, changed, (name) => `Changed or begun while it was copied: ${oneLine(name)}`);
+  showSome(cli, changed, (name) => `Changed or begun while it was copied: ${exactLine(name)}`);
   if (changed.length > 0) {
     noticeLine(
       cli,
