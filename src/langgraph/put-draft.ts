@@ -10,11 +10,12 @@ import { chained, MESSAGES, type MessageChain } from "../store/checkpoints/head-
 import type { ChannelInput, CheckpointMirror, PutCheckpoint } from "../store/checkpoints/put.ts";
 import type { ListVersion, StoredIds } from "../store/checkpoints/value.ts";
 import { encodeJson, encodeValue } from "./encode.ts";
+import { readMessage } from "../store/messages/message-json.ts";
 import { mirrorOf as rowOf, tokenCountOf } from "../store/messages/mirror-row.ts";
 import { type AddedSequence, createWriteBatch, type WriteBatchBuilder } from "./write-batch.ts";
 import type { ThreadKey } from "./thread-key.ts";
 import { splitTemplate } from "../store/checkpoints/template.ts";
-import { chainAt, headKey, keepHead, type ThreadCache } from "./thread-cache.ts";
+import { chainAt, headKey, keepHead, type KnownBody, type ThreadCache } from "./thread-cache.ts";
 
 /** What LangGraph hands to `put`. */
 export interface Put {
@@ -132,12 +133,39 @@ function mirrorOf(
     cache.tokens.set(hash, tokens);
     return tokens;
   };
-  const rows = messages
-    .slice(shared)
-    .flatMap((_, index) =>
-      others.has(hashAt(shared + index)) ? [] : (rowOf(messages, shared + index, tokensAt) ?? []),
-    );
+  const more = messages.slice(shared);
+  const shownAnew = shownAnewIds(more, {
+    before: items.slice(shared, length),
+    isKept: new Set(more.map((_, index) => hashAt(shared + index))),
+  });
+  const from = shownAnew.size === 0 ? shared : 0;
+  const rows = messages.slice(from).flatMap(({ id }, place) => {
+    const index = from + place;
+    const isNew = index >= shared && !others.has(hashAt(index));
+    return isNew || shownAnew.has(id) ? (rowOf(messages, index, tokensAt) ?? []) : [];
+  });
   return { session_id, channel: MESSAGES, parent, messages: rows };
+}
+
+/**
+ * Of messages with the same id the last is shown: another one if they change places, or if the last
+ * is taken away.
+ */
+function shownAnewIds(
+  messages: readonly BaseMessage[],
+  { before, isKept }: { before: readonly KnownBody[]; isKept: ReadonlySet<string> },
+): ReadonlySet<string | undefined> {
+  const once = new Set<string | undefined>();
+  const ids = new Set<string | undefined>();
+  for (const { id } of messages) {
+    (once.has(id) ? ids : once).add(id);
+  }
+  for (const { hash, text } of before) {
+    if (!isKept.has(hash)) {
+      ids.add(readMessage(text)?.id);
+    }
+  }
+  return ids;
 }
 
 /** The same for a channel without a reducer, which may hold one message and no list. */

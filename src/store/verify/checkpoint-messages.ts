@@ -62,6 +62,10 @@ export function checkpointMessages({
     const rows = rowsOf(present);
     for (const message of rows) {
       const known = messages.get(message.message_id);
+      if (known?.thread === thread.suffix) {
+        // which of the two was stored first, and so charged, is not known
+        removed.push(known.message);
+      }
       messages.set(message.message_id, again(known, { message, thread }));
     }
     const gone = removedFrom(thread);

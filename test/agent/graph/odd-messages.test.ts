@@ -98,6 +98,22 @@ const CASES: Readonly<Record<string, readonly [exchanges: readonly Exchange[], r
     ],
     ["hi", "one", "again", "two", "more", "a text that is longer"],
   ],
+  "doubled ids that change places, and are dropped": [
+    [
+      [
+        chain(
+          [
+            [ai("1", "one"), ai("1", "two")],
+            [ai("1", "two"), ai("1", "one")],
+          ],
+          Latest as never,
+        ),
+        "hi",
+      ],
+      [chain([[ai("2", "a"), ai("2", "b")], [ai("2", "a")]], Latest as never), "again"],
+    ],
+    ["hi", "one", "again", "a"],
+  ],
   "ids that are the same without NUL": [
     [[writing([ai("a\0b", "one"), ai("ab", "a text that is longer")]), "hi"]],
     ["hi", "a text that is longer"],
