@@ -18,6 +18,7 @@ export {
 } from "./core/errors.ts";
 export type {
   CreateSessionRequest,
+  ExchangeInfo,
   MessageInfo,
   PostMessageRequest,
   Problem,

@@ -53,7 +53,9 @@ export function delegateTool(context: ExchangeContext): StructuredToolInterface 
         run: (reservation) => {
           const exchanger = context.openExchanger(reservation);
           const call = { callId, persona, task, model: prepared.modelName };
-          const child = { ...call, store, personas, fence, parent, live, report, exchanger };
+          const parent_n = context.record()?.n ?? null;
+          const from = { fence, parent, parent_n };
+          const child = { ...call, ...from, store, personas, live, report, exchanger };
           return answerOf(config, () => outsideTheGraph(runChildSession, child));
         },
       });

@@ -5,6 +5,7 @@ import type { ChildReservation, ExchangeLimits, ExchangeTree } from "../exchange
 import type { Exchanger, ExchangerConfig, ExchangeRequest, Live } from "../exchange/exchanger.ts";
 import type { HeldSession } from "../exchange/lease-holder.ts";
 import type { Report } from "../exchange/report-events.ts";
+import type { RunningRecord } from "../store/exchanges/records.ts";
 import type { BegunExchange } from "../store/messages/begin-exchange.ts";
 import type { ThreadState } from "./thread-state.ts";
 import type { ModelConfig } from "../exchange/models/config.ts";
@@ -37,8 +38,10 @@ export interface ExchangeContext {
   /** The thread, read under the lease. */
   readonly state: ThreadState;
   readonly tree: ExchangeTree;
-  /** Stores the exchange as begun, if it was not begun with the lease. */
+  /** Stores the exchange as begun, if it has not begun; returns how it began. */
   readonly begin: () => Promise<BegunExchange>;
+  /** The record of the exchange once it has begun. */
+  readonly record: () => RunningRecord | null;
   /** Makes what runs the exchange of a sub-agent. */
   readonly openExchanger: (reservation: ChildReservation) => Exchanger;
 }

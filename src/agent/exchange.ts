@@ -1,4 +1,3 @@
-import { newId } from "../core/ids.ts";
 import type { Session } from "../core/sessions.ts";
 import { refuseEnded } from "../store/sessions/change.ts";
 import { readLeaseState } from "../store/leases/lease.ts";
@@ -7,7 +6,12 @@ import { compactThread } from "./compaction/compact-thread.ts";
 import { threadStateOf } from "./thread-state.ts";
 import type { Exchanger, ExchangeRequest, Live } from "../exchange/exchanger.ts";
 import type { ExchangeResult } from "../exchange/events.ts";
-import { createReport, type Report, reportEnd, reportStored } from "../exchange/report-events.ts";
+import {
+  createReporter,
+  type Reporter,
+  reportEnd,
+  reportStored,
+} from "../exchange/report-events.ts";
 import type { AgentOptions, Prepared } from "./exchange-context.ts";
 import { createExchangeTree } from "../exchange/exchange-tree.ts";
 import { chosenModel } from "../exchange/models/choose.ts";
@@ -29,7 +33,7 @@ export function createExchanger(given: AgentOptions): Exchanger {
   const exchange = async (
     request: ExchangeRequest,
     live: Live,
-    report: Report,
+    { report, identity }: Reporter,
   ): Promise<ExchangeResult> => {
     const leaseState = await options.store.read(readLeaseState, request);
     const prepared = await prepare(options, leaseState.session);
@@ -41,12 +45,15 @@ export function createExchanger(given: AgentOptions): Exchanger {
         model: prepared.modelName,
         persona_name: prepared.persona.name,
         caller: request.caller,
+        ...(request.asked_by === undefined ? {} : { asked_by: request.asked_by }),
+        parent_n: request.parent_n ?? null,
       },
+      identity,
       // calls that were left open get their results before the new message
       mayBegin: (tuple) => request.text === null || threadStateOf(tuple).openCalls.length === 0,
       onStored: (messages) => reportStored(report, messages),
       signal: live.signal,
-      work: ({ held, tuple, saver, begin }) => {
+      work: ({ held, tuple, saver, begin, record }) => {
         const tree = options.within?.tree ?? createExchangeTree(options.limits);
         return runExchange({
           options,
@@ -58,6 +65,7 @@ export function createExchanger(given: AgentOptions): Exchanger {
           prepared,
           tree,
           begin,
+          record,
           openExchanger: (reservation) =>
             createExchanger({ ...options, within: { tree, reservation } }),
           report,
@@ -68,9 +76,8 @@ export function createExchanger(given: AgentOptions): Exchanger {
 
   return {
     exchange: async (request, live) => {
-      const { session_id } = request;
-      const report = createReport(live.listener, { exchange_id: newId(), session_id });
-      return reportEnd(report, () => exchange(request, live, report));
+      const reporter = createReporter(live.listener, request.session_id);
+      return reportEnd(reporter.report, () => exchange(request, live, reporter));
     },
     compact: async (request, { signal }) => {
       const { session } = await options.store.read(readLeaseState, request);

@@ -21,6 +21,10 @@ export async function runExchange(context: ExchangeContext): Promise<Worked<Exch
   const { options, request, held, prepared, report, state } = context;
   const { session: before } = held;
   const thread_id = threadId(before.id, before.thread_suffix);
+  if (request.text === null) {
+    // before the first event, which names the exchange that is continued
+    await context.begin();
+  }
   report({
     type: "started",
     thread_id,
@@ -59,7 +63,7 @@ export async function runExchange(context: ExchangeContext): Promise<Worked<Exch
   if (request.text !== null && held.begun === null) {
     await closeOpenCalls(thread, state);
   }
-  const { pending } = held.begun ?? (await context.begin());
+  const { pending } = await context.begin();
   reportStored(report, pending);
   const next = await nextInput(context, thread, pending);
   const end: RunEnd =
@@ -71,6 +75,7 @@ export async function runExchange(context: ExchangeContext): Promise<Worked<Exch
   return {
     thread_id,
     finished: end.state === "done" || (end.state === "stopped" && end.answer !== ""),
+    end: end.state,
     after_seq: before.last_seq - (replacesDropped ? 1 : 0),
     result: ({ session, messages }) => ({
       ...end,

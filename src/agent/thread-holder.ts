@@ -4,6 +4,7 @@ import { isRepriseError } from "../core/errors.ts";
 import { LEASE_MS } from "../core/limits.ts";
 import type { Session } from "../core/sessions.ts";
 import { threadId } from "../core/threads.ts";
+import type { ExchangeResult } from "../exchange/events.ts";
 import { exchangeFailure } from "../exchange/exchange-failure.ts";
 import { refuseOtherAgent } from "../exchange/other-agent.ts";
 import {
@@ -15,9 +16,11 @@ import {
 import { createCheckpointSaver } from "../langgraph/saver.ts";
 import type { OnStored, SessionSaver } from "../langgraph/session-saver.ts";
 import { type ExchangeRows, readExchangeRows } from "../store/leases/finish.ts";
-import type { LeaseState } from "../store/leases/lease.ts";
+import type { LeaseState, ReleaseLease } from "../store/leases/lease.ts";
 import type { LeaseOwner } from "../store/leases/this-process.ts";
 import { beginExchange, type BegunExchange } from "../store/messages/begin-exchange.ts";
+import type { RunningRecord } from "../store/exchanges/records.ts";
+import type { ExchangeIdentity } from "../exchange/report-events.ts";
 import type { Store } from "../store/store.ts";
 
 export interface ThreadHolderOptions {
@@ -43,6 +46,8 @@ export interface Worked<Result> {
   readonly thread_id: string;
   /** False if something is left to do in the thread, or nothing was done. */
   readonly finished: boolean;
+  /** How the exchange ended; null if there was none. */
+  readonly end: ExchangeResult["state"] | null;
   /** See `finishExchange`. */
   readonly after_seq?: number;
   readonly result: (rows: ExchangeRows) => Result;
@@ -54,8 +59,10 @@ export interface HeldThread {
   /** Its latest checkpoint, read under the lease; undefined for a thread without checkpoints. */
   readonly tuple: CheckpointTuple | undefined;
   readonly saver: SessionSaver;
-  /** Stores the exchange as begun, if it was not begun with the lease. */
+  /** Stores the exchange as begun, if it has not begun; returns how it began. */
   begin(): Promise<BegunExchange>;
+  /** The record of the exchange once it has begun. */
+  record(): RunningRecord | null;
 }
 
 export interface ThreadExchange<Result> {
@@ -63,7 +70,9 @@ export interface ThreadExchange<Result> {
   /** The session before its lease is taken. */
   readonly leaseState: LeaseState;
   /** What the exchange begins with. */
-  readonly begin: Omit<NonNullable<HoldInput["begin"]>, "leaseState">;
+  readonly begin: Omit<NonNullable<HoldInput["begin"]>, "leaseState" | "exchange_id">;
+  /** Gets the id of the record when the exchange begins. */
+  readonly identity: ExchangeIdentity;
   /** False if something has to be done in the thread before the exchange begins. */
   readonly mayBegin: (tuple: CheckpointTuple | undefined) => boolean;
   readonly onStored: OnStored;
@@ -102,15 +111,16 @@ export function createThreadHolder(options: ThreadHolderOptions) {
       worked = await work(held, () => (isBegun = true));
     } catch (error) {
       const finished = isRepriseError(error, "nothing_to_continue");
-      await held.release(finished, isBegun ? exchangeFailure(error) : null);
+      const failure = isBegun ? exchangeFailure(error) : null;
+      await held.release({ finished, failure, ...endOf(error, isBegun) });
       throw error;
     }
-    const { thread_id, finished, after_seq } = worked;
+    const { thread_id, finished, after_seq, end } = worked;
     if (!finished) {
-      await held.release(false);
+      await held.release({ finished, end });
       return worked.result(await store.read(readExchangeRows, { ...held.fence, after_seq }));
     }
-    const rows = await held.finish({ thread_id, after_seq });
+    const rows = await held.finish({ thread_id, after_seq, end });
     known.forgetPruned(thread_id, rows.pruned);
     return worked.result(rows);
   };
@@ -129,8 +139,14 @@ export function createThreadHolder(options: ThreadHolderOptions) {
      * Error codes: `agent_differs`, as `holdLease`, and those of the work.
      */
     exchange: async <Result>(exchange: ThreadExchange<Result>): Promise<Result> => {
-      const { request, leaseState, signal, onStored } = exchange;
-      const begin = { ...exchange.begin, leaseState };
+      const { request, leaseState, signal, onStored, identity } = exchange;
+      const { exchange_id } = identity;
+      const begin = { ...exchange.begin, exchange_id, leaseState };
+      let record: RunningRecord | null = null;
+      const onBegun = (begun: BegunExchange): void => {
+        ({ record } = begun);
+        identity.exchange_id = record?.id ?? exchange_id;
+      };
       const { agent = null } = begin;
       const read = (session: Session) => known.readLatest(threadOf(session), { frozen });
       const early = isFree(leaseState) ? await read(leaseState.session) : null;
@@ -147,22 +163,38 @@ export function createThreadHolder(options: ThreadHolderOptions) {
           const latest = isKnown ? early : await read(held.session);
           const current = isKnown ? tuple : await latest.tuple();
           refuseOtherAgent(held.session, { agent, hasBegun: current !== undefined });
+          let stored = held.begun;
+          if (stored !== null) {
+            onBegun(stored);
+          }
           return exchange.work({
             held,
             tuple: current,
             saver: known.holding(held.fence, { onStored, latest, frozen }),
             begin: async () => {
-              const { fence } = held;
-              const stored = await store.write(beginExchange, { ...begin, fence });
-              begun();
+              if (stored === null) {
+                stored = await store.write(beginExchange, { ...begin, fence: held.fence });
+                begun();
+                onBegun(stored);
+              }
               return stored;
             },
+            record: () => record,
           });
         },
         mayBegin ? begin : null,
       );
     },
   };
+}
+
+/** How an exchange ended with an error, if the failure does not say it. */
+function endOf(error: unknown, isBegun: boolean): Pick<ReleaseLease, "end"> {
+  if (!isBegun) {
+    return { end: null };
+  }
+  // it was not continued, because nobody has said whether its calls may run again
+  return isRepriseError(error, "exchange_interrupted") ? { end: "interrupted" } : {};
 }
 
 /** True if the session could begin an exchange when it was read; another process may be first. */

@@ -11,6 +11,7 @@ const EXIT_CODES: Partial<Record<ErrorCode, number>> = {
   graph_unsuitable: 2,
   agent_differs: 2,
   session_not_found: 3,
+  exchange_not_found: 3,
   thread_not_found: 3,
   persona_not_found: 3,
   schema_unknown: 3,

@@ -1,5 +1,6 @@
 import type {
   CreateSessionRequest,
+  ExchangeInfo,
   MessageInfo,
   SessionAck,
   SessionDetail,
@@ -31,6 +32,12 @@ export interface Client {
     options?: { idempotencyKey?: string },
   ): Promise<SessionAck>;
   endSession(id: string): Promise<SessionAck>;
+  /** The latest first. Give the `n` of the last one as `before_n` for those before it. */
+  listExchanges(
+    id: string,
+    options?: { limit?: number; before_n?: number },
+  ): Promise<readonly ExchangeInfo[]>;
+  getExchange(id: string, n: number): Promise<ExchangeInfo>;
   /** Each message of the session once, in order, until the session has ended. See `followStream`. */
   followSession(id: string, options?: FollowOptions): AsyncGenerator<MessageInfo, void>;
 }
@@ -63,6 +70,14 @@ export function createClient(options: ClientOptions): Client {
       return (await connection.call<SessionAck>("POST", `${pathOf(id)}/messages`, message)).body;
     },
     endSession: async (id) => (await connection.call<SessionAck>("POST", `${pathOf(id)}/end`)).body,
+    listExchanges: async (id, query = {}) =>
+      (
+        await connection.call<ExchangeInfo[]>("GET", `${pathOf(id)}/exchanges`, {
+          query: { ...query },
+        })
+      ).body,
+    getExchange: async (id, n) =>
+      (await connection.call<ExchangeInfo>("GET", `${pathOf(id)}/exchanges/${n}`)).body,
     followSession: (id, follow = {}) => followStream(connection, `${pathOf(id)}/stream`, follow),
   };
 }

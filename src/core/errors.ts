@@ -31,6 +31,7 @@ export const ERROR_CODES = [
   "export_invalid",
   "nothing_to_continue",
   "exchange_interrupted",
+  "exchange_not_found",
   "call_limit_reached",
   "not_confirmed",
   // threads

@@ -1,6 +1,7 @@
 import { Type, type Static, type TSchema } from "typebox";
 
 import { ERROR_CODES } from "./errors.ts";
+import { ASKED_BY, EXCHANGE_STATES } from "./exchanges.ts";
 import { closed, fieldSchemas, nullable, oneOf, text, ToolCall } from "./field-schemas.ts";
 import {
   DEFAULT_LIST_LIMIT,
@@ -11,6 +12,7 @@ import {
 } from "./limits.ts";
 import {
   ACTIVITIES,
+  EXCHANGE_FIELDS,
   type FieldTypes,
   LIST_ORDERS,
   MESSAGE_FIELDS,
@@ -51,6 +53,9 @@ const KINDS: Readonly<Record<keyof FieldTypes, () => TSchema>> = {
   time,
   "time?": () => nullable(time()),
   count,
+  "count?": () => nullable(count()),
+  exchange_state: () => oneOf(EXCHANGE_STATES),
+  asked_by: () => oneOf(ASKED_BY),
   position: () => Type.Integer({ minimum: 1 }),
   flag: () => Type.Boolean(),
   "calls?": () => nullable(Type.Array(ToolCall)),
@@ -66,6 +71,12 @@ export const MessageInfo = Type.Object(fieldSchemas(MESSAGE_FIELDS, KINDS), {
   $id: "MessageInfo",
 });
 export type MessageInfo = Static<typeof MessageInfo>;
+
+export const ExchangeInfo = Type.Object(fieldSchemas(EXCHANGE_FIELDS, KINDS), {
+  ...closed,
+  $id: "ExchangeInfo",
+});
+export type ExchangeInfo = Static<typeof ExchangeInfo>;
 
 export const SessionDetail = Type.Object(
   {
@@ -174,6 +185,16 @@ export const ListQuery = Type.Object(
   closed,
 );
 export type ListQuery = Static<typeof ListQuery>;
+
+export const ExchangesQuery = Type.Object(
+  {
+    limit: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: MAX_LIST_LIMIT, default: DEFAULT_LIST_LIMIT }),
+    ),
+    before_n: Type.Optional(Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })),
+  },
+  closed,
+);
 
 const seqAfter = () => Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
 

@@ -1,3 +1,5 @@
+import type { AskedBy, ExchangeState } from "./exchanges.ts";
+
 export const SESSION_STATES = ["active", "ended"] as const;
 export type SessionState = (typeof SESSION_STATES)[number];
 
@@ -34,7 +36,10 @@ export interface FieldTypes {
   time: string;
   "time?": string | null;
   count: number;
+  "count?": number | null;
   position: number;
+  exchange_state: ExchangeState;
+  asked_by: AskedBy;
   flag: boolean;
   "calls?": ToolCall[] | null;
 }
@@ -89,6 +94,30 @@ export const MESSAGE_FIELDS = {
 export interface Message extends FieldValues<typeof MESSAGE_FIELDS> {
   readonly message_id: string;
 }
+
+/** The record of an exchange in the API, as `SESSION_FIELDS`. */
+export const EXCHANGE_FIELDS = {
+  session_id: "id",
+  n: "position",
+  id: "id",
+  revision: "position",
+  state: "exchange_state",
+  asked_by: "asked_by",
+  parent_n: "count?",
+  model: "text?",
+  persona_name: "text?",
+  first_seq: "count?",
+  last_seq: "count?",
+  input_tokens: "count?",
+  output_tokens: "count?",
+  error_code: "text?",
+  error_sentence: "text?",
+  begun_at: "time?",
+  ended_at: "time?",
+} as const;
+
+/** A stored record of an exchange. */
+export type ExchangeRecord = FieldValues<typeof EXCHANGE_FIELDS>;
 
 /**
  * `activity`: the latest activity first. A session that gets a message moves to the front, so one

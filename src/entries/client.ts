@@ -5,6 +5,7 @@ export type { FollowOptions } from "../client/follow.ts";
 export type { Candidate, ErrorCode, Fault } from "../core/errors.ts";
 export type {
   CreateSessionRequest,
+  ExchangeInfo,
   MessageInfo,
   PostMessageRequest,
   Problem,

@@ -16,6 +16,8 @@ export interface ChildSessionInput {
   /** The lease of the parent's exchange: a parent that lost it begins no sub-agent. */
   readonly fence: Fence;
   readonly parent: Session;
+  /** The number of the parent's exchange. */
+  readonly parent_n: number | null;
   /** The tool call whose result the child's answer is. One that runs again finds its child. */
   readonly callId: string;
   readonly persona: string;
@@ -69,6 +71,7 @@ export async function runChildSession(input: ChildSessionInput): Promise<ChildEn
     when_busy: "take_over",
     keep_partial: false,
     caller: AGENT,
+    parent_n: input.parent_n,
   };
   return input.exchanger.exchange(request, {
     ...live,

@@ -1,3 +1,4 @@
+import type { AskedBy } from "../core/exchanges.ts";
 import type { Caller } from "../core/origins.ts";
 import type { Session, ToolCall } from "../core/sessions.ts";
 import type { Store } from "../store/store.ts";
@@ -42,6 +43,10 @@ export interface ExchangeRequest {
   readonly keep_partial?: boolean;
   /** Who sends the message; unknown callers count as authenticated. */
   readonly caller?: Caller;
+  /** Who asks for the exchange; the caller if it is not given. */
+  readonly asked_by?: AskedBy;
+  /** Of a sub-agent: the number of the exchange of its parent session. */
+  readonly parent_n?: number | null;
 }
 
 export interface Live {

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
 import { isRepriseError } from "../core/errors.ts";
-import type { ExchangeFailure, Session } from "../core/sessions.ts";
+import type { Session } from "../core/sessions.ts";
 import { type PrunedIds, NOTHING_PRUNED } from "../store/checkpoints/plan-prune.ts";
 import type { Fence } from "../store/leases/fence.ts";
 import {
@@ -10,7 +10,7 @@ import {
   type ExchangeRows,
   readExchangeRows,
 } from "../store/leases/finish.ts";
-import { readLease, releaseLease, renewLease } from "../store/leases/lease.ts";
+import { readLease, releaseLease, type ReleaseLease, renewLease } from "../store/leases/lease.ts";
 import { isGone, type LeaseOwner } from "../store/leases/this-process.ts";
 import {
   type BegunExchange,
@@ -29,8 +29,8 @@ export interface HeldSession {
   readonly wasInterrupted: boolean;
   /** Aborted, with the error as its reason, once the lease could not be kept. */
   readonly lost: AbortSignal;
-  /** Gives the lease back; `finished`: whether the exchange finished; `failure`: why not. */
-  release(finished: boolean, failure?: ExchangeFailure | null): Promise<void>;
+  /** Gives the lease back; see `releaseLease`. */
+  release(end: Omit<ReleaseLease, "fence">): Promise<void>;
   /**
    * Releases the lease of a finished exchange and prunes its checkpoints, in one transaction.
    * `pruned` is empty if pruning failed: the next exchange prunes those checkpoints too.
@@ -82,12 +82,9 @@ export async function holdLease(input: HoldInput): Promise<HeldSession> {
       }
     });
   }, life_ms / 3);
-  const release = async (
-    finished: boolean,
-    failure: ExchangeFailure | null = null,
-  ): Promise<void> => {
+  const release = async (end: Omit<ReleaseLease, "fence">): Promise<void> => {
     clearInterval(timer);
-    await rememberUnreleased(input, () => store.write(releaseLease, { fence, finished, failure }));
+    await rememberUnreleased(input, () => store.write(releaseLease, { fence, ...end }));
   };
   return {
     fence,
@@ -102,7 +99,7 @@ export async function holdLease(input: HoldInput): Promise<HeldSession> {
         return await store.write(finishExchange, { fence, ...exchange });
       } catch {
         // the exchange is over and its answer is stored: nobody should wait for the lease
-        await release(true);
+        await release({ finished: true, end: exchange.end });
         const rows = await store.read(readExchangeRows, { ...fence, ...exchange });
         return { ...rows, pruned: NOTHING_PRUNED };
       }

@@ -1,22 +1,39 @@
+import { newId } from "../core/ids.ts";
 import type { Message } from "../core/sessions.ts";
 import { storableText } from "../core/text.ts";
 import type { StoredMessage } from "../store/messages/mirror.ts";
 import { failureOf } from "./exchange-failure.ts";
 import type { ExchangeEvent, ExchangeListener, ExchangeResult } from "./events.ts";
 
-type Identity = Pick<ExchangeEvent, "exchange_id" | "session_id">;
-type WithoutIdentity<Event> = Event extends unknown ? Omit<Event, keyof Identity> : never;
+/** Of which exchange events are. One that is continued has the id of its record. */
+export interface ExchangeIdentity {
+  exchange_id: string;
+  readonly session_id: string;
+}
+type WithoutIdentity<Event> = Event extends unknown ? Omit<Event, keyof ExchangeIdentity> : never;
 
 /** Reports an event of one exchange; the caller need not know which exchange it is. */
 export type Report = (event: WithoutIdentity<ExchangeEvent>) => void;
 
 const ENDS: ReadonlySet<string> = new Set(["done", "stopped", "waiting", "failed"]);
 
+/** What an exchange reports with. */
+export interface Reporter {
+  readonly report: Report;
+  readonly identity: ExchangeIdentity;
+}
+
+/** Reports events of an exchange that has no record yet. */
+export function createReporter(listener: ExchangeListener, session_id: string): Reporter {
+  const identity: ExchangeIdentity = { exchange_id: newId(), session_id };
+  return { report: createReport(listener, identity), identity };
+}
+
 /**
  * Gives events their identity, and texts the form in which they are stored. A stored message is
  * reported once; after the event that ends the exchange, nothing more is reported.
  */
-export function createReport(listener: ExchangeListener, identity: Identity): Report {
+export function createReport(listener: ExchangeListener, identity: ExchangeIdentity): Report {
   const stored = new Set<string>();
   let isOver = false;
   return (event) => {

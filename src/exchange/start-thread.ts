@@ -36,5 +36,5 @@ export async function refuseBusy(
     signal: new AbortController().signal,
     ...(unreleased === undefined ? {} : { unreleased }),
   });
-  await held.release(false);
+  await held.release({ finished: false, end: null });
 }

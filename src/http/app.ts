@@ -23,6 +23,7 @@ import { limitBodyMemory } from "./guards/body-budget.ts";
 import { createClientErrors } from "./guards/client-error.ts";
 import { compressAnswers, tagAnswers } from "./encoding.ts";
 import { createSessionRoute } from "./routes/create-session.ts";
+import { exchangeRoutes } from "./routes/exchanges.ts";
 import { endSessionRoute } from "./routes/end-session.ts";
 import { createGate } from "./guards/access.ts";
 import { healthRoutes } from "./routes/health.ts";
@@ -124,6 +125,7 @@ export async function createApp(given: AppOptions): Promise<App> {
     readSessionRoute(api, service);
     endSessionRoute(api, service);
     postMessageRoute(api, service);
+    exchangeRoutes(api, service);
     healthRoutes(api, readiness);
     metricsRoute(api, metrics);
     streamSessionRoute(api, store, streams);

@@ -30,6 +30,7 @@ const STATUSES: Record<ErrorCode, number> = {
   export_invalid: 422,
   nothing_to_continue: 409,
   exchange_interrupted: 409,
+  exchange_not_found: 404,
   call_limit_reached: 409,
   not_confirmed: 409,
   thread_not_found: 404,

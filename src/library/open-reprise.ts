@@ -107,6 +107,7 @@ function graphRuns(store: Store): Reprise["run"] {
         input,
         fresh,
         caller: PROGRAM,
+        asked_by: "library",
         ...(whenBusy === undefined ? {} : { when_busy: whenBusy }),
       },
       {

@@ -39,6 +39,7 @@ export function jsonColumns(fields: FieldTable): Record<string, JsonColumn> {
 
 const JSON_COLUMNS: { readonly [Kind in keyof FieldTypes]?: JsonColumn } = {
   count: "number",
+  "count?": "number",
   position: "number",
   flag: "flag",
   "calls?": "json",

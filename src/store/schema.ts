@@ -1,5 +1,6 @@
 import type { Generated, GeneratedAlways } from "kysely";
 
+import type { AskedBy, ExchangeState } from "../core/exchanges.ts";
 import type { Origin } from "../core/origins.ts";
 import type { Role, SessionState } from "../core/sessions.ts";
 import type { CheckpointTables } from "./checkpoints/schema.ts";
@@ -12,6 +13,7 @@ export interface Database extends CheckpointTables {
   sessions: SessionTable;
   messages: MessageTable;
   session_changes: SessionChangeTable;
+  exchanges: ExchangeTable;
   readiness_probes: ReadinessProbeTable;
 }
 
@@ -81,6 +83,8 @@ export interface SessionTable {
   root_session_id: string | null;
   /** The name of the agent that runs it; null for the built-in one. */
   agent: string | null;
+  /** The `n` of its last exchange record; older versions write none. */
+  exchange_count: Generated<number>;
 }
 
 export const CHANGED_FIELDS = ["model", "persona_name", "repo_path", "title"] as const;
@@ -119,6 +123,49 @@ export interface MessageTable {
   /** 0 if that caller was not authenticated: the agent gets it only once it was accepted. */
   authenticated: Generated<number>;
   accepted_at: string | null;
+}
+
+/**
+ * An exchange of a session; `core/exchanges.ts` draws its life. At most one of a session is running,
+ * waiting or interrupted, and has the session's `exchange_open`.
+ */
+export interface ExchangeTable {
+  session_id: string;
+  /** From 1 in each session. */
+  n: number;
+  /** The `exchange_id` of its events. */
+  id: string;
+  /** Raised whenever the row changes. */
+  revision: Generated<number>;
+  /**
+   * A process that is killed leaves `running`: until the session is written to again, the lease
+   * says whether that is true.
+   */
+  state: ExchangeState;
+  asked_by: AskedBy;
+  /** The exchange of the parent session whose tool call this one answers. */
+  parent_n: number | null;
+  /** The thread of the session in which it runs. */
+  thread_suffix: number | null;
+  /** The lease under which it runs or ran last. */
+  epoch: number | null;
+  model: string | null;
+  persona_name: string | null;
+  /** The position of its first message; there may be none yet. */
+  first_seq: number | null;
+  /** The last position of the session when it ended. */
+  last_seq: number | null;
+  /** The totals of the session when it began. */
+  input_before: number | null;
+  output_before: number | null;
+  /** What it used, once it has ended. */
+  input_tokens: number | null;
+  output_tokens: number | null;
+  /** Why it failed, or was stopped by something else than its caller. */
+  error_code: string | null;
+  error_sentence: string | null;
+  begun_at: string | null;
+  ended_at: string | null;
 }
 
 /** Empty between transactions: see `readiness.ts`. */

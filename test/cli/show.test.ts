@@ -49,6 +49,14 @@ describe("sessions show", () => {
     expect(text.stdout).not.toContain("#3 user");
   });
 
+  it("[RECORD-9] shows the last exchanges, each with its messages and tokens", async () => {
+    const home = freshHome();
+    expect((await home.call(["-p", "hello"])).code).toBe(0);
+    const [{ id } = { id: "" }] = await sessionsOf(home);
+    const { stdout } = await home.call(["sessions", "show", id]);
+    expect(stdout).toMatch(/^ {2}exchange {2}1 done, from #1 to #2, \d+ in, \d+ out$/m);
+  });
+
   it("[CLI-19] list, show and end print with --json what the HTTP API answers", async () => {
     const home = freshHome();
     const [{ id } = { id: "" }] = await seed(home, {

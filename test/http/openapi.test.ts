@@ -128,6 +128,8 @@ describe("the OpenAPI document", () => {
         "post /api/sessions/{id}/messages",
         "get /api/sessions/{id}/stream",
         "post /api/sessions/{id}/end",
+        "get /api/sessions/{id}/exchanges",
+        "get /api/sessions/{id}/exchanges/{n}",
         "get /api/artifacts/schemas",
         "get /api/artifacts/schemas/{id}",
         "get /api/artifacts/schemas/{group}/{name}",

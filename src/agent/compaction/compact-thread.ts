@@ -39,6 +39,7 @@ export async function compactThread(input: CompactInput): Promise<Worked<Compact
   return {
     thread_id,
     finished: !held.wasInterrupted && outcome === "compacted",
+    end: null,
     result: ({ session }) => ({ outcome, session }),
   };
 }

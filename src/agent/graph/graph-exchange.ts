@@ -56,7 +56,7 @@ export async function runGraphExchange(exchange: GraphExchange): Promise<GraphEn
     if (input.kind === "new" && held.begun === null) {
       await skipInterrupted(exchange, config);
     }
-    const { pending } = held.begun ?? (await thread.begin());
+    const { pending } = await thread.begin();
     reportStored(report, pending);
     const next = await nextInput(exchange, { config, pending });
     if (next === "done") {

@@ -1,12 +1,11 @@
 import { AsyncLocalStorageProviderSingleton } from "@langchain/core/singletons";
 
 import { RepriseError } from "../../core/errors.ts";
-import { newId } from "../../core/ids.ts";
 import { MAX_NAME_LENGTH } from "../../core/limits.ts";
 import type { Session } from "../../core/sessions.ts";
 import type { ExchangeResult } from "../../exchange/events.ts";
 import type { ExchangeRequest, Live } from "../../exchange/exchanger.ts";
-import { createReport, type Report, reportEnd } from "../../exchange/report-events.ts";
+import { createReporter, type Reporter, reportEnd } from "../../exchange/report-events.ts";
 import { beginThread } from "../../exchange/start-thread.ts";
 import { refuseEnded } from "../../store/sessions/change.ts";
 import { readLeaseState } from "../../store/leases/lease.ts";
@@ -54,7 +53,7 @@ export function createGraphRunner(options: Omit<ThreadHolderOptions, "frozen">):
   const run = async (
     request: GraphRequest,
     live: Live,
-    report: Report,
+    { report, identity }: Reporter,
   ): Promise<ExchangeResult> => {
     const input = readInput(request.input);
     const late = new LateSaver();
@@ -86,7 +85,10 @@ export function createGraphRunner(options: Omit<ThreadHolderOptions, "frozen">):
         persona_name: null,
         agent: name,
         caller: request.caller,
+        ...(request.asked_by === undefined ? {} : { asked_by: request.asked_by }),
+        continues: input.kind === "continue" || (input.kind === "command" && input.resumes),
       },
+      identity,
       mayBegin: () => true,
       onStored: (stored, messages) => progress.onStored(stored, messages),
       signal: live.signal,
@@ -94,6 +96,10 @@ export function createGraphRunner(options: Omit<ThreadHolderOptions, "frozen">):
         const { session: before } = thread.held;
         const { thread_id } = configOf(before).configurable;
         const { model, persona_name } = before;
+        if (input.kind !== "new") {
+          // before the first event, which names the exchange that is continued
+          await thread.begin();
+        }
         report({ type: "started", thread_id, model, persona_name, agent: name });
         progress = createGraphProgress(report, messagesOf(thread.tuple));
         const { repeatable = [] } = request.agent;
@@ -111,6 +117,7 @@ export function createGraphRunner(options: Omit<ThreadHolderOptions, "frozen">):
         return {
           thread_id,
           finished: end.state === "done",
+          end: end.state,
           after_seq: before.last_seq,
           result: ({ session, messages }) => ({ ...end, session, messages, thread_id, model }),
         };
@@ -119,9 +126,8 @@ export function createGraphRunner(options: Omit<ThreadHolderOptions, "frozen">):
   };
 
   return (request, live) => {
-    const { session_id } = request;
-    const report = createReport(live.listener, { exchange_id: newId(), session_id });
-    return outsideOtherGraphs(() => reportEnd(report, () => run(request, live, report)));
+    const reporter = createReporter(live.listener, request.session_id);
+    return outsideOtherGraphs(() => reportEnd(reporter.report, () => run(request, live, reporter)));
   };
 }
 

@@ -2,7 +2,8 @@ import { Command } from "commander";
 
 import { DEFAULT_PERSONA } from "../../exchange/personas/persona.ts";
 import { messageInfo, sessionSummary } from "../../core/answers.ts";
-import type { Message, Session } from "../../core/sessions.ts";
+import type { ExchangeRecord, Message, Session } from "../../core/sessions.ts";
+import { listExchanges } from "../../store/exchanges/read.ts";
 import { failureLine } from "../../store/sessions/failures.ts";
 import { listSessions } from "../../store/sessions/list.ts";
 import { threadId } from "../../core/threads.ts";
@@ -60,7 +61,11 @@ export function showCommand(cli: CliContext): Command {
           from_seq: detail.messages[0]?.seq ?? 0,
           through_seq: detail.messages.at(-1)?.seq ?? 0,
         });
-        showDetail(cli, detail, { children: sessions, failures, unconfirmed });
+        const exchanges = await store.read(listExchanges, {
+          reference: detail.session.id,
+          limit: EXCHANGES_SHOWN,
+        });
+        showDetail(cli, detail, { children: sessions, failures, unconfirmed, exchanges });
       }
     });
   return withStore(command);
@@ -69,14 +74,24 @@ export function showCommand(cli: CliContext): Command {
 function showDetail(
   cli: CliContext,
   { session, messages, has_earlier }: Detail,
-  around: { children: readonly Session[]; failures: Failures; unconfirmed: Unconfirmed },
+  around: {
+    children: readonly Session[];
+    failures: Failures;
+    unconfirmed: Unconfirmed;
+    exchanges: readonly ExchangeRecord[];
+  },
 ): void {
-  const { children, failures, unconfirmed } = around;
+  const { children, failures, unconfirmed, exchanges } = around;
   const childLines = children.map((child) => childLine(child, failures));
   const settings = unconfirmed.settings.map(
     (setting) => `  unconfirmed ${SETTING_NAMES[setting]}, ${UNAUTHENTICATED}`,
   );
-  printLines(cli, [...heading(session, failures), ...settings, ...childLines]);
+  printLines(cli, [
+    ...heading(session, failures),
+    ...settings,
+    ...childLines,
+    ...exchanges.map(exchangeLine),
+  ]);
   const [first] = messages;
   if (has_earlier && first !== undefined) {
     noticeLine(cli, `Earlier messages: --before-seq ${first.seq}`);
@@ -98,6 +113,21 @@ const CHILDREN_SHOWN = 50;
 
 function childLine(child: Session, failures: Failures): string {
   return `  child     ${child.id} (${stateOf(child, failures)}) ${oneLine(child.persona_name ?? DEFAULT_PERSONA)}`;
+}
+
+/** Exchanges that the heading names, the latest first. */
+const EXCHANGES_SHOWN = 5;
+
+function exchangeLine(exchange: ExchangeRecord): string {
+  const { n, state, first_seq, last_seq, input_tokens, output_tokens, error_code } = exchange;
+  const what = [
+    ...(first_seq === null
+      ? []
+      : [`from #${first_seq}${last_seq === null ? "" : ` to #${last_seq}`}`]),
+    ...(input_tokens === null ? [] : [`${input_tokens} in, ${output_tokens ?? 0} out`]),
+    ...(error_code === null ? [] : [`[${oneLine(error_code)}]`]),
+  ];
+  return `  exchange  ${n} ${state}${what.length === 0 ? "" : `, ${what.join(", ")}`}`;
 }
 
 function stateOf(session: Session, failures: Failures): string {

@@ -5,6 +5,7 @@ import { Type } from "typebox";
 import {
   CreateSessionRequest,
   EndSessionRequest,
+  ExchangeInfo,
   MessageInfo,
   NoQuery,
   PostMessageRequest,
@@ -39,6 +40,7 @@ export async function describeApi(
     MessageInfo,
     SessionDetail,
     SessionAck,
+    ExchangeInfo,
     Problem,
     CreateSessionRequest,
     PostMessageRequest,

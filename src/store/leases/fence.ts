@@ -14,18 +14,18 @@ export interface Fence {
 /** What a fence is compared with. */
 type FencedRow = Pick<Selectable<SessionTable>, (typeof FENCED_COLUMNS)[number]>;
 
-export const FENCED_COLUMNS = ["lease_epoch", "lease_owner", "state"] as const;
+export const FENCED_COLUMNS = ["lease_epoch", "lease_owner", "state", "exchange_open"] as const;
 
 /**
  * Refuses the transaction when the lease was given back, has changed hands or the session has ended
  * since, and locks the session's row until it is over. A process whose lease expired while it was
- * suspended thus writes nothing.
+ * suspended thus writes nothing. Returns what the row says of the exchange.
  *
  * Error codes: `lease_lost`, `session_ended`.
  */
-export async function holdFence(tx: Tx, fence: Fence): Promise<void> {
+export async function holdFence(tx: Tx, fence: Fence): Promise<FencedRow> {
   const [row] = await tx.rows(fencedSession, fence);
-  requireHeld(row, fence);
+  return requireHeld(row, fence);
 }
 
 const fencedSession = prepared(({ db, dialect }, given: Parameter<Fence>) =>
@@ -37,7 +37,7 @@ const fencedSession = prepared(({ db, dialect }, given: Parameter<Fence>) =>
 );
 
 /** As `holdFence`, for a row of the session that the transaction holds. */
-export function requireHeld(row: FencedRow | undefined, fence: Fence): void {
+export function requireHeld(row: FencedRow | undefined, fence: Fence): FencedRow {
   if (row?.state === "ended") {
     throw new RepriseError(
       "session_ended",
@@ -50,4 +50,5 @@ export function requireHeld(row: FencedRow | undefined, fence: Fence): void {
       "This exchange no longer holds the session, so it stopped and stored nothing more; resume the session to see its state.",
     );
   }
+  return row;
 }

@@ -5,7 +5,7 @@ import { readMessagesAfter } from "../messages/read.ts";
 import { readSession } from "../sessions/read.ts";
 import type { Operation, Tx } from "../store.ts";
 import type { Fence } from "./fence.ts";
-import { releaseHeld, releaseLease } from "./lease.ts";
+import { releaseHeld, releaseLease, type ReleaseLease } from "./lease.ts";
 
 export interface FinishExchange {
   readonly fence: Fence;
@@ -13,6 +13,8 @@ export interface FinishExchange {
   readonly thread_id: string;
   /** The `seq` before its first message; without it no messages are read. */
   readonly after_seq?: number;
+  /** As of `releaseLease`; `done` if it is not given. */
+  readonly end?: ReleaseLease["end"];
 }
 
 /** What an exchange left behind. */
@@ -29,10 +31,10 @@ export interface ExchangeRows {
 export const finishExchange: Operation<
   FinishExchange,
   ExchangeRows & { readonly pruned: PrunedIds }
-> = async (tx, { fence, thread_id, after_seq }) => {
-  const held = await releaseHeld(tx, fence);
+> = async (tx, { fence, thread_id, after_seq, end = "done" }) => {
+  const held = await releaseHeld(tx, { fence, end });
   if (held === null) {
-    await releaseLease(tx, { fence, finished: true });
+    await releaseLease(tx, { fence, finished: true, end });
   }
   return {
     pruned: held === null ? NOTHING_PRUNED : await pruneHeldThread(tx, thread_id),

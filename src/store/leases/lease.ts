@@ -3,6 +3,7 @@ import { sql } from "kysely";
 import { RepriseError } from "../../core/errors.ts";
 import type { ExchangeFailure, Session } from "../../core/sessions.ts";
 import { type Parameter, prepared } from "../engines/prepared.ts";
+import { endRecord, type RecordEnd, settleRecords } from "../exchanges/records.ts";
 import { holdActive } from "../sessions/change.ts";
 import { failureColumns, NO_FAILURE } from "../sessions/failures.ts";
 import { sessionNotFound } from "../sessions/read.ts";
@@ -87,6 +88,9 @@ export const takeLease: Operation<TakeLease, Lease> = async (tx, input) => {
     const [row] = await tx.rows(takeIfFree, taken);
     if (row !== undefined) {
       const was_interrupted = row.exchange_open === 1;
+      if (was_interrupted) {
+        await settleRecords(tx, { session_id, epoch: row.lease_epoch });
+      }
       return { session_id, epoch: row.lease_epoch, was_interrupted, session: sessionOf(row) };
     }
     // on PostgreSQL, it may have been given back by now: then it is free for the next attempt
@@ -155,6 +159,11 @@ export interface ReleaseLease {
   readonly finished: boolean;
   /** Why the exchange failed; without it, a stored failure is kept. */
   readonly failure?: ExchangeFailure | null;
+  /**
+   * How the exchange under the lease ended; null if there was none. If it is not given, it is done if
+   * it finished, failed if there is a failure, and otherwise was cut.
+   */
+  readonly end?: RecordEnd["state"] | null;
 }
 
 /**
@@ -163,6 +172,7 @@ export interface ReleaseLease {
  */
 export const releaseLease: Operation<ReleaseLease, Session | null> = async (tx, input) => {
   const { fence, finished, failure = null } = input;
+  const { end = finished ? "done" : failure === null ? "interrupted" : "failed" } = input;
   tx.touch(fence.session_id);
   const row = await tx.db
     .updateTable("sessions")
@@ -175,17 +185,32 @@ export const releaseLease: Operation<ReleaseLease, Session | null> = async (tx, 
     .where("lease_epoch", "=", fence.epoch)
     .returning(sessionColumns(tx))
     .executeTakeFirst();
-  return row === undefined ? null : sessionOf(row);
+  if (row === undefined) {
+    return null;
+  }
+  if (end !== null) {
+    await endRecord(tx, { fence, state: end, failure });
+  }
+  return sessionOf(row);
 };
 
 const FREE = { lease_owner: null, lease_expires_at: null } as const;
 const FINISHED = { exchange_open: 0, ...NO_FAILURE } as const;
 
 /** As `releaseLease` for a finished exchange, only if `holdFence` would not refuse it. */
-export async function releaseHeld(tx: Tx, fence: Fence): Promise<Session | null> {
+export async function releaseHeld(
+  tx: Tx,
+  { fence, end }: Required<Pick<ReleaseLease, "fence" | "end">>,
+): Promise<Session | null> {
   tx.touch(fence.session_id);
   const [row] = await tx.rows(releaseFinished, fence);
-  return row === undefined ? null : sessionOf(row);
+  if (row === undefined) {
+    return null;
+  }
+  if (end !== null) {
+    await endRecord(tx, { fence, state: end, failure: null });
+  }
+  return sessionOf(row);
 }
 
 const releaseFinished = prepared(({ db, dialect }, given: Parameter<Fence>) =>

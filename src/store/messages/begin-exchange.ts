@@ -1,10 +1,18 @@
+import type { AskedBy } from "../../core/exchanges.ts";
 import type { Caller } from "../../core/origins.ts";
+import { newId } from "../../core/ids.ts";
 import type { Message, Session } from "../../core/sessions.ts";
 import { type Parameter, prepared } from "../engines/prepared.ts";
+import {
+  continueRecord,
+  insertRunning,
+  type RunningRecord,
+  stopRecords,
+} from "../exchanges/records.ts";
 import { type Fence, holdFence } from "../leases/fence.ts";
 import { type Lease, type LeaseState, type TakeLease, takeLease } from "../leases/lease.ts";
 import { NO_FAILURE } from "../sessions/failures.ts";
-import { readSession } from "../sessions/read.ts";
+import { readSession, sessionNotFound } from "../sessions/read.ts";
 import { recordChanges } from "../sessions/record-changes.ts";
 import { sessionColumns, sessionOf } from "../sessions/rows.ts";
 import type { Operation, Tx } from "../store.ts";
@@ -17,6 +25,13 @@ export interface BeginExchange {
   readonly content: string | null;
   /** Given in place of `content` by an agent whose messages have ids already. */
   readonly messages?: readonly IdentifiedMessage[];
+  /** The id of its record, unless it continues an exchange that has one. */
+  readonly exchange_id?: string;
+  /**
+   * True to continue what was interrupted, false to skip it. If it is not given, an exchange without
+   * new messages continues.
+   */
+  readonly continues?: boolean;
   /** What the exchange runs with; recorded if the session has none yet. Null if nobody knows. */
   readonly model: string | null;
   readonly persona_name: string | null;
@@ -24,6 +39,10 @@ export interface BeginExchange {
   readonly agent?: string | null;
   /** Who runs it; unknown callers count as authenticated. */
   readonly caller?: Caller | undefined;
+  /** Who asked for it, for its record; the caller if it is not given, or else a program. */
+  readonly asked_by?: AskedBy;
+  /** Of a sub-agent: the number of the exchange that it works for, in the parent's session. */
+  readonly parent_n?: number | null;
 }
 
 /** A user's message. If the session has one of this id, it is not stored again. */
@@ -36,6 +55,8 @@ export interface BegunExchange {
   readonly session: Session;
   /** What `readPending` finds, the new one last. */
   readonly pending: readonly Message[];
+  /** Its record; null if there is nothing to do: no new or pending message and nothing to continue. */
+  readonly record: RunningRecord | null;
 }
 
 /**
@@ -45,9 +66,9 @@ export interface BegunExchange {
  * Error codes: `lease_lost`, `session_ended`.
  */
 export const beginExchange: Operation<BeginExchange, BegunExchange> = async (tx, input) => {
-  await holdFence(tx, input.fence);
+  const { exchange_open } = await holdFence(tx, input.fence);
   const before = await readSession(tx, { id: input.fence.session_id });
-  return begin(tx, { ...input, before });
+  return begin(tx, { ...input, before, isOpen: exchange_open === 1 });
 };
 
 export interface OpenExchange extends TakeLease {
@@ -73,18 +94,33 @@ export const openExchange: Operation<
     leaseState.session.thread_suffix === before.thread_suffix;
   const begun =
     input.begin !== null && isAsRead && !was_interrupted
-      ? await begin(tx, { ...input.begin, fence: lease, before })
+      ? await begin(tx, { ...input.begin, fence: lease, before, isOpen: false })
       : null;
   return { ...lease, begun };
 };
 
-const begin: Operation<BeginExchange & { readonly before: Session }, BegunExchange> = async (
-  tx,
-  input,
-) => {
-  const { model, persona_name, agent = null, caller, before } = input;
-  const { session_id } = input.fence;
-  const [row] = await tx.rows(markBegun, { session_id, model, persona_name, agent });
+interface Beginning extends BeginExchange {
+  readonly before: Session;
+  /** True if the exchange before did not finish. */
+  readonly isOpen: boolean;
+}
+
+const begin: Operation<Beginning, BegunExchange> = async (tx, input) => {
+  const { fence, model, persona_name, agent = null, caller, before } = input;
+  const { session_id } = fence;
+  const messages = await newMessages(tx, input);
+  const { continues = messages.length === 0 } = input;
+  const continued = continues && input.isOpen ? await continueRecord(tx, fence) : null;
+  const waiting = continues && !input.isOpen ? await readPending(tx, { session_id }) : null;
+  const isNew = continued === null && waiting?.length !== 0;
+  if (isNew) {
+    await stopRecords(tx, [session_id], null);
+  }
+  const added = isNew ? 1 : 0;
+  const [row] = await tx.rows(markBegun, { session_id, model, persona_name, agent, added });
+  if (row === undefined) {
+    throw sessionNotFound();
+  }
   await recordChanges(tx, {
     session_id,
     caller,
@@ -93,8 +129,8 @@ const begin: Operation<BeginExchange & { readonly before: Session }, BegunExchan
       persona_name: before.persona_name === null ? (persona_name ?? undefined) : undefined,
     },
   });
-  let session = row === undefined ? before : sessionOf(row);
-  for (const message of await newMessages(tx, input)) {
+  let session = sessionOf(row);
+  for (const message of messages) {
     const appended = await insertMessage(tx, {
       session_id,
       ...message,
@@ -103,7 +139,21 @@ const begin: Operation<BeginExchange & { readonly before: Session }, BegunExchan
     });
     session = appended.session;
   }
-  return { session, pending: await readPending(tx, { session_id }) };
+  const pending = waiting ?? (await readPending(tx, { session_id }));
+  const record = isNew
+    ? await insertRunning(tx, {
+        fence,
+        id: input.exchange_id ?? newId(),
+        n: row.exchange_count,
+        asked_by: input.asked_by ?? caller?.origin ?? "library",
+        parent_n: input.parent_n ?? null,
+        model,
+        persona_name,
+        first_seq: pending[0]?.seq ?? session.last_seq + 1,
+        before,
+      })
+    : continued;
+  return { session, pending, record };
 };
 
 async function newMessages(
@@ -126,6 +176,8 @@ async function newMessages(
 
 interface Marked {
   readonly session_id: string;
+  /** 1 if the exchange gets a new record, else 0. */
+  readonly added: number;
   readonly model: string | null;
   readonly persona_name: string | null;
   readonly agent: string | null;
@@ -134,13 +186,15 @@ interface Marked {
 const markBegun = prepared(({ db, dialect }, given: Parameter<Marked>) =>
   db
     .updateTable("sessions")
-    .set(({ fn }) => ({
+    .set((eb) => ({
       exchange_open: 1,
       ...NO_FAILURE,
-      model: fn.coalesce("model", given("model")),
-      persona_name: fn.coalesce("persona_name", given("persona_name")),
+      model: eb.fn.coalesce("model", given("model")),
+      persona_name: eb.fn.coalesce("persona_name", given("persona_name")),
       agent: given("agent"),
+      exchange_count: eb("exchange_count", "+", given("added")),
     }))
     .where("id", "=", given("session_id"))
-    .returning(sessionColumns({ dialect })),
+    .returning(sessionColumns({ dialect }))
+    .returning("exchange_count"),
 );

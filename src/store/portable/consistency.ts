@@ -4,6 +4,7 @@ import type { Fault } from "../../core/errors.ts";
 import { MAX_THREAD_ID_BYTES, TITLE_LENGTH } from "../../core/limits.ts";
 import { isThreadId } from "../../core/threads.ts";
 import { isTime } from "../../core/time.ts";
+import { recordProblems } from "../exchanges/check.ts";
 import type { FreeThread, PortableList, SessionTree, ThreadContent } from "./export-schema.ts";
 import { SEARCHABLE_CALL } from "../verify/record.ts";
 import { type IdMap, mapIds } from "./map-ids.ts";
@@ -38,6 +39,10 @@ function* treeProblems(tree: SessionTree, pointer: string, ids: Set<string>): Pr
   ]);
   ids.add(session.id);
   yield* messageProblems(tree, `${pointer}/messages`);
+  const { exchanges = [] } = session;
+  for (const { index, field, message } of recordProblems(exchanges, session)) {
+    yield problem(`${pointer}/session/exchanges/${index}/${field}`, message);
+  }
   for (const [index, thread] of tree.threads.entries()) {
     const below = `${pointer}/threads/${index}`;
     const isAbove = thread.suffix > (tree.threads[index - 1]?.suffix ?? -1);

@@ -1,6 +1,7 @@
 import { Type, type Static } from "typebox";
 
 import { closed, fieldSchemas, nullable, oneOf, text, ToolCall } from "../../core/field-schemas.ts";
+import { ASKED_BY, EXCHANGE_STATES } from "../../core/exchanges.ts";
 import { MAX_SUBAGENT_DEPTH, MAX_NAME_LENGTH } from "../../core/limits.ts";
 import { ORIGINS } from "../../core/origins.ts";
 import { MESSAGE_FIELDS, ROLES, SESSION_FIELDS, SESSION_STATES } from "../../core/sessions.ts";
@@ -47,6 +48,36 @@ const PortableChange = Type.Object(
 );
 export type PortableChange = Static<typeof PortableChange>;
 
+/** The columns of a record of an exchange that say what it was, whatever database it is in. */
+const PortableExchange = Type.Object(
+  {
+    n: Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }),
+    id: id(),
+    revision: Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }),
+    state: oneOf(EXCHANGE_STATES),
+    asked_by: oneOf(ASKED_BY),
+    parent_n: nullable(count()),
+    thread_suffix: nullable(count()),
+    model: nullable(text()),
+    persona_name: nullable(text()),
+    first_seq: nullable(count()),
+    last_seq: nullable(count()),
+    input_before: nullable(count()),
+    output_before: nullable(count()),
+    input_tokens: nullable(Type.Integer()),
+    output_tokens: nullable(Type.Integer()),
+    error_code: nullable(text()),
+    error_sentence: nullable(text()),
+    begun_at: nullable(time()),
+    ended_at: nullable(time()),
+  },
+  closed,
+);
+export type PortableExchange = Static<typeof PortableExchange>;
+export const EXCHANGE_COLUMNS = Object.keys(
+  PortableExchange.properties,
+) as (keyof PortableExchange)[];
+
 const { activity: _activity, title, ...sessionFields } = SESSION_FIELDS;
 const ofSession = {
   ...fieldSchemas(sessionFields, KINDS),
@@ -85,12 +116,15 @@ const PortableSession = Type.Object(
       Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }),
     ),
     agent: Type.Optional(name()),
+    exchange_count: Type.Optional(Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })),
     /** Why the last exchange failed; only in a session with an open one. */
     failure: Type.Optional(
       Type.Object({ code: Type.String({ pattern: "^[a-z_]{1,64}$" }), sentence: text() }, closed),
     ),
     /** In order: `number` counts them from 1. */
     changes: Type.Optional(Type.Array(PortableChange, { minItems: 1 })),
+    /** In order of `n`. */
+    exchanges: Type.Optional(Type.Array(PortableExchange, { minItems: 1 })),
   },
   closed,
 );
@@ -109,11 +143,13 @@ const PortableMessage = Type.Object(
 );
 export type PortableMessage = Static<typeof PortableMessage>;
 
-type SessionColumn = Exclude<keyof PortableSession, "failure" | "changes">;
+/** What an export of a session has besides the columns of its row. */
+const MADE_OF_OTHERS = ["failure", "changes", "exchanges"] as const;
+type SessionColumn = Exclude<keyof PortableSession, (typeof MADE_OF_OTHERS)[number]>;
 
-/** The columns that an export has, in its order; `failure` and `changes` are made of others. */
+/** The columns that an export has, in its order. */
 export const SESSION_COLUMNS = Object.keys(PortableSession.properties).filter(
-  (name) => name !== "failure" && name !== "changes",
+  (name) => !MADE_OF_OTHERS.some((other) => other === name),
 ) as SessionColumn[];
 export const MESSAGE_COLUMNS = Object.keys(PortableMessage.properties) as (keyof PortableMessage)[];
 

@@ -156,11 +156,17 @@ export function withNewIds(tree: SessionTree): SessionTree {
 
 function copyBelow(tree: SessionTree, parent_session_id: string | null): SessionTree {
   // a repeated request finds the session that it created, not a copy
-  const { create_key: _key, create_request: _request, ...session } = tree.session;
+  const { create_key: _key, create_request: _request, exchanges, ...session } = tree.session;
   const id = newId();
+  const copied = exchanges?.map((exchange) => ({ ...exchange, id: newId() }));
   return {
     ...tree,
-    session: { ...session, id, parent_session_id },
+    session: {
+      ...session,
+      ...(copied === undefined ? {} : { exchanges: copied }),
+      id,
+      parent_session_id,
+    },
     children: tree.children.map((child) => copyBelow(child, id)),
   };
 }

@@ -9,6 +9,7 @@ export const SESSION_DEFAULTS = {
   create_request: null,
   input_tokens_ahead: 0,
   agent: null,
+  exchange_count: 0,
 } as const;
 
 /** Columns of 0 or 1 that are booleans in an export. */

@@ -2,8 +2,10 @@ import { RepriseError } from "../../core/errors.ts";
 import { FAILURE_COLUMNS, storedFailureOf } from "../sessions/failures.ts";
 import type { Operation, Tx } from "../store.ts";
 import {
+  EXCHANGE_COLUMNS,
   MESSAGE_COLUMNS,
   type PortableChange,
+  type PortableExchange,
   type PortableMessage,
   type PortableSession,
   SESSION_COLUMNS,
@@ -64,10 +66,12 @@ async function readPortableSession(tx: Tx, id: string): Promise<PortableSession>
   const { lease_epoch, failure_code, failure_sentence, failure_epoch, ...columns } = row;
   const failure = storedFailureOf(row);
   const changes = await readChanges(tx, id);
+  const exchanges = await readExchanges(tx, id);
   return {
     ...(fieldsOf(columns) as PortableSession),
     ...(failure === null ? {} : { failure }),
     ...(changes.length === 0 ? {} : { changes }),
+    ...(exchanges.length === 0 ? {} : { exchanges }),
   };
 }
 
@@ -79,6 +83,15 @@ async function readChanges(tx: Tx, sessionId: string): Promise<PortableChange[]>
     .orderBy("number")
     .execute();
   return rows.map((row) => fieldsOf(row) as PortableChange);
+}
+
+function readExchanges(tx: Tx, sessionId: string): Promise<PortableExchange[]> {
+  return tx.db
+    .selectFrom("exchanges")
+    .select(EXCHANGE_COLUMNS)
+    .where("session_id", "=", sessionId)
+    .orderBy("n")
+    .execute();
 }
 
 async function readPortableMessages(tx: Tx, sessionId: string): Promise<PortableMessage[]> {

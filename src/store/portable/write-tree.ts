@@ -8,6 +8,7 @@ import type { Operation, Tx } from "../store.ts";
 import type { MirrorRow } from "../verify/mirror.ts";
 import {
   type PortableChange,
+  type PortableExchange,
   type PortableMessage,
   type SessionTree,
   sessionsOf,
@@ -93,7 +94,7 @@ async function writeSession(
   tree: SessionTree,
   root_session_id: string | null,
 ): Promise<void> {
-  const { changes = [], failure, ...session } = tree.session;
+  const { changes = [], exchanges = [], failure, ...session } = tree.session;
   const inserted = await tx.db
     .insertInto("sessions")
     .values({
@@ -112,6 +113,7 @@ async function writeSession(
     );
   }
   await writeChanges(tx, session.id, changes);
+  await writeExchanges(tx, session.id, exchanges);
 }
 
 async function writeChanges(
@@ -126,6 +128,21 @@ async function writeChanges(
   }));
   for (const batch of batches(rows)) {
     await tx.db.insertInto("session_changes").values(batch).execute();
+  }
+}
+
+async function writeExchanges(
+  tx: Tx,
+  session_id: string,
+  exchanges: readonly PortableExchange[],
+): Promise<void> {
+  const rows = exchanges.map((exchange) => ({
+    ...exchange,
+    session_id,
+    epoch: exchange.ended_at === null ? FIRST_EPOCH : null,
+  }));
+  for (const batch of batches(rows)) {
+    await tx.db.insertInto("exchanges").values(batch).execute();
   }
 }
 

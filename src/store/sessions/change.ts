@@ -2,6 +2,7 @@ import { RepriseError } from "../../core/errors.ts";
 import type { Caller } from "../../core/origins.ts";
 import type { Session } from "../../core/sessions.ts";
 import type { Operation, Tx } from "../store.ts";
+import { stopRecords } from "../exchanges/records.ts";
 import { NO_FAILURE } from "./failures.ts";
 import { lockSession } from "./lock.ts";
 import { recordChanges } from "./record-changes.ts";
@@ -50,6 +51,7 @@ async function endActive(tx: Tx, ids: readonly string[]): Promise<void> {
     .where("id", "in", ids)
     .where("state", "=", "active")
     .execute();
+  await stopRecords(tx, ids, { code: "session_ended", sentence: "The session was ended." });
   for (const id of ids) {
     tx.touch(id);
   }
@@ -99,6 +101,7 @@ export const startThread: Operation<NewThread, Session> = async (tx, input) => {
     }))
     .where("id", "=", input.id)
     .execute();
+  await stopRecords(tx, [input.id], null);
   if (input.archive) {
     await archiveAll(tx, input.id);
   }

@@ -28,6 +28,8 @@ export const DIFFERENCE_KINDS = [
   "depth",
   "project_key",
   "ended_at",
+  /** The record of an exchange has an impossible value. */
+  "exchange",
   /** Messages whose session has no row. */
   "session_missing",
   /** A checkpoint cannot be read whole. The mirror may be the only copy: nothing is repaired. */
@@ -54,6 +56,7 @@ export const LEFT_ALONE: ReadonlySet<DifferenceKind> = new Set([
   "depth",
   "project_key",
   "ended_at",
+  "exchange",
 ]);
 
 /** Kinds that forbid a repair. */

@@ -1,6 +1,7 @@
 import type { Selectable } from "kysely";
 
 import { isTime } from "../../core/time.ts";
+import { type CheckedRecord, recordProblems } from "../exchanges/check.ts";
 import type { SessionTable } from "../schema.ts";
 import { MAX_ANCESTORS } from "../sessions/roots.ts";
 import { threadRange } from "../sessions/tree-ids.ts";
@@ -19,11 +20,15 @@ const COLUMNS = [
   "project_key",
   "ended_at",
   "root_session_id",
+  "exchange_count",
+  "thread_suffix",
+  "last_seq",
 ] as const;
 type SessionRecord = Pick<Selectable<SessionTable>, (typeof COLUMNS)[number]>;
 
 export interface StoredRecord {
   readonly row: SessionRecord;
+  readonly exchanges: readonly CheckedRecord[];
   /** The parent; null if none is named or the named one does not exist. */
   readonly parent: { readonly depth: number; readonly knowsCall: boolean } | null;
   /** How many sessions are above this one; null if they form a cycle. */
@@ -38,10 +43,18 @@ export async function readRecord(tx: Tx, session_id: string): Promise<StoredReco
     .select(COLUMNS)
     .where("id", "=", session_id)
     .executeTakeFirstOrThrow();
-  return { row, ...(await readParents(tx, row)) };
+  const exchanges = await tx.db
+    .selectFrom("exchanges")
+    .select(["n", "state", "thread_suffix", "first_seq", "last_seq", "begun_at", "ended_at"])
+    .where("session_id", "=", session_id)
+    .orderBy("n")
+    .execute();
+  return { row, exchanges, ...(await readParents(tx, row)) };
 }
 
-async function readParents(tx: Tx, row: SessionRecord): Promise<Omit<StoredRecord, "row">> {
+type Parents = Pick<StoredRecord, "parent" | "above" | "root">;
+
+async function readParents(tx: Tx, row: SessionRecord): Promise<Parents> {
   let parent: StoredRecord["parent"] = null;
   let root = row.id;
   let next = row.parent_session_id;
@@ -120,6 +133,7 @@ export function compareRecord(record: StoredRecord): Difference[] {
     ...rootFindings(record),
     ...projectFindings(record),
     ...endFindings(record),
+    ...exchangeFindings(record),
   ];
 }
 
@@ -155,6 +169,12 @@ function rootFindings({ row, root }: StoredRecord): Difference[] {
   return fits
     ? []
     : [about("root", "root_session_id is not the session at the top of the session's tree.")];
+}
+
+function exchangeFindings({ row, exchanges }: StoredRecord): Difference[] {
+  return [...recordProblems(exchanges, row)].map(({ index, field, message }) =>
+    about("exchange", `The record of exchange ${exchanges[index]?.n ?? 0}: ${field}. ${message}`),
+  );
 }
 
 const PROJECT_KEY = /^[0-9a-f]{16}$/;

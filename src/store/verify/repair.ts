@@ -3,6 +3,7 @@ import type { Selectable } from "kysely";
 import { RepriseError } from "../../core/errors.ts";
 import { batches } from "../checkpoints/bodies.ts";
 import { type Fence, holdFence } from "../leases/fence.ts";
+import type { ReleaseLease } from "../leases/lease.ts";
 import { lockSession } from "../sessions/lock.ts";
 import type { SessionTable } from "../schema.ts";
 import type { Operation, Store, Tx } from "../store.ts";
@@ -19,7 +20,7 @@ export interface RepairInput {
 
 interface LeaseHold {
   readonly fence: Fence;
-  release(finished: boolean): Promise<void>;
+  release(end: Omit<ReleaseLease, "fence">): Promise<void>;
 }
 
 export interface Repair {
@@ -58,7 +59,7 @@ export async function repairSession(input: RepairInput): Promise<Repair> {
   try {
     return await repairUnder(input, held.fence);
   } finally {
-    await held.release(false);
+    await held.release({ finished: false, end: null });
   }
 }
 

@@ -102,7 +102,7 @@ it("[EXCHANGE-33] a process that only takes the lease keeps the failure; a versi
     when_busy: "refuse",
     signal: live.signal,
   });
-  await held.release(false);
+  await held.release({ finished: false, end: null });
   expect(await failureIn(bench)).toEqual(failure);
 
   // as an older version takes the lease

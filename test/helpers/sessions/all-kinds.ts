@@ -6,6 +6,7 @@ import { summaryMessage } from "../../../src/agent/compaction/view.ts";
 import { createExchanger } from "../../../src/agent/exchange.ts";
 import { thisProcess } from "../../../src/store/leases/this-process.ts";
 import { threadId } from "../../../src/core/threads.ts";
+import { ASKED_BY } from "../../../src/core/exchanges.ts";
 import type { Caller } from "../../../src/core/origins.ts";
 import type { Fence } from "../../../src/store/leases/fence.ts";
 import { finishExchange } from "../../../src/store/leases/finish.ts";
@@ -222,8 +223,10 @@ async function begin(maker: Maker, id: string, content: string | null): Promise<
   await store.write(beginExchange, {
     fence,
     content,
-    model: "demo:echo",
+    model: index % 5 === 2 ? null : "demo:echo",
     persona_name: "assistant",
+    asked_by: ASKED_BY[index % ASKED_BY.length] ?? "library",
+    parent_n: index % 4 === 3 ? 1 : null,
     agent: index % 8 === 1 ? "billing" : null,
   });
   return fence;

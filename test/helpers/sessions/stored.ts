@@ -24,6 +24,7 @@ export const NOT_COPIED: Readonly<Record<string, string>> = {
   "sessions.lease_epoch": "a lease is of one database",
   "sessions.failure_epoch": "the epoch of a lease",
   "sessions.lease_expires_at": "a lease is of one database",
+  "exchanges.epoch": "the epoch of a lease",
   "threads.prunes": "it only shows a waiting writer that rows are gone",
   "threads.head_hash": "it depends on numbers of rows, and is created again",
 };
@@ -98,6 +99,7 @@ const ORDER: Readonly<Record<string, string>> = {
   sessions: "id",
   messages: "session_id, seq",
   session_changes: "session_id, number",
+  exchanges: "session_id, n",
   threads: "thread_id",
   checkpoint_bodies: "t.thread_id, checkpoint_bodies.id",
   checkpoint_lists: "t.thread_id, checkpoint_lists.id",

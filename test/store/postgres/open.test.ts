@@ -12,6 +12,7 @@ import { planPostgresUpgrade } from "../../../src/store/engines/postgres/plan-up
 import { createSession } from "../../../src/store/sessions/create.ts";
 import { listSessions } from "../../../src/store/sessions/list.ts";
 import type { Store } from "../../../src/store/store.ts";
+import { OLDER_VERSION } from "../../helpers/older-database.ts";
 import { createPostgres, type TestPostgres } from "../../helpers/postgres.ts";
 import { startProgram } from "../../helpers/start-program.ts";
 import { startOldServer } from "../../helpers/postgres/old-server.ts";
@@ -81,15 +82,21 @@ describe("the tables of PostgreSQL", () => {
     ]);
   });
 
-  it("[PG-2] of the version before are refused beside a table `threads` of another program", async () => {
-    const database = await withOlderTables();
-    await rows(database, "CREATE TABLE threads (name text)");
+  it.each([
+    ["threads", 10],
+    ["exchanges", 11],
+  ])(
+    "[PG-2] of an older version are refused beside a table `%s` of another program",
+    async (table, version) => {
+      const database = await withOlderTables(version);
+      await rows(database, `CREATE TABLE ${table} (name text)`);
 
-    await expect(openPostgresStore({ url: database.url })).rejects.toMatchObject({
-      code: "database_foreign",
-      message: expect.stringMatching(/a table `threads` of another program/),
-    });
-  });
+      await expect(openPostgresStore({ url: database.url })).rejects.toMatchObject({
+        code: "database_foreign",
+        message: expect.stringContaining(`a table \`${table}\` of another program`),
+      });
+    },
+  );
 
   it("[PG-2] of another program are refused, and a separate schema keeps both apart", async () => {
     const database = await empty();
@@ -353,10 +360,10 @@ async function empty(): Promise<TestPostgres> {
 }
 
 /** A database to which all steps but the last one were applied. */
-async function withOlderTables(): Promise<TestPostgres> {
+async function withOlderTables(version = OLDER_VERSION): Promise<TestPostgres> {
   const database = await empty();
   const applied = migrations
-    .slice(0, -1)
+    .filter((step) => step.version <= version)
     .flatMap((step) => [
       ...step.statements(postgresDialect),
       `INSERT INTO reprise_migrations VALUES (${step.version}, '${step.name}')`,

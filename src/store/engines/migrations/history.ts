@@ -2,6 +2,7 @@ import { RepriseError } from "../../../core/errors.ts";
 import { checkpoints } from "./0002-checkpoints.ts";
 import { laterMigrations } from "./0003-to-0010.ts";
 import { treesAndThreads } from "./0011-trees-and-threads.ts";
+import { exchanges } from "./0012-exchanges.ts";
 import { sessions } from "./0001-sessions.ts";
 import type { Migration } from "./migration.ts";
 
@@ -11,6 +12,7 @@ export const migrations: readonly Migration[] = [
   checkpoints,
   ...laterMigrations,
   treesAndThreads,
+  exchanges,
 ];
 
 export function latestVersion(): number {

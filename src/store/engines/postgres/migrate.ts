@@ -104,10 +104,7 @@ async function readTables(connection: PostgresConnection): Promise<TablesState> 
     return { version: 0, isRootless: false };
   }
   if (found.has("threads") && found.has("checkpoint_threads")) {
-    throw new RepriseError(
-      "database_foreign",
-      "The database has a table `threads` of another program, and this version of Reprise needs the name. Rename that table, or move Reprise's tables to a separate schema.",
-    );
+    throw nameTaken("threads");
   }
   // version 11 gives the table its name and the sessions the column
   const isRootless = found.has("threads") ? IS_ROOTLESS : "false";
@@ -121,7 +118,20 @@ async function readTables(connection: PostgresConnection): Promise<TablesState> 
       `The database was written by a newer Reprise (schema version ${version}; this program knows ${latestVersion()}). Update Reprise, or name another database.`,
     );
   }
+  if (version < EXCHANGES_VERSION && found.has("exchanges")) {
+    throw nameTaken("exchanges");
+  }
   return { version, isRootless: rows[0]?.["rootless"] === true };
+}
+
+/** Which made the table `exchanges`. */
+const EXCHANGES_VERSION = 12;
+
+function nameTaken(table: string): RepriseError {
+  return new RepriseError(
+    "database_foreign",
+    `The database has a table \`${table}\` of another program, and this version of Reprise needs the name. Rename that table, or move Reprise's tables to a separate schema.`,
+  );
 }
 
 const IS_ROOTLESS = "EXISTS (SELECT 1 FROM sessions WHERE root_session_id IS NULL)";
@@ -161,6 +171,6 @@ const TABLES = `SELECT current_schema() AS schema, relname AS name,
     ON relnamespace = current_schema()::regnamespace AND relname IN
     ('reprise_migrations', 'sessions', 'messages', 'threads', 'checkpoint_threads',
      'checkpoint_bodies', 'checkpoint_lists', 'checkpoint_list_items', 'checkpoints',
-     'checkpoint_writes', 'readiness_probes')
+     'checkpoint_writes', 'readiness_probes', 'session_changes', 'exchanges')
   LEFT JOIN (pg_depend JOIN pg_sequence ON classid = 'pg_class'::regclass AND objid = seqrelid)
     ON refclassid = 'pg_class'::regclass AND refobjid = pg_class.oid AND deptype IN ('i', 'a')`;

@@ -1,0 +1,100 @@
+import type { Selectable } from "kysely";
+
+import { RepriseError } from "../../core/errors.ts";
+import { type ExchangeState, isFinal } from "../../core/exchanges.ts";
+import { EXCHANGE_FIELDS, type ExchangeRecord } from "../../core/sessions.ts";
+import { columnNames, fieldReader } from "../columns.ts";
+import type { ExchangeTable } from "../schema.ts";
+import { resolveSession } from "../sessions/read.ts";
+import { selectSessions, sessionOf } from "../sessions/rows.ts";
+import type { Operation, Tx } from "../store.ts";
+
+const NAMES = columnNames(EXCHANGE_FIELDS);
+type RecordRow = Pick<Selectable<ExchangeTable>, (typeof NAMES)[number]>;
+
+export interface ListExchanges {
+  /** An id or a prefix of 6 or more characters. */
+  readonly reference: string;
+  /** Only exchanges before this one. */
+  readonly before_n?: number | undefined;
+  readonly limit: number;
+}
+
+/**
+ * The records of a session, the latest first. Exchanges of older versions have none.
+ *
+ * Error codes: as `resolveSession`.
+ */
+export const listExchanges: Operation<ListExchanges, readonly ExchangeRecord[]> = async (
+  tx,
+  { reference, before_n, limit },
+) => {
+  const { id } = await resolveSession(tx, { reference });
+  return readRecords(tx, id, { before_n, limit });
+};
+
+/** One record. Error codes: as `resolveSession`, `exchange_not_found`. */
+export const readExchange: Operation<
+  { readonly reference: string; readonly n: number },
+  ExchangeRecord
+> = async (tx, { reference, n }) => {
+  const { id } = await resolveSession(tx, { reference });
+  const [record] = await readRecords(tx, id, { before_n: n + 1, limit: 1 });
+  if (record?.n !== n) {
+    throw new RepriseError(
+      "exchange_not_found",
+      "The session has no exchange of this number; list its exchanges to see them.",
+    );
+  }
+  return record;
+};
+
+async function readRecords(
+  tx: Tx,
+  session_id: string,
+  { before_n, limit }: Pick<ListExchanges, "before_n" | "limit">,
+): Promise<ExchangeRecord[]> {
+  const session = await selectSessions(tx)
+    .select("lease_epoch")
+    .where("id", "=", session_id)
+    .executeTakeFirstOrThrow();
+  const query = tx.db
+    .selectFrom("exchanges")
+    .select(NAMES)
+    .select("epoch")
+    .where("session_id", "=", session_id)
+    .orderBy("n", "desc")
+    .limit(limit);
+  const page = before_n === undefined ? query : query.where("n", "<", before_n);
+  const isOpen = session.exchange_open === 1;
+  const epoch = sessionOf(session).activity === "running" ? session.lease_epoch : null;
+  return (await page.execute()).map((row) =>
+    recordOf({ ...row, state: stateNow(row, { isOpen, epoch }) }),
+  );
+}
+
+const recordOf = fieldReader<typeof EXCHANGE_FIELDS, RecordRow>(EXCHANGE_FIELDS, {});
+
+interface Held {
+  /** False if the session's last exchange has finished. */
+  readonly isOpen: boolean;
+  /** Of the lease that is held; null if none is. */
+  readonly epoch: number | null;
+}
+
+/**
+ * A process that was killed has left its record as it was, and an older version knows none: their
+ * sessions show what became of the exchange.
+ */
+function stateNow(
+  { state, epoch }: Pick<Selectable<ExchangeTable>, "state" | "epoch">,
+  session: Held,
+): ExchangeState {
+  if (isFinal(state) || state === "queued") {
+    return state;
+  }
+  if (!session.isOpen) {
+    return "stopped";
+  }
+  return state === "running" && epoch !== session.epoch ? "interrupted" : state;
+}

@@ -1,0 +1,219 @@
+import type { ExpressionBuilder, Selectable } from "kysely";
+
+import {
+  type AskedBy,
+  EXCHANGE_STATES,
+  type ExchangeState,
+  isFinal,
+  statesBefore,
+} from "../../core/exchanges.ts";
+import type { ExchangeFailure, Session } from "../../core/sessions.ts";
+import type { Dialect } from "../engines/dialect.ts";
+import type { Database, ExchangeTable } from "../schema.ts";
+import { type Parameter, prepared, type QueryParts } from "../engines/prepared.ts";
+import type { Fence } from "../leases/fence.ts";
+import type { Tx } from "../store.ts";
+
+/*
+ * How records change. Every change is made by a transaction that holds the session's row, compares
+ * the state that was, and raises `revision`.
+ */
+
+/** The states of an exchange that has begun and not ended: one of a session at most. */
+const BEGUN = EXCHANGE_STATES.filter((state) => state !== "queued" && !isFinal(state));
+
+/** The record of an exchange that runs. */
+export interface RunningRecord {
+  readonly n: number;
+  readonly id: string;
+}
+
+export interface NewRecord {
+  readonly fence: Fence;
+  readonly id: string;
+  readonly n: number;
+  readonly asked_by: AskedBy;
+  readonly parent_n: number | null;
+  readonly model: string | null;
+  readonly persona_name: string | null;
+  readonly first_seq: number;
+  /** The session before it. */
+  readonly before: Pick<Session, "thread_suffix" | "total_input_tokens" | "total_output_tokens">;
+}
+
+/** Stores a record as running. What it replaces was stopped before: see `stopRecords`. */
+export async function insertRunning(
+  tx: Tx,
+  { fence, before, ...record }: NewRecord,
+): Promise<RunningRecord> {
+  await tx.rows(insertRecord, {
+    ...record,
+    session_id: fence.session_id,
+    epoch: fence.epoch,
+    state: "running",
+    thread_suffix: before.thread_suffix,
+    input_before: before.total_input_tokens,
+    output_before: before.total_output_tokens,
+  });
+  return { n: record.n, id: record.id };
+}
+
+type InsertedRow = Pick<
+  Selectable<ExchangeTable>,
+  | "session_id"
+  | "epoch"
+  | "n"
+  | "id"
+  | "state"
+  | "asked_by"
+  | "parent_n"
+  | "thread_suffix"
+  | "model"
+  | "persona_name"
+  | "first_seq"
+  | "input_before"
+  | "output_before"
+>;
+
+const insertRecord = prepared(({ db, dialect }, given: Parameter<InsertedRow>) =>
+  db.insertInto("exchanges").values({ ...given.row(), begun_at: dialect.now() }),
+);
+
+/**
+ * Resumes the exchange that was interrupted, or waited, under a new lease; null if the session has
+ * none.
+ */
+export async function continueRecord(tx: Tx, fence: Fence): Promise<RunningRecord | null> {
+  const [row] = await tx.rows(resumeRecord, { ...fence });
+  return row ?? null;
+}
+
+const resumeRecord = prepared(({ db }, given: Parameter<Fence>) =>
+  db
+    .updateTable("exchanges")
+    .set((eb) => ({
+      state: "running" as const,
+      epoch: given("epoch"),
+      revision: eb("revision", "+", 1),
+    }))
+    .where("session_id", "=", given("session_id"))
+    .where("state", "in", statesBefore("continue"))
+    .returning(["n", "id"]),
+);
+
+/**
+ * Says what became of the record of a session whose lease was just taken, if its last exchange did
+ * not finish. One that ran is interrupted: its process has lost the lease. One that had another
+ * lease than the last is stopped: an older version, which knows no records, ran an exchange since.
+ */
+export async function settleRecords(tx: Tx, { session_id, epoch }: Fence): Promise<void> {
+  const begun = tx.db
+    .updateTable("exchanges")
+    .where("session_id", "=", session_id)
+    .where("ended_at", "is", null)
+    .where("state", "in", BEGUN);
+  await begun
+    .set((eb) => ({ ...endColumns(eb, tx.dialect), state: "stopped" }))
+    .where("epoch", "!=", epoch - 1)
+    .execute();
+  await begun
+    .set((eb) => ({
+      state: eb
+        .case("state")
+        .when("running")
+        .then<ExchangeState>("interrupted")
+        .else(eb.ref("state"))
+        .end(),
+      epoch,
+      revision: eb("revision", "+", 1),
+    }))
+    .execute();
+}
+
+/** Stops what has begun in these sessions, and says why if it was not by a person. */
+export async function stopRecords(
+  tx: Tx,
+  ids: readonly string[],
+  reason: ExchangeFailure | null,
+): Promise<void> {
+  await tx.rows(stopBegun, { ids, ...errorColumns(reason) });
+}
+
+type ErrorColumns = ReturnType<typeof errorColumns>;
+
+const stopBegun = prepared(
+  ({ db, dialect }, given: Parameter<ErrorColumns & { readonly ids: readonly string[] }>) =>
+    db
+      .updateTable("exchanges")
+      .set((eb) => ({
+        ...endColumns(eb, dialect),
+        state: "stopped" as const,
+        error_code: given("error_code"),
+        error_sentence: given("error_sentence"),
+      }))
+      .where("session_id", "in", given.all("ids"))
+      .where("ended_at", "is", null)
+      .where("state", "in", BEGUN),
+);
+
+/** How an exchange ended that ran. */
+export interface RecordEnd {
+  readonly fence: Fence;
+  /** `interrupted` if it was cut and can be continued. */
+  readonly state: "done" | "failed" | "stopped" | "waiting" | "interrupted";
+  readonly failure: ExchangeFailure | null;
+}
+
+/**
+ * Says how the exchange ended that ran under this lease, after all that it stored. Nothing changes if
+ * the lease is not its record's any more.
+ */
+export async function endRecord(tx: Tx, { fence, state, failure }: RecordEnd): Promise<void> {
+  const { session_id, epoch } = fence;
+  const query = isFinal(state) ? endRunning : parkRunning;
+  await tx.rows(query, { session_id, epoch, state, ...errorColumns(failure) });
+}
+
+type EndValues = Fence & Pick<RecordEnd, "state"> & ErrorColumns;
+
+const endRunning = prepared((parts, given: Parameter<EndValues>) =>
+  runningRecord(parts, given).set((eb) => ({
+    ...endColumns(eb, parts.dialect),
+    state: given("state"),
+    error_code: given("error_code"),
+    error_sentence: given("error_sentence"),
+  })),
+);
+
+const parkRunning = prepared((parts, given: Parameter<EndValues>) =>
+  runningRecord(parts, given).set((eb) => ({
+    state: given("state"),
+    revision: eb("revision", "+", 1),
+  })),
+);
+
+function runningRecord({ db }: Pick<QueryParts, "db">, given: Parameter<EndValues>) {
+  return db
+    .updateTable("exchanges")
+    .where("session_id", "=", given("session_id"))
+    .where("ended_at", "is", null)
+    .where("epoch", "=", given("epoch"))
+    .where("state", "=", "running");
+}
+
+function errorColumns(failure: ExchangeFailure | null) {
+  return { error_code: failure?.code ?? null, error_sentence: failure?.sentence ?? null };
+}
+
+/** The columns of a record that ends: what the session has then, and what the exchange used. */
+function endColumns(eb: ExpressionBuilder<Database, "exchanges">, dialect: Dialect) {
+  const total = (name: "last_seq" | "total_input_tokens" | "total_output_tokens") =>
+    eb.selectFrom("sessions").select(name).whereRef("sessions.id", "=", "exchanges.session_id");
+  return {
+    revision: eb("revision", "+", 1),
+    ended_at: dialect.now(),
+    last_seq: total("last_seq"),
+    input_tokens: eb(total("total_input_tokens"), "-", eb.ref("input_before")),
+    output_tokens: eb(total("total_output_tokens"), "-", eb.ref("output_before")),
+  };
+}

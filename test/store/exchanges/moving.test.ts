@@ -1,0 +1,130 @@
+import { expect, it } from "vitest";
+
+import { isRepriseError } from "../../../src/core/errors.ts";
+import { listExchanges } from "../../../src/store/exchanges/read.ts";
+import { releaseLease, takeLease } from "../../../src/store/leases/lease.ts";
+import { beginExchange } from "../../../src/store/messages/begin-exchange.ts";
+import { checksumOf, exportText } from "../../../src/store/portable/export-text.ts";
+import type { SessionTree } from "../../../src/store/portable/export-schema.ts";
+import { importTree, withNewIds } from "../../../src/store/portable/import-tree.ts";
+import { parseExport } from "../../../src/store/portable/parse.ts";
+import { readSessionTree } from "../../../src/store/portable/read-tree.ts";
+import { deleteSessionTree } from "../../../src/store/sessions/delete-tree.ts";
+import type { Store } from "../../../src/store/store.ts";
+import { verifySession } from "../../../src/store/verify/verify-session.ts";
+import { describeEngines, newSession, openFresh, owner } from "../../helpers/engines.ts";
+
+const WITH = { model: "demo:echo", persona_name: "assistant" };
+
+/** A session with a finished, a failed and an interrupted exchange. */
+async function threeExchanges(store: Store): Promise<string> {
+  const { id } = await newSession(store);
+  const failure = { code: "model_failed", sentence: "The model failed." };
+  for (const end of [{ finished: true }, { finished: false, failure }, { finished: false }]) {
+    const fence = await store.write(takeLease, { session_id: id, owner, life_ms: 60_000 });
+    await store.write(beginExchange, { fence, content: "a question", ...WITH });
+    await store.write(releaseLease, { fence, ...end });
+  }
+  return id;
+}
+
+function recordsOf(store: Store, reference: string) {
+  return store.read(listExchanges, { reference, limit: 10 });
+}
+
+/** Where an export is refused. */
+function faultsOf(text: string): string[] {
+  try {
+    parseExport(text);
+    return [];
+  } catch (error) {
+    return isRepriseError(error, "export_invalid")
+      ? error.faults.map(({ pointer }) => pointer)
+      : [];
+  }
+}
+
+function textOf(tree: SessionTree): string {
+  return [...exportText(tree, "2026-01-01T00:00:00.000Z")].join("");
+}
+
+describeEngines("records that move", (engine) => {
+  it("[RECORD-8] are those of the export, are continued, and go with their session", async () => {
+    const store = await openFresh(engine);
+    const id = await threeExchanges(store);
+    const before = await recordsOf(store, id);
+    const tree = await store.read(readSessionTree, { id });
+    await store.write(deleteSessionTree, { id });
+    const count = store.read(({ db }) => db.selectFrom("exchanges").select("n").execute(), null);
+    expect(await count).toEqual([]);
+
+    await importTree(store, parseExport(textOf(tree)));
+    expect(await recordsOf(store, id)).toEqual(before);
+    const fence = await store.write(takeLease, { session_id: id, owner, life_ms: 60_000 });
+    const begun = await store.write(beginExchange, { fence, content: null, ...WITH });
+    expect(begun.record).toEqual({ n: 3, id: before[0]?.id });
+
+    const copy = withNewIds(tree);
+    await importTree(store, copy);
+    const copied = await recordsOf(store, copy.session.id);
+    expect(copied.map(({ n, state }) => [n, state])).toEqual(
+      before.map(({ n, state }) => [n, state]),
+    );
+    const ids = new Set([...before, ...copied].map((record) => record.id));
+    expect(ids.size).toBe(6);
+  });
+
+  it("[RECORD-8] cannot say what is impossible, and an export may have none", async () => {
+    const store = await openFresh(engine);
+    const id = await threeExchanges(store);
+    const tree = await store.read(readSessionTree, { id });
+    const [first, ...rest] = tree.session.exchanges ?? [];
+    if (first === undefined) {
+      throw new Error("the session has records");
+    }
+    const changes: Record<string, object> = {
+      n: { n: 4 },
+      ended_at: { ended_at: null },
+      state: { state: "waiting", ended_at: null },
+      begun_at: { begun_at: null },
+      thread_suffix: { thread_suffix: 1 },
+      first_seq: { first_seq: 5 },
+      last_seq: { last_seq: 4 },
+    };
+    for (const [field, change] of Object.entries(changes)) {
+      const exchanges = [{ ...first, ...change }, ...rest];
+      const wrong = textOf({ ...tree, session: { ...tree.session, exchanges } });
+      const pointer = `/session/exchanges/${field === "state" ? 2 : 0}/${field}`;
+      expect(faultsOf(wrong), field).toContain(pointer);
+      await store.write(
+        ({ db }) =>
+          db
+            .updateTable("exchanges")
+            .set({ ...change })
+            .where("session_id", "=", id)
+            .where("id", "=", first.id)
+            .execute(),
+        null,
+      );
+      const { findings } = await verifySession(store, id);
+      expect(
+        findings.map(({ kind }) => kind),
+        field,
+      ).toContain("exchange");
+      const { n, state, begun_at, ended_at, thread_suffix, first_seq, last_seq } = first;
+      const right = { n, state, begun_at, ended_at, thread_suffix, first_seq, last_seq };
+      await store.write(
+        ({ db }) => db.updateTable("exchanges").set(right).where("id", "=", first.id).execute(),
+        null,
+      );
+      expect((await verifySession(store, id)).findings, field).toEqual([]);
+    }
+    const { exchanges: _, exchange_count: _count, ...session } = tree.session;
+    await store.write(deleteSessionTree, { id });
+    await importTree(store, parseExport(textOf({ ...tree, session })));
+    expect(await recordsOf(store, id)).toEqual([]);
+    expect(checksumOf(await store.read(readSessionTree, { id }))).toBe(
+      checksumOf({ ...tree, session }),
+    );
+  });
+});
