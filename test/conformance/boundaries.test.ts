@@ -226,6 +226,16 @@ describe("imports in src", () => {
   });
 });
 
+it("[PACK-7] what runs the graphs of others imports only types of LangGraph, which is the graph's own", () => {
+  const folder = join(root, "src/agent/graph");
+  const values = readdirSync(folder).filter((file) =>
+    /^import (?!type )[^;]*"@langchain\/langgraph(\/[^"]*)?";/m.test(
+      readFileSync(join(folder, file), "utf8"),
+    ),
+  );
+  expect(values).toEqual([]);
+});
+
 function importsOfRoom(room: string): { file: string; specifier: string; target: string }[] {
   const folder = join(root, "src", room);
   return readdirSync(folder, { recursive: true, encoding: "utf8" })

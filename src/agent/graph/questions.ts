@@ -1,4 +1,3 @@
-import { Command } from "@langchain/langgraph";
 import {
   type BaseCheckpointSaver,
   type CheckpointTuple,
@@ -89,7 +88,21 @@ export async function withAnswers(answering: Answering): Promise<unknown> {
   if (command !== null) {
     return withResume(command, resume);
   }
-  return stored.length === 0 ? null : new Command({ resume });
+  return stored.length === 0 ? null : new ResumeCommand(resume);
+}
+
+/**
+ * What LangGraph takes for one of its Commands, which it knows by this name. Its own class is the
+ * graph's: a copy of LangGraph here would be a second one.
+ */
+class ResumeCommand {
+  readonly lg_name = "Command";
+  readonly goto: readonly string[] = [];
+  readonly resume: Readonly<Record<string, unknown>>;
+
+  constructor(resume: Readonly<Record<string, unknown>>) {
+    this.resume = resume;
+  }
 }
 
 /** The answers by interrupt: LangGraph gives one that names no interrupt to all. */

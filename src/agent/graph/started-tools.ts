@@ -1,7 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 
 import { BaseCallbackHandler } from "@langchain/core/callbacks/base";
-import { isGraphBubbleUp } from "@langchain/langgraph";
 import type { BaseCheckpointSaver, CheckpointTuple } from "@langchain/langgraph-checkpoint";
 
 import type { LateSaver } from "./late-saver.ts";
@@ -83,7 +82,7 @@ export class ToolRecorder extends BaseCallbackHandler {
 
   override async handleToolError(error: unknown, runId: string): Promise<void> {
     // it asks a person, and LangGraph runs it again with the answer
-    if (isGraphBubbleUp(error)) {
+    if (isQuestion(error)) {
       await this.#put(ASKED, runId, `${runId}:asked`);
     }
   }
@@ -143,4 +142,9 @@ function argsOf(text: string): unknown {
   } catch {
     return text;
   }
+}
+
+/** As LangGraph knows what ends a task without being an error of it, of whatever version it is. */
+function isQuestion(error: unknown): boolean {
+  return typeof error === "object" && error !== null && Reflect.get(error, "is_bubble_up") === true;
 }

@@ -4,13 +4,13 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 
 import { OUTCOME_UNKNOWN } from "../../../src/agent/thread-state.ts";
-import { describeEngine, describeEngines } from "../../helpers/engines.ts";
+import { describeEngine } from "../../helpers/engines.ts";
 import { openOn } from "../../helpers/graphs.ts";
 import { startProgram } from "../../helpers/start-program.ts";
 import { temporaryFolder } from "../../helpers/temp.ts";
 import { expectVerified } from "../../helpers/verified.ts";
 
-describeEngines("a process that is killed under a foreign graph", (engine) => {
+describeEngine("a process that is killed under a foreign graph", (engine) => {
   it("[GRAPH-18] [GRAPH-10] leaves a session that another process continues, and repeats no unsafe call", async () => {
     const { location, reprise, id } = await openOn(engine);
     const paid = join(temporaryFolder(), "paid");

@@ -115,14 +115,13 @@ async function idsAt(location: string): Promise<string[]> {
 
 /** Waits until a copy has stored something, or has ended. */
 async function someCheckpoint(location: string, copying: Running): Promise<void> {
-  const isThere = async (): Promise<boolean> => {
-    await using store = await openStoreAt(location);
-    return store.read(
+  await using store = await openStoreAt(location);
+  const isThere = (): Promise<boolean> =>
+    store.read(
       async ({ db }) =>
         (await db.selectFrom("checkpoints").select("id").limit(1).execute()).length > 0,
       null,
     );
-  };
   while (!(await isThere()) && copying.child.exitCode === null) {
     await sleep(1);
   }

@@ -17,7 +17,7 @@ import { z } from "zod";
 
 import { RepriseSaver } from "../../../src/entries/langgraph.ts";
 import { readKept } from "../../helpers/checkpoints/kept.ts";
-import { describeEngines, type Engine, newSession } from "../../helpers/engines.ts";
+import { describeEngine, describeEngines, type Engine, newSession } from "../../helpers/engines.ts";
 
 const config = { configurable: { thread_id: "thread" }, durability: "sync" as const };
 const say = (text: string) => ({ messages: [new HumanMessage({ content: text, id: text })] });
@@ -222,7 +222,10 @@ describeEngines("pruning a thread", (engine) => {
       expect((await saver.stats("thread")).checkpoints).toBeLessThan(12);
     }
   });
+});
 
+// on PostgreSQL in the torture only: it writes as often as all others together
+describeEngine("pruning a thread at every moment", (engine) => {
   it.each(["sync", "async", "exit"] as const)(
     "[THREAD-5] does not change the result of a run, when it prunes between all its writes (%s)",
     async (durability) => {
