@@ -4,7 +4,12 @@ import { readLeaseState } from "../store/leases/lease.ts";
 import { runExchange } from "./run-exchange.ts";
 import { compactThread } from "./compaction/compact-thread.ts";
 import { threadStateOf } from "./thread-state.ts";
-import type { Exchanger, ExchangeRequest, Live } from "../exchange/exchanger.ts";
+import {
+  type Exchanger,
+  type ExchangeRequest,
+  isGivenBack,
+  type Live,
+} from "../exchange/exchanger.ts";
 import type { ExchangeResult } from "../exchange/events.ts";
 import {
   createReporter,
@@ -36,7 +41,7 @@ export function createExchanger(given: AgentOptions): Exchanger {
     { report, identity }: Reporter,
   ): Promise<ExchangeResult> => {
     const leaseState = await options.store.read(readLeaseState, request);
-    const prepared = await prepare(options, leaseState.session);
+    const prepared = await prepare(options, leaseState.session, request.claim !== undefined);
     return threads.exchange({
       request,
       leaseState,
@@ -47,7 +52,9 @@ export function createExchanger(given: AgentOptions): Exchanger {
         caller: request.caller,
         ...(request.asked_by === undefined ? {} : { asked_by: request.asked_by }),
         parent_n: request.parent_n ?? null,
+        ...(request.claim === undefined ? {} : { claim: request.claim }),
       },
+      isGivenBack: () => isGivenBack(request, live),
       identity,
       // calls that were left open get their results before the new message
       mayBegin: (tuple) => request.text === null || threadStateOf(tuple).openCalls.length === 0,
@@ -58,7 +65,7 @@ export function createExchanger(given: AgentOptions): Exchanger {
         return runExchange({
           options,
           request,
-          live,
+          live: { ...live, signal: AbortSignal.any([live.signal, held.stop]) },
           held,
           state: threadStateOf(tuple),
           saver,
@@ -82,7 +89,7 @@ export function createExchanger(given: AgentOptions): Exchanger {
     compact: async (request, { signal }) => {
       const { session } = await options.store.read(readLeaseState, request);
       refuseOtherAgent(session, { agent: null, hasBegun: true });
-      const prepared = await prepare(options, session);
+      const prepared = await prepare(options, session, false);
       return threads.work(request, signal, (held, saver) =>
         compactThread({ options, prepared, saver, held, signal }),
       );
@@ -91,7 +98,11 @@ export function createExchanger(given: AgentOptions): Exchanger {
 }
 
 /** All that can be refused before anything is stored: so a message is not stored twice. */
-async function prepare(options: AgentOptions, session: Session): Promise<Prepared> {
+async function prepare(
+  options: AgentOptions,
+  session: Session,
+  isUnattended: boolean,
+): Promise<Prepared> {
   refuseEnded(session);
   const persona = await loadPersona({
     name: session.persona_name ?? DEFAULT_PERSONA,
@@ -109,7 +120,8 @@ async function prepare(options: AgentOptions, session: Session): Promise<Prepare
     keyless: settings.keyless,
     window: settings.window,
     folder: folder.path,
-    readOnly: folder.readOnly,
+    // nobody can be asked before a tool changes a file
+    readOnly: folder.readOnly || isUnattended,
     instructions:
       session.repo_path === null
         ? null

@@ -7,6 +7,7 @@ import { MODEL_NODE } from "./agent-graph.ts";
 import { TokenStreamHandler } from "./token-stream.ts";
 import { addSummary } from "./compaction/add-summary.ts";
 import type { Compaction } from "./compaction/compaction.ts";
+import { isGivenBack } from "../exchange/exchanger.ts";
 import type { ExchangeContext } from "./exchange-context.ts";
 import { modelFailure } from "./models/failure.ts";
 import { droppedFields, isDropped, messagesOf } from "./thread-state.ts";
@@ -151,7 +152,9 @@ async function keepPartial(
   fields: Pick<AIMessageFields, "response_metadata" | "usage_metadata">,
 ): Promise<string> {
   const { id, text } = progress.arrived();
-  if (id === null || text === "" || context.request.keep_partial === false) {
+  const isKept =
+    context.request.keep_partial !== false && !isGivenBack(context.request, context.live);
+  if (id === null || text === "" || !isKept) {
     return "";
   }
   const message = new AIMessage({ ...fields, id, content: text });

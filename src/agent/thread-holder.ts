@@ -71,6 +71,8 @@ export interface ThreadExchange<Result> {
   readonly leaseState: LeaseState;
   /** What the exchange begins with. */
   readonly begin: Omit<NonNullable<HoldInput["begin"]>, "leaseState" | "exchange_id">;
+  /** True once another process is to continue the exchange. */
+  readonly isGivenBack?: () => boolean;
   /** Gets the id of the record when the exchange begins. */
   readonly identity: ExchangeIdentity;
   /** False if something has to be done in the thread before the exchange begins. */
@@ -93,8 +95,14 @@ export function createThreadHolder(options: ThreadHolderOptions) {
     request: HoldRequest,
     signal: AbortSignal,
     work: (held: HeldSession, begun: () => void) => Promise<Worked<Result>>,
-    begin: HoldInput["begin"] = null,
+    exchange: {
+      readonly begin: HoldInput["begin"];
+      readonly isGivenBack?: (() => boolean) | undefined;
+    } = { begin: null },
   ): Promise<Result> => {
+    const { begin, isGivenBack = () => false } = exchange;
+    const endedAs = (end: Worked<Result>["end"]) =>
+      end !== null && end !== "done" && isGivenBack() ? "queued" : end;
     const held = await holdLease({
       store,
       session_id: request.session_id,
@@ -112,12 +120,14 @@ export function createThreadHolder(options: ThreadHolderOptions) {
     } catch (error) {
       const finished = isRepriseError(error, "nothing_to_continue");
       const failure = isBegun ? exchangeFailure(error) : null;
-      await held.release({ finished, failure, ...endOf(error, isBegun) });
+      const isCut = isBegun && failure === null && !finished;
+      const end = isCut && isGivenBack() ? { end: "queued" as const } : endOf(error, isBegun);
+      await held.release({ finished, failure, ...end });
       throw error;
     }
     const { thread_id, finished, after_seq, end } = worked;
     if (!finished) {
-      await held.release({ finished, end });
+      await held.release({ finished, end: endedAs(end) });
       return worked.result(await store.read(readExchangeRows, { ...held.fence, after_seq }));
     }
     const rows = await held.finish({ thread_id, after_seq, end });
@@ -182,7 +192,7 @@ export function createThreadHolder(options: ThreadHolderOptions) {
             record: () => record,
           });
         },
-        mayBegin ? begin : null,
+        { begin: mayBegin ? begin : null, isGivenBack: exchange.isGivenBack },
       );
     },
   };

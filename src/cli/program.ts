@@ -52,6 +52,8 @@ const COMMANDS: CommandTable = {
       name: "threads",
       description: "list, show, export, import, delete and prune threads that belong to no session",
     }),
+  send: async (cli) => (await import("./send.ts")).sendCommand(cli),
+  stop: async (cli) => (await import("./stop.ts")).stopCommand(cli),
   serve: async (cli) => (await import("./serve.ts")).serveCommand(cli),
   backup: async (cli) => (await import("./backup.ts")).backupCommand(cli),
   upgrade: async (cli) => (await import("./upgrade.ts")).upgradeCommand(cli),

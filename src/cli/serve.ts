@@ -3,12 +3,14 @@ import { resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Command } from "commander";
 import { RepriseError } from "../core/errors.ts";
-import { STREAM_POLL_MS } from "../core/limits.ts";
+import { QUEUE_POLL_MS, STREAM_POLL_MS } from "../core/limits.ts";
 import { type CliContext, noticeJson, printLines } from "./context.ts";
 import { openDatabase, withStore } from "./database.ts";
+import type { Dispatcher } from "../exchange/dispatcher.ts";
 import { refuseNoFolder } from "./refuse-no-folder.ts";
 import { stopRequest } from "./signals.ts";
 import type { Log } from "../http/metrics/request-log.ts";
+import type { Store } from "../store/store.ts";
 import { wholeNumber } from "./wrong-usage.ts";
 
 interface ServeOptions {
@@ -23,6 +25,7 @@ interface ServeOptions {
   readonly trustProxy?: true;
   readonly streamPollMs: number;
   readonly drain: number;
+  readonly jobs: number;
   readonly log?: true;
 }
 
@@ -57,6 +60,12 @@ export function serveCommand(cli: CliContext): Command {
       wholeNumber("--drain", 0, 300),
       0,
     )
+    .option(
+      "--jobs <n>",
+      "exchanges that this node runs at once; 0 runs none",
+      wholeNumber("--jobs", 0, 1000),
+      DEFAULT_JOBS,
+    )
     .option("--log", "write a line of JSON for each request to standard error")
     .action((options: ServeOptions) => serve(cli, command, options));
   return withStore(command);
@@ -87,6 +96,7 @@ async function serve(cli: CliContext, command: Command, options: ServeOptions): 
     trustProxy: options.trustProxy === true,
     log,
   });
+  const dispatcher = options.jobs === 0 ? null : await dispatch(cli, store, options.jobs, log);
   const { version, pid } = cli;
   const { url } = server;
   const { location: database } = store;
@@ -100,10 +110,37 @@ async function serve(cli: CliContext, command: Command, options: ServeOptions): 
     log({ level: "error", event: "stopped", unfinished: true });
     cli.exit(1);
   }, STOP_MS);
-  await server.close();
+  await Promise.all([server.close(), dispatcher?.close()]);
   await store.close();
   clearTimeout(watchdog);
   log({ level: "info", event: "stopped", unfinished: false });
+}
+
+/** Exchanges that a node runs at once. */
+const DEFAULT_JOBS = 4;
+
+/** Runs what is queued, in no folder or in one that the user of this process trusts. */
+async function dispatch(
+  cli: CliContext,
+  store: Store,
+  jobs: number,
+  log: Log,
+): Promise<Dispatcher> {
+  const [{ startDispatcher }, { isTrusted }, { exchangerConfig, trustSource }, { logFailure }] =
+    await Promise.all([
+      import("../exchange/dispatcher.ts"),
+      import("../exchange/trust/trust.ts"),
+      import("./config.ts"),
+      import("../http/metrics/request-log.ts"),
+    ]);
+  return startDispatcher({
+    store,
+    jobs,
+    openExchanger: () => cli.openExchanger(exchangerConfig(cli, store)),
+    serves: async (folder) => folder === null || isTrusted(trustSource(cli), folder),
+    pollMs: QUEUE_POLL_MS,
+    onFailure: (error) => logFailure(log, error),
+  });
 }
 
 async function projectFolder(cli: CliContext, named?: string): Promise<string | undefined> {

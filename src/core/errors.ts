@@ -15,6 +15,7 @@ export const ERROR_CODES = [
   "method_not_allowed",
   "route_not_found",
   "unauthorized",
+  "token_required",
   "host_refused",
   "origin_refused",
   "request_timeout",
@@ -32,6 +33,10 @@ export const ERROR_CODES = [
   "nothing_to_continue",
   "exchange_interrupted",
   "exchange_not_found",
+  "exchange_changed",
+  "exchange_ended",
+  "exchange_begun",
+  "attempts_used_up",
   "call_limit_reached",
   "not_confirmed",
   // threads

@@ -64,3 +64,6 @@ export function isFinal(state: ExchangeState): boolean {
  */
 export const ASKED_BY = ["terminal", "prompt", "http", "library", "agent"] as const;
 export type AskedBy = (typeof ASKED_BY)[number];
+
+/** Processes that may die with an exchange of the service before it counts as failed. */
+export const MAX_ATTEMPTS = 3;

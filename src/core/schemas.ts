@@ -157,6 +157,13 @@ export const PostMessageRequest = Type.Object(
 );
 export type PostMessageRequest = Static<typeof PostMessageRequest>;
 
+/** Without content, what was interrupted is continued, or pending messages are handed over. */
+export const QueueExchangeRequest = Type.Object(
+  { content: Type.Optional(PostMessageRequest.properties.content) },
+  { ...closed, $id: "QueueExchangeRequest" },
+);
+export type QueueExchangeRequest = Static<typeof QueueExchangeRequest>;
+
 /** Ending takes nothing: no body, or an empty object. */
 export const EndSessionRequest = Type.Object({}, { ...closed, $id: "EndSessionRequest" });
 

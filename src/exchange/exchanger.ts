@@ -1,6 +1,8 @@
+import { isRepriseError } from "../core/errors.ts";
 import type { AskedBy } from "../core/exchanges.ts";
 import type { Caller } from "../core/origins.ts";
 import type { Session, ToolCall } from "../core/sessions.ts";
+import type { QueuedReference } from "../store/exchanges/ready.ts";
 import type { Store } from "../store/store.ts";
 import type { ExchangeListener, ExchangeResult } from "./events.ts";
 import type { WhenBusy } from "./lease-holder.ts";
@@ -45,8 +47,15 @@ export interface ExchangeRequest {
   readonly caller?: Caller;
   /** Who asks for the exchange; the caller if it is not given. */
   readonly asked_by?: AskedBy;
+  /** The queued exchange that is run, as it was read; its process gives it back when it stops. */
+  readonly claim?: Pick<QueuedReference, "n" | "revision">;
   /** Of a sub-agent: the number of the exchange of its parent session. */
   readonly parent_n?: number | null;
+}
+
+/** True for an exchange that another process continues, because this one stops. */
+export function isGivenBack({ claim }: ExchangeRequest, { signal }: Pick<Live, "signal">): boolean {
+  return claim !== undefined && isRepriseError(signal.reason, "shutting_down");
 }
 
 export interface Live {

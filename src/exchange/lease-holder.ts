@@ -3,6 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { isRepriseError } from "../core/errors.ts";
 import type { Session } from "../core/sessions.ts";
 import { type PrunedIds, NOTHING_PRUNED } from "../store/checkpoints/plan-prune.ts";
+import { isStopAsked } from "../store/exchanges/records.ts";
 import type { Fence } from "../store/leases/fence.ts";
 import {
   finishExchange,
@@ -29,6 +30,8 @@ export interface HeldSession {
   readonly wasInterrupted: boolean;
   /** Aborted, with the error as its reason, once the lease could not be kept. */
   readonly lost: AbortSignal;
+  /** Aborted once somebody else asked the exchange to stop. */
+  readonly stop: AbortSignal;
   /** Gives the lease back; see `releaseLease`. */
   release(end: Omit<ReleaseLease, "fence">): Promise<void>;
   /**
@@ -62,6 +65,8 @@ export interface HoldInput {
 
 /** How often a waiting exchange asks for the lease. */
 const WAIT_MS = 250;
+/** How often a running exchange asks whether somebody wants it to stop. */
+const STOP_POLL_MS = 2000;
 
 /**
  * Takes a session's lease and renews it at a third of its life until it is released. A lease whose
@@ -74,6 +79,7 @@ export async function holdLease(input: HoldInput): Promise<HeldSession> {
   const taken = await rememberUnreleased(input, () => takeWhenFree(input));
   const fence: Fence = { session_id: taken.session_id, epoch: taken.epoch };
   const lost = new AbortController();
+  const stop = new AbortController();
   const timer = setInterval(() => {
     store.write(renewLease, { fence, life_ms }).catch((error: unknown) => {
       // a database that is busy for a moment is tried again at the next third
@@ -82,8 +88,18 @@ export async function holdLease(input: HoldInput): Promise<HeldSession> {
       }
     });
   }, life_ms / 3);
-  const release = async (end: Omit<ReleaseLease, "fence">): Promise<void> => {
+  const asking = setInterval(() => {
+    store.read(isStopAsked, fence).then(
+      (asked) => asked && stop.abort(),
+      () => undefined,
+    );
+  }, STOP_POLL_MS);
+  const letGo = (): void => {
     clearInterval(timer);
+    clearInterval(asking);
+  };
+  const release = async (end: Omit<ReleaseLease, "fence">): Promise<void> => {
+    letGo();
     await rememberUnreleased(input, () => store.write(releaseLease, { fence, ...end }));
   };
   return {
@@ -92,9 +108,10 @@ export async function holdLease(input: HoldInput): Promise<HeldSession> {
     begun: taken.begun,
     wasInterrupted: taken.was_interrupted,
     lost: lost.signal,
+    stop: stop.signal,
     release,
     finish: async (exchange) => {
-      clearInterval(timer);
+      letGo();
       try {
         return await store.write(finishExchange, { fence, ...exchange });
       } catch {

@@ -15,6 +15,7 @@ export interface Database extends CheckpointTables {
   session_changes: SessionChangeTable;
   exchanges: ExchangeTable;
   readiness_probes: ReadinessProbeTable;
+  nodes: NodeTable;
 }
 
 export interface SessionTable {
@@ -85,6 +86,11 @@ export interface SessionTable {
   agent: string | null;
   /** The `n` of its last exchange record; older versions write none. */
   exchange_count: Generated<number>;
+  /**
+   * Since when a node may run its next exchange: one is queued, and none has begun that has not
+   * ended. Null if not.
+   */
+  ready_at: string | null;
 }
 
 export const CHANGED_FIELDS = ["model", "persona_name", "repo_path", "title"] as const;
@@ -166,6 +172,28 @@ export interface ExchangeTable {
   error_sentence: string | null;
   begun_at: string | null;
   ended_at: string | null;
+  /** The message of a queued exchange; it moves to `messages` when the exchange begins. */
+  content: string | null;
+  /** Who sent it. */
+  origin: Origin | null;
+  authenticated: Generated<number>;
+  /** Of the request that queued it, and its fingerprint. */
+  idempotency_key: string | null;
+  request: string | null;
+  /** How many processes that ran it have died. */
+  attempts: Generated<number>;
+  /** When somebody asked its process to stop. */
+  stop_asked_at: string | null;
+  /** When it was queued: if its process dies, a node continues it by itself. Null for others. */
+  queued_at: string | null;
+}
+
+/** Services that run exchanges now. A row that was not seen for a while is of one that died. */
+export interface NodeTable {
+  id: string;
+  /** JSON: real paths of the folders in whose sessions it runs exchanges, those below included. */
+  folders: string;
+  seen_at: string;
 }
 
 /** Empty between transactions: see `readiness.ts`. */

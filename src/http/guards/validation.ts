@@ -6,7 +6,12 @@ import type { TSchema } from "typebox";
 import type { Fault, RepriseError } from "../../core/errors.ts";
 import { invalidRequest } from "../../core/invalid-request.ts";
 import { faultsOf } from "../../core/schema-errors.ts";
-import { CreateSessionRequest, EndSessionRequest, PostMessageRequest } from "../../core/schemas.ts";
+import {
+  CreateSessionRequest,
+  EndSessionRequest,
+  PostMessageRequest,
+  QueueExchangeRequest,
+} from "../../core/schemas.ts";
 import { isStorableText } from "../../core/text.ts";
 import { parameterTypes, type QueryText, readQuery } from "../routes/query.ts";
 
@@ -50,7 +55,12 @@ export function createChecks(): (schema: TSchema) => Check {
   });
   addFormats.default(ajv);
   ajv.addFormat("storable-text", isStorableText);
-  ajv.addSchema([CreateSessionRequest, PostMessageRequest, EndSessionRequest]);
+  ajv.addSchema([
+    CreateSessionRequest,
+    PostMessageRequest,
+    EndSessionRequest,
+    QueueExchangeRequest,
+  ]);
   return (schema) => {
     const validate = ajv.compile(schema);
     return (value, what, earlier = []) => {

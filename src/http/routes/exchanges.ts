@@ -1,10 +1,35 @@
 import { Type } from "typebox";
 
-import { DEFAULT_LIST_LIMIT } from "../../core/limits.ts";
-import { ExchangeInfo, ExchangesQuery, named, NoQuery } from "../../core/schemas.ts";
+import { RepriseError } from "../../core/errors.ts";
+import { DEFAULT_LIST_LIMIT, MAX_BODY_BYTES } from "../../core/limits.ts";
+import type { Caller } from "../../core/origins.ts";
+import {
+  EndSessionRequest,
+  ExchangeInfo,
+  ExchangesQuery,
+  named,
+  NoQuery,
+  PostMessageRequest,
+  QueueExchangeRequest,
+} from "../../core/schemas.ts";
+import {
+  changeQueued,
+  type ExchangeReference,
+  stopExchange,
+  withdrawQueued,
+} from "../../store/exchanges/change.ts";
 import { listExchanges, readExchange } from "../../store/exchanges/read.ts";
+import { queueRequested, refuseLong } from "../../store/sessions/requests.ts";
+import { emptyBodyAsObject } from "../guards/json-body.ts";
 import { json, problems } from "../responses.ts";
-import { type Api, SESSION_PROBLEMS, SessionParams, type SessionService } from "./api.ts";
+import {
+  type Api,
+  BODY_PROBLEMS,
+  IdempotencyKey,
+  SESSION_PROBLEMS,
+  SessionParams,
+  type SessionService,
+} from "./api.ts";
 
 const listSchema = {
   operationId: "listExchanges",
@@ -27,13 +52,81 @@ const listSchema = {
   },
 };
 
+const queueSchema = {
+  operationId: "queueExchange",
+  summary: "Queues an exchange, which the next free node runs",
+  description:
+    "With `content`, the message is answered after the exchanges before it. Without, what was interrupted is continued, or pending messages are handed to the agent. With an `Idempotency-Key`, a request that is sent again queues nothing.",
+  params: SessionParams,
+  querystring: NoQuery,
+  headers: IdempotencyKey,
+  body: named(QueueExchangeRequest),
+  response: {
+    202: json(named(ExchangeInfo), {
+      description: "The exchange is queued, by this request or an earlier one with the same key.",
+      headers: { Location: { type: "string", description: "The path of the exchange." } },
+    }),
+    ...problems({
+      ...SESSION_PROBLEMS,
+      ...BODY_PROBLEMS,
+      403: "`token_required`: the service has no token, so it runs nothing.",
+      409: "`session_ended`, `session_busy`, `nothing_to_continue`, or `ambiguous_id`.",
+    }),
+  },
+};
+
+const oneExchange = Type.Object({
+  ...SessionParams.properties,
+  n: Type.String({ description: "The exchange's number." }),
+});
+
+const ONE_PROBLEMS = {
+  ...SESSION_PROBLEMS,
+  403: "`token_required`: the service has no token, so it runs nothing.",
+  404: "The session or the exchange does not exist.",
+} as const;
+
+const stopSchema = {
+  operationId: "stopExchange",
+  summary: "Stops an exchange",
+  description:
+    "One that is queued, waits or was interrupted has ended with the answer. One that runs is asked to stop and keeps the text that had arrived.",
+  params: oneExchange,
+  querystring: NoQuery,
+  body: named(EndSessionRequest),
+  response: {
+    200: json(named(ExchangeInfo), { description: "The exchange." }),
+    ...problems({ ...ONE_PROBLEMS, ...BODY_PROBLEMS, 409: "`exchange_ended`." }),
+  },
+};
+
+const changeSchema = {
+  operationId: "changeExchange",
+  summary: "Changes the message of an exchange that has not begun",
+  params: oneExchange,
+  querystring: NoQuery,
+  body: named(PostMessageRequest),
+  response: {
+    200: json(named(ExchangeInfo), { description: "The exchange." }),
+    ...problems({ ...ONE_PROBLEMS, ...BODY_PROBLEMS, 409: "`exchange_begun`." }),
+  },
+};
+
+const withdrawSchema = {
+  operationId: "withdrawExchange",
+  summary: "Withdraws an exchange that has not begun",
+  params: oneExchange,
+  querystring: NoQuery,
+  response: {
+    200: json(named(ExchangeInfo), { description: "The exchange, which is stopped." }),
+    ...problems({ ...ONE_PROBLEMS, 409: "`exchange_begun`." }),
+  },
+};
+
 const readSchema = {
   operationId: "getExchange",
   summary: "Returns one exchange of a session",
-  params: Type.Object({
-    ...SessionParams.properties,
-    n: Type.String({ description: "The exchange's number." }),
-  }),
+  params: oneExchange,
   querystring: NoQuery,
   response: {
     200: json(named(ExchangeInfo), { description: "The exchange." }),
@@ -41,7 +134,56 @@ const readSchema = {
   },
 };
 
-export function exchangeRoutes(app: Api, { store, publicPath }: SessionService): void {
+export function exchangeRoutes(app: Api, { store, publicPath, caller }: SessionService): void {
+  app.route({
+    method: "POST",
+    url: "/api/sessions/:id/exchanges",
+    schema: queueSchema,
+    bodyLimit: MAX_BODY_BYTES,
+    preValidation: emptyBodyAsObject,
+    handler: async (request, reply) => {
+      requireToken(caller);
+      const record = await queueRequested(
+        store,
+        { reference: request.params.id, content: request.body.content ?? null },
+        { caller, idempotencyKey: request.headers["idempotency-key"] },
+      );
+      const { session_id, n } = record;
+      reply.header("location", publicPath(request, `/api/sessions/${session_id}/exchanges/${n}`));
+      reply.code(202);
+      return record;
+    },
+  });
+  app.route({
+    method: "POST",
+    url: "/api/sessions/:id/exchanges/:n/stop",
+    schema: stopSchema,
+    preValidation: emptyBodyAsObject,
+    handler: async ({ params }) => {
+      requireToken(caller);
+      return store.write(stopExchange, referenceOf(params));
+    },
+  });
+  app.route({
+    method: "PATCH",
+    url: "/api/sessions/:id/exchanges/:n",
+    schema: changeSchema,
+    bodyLimit: MAX_BODY_BYTES,
+    handler: async ({ params, body }) => {
+      requireToken(caller);
+      refuseLong(body.content);
+      return store.write(changeQueued, { ...referenceOf(params), content: body.content });
+    },
+  });
+  app.route({
+    method: "DELETE",
+    url: "/api/sessions/:id/exchanges/:n",
+    schema: withdrawSchema,
+    handler: async ({ params }) => {
+      requireToken(caller);
+      return store.write(withdrawQueued, referenceOf(params));
+    },
+  });
   app.route({
     method: "GET",
     url: "/api/sessions/:id/exchanges",
@@ -64,7 +206,21 @@ export function exchangeRoutes(app: Api, { store, publicPath }: SessionService):
     method: "GET",
     url: "/api/sessions/:id/exchanges/:n",
     schema: readSchema,
-    handler: ({ params: { id, n } }) =>
-      store.read(readExchange, { reference: id, n: /^[1-9]\d{0,14}$/.test(n) ? Number(n) : 0 }),
+    handler: ({ params }) => store.read(readExchange, referenceOf(params)),
   });
+}
+
+/** No exchange has the number 0. */
+function referenceOf({ id, n }: { readonly id: string; readonly n: string }): ExchangeReference {
+  return { reference: id, n: /^[1-9]\d{0,14}$/.test(n) ? Number(n) : 0 };
+}
+
+/** Error codes: `token_required`. */
+function requireToken({ authenticated }: Caller): void {
+  if (!authenticated) {
+    throw new RepriseError(
+      "token_required",
+      "The service has no token, so everybody on its machine could run the agent; start it with --token-file.",
+    );
+  }
 }

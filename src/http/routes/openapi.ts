@@ -10,6 +10,7 @@ import {
   NoQuery,
   PostMessageRequest,
   Problem,
+  QueueExchangeRequest,
   SessionAck,
   SessionDetail,
   SessionSummary,
@@ -45,6 +46,7 @@ export async function describeApi(
     CreateSessionRequest,
     PostMessageRequest,
     EndSessionRequest,
+    QueueExchangeRequest,
   ]) {
     app.addSchema(schema);
   }

@@ -39,15 +39,24 @@ export const readExchange: Operation<
   ExchangeRecord
 > = async (tx, { reference, n }) => {
   const { id } = await resolveSession(tx, { reference });
-  const [record] = await readRecords(tx, id, { before_n: n + 1, limit: 1 });
+  return readRecord(tx, id, n);
+};
+
+function exchangeNotFound(): RepriseError {
+  return new RepriseError(
+    "exchange_not_found",
+    "The session has no exchange of this number; list its exchanges to see them.",
+  );
+}
+
+/** One record. Error codes: `exchange_not_found`. */
+export async function readRecord(tx: Tx, session_id: string, n: number): Promise<ExchangeRecord> {
+  const [record] = await readRecords(tx, session_id, { before_n: n + 1, limit: 1 });
   if (record?.n !== n) {
-    throw new RepriseError(
-      "exchange_not_found",
-      "The session has no exchange of this number; list its exchanges to see them.",
-    );
+    throw exchangeNotFound();
   }
   return record;
-};
+}
 
 async function readRecords(
   tx: Tx,

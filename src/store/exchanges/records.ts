@@ -12,7 +12,7 @@ import type { Dialect } from "../engines/dialect.ts";
 import type { Database, ExchangeTable } from "../schema.ts";
 import { type Parameter, prepared, type QueryParts } from "../engines/prepared.ts";
 import type { Fence } from "../leases/fence.ts";
-import type { Tx } from "../store.ts";
+import type { Operation, Tx } from "../store.ts";
 
 /*
  * How records change. Every change is made by a transaction that holds the session's row, compares
@@ -20,7 +20,7 @@ import type { Tx } from "../store.ts";
  */
 
 /** The states of an exchange that has begun and not ended: one of a session at most. */
-const BEGUN = EXCHANGE_STATES.filter((state) => state !== "queued" && !isFinal(state));
+export const BEGUN = EXCHANGE_STATES.filter((state) => state !== "queued" && !isFinal(state));
 
 /** The record of an exchange that runs. */
 export interface RunningRecord {
@@ -95,6 +95,8 @@ const resumeRecord = prepared(({ db }, given: Parameter<Fence>) =>
       state: "running" as const,
       epoch: given("epoch"),
       revision: eb("revision", "+", 1),
+      // from here on it belongs to the process that resumes it
+      queued_at: null,
     }))
     .where("session_id", "=", given("session_id"))
     .where("state", "in", statesBefore("continue"))
@@ -130,6 +132,20 @@ export async function settleRecords(tx: Tx, { session_id, epoch }: Fence): Promi
     .execute();
 }
 
+/** True if somebody has asked the exchange to stop that runs under this lease. */
+export const isStopAsked: Operation<Fence, boolean> = async (tx, { session_id, epoch }) => {
+  const row = await tx.db
+    .selectFrom("exchanges")
+    .select("n")
+    .where("session_id", "=", session_id)
+    .where("ended_at", "is", null)
+    .where("epoch", "=", epoch)
+    .where("state", "=", "running")
+    .where("stop_asked_at", "is not", null)
+    .executeTakeFirst();
+  return row !== undefined;
+};
+
 /** Stops what has begun in these sessions, and says why if it was not by a person. */
 export async function stopRecords(
   tx: Tx,
@@ -137,6 +153,20 @@ export async function stopRecords(
   reason: ExchangeFailure | null,
 ): Promise<void> {
   await tx.rows(stopBegun, { ids, ...errorColumns(reason) });
+}
+
+/** As `stopRecords`, with those that are queued. */
+export async function stopAllRecords(
+  tx: Tx,
+  ids: readonly string[],
+  reason: ExchangeFailure | null,
+): Promise<void> {
+  await tx.db
+    .updateTable("exchanges")
+    .set((eb) => ({ ...endColumns(eb, tx.dialect), state: "stopped", ...errorColumns(reason) }))
+    .where("session_id", "in", ids)
+    .where("ended_at", "is", null)
+    .execute();
 }
 
 type ErrorColumns = ReturnType<typeof errorColumns>;
@@ -159,8 +189,8 @@ const stopBegun = prepared(
 /** How an exchange ended that ran. */
 export interface RecordEnd {
   readonly fence: Fence;
-  /** `interrupted` if it was cut and can be continued. */
-  readonly state: "done" | "failed" | "stopped" | "waiting" | "interrupted";
+  /** `interrupted` if it was cut and can be continued, `queued` if another process is to do so. */
+  readonly state: "done" | "failed" | "stopped" | "waiting" | "interrupted" | "queued";
   readonly failure: ExchangeFailure | null;
 }
 
@@ -206,7 +236,7 @@ function errorColumns(failure: ExchangeFailure | null) {
 }
 
 /** The columns of a record that ends: what the session has then, and what the exchange used. */
-function endColumns(eb: ExpressionBuilder<Database, "exchanges">, dialect: Dialect) {
+export function endColumns(eb: ExpressionBuilder<Database, "exchanges">, dialect: Dialect) {
   const total = (name: "last_seq" | "total_input_tokens" | "total_output_tokens") =>
     eb.selectFrom("sessions").select(name).whereRef("sessions.id", "=", "exchanges.session_id");
   return {

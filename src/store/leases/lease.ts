@@ -3,6 +3,7 @@ import { sql } from "kysely";
 import { RepriseError } from "../../core/errors.ts";
 import type { ExchangeFailure, Session } from "../../core/sessions.ts";
 import { type Parameter, prepared } from "../engines/prepared.ts";
+import { refreshReady } from "../exchanges/ready.ts";
 import { endRecord, type RecordEnd, settleRecords } from "../exchanges/records.ts";
 import { holdActive } from "../sessions/change.ts";
 import { failureColumns, NO_FAILURE } from "../sessions/failures.ts";
@@ -184,15 +185,37 @@ export const releaseLease: Operation<ReleaseLease, Session | null> = async (tx, 
     .where("id", "=", fence.session_id)
     .where("lease_epoch", "=", fence.epoch)
     .returning(sessionColumns(tx))
+    .returning(HAS_QUEUED)
     .executeTakeFirst();
   if (row === undefined) {
     return null;
   }
+  await endAndNext(tx, { fence, end, failure, has_queued: row.has_queued });
+  return sessionOf(row);
+};
+
+const HAS_QUEUED = sql<boolean | number>`exists (
+  select 1 from exchanges where session_id = sessions.id and ended_at is null and state = 'queued'
+)`.as("has_queued");
+
+/** Says how the exchange ended, and lets the next one be found that is queued. */
+async function endAndNext(
+  tx: Tx,
+  input: {
+    readonly fence: Fence;
+    readonly end: RecordEnd["state"] | null;
+    readonly failure: ExchangeFailure | null;
+    readonly has_queued: boolean | number;
+  },
+): Promise<void> {
+  const { fence, end, failure } = input;
   if (end !== null) {
     await endRecord(tx, { fence, state: end, failure });
   }
-  return sessionOf(row);
-};
+  if (end === "queued" || Boolean(input.has_queued)) {
+    await refreshReady(tx, fence.session_id);
+  }
+}
 
 const FREE = { lease_owner: null, lease_expires_at: null } as const;
 const FINISHED = { exchange_open: 0, ...NO_FAILURE } as const;
@@ -207,9 +230,7 @@ export async function releaseHeld(
   if (row === undefined) {
     return null;
   }
-  if (end !== null) {
-    await endRecord(tx, { fence, state: end, failure: null });
-  }
+  await endAndNext(tx, { fence, end, failure: null, has_queued: row.has_queued });
   return sessionOf(row);
 }
 
@@ -221,5 +242,6 @@ const releaseFinished = prepared(({ db, dialect }, given: Parameter<Fence>) =>
     .where("lease_epoch", "=", given("epoch"))
     .where("lease_owner", "is not", null)
     .where("state", "=", "active")
-    .returning(sessionColumns({ dialect })),
+    .returning(sessionColumns({ dialect }))
+    .returning(HAS_QUEUED),
 );

@@ -1,5 +1,6 @@
 import type { AskedBy } from "../../core/exchanges.ts";
 import type { Caller } from "../../core/origins.ts";
+import { RepriseError } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
 import type { Message, Session } from "../../core/sessions.ts";
 import { type Parameter, prepared } from "../engines/prepared.ts";
@@ -9,6 +10,7 @@ import {
   type RunningRecord,
   stopRecords,
 } from "../exchanges/records.ts";
+import { claimQueued, type QueuedReference } from "../exchanges/ready.ts";
 import { type Fence, holdFence } from "../leases/fence.ts";
 import { type Lease, type LeaseState, type TakeLease, takeLease } from "../leases/lease.ts";
 import { NO_FAILURE } from "../sessions/failures.ts";
@@ -25,6 +27,8 @@ export interface BeginExchange {
   readonly content: string | null;
   /** Given in place of `content` by an agent whose messages have ids already. */
   readonly messages?: readonly IdentifiedMessage[];
+  /** The queued exchange that begins, as it was read. */
+  readonly claim?: Pick<QueuedReference, "n" | "revision">;
   /** The id of its record, unless it continues an exchange that has one. */
   readonly exchange_id?: string;
   /**
@@ -110,8 +114,9 @@ const begin: Operation<Beginning, BegunExchange> = async (tx, input) => {
   const { session_id } = fence;
   const messages = await newMessages(tx, input);
   const { continues = messages.length === 0 } = input;
-  const continued = continues && input.isOpen ? await continueRecord(tx, fence) : null;
-  const waiting = continues && !input.isOpen ? await readPending(tx, { session_id }) : null;
+  const continued = await continuedRecord(tx, input, continues);
+  const waiting =
+    continues && !input.isOpen && continued === null ? await readPending(tx, { session_id }) : null;
   const isNew = continued === null && waiting?.length !== 0;
   if (isNew) {
     await stopRecords(tx, [session_id], null);
@@ -156,6 +161,26 @@ const begin: Operation<Beginning, BegunExchange> = async (tx, input) => {
   return { session, pending, record };
 };
 
+/** The record that the exchange continues, or that waited in line; null for a new one. */
+async function continuedRecord(
+  tx: Tx,
+  { fence, claim, isOpen, model, persona_name }: Beginning,
+  continues: boolean,
+): Promise<RunningRecord | null> {
+  if (claim === undefined) {
+    return continues && isOpen ? continueRecord(tx, fence) : null;
+  }
+  const { session_id, epoch } = fence;
+  const claimed = await claimQueued(tx, { session_id, epoch, ...claim, model, persona_name });
+  if (claimed === null) {
+    throw new RepriseError(
+      "exchange_changed",
+      "The exchange was changed, withdrawn or begun by another process since it was read.",
+    );
+  }
+  return claimed;
+}
+
 async function newMessages(
   tx: Tx,
   { content, messages, fence }: BeginExchange,
@@ -193,6 +218,7 @@ const markBegun = prepared(({ db, dialect }, given: Parameter<Marked>) =>
       persona_name: eb.fn.coalesce("persona_name", given("persona_name")),
       agent: given("agent"),
       exchange_count: eb("exchange_count", "+", given("added")),
+      ready_at: null,
     }))
     .where("id", "=", given("session_id"))
     .returning(sessionColumns({ dialect }))

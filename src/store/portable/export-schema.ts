@@ -70,6 +70,13 @@ const PortableExchange = Type.Object(
     error_sentence: nullable(text()),
     begun_at: nullable(time()),
     ended_at: nullable(time()),
+    content: Type.Optional(text()),
+    origin: origins.origin,
+    authenticated: origins.authenticated,
+    idempotency_key: Type.Optional(nullable(name())),
+    request: Type.Optional(Type.String({ pattern: "^[0-9a-f]{64}$" })),
+    attempts: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000 })),
+    queued_at: Type.Optional(time()),
   },
   closed,
 );

@@ -158,7 +158,11 @@ function copyBelow(tree: SessionTree, parent_session_id: string | null): Session
   // a repeated request finds the session that it created, not a copy
   const { create_key: _key, create_request: _request, exchanges, ...session } = tree.session;
   const id = newId();
-  const copied = exchanges?.map((exchange) => ({ ...exchange, id: newId() }));
+  const copied = exchanges?.map((exchange) => ({
+    ...exchange,
+    id: newId(),
+    idempotency_key: null,
+  }));
   return {
     ...tree,
     session: {

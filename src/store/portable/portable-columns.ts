@@ -11,6 +11,16 @@ export const SESSION_DEFAULTS = {
   agent: null,
   exchange_count: 0,
 } as const;
+export const EXCHANGE_DEFAULTS = {
+  content: null,
+  origin: null,
+  authenticated: 1,
+  idempotency_key: null,
+  request: null,
+  attempts: 0,
+  queued_at: null,
+} as const;
+const DEFAULTS = { ...EXCHANGE_DEFAULTS, ...SESSION_DEFAULTS };
 
 /** Columns of 0 or 1 that are booleans in an export. */
 const FLAGS = new Set(
@@ -26,7 +36,9 @@ const FLAGS = new Set(
 export function fieldsOf(row: object): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(row)
-      .filter(([name, value]) => Reflect.get(SESSION_DEFAULTS, name) !== value)
+      .filter(
+        ([name, value]) => name === "idempotency_key" || Reflect.get(DEFAULTS, name) !== value,
+      )
       .map(([name, value]) => [name, FLAGS.has(name) ? value === 1 : value]),
   );
 }

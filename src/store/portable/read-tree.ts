@@ -85,13 +85,14 @@ async function readChanges(tx: Tx, sessionId: string): Promise<PortableChange[]>
   return rows.map((row) => fieldsOf(row) as PortableChange);
 }
 
-function readExchanges(tx: Tx, sessionId: string): Promise<PortableExchange[]> {
-  return tx.db
+async function readExchanges(tx: Tx, sessionId: string): Promise<PortableExchange[]> {
+  const rows = await tx.db
     .selectFrom("exchanges")
     .select(EXCHANGE_COLUMNS)
     .where("session_id", "=", sessionId)
     .orderBy("n")
     .execute();
+  return rows.map((row) => fieldsOf(row) as PortableExchange);
 }
 
 async function readPortableMessages(tx: Tx, sessionId: string): Promise<PortableMessage[]> {

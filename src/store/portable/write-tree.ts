@@ -1,6 +1,7 @@
 import { RepriseError } from "../../core/errors.ts";
 import { batches } from "../checkpoints/bodies.ts";
 import { refuseFreeThreadsOf } from "../checkpoints/free-threads.ts";
+import { refreshReady } from "../exchanges/ready.ts";
 import { failureColumns, NO_FAILURE } from "../sessions/failures.ts";
 import { lockSession } from "../sessions/lock.ts";
 import { rootOf } from "../sessions/roots.ts";
@@ -13,7 +14,12 @@ import {
   type SessionTree,
   sessionsOf,
 } from "./export-schema.ts";
-import { columnsOf, ORIGIN_DEFAULTS, SESSION_DEFAULTS } from "./portable-columns.ts";
+import {
+  columnsOf,
+  EXCHANGE_DEFAULTS,
+  ORIGIN_DEFAULTS,
+  SESSION_DEFAULTS,
+} from "./portable-columns.ts";
 import { writeSessionThread } from "./write-thread.ts";
 
 export interface WriteSessionTree {
@@ -137,12 +143,15 @@ async function writeExchanges(
   exchanges: readonly PortableExchange[],
 ): Promise<void> {
   const rows = exchanges.map((exchange) => ({
-    ...exchange,
+    ...columnsOf(exchange, EXCHANGE_DEFAULTS),
     session_id,
-    epoch: exchange.ended_at === null ? FIRST_EPOCH : null,
+    epoch: exchange.ended_at === null && exchange.state !== "queued" ? FIRST_EPOCH : null,
   }));
   for (const batch of batches(rows)) {
     await tx.db.insertInto("exchanges").values(batch).execute();
+  }
+  if (rows.length > 0) {
+    await refreshReady(tx, session_id);
   }
 }
 

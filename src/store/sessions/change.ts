@@ -2,7 +2,8 @@ import { RepriseError } from "../../core/errors.ts";
 import type { Caller } from "../../core/origins.ts";
 import type { Session } from "../../core/sessions.ts";
 import type { Operation, Tx } from "../store.ts";
-import { stopRecords } from "../exchanges/records.ts";
+import { refreshReady } from "../exchanges/ready.ts";
+import { stopAllRecords, stopRecords } from "../exchanges/records.ts";
 import { NO_FAILURE } from "./failures.ts";
 import { lockSession } from "./lock.ts";
 import { recordChanges } from "./record-changes.ts";
@@ -46,12 +47,13 @@ async function endActive(tx: Tx, ids: readonly string[]): Promise<void> {
       lease_expires_at: null,
       lease_epoch: eb("lease_epoch", "+", 1),
       exchange_open: 0,
+      ready_at: null,
       ...NO_FAILURE,
     }))
     .where("id", "in", ids)
     .where("state", "=", "active")
     .execute();
-  await stopRecords(tx, ids, { code: "session_ended", sentence: "The session was ended." });
+  await stopAllRecords(tx, ids, { code: "session_ended", sentence: "The session was ended." });
   for (const id of ids) {
     tx.touch(id);
   }
@@ -101,7 +103,8 @@ export const startThread: Operation<NewThread, Session> = async (tx, input) => {
     }))
     .where("id", "=", input.id)
     .execute();
-  await stopRecords(tx, [input.id], null);
+  await (input.archive ? stopAllRecords : stopRecords)(tx, [input.id], null);
+  await refreshReady(tx, input.id);
   if (input.archive) {
     await archiveAll(tx, input.id);
   }

@@ -3,7 +3,8 @@ import { RepriseError } from "../../core/errors.ts";
 import { DEFAULT_LIST_LIMIT, MAX_CONTENT_BYTES, MAX_DETAIL_BYTES } from "../../core/limits.ts";
 import type { Caller } from "../../core/origins.ts";
 import type { CreateSessionRequest, DetailQuery, ListQuery } from "../../core/schemas.ts";
-import type { Session } from "../../core/sessions.ts";
+import type { ExchangeRecord, Session } from "../../core/sessions.ts";
+import { queueExchange } from "../exchanges/queue.ts";
 import { type Appended, appendUserMessage } from "../messages/append.ts";
 import { readDetailWithin } from "../messages/detail-within.ts";
 import { projectKeyOf } from "../project-key.ts";
@@ -50,18 +51,42 @@ export async function appendRequested(
   { reference, content }: { readonly reference: string; readonly content: string },
   { caller, idempotencyKey }: Sender,
 ): Promise<Appended> {
-  if (Buffer.byteLength(content) > MAX_CONTENT_BYTES) {
-    throw new RepriseError(
-      "body_too_large",
-      "The message is too long; content holds 1 MiB of UTF-8 text at most, so send it in parts.",
-    );
-  }
+  refuseLong(content);
   return store.write(appendUserMessage, {
     reference,
     content,
     caller,
     ...(idempotencyKey === undefined ? {} : { idempotency_key: idempotencyKey }),
   });
+}
+
+/** Error codes: `body_too_large`, and as `queueExchange`. */
+export async function queueRequested(
+  store: Store,
+  { reference, content }: { readonly reference: string; readonly content: string | null },
+  { caller, idempotencyKey }: Sender,
+): Promise<ExchangeRecord> {
+  if (content !== null) {
+    refuseLong(content);
+  }
+  const asked_by = "http";
+  return store.write(queueExchange, {
+    reference,
+    content,
+    asked_by,
+    caller,
+    idempotency_key: idempotencyKey,
+  });
+}
+
+/** Error codes: `body_too_large`. */
+export function refuseLong(content: string): void {
+  if (Buffer.byteLength(content) > MAX_CONTENT_BYTES) {
+    throw new RepriseError(
+      "body_too_large",
+      "The message is too long; content holds 1 MiB of UTF-8 text at most, so send it in parts.",
+    );
+  }
 }
 
 /** In one transaction: no other session can come to match the prefix in between. */

@@ -25,6 +25,8 @@ export const NOT_COPIED: Readonly<Record<string, string>> = {
   "sessions.failure_epoch": "the epoch of a lease",
   "sessions.lease_expires_at": "a lease is of one database",
   "exchanges.epoch": "the epoch of a lease",
+  "exchanges.stop_asked_at": "a request to a process that runs",
+  "sessions.ready_at": "it follows from the records",
   "threads.prunes": "it only shows a waiting writer that rows are gone",
   "threads.head_hash": "it depends on numbers of rows, and is created again",
 };
@@ -60,7 +62,12 @@ export const NUMBERS_INSIDE = [
 ] as const;
 
 /** Tables that hold nothing of any session: versions, numbers given out, probes of readiness. */
-const BOOKKEEPING = new Set(["reprise_migrations", "sqlite_sequence", "readiness_probes"]);
+const BOOKKEEPING = new Set([
+  "reprise_migrations",
+  "sqlite_sequence",
+  "readiness_probes",
+  "nodes",
+]);
 
 /** `table.column` of everything in the database, by its own account. */
 export function allColumns(store: Readable): Promise<string[]> {

@@ -3,6 +3,7 @@ import { checkpoints } from "./0002-checkpoints.ts";
 import { laterMigrations } from "./0003-to-0010.ts";
 import { treesAndThreads } from "./0011-trees-and-threads.ts";
 import { exchanges } from "./0012-exchanges.ts";
+import { exchangeQueue } from "./0013-exchange-queue.ts";
 import { sessions } from "./0001-sessions.ts";
 import type { Migration } from "./migration.ts";
 
@@ -13,6 +14,7 @@ export const migrations: readonly Migration[] = [
   ...laterMigrations,
   treesAndThreads,
   exchanges,
+  exchangeQueue,
 ];
 
 export function latestVersion(): number {
