@@ -13,6 +13,7 @@ import type { Keyless } from "../exchange/models/settings.ts";
 import type { Persona } from "../exchange/personas/persona.ts";
 import type { ThreadHolderOptions } from "./thread-holder.ts";
 import type { openModel } from "./models/open.ts";
+import type { ProviderPauses } from "./models/provider-pause.ts";
 
 export interface AgentOptions extends Omit<ExchangerConfig, "env">, ThreadHolderOptions {
   /** Tools that every exchange has besides its own, as far as the persona allows them. */
@@ -22,13 +23,18 @@ export interface AgentOptions extends Omit<ExchangerConfig, "env">, ThreadHolder
   readonly limits?: ExchangeLimits;
   /** The tree that the exchanges belong to and their place in it; each begins one without it. */
   readonly within?: { readonly tree: ExchangeTree; readonly reservation: ChildReservation };
+  /** Shared by all exchanges of the process. */
+  readonly pauses?: ProviderPauses;
   /** Opens the model that a name means; the providers' own clients if it is not given. */
   readonly openModel?: typeof openModel;
 }
 
+/** With what all exchanges of an exchanger share. */
+export type OpenedOptions = AgentOptions & Required<Pick<AgentOptions, "pauses">>;
+
 /** One exchange under its lease, for all that take part in it. */
 export interface ExchangeContext {
-  readonly options: AgentOptions;
+  readonly options: OpenedOptions;
   readonly prepared: Prepared;
   readonly request: ExchangeRequest;
   readonly live: Live;

@@ -22,6 +22,7 @@ import { createExchangeTree } from "../exchange/exchange-tree.ts";
 import { chosenModel } from "../exchange/models/choose.ts";
 import { modelSettings } from "../exchange/models/settings.ts";
 import { openModel } from "./models/open.ts";
+import { createProviderPauses } from "./models/provider-pause.ts";
 import { createPersonaCache } from "../exchange/personas/persona-cache.ts";
 import { loadPersona } from "../exchange/personas/load.ts";
 import { DEFAULT_PERSONA } from "../exchange/personas/persona.ts";
@@ -32,7 +33,11 @@ import { createThreadHolder } from "./thread-holder.ts";
 
 /** Runs exchanges, one at a time; the checkpoint store stays open between them. */
 export function createExchanger(given: AgentOptions): Exchanger {
-  const options = { ...given, personas: { cache: createPersonaCache(), ...given.personas } };
+  const options = {
+    ...given,
+    pauses: given.pauses ?? createProviderPauses(),
+    personas: { cache: createPersonaCache(), ...given.personas },
+  };
   const threads = createThreadHolder(options);
 
   const exchange = async (

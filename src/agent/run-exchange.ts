@@ -5,6 +5,7 @@ import { threadId } from "../core/threads.ts";
 import { type AgentThread, buildAgent } from "./agent.ts";
 import { MODEL_NODE, TOOLS_NODE } from "./agent-graph.ts";
 import { createAnswerProgress } from "./answer-progress.ts";
+import { refuseBeyondLimits } from "./refuse-beyond-limits.ts";
 import { createCompaction } from "./compaction/compaction.ts";
 import { delegateTool } from "./delegate.ts";
 import type { ExchangeContext } from "./exchange-context.ts";
@@ -36,7 +37,8 @@ export async function runExchange(context: ExchangeContext): Promise<Worked<Exch
   const callModel = createCallModel({
     models: options.models,
     prepared,
-    count: () => context.tree.countModelCall(),
+    pauses: options.pauses,
+    mayCall: () => refuseBeyondLimits(options.store, context.tree, before.id),
     hasText: (id) => progress.arrived().id === id,
     textIsFinal: context.live.textIsFinal === true,
     report,

@@ -9,7 +9,12 @@ import type { AnswerProgress } from "./answer-progress.ts";
 type OnMessage = AnswerProgress["onMessage"];
 
 /** They end the exchange in which they happen, and are not a tool's result. */
-const ENDINGS: readonly ErrorCode[] = ["lease_lost", "shutting_down", "call_limit_reached"];
+const ENDINGS: readonly ErrorCode[] = [
+  "lease_lost",
+  "shutting_down",
+  "call_limit_reached",
+  "budget_reached",
+];
 
 /** True for an error after which nothing more is done in an exchange, or in one above it. */
 export function endsExchange(error: unknown): boolean {

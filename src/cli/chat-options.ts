@@ -2,6 +2,7 @@ import type { WhenBusy } from "../exchange/lease-holder.ts";
 import { parseModelName } from "../exchange/models/name.ts";
 import type { ChosenBy } from "../store/sessions/choose.ts";
 import type { CliContext } from "./context.ts";
+import type { TokenLimits } from "../core/token-limits.ts";
 import { wrongUsage } from "./wrong-usage.ts";
 
 /** The options of a conversation, as commander reads them. */
@@ -15,6 +16,7 @@ export interface ChatOptions {
   readonly agent?: string;
   readonly trust?: true;
   readonly plan?: true;
+  readonly tokenLimit?: TokenLimits;
   readonly prompt?: string;
   readonly continueExchange?: true;
   readonly acceptPending?: true;

@@ -3,6 +3,7 @@ import { Command } from "commander";
 import { AGENT_HELP, type ChatOptions, EVENTS_OPTION } from "./chat-options.ts";
 import type { CliContext } from "./context.ts";
 import { withStore } from "./database.ts";
+import { addTokenLimit } from "./token-limit-option.ts";
 import { wrongUsage } from "./wrong-usage.ts";
 
 /**
@@ -94,6 +95,11 @@ export async function createProgram(cli: CliContext): Promise<Command> {
     )
     .option("--agent <module>", AGENT_HELP)
     .option("--trust", "for this run, use the personas and the AGENTS.md in the folder")
+    .option(
+      "--token-limit <what=n>",
+      "tokens that an exchange, the session or its tree may use; can be repeated",
+      addTokenLimit,
+    )
     .option("--plan", "planning mode: the agent reads and plans, and changes nothing")
     .option("-p, --prompt <text>", "send one message and exit; - reads it from stdin")
     .option("--continue-exchange", "resume an exchange that was interrupted or failed, and exit")

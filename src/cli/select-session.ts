@@ -16,6 +16,7 @@ import { otherFolder, refuseEnded, setPlanMode, takeFolder } from "../store/sess
 import { isChosen, markChosen, readLatestChosen } from "../store/sessions/choose.ts";
 import { createSession } from "../store/sessions/create.ts";
 import { resolveSession } from "../store/sessions/read.ts";
+import { setTokenLimits } from "../store/sessions/token-limits.ts";
 import type { ChoiceField } from "../store/sessions/waiting.ts";
 import { hasThread } from "../store/checkpoints/threads.ts";
 import type { Store } from "../store/store.ts";
@@ -171,6 +172,9 @@ async function applySessionOptions(
   }
   if (plans) {
     session = await store.write(setPlanMode, { id, plan_mode: true });
+  }
+  if (options.tokenLimit !== undefined) {
+    await store.write(setTokenLimits, { id, limits: options.tokenLimit });
   }
   const notices =
     change === null

@@ -38,6 +38,7 @@ export const ERROR_CODES = [
   "exchange_begun",
   "attempts_used_up",
   "call_limit_reached",
+  "budget_reached",
   "not_confirmed",
   // threads
   "thread_not_found",

@@ -124,6 +124,8 @@ export const Problem = Type.Object(
 );
 export type Problem = Static<typeof Problem>;
 
+const limit = () => Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER });
+
 export const CreateSessionRequest = Type.Object(
   {
     persona_name: Type.Optional(nullable(name())),
@@ -137,6 +139,20 @@ export const CreateSessionRequest = Type.Object(
           format: "storable-text",
           description: "an absolute path",
         }),
+      ),
+    ),
+    token_limits: Type.Optional(
+      Type.Object(
+        {
+          exchange: Type.Optional(limit()),
+          session: Type.Optional(limit()),
+          tree: Type.Optional(limit()),
+        },
+        {
+          ...closed,
+          description:
+            "Tokens, read and written ones together, that an exchange with its sub-agents, the session alone, and the session with its sub-agents may use",
+        },
       ),
     ),
   },

@@ -49,7 +49,9 @@ export interface ChildReservation {
 export interface ExchangeTree {
   /** Called before each call of a model. Error codes: `call_limit_reached`. */
   countModelCall(): void;
-  /** The error of the call that was refused, after which the whole tree ends; null before. */
+  /** Ends the whole tree, and returns why: with this error, or the one that has ended it before. */
+  end(error: RepriseError): RepriseError;
+  /** The error with which the whole tree ends; null before. */
   ending(): RepriseError | null;
   /**
    * Runs a sub-agent once there is a slot for it. Null, without running it, if the exchange has
@@ -77,14 +79,15 @@ export function createExchangeTree(limits: ExchangeLimits = EXCHANGE_LIMITS): Ex
   let modelCalls = 0;
   let children = 0;
   let ending: RepriseError | null = null;
+  const end = (error: RepriseError): RepriseError => (ending ??= error);
   return {
     countModelCall: () => {
       if (modelCalls >= limits.modelCalls) {
-        ending ??= callLimitReached(limits.modelCalls);
-        throw ending;
+        throw end(callLimitReached(limits.modelCalls));
       }
       modelCalls += 1;
     },
+    end,
     ending: () => ending,
     runChild: (child) => {
       if (children >= limits.children) {

@@ -82,7 +82,8 @@ export interface Exchanger {
    * checkpoint commits together with its rows in the mirror.
    *
    * Error codes: `session_not_found`, `session_ended`, `session_busy`, `lease_lost`,
-   * `persona_*`, `model_*`, `nothing_to_continue`, `call_limit_reached`, `database_*`.
+   * `persona_*`, `model_*`, `nothing_to_continue`, `call_limit_reached`, `budget_reached`,
+   * `database_*`.
    */
   exchange(request: ExchangeRequest, live: Live): Promise<ExchangeResult>;
 

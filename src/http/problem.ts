@@ -37,6 +37,7 @@ const STATUSES: Record<ErrorCode, number> = {
   exchange_begun: 409,
   attempts_used_up: 500,
   call_limit_reached: 409,
+  budget_reached: 409,
   not_confirmed: 409,
   thread_not_found: 404,
   thread_exists: 409,

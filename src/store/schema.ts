@@ -91,6 +91,10 @@ export interface SessionTable {
    * ended. Null if not.
    */
   ready_at: string | null;
+  /** Tokens that its models may use: see `TOKEN_LIMITS`. Null for no limit, and below a root. */
+  exchange_limit: number | null;
+  session_limit: number | null;
+  tree_limit: number | null;
 }
 
 export const CHANGED_FIELDS = ["model", "persona_name", "repo_path", "title"] as const;

@@ -21,6 +21,30 @@ function projectKey(path: string): string {
 }
 
 describe("a new session", () => {
+  it("[BUDGET-5] takes limits of tokens, and a session that is there takes others", async () => {
+    const home = freshHome();
+    const limited = await home.call(["-p", "hello", "--token-limit", "tree=1000000"]);
+    expect(limited.code).toBe(0);
+    const [session] = await sessionsOf(home);
+    const again = ["--session", session?.id ?? "", "--token-limit", "session=1"];
+    const refused = await home.call([...again, "-p", "hello again"]);
+    expect(refused.code).toBe(1);
+    expect(refused.stderr).toMatch(
+      /^reprise: The session has used \d+ tokens .*\[budget_reached\]$/m,
+    );
+    const shown = await home.call(["sessions", "show", session?.id ?? ""]);
+    expect(shown.stdout).toContain(
+      "limit     1 tokens, session\n  limit     1000000 tokens, tree\n",
+    );
+    for (const wrong of ["5", "day=5", "tree=", "tree=0", "tree=-1", "tree=1e3"]) {
+      const { code, stderr } = await home.call(["-p", "hello", "--token-limit", wrong]);
+      expect([code, stderr]).toEqual([
+        2,
+        expect.stringContaining("--token-limit takes exchange=<n>"),
+      ]);
+    }
+  });
+
   it("[CLI-24] [CLI-30] [CLI-117] records folder, project, persona, title and model; the demo model names itself", async () => {
     const home = freshHome();
     const text = `${"é🎉".repeat(30)} and more`;

@@ -5,7 +5,8 @@ import type { Compacted } from "../../exchange/exchanger.ts";
 import type { HeldSession } from "../../exchange/lease-holder.ts";
 import type { SessionSaver } from "../../langgraph/session-saver.ts";
 import { type AgentThread, buildAgent } from "../agent.ts";
-import type { AgentOptions, Prepared } from "../exchange-context.ts";
+import type { OpenedOptions, Prepared } from "../exchange-context.ts";
+import { refuseBeyondLimits } from "../refuse-beyond-limits.ts";
 import type { Worked } from "../thread-holder.ts";
 import { createCallModel } from "../models/call-model.ts";
 import { modelFailure } from "../models/failure.ts";
@@ -16,7 +17,7 @@ import { summariseUpTo } from "./summarise.ts";
 import { viewOf } from "./view.ts";
 
 interface CompactInput {
-  readonly options: AgentOptions;
+  readonly options: OpenedOptions;
   readonly prepared: Prepared;
   readonly saver: SessionSaver;
   readonly held: HeldSession;
@@ -26,7 +27,7 @@ interface CompactInput {
 /**
  * Summarises all but the last exchange of a session's thread, on request.
  *
- * Error codes: `exchange_interrupted`, `call_limit_reached`, `model_*`.
+ * Error codes: `exchange_interrupted`, `call_limit_reached`, `budget_reached`, `model_*`.
  */
 export async function compactThread(input: CompactInput): Promise<Worked<Compacted>> {
   const { options, prepared, saver, held } = input;
@@ -61,8 +62,9 @@ async function summarise(input: CompactInput, thread: AgentThread): Promise<Comp
   const { model, window } = prepared;
   const signal = AbortSignal.any([input.signal, held.lost]);
   const tree = createExchangeTree(options.limits);
-  const count = () => tree.countModelCall();
-  const callModel = createCallModel({ models: options.models, prepared, count });
+  const { models, pauses, store } = options;
+  const mayCall = () => refuseBeyondLimits(store, tree, held.fence.session_id);
+  const callModel = createCallModel({ models, pauses, prepared, mayCall });
   try {
     await addSummary(thread, await summariseUpTo({ model, window, signal, callModel, view, cut }));
     return "compacted";

@@ -23,6 +23,7 @@ import { refuseToRepeat, suspectsOf } from "./repeat.ts";
 import { startedTools, ToolRecorder } from "./started-tools.ts";
 import { subgraphStates } from "./subgraph-states.ts";
 import { isDone } from "./task-writes.ts";
+import { TokenGuard } from "./token-guard.ts";
 
 /** One exchange of a graph that is not ours, under its session's lease. */
 export interface GraphExchange {
@@ -205,15 +206,16 @@ async function stream(
 ): Promise<GraphEnd> {
   const { attached, thread, late, live, progress } = exchange;
   const { held } = thread;
+  const guard = new TokenGuard(exchange.store, held.session.id);
   const interrupts: GraphQuestion[] = [];
   let isWaiting = false;
   try {
     const updates = await attached.runnable.stream(input, {
       ...config,
       streamMode: "updates",
-      callbacks: [progress.handler, new ToolRecorder(late, config)],
+      callbacks: [progress.handler, new ToolRecorder(late, config), guard],
       durability: "sync",
-      signal: AbortSignal.any([live.signal, held.lost]),
+      signal: AbortSignal.any([live.signal, held.lost, guard.signal]),
     });
     for await (const update of updates) {
       const questions = questionsIn(update);
@@ -222,6 +224,7 @@ async function stream(
     }
   } catch (error) {
     held.lost.throwIfAborted();
+    guard.signal.throwIfAborted();
     if (!live.signal.aborted) {
       throw failureOf(error);
     }

@@ -2,10 +2,12 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 import { newId } from "../../core/ids.ts";
 import type { ModelConfig } from "../../exchange/models/config.ts";
+import { parseModelName } from "../../exchange/models/name.ts";
 import type { Report } from "../../exchange/report-events.ts";
 import type { Prepared } from "../exchange-context.ts";
 import { failureReason, modelFailure } from "./failure.ts";
 import { isLongWait, mayRepeat, readProviderError } from "./provider-error.ts";
+import type { ProviderPauses } from "./provider-pause.ts";
 
 /** One call of a model, which may take several attempts. */
 export interface ModelCall<Answer> {
@@ -21,15 +23,16 @@ export interface ModelCall<Answer> {
  * Asks a model, and asks it again if the attempt failed with a transient error. The clients of the
  * providers repeat nothing themselves. Throws the last attempt's error, or the signal's reason.
  *
- * Error codes: `call_limit_reached`.
+ * Error codes: `call_limit_reached`, `budget_reached`.
  */
 export type CallModel = <Answer>(call: ModelCall<Answer>) => Promise<Answer>;
 
 export interface CallModelOptions {
   readonly models: Pick<ModelConfig, "retries" | "retryDelayMs">;
   readonly prepared: Pick<Prepared, "modelName" | "keyless">;
-  /** Called before each call, once for all its attempts; throws if there may be no more. */
-  readonly count: () => void;
+  /** Called before each call, once for all its attempts; rejects if there may be no more. */
+  readonly mayCall: () => Promise<void>;
+  readonly pauses: ProviderPauses;
   /** True if a part of this answer was reported already. */
   readonly hasText?: (id: string) => boolean;
   /** As `textIsFinal` of `Live`. */
@@ -38,16 +41,26 @@ export interface CallModelOptions {
 }
 
 export function createCallModel(options: CallModelOptions): CallModel {
-  const { models, prepared, report, count } = options;
+  const { models, prepared, report, mayCall, pauses } = options;
+  const { provider } = parseModelName(prepared.modelName);
+  const onWait = (ms: number, reason: string): void => {
+    const seconds = Math.round(ms / 1000);
+    report?.({ type: "notice", sentence: `${reason}; asking it in ${seconds} s.` });
+  };
   return async ({ id: fixedId, signal, ask }) => {
-    count();
+    await mayCall();
     for (let attempt = 1; ; attempt += 1) {
       const id = fixedId ?? newId();
+      await pauses.over(provider, signal, onWait);
       try {
         return await ask(id);
       } catch (error) {
         signal?.throwIfAborted();
         const delayMs = retryDelay(error, attempt, models.retryDelayMs);
+        const reason = failureReason(error, prepared.modelName);
+        if (delayMs !== null && readProviderError(error).retryAfterMs !== null) {
+          pauses.keep(provider, { ms: delayMs, reason });
+        }
         // the pieces of two attempts under one id could not be distinguished
         const isMixed =
           (id === fixedId || options.textIsFinal === true) && options.hasText?.(id) === true;
@@ -59,7 +72,7 @@ export function createCallModel(options: CallModelOptions): CallModel {
           message_id: id,
           attempt: attempt + 1,
           code: modelFailure(error, prepared.modelName, prepared.keyless).code,
-          reason: failureReason(error, prepared.modelName),
+          reason,
           delay_ms: delayMs,
         });
         await sleep(delayMs, undefined, { signal });

@@ -36,6 +36,11 @@ const RETRY: NextStep = {
   command: "The message is stored; --continue-exchange asks for its answer again.",
 };
 
+const CONTINUE: NextStep = {
+  terminal: "/continue resumes it.",
+  command: "--continue-exchange resumes it.",
+};
+
 const NEXT_STEPS: Partial<Record<ErrorCode, NextStep>> = {
   model_unauthorized: RETRY,
   model_unreachable: RETRY,
@@ -50,8 +55,6 @@ const NEXT_STEPS: Partial<Record<ErrorCode, NextStep>> = {
     terminal: "The message is stored; /clear begins a fresh context, /model chooses another model.",
     command: "The message is stored; send it again with --model, to a model with a larger context.",
   },
-  call_limit_reached: {
-    terminal: "/continue resumes it.",
-    command: "--continue-exchange resumes it.",
-  },
+  call_limit_reached: CONTINUE,
+  budget_reached: CONTINUE,
 };

@@ -5,8 +5,10 @@ import { messageInfo, sessionSummary } from "../../core/answers.ts";
 import type { ExchangeRecord, Message, Session } from "../../core/sessions.ts";
 import { listExchanges } from "../../store/exchanges/read.ts";
 import { failureLine } from "../../store/sessions/failures.ts";
+import { readTokenLimits } from "../../store/sessions/token-limits.ts";
 import { listSessions } from "../../store/sessions/list.ts";
 import { threadId } from "../../core/threads.ts";
+import type { TokenLimits } from "../../core/token-limits.ts";
 import { type Detail, readDetail } from "../../store/messages/read.ts";
 import { oneLine, titleLine, visible } from "../../core/terminal-text.ts";
 import { type CliContext, noticeLine, printJson, printLine, printLines } from "../context.ts";
@@ -65,7 +67,8 @@ export function showCommand(cli: CliContext): Command {
           reference: detail.session.id,
           limit: EXCHANGES_SHOWN,
         });
-        showDetail(cli, detail, { children: sessions, failures, unconfirmed, exchanges });
+        const limits = await store.read(readTokenLimits, detail.session);
+        showDetail(cli, detail, { children: sessions, failures, unconfirmed, exchanges, limits });
       }
     });
   return withStore(command);
@@ -79,15 +82,17 @@ function showDetail(
     failures: Failures;
     unconfirmed: Unconfirmed;
     exchanges: readonly ExchangeRecord[];
+    limits: TokenLimits;
   },
 ): void {
-  const { children, failures, unconfirmed, exchanges } = around;
+  const { children, failures, unconfirmed, exchanges, limits } = around;
   const childLines = children.map((child) => childLine(child, failures));
   const settings = unconfirmed.settings.map(
     (setting) => `  unconfirmed ${SETTING_NAMES[setting]}, ${UNAUTHENTICATED}`,
   );
   printLines(cli, [
     ...heading(session, failures),
+    ...Object.entries(limits).map(([what, limit]) => `  limit     ${limit} tokens, ${what}`),
     ...settings,
     ...childLines,
     ...exchanges.map(exchangeLine),

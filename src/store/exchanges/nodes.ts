@@ -22,10 +22,7 @@ export const announceNode: Operation<NodeAnnouncement, void> = async (tx, { id, 
       conflict.column("id").doUpdateSet({ folders: row.folders, seen_at: row.seen_at }),
     )
     .execute();
-  await tx.db
-    .deleteFrom("nodes")
-    .where("seen_at", "<", tx.dialect.now(-NODE_GONE_MS))
-    .execute();
+  await tx.db.deleteFrom("nodes").where("seen_at", "<", tx.dialect.now(-NODE_GONE_MS)).execute();
 };
 
 export const withdrawNode: Operation<{ readonly id: string }, void> = async (tx, { id }) => {

@@ -42,6 +42,13 @@ const origins = {
   accepted_at: Type.Optional(time()),
 } as const;
 
+const tokens = () => Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER });
+const tokenLimits = {
+  exchange_limit: Type.Optional(tokens()),
+  session_limit: Type.Optional(tokens()),
+  tree_limit: Type.Optional(tokens()),
+} as const;
+
 const PortableChange = Type.Object(
   { field: oneOf(CHANGED_FIELDS), value: text(), ts: time(), ...origins },
   closed,
@@ -119,11 +126,10 @@ const PortableSession = Type.Object(
     chosen: Type.Optional(oneOf(ORIGINS)),
     create_key: Type.Optional(name()),
     create_request: Type.Optional(Type.String({ pattern: "^[0-9a-f]{64}$" })),
-    input_tokens_ahead: Type.Optional(
-      Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }),
-    ),
+    input_tokens_ahead: Type.Optional(tokens()),
     agent: Type.Optional(name()),
     exchange_count: Type.Optional(Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })),
+    ...tokenLimits,
     /** Why the last exchange failed; only in a session with an open one. */
     failure: Type.Optional(
       Type.Object({ code: Type.String({ pattern: "^[a-z_]{1,64}$" }), sentence: text() }, closed),

@@ -10,6 +10,9 @@ export const SESSION_DEFAULTS = {
   input_tokens_ahead: 0,
   agent: null,
   exchange_count: 0,
+  exchange_limit: null,
+  session_limit: null,
+  tree_limit: null,
 } as const;
 export const EXCHANGE_DEFAULTS = {
   content: null,

@@ -3,6 +3,7 @@ import { createHash } from "node:crypto";
 import { RepriseError } from "../../core/errors.ts";
 import { CREATE_KEY_MS } from "../../core/limits.ts";
 import type { Session } from "../../core/sessions.ts";
+import { TOKEN_LIMITS } from "../../core/token-limits.ts";
 import type { Operation, Tx } from "../store.ts";
 import { createSession, type NewSession } from "./create.ts";
 import { readSession } from "./read.ts";
@@ -53,7 +54,11 @@ function findEarlier(tx: Tx, create_key: string) {
 }
 
 /** What the client asked for; `project_key` follows from the folder, and may change with links. */
-function requestHash({ persona_name, model, repo_path }: NewSession): string {
-  const asked = [persona_name ?? null, model ?? null, repo_path ?? null];
+function requestHash({ persona_name, model, repo_path, token_limits = {} }: NewSession): string {
+  const limits = TOKEN_LIMITS.map((name) => token_limits[name] ?? null);
+  // without limits the same as in versions that had none
+  const asked = [persona_name ?? null, model ?? null, repo_path ?? null].concat(
+    limits.every((limit) => limit === null) ? [] : [JSON.stringify(limits)],
+  );
   return createHash("sha256").update(JSON.stringify(asked)).digest("hex");
 }

@@ -3,12 +3,14 @@ import type { Session } from "../../core/sessions.ts";
 import { RepriseError } from "../../core/errors.ts";
 import { MAX_SUBAGENT_DEPTH } from "../../core/limits.ts";
 import type { Caller } from "../../core/origins.ts";
+import type { TokenLimits } from "../../core/token-limits.ts";
 import { refuseFreeThreadsOf } from "../checkpoints/free-threads.ts";
 import { type Parameter, prepared } from "../engines/prepared.ts";
 import type { Operation, Tx } from "../store.ts";
 import { readSession } from "./read.ts";
 import { rootOf } from "./roots.ts";
 import { sessionColumns, sessionOf } from "./rows.ts";
+import { limitColumns } from "./token-limits.ts";
 
 export interface NewSession {
   /** A full id that the caller chose; a new one if none is given. */
@@ -25,6 +27,8 @@ export interface NewSession {
   readonly depth?: number;
   /** Who creates it; unknown callers count as authenticated. */
   readonly caller?: Caller;
+  /** For a session without a parent. */
+  readonly token_limits?: TokenLimits;
 }
 
 /**
@@ -64,6 +68,7 @@ function columnsOf(id: string, place: Place, input: NewSession) {
     parent_session_id: input.parent_session_id ?? null,
     parent_call_id: input.parent_call_id ?? null,
     ...place,
+    ...limitColumns(input.token_limits ?? {}),
     origin: input.caller?.origin ?? null,
     authenticated: input.caller?.authenticated === false ? 0 : 1,
   };

@@ -30,7 +30,7 @@ interface Sender {
 /** Error codes: `idempotency_key_reused`. */
 export async function createRequested(
   store: Store,
-  { persona_name, model_override, repo_path }: CreateSessionRequest,
+  { persona_name, model_override, repo_path, token_limits }: CreateSessionRequest,
   { caller, idempotencyKey }: Sender,
 ): Promise<Session> {
   const columns = {
@@ -39,6 +39,7 @@ export async function createRequested(
     repo_path: repo_path ?? null,
     project_key: typeof repo_path === "string" ? await projectKeyOf(repo_path) : null,
     caller,
+    ...(token_limits === undefined ? {} : { token_limits }),
   };
   return idempotencyKey === undefined
     ? store.write(createSession, columns)

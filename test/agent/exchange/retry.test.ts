@@ -6,6 +6,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { parseRetryAfter } from "../../../src/agent/models/provider-error.ts";
 import type { ExchangeEvent } from "../../../src/exchange/events.ts";
 import { modelConfig } from "../../../src/exchange/models/config.ts";
+import { createSession } from "../../../src/store/sessions/create.ts";
 import { expectNoDrift } from "../../helpers/compare.ts";
 import { type Bench, openBench } from "../../helpers/exchanger.ts";
 import { refusedUrl } from "../../helpers/provider-server.ts";
@@ -132,6 +133,43 @@ describe("the wait before the next attempt", () => {
       expect(retriesOf(bench)).toMatchObject([{ code: "model_rate_limited", delay_ms: 1000 }]);
     },
   );
+
+  it("[RETRY-15] holds for every exchange of the process with this provider", async () => {
+    let refusals = 0;
+    const asked: number[] = [];
+    const provider = await startScriptedProvider("openai", () => {
+      asked.push(performance.now());
+      refusals += 1;
+      return refusals === 1 ? status(429, { headers: { "retry-after": "2" } }) : WHOLE;
+    });
+    onTestFinished(() => provider[Symbol.asyncDispose]());
+    const bench = await openBench({ env: () => provider.env }, provider.env);
+    const other = await bench.store.write(createSession, {});
+    const first = bench.run({ text: "question" });
+    await expect.poll(() => retriesOf(bench).length).toBe(1);
+    const second = bench.run({ text: "another", session_id: other.id });
+    await Promise.all([first, second]);
+    expect(asked).toHaveLength(3);
+    // neither asked again before the provider wanted it
+    expect((asked[1] ?? 0) - (asked[0] ?? 0)).toBeGreaterThan(1900);
+    const notices = bench.events.filter((event) => event.type === "notice");
+    expect(notices).toMatchObject([
+      { session_id: other.id, sentence: expect.stringContaining("is rate-limiting your requests") },
+    ]);
+  });
+
+  it("[RETRY-15] [RETRY-5] a stop ends that wait", async () => {
+    const { bench } = await benchOf([status(429, { headers: { "retry-after": "60" } })]);
+    const stop = new AbortController();
+    const first = bench.run({ text: "question" }, { signal: stop.signal });
+    await expect.poll(() => retriesOf(bench).length).toBe(1);
+    const other = await bench.store.write(createSession, {});
+    const second = bench.run({ text: "another", session_id: other.id }, { signal: stop.signal });
+    await expect.poll(() => bench.events.filter(({ type }) => type === "notice").length).toBe(1);
+    stop.abort();
+    expect((await first).state).toBe("stopped");
+    expect((await second).state).toBe("stopped");
+  });
 
   it("[RETRY-4] [RETRY-13] may be given as a date; anything else means nothing", () => {
     const now = Date.parse("2026-11-22T12:00:00Z");

@@ -81,6 +81,9 @@ async function makeOne(maker: Maker, messages: number): Promise<void> {
     repo_path: index % 2 === 0 ? `/home/ada/проект ${index}` : null,
     project_key: index % 2 === 0 ? "0123456789abcdef" : null,
     plan_mode: index % 6 === 2,
+    ...(index % 5 === 2
+      ? { token_limits: { exchange: 1000 + index, session: 2000, tree: 1 } }
+      : {}),
   };
   const { id } = await (index % 4 === 3
     ? store.write(createSessionOnce, { ...columns, caller: NOBODY, create_key: `key ${index}` })

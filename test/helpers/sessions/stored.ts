@@ -62,12 +62,7 @@ export const NUMBERS_INSIDE = [
 ] as const;
 
 /** Tables that hold nothing of any session: versions, numbers given out, probes of readiness. */
-const BOOKKEEPING = new Set([
-  "reprise_migrations",
-  "sqlite_sequence",
-  "readiness_probes",
-  "nodes",
-]);
+const BOOKKEEPING = new Set(["reprise_migrations", "sqlite_sequence", "readiness_probes", "nodes"]);
 
 /** `table.column` of everything in the database, by its own account. */
 export function allColumns(store: Readable): Promise<string[]> {

@@ -4,6 +4,7 @@ import { laterMigrations } from "./0003-to-0010.ts";
 import { treesAndThreads } from "./0011-trees-and-threads.ts";
 import { exchanges } from "./0012-exchanges.ts";
 import { exchangeQueue } from "./0013-exchange-queue.ts";
+import { tokenLimits } from "./0014-token-limits.ts";
 import { sessions } from "./0001-sessions.ts";
 import type { Migration } from "./migration.ts";
 
@@ -15,6 +16,7 @@ export const migrations: readonly Migration[] = [
   treesAndThreads,
   exchanges,
   exchangeQueue,
+  tokenLimits,
 ];
 
 export function latestVersion(): number {

@@ -1,0 +1,145 @@
+import { describe, expect, it } from "vitest";
+
+import { TOKEN_LIMITS, type TokenLimits } from "../../../src/core/token-limits.ts";
+import { listExchanges } from "../../../src/store/exchanges/read.ts";
+import { listSessions } from "../../../src/store/sessions/list.ts";
+import {
+  readTokenLimits,
+  readTokenUse,
+  setTokenLimits,
+} from "../../../src/store/sessions/token-limits.ts";
+import { type Bench, openBench } from "../../helpers/exchanger.ts";
+import { type ModelAnswer, startModelServer } from "../../helpers/model-server.ts";
+
+/** Each call uses 100 tokens. */
+const USAGE = { prompt_tokens: 90, completion_tokens: 10, total_tokens: 100 };
+
+function listing(id: string): ModelAnswer {
+  return {
+    toolCalls: [{ id, name: "list_files", arguments: '{"path":"."}' }],
+    usage: USAGE,
+  };
+}
+
+/** An agent that calls a tool `rounds` times in each exchange. */
+async function benchOf(limits: TokenLimits, rounds: number) {
+  const server = await startModelServer({
+    answer: (messages) => {
+      const since = messages.length - messages.findLastIndex(({ role }) => role === "user") - 1;
+      return since < 2 * rounds
+        ? listing(`call_${messages.length}`)
+        : { content: "done", usage: USAGE };
+    },
+  });
+  const bench = await openBench(server);
+  await bench.store.write(setTokenLimits, { id: bench.session.id, limits });
+  return { bench, server };
+}
+
+async function lastRecord({ store, session }: Bench) {
+  const [record] = await store.read(listExchanges, { reference: session.id, limit: 1 });
+  return record;
+}
+
+describe("a limit of tokens", () => {
+  it("[BUDGET-1] [BUDGET-4] ends an exchange before the call that comes after it is reached", async () => {
+    const { bench, server } = await benchOf({ exchange: 300 }, 5);
+    await expect(bench.run({ text: "begin" })).rejects.toMatchObject({
+      code: "budget_reached",
+      message: expect.stringContaining("300 tokens of the 300"),
+    });
+    expect(server.requests()).toHaveLength(3);
+    expect(await lastRecord(bench)).toMatchObject({
+      state: "failed",
+      error_code: "budget_reached",
+      input_tokens: 270,
+      output_tokens: 30,
+    });
+    // as many again: two more rounds and the answer
+    expect((await bench.run({ text: null })).answer).toBe("done");
+    expect(server.requests()).toHaveLength(6);
+    // the next exchange has all of it
+    await expect(bench.run({ text: "again" })).rejects.toMatchObject({ code: "budget_reached" });
+    expect(server.requests()).toHaveLength(9);
+  });
+
+  it.each(["session", "tree"] as const)(
+    "[BUDGET-2] of the %s counts all its exchanges, and can be raised",
+    async (kind) => {
+      const { bench, server } = await benchOf({ [kind]: 400 }, 1);
+      await bench.run({ text: "one" });
+      await bench.run({ text: "two" });
+      await expect(bench.run({ text: "three" })).rejects.toMatchObject({
+        code: "budget_reached",
+        message: expect.stringContaining(`--token-limit ${kind}=<n>`),
+      });
+      await expect(bench.run({ text: null })).rejects.toMatchObject({ code: "budget_reached" });
+      expect(server.requests()).toHaveLength(4);
+      await bench.store.write(setTokenLimits, { id: bench.session.id, limits: { [kind]: 600 } });
+      expect((await bench.run({ text: null })).answer).toBe("done");
+    },
+  );
+
+  it.each(["exchange", "tree"] as const)(
+    "[BUDGET-3] of the %s counts what sub-agents use, and ends them with it",
+    async (kind) => {
+      const server = await startModelServer({
+        answer: (messages) => {
+          if (messages.some(({ content }) => content === "the task")) {
+            return listing(`child_${messages.length}`);
+          }
+          const call = { persona: "assistant", task: "the task" };
+          const calls = ["a", "b"].map((id) => ({
+            id,
+            name: "delegate",
+            arguments: JSON.stringify(call),
+          }));
+          return { toolCalls: calls, usage: USAGE };
+        },
+      });
+      const bench = await openBench(server);
+      const { store, session } = bench;
+      await store.write(setTokenLimits, { id: session.id, limits: { [kind]: 500 } });
+      await expect(bench.run({ text: "begin" })).rejects.toMatchObject({ code: "budget_reached" });
+      // both sub-agents may ask at the same moment, so one call more is possible
+      expect([5, 6]).toContain(server.requests().length);
+      const { sessions } = await store.read(listSessions, { limit: 10 });
+      expect(sessions.map(({ activity }) => activity)).toEqual(Array(3).fill("interrupted"));
+      const use = await store.read(readTokenUse, { id: session.id });
+      expect(use.session).toEqual({ used: 100, limit: null });
+      if (kind === "tree") {
+        expect(use.tree).toEqual({ used: server.requests().length * 100, limit: 500 });
+      }
+      // a sub-agent is held to the limits of its root
+      const child = sessions.find(({ depth }) => depth === 1);
+      const ofChild = await store.read(readTokenUse, { id: child?.id ?? "" });
+      expect(ofChild[kind].limit).toBe(500);
+    },
+  );
+
+  it("[BUDGET-2] of a session does not count its sub-agents", async () => {
+    const server = await startModelServer({
+      answer: (messages) => {
+        if (messages[0]?.content === "the task" || messages.at(-1)?.role === "tool") {
+          return { content: "done", usage: USAGE };
+        }
+        const task = JSON.stringify({ persona: "assistant", task: "the task" });
+        return { toolCalls: [{ id: "a", name: "delegate", arguments: task }], usage: USAGE };
+      },
+    });
+    const bench = await openBench(server);
+    await bench.store.write(setTokenLimits, { id: bench.session.id, limits: { session: 201 } });
+    expect((await bench.run({ text: "begin" })).answer).toBe("done");
+    const use = await bench.store.read(readTokenUse, { id: bench.session.id });
+    expect(use.session).toEqual({ used: 200, limit: 201 });
+  });
+
+  it("[BUDGET-5] is kept beside the others when one is set", async () => {
+    const { bench } = await benchOf({ exchange: 1000, session: 2000 }, 1);
+    const { id } = bench.session;
+    await bench.store.write(setTokenLimits, { id, limits: { session: 5, tree: 3000 } });
+    const limits = await bench.store.read(readTokenLimits, { id });
+    expect(limits).toEqual({ exchange: 1000, session: 5, tree: 3000 });
+    expect(Object.keys(limits)).toEqual([...TOKEN_LIMITS]);
+  });
+});
