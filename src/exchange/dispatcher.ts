@@ -17,7 +17,7 @@ export interface DispatcherOptions {
   readonly jobs: number;
   /** True if this node runs the exchanges of sessions in the folder; null for no folder. */
   readonly serves: (repo_path: string | null) => Promise<boolean>;
-  /** Time between two looks at the queue, if no commit of this process says that there is more. */
+  /** Time between two polls of the queue, if no commit of this process says that there is more. */
   readonly pollMs: number;
   /** Time between two searches for exchanges whose process died; `LEASE_MS / 3` by default. */
   readonly reviveMs?: number;
@@ -46,7 +46,7 @@ const TAKEN = ["session_busy", "lease_lost", "session_ended", "exchange_changed"
 export function startDispatcher(options: DispatcherOptions): Dispatcher {
   const { store, jobs, pollMs, onFailure, reviveMs = LEASE_MS / 3 } = options;
   const running = new Map<string, Promise<void>>();
-  /** Sessions of other nodes, by the time at which they are looked at again. */
+  /** Sessions of other nodes, by the time at which they are checked again. */
   const others = new Map<string, number>();
   const stopping = new AbortController();
   let wake = new AbortController();

@@ -30,7 +30,7 @@ export interface QueueExchange {
  * an exchange that was interrupted, as one typed in a terminal does.
  *
  * Error codes: as `resolveSession`, `session_ended`, `idempotency_key_reused`,
- * `nothing_to_continue`; `session_busy` for a sub-agent whose parent is at work.
+ * `nothing_to_continue`; `session_busy` for a sub-agent whose parent runs.
  */
 export const queueExchange: Operation<QueueExchange, ExchangeRecord> = async (tx, input) => {
   const { content, idempotency_key = null } = input;
