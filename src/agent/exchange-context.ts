@@ -44,6 +44,8 @@ export interface ExchangeContext {
   /** The thread, read under the lease. */
   readonly state: ThreadState;
   readonly tree: ExchangeTree;
+  /** Called before each call of a model; rejects if there may be no more. */
+  readonly mayCall: () => Promise<void>;
   /** Stores the exchange as begun, if it has not begun; returns how it began. */
   readonly begin: () => Promise<BegunExchange>;
   /** The record of the exchange once it has begun. */

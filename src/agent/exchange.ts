@@ -17,6 +17,7 @@ import {
   reportEnd,
   reportStored,
 } from "../exchange/report-events.ts";
+import { refuseBeyondLimits } from "./refuse-beyond-limits.ts";
 import type { AgentOptions, Prepared } from "./exchange-context.ts";
 import { createExchangeTree } from "../exchange/exchange-tree.ts";
 import { chosenModel } from "../exchange/models/choose.ts";
@@ -76,6 +77,7 @@ export function createExchanger(given: AgentOptions): Exchanger {
           saver,
           prepared,
           tree,
+          mayCall: refuseBeyondLimits(options.store, tree, leaseState),
           begin,
           record,
           openExchanger: (reservation) =>
@@ -92,11 +94,12 @@ export function createExchanger(given: AgentOptions): Exchanger {
       return reportEnd(reporter.report, () => exchange(request, live, reporter));
     },
     compact: async (request, { signal }) => {
-      const { session } = await options.store.read(readLeaseState, request);
+      const leaseState = await options.store.read(readLeaseState, request);
+      const { session } = leaseState;
       refuseOtherAgent(session, { agent: null, hasBegun: true });
       const prepared = await prepare(options, session, false);
       return threads.work(request, signal, (held, saver) =>
-        compactThread({ options, prepared, saver, held, signal }),
+        compactThread({ options, prepared, saver, held, signal, leaseState }),
       );
     },
   };

@@ -1,22 +1,25 @@
 import { reachedLimit } from "../core/token-limits.ts";
 import type { ExchangeTree } from "../exchange/exchange-tree.ts";
 import { readTokenUse } from "../store/sessions/token-limits.ts";
+import type { LeaseState } from "../store/leases/lease.ts";
 import type { Store } from "../store/store.ts";
 
 /**
- * Called before each call of a model. What sub-agents that run at once use in the same moment is
- * counted at the next call.
+ * What is called before each call of a model. What sub-agents that run at once use in the same moment
+ * is counted at the next call; a first limit that is set meanwhile holds from the next exchange on.
  *
  * Error codes: `call_limit_reached`, `budget_reached`, `database_*`.
  */
-export async function refuseBeyondLimits(
+export function refuseBeyondLimits(
   store: Store,
   tree: ExchangeTree,
-  session_id: string,
-): Promise<void> {
-  tree.countModelCall();
-  const reached = reachedLimit(await store.read(readTokenUse, { id: session_id }));
-  if (reached !== null) {
-    throw tree.end(reached);
-  }
+  { session: { id }, is_limited }: LeaseState,
+): () => Promise<void> {
+  return async () => {
+    tree.countModelCall();
+    const reached = is_limited ? reachedLimit(await store.read(readTokenUse, { id })) : null;
+    if (reached !== null) {
+      throw tree.end(reached);
+    }
+  };
 }

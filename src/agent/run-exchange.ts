@@ -5,7 +5,6 @@ import { threadId } from "../core/threads.ts";
 import { type AgentThread, buildAgent } from "./agent.ts";
 import { MODEL_NODE, TOOLS_NODE } from "./agent-graph.ts";
 import { createAnswerProgress } from "./answer-progress.ts";
-import { refuseBeyondLimits } from "./refuse-beyond-limits.ts";
 import { createCompaction } from "./compaction/compaction.ts";
 import { delegateTool } from "./delegate.ts";
 import type { ExchangeContext } from "./exchange-context.ts";
@@ -38,7 +37,7 @@ export async function runExchange(context: ExchangeContext): Promise<Worked<Exch
     models: options.models,
     prepared,
     pauses: options.pauses,
-    mayCall: () => refuseBeyondLimits(options.store, context.tree, before.id),
+    mayCall: context.mayCall,
     hasText: (id) => progress.arrived().id === id,
     textIsFinal: context.live.textIsFinal === true,
     report,

@@ -4,6 +4,7 @@ import { createExchangeTree } from "../../exchange/exchange-tree.ts";
 import type { Compacted } from "../../exchange/exchanger.ts";
 import type { HeldSession } from "../../exchange/lease-holder.ts";
 import type { SessionSaver } from "../../langgraph/session-saver.ts";
+import type { LeaseState } from "../../store/leases/lease.ts";
 import { type AgentThread, buildAgent } from "../agent.ts";
 import type { OpenedOptions, Prepared } from "../exchange-context.ts";
 import { refuseBeyondLimits } from "../refuse-beyond-limits.ts";
@@ -21,6 +22,7 @@ interface CompactInput {
   readonly prepared: Prepared;
   readonly saver: SessionSaver;
   readonly held: HeldSession;
+  readonly leaseState: LeaseState;
   readonly signal: AbortSignal;
 }
 
@@ -63,7 +65,7 @@ async function summarise(input: CompactInput, thread: AgentThread): Promise<Comp
   const signal = AbortSignal.any([input.signal, held.lost]);
   const tree = createExchangeTree(options.limits);
   const { models, pauses, store } = options;
-  const mayCall = () => refuseBeyondLimits(store, tree, held.fence.session_id);
+  const mayCall = refuseBeyondLimits(store, tree, input.leaseState);
   const callModel = createCallModel({ models, pauses, prepared, mayCall });
   try {
     await addSummary(thread, await summariseUpTo({ model, window, signal, callModel, view, cut }));

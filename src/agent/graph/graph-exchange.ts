@@ -37,6 +37,8 @@ export interface GraphExchange {
   readonly report: Report;
   readonly progress: GraphProgress;
   readonly thread: HeldThread;
+  /** True if a limit of tokens has to be checked. */
+  readonly isLimited: boolean;
 }
 
 /** How a run of the graph ended, if it did not fail. */
@@ -206,7 +208,7 @@ async function stream(
 ): Promise<GraphEnd> {
   const { attached, thread, late, live, progress } = exchange;
   const { held } = thread;
-  const guard = new TokenGuard(exchange.store, held.session.id);
+  const guard = new TokenGuard(exchange.store, held.session.id, exchange.isLimited);
   const interrupts: GraphQuestion[] = [];
   let isWaiting = false;
   try {

@@ -113,6 +113,7 @@ export function createGraphRunner(options: Omit<ThreadHolderOptions, "frozen">):
           report,
           progress,
           thread,
+          isLimited: leaseState.is_limited,
         });
         return {
           thread_id,

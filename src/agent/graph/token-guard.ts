@@ -12,6 +12,7 @@ import type { Store } from "../../store/store.ts";
 export class TokenGuard extends BaseCallbackHandler {
   readonly name = "reprise_token_guard";
   override awaitHandlers = true;
+  override ignoreLLM: boolean;
   override ignoreAgent = true;
   override ignoreChain = true;
   override ignoreRetriever = true;
@@ -20,8 +21,9 @@ export class TokenGuard extends BaseCallbackHandler {
   readonly #id: string;
   readonly #stop = new AbortController();
 
-  constructor(store: Store, session_id: string) {
+  constructor(store: Store, session_id: string, isLimited: boolean) {
     super();
+    this.ignoreLLM = !isLimited;
     this.#store = store;
     this.#id = session_id;
   }

@@ -9,6 +9,7 @@ import { holdActive } from "../sessions/change.ts";
 import { failureColumns, NO_FAILURE } from "../sessions/failures.ts";
 import { sessionNotFound } from "../sessions/read.ts";
 import { selectSessions, sessionColumns, sessionOf } from "../sessions/rows.ts";
+import { IS_LIMITED } from "../sessions/token-limits.ts";
 import type { Operation, Tx } from "../store.ts";
 import { type Fence, holdFence } from "./fence.ts";
 import type { LeaseOwner } from "./this-process.ts";
@@ -37,6 +38,8 @@ export interface LeaseState {
   readonly session: Session;
   /** The current epoch; null while a lease is stored, expired or not. */
   readonly free_epoch: number | null;
+  /** True if the session or the top of its tree has a limit of tokens. */
+  readonly is_limited: boolean;
 }
 
 /** Error codes: `session_not_found`. */
@@ -49,12 +52,13 @@ export const readLeaseState: Operation<{ readonly session_id: string }, LeaseSta
     throw sessionNotFound();
   }
   const free_epoch = row.lease_owner === null ? row.lease_epoch : null;
-  return { session: sessionOf(row), free_epoch };
+  return { session: sessionOf(row), free_epoch, is_limited: Boolean(row.is_limited) };
 };
 
 const leaseStateById = prepared((parts, given: Parameter<{ readonly session_id: string }>) =>
   selectSessions(parts)
     .select(["lease_owner", "lease_epoch"])
+    .select(IS_LIMITED)
     .where("id", "=", given("session_id")),
 );
 

@@ -59,6 +59,13 @@ export const readTokenUse: Operation<{ readonly id: string }, TokenUse> = async 
   return { exchange: of("exchange"), session: of("session"), tree: of("tree") };
 };
 
+/** For a SELECT of `sessions`: see `LeaseState`. */
+export const IS_LIMITED = sql<boolean | number>`exists (
+  select 1 from sessions as root
+  where root.id = coalesce(sessions.root_session_id, sessions.id)
+    and coalesce(root.exchange_limit, root.session_limit, root.tree_limit) is not null
+)`.as("is_limited");
+
 const total = (table: string) =>
   sql.raw(`(${table}.total_input_tokens + ${table}.total_output_tokens)`);
 
