@@ -7,6 +7,7 @@ import {
 } from "@langchain/core/messages";
 
 import { newId } from "../core/ids.ts";
+import { isPlainId, keepProviderIds } from "./call-ids.ts";
 import { callIdsOf, withCalls } from "./sendable-messages.ts";
 
 export interface AnswerContext {
@@ -25,7 +26,8 @@ export interface AnswerContext {
  * - The answer gets the given id: some servers give an id twice, and in a thread the
  *   second answer would replace the first.
  * - A call without an id gets one, and so does a call whose id another one in the thread has: some
- *   servers count the calls of each answer from 0, and others refuse a repeated id.
+ *   servers count the calls of each answer from 0, and others refuse a repeated id. The provider's
+ *   ids are kept beside them.
  * - A call whose arguments are not a whole JSON object is kept without arguments and refused:
  *   LangChain closes what was cut off, so a file would be written as far as its text had arrived.
  * - A call of an unknown tool is refused with the names of the known tools.
@@ -39,11 +41,19 @@ export function sanitizeAnswer(given: BaseMessage, context: AnswerContext): Base
   const answer = calls.some(({ isChanged }) => isChanged) ? withCalls(given, calls) : given;
   answer.id = id;
   answer.lc_kwargs["id"] = answer.id;
+  if (calls.length > 0) {
+    keepProviderIds(
+      answer,
+      calls.map(({ given_id }) => given_id),
+    );
+  }
   return [answer, ...calls.flatMap((call) => refusalOf(call, tools) ?? [])];
 }
 
 interface Call extends ToolCall {
   readonly id: string;
+  /** The provider's; empty if it gave none. */
+  readonly given_id: string;
   /** True if LangChain's list lacks the call or has it with other values. */
   readonly isChanged: boolean;
   /** True if it cannot be known what the model wanted. */
@@ -51,17 +61,16 @@ interface Call extends ToolCall {
 }
 
 /**
- * The calls, those with a new id whose id an earlier call of the thread or of the answer has. One
- * that delegates always gets one: its sub-agent is found by it, in all threads of the session.
+ * The calls, those with a new id whose id an earlier call of the thread or of the answer has, or had
+ * from its provider. One that delegates always gets one: its sub-agent is found by it, in all threads
+ * of the session.
  */
 function withOwnIds(calls: readonly Call[], history: readonly BaseMessage[]): readonly Call[] {
   const used = calls.length === 0 ? new Set<string>() : callIdsOf(history);
   return calls.map((call) => {
-    const own =
-      used.has(call.id) || call.name === "delegate"
-        ? { ...call, id: newId(), isChanged: true }
-        : call;
-    used.add(own.id);
+    const keeps = isPlainId(call.id) && !used.has(call.id) && call.name !== "delegate";
+    const own = keeps ? call : { ...call, id: newId(), isChanged: true };
+    used.add(own.id).add(own.given_id);
     return own;
   });
 }
@@ -75,14 +84,15 @@ function callsOf(answer: AIMessage): Call[] {
   );
   const read = (answer.tool_calls ?? []).map(({ id = "", name, args }): Call => {
     const isCut = cut.has(id);
-    const known = { name, args: isCut ? {} : args, id: id === "" ? newId() : id };
-    return { ...known, isChanged: isCut || id === "", isUnread: isCut };
+    return { name, args: isCut ? {} : args, id, given_id: id, isChanged: isCut, isUnread: isCut };
   });
-  const unread = (answer.invalid_tool_calls ?? []).map(({ id, name, args = "" }): Call => {
+  const unread = (answer.invalid_tool_calls ?? []).map((call): Call => {
+    const { name, args = "" } = call;
+    const id = call.id ?? "";
     const object = objectIn(args);
+    const known = { name: name || "unnamed", args: object ?? {}, id, given_id: id };
     // a call that lacks only its id is valid
-    const known = { name: name || "unnamed", args: object ?? {}, id: id ?? "" };
-    return { ...known, id: known.id || newId(), isChanged: true, isUnread: object === null };
+    return { ...known, isChanged: true, isUnread: object === null };
   });
   return [...read, ...unread];
 }

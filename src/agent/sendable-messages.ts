@@ -1,10 +1,15 @@
 import { AIMessage, type BaseMessage, type ToolCall, ToolMessage } from "@langchain/core/messages";
 
-/** The ids of all tool calls in these messages. */
+import { providerIdsOf } from "./call-ids.ts";
+
+/** The ids of all tool calls in these messages, and those that their providers gave them. */
 export function callIdsOf(messages: readonly BaseMessage[]): Set<string> {
   const ids = new Set<string>();
   for (const message of messages) {
     for (const { id } of callsOf(message)) {
+      ids.add(id ?? "");
+    }
+    for (const id of providerIdsOf(message) ?? []) {
       ids.add(id ?? "");
     }
   }
@@ -15,11 +20,11 @@ export function callIdsOf(messages: readonly BaseMessage[]): Set<string> {
  * Messages as every provider takes them: without answers that say nothing and call nothing, which
  * models give now and then and Anthropic refuses to read again. Of an answer whose calls could not
  * be read, as older versions kept them without a result, the rest is sent. Each call id is sent only
- * once (`distinctCalls`).
+ * once (`distinctCalls`), and is the provider's own if no other call has it (`withProviderIds`).
  */
 export function sendable(messages: readonly BaseMessage[]): readonly BaseMessage[] {
   const sent: BaseMessage[] = [];
-  for (const message of distinctCalls(messages)) {
+  for (const message of withProviderIds(distinctCalls(messages))) {
     const readable = AIMessage.isInstance(message) ? readableAnswer(message) : message;
     if (readable !== null) {
       sent.push(readable);
@@ -53,7 +58,7 @@ function distinctCalls(messages: readonly BaseMessage[]): readonly BaseMessage[]
     return messages;
   }
   const sent: BaseMessage[] = [];
-  const used = callIdsOf(messages);
+  const used = ownIdsOf(messages);
   const seen = new Set<string>();
   for (let at = 0; at < messages.length;) {
     const end = endOfResults(messages, at);
@@ -130,6 +135,47 @@ function distinctId(id: string, { used, seen }: KnownIds): string {
   }
   seen.add(distinct);
   return distinct;
+}
+
+/**
+ * The same messages with the ids that the provider gave: some take only ids of their own form. An id
+ * that another call has was given twice, and stays ours. What was sent before is sent the same.
+ */
+function withProviderIds(messages: readonly BaseMessage[]): readonly BaseMessage[] {
+  if (!messages.some(hasOtherIds)) {
+    return messages;
+  }
+  const taken = ownIdsOf(messages);
+  const renamed = new Map<string, string>();
+  return messages.map((message) => {
+    if (ToolMessage.isInstance(message)) {
+      const id = renamed.get(message.tool_call_id);
+      return id === undefined ? message : withCallId(message, id);
+    }
+    const given = AIMessage.isInstance(message) ? providerIdsOf(message) : null;
+    if (!AIMessage.isInstance(message) || given === null || !hasOtherIds(message)) {
+      return message;
+    }
+    const calls = callsOf(message).map((call, at) => {
+      const id = given[at] ?? null;
+      if (id === null || taken.has(id)) {
+        return call;
+      }
+      taken.add(id);
+      renamed.set(idOf(call), id);
+      return { ...call, id };
+    });
+    return withCalls(message, calls);
+  });
+}
+
+function hasOtherIds(message: BaseMessage): boolean {
+  const calls = callsOf(message);
+  return providerIdsOf(message)?.some((id, at) => id !== null && id !== calls[at]?.id) ?? false;
+}
+
+function ownIdsOf(messages: readonly BaseMessage[]): Set<string> {
+  return new Set(messages.flatMap((message) => callsOf(message).map(idOf)));
 }
 
 function withCallId(result: ToolMessage, tool_call_id: string): ToolMessage {

@@ -274,3 +274,40 @@ it("[ANSWER-22] to delegate start one sub-agent each", async () => {
   await bench.store.write(startThread, { id: bench.session.id, archive: true });
   expect((await bench.run({ text: "third" })).answer).toBe("done: do third");
 });
+
+it("[QUESTION-1] [QUESTION-2] calls get ids that are unique in the thread, and the provider sees its own again", async () => {
+  const [odd, long] = ["functions.read_file:0", "x".repeat(300)];
+  const read = (id: string) => ({ id, name: "read_file", arguments: '{"path":"kept.txt"}' });
+  const { server, bench } = await benchOf(
+    { toolCalls: [read(odd), read("call_0"), read(long)] },
+    { toolCalls: [read(odd), read("call_0"), read("call_1")] },
+    { content: "so be it" },
+  );
+  writeFileSync(path.join(bench.repo, "kept.txt"), "all of it");
+  expect((await bench.run({ text: "read" })).answer).toBe("so be it");
+  expect(server.refused()).toEqual([]);
+  const stored = await expectNoDrift(bench.database, bench.session.id);
+  const own = stored.flatMap(({ tool_calls }) => (tool_calls ?? []).map(({ id }) => id));
+  expect(new Set(own).size).toBe(6);
+  expect(own.every((id) => /^[\w-]{1,64}$/.test(id))).toBe(true);
+  expect([own[1], own[5]]).toEqual(["call_0", "call_1"]);
+  const sent = server.requests().at(-1) ?? [];
+  const calls = sent.flatMap(({ tool_calls = [] }) => tool_calls.map(({ id }) => id));
+  // what was given twice, or is no id, is ours
+  expect(calls).toEqual([odd, "call_0", own[2], own[3], own[4], "call_1"]);
+  expect(sent.flatMap(({ tool_call_id }) => tool_call_id ?? [])).toEqual(calls);
+  // what was sent before is sent the same
+  const before = server.requests().at(-2) ?? [];
+  expect(sent.slice(0, before.length)).toEqual(before);
+});
+
+it("[QUESTION-2] a call that delegates is sent back with the provider's id", async () => {
+  const { server, bench } = await benchOf(
+    { toolCalls: [{ id: "call_0", name: "delegate", arguments: '{"task":"do it"}' }] },
+    { content: "did it" },
+    { content: "so be it" },
+  );
+  expect((await bench.run({ text: "go" })).answer).toBe("so be it");
+  const sent = server.requests().at(-1) ?? [];
+  expect(sent.map(({ tool_call_id }) => tool_call_id)).toEqual([undefined, undefined, "call_0"]);
+});
