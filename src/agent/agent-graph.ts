@@ -56,7 +56,7 @@ export function agentGraph(graph: AgentGraph) {
     return model.addEdge(MODEL_NODE, END).compile({ checkpointer });
   }
   return model
-    .addNode(TOOLS_NODE, new ExchangeToolNode(tools, graph.onMessage))
+    .addNode(TOOLS_NODE, new ExchangeToolNode(tools, graph))
     .addConditionalEdges(MODEL_NODE, calledTools, [TOOLS_NODE, MODEL_NODE, END])
     .addEdge(TOOLS_NODE, MODEL_NODE)
     .compile({ checkpointer });

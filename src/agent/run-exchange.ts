@@ -1,6 +1,5 @@
 import { HumanMessage } from "@langchain/core/messages";
 
-import type { Message } from "../core/sessions.ts";
 import { threadId } from "../core/threads.ts";
 import { type AgentThread, buildAgent } from "./agent.ts";
 import { MODEL_NODE, TOOLS_NODE } from "./agent-graph.ts";
@@ -12,9 +11,10 @@ import type { Worked } from "./thread-holder.ts";
 import type { ExchangeResult } from "../exchange/events.ts";
 import { nothingToContinue } from "../exchange/nothing-to-continue.ts";
 import { reportStored } from "../exchange/report-events.ts";
+import type { BegunExchange } from "../store/messages/begin-exchange.ts";
 import { createCallModel } from "./models/call-model.ts";
 import { type GraphInput, type RunEnd, streamAnswer } from "./stream-answer.ts";
-import { mayBeRepeated, withResults, type ThreadState } from "./thread-state.ts";
+import { mayBeRepeated, type OpenCall, withResults, type ThreadState } from "./thread-state.ts";
 
 /** The exchange between taking the lease and giving it back. */
 export async function runExchange(context: ExchangeContext): Promise<Worked<ExchangeResult>> {
@@ -64,9 +64,9 @@ export async function runExchange(context: ExchangeContext): Promise<Worked<Exch
   if (request.text !== null && held.begun === null) {
     await closeOpenCalls(thread, state);
   }
-  const { pending } = await context.begin();
-  reportStored(report, pending);
-  const next = await nextInput(context, thread, pending);
+  const begun = await context.begin();
+  reportStored(report, begun.pending);
+  const next = await nextInput(context, thread, begun);
   const end: RunEnd =
     next === "done"
       ? { state: "done", answer: state.answer }
@@ -89,23 +89,34 @@ export async function runExchange(context: ExchangeContext): Promise<Worked<Exch
 }
 
 /** Gives every call that was left open its result, in a checkpoint and the mirror alike. */
-async function closeOpenCalls({ agent, config }: AgentThread, state: ThreadState): Promise<void> {
-  if (state.openCalls.length > 0) {
-    const node = TOOLS_NODE in agent.nodes ? TOOLS_NODE : MODEL_NODE;
-    const messages = withResults(state);
+async function closeOpenCalls(thread: AgentThread, { openCalls }: ThreadState): Promise<void> {
+  await closeCalls(thread, { openCalls, leavesOpen: false });
+}
+
+/**
+ * Gives these calls their results. If others stay open, it is done as the model: it then calls the tools
+ * for those alone.
+ */
+async function closeCalls(
+  { agent, config }: AgentThread,
+  { openCalls, leavesOpen }: Pick<ThreadState, "openCalls"> & { readonly leavesOpen: boolean },
+): Promise<void> {
+  if (openCalls.length > 0) {
+    const node = TOOLS_NODE in agent.nodes && !leavesOpen ? TOOLS_NODE : MODEL_NODE;
+    const messages = withResults({ openCalls });
     await agent.updateState(config, { messages }, node);
   }
 }
 
 /**
  * What the agent gets next. A message, new or appended through the API, abandons an interrupted
- * exchange. To continue is to resume from the checkpoint; calls that may not be repeated get the
+ * exchange. To continue is to resume from the checkpoint; calls that may have taken effect get the
  * result "outcome unknown" unless a person allows them.
  */
 async function nextInput(
   { options, state, request, live, held }: ExchangeContext,
   thread: AgentThread,
-  pending: readonly Message[],
+  { pending, continues }: BegunExchange,
 ): Promise<GraphInput | "done"> {
   const messages = pending.map(
     ({ message_id, content }) => new HumanMessage({ id: message_id, content }),
@@ -115,9 +126,14 @@ async function nextInput(
   }
   const { next } = await thread.agent.getState(thread.config);
   if (next.length > 0) {
-    const unsafe = state.openCalls.filter((call) => !mayBeRepeated(call));
-    if (unsafe.length > 0 && (await live.mayRepeat?.(unsafe)) !== true) {
-      await closeOpenCalls(thread, state);
+    const suspects = state.openCalls.filter((call) => mayHaveActed(call, { state, continues }));
+    if (suspects.length > 0 && (await live.mayRepeat?.(suspects)) !== true) {
+      const closed = state.openCalls.filter(
+        (call) =>
+          call.result !== null || suspects.includes(call) || !(TOOLS_NODE in thread.agent.nodes),
+      );
+      const leavesOpen = closed.length < state.openCalls.length;
+      await closeCalls(thread, { openCalls: closed, leavesOpen });
     }
     return null;
   }
@@ -130,4 +146,15 @@ async function nextInput(
     return "done";
   }
   throw await nothingToContinue(options.store, held.fence.session_id);
+}
+
+/**
+ * True for a call that may have taken effect. What is stored of begun calls counts only if this exchange
+ * is continued: a node of an older version, which stores nothing of them, may have run another since.
+ */
+function mayHaveActed(
+  call: OpenCall,
+  { state, continues }: { readonly state: ThreadState; readonly continues: boolean },
+): boolean {
+  return !mayBeRepeated(call) && !(continues && state.notBegun.has(call.id));
 }

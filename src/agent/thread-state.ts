@@ -3,6 +3,8 @@ import type { CheckpointTuple } from "@langchain/langgraph-checkpoint";
 
 import type { ErrorCode } from "../core/errors.ts";
 import { isSummary } from "../store/messages/summary.ts";
+import { startsIn } from "./begun-calls.ts";
+import { providerIdsOf } from "./call-ids.ts";
 import { callsOf } from "./sendable-messages.ts";
 import { AGENT_TOOLS } from "../exchange/tool-catalogue.ts";
 
@@ -17,6 +19,11 @@ export interface OpenCall {
 /** What a thread's latest checkpoint says about how the last exchange ended. */
 export interface ThreadState {
   readonly openCalls: readonly OpenCall[];
+  /**
+   * Ids of open calls that were not stored as begun. Of calls that an older version was to run nothing
+   * is known.
+   */
+  readonly notBegun: ReadonlySet<string>;
   /** Text of the last assistant message; empty if there is none. */
   readonly answer: string;
   /** True if the last message is what had arrived of an answer when its provider failed. */
@@ -27,8 +34,13 @@ export interface ThreadState {
 export function threadStateOf(tuple: CheckpointTuple | undefined): ThreadState {
   const messages = messagesOf(tuple);
   const finished = finishedResults(tuple);
+  const { calls, areMarked } = openCalls(messages);
+  const begun = new Set(startsIn(tuple ?? {}).map(({ id }) => id));
   return {
-    openCalls: openCalls(messages).map(({ id = "", name, args }) => ({
+    notBegun: new Set(
+      areMarked ? calls.map(({ id = "" }) => id).filter((id) => !begun.has(id)) : [],
+    ),
+    openCalls: calls.map(({ id = "", name, args }) => ({
       id,
       name,
       args,
@@ -82,6 +94,10 @@ export function droppedAnswer(messages: readonly BaseMessage[]): BaseMessage | n
 /** Names of the built-in agent's tools that may be run again. */
 const REPEATABLE = AGENT_TOOLS.filter(({ repeatable }) => repeatable).map(({ name }) => name);
 
+export function isRepeatable(name: string): boolean {
+  return REPEATABLE.includes(name);
+}
+
 /** True for a call whose tool had finished, and for tools that may be run again. */
 export function mayBeRepeated(call: OpenCall, repeatable: readonly string[] = REPEATABLE): boolean {
   return call.result !== null || repeatable.includes(call.name);
@@ -104,8 +120,14 @@ export function withResults({ openCalls }: Pick<ThreadState, "openCalls">): Tool
   );
 }
 
+interface OpenCalls {
+  readonly calls: readonly ToolCall[];
+  /** True if a call that begins is stored as begun: the answer is of a version that does so. */
+  readonly areMarked: boolean;
+}
+
 /** Calls of the last assistant message that no tool message answers. */
-function openCalls(messages: readonly BaseMessage[]): readonly ToolCall[] {
+function openCalls(messages: readonly BaseMessage[]): OpenCalls {
   const results: ToolMessage[] = [];
   for (const message of messages.toReversed()) {
     if (ToolMessage.isInstance(message)) {
@@ -115,9 +137,12 @@ function openCalls(messages: readonly BaseMessage[]): readonly ToolCall[] {
     if (isSummary(message)) {
       continue;
     }
-    return unanswered(callsOf(message), results);
+    return {
+      calls: unanswered(callsOf(message), results),
+      areMarked: providerIdsOf(message) !== null,
+    };
   }
-  return [];
+  return { calls: [], areMarked: false };
 }
 
 /** The calls that have no result. A result is that of one call only, even if several have its id. */

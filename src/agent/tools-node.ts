@@ -2,9 +2,12 @@ import { type ToolCall, ToolMessage } from "@langchain/core/messages";
 import type { StructuredToolInterface } from "@langchain/core/tools";
 import { isGraphBubbleUp, type LangGraphRunnableConfig } from "@langchain/langgraph";
 import { ToolNode } from "@langchain/langgraph/prebuilt";
+import type { BaseCheckpointSaver } from "@langchain/langgraph-checkpoint";
 
 import { type ErrorCode, isRepriseError } from "../core/errors.ts";
 import type { AnswerProgress } from "./answer-progress.ts";
+import { begunMark } from "./begun-calls.ts";
+import { isRepeatable } from "./thread-state.ts";
 
 type OnMessage = AnswerProgress["onMessage"];
 
@@ -24,13 +27,20 @@ export function endsExchange(error: unknown): boolean {
 /**
  * Runs tools as LangGraph's own node does, but lets pass what ends the exchange: the call then has no
  * result and runs again when the exchange is continued. Calls beside it that finish keep theirs.
+ *
+ * A call that may take effect is stored as begun before it runs: see `begunMark`.
  */
 export class ExchangeToolNode extends ToolNode {
   readonly #onMessage: OnMessage;
+  readonly #saver: BaseCheckpointSaver;
 
-  constructor(tools: readonly StructuredToolInterface[], onMessage: OnMessage) {
+  constructor(
+    tools: readonly StructuredToolInterface[],
+    { onMessage, saver }: { readonly onMessage: OnMessage; readonly saver: BaseCheckpointSaver },
+  ) {
     super([...tools], { handleToolErrors: false });
     this.#onMessage = onMessage;
+    this.#saver = saver;
   }
 
   protected override async runTool(
@@ -38,8 +48,17 @@ export class ExchangeToolNode extends ToolNode {
     config: LangGraphRunnableConfig,
     state: unknown,
   ) {
+    const mark = begunMark(this.#saver, call, config);
+    if (!isRepeatable(call.name)) {
+      await mark.begin();
+    }
     const start = performance.now();
-    const result = await this.#resultOf(call, config, state);
+    const result = await this.#resultOf(call, config, state).catch(async (error: unknown) => {
+      if (isGraphBubbleUp(error)) {
+        await mark.asks();
+      }
+      throw error;
+    });
     if (ToolMessage.isInstance(result)) {
       this.#onMessage(result, performance.now() - start);
     }

@@ -61,11 +61,18 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
   };
 
   const run = async (ready: ReadyExchange): Promise<void> => {
-    const { session_id, n, revision, content, caller, asked_by } = ready;
+    const { session_id, n, revision, has_begun, content, caller, asked_by } = ready;
     try {
       const { exchange } = await (exchanger ??= options.openExchanger());
       await exchange(
-        { session_id, text: content, claim: { n, revision }, caller, asked_by, keep_partial: true },
+        {
+          session_id,
+          text: content,
+          claim: { n, revision, has_begun },
+          caller,
+          asked_by,
+          keep_partial: true,
+        },
         { listener: () => undefined, signal: stopping.signal },
       );
     } catch (error) {

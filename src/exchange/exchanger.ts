@@ -2,7 +2,7 @@ import { isRepriseError } from "../core/errors.ts";
 import type { AskedBy } from "../core/exchanges.ts";
 import type { Caller } from "../core/origins.ts";
 import type { Session, ToolCall } from "../core/sessions.ts";
-import type { QueuedReference } from "../store/exchanges/ready.ts";
+import type { ClaimedExchange } from "../store/exchanges/ready.ts";
 import type { Store } from "../store/store.ts";
 import type { ExchangeListener, ExchangeResult } from "./events.ts";
 import type { WhenBusy } from "./lease-holder.ts";
@@ -48,7 +48,7 @@ export interface ExchangeRequest {
   /** Who asks for the exchange; the caller if it is not given. */
   readonly asked_by?: AskedBy;
   /** The queued exchange that is run, as it was read; its process gives it back when it stops. */
-  readonly claim?: Pick<QueuedReference, "n" | "revision">;
+  readonly claim?: ClaimedExchange;
   /** Of a sub-agent: the number of the exchange of its parent session. */
   readonly parent_n?: number | null;
 }

@@ -3,6 +3,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { BaseCallbackHandler } from "@langchain/core/callbacks/base";
 import type { BaseCheckpointSaver, CheckpointTuple } from "@langchain/langgraph-checkpoint";
 
+import { keepAsked, keepStart, type RootCheckpoint, startsIn } from "../begun-calls.ts";
 import type { LateSaver } from "./late-saver.ts";
 import { taskOf } from "./subgraph-states.ts";
 import { isDone } from "./task-writes.ts";
@@ -18,21 +19,6 @@ export interface StartedTool {
   readonly task: string;
   /** True if it began in a subgraph, or in a graph that the task or another tool runs. */
   readonly isNested: boolean;
-}
-
-/** Channels of the writes in which they are kept, beside the root's checkpoint. */
-const STARTED = "__reprise_tool_started__";
-const ASKED = "__reprise_tool_asked__";
-
-/** Characters of a call's arguments that are kept. */
-const MAX_ARGS = 2_000;
-
-interface Stored extends Omit<StartedTool, "task" | "isNested" | "args"> {
-  readonly args: string;
-  /** Task ids, of the root's task first. */
-  readonly tasks: readonly string[];
-  /** Namespaces of the graphs around it that have checkpoints, and their checkpoints. */
-  readonly graphs: readonly (readonly [ns: string, checkpointId: string])[];
 }
 
 /**
@@ -66,32 +52,28 @@ export class ToolRecorder extends BaseCallbackHandler {
     await nextTurn();
     const heads = this.#saver.heads(this.#threadId);
     const namespaces = path.slice(1).map((_, index) => path.slice(0, index + 1).join("|"));
-    const stored: Stored = {
+    await keepStart(this.#root(), runId, {
       id: id ?? "",
       name: name ?? tool.id.at(-1) ?? "",
-      // enough to be shown; the thread has them whole
-      args: args.slice(0, MAX_ARGS).toWellFormed(),
+      args,
       tasks: path.map(taskOf),
       graphs: namespaces.flatMap((ns) => {
         const head = heads.get(ns);
         return head === undefined ? [] : [[ns, head] as const];
       }),
-    };
-    await this.#put(STARTED, stored, runId);
+    });
   }
 
   override async handleToolError(error: unknown, runId: string): Promise<void> {
     // it asks a person, and LangGraph runs it again with the answer
     if (isQuestion(error)) {
-      await this.#put(ASKED, runId, `${runId}:asked`);
+      await keepAsked(this.#root(), runId);
     }
   }
 
-  async #put(channel: string, value: unknown, id: string): Promise<void> {
+  #root(): RootCheckpoint {
     const checkpoint_id = this.#saver.heads(this.#threadId).get("");
-    const configurable = { thread_id: this.#threadId, checkpoint_ns: "", checkpoint_id };
-    // under an id that no task has: LangGraph takes what a task wrote for its result
-    await this.#saver.putWrites({ configurable }, [[channel, value]], id, "");
+    return { saver: this.#saver, thread_id: this.#threadId, checkpoint_id };
   }
 }
 
@@ -100,11 +82,10 @@ export class ToolRecorder extends BaseCallbackHandler {
  * that asked a person is not among them: answering is what runs it again.
  */
 export async function startedTools(
-  { pendingWrites = [] }: CheckpointTuple,
+  tuple: CheckpointTuple,
   saver: BaseCheckpointSaver,
   { configurable }: ThreadConfig,
 ): Promise<readonly StartedTool[]> {
-  const asked = new Set(pendingWrites.filter(([, name]) => name === ASKED).map(([, , id]) => id));
   const heads = new Map<string, CheckpointTuple | undefined>();
   const headOf = async (checkpoint_ns: string) => {
     if (!heads.has(checkpoint_ns)) {
@@ -116,12 +97,8 @@ export async function startedTools(
     return heads.get(checkpoint_ns);
   };
   const started: StartedTool[] = [];
-  for (const [runId, channel, value] of pendingWrites) {
-    if (channel !== STARTED || asked.has(runId)) {
-      continue;
-    }
-    const { tasks, graphs, id, name, args } = value as Stored;
-    let runsAgain = tasks.every((task) => !isDone(task, pendingWrites));
+  for (const { tasks, graphs, id, name, args } of startsIn(tuple)) {
+    let runsAgain = tasks.every((task) => !isDone(task, tuple.pendingWrites));
     for (const [ns, checkpointId] of graphs) {
       const head = await headOf(ns);
       runsAgain &&=

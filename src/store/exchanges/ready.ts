@@ -30,8 +30,14 @@ export interface QueuedReference {
   readonly revision: number;
 }
 
+/** A queued exchange that is to be run, without its session. */
+export interface ClaimedExchange extends Omit<QueuedReference, "session_id"> {
+  /** True if it was given back, interrupted, or waited for a person. */
+  readonly has_begun: boolean;
+}
+
 /** A queued exchange that a node may take up. */
-export interface ReadyExchange extends QueuedReference {
+export interface ReadyExchange extends QueuedReference, ClaimedExchange {
   /** Null if it continues what was interrupted, or hands over what is pending. */
   readonly content: string | null;
   readonly caller: Caller;
@@ -62,6 +68,7 @@ export const readReady: Operation<
       "exchanges.authenticated",
       "exchanges.asked_by",
       "exchanges.attempts",
+      "exchanges.begun_at",
       "sessions.repo_path",
     ])
     .where("sessions.ready_at", "is not", null)
@@ -80,8 +87,9 @@ export const readReady: Operation<
     .orderBy("sessions.ready_at")
     .limit(limit)
     .execute();
-  return rows.map(({ origin, authenticated, ...row }) => ({
+  return rows.map(({ origin, authenticated, begun_at, ...row }) => ({
     ...row,
+    has_begun: begun_at !== null,
     caller: { origin: origin ?? "http", authenticated: authenticated === 1 },
   }));
 };

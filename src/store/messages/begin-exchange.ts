@@ -10,7 +10,7 @@ import {
   type RunningRecord,
   stopRecords,
 } from "../exchanges/records.ts";
-import { claimQueued, type QueuedReference } from "../exchanges/ready.ts";
+import { type ClaimedExchange, claimQueued } from "../exchanges/ready.ts";
 import { type Fence, holdFence } from "../leases/fence.ts";
 import { type Lease, type LeaseState, type TakeLease, takeLease } from "../leases/lease.ts";
 import { NO_FAILURE } from "../sessions/failures.ts";
@@ -28,7 +28,7 @@ export interface BeginExchange {
   /** Given in place of `content` by an agent whose messages have ids already. */
   readonly messages?: readonly IdentifiedMessage[];
   /** The queued exchange that begins, as it was read. */
-  readonly claim?: Pick<QueuedReference, "n" | "revision">;
+  readonly claim?: ClaimedExchange;
   /** The id of its record, unless it continues an exchange that has one. */
   readonly exchange_id?: string;
   /**
@@ -61,6 +61,8 @@ export interface BegunExchange {
   readonly pending: readonly Message[];
   /** Its record; null if there is nothing to do: no new or pending message and nothing to continue. */
   readonly record: RunningRecord | null;
+  /** True if the record had begun before: the exchange is continued. */
+  readonly continues: boolean;
 }
 
 /**
@@ -158,7 +160,8 @@ const begin: Operation<Beginning, BegunExchange> = async (tx, input) => {
         before,
       })
     : continued;
-  return { session, pending, record };
+  const hadBegun = continued !== null && (input.claim?.has_begun ?? true);
+  return { session, pending, record, continues: hadBegun };
 };
 
 /** The record that the exchange continues, or that waited in line; null for a new one. */

@@ -99,7 +99,7 @@ describe("an exchange that was interrupted while its tools ran", () => {
     expect(server.requests()).toEqual([]);
   });
 
-  it("[EXCHANGE-2] never repeats an unsafe call without consent: its outcome is unknown", async () => {
+  it("[EXCHANGE-2] [QUESTION-4] never repeats an unsafe call without consent: its outcome is unknown", async () => {
     const server = await answering();
     const bench = await openBench(server);
     await cutWhileToolsRan(bench, [WRITE]);

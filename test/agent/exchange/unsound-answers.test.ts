@@ -293,7 +293,7 @@ it("[QUESTION-1] [QUESTION-2] calls get ids that are unique in the thread, and t
   expect([own[1], own[5]]).toEqual(["call_0", "call_1"]);
   const sent = server.requests().at(-1) ?? [];
   const calls = sent.flatMap(({ tool_calls = [] }) => tool_calls.map(({ id }) => id));
-  // what was given twice, or is no id, is ours
+  // what was given twice or cannot be an id is ours
   expect(calls).toEqual([odd, "call_0", own[2], own[3], own[4], "call_1"]);
   expect(sent.flatMap(({ tool_call_id }) => tool_call_id ?? [])).toEqual(calls);
   // what was sent before is sent the same
