@@ -138,7 +138,7 @@ function distinctId(id: string, { used, seen }: KnownIds): string {
 }
 
 /**
- * The same messages with the ids that the provider gave: some take only ids of their own form. An id
+ * The same messages with the ids that the provider gave: some refuse ids of another form. An id
  * that another call has was given twice, and stays ours. What was sent before is sent the same.
  */
 function withProviderIds(messages: readonly BaseMessage[]): readonly BaseMessage[] {
