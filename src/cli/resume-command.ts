@@ -3,6 +3,7 @@ import { delimiter, isAbsolute, join, resolve } from "node:path";
 
 import type { Command } from "commander";
 
+import { quoted } from "../core/shell-words.ts";
 import { databaseLocation, withoutPassword } from "./config.ts";
 import type { CliContext } from "./context.ts";
 import { databaseOption } from "./database.ts";
@@ -13,14 +14,17 @@ import { databaseOption } from "./database.ts";
  * configuration has it.
  */
 export function resumeCommand(cli: CliContext, command: Command, id: string): string {
-  const database = databaseOption(command);
-  const option =
-    database === undefined
-      ? ""
-      : ` --database ${quoted(withoutPassword(databaseLocation(cli, database)))}`;
   const { agent } = command.optsWithGlobals<{ agent?: string }>();
   const withAgent = agent === undefined ? "" : ` --agent ${quoted(resolve(cli.cwd, agent))}`;
-  return `${startOf(cli)} --session ${id}${option}${withAgent}`;
+  return `${startOf(cli)} --session ${id}${databaseWords(cli, command)}${withAgent}`;
+}
+
+/** The `--database` that the command was given, for another command; empty if it was given none. */
+export function databaseWords(cli: CliContext, command: Command): string {
+  const database = databaseOption(command);
+  return database === undefined
+    ? ""
+    : ` --database ${quoted(withoutPassword(databaseLocation(cli, database)))}`;
 }
 
 function startOf({ env, program }: CliContext): string {
@@ -50,8 +54,4 @@ function realPath(path: string): string | null {
   } catch {
     return null;
   }
-}
-
-function quoted(word: string): string {
-  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }

@@ -4,7 +4,8 @@ import { Command } from "commander";
 
 import { isFinal } from "../core/exchanges.ts";
 import type { ExchangeRecord } from "../core/sessions.ts";
-import { visible } from "../core/terminal-text.ts";
+import { exactLine, visible } from "../core/terminal-text.ts";
+import { type Runnable, whetherRuns } from "../exchange/runnable.ts";
 import { queueExchange } from "../store/exchanges/queue.ts";
 import { readExchange } from "../store/exchanges/read.ts";
 import { readMessagesAfter } from "../store/messages/read.ts";
@@ -12,9 +13,12 @@ import type { Store } from "../store/store.ts";
 import { type CliContext, noticeLine, printJson, printLine } from "./context.ts";
 import { openDatabase, withStore } from "./database.ts";
 import { promptText } from "./prompt-text.ts";
+import { databaseWords } from "./resume-command.ts";
 
 /** How often `--follow` asks whether the exchange has ended. */
 const FOLLOW_MS = 250;
+/** In how many of these polls it asks once whether a node is there to run it. */
+const POLLS_OF_NODES = 40;
 
 interface SendOptions {
   readonly follow?: true;
@@ -39,9 +43,13 @@ export function sendCommand(cli: CliContext): Command {
         asked_by: origin,
         caller: { origin, authenticated: true },
       });
-      const exchange = options.follow === true ? await ended(store, queued) : queued;
+      const runs = await whetherRuns(store, queued, { besides: false });
+      const warn = ({ command: start }: Runnable): void => showCommand(cli, command, start);
+      warn(runs);
+      const exchange =
+        options.follow === true ? await ended(store, queued, runs.runnable ? warn : null) : queued;
       if (options.json === true) {
-        printJson(cli, exchange);
+        printJson(cli, exchange === queued ? { ...exchange, ...runs } : exchange);
       } else if (options.follow === true) {
         await showAnswer(cli, store, exchange);
       } else {
@@ -52,13 +60,32 @@ export function sendCommand(cli: CliContext): Command {
   return withStore(command);
 }
 
-async function ended(store: Store, { session_id, n }: ExchangeRecord): Promise<ExchangeRecord> {
-  for (;;) {
+/** Calls `warn`, if it is given, once no node runs the exchange any more. */
+async function ended(
+  store: Store,
+  { session_id, n }: ExchangeRecord,
+  warn: ((runs: Runnable) => void) | null,
+): Promise<ExchangeRecord> {
+  let warned = warn === null;
+  for (let poll = 1; ; poll += 1) {
     const exchange = await store.read(readExchange, { reference: session_id, n });
     if (isFinal(exchange.state)) {
       return exchange;
     }
+    if (!warned && poll % POLLS_OF_NODES === 0) {
+      const runs = await whetherRuns(store, exchange, { besides: false });
+      warned = !runs.runnable;
+      warn?.(runs);
+    }
     await sleep(FOLLOW_MS);
+  }
+}
+
+/** Says what has to be started, if anything has. */
+function showCommand(cli: CliContext, command: Command, start: string | null): void {
+  if (start !== null) {
+    const line = exactLine(`${start}${databaseWords(cli, command)}`);
+    noticeLine(cli, `No running service answers this session. Start one with: ${line}`);
   }
 }
 

@@ -6,8 +6,10 @@ import { RepriseError } from "../core/errors.ts";
 import { QUEUE_POLL_MS, STREAM_POLL_MS } from "../core/limits.ts";
 import { type CliContext, noticeJson, printLines } from "./context.ts";
 import { openDatabase, withStore } from "./database.ts";
-import type { Dispatcher } from "../exchange/dispatcher.ts";
+import type { RunningNode } from "../exchange/node.ts";
+import type { ServedFolders } from "../exchange/served-folders.ts";
 import { refuseNoFolder } from "./refuse-no-folder.ts";
+import { servedFolders } from "./serve-folders.ts";
 import { stopRequest } from "./signals.ts";
 import type { Log } from "../http/metrics/request-log.ts";
 import type { Store } from "../store/store.ts";
@@ -26,6 +28,7 @@ interface ServeOptions {
   readonly streamPollMs: number;
   readonly drain: number;
   readonly jobs: number;
+  readonly repos?: readonly string[];
   readonly log?: true;
 }
 
@@ -66,6 +69,10 @@ export function serveCommand(cli: CliContext): Command {
       wholeNumber("--jobs", 0, 1000),
       DEFAULT_JOBS,
     )
+    .option(
+      "--repos <folder...>",
+      "run only sessions of these folders, those below them, and those without a folder; none: no folder (default: folders that you trust)",
+    )
     .option("--log", "write a line of JSON for each request to standard error")
     .action((options: ServeOptions) => serve(cli, command, options));
   return withStore(command);
@@ -75,6 +82,7 @@ async function serve(cli: CliContext, command: Command, options: ServeOptions): 
   const token = await readToken(cli, options.tokenFile, cli.env["REPRISE_TOKEN"]);
   const metricsToken = await readToken(cli, options.metricsTokenFile);
   const log = createServiceLog(cli, { all: options.log === true });
+  const folders = await servedFolders(cli, options);
   const stopped = stopRequest(cli);
   await using store = await openDatabase(cli, command, {
     notice: (sentence) => log({ level: "warn", event: "notice", sentence }),
@@ -96,7 +104,8 @@ async function serve(cli: CliContext, command: Command, options: ServeOptions): 
     trustProxy: options.trustProxy === true,
     log,
   });
-  const dispatcher = options.jobs === 0 ? null : await dispatch(cli, store, options.jobs, log);
+  const node =
+    options.jobs === 0 ? null : await runNode(cli, { store, jobs: options.jobs, folders, log });
   const { version, pid } = cli;
   const { url } = server;
   const { location: database } = store;
@@ -104,13 +113,14 @@ async function serve(cli: CliContext, command: Command, options: ServeOptions): 
   log({ level: "info", event: "started", version, pid, url, database });
   log({ level: "info", event: "stopping", signal: await stopped });
   server.retire();
+  void node?.retire();
   await sleep(options.drain * 1000);
   const watchdog = setTimeout(() => {
     // a database that does not answer would keep the process until its time-outs
     log({ level: "error", event: "stopped", unfinished: true });
     cli.exit(1);
   }, STOP_MS);
-  await Promise.all([server.close(), dispatcher?.close()]);
+  await Promise.all([server.close(), node?.close()]);
   await store.close();
   clearTimeout(watchdog);
   log({ level: "info", event: "stopped", unfinished: false });
@@ -119,25 +129,27 @@ async function serve(cli: CliContext, command: Command, options: ServeOptions): 
 /** Exchanges that a node runs at once. */
 const DEFAULT_JOBS = 4;
 
-/** Runs what is queued, in no folder or in one that the user of this process trusts. */
-async function dispatch(
+async function runNode(
   cli: CliContext,
-  store: Store,
-  jobs: number,
-  log: Log,
-): Promise<Dispatcher> {
-  const [{ startDispatcher }, { isTrusted }, { exchangerConfig, trustSource }, { logFailure }] =
-    await Promise.all([
-      import("../exchange/dispatcher.ts"),
-      import("../exchange/trust/trust.ts"),
-      import("./config.ts"),
-      import("../http/metrics/request-log.ts"),
-    ]);
-  return startDispatcher({
-    store,
-    jobs,
-    openExchanger: () => cli.openExchanger(exchangerConfig(cli, store)),
-    serves: async (folder) => folder === null || isTrusted(trustSource(cli), folder),
+  {
+    log,
+    ...options
+  }: {
+    readonly store: Store;
+    readonly jobs: number;
+    readonly folders: ServedFolders;
+    readonly log: Log;
+  },
+): Promise<RunningNode> {
+  const [{ startNode }, { exchangerConfig }, { logFailure }] = await Promise.all([
+    import("../exchange/node.ts"),
+    import("./config.ts"),
+    import("../http/metrics/request-log.ts"),
+  ]);
+  return startNode({
+    ...options,
+    agent: null,
+    openExchanger: () => cli.openExchanger(exchangerConfig(cli, options.store)),
     pollMs: QUEUE_POLL_MS,
     onFailure: (error) => logFailure(log, error),
   });

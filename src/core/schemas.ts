@@ -78,6 +78,19 @@ export const ExchangeInfo = Type.Object(fieldSchemas(EXCHANGE_FIELDS, KINDS), {
 });
 export type ExchangeInfo = Static<typeof ExchangeInfo>;
 
+/** An exchange that was queued, and whether a node runs it. */
+export const QueuedExchangeInfo = Type.Object(
+  {
+    ...fieldSchemas(EXCHANGE_FIELDS, KINDS),
+    runnable: Type.Boolean({
+      description: "False if no node that is alive runs exchanges of this session.",
+    }),
+    command: nullable(Type.String({ description: "What starts such a node, if there is none." })),
+  },
+  { ...closed, $id: "QueuedExchangeInfo" },
+);
+export type QueuedExchangeInfo = Static<typeof QueuedExchangeInfo>;
+
 export const SessionDetail = Type.Object(
   {
     ...summaryFields,

@@ -3,11 +3,12 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { isRepriseError, RepriseError } from "../core/errors.ts";
 import { LEASE_MS } from "../core/limits.ts";
 import { failQueued } from "../store/exchanges/change.ts";
-import { type ReadyExchange, readReady } from "../store/exchanges/ready.ts";
+import { type QueuedExchange, readNextQueued } from "../store/exchanges/ready.ts";
 import { findDead, reviveDead } from "../store/exchanges/revive.ts";
 import type { Store } from "../store/store.ts";
 import { failureOf } from "./exchange-failure.ts";
 import type { Exchanger } from "./exchanger.ts";
+import { createReadyScan } from "./ready-scan.ts";
 
 export interface DispatcherOptions {
   readonly store: Store;
@@ -15,7 +16,8 @@ export interface DispatcherOptions {
   readonly openExchanger: () => Promise<Exchanger>;
   /** How many exchanges run at once. */
   readonly jobs: number;
-  /** True if this node runs the exchanges of sessions in the folder; null for no folder. */
+  /** See `ReadyScanOptions`; the built-in agent if it is not given. */
+  readonly agent?: string | null;
   readonly serves: (repo_path: string | null) => Promise<boolean>;
   /** Time between two polls of the queue, if no commit of this process says that there is more. */
   readonly pollMs: number;
@@ -28,30 +30,45 @@ export interface DispatcherOptions {
 export interface Dispatcher {
   /** Exchanges that run now. */
   readonly running: number;
+  /** Asks `serves` again about sessions that were left to other nodes. */
+  rescan(): void;
+  /** Begins nothing more; what runs continues. Idempotent. */
+  retire(): void;
   /** Begins nothing more, stops what runs and gives it back. Idempotent. */
   close(): Promise<void>;
 }
 
-/** Sessions that a node passes over at most, and for how long: their folders may become trusted. */
-const MAX_OTHERS = 1000;
-const OTHERS_MS = 60_000;
-
-/** What another process, or a person, did first. */
-const TAKEN = ["session_busy", "lease_lost", "session_ended", "exchange_changed"] as const;
+/** Another process, or a person, was first; or the database did not answer, which passes. */
+const NOT_NOW = [
+  "session_busy",
+  "lease_lost",
+  "session_ended",
+  "exchange_changed",
+  "agent_differs",
+  "database_unavailable",
+  "database_locked",
+] as const;
 
 /**
  * Runs queued exchanges, as many at once as it may. Several nodes take turns: who gets the session's
  * lease runs the exchange. A commit of this process wakes it; what others queue is found by its poll.
  */
 export function startDispatcher(options: DispatcherOptions): Dispatcher {
-  const { store, jobs, pollMs, onFailure, reviveMs = LEASE_MS / 3 } = options;
+  const { store, jobs, pollMs, onFailure, agent = null, reviveMs = LEASE_MS / 3 } = options;
+  const scan = createReadyScan({ store, agent, serves: options.serves });
   const running = new Map<string, Promise<void>>();
-  /** Sessions of other nodes, by the time at which they are checked again. */
-  const others = new Map<string, number>();
+  /** Sessions in which nothing could begin, by the time at which they are tried again. */
+  const later = new Map<string, number>();
+  const retired = new AbortController();
   const stopping = new AbortController();
   let wake = new AbortController();
   const wakeUp = (): void => wake.abort();
-  const stopListening = store.onCommit(wakeUp);
+  const stopListening = store.onCommit((ids) => {
+    // what runs here commits with each step, and makes nothing ready
+    if (![...ids].every((id) => running.has(id))) {
+      wakeUp();
+    }
+  });
   let exchanger: Promise<Exchanger> | null = null;
 
   const reportFailure = (error: unknown): void => {
@@ -60,72 +77,90 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
     }
   };
 
-  const run = async (ready: ReadyExchange): Promise<void> => {
-    const { session_id, n, revision, has_begun, content, caller, asked_by } = ready;
-    try {
-      const { exchange } = await (exchanger ??= options.openExchanger());
-      await exchange(
-        {
-          session_id,
-          text: content,
-          claim: { n, revision, has_begun },
-          caller,
-          asked_by,
-          keep_partial: true,
-        },
-        { listener: () => undefined, signal: stopping.signal },
-      );
-    } catch (error) {
-      if (!isRepriseError(error, ...TAKEN, "shutting_down")) {
-        // it has its reason already if it had begun
-        await store.write(failQueued, { session_id, n, revision, failure: failureOf(error) });
-      }
-    }
+  const exchange = async ({ session_id, content, ...queued }: QueuedExchange): Promise<void> => {
+    const { n, revision, has_begun, caller, asked_by } = queued;
+    const { exchange } = await (exchanger ??= options.openExchanger());
+    await exchange(
+      {
+        session_id,
+        text: content,
+        claim: { n, revision, has_begun },
+        caller,
+        asked_by,
+        keep_partial: true,
+      },
+      { listener: () => undefined, signal: stopping.signal },
+    );
   };
 
-  const begin = (ready: ReadyExchange): void => {
-    const job = run(ready)
-      .catch(onFailure)
-      .finally(() => {
-        running.delete(ready.session_id);
+  /** False if nothing could begin now. */
+  const run = async (session_id: string): Promise<boolean> => {
+    const queued = await store.read(readNextQueued, { session_id });
+    if (queued === null) {
+      return false;
+    }
+    try {
+      await exchange(queued);
+    } catch (error) {
+      if (isRepriseError(error, ...NOT_NOW)) {
+        return false;
+      }
+      if (!isRepriseError(error, "shutting_down")) {
+        // it has its reason already if it had begun
+        await store.write(failQueued, { ...queued, failure: failureOf(error) });
+      }
+    }
+    return true;
+  };
+
+  const begin = (id: string): void => {
+    const job = run(id)
+      .catch((error: unknown) => {
+        reportFailure(error);
+        return false;
+      })
+      .then((isDone) => {
+        running.delete(id);
+        if (!isDone) {
+          later.set(id, performance.now() + pollMs);
+        }
         wakeUp();
       });
-    running.set(ready.session_id, job);
+    running.set(id, job);
   };
 
   const fill = async (): Promise<void> => {
     const now = performance.now();
-    for (const [id, until] of others) {
-      if (until < now) {
-        others.delete(id);
+    for (const [id, until] of later) {
+      if (until <= now) {
+        later.delete(id);
       }
     }
-    while (running.size < jobs && others.size < MAX_OTHERS) {
-      const limit = jobs - running.size;
-      const except = [...running.keys(), ...others.keys()];
-      const found = await store.read(readReady, { limit, except });
-      for (const ready of found) {
-        if (await options.serves(ready.repo_path)) {
-          begin(ready);
-        } else {
-          others.set(ready.session_id, now + OTHERS_MS);
-        }
+    if (running.size >= jobs) {
+      return;
+    }
+    for await (const { id } of scan.sessions()) {
+      if (retired.signal.aborted) {
+        return;
       }
-      if (found.length < limit) {
+      if (!running.has(id) && !later.has(id)) {
+        begin(id);
+      }
+      if (running.size >= jobs) {
         return;
       }
     }
   };
 
   const work = async (): Promise<void> => {
-    while (!stopping.signal.aborted) {
+    while (!retired.signal.aborted) {
       wake = new AbortController();
       try {
         await fill();
       } catch (error) {
         reportFailure(error);
       }
-      const signal = AbortSignal.any([wake.signal, stopping.signal]);
+      const signal = AbortSignal.any([wake.signal, retired.signal]);
       await sleep(pollMs, undefined, { signal, ref: false }).catch(() => undefined);
     }
   };
@@ -141,13 +176,22 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
   reviving.unref();
   void revive().catch(reportFailure);
 
+  const retire = (): void => {
+    stopListening();
+    clearInterval(reviving);
+    retired.abort();
+  };
   return {
     get running() {
       return running.size;
     },
+    rescan: () => {
+      scan.restart();
+      wakeUp();
+    },
+    retire,
     close: async () => {
-      stopListening();
-      clearInterval(reviving);
+      retire();
       stopping.abort(new RepriseError("shutting_down", "The service is stopping."));
       await working;
       await Promise.all(running.values());

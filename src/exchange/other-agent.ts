@@ -12,10 +12,18 @@ export function refuseOtherAgent(
   session: Pick<Session, "agent">,
   { agent, hasBegun }: { readonly agent: string | null; readonly hasBegun: boolean },
 ): void {
-  if (session.agent === agent || (session.agent === null && !hasBegun)) {
+  if (mayRun(session, { agent, hasBegun })) {
     return;
   }
   throw new RepriseError("agent_differs", differsFrom(session.agent));
+}
+
+/** True if `refuseOtherAgent` would not refuse it. */
+export function mayRun(
+  session: Pick<Session, "agent">,
+  { agent, hasBegun }: { readonly agent: string | null; readonly hasBegun: boolean },
+): boolean {
+  return session.agent === agent || (session.agent === null && !hasBegun);
 }
 
 function differsFrom(agent: string | null): string {

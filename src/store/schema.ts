@@ -195,7 +195,9 @@ export interface ExchangeTable {
 /** Services that run exchanges now. A row that was not seen for a while is of one that died. */
 export interface NodeTable {
   id: string;
-  /** JSON: real paths of the folders in whose sessions it runs exchanges, those below included. */
+  /** The name of the agent that it runs; null for the built-in one. */
+  agent: string | null;
+  /** JSON of `NodeFolders`. */
   folders: string;
   seen_at: string;
 }

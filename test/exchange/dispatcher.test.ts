@@ -58,9 +58,8 @@ it("queued messages are answered in order, one exchange for each, in several ses
     await queue(store, other.id, text);
   }
   expect(await statesOf(store, session.id)).toEqual(["queued", "queued", "queued"]);
-  expect((await store.read(readReady, { limit: 10, except: [] })).map(({ n }) => n)).toEqual([
-    1, 1,
-  ]);
+  const waiting = await store.read(readReady, { limit: 10, after: null });
+  expect(waiting.map(({ id }) => id)).toEqual([session.id, other.id]);
   const second = dispatch(bench);
   dispatch(bench);
   await until(async () => (await statesOf(store, session.id)).every((state) => state === "done"));
@@ -82,7 +81,22 @@ it("queued messages are answered in order, one exchange for each, in several ses
       "to three",
     ]);
   }
-  expect(await store.read(readReady, { limit: 10, except: [] })).toEqual([]);
+  expect(await store.read(readReady, { limit: 10, after: null })).toEqual([]);
+});
+
+it("[CLI-180] sessions take turns, the one that has waited longest first", async () => {
+  const server = await startModelServer({ answer: () => ({ content: "answered" }) });
+  const bench = await openBench(server);
+  const { store, session } = bench;
+  const other = await store.write(createSession, {});
+  for (const text of ["a1", "a2", "a3"]) {
+    await queue(store, session.id, text);
+  }
+  await queue(store, other.id, "b1");
+  dispatch(bench, 1);
+  await until(async () => (await statesOf(store, session.id))[2] === "done");
+  const asked = server.requests().map((messages) => messages.at(-1)?.content);
+  expect(asked).toEqual(["a1", "b1", "a2", "a3"]);
 });
 
 it("what has not begun can be changed, withdrawn and stopped", async () => {

@@ -121,6 +121,12 @@ export async function listDecisions(source: TrustSource): Promise<readonly Decis
   return readDecisions(fileOf(source));
 }
 
+/** The tops of the projects that the user trusts, as far as the decisions can be read. Never throws. */
+export async function trustedProjects({ file }: TrustSource): Promise<readonly string[]> {
+  const decisions = file === null ? [] : await readDecisions(file).catch(() => []);
+  return decisions.filter(({ trusted }) => trusted).map(({ path }) => path);
+}
+
 function fileOf({ file }: TrustSource): string {
   if (file === null) {
     throw new RepriseError(

@@ -10,6 +10,7 @@ import {
   named,
   NoQuery,
   PostMessageRequest,
+  QueuedExchangeInfo,
   QueueExchangeRequest,
 } from "../../core/schemas.ts";
 import {
@@ -18,6 +19,7 @@ import {
   stopExchange,
   withdrawQueued,
 } from "../../store/exchanges/change.ts";
+import { whetherRuns } from "../../exchange/runnable.ts";
 import { listExchanges, readExchange } from "../../store/exchanges/read.ts";
 import { queueRequested, refuseLong } from "../../store/sessions/requests.ts";
 import { emptyBodyAsObject } from "../guards/json-body.ts";
@@ -62,8 +64,9 @@ const queueSchema = {
   headers: IdempotencyKey,
   body: named(QueueExchangeRequest),
   response: {
-    202: json(named(ExchangeInfo), {
-      description: "The exchange is queued, by this request or an earlier one with the same key.",
+    202: json(named(QueuedExchangeInfo), {
+      description:
+        "The exchange is queued, by this request or an earlier one with the same key. `runnable` is false if no node runs sessions of this folder and agent; `command` starts one.",
       headers: { Location: { type: "string", description: "The path of the exchange." } },
     }),
     ...problems({
@@ -151,7 +154,7 @@ export function exchangeRoutes(app: Api, { store, publicPath, caller }: SessionS
       const { session_id, n } = record;
       reply.header("location", publicPath(request, `/api/sessions/${session_id}/exchanges/${n}`));
       reply.code(202);
-      return record;
+      return { ...record, ...(await whetherRuns(store, record, { besides: true })) };
     },
   });
   app.route({

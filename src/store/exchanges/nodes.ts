@@ -1,4 +1,4 @@
-import { sep } from "node:path";
+import { sql } from "kysely";
 
 import type { Operation } from "../store.ts";
 
@@ -6,21 +6,31 @@ import type { Operation } from "../store.ts";
 export const NODE_SEEN_MS = 10_000;
 const NODE_GONE_MS = 3 * NODE_SEEN_MS;
 
-export interface NodeAnnouncement {
-  readonly id: string;
-  /** Real paths. */
-  readonly folders: readonly string[];
+/**
+ * The folders in whose sessions a node runs exchanges, as real paths. With `within` these and those
+ * below them; with `trusted` those of the projects that its user trusts.
+ */
+export type NodeFolders =
+  | { readonly within: readonly string[] }
+  | { readonly trusted: readonly string[] };
+
+/** Which sessions a node runs. */
+export interface NodeChoice {
+  /** The name of its agent; null for the built-in one. */
+  readonly agent: string | null;
+  readonly folders: NodeFolders;
 }
 
 /** Keeps a node among those that run exchanges, and forgets those that are gone. */
-export const announceNode: Operation<NodeAnnouncement, void> = async (tx, { id, folders }) => {
-  const row = { id, folders: JSON.stringify(folders), seen_at: tx.dialect.now() };
+export const announceNode: Operation<NodeChoice & { readonly id: string }, void> = async (
+  tx,
+  { id, agent, folders },
+) => {
+  const row = { agent, folders: JSON.stringify(folders), seen_at: tx.dialect.now() };
   await tx.db
     .insertInto("nodes")
-    .values(row)
-    .onConflict((conflict) =>
-      conflict.column("id").doUpdateSet({ folders: row.folders, seen_at: row.seen_at }),
-    )
+    .values({ id, ...row })
+    .onConflict((conflict) => conflict.column("id").doUpdateSet(row))
     .execute();
   await tx.db.deleteFrom("nodes").where("seen_at", "<", tx.dialect.now(-NODE_GONE_MS)).execute();
 };
@@ -29,23 +39,46 @@ export const withdrawNode: Operation<{ readonly id: string }, void> = async (tx,
   await tx.db.deleteFrom("nodes").where("id", "=", id).execute();
 };
 
-/** True if a node that runs now would run an exchange of a session in this folder. */
-export const isServed: Operation<{ readonly folder: string | null }, boolean> = async (
-  tx,
-  { folder },
-) => {
-  const nodes = await tx.db
-    .selectFrom("nodes")
-    .select("folders")
-    .where("seen_at", ">=", tx.dialect.now(-NODE_GONE_MS))
+/** What decides which nodes run a session, and those that are alive. */
+export interface SessionNodes {
+  readonly repo_path: string | null;
+  readonly agent: string | null;
+  /** True once an agent has begun in its thread. */
+  readonly has_begun: boolean;
+  readonly nodes: readonly NodeChoice[];
+}
+
+/** Null if there is no such session. */
+export const readSessionNodes: Operation<
+  { readonly session_id: string },
+  SessionNodes | null
+> = async (tx, { session_id }) => {
+  const rows = await tx.db
+    .selectFrom("sessions")
+    .leftJoin("nodes", (join) => join.on("seen_at", ">=", tx.dialect.now(-NODE_GONE_MS)))
+    .select(["repo_path", "sessions.agent", "nodes.agent as node_agent", "folders"])
+    .select(({ exists, selectFrom }) =>
+      exists(
+        selectFrom("threads")
+          .select("threads.id")
+          .where("thread_id", "=", sql<string>`sessions.id || ':' || sessions.thread_suffix`),
+      ).as("has_begun"),
+    )
+    .where("sessions.id", "=", session_id)
     .execute();
-  return nodes.some(
-    ({ folders }) =>
-      folder === null || (JSON.parse(folders) as string[]).some((top) => isWithin(top, folder)),
+  const [session] = rows;
+  if (session === undefined) {
+    return null;
+  }
+  const { repo_path, agent, has_begun } = session;
+  const nodes = rows.flatMap(({ node_agent, folders }) =>
+    folders === null ? [] : [{ agent: node_agent, folders: parseFolders(folders) }],
   );
+  return { repo_path, agent, has_begun: Boolean(has_begun), nodes };
 };
 
-/** True for the folder itself, and for those below it. */
-export function isWithin(top: string, folder: string): boolean {
-  return folder === top || folder.startsWith(top.endsWith(sep) ? top : top + sep);
+/** A newer version may announce in another way: of it, nothing is known. */
+function parseFolders(text: string): NodeFolders {
+  const value = JSON.parse(text) as Partial<Record<"within" | "trusted", readonly string[]>>;
+  return value.trusted === undefined ? { within: value.within ?? [] } : { trusted: value.trusted };
 }

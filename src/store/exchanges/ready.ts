@@ -30,6 +30,50 @@ export interface QueuedReference {
   readonly revision: number;
 }
 
+/** A session whose first exchange that has not ended is queued. */
+export interface ReadySession {
+  readonly id: string;
+  readonly ready_at: string;
+  readonly repo_path: string | null;
+  readonly agent: string | null;
+  readonly thread_suffix: number;
+  /** False if a transaction that has not ended yet may still add a session before this one. */
+  readonly is_settled: boolean;
+}
+
+export type ReadyPosition = Pick<ReadySession, "id" | "ready_at">;
+
+/** After this time a commit can be seen that was made when its session became ready. */
+const SETTLED_MS = 5000;
+
+/** Sessions that wait for a node, the one that waits longest first. */
+export const readReady: Operation<
+  { readonly limit: number; readonly after: ReadyPosition | null },
+  readonly ReadySession[]
+> = async (tx, { limit, after }) => {
+  const rows = await tx.db
+    .selectFrom("sessions")
+    .select(["id", "repo_path", "agent", "thread_suffix"])
+    .select(({ eb, ref }) => [
+      ref("ready_at").$notNull().as("ready_at"),
+      eb("ready_at", "<", tx.dialect.now(-SETTLED_MS)).as("is_settled"),
+    ])
+    .where("ready_at", "is not", null)
+    .$if(after !== null, (query) =>
+      query.where(({ eb, and, or }) =>
+        and([
+          eb("ready_at", ">=", after?.ready_at ?? ""),
+          or([eb("ready_at", ">", after?.ready_at ?? ""), eb("id", ">", after?.id ?? "")]),
+        ]),
+      ),
+    )
+    .orderBy("ready_at")
+    .orderBy("id")
+    .limit(limit)
+    .execute();
+  return rows.map((row) => ({ ...row, is_settled: Boolean(row.is_settled) }));
+};
+
 /** A queued exchange that is to be run, without its session. */
 export interface ClaimedExchange extends Omit<QueuedReference, "session_id"> {
   /** True if it was given back, interrupted, or waited for a person. */
@@ -37,61 +81,47 @@ export interface ClaimedExchange extends Omit<QueuedReference, "session_id"> {
 }
 
 /** A queued exchange that a node may take up. */
-export interface ReadyExchange extends QueuedReference, ClaimedExchange {
+export interface QueuedExchange extends QueuedReference, ClaimedExchange {
   /** Null if it continues what was interrupted, or hands over what is pending. */
   readonly content: string | null;
   readonly caller: Caller;
   readonly asked_by: AskedBy;
-  readonly repo_path: string | null;
-  readonly attempts: number;
 }
 
-/** The first exchanges of sessions that wait for a node, the one that waits longest first. */
-export const readReady: Operation<
-  { readonly limit: number; readonly except: readonly string[] },
-  readonly ReadyExchange[]
-> = async (tx, { limit, except }) => {
-  const rows = await tx.db
-    .selectFrom("sessions")
-    .innerJoin("exchanges", (join) =>
-      join
-        .onRef("exchanges.session_id", "=", "sessions.id")
-        .on("exchanges.ended_at", "is", null)
-        .on("exchanges.state", "=", "queued"),
-    )
+/** The exchange that runs next in a session; null if none waits, or another one has not ended. */
+export const readNextQueued: Operation<
+  { readonly session_id: string },
+  QueuedExchange | null
+> = async (tx, { session_id }) => {
+  const [first] = await tx.db
+    .selectFrom("exchanges")
+    .innerJoin("sessions", "sessions.id", "exchanges.session_id")
     .select([
-      "exchanges.session_id",
-      "exchanges.n",
-      "exchanges.revision",
-      "exchanges.content",
+      "session_id",
+      "n",
+      "revision",
+      "exchanges.state",
+      "content",
       "exchanges.origin",
       "exchanges.authenticated",
-      "exchanges.asked_by",
-      "exchanges.attempts",
-      "exchanges.begun_at",
-      "sessions.repo_path",
+      "asked_by",
+      "begun_at",
     ])
-    .where("sessions.ready_at", "is not", null)
-    .where(({ eb, not, exists, selectFrom }) =>
-      not(
-        exists(
-          selectFrom("exchanges as before")
-            .select(eb.lit(1).as("one"))
-            .whereRef("before.session_id", "=", "sessions.id")
-            .where("before.ended_at", "is", null)
-            .whereRef("before.n", "<", "exchanges.n"),
-        ),
-      ),
-    )
-    .$if(except.length > 0, (query) => query.where("sessions.id", "not in", except))
-    .orderBy("sessions.ready_at")
-    .limit(limit)
+    .where("session_id", "=", session_id)
+    .where("exchanges.ended_at", "is", null)
+    .where("ready_at", "is not", null)
+    .orderBy("n")
+    .limit(1)
     .execute();
-  return rows.map(({ origin, authenticated, begun_at, ...row }) => ({
-    ...row,
+  if (first?.state !== "queued") {
+    return null;
+  }
+  const { state: _, begun_at, origin, authenticated, ...queued } = first;
+  return {
+    ...queued,
     has_begun: begun_at !== null,
     caller: { origin: origin ?? "http", authenticated: authenticated === 1 },
-  }));
+  };
 };
 
 /**

@@ -9,7 +9,7 @@ export const exchangeQueue: Migration = {
   name: "exchange-queue",
   statements: ({ column, tableOptions }) => [
     `ALTER TABLE sessions ADD COLUMN ready_at ${column.key}`,
-    `CREATE INDEX sessions_ready ON sessions (ready_at) WHERE ready_at IS NOT NULL`,
+    `CREATE INDEX sessions_ready ON sessions (ready_at, id) WHERE ready_at IS NOT NULL`,
     `ALTER TABLE exchanges ADD COLUMN content TEXT`,
     `ALTER TABLE exchanges ADD COLUMN origin TEXT`,
     `ALTER TABLE exchanges ADD COLUMN authenticated ${column.integer} NOT NULL DEFAULT 1`,
@@ -22,6 +22,7 @@ export const exchangeQueue: Migration = {
       WHERE idempotency_key IS NOT NULL`,
     `CREATE TABLE nodes (
       id ${column.key} NOT NULL PRIMARY KEY,
+      agent TEXT,
       folders TEXT NOT NULL,
       seen_at ${column.key} NOT NULL
     )${tableOptions}`,

@@ -1,0 +1,123 @@
+import { mkdirSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+
+import { expect, it } from "vitest";
+
+import { createClient } from "../../src/client/client.ts";
+import type { QueuedExchangeInfo } from "../../src/core/schemas.ts";
+import { freshHome, type Home } from "../helpers/reprise.ts";
+
+const TOKEN = "a-token";
+
+async function startService(home: Home, args: readonly string[]) {
+  const service = home.start(["serve", "--port", "0", ...args]);
+  const [, url = ""] = await service
+    .waitFor(/^version /m)
+    .then(async () => service.waitFor(/^listening on (\S+)$/m));
+  const client = createClient({ baseUrl: url, token: TOKEN });
+  return {
+    service,
+    client,
+    post: async (id: string, content: string): Promise<QueuedExchangeInfo> => {
+      const answer = await fetch(`${url}/api/sessions/${id}/exchanges`, {
+        method: "POST",
+        headers: { authorization: `Bearer ${TOKEN}`, "content-type": "application/json" },
+        body: JSON.stringify({ content }),
+      });
+      expect(answer.status).toBe(202);
+      return (await answer.json()) as QueuedExchangeInfo;
+    },
+    ended: async (id: string): Promise<string> => {
+      let exchange = await client.getExchange(id, 1);
+      while (exchange.ended_at === null) {
+        await sleep(20);
+        exchange = await client.getExchange(id, 1);
+      }
+      return exchange.state;
+    },
+  };
+}
+
+function homeWithFolders() {
+  const home = freshHome({ REPRISE_MODEL: "demo", REPRISE_TOKEN: TOKEN });
+  const folder = (name: string): string => join(home.project, name);
+  mkdirSync(folder("one/below"), { recursive: true });
+  mkdirSync(folder("it's two"));
+  symlinkSync(folder("one"), folder("link"));
+  return { home, folder };
+}
+
+it("[CLI-174] [CLI-175] [CLI-178] a node runs the sessions of its folders, and names what starts a node for others", async () => {
+  const { home, folder } = homeWithFolders();
+  const front = await startService(home, ["--jobs", "0"]);
+  const create = async (repo_path: string | null) =>
+    (await front.client.createSession({ repo_path })).id;
+  const plain = await create(null);
+  const below = await create(folder("one/below"));
+  const two = await create(folder("it's two"));
+  expect(await front.post(plain, "hi")).toMatchObject({
+    state: "queued",
+    runnable: false,
+    command: "reprise serve --port 0",
+  });
+  expect(await front.post(two, "hi")).toMatchObject({ runnable: false });
+
+  const one = await startService(home, ["--repos", folder("link")]);
+  expect(await front.post(below, "hi")).toMatchObject({ runnable: true, command: null });
+  expect(await front.ended(plain)).toBe("done");
+  expect(await front.ended(below)).toBe("done");
+  const { runnable, command } = await one.post(two, "once more");
+  expect(runnable).toBe(false);
+  expect(await one.service.stop("SIGTERM")).toMatchObject({ code: 0 });
+  expect((await front.post(plain, "hi")).runnable).toBe(false);
+
+  const named = home.startShell(`exec ${command}`);
+  expect(await front.ended(two)).toBe("done");
+  expect((await front.client.getExchange(plain, 2)).n).toBe(2);
+  await named.stop("SIGTERM");
+});
+
+it("[CLI-176] refuses folders that do not exist or contradict each other, before it listens", async () => {
+  const { home, folder } = homeWithFolders();
+  for (const [args, sentence] of [
+    [["--repos", folder("three")], "A folder of --repos does not exist"],
+    [["--repos", "none", folder("one")], "not both"],
+    [["--jobs", "0", "--repos", "none"], "runs no exchanges"],
+  ] as const) {
+    const { code, stdout, stderr } = await home.call(["serve", "--port", "0", ...args]);
+    expect(code).toBe(2);
+    expect(stdout).toBe("");
+    expect(stderr).toContain(sentence);
+  }
+});
+
+it("[CLI-178] [CLI-179] send names the command that starts a service, and --follow waits for it", async () => {
+  const { home, folder } = homeWithFolders();
+  const { session_id: id } = await home.json<{ session_id: string }>([
+    "--repo",
+    folder("it's two"),
+    "-p",
+    "hi",
+    "--json",
+  ]);
+  const command = `reprise serve --repos '${folder("it's two").replace("'", "'\\''")}'`;
+  const line = `No running service answers this session. Start one with: ${command}\n`;
+  const sent = await home.call(["send", id, "one"]);
+  expect(sent).toMatchObject({ code: 0, stderr: line });
+  expect(await home.json(["send", id, "two", "--json"])).toMatchObject({
+    state: "queued",
+    runnable: false,
+    command,
+  });
+  const following = home.start(["send", id, "three", "--follow"]);
+  while (following.stderr() === "") {
+    await sleep(20);
+  }
+  const service = home.startShell(`exec ${command} --port 0`);
+  const { code, stdout, stderr } = await following.finished;
+  expect(stderr).toBe(line);
+  expect(code).toBe(0);
+  expect(stdout).toContain("The one before this was: “two”");
+  expect(await service.stop("SIGTERM")).toMatchObject({ code: 0 });
+});
