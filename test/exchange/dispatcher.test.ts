@@ -2,12 +2,16 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 import { expect, it, onTestFinished } from "vitest";
 
+import { RepriseError } from "../../src/core/errors.ts";
 import { createExchanger } from "../../src/agent/exchange.ts";
-import { startDispatcher } from "../../src/exchange/dispatcher.ts";
+import { type DispatcherOptions, startDispatcher } from "../../src/exchange/dispatcher.ts";
 import { withdrawQueued, changeQueued, stopExchange } from "../../src/store/exchanges/change.ts";
 import { queueExchange } from "../../src/store/exchanges/queue.ts";
 import { readReady } from "../../src/store/exchanges/ready.ts";
 import { listExchanges } from "../../src/store/exchanges/read.ts";
+import { releaseLease, takeLease } from "../../src/store/leases/lease.ts";
+import { thisProcess } from "../../src/store/leases/this-process.ts";
+import { openExchange } from "../../src/store/messages/begin-exchange.ts";
 import { createSession } from "../../src/store/sessions/create.ts";
 import type { Store } from "../../src/store/store.ts";
 import { verifySession } from "../../src/store/verify/verify-session.ts";
@@ -20,16 +24,17 @@ function queue(store: Store, reference: string, content: string | null) {
   return store.write(queueExchange, { reference, content, asked_by: "http", caller: CALLER });
 }
 
-function dispatch(bench: Bench, jobs = 2) {
+function dispatch(bench: Bench, options: Partial<DispatcherOptions> = {}) {
   const dispatcher = startDispatcher({
     store: bench.store,
-    jobs,
+    jobs: 2,
     openExchanger: () => Promise.resolve(createExchanger(bench.parts)),
     serves: () => Promise.resolve(true),
     pollMs: 20,
     onFailure: (error) => {
       throw error;
     },
+    ...options,
   });
   onTestFinished(() => dispatcher.close());
   return dispatcher;
@@ -93,7 +98,7 @@ it("[CLI-180] sessions take turns, the one that has waited longest first", async
     await queue(store, session.id, text);
   }
   await queue(store, other.id, "b1");
-  dispatch(bench, 1);
+  dispatch(bench, { jobs: 1 });
   await until(async () => (await statesOf(store, session.id))[2] === "done");
   const asked = server.requests().map((messages) => messages.at(-1)?.content);
   expect(asked).toEqual(["a1", "b1", "a2", "a3"]);
@@ -167,4 +172,54 @@ it("a node that stops gives back what it runs, and another one continues it", as
   const [record] = await store.read(listExchanges, { reference: session.id, limit: 1 });
   expect(record).toMatchObject({ n: 1, state: "done", first_seq: 1, last_seq: 2 });
   expect((await verifySession(store, session.id)).findings).toEqual([]);
+});
+
+it("a session that somebody has without an exchange is not asked for again at once", async () => {
+  const server = await startModelServer({ answer: () => ({ content: "answered" }) });
+  const bench = await openBench(server);
+  const { store, session } = bench;
+  const held = await store.write(takeLease, {
+    session_id: session.id,
+    owner: thisProcess("test"),
+    life_ms: 600_000,
+  });
+  await queue(store, session.id, "a question");
+  let attempts = 0;
+  const counting: Store = {
+    ...store,
+    write: (operation, input) => {
+      attempts += Object.is(operation, openExchange) ? 1 : 0;
+      return store.write(operation, input);
+    },
+  };
+  const parts = { ...bench.parts, store: counting };
+  const first = dispatch({ ...bench, parts, store: counting }, { pollMs: 600_000 });
+  await until(() => Promise.resolve(attempts > 0));
+  await sleep(300);
+  // the lease is asked for once more if its holder could be dead
+  expect(attempts).toBeLessThanOrEqual(2);
+  expect(await statesOf(store, session.id)).toEqual(["queued"]);
+  await first.close();
+  await store.write(releaseLease, { fence: held, finished: false, end: null });
+  dispatch(bench);
+  await until(async () => (await statesOf(store, session.id))[0] === "done");
+});
+
+it("an exchange is tried again if the database is away for a moment", async () => {
+  const server = await startModelServer({ answer: () => ({ content: "answered" }) });
+  const bench = await openBench(server);
+  const { store, session } = bench;
+  await queue(store, session.id, "a question");
+  let failures = 0;
+  const failing: Store = {
+    ...store,
+    write: (operation, input) =>
+      Object.is(operation, openExchange) && (failures += 1) < 3
+        ? Promise.reject(new RepriseError("database_unavailable", "The database is away."))
+        : store.write(operation, input),
+  };
+  dispatch({ ...bench, parts: { ...bench.parts, store: failing } });
+  await until(async () => (await statesOf(store, session.id))[0] === "done");
+  expect(failures).toBe(3);
+  expect(server.requests()).toHaveLength(1);
 });
