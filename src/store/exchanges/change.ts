@@ -1,6 +1,7 @@
 import { RepriseError } from "../../core/errors.ts";
 import { isFinal } from "../../core/exchanges.ts";
 import type { ExchangeFailure, ExchangeRecord } from "../../core/sessions.ts";
+import { revokeDeadLease } from "../leases/revoke.ts";
 import { lockSession } from "../sessions/lock.ts";
 import { resolveSession } from "../sessions/read.ts";
 import type { Operation, Tx } from "../store.ts";
@@ -25,6 +26,9 @@ export const stopExchange: Operation<ExchangeReference, ExchangeRecord> = async 
   const { id, record } = await holdExchange(tx, input);
   if (isFinal(record.state)) {
     throw nothingToStop();
+  }
+  if (record.state === "interrupted") {
+    await revokeDeadLease(tx, id);
   }
   const changed = tx.db
     .updateTable("exchanges")

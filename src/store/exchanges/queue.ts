@@ -5,6 +5,7 @@ import type { AskedBy } from "../../core/exchanges.ts";
 import { newId } from "../../core/ids.ts";
 import type { Caller } from "../../core/origins.ts";
 import type { ExchangeRecord } from "../../core/sessions.ts";
+import { revokeDeadLease } from "../leases/revoke.ts";
 import { readPending } from "../messages/read.ts";
 import { refuseEnded } from "../sessions/change.ts";
 import { resolveSession } from "../sessions/read.ts";
@@ -27,7 +28,7 @@ export interface QueueExchange {
 
 /**
  * Queues an exchange, which the next free node runs once those before it have ended. A message skips
- * an exchange that was interrupted, as one typed in a terminal does.
+ * an exchange that was interrupted, as one typed in a terminal does, but not one of a node that died.
  *
  * Error codes: as `resolveSession`, `session_ended`, `idempotency_key_reused`,
  * `nothing_to_continue`; `session_busy` for a sub-agent whose parent runs.
@@ -48,7 +49,8 @@ export const queueExchange: Operation<QueueExchange, ExchangeRecord> = async (tx
     await refreshReady(tx, id);
     return readRecord(tx, id, n);
   }
-  if (content !== null && held.begun?.isLive === false && held.begun.state !== "waiting") {
+  if (content !== null && isLeft(held.begun) && !held.begun.isOfService) {
+    await revokeDeadLease(tx, id);
     await stopRecords(tx, [id], null);
   }
   await tx.db
@@ -91,7 +93,14 @@ interface HeldQueue {
     readonly n: number;
     readonly state: string;
     readonly isLive: boolean;
+    /** True if a node ran it: once its process is dead, another one continues it. */
+    readonly isOfService: boolean;
   } | null;
+}
+
+/** True for an exchange whose process is dead. */
+function isLeft(begun: HeldQueue["begun"]): begun is NonNullable<HeldQueue["begun"]> {
+  return begun !== null && begun.state !== "waiting" && !begun.isLive;
 }
 
 /** Holds the session's row until the transaction ends. */
@@ -103,7 +112,7 @@ async function holdQueue(tx: Tx, id: string): Promise<HeldQueue> {
     .executeTakeFirstOrThrow();
   const begun = await tx.db
     .selectFrom("exchanges")
-    .select(["n", "state", "epoch"])
+    .select(["n", "state", "epoch", "queued_at"])
     .where("session_id", "=", id)
     .where("ended_at", "is", null)
     .where("state", "in", BEGUN)
@@ -122,6 +131,7 @@ async function holdQueue(tx: Tx, id: string): Promise<HeldQueue> {
             n: begun.n,
             state: begun.state,
             isLive: session.activity === "running" && begun.epoch === row.lease_epoch,
+            isOfService: begun.state === "running" && begun.queued_at !== null,
           },
   };
 }
@@ -179,8 +189,8 @@ async function refuseChildAtWork(tx: Tx, parent: string | null): Promise<void> {
  * Error codes: `nothing_to_continue`.
  */
 async function queueAgain(tx: Tx, { id, begun, isOpen }: HeldQueue): Promise<number | null> {
-  const isDead = begun !== null && begun.state !== "waiting" && !begun.isLive;
-  if (isDead && isOpen) {
+  if (isLeft(begun) && isOpen) {
+    await revokeDeadLease(tx, id);
     await tx.db
       .updateTable("exchanges")
       .set((eb) => ({

@@ -12,6 +12,7 @@ import { selectSessions, sessionColumns, sessionOf } from "../sessions/rows.ts";
 import { IS_LIMITED } from "../sessions/token-limits.ts";
 import type { Operation, Tx } from "../store.ts";
 import { type Fence, holdFence } from "./fence.ts";
+import { FREE } from "./revoke.ts";
 import type { LeaseOwner } from "./this-process.ts";
 
 export interface TakeLease {
@@ -172,8 +173,8 @@ export interface ReleaseLease {
 }
 
 /**
- * Gives the lease back. A lease that is another's by now is left alone, without an error: the
- * answer is then null, else the current session.
+ * Gives the lease back. A lease that is another's by now, or was revoked, is left alone, without an
+ * error: the answer is then null, else the current session.
  */
 export const releaseLease: Operation<ReleaseLease, Session | null> = async (tx, input) => {
   const { fence, finished, failure = null } = input;
@@ -188,6 +189,7 @@ export const releaseLease: Operation<ReleaseLease, Session | null> = async (tx, 
     })
     .where("id", "=", fence.session_id)
     .where("lease_epoch", "=", fence.epoch)
+    .where("lease_owner", "is not", null)
     .returning(sessionColumns(tx))
     .returning(HAS_QUEUED)
     .executeTakeFirst();
@@ -221,7 +223,6 @@ async function endAndNext(
   }
 }
 
-const FREE = { lease_owner: null, lease_expires_at: null } as const;
 const FINISHED = { exchange_open: 0, ...NO_FAILURE } as const;
 
 /** As `releaseLease` for a finished exchange, only if `holdFence` would not refuse it. */
