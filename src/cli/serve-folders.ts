@@ -7,16 +7,22 @@ import type { CliContext } from "./context.ts";
 import { refuseNoFolder } from "./refuse-no-folder.ts";
 import { wrongUsage } from "./wrong-usage.ts";
 
-/** The folders of `--repos`. Error codes: `invalid_usage`. */
+/** The folders of `--repos`, else those that the user trusts. Error codes: `invalid_usage`. */
 export async function servedFolders(
   cli: CliContext,
-  { jobs, repos }: { readonly jobs: number; readonly repos?: readonly string[] },
+  {
+    jobs,
+    repos,
+    agent,
+  }: { readonly jobs: number; readonly repos?: readonly string[]; readonly agent?: string },
 ): Promise<ServedFolders> {
+  if (jobs === 0 && (repos !== undefined || agent !== undefined)) {
+    throw wrongUsage(
+      "A node with --jobs 0 runs no exchanges. Leave --jobs 0 out, or --repos and --agent.",
+    );
+  }
   if (repos === undefined) {
     return trustedFolders(trustSource(cli));
-  }
-  if (jobs === 0) {
-    throw wrongUsage("A node with --jobs 0 runs no exchanges. Leave --repos or --jobs 0 out.");
   }
   if (!repos.includes("none")) {
     return namedFolders(await Promise.all(repos.map((folder) => realFolderOf(cli, folder))));

@@ -6,6 +6,7 @@ import { RepriseError } from "../core/errors.ts";
 import { QUEUE_POLL_MS, STREAM_POLL_MS } from "../core/limits.ts";
 import { type CliContext, noticeJson, printLines } from "./context.ts";
 import { openDatabase, withStore } from "./database.ts";
+import type { OpenedAgent } from "../exchange/exchanger.ts";
 import type { RunningNode } from "../exchange/node.ts";
 import type { ServedFolders } from "../exchange/served-folders.ts";
 import { refuseNoFolder } from "./refuse-no-folder.ts";
@@ -29,6 +30,7 @@ interface ServeOptions {
   readonly drain: number;
   readonly jobs: number;
   readonly repos?: readonly string[];
+  readonly agent?: string;
   readonly log?: true;
 }
 
@@ -73,6 +75,10 @@ export function serveCommand(cli: CliContext): Command {
       "--repos <folder...>",
       "run only sessions of these folders, those below them, and those without a folder; none: no folder (default: folders that you trust)",
     )
+    .option(
+      "--agent <module>",
+      "run your own LangGraph agent, in its sessions and in those that none has begun",
+    )
     .option("--log", "write a line of JSON for each request to standard error")
     .action((options: ServeOptions) => serve(cli, command, options));
   return withStore(command);
@@ -83,6 +89,7 @@ async function serve(cli: CliContext, command: Command, options: ServeOptions): 
   const metricsToken = await readToken(cli, options.metricsTokenFile);
   const log = createServiceLog(cli, { all: options.log === true });
   const folders = await servedFolders(cli, options);
+  const agent = options.agent === undefined ? null : await cli.openAgent(cli.cwd, options.agent);
   const stopped = stopRequest(cli);
   await using store = await openDatabase(cli, command, {
     notice: (sentence) => log({ level: "warn", event: "notice", sentence }),
@@ -104,8 +111,8 @@ async function serve(cli: CliContext, command: Command, options: ServeOptions): 
     trustProxy: options.trustProxy === true,
     log,
   });
-  const node =
-    options.jobs === 0 ? null : await runNode(cli, { store, jobs: options.jobs, folders, log });
+  const { jobs } = options;
+  const node = jobs === 0 ? null : await runNode(cli, { store, jobs, folders, agent, log });
   const { version, pid } = cli;
   const { url } = server;
   const { location: database } = store;
@@ -133,11 +140,13 @@ async function runNode(
   cli: CliContext,
   {
     log,
+    agent,
     ...options
   }: {
     readonly store: Store;
     readonly jobs: number;
     readonly folders: ServedFolders;
+    readonly agent: OpenedAgent | null;
     readonly log: Log;
   },
 ): Promise<RunningNode> {
@@ -146,10 +155,11 @@ async function runNode(
     import("./config.ts"),
     import("../http/metrics/request-log.ts"),
   ]);
+  const openExchanger = agent?.openExchanger ?? cli.openExchanger;
   return startNode({
     ...options,
-    agent: null,
-    openExchanger: () => cli.openExchanger(exchangerConfig(cli, options.store)),
+    agent: agent?.name ?? null,
+    openExchanger: () => openExchanger(exchangerConfig(cli, options.store)),
     pollMs: QUEUE_POLL_MS,
     onFailure: (error) => logFailure(log, error),
   });

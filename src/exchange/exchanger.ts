@@ -54,7 +54,10 @@ export interface ExchangeRequest {
 }
 
 /** True for an exchange that another process continues, because this one stops. */
-export function isGivenBack({ claim }: ExchangeRequest, { signal }: Pick<Live, "signal">): boolean {
+export function isGivenBack(
+  { claim }: Pick<ExchangeRequest, "claim">,
+  { signal }: Pick<Live, "signal">,
+): boolean {
   return claim !== undefined && isRepriseError(signal.reason, "shutting_down");
 }
 

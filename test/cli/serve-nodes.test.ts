@@ -1,20 +1,20 @@
 import { mkdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
 
 import { expect, it } from "vitest";
 
 import { createClient } from "../../src/client/client.ts";
 import type { QueuedExchangeInfo } from "../../src/core/schemas.ts";
+import type { ProcessOptions } from "../helpers/process.ts";
 import { freshHome, type Home } from "../helpers/reprise.ts";
 
 const TOKEN = "a-token";
 
-async function startService(home: Home, args: readonly string[]) {
-  const service = home.start(["serve", "--port", "0", ...args]);
-  const [, url = ""] = await service
-    .waitFor(/^version /m)
-    .then(async () => service.waitFor(/^listening on (\S+)$/m));
+async function startService(home: Home, args: readonly string[], options?: ProcessOptions) {
+  const service = home.start(["serve", "--port", "0", ...args], options);
+  const [, url = ""] = await service.waitFor(/^listening on (\S+)$/m);
   const client = createClient({ baseUrl: url, token: TOKEN });
   return {
     service,
@@ -28,11 +28,11 @@ async function startService(home: Home, args: readonly string[]) {
       expect(answer.status).toBe(202);
       return (await answer.json()) as QueuedExchangeInfo;
     },
-    ended: async (id: string): Promise<string> => {
-      let exchange = await client.getExchange(id, 1);
+    ended: async (id: string, n = 1): Promise<string> => {
+      let exchange = await client.getExchange(id, n);
       while (exchange.ended_at === null) {
         await sleep(20);
-        exchange = await client.getExchange(id, 1);
+        exchange = await client.getExchange(id, n);
       }
       return exchange.state;
     },
@@ -120,4 +120,47 @@ it("[CLI-178] [CLI-179] send names the command that starts a service, and --foll
   expect(code).toBe(0);
   expect(stdout).toContain("The one before this was: “two”");
   expect(await service.stop("SIGTERM")).toMatchObject({ code: 0 });
+});
+
+const SLOW = fileURLToPath(new URL("../fixtures/agents/slow.js", import.meta.url));
+
+it("[CLI-181] [CLI-182] a node of an agent runs its sessions, and gives back what it runs when it stops", async () => {
+  const { home } = homeWithFolders();
+  const front = await startService(home, ["--jobs", "0"]);
+  const { id } = await front.client.createSession();
+  const waits = { env: { SLOW_AGENT_WAITS: "1" } };
+  const first = await startService(home, ["--agent", SLOW], waits);
+  expect(await front.post(id, "wait")).toMatchObject({ runnable: true });
+  const contents = async () =>
+    (await front.client.getSession(id)).messages.map(({ content }) => content);
+  while ((await contents()).length < 2) {
+    await sleep(20);
+  }
+  expect(await first.service.stop("SIGTERM")).toMatchObject({ code: 0 });
+  expect(await front.client.getExchange(id, 1)).toMatchObject({ state: "queued" });
+
+  // the built-in agent leaves it alone
+  const builtIn = await startService(home, []);
+  const other = await front.client.createSession();
+  expect(await front.post(id, "more")).toMatchObject({
+    runnable: false,
+    command: "reprise serve --port 0 --agent MODULE",
+  });
+  await front.post(other.id, "hi");
+  expect(await front.ended(other.id)).toBe("done");
+  expect(await front.client.getExchange(id, 1)).toMatchObject({ state: "queued" });
+  await builtIn.service.stop("SIGTERM");
+
+  const second = await startService(home, ["--agent", SLOW]);
+  expect(await front.ended(id, 2)).toBe("done");
+  expect(await contents()).toEqual([
+    "wait",
+    "working",
+    "answered wait",
+    "more",
+    "working",
+    "answered more",
+  ]);
+  expect(await second.service.stop("SIGTERM")).toMatchObject({ code: 0 });
+  expect((await home.call(["sessions", "verify"])).code).toBe(0);
 });

@@ -149,7 +149,7 @@ describeEngines("nodes", (engine) => {
     expect(left).toEqual([{ id: "a" }]);
   });
 
-  it("[CLI-178] a session that no agent has begun is runnable by a node of any agent", async () => {
+  it("[CLI-181] a session that no agent has begun is runnable by a node of any agent", async () => {
     const store = await openFresh(engine);
     const session_id = await queueIn(store, null);
     await store.write(announceNode, { id: "c", agent: "watch", folders: { within: [] } });

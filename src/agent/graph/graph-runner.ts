@@ -4,7 +4,7 @@ import { RepriseError } from "../../core/errors.ts";
 import { MAX_NAME_LENGTH } from "../../core/limits.ts";
 import type { Session } from "../../core/sessions.ts";
 import type { ExchangeResult } from "../../exchange/events.ts";
-import type { ExchangeRequest, Live } from "../../exchange/exchanger.ts";
+import { type ExchangeRequest, isGivenBack, type Live } from "../../exchange/exchanger.ts";
 import { createReporter, type Reporter, reportEnd } from "../../exchange/report-events.ts";
 import { beginThread } from "../../exchange/start-thread.ts";
 import { refuseEnded } from "../../store/sessions/change.ts";
@@ -86,8 +86,10 @@ export function createGraphRunner(options: Omit<ThreadHolderOptions, "frozen">):
         agent: name,
         caller: request.caller,
         ...(request.asked_by === undefined ? {} : { asked_by: request.asked_by }),
+        ...(request.claim === undefined ? {} : { claim: request.claim }),
         continues: input.kind === "continue" || (input.kind === "command" && input.resumes),
       },
+      isGivenBack: () => isGivenBack(request, live),
       identity,
       mayBegin: () => true,
       onStored: (stored, messages) => progress.onStored(stored, messages),
@@ -109,7 +111,7 @@ export function createGraphRunner(options: Omit<ThreadHolderOptions, "frozen">):
           late,
           input,
           repeatable,
-          live,
+          live: { ...live, signal: AbortSignal.any([live.signal, thread.held.stop]) },
           report,
           progress,
           thread,
