@@ -46,13 +46,18 @@ export interface AgentThread {
   readonly config: { readonly configurable: { readonly thread_id: string } };
 }
 
-/** In plan mode, and in a folder that no tool may write to, a persona keeps what changes nothing. */
+/** In plan mode, and if no tool may write, a persona keeps what changes nothing. */
 function allowedTools({ session, persona, readOnly }: AgentOfExchange): readonly string[] | null {
-  if (!session.plan_mode && !readOnly) {
+  if (!session.plan_mode && readOnly === null) {
     return persona.tools;
   }
   return READING_TOOLS.filter((name) => persona.tools?.includes(name) ?? true);
 }
+
+const READ_ONLY = {
+  folder: "Files of this folder direct other programs: they can be read, but not written.",
+  unattended: "Nobody can be asked in this exchange, so files can be read, but not written.",
+} as const;
 
 function systemPrompt({
   session,
@@ -67,8 +72,8 @@ function systemPrompt({
       "You work in the folder of this session. File paths are relative to its top, without a leading slash; nothing outside it can be reached.",
     );
   }
-  if (readOnly) {
-    parts.push("Files of this folder direct other programs: they can be read, but not written.");
+  if (readOnly !== null) {
+    parts.push(READ_ONLY[readOnly]);
   }
   if (session.plan_mode) {
     parts.push(

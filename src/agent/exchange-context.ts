@@ -22,7 +22,12 @@ export interface AgentOptions extends Omit<ExchangerConfig, "env">, ThreadHolder
   /** What an exchange and its sub-agents may use; `EXCHANGE_LIMITS` if it is not given. */
   readonly limits?: ExchangeLimits;
   /** The tree that the exchanges belong to and their place in it; each begins one without it. */
-  readonly within?: { readonly tree: ExchangeTree; readonly reservation: ChildReservation };
+  readonly within?: {
+    readonly tree: ExchangeTree;
+    readonly reservation: ChildReservation;
+    /** True if nobody can be asked in the exchange at the top. */
+    readonly isUnattended: boolean;
+  };
   /** Shared by all exchanges of the process. */
   readonly pauses?: ProviderPauses;
   /** Opens the model that a name means; the providers' own clients if it is not given. */
@@ -64,7 +69,7 @@ export interface Prepared {
   readonly persona: Persona;
   /** The folder whose files the tools use; null for none. */
   readonly folder: string | null;
-  /** True if no tool may write in the folder. */
-  readonly readOnly: boolean;
+  /** Why no tool may write: the folder's name, or nobody can be asked. Null if tools may. */
+  readonly readOnly: "folder" | "unattended" | null;
   readonly instructions: string | null;
 }

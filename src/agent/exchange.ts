@@ -47,7 +47,8 @@ export function createExchanger(given: AgentOptions): Exchanger {
     { report, identity }: Reporter,
   ): Promise<ExchangeResult> => {
     const leaseState = await options.store.read(readLeaseState, request);
-    const prepared = await prepare(options, leaseState.session, request.claim !== undefined);
+    const isUnattended = request.claim !== undefined || options.within?.isUnattended === true;
+    const prepared = await prepare(options, leaseState.session, isUnattended);
     return threads.exchange({
       request,
       leaseState,
@@ -81,7 +82,7 @@ export function createExchanger(given: AgentOptions): Exchanger {
           begin,
           record,
           openExchanger: (reservation) =>
-            createExchanger({ ...options, within: { tree, reservation } }),
+            createExchanger({ ...options, within: { tree, reservation, isUnattended } }),
           report,
         });
       },
@@ -128,11 +129,21 @@ async function prepare(
     keyless: settings.keyless,
     window: settings.window,
     folder: folder.path,
-    // nobody can be asked before a tool changes a file
-    readOnly: folder.readOnly || isUnattended,
+    readOnly: readOnlyBecause(folder, isUnattended),
     instructions:
       session.repo_path === null
         ? null
         : await repoInstructions(session.repo_path, options.personas.trust),
   };
+}
+
+/** Nobody can be asked in an unattended exchange before a tool changes a file. */
+function readOnlyBecause(
+  folder: { readonly readOnly: boolean },
+  isUnattended: boolean,
+): Prepared["readOnly"] {
+  if (folder.readOnly) {
+    return "folder";
+  }
+  return isUnattended ? "unattended" : null;
 }

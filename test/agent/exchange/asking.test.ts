@@ -40,7 +40,7 @@ async function askBesideFinished({ store, session }: Bench): Promise<void> {
       notes: [],
     },
     folder: session.repo_path,
-    readOnly: false,
+    readOnly: null,
     instructions: null,
     model: new ProgramModel(() => new AIMessage({ id: "calls", content: "", tool_calls: CALLS })),
     saver: createCheckpointSaver({ store: leasedStore(store) }),

@@ -63,7 +63,7 @@ async function cutWhileToolsRan(
       notes: [],
     },
     folder: bench.repo,
-    readOnly: false,
+    readOnly: null,
     instructions: null,
     model: await openModel({ name: "demo", config: modelConfig({}) }),
     saver,
