@@ -102,7 +102,7 @@ export function createThreadHolder(options: ThreadHolderOptions) {
   ): Promise<Result> => {
     const { begin, isGivenBack = () => false } = exchange;
     const endedAs = (end: Worked<Result>["end"]) =>
-      end !== null && end !== "done" && isGivenBack() ? "queued" : end;
+      end === "stopped" && isGivenBack() ? "queued" : end;
     const held = await holdLease({
       store,
       session_id: request.session_id,

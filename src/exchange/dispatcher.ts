@@ -4,11 +4,12 @@ import { isRepriseError, RepriseError } from "../core/errors.ts";
 import { LEASE_MS } from "../core/limits.ts";
 import { failQueued } from "../store/exchanges/change.ts";
 import { type QueuedExchange, readNextQueued } from "../store/exchanges/ready.ts";
-import { findDead, reviveDead } from "../store/exchanges/revive.ts";
+import { findDead, findUnready, makeReady, reviveDead } from "../store/exchanges/revive.ts";
 import type { Store } from "../store/store.ts";
 import { failureOf } from "./exchange-failure.ts";
 import type { Exchanger } from "./exchanger.ts";
 import { createReadyScan } from "./ready-scan.ts";
+import { refuseUnconfirmed } from "./refuse-unconfirmed.ts";
 
 export interface DispatcherOptions {
   readonly store: Store;
@@ -38,15 +39,22 @@ export interface Dispatcher {
   close(): Promise<void>;
 }
 
-/** Another process, or a person, was first; or the database did not answer, which passes. */
-const NOT_NOW = [
+/** What another process, or a person, did first. */
+const TAKEN = [
   "session_busy",
   "lease_lost",
   "session_ended",
   "exchange_changed",
   "agent_differs",
-  "database_unavailable",
+] as const;
+
+/** Errors of this node or its database, which say nothing about the exchange. */
+const PASSING = [
   "database_locked",
+  "database_readonly",
+  "database_full",
+  "database_unavailable",
+  "descriptors_exhausted",
 ] as const;
 
 /**
@@ -77,10 +85,22 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
     }
   };
 
-  const exchange = async ({ session_id, content, ...queued }: QueuedExchange): Promise<void> => {
+  const open = async (): Promise<Exchanger> => {
+    try {
+      return await (exchanger ??= options.openExchanger());
+    } catch (error) {
+      exchanger = null;
+      throw error;
+    }
+  };
+
+  const exchange = async (
+    opened: Exchanger,
+    { session_id, content, ...queued }: QueuedExchange,
+  ): Promise<void> => {
     const { n, revision, has_begun, caller, asked_by } = queued;
-    const { exchange } = await (exchanger ??= options.openExchanger());
-    await exchange(
+    await store.read(refuseUnconfirmed, { session_id });
+    await opened.exchange(
       {
         session_id,
         text: content,
@@ -99,11 +119,16 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
     if (queued === null) {
       return false;
     }
+    // an exchange is not to blame for a node that cannot run any
+    const opened = await open();
     try {
-      await exchange(queued);
+      await exchange(opened, queued);
     } catch (error) {
-      if (isRepriseError(error, ...NOT_NOW)) {
+      if (isRepriseError(error, ...TAKEN)) {
         return false;
+      }
+      if (isRepriseError(error, ...PASSING)) {
+        throw error;
       }
       if (!isRepriseError(error, "shutting_down")) {
         // it has its reason already if it had begun
@@ -170,6 +195,9 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
       if (!running.has(id)) {
         await store.write(reviveDead, { id });
       }
+    }
+    for (const id of await store.read(findUnready, null)) {
+      await store.write(makeReady, { id });
     }
   };
   const reviving = setInterval(() => void revive().catch(reportFailure), reviveMs);

@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 
 import { expect, it, onTestFinished } from "vitest";
@@ -5,26 +6,23 @@ import { expect, it, onTestFinished } from "vitest";
 import { RepriseError } from "../../src/core/errors.ts";
 import { createExchanger } from "../../src/agent/exchange.ts";
 import { type DispatcherOptions, startDispatcher } from "../../src/exchange/dispatcher.ts";
+import { refuseUnconfirmed } from "../../src/exchange/refuse-unconfirmed.ts";
 import { withdrawQueued, changeQueued, stopExchange } from "../../src/store/exchanges/change.ts";
-import { queueExchange } from "../../src/store/exchanges/queue.ts";
-import { readReady } from "../../src/store/exchanges/ready.ts";
 import { listExchanges } from "../../src/store/exchanges/read.ts";
 import { releaseLease, takeLease } from "../../src/store/leases/lease.ts";
 import { thisProcess } from "../../src/store/leases/this-process.ts";
 import { openExchange } from "../../src/store/messages/begin-exchange.ts";
+import { readDetail } from "../../src/store/messages/read.ts";
 import { createSession } from "../../src/store/sessions/create.ts";
 import type { Store } from "../../src/store/store.ts";
 import { verifySession } from "../../src/store/verify/verify-session.ts";
+import { statementsOf } from "../helpers/count-statements.ts";
+import { execute } from "../helpers/engines.ts";
 import { type Bench, openBench } from "../helpers/exchanger.ts";
 import { startModelServer } from "../helpers/model-server.ts";
+import { ask, queue, readyOf, statesOf } from "../helpers/queue.ts";
 
-const CALLER = { origin: "http", authenticated: true } as const;
-
-function queue(store: Store, reference: string, content: string | null) {
-  return store.write(queueExchange, { reference, content, asked_by: "http", caller: CALLER });
-}
-
-function dispatch(bench: Bench, options: Partial<DispatcherOptions> = {}) {
+function dispatch(bench: Bench, changed: Partial<DispatcherOptions> = {}) {
   const dispatcher = startDispatcher({
     store: bench.store,
     jobs: 2,
@@ -34,15 +32,10 @@ function dispatch(bench: Bench, options: Partial<DispatcherOptions> = {}) {
     onFailure: (error) => {
       throw error;
     },
-    ...options,
+    ...changed,
   });
   onTestFinished(() => dispatcher.close());
   return dispatcher;
-}
-
-async function statesOf(store: Store, reference: string): Promise<string[]> {
-  const records = await store.read(listExchanges, { reference, limit: 100 });
-  return records.toReversed().map(({ state }) => state);
 }
 
 async function until(condition: () => Promise<boolean>): Promise<void> {
@@ -51,7 +44,7 @@ async function until(condition: () => Promise<boolean>): Promise<void> {
   }
 }
 
-it("queued messages are answered in order, one exchange for each, in several sessions at once", async () => {
+it("[QUEUE-2] queued messages are answered in order, one exchange for each, in several sessions at once", async () => {
   const server = await startModelServer({
     answer: (messages) => ({ content: `to ${messages.at(-1)?.content}` }),
   });
@@ -63,8 +56,7 @@ it("queued messages are answered in order, one exchange for each, in several ses
     await queue(store, other.id, text);
   }
   expect(await statesOf(store, session.id)).toEqual(["queued", "queued", "queued"]);
-  const waiting = await store.read(readReady, { limit: 10, after: null });
-  expect(waiting.map(({ id }) => id)).toEqual([session.id, other.id]);
+  expect((await readyOf(store)).map(({ n }) => n)).toEqual([1, 1]);
   const second = dispatch(bench);
   dispatch(bench);
   await until(async () => (await statesOf(store, session.id)).every((state) => state === "done"));
@@ -73,10 +65,7 @@ it("queued messages are answered in order, one exchange for each, in several ses
   expect(server.requests()).toHaveLength(6);
   for (const id of [session.id, other.id]) {
     expect((await verifySession(store, id)).findings).toEqual([]);
-    const { messages } = await bench.store.read(
-      (await import("../../src/store/messages/read.ts")).readDetail,
-      { reference: id, all: false },
-    );
+    const { messages } = await store.read(readDetail, { reference: id, all: false });
     expect(messages.map(({ content }) => content)).toEqual([
       "one",
       "to one",
@@ -86,7 +75,7 @@ it("queued messages are answered in order, one exchange for each, in several ses
       "to three",
     ]);
   }
-  expect(await store.read(readReady, { limit: 10, after: null })).toEqual([]);
+  expect(await readyOf(store)).toEqual([]);
 });
 
 it("[CLI-180] sessions take turns, the one that has waited longest first", async () => {
@@ -104,7 +93,7 @@ it("[CLI-180] sessions take turns, the one that has waited longest first", async
   expect(asked).toEqual(["a1", "b1", "a2", "a3"]);
 });
 
-it("what has not begun can be changed, withdrawn and stopped", async () => {
+it("[QUEUE-13] what has not begun can be changed, withdrawn and stopped", async () => {
   const server = await startModelServer({ answer: () => ({ content: "answered" }) });
   const bench = await openBench(server);
   const { store, session } = bench;
@@ -127,7 +116,7 @@ it("what has not begun can be changed, withdrawn and stopped", async () => {
   });
 });
 
-it("an exchange that runs stops when it is asked to, and keeps the text that had arrived", async () => {
+it("[QUEUE-11] an exchange that runs stops when it is asked to, and keeps the text that had arrived", async () => {
   const arrived = Promise.withResolvers<void>();
   const server = await startModelServer({
     latencyMs: 50,
@@ -149,7 +138,7 @@ it("an exchange that runs stops when it is asked to, and keeps the text that had
   expect(record).toMatchObject({ first_seq: 1, last_seq: 2 });
 });
 
-it("a node that stops gives back what it runs, and another one continues it", async () => {
+it("[QUEUE-6] a node that stops gives back what it runs, and another one continues it", async () => {
   const arrived = Promise.withResolvers<void>();
   const server = await startModelServer({
     latencyMs: 20,
@@ -174,7 +163,7 @@ it("a node that stops gives back what it runs, and another one continues it", as
   expect((await verifySession(store, session.id)).findings).toEqual([]);
 });
 
-it("a session that somebody has without an exchange is not asked for again at once", async () => {
+it("[QUEUE-26] a session that somebody has without an exchange is left alone", async () => {
   const server = await startModelServer({ answer: () => ({ content: "answered" }) });
   const bench = await openBench(server);
   const { store, session } = bench;
@@ -194,10 +183,8 @@ it("a session that somebody has without an exchange is not asked for again at on
   };
   const parts = { ...bench.parts, store: counting };
   const first = dispatch({ ...bench, parts, store: counting }, { pollMs: 600_000 });
-  await until(() => Promise.resolve(attempts > 0));
   await sleep(300);
-  // the lease is asked for once more if its holder could be dead
-  expect(attempts).toBeLessThanOrEqual(2);
+  expect(attempts).toBe(0);
   expect(await statesOf(store, session.id)).toEqual(["queued"]);
   await first.close();
   await store.write(releaseLease, { fence: held, finished: false, end: null });
@@ -205,7 +192,7 @@ it("a session that somebody has without an exchange is not asked for again at on
   await until(async () => (await statesOf(store, session.id))[0] === "done");
 });
 
-it("an exchange is tried again if the database is away for a moment", async () => {
+it("[QUEUE-19] an exchange is tried again if the database is away for a moment", async () => {
   const server = await startModelServer({ answer: () => ({ content: "answered" }) });
   const bench = await openBench(server);
   const { store, session } = bench;
@@ -218,8 +205,152 @@ it("an exchange is tried again if the database is away for a moment", async () =
         ? Promise.reject(new RepriseError("database_unavailable", "The database is away."))
         : store.write(operation, input),
   };
-  dispatch({ ...bench, parts: { ...bench.parts, store: failing } });
+  const parts = { ...bench.parts, store: failing };
+  const reported: unknown[] = [];
+  dispatch({ ...bench, parts }, { onFailure: (error) => reported.push(error) });
   await until(async () => (await statesOf(store, session.id))[0] === "done");
   expect(failures).toBe(3);
+  expect(reported).toMatchObject([
+    { code: "database_unavailable" },
+    { code: "database_unavailable" },
+  ]);
   expect(server.requests()).toHaveLength(1);
+});
+
+it("[QUEUE-27] an exchange of the service takes at most 60 statements", async () => {
+  const server = await startModelServer({ answer: () => ({ content: "answer" }) });
+  const bench = await openBench(server);
+  const { store, session } = bench;
+  await queue(store, session.id, "one");
+  // the first exchange of a session stores its model and persona too
+  const first = dispatch(bench);
+  await until(async () => (await statesOf(store, session.id))[0] === "done");
+  await first.close();
+  await queue(store, session.id, "two");
+  const exchanger = createExchanger(bench.parts);
+  const ended = Promise.withResolvers<void>();
+  const [ready] = await readyOf(store);
+  const { session_id, n, revision, has_begun, content, caller } = ready!;
+  const sent = await statementsOf(async () => {
+    await readyOf(store);
+    await store.read(refuseUnconfirmed, { session_id });
+    await exchanger.exchange(
+      { session_id, text: content, claim: { n, revision, has_begun }, caller, asked_by: "http" },
+      { listener: () => ended.resolve(), signal: new AbortController().signal },
+    );
+  });
+  expect(sent.statements.length, sent.statements.join("\n")).toBeLessThanOrEqual(60);
+  expect(await statesOf(store, session.id)).toEqual(["done", "done"]);
+});
+
+it("[QUEUE-20] nothing that the service runs can change a file, sub-agents included", async () => {
+  const task = JSON.stringify({ persona: "assistant", task: "write" });
+  const path = JSON.stringify({ path: "made.txt", content: "made" });
+  const server = await startModelServer({
+    answer: (messages, index) => {
+      const toolCalls =
+        index === 0
+          ? [{ id: "call-0", name: "delegate", arguments: task }]
+          : [{ id: "call-1", name: "write_file", arguments: path }];
+      return messages.at(-1)?.role === "tool" ? { content: "done" } : { toolCalls };
+    },
+  });
+  const bench = await openBench(server);
+  await queue(bench.store, bench.session.id, "make a file");
+  dispatch(bench);
+  await until(async () => (await statesOf(bench.store, bench.session.id))[0] === "done");
+  const offered = server.offeredTools();
+  expect(offered.length).toBeGreaterThanOrEqual(4);
+  expect(offered[0]).toContain("delegate");
+  for (const names of offered) {
+    expect(names).toContain("read_file");
+    expect(names).not.toContain("write_file");
+    expect(names).not.toContain("edit_file");
+  }
+  expect(existsSync(`${bench.repo}/made.txt`)).toBe(false);
+  expect(server.systemPrompts()[0]).toContain("Nobody can be asked");
+});
+
+it("[QUEUE-21] a folder or model that nobody confirmed is not used", async () => {
+  const server = await startModelServer({ answer: () => ({ content: "answer" }) });
+  const bench = await openBench(server);
+  const { store } = bench;
+  const caller = { origin: "http", authenticated: false } as const;
+  const { id } = await store.write(createSession, { repo_path: bench.repo, caller });
+  await queue(store, id, "a question");
+  await queue(store, bench.session.id, "another question");
+  dispatch(bench);
+  await until(async () => (await statesOf(store, id))[0] === "failed");
+  await until(async () => (await statesOf(store, bench.session.id))[0] === "done");
+  const [record] = await store.read(listExchanges, { reference: id, limit: 1 });
+  expect(record).toMatchObject({ error_code: "not_confirmed", begun_at: null, last_seq: null });
+  expect(server.requests()).toHaveLength(1);
+});
+
+it("[QUEUE-19] an exchange that cannot begin has failed, and the next one is run", async () => {
+  const server = await startModelServer({ answer: () => ({ content: "answer" }) });
+  const bench = await openBench(server);
+  const { store } = bench;
+  const { id } = await store.write(createSession, { persona_name: "nobody" });
+  await queue(store, id, "one");
+  await queue(store, id, "two");
+  dispatch(bench);
+  await until(async () => (await statesOf(store, id)).every((state) => state === "failed"));
+  const records = await store.read(listExchanges, { reference: id, limit: 2 });
+  expect(records.map(({ error_code }) => error_code)).toEqual([
+    "persona_not_found",
+    "persona_not_found",
+  ]);
+  expect(server.requests()).toEqual([]);
+});
+
+it("[QUEUE-19] what a node or its database prevents stays queued", async () => {
+  const server = await startModelServer({ answer: () => ({ content: "answer" }) });
+  const bench = await openBench(server);
+  const { store, session } = bench;
+  const failures: unknown[] = [];
+  let attempts = 0;
+  await queue(store, session.id, "a question");
+  const tried = Promise.withResolvers<void>();
+  dispatch(bench, {
+    openExchanger: () => {
+      attempts += 1;
+      if (attempts === 3) {
+        tried.resolve();
+      }
+      return attempts <= 3
+        ? Promise.reject(new RepriseError("config_invalid", "Not now."))
+        : Promise.resolve(createExchanger(bench.parts));
+    },
+    onFailure: (error) => failures.push(error),
+  });
+  await tried.promise;
+  await until(async () => (await statesOf(store, session.id))[0] === "done");
+  expect(failures).toMatchObject([
+    { code: "config_invalid" },
+    { code: "config_invalid" },
+    { code: "config_invalid" },
+  ]);
+});
+
+it("[QUEUE-9] a service leaves alone what a terminal was running when it was killed", async () => {
+  const server = await startModelServer({ answer: () => ({ content: "answer" }) });
+  const bench = await openBench(server);
+  const { store, session } = bench;
+  await ask(store, session.id, "typed");
+  await queue(store, session.id, "queued before");
+  await execute(
+    store,
+    "UPDATE sessions SET model = NULL, lease_expires_at = ?",
+    "2020-01-01T00:00:00.000Z",
+  );
+  const other = await store.write(createSession, { repo_path: bench.repo });
+  await queue(store, other.id, "a question");
+  dispatch(bench, { reviveMs: 20 });
+  await until(async () => (await statesOf(store, other.id))[0] === "done");
+  expect(await statesOf(store, session.id)).toEqual(["interrupted", "queued"]);
+  expect(server.requests()).toHaveLength(1);
+  await store.write(stopExchange, { reference: session.id, n: 1 });
+  await until(async () => (await statesOf(store, session.id))[1] === "done");
+  expect(server.requests()).toHaveLength(2);
 });

@@ -5,6 +5,7 @@ import { revokeDeadLease } from "../leases/revoke.ts";
 import { lockSession } from "../sessions/lock.ts";
 import { resolveSession } from "../sessions/read.ts";
 import type { Operation, Tx } from "../store.ts";
+import { type HeldQueue, holdQueue } from "./held-queue.ts";
 import { type QueuedReference, refreshReady } from "./ready.ts";
 import { readRecord } from "./read.ts";
 import { endColumns } from "./records.ts";
@@ -16,49 +17,89 @@ export interface ExchangeReference {
 }
 
 /**
- * Stops an exchange. One that waits in line or for a person, or was interrupted, has ended with this.
+ * Stops an exchange. One that is queued, waits for a person, or was interrupted, has ended with this.
  * One that runs is asked to: its process stops it as soon as it learns of it, and keeps the text
  * that had arrived.
  *
  * Error codes: as `readExchange`, `exchange_ended`.
  */
 export const stopExchange: Operation<ExchangeReference, ExchangeRecord> = async (tx, input) => {
-  const { id, record } = await holdExchange(tx, input);
+  const { held, record } = await holdExchange(tx, input);
   if (isFinal(record.state)) {
-    throw nothingToStop();
+    throw nothingToStop("The exchange has ended already, so there is nothing to stop.");
   }
-  if (record.state === "interrupted") {
-    await revokeDeadLease(tx, id);
+  return stopHeld(tx, held, input.n);
+};
+
+/**
+ * Stops what a session does now: the exchange that has begun, or else the first one that is queued.
+ *
+ * Error codes: as `resolveSession`, `exchange_ended`.
+ */
+export const stopCurrent: Operation<{ readonly reference: string }, ExchangeRecord> = async (
+  tx,
+  input,
+) => {
+  const { id } = await resolveSession(tx, input);
+  const held = await holdQueue(tx, { id });
+  const n = held.begun?.n ?? (await firstQueued(tx, id));
+  if (n === null) {
+    throw nothingToStop("No exchange is queued or running in this session.");
   }
+  return stopHeld(tx, held, n);
+};
+
+async function firstQueued(tx: Tx, session_id: string): Promise<number | null> {
+  const row = await tx.db
+    .selectFrom("exchanges")
+    .select("n")
+    .where("session_id", "=", session_id)
+    .where("ended_at", "is", null)
+    .orderBy("n")
+    .limit(1)
+    .executeTakeFirst();
+  return row?.n ?? null;
+}
+
+async function stopHeld(tx: Tx, { id, begun }: HeldQueue, n: number): Promise<ExchangeRecord> {
   const changed = tx.db
     .updateTable("exchanges")
     .where("session_id", "=", id)
-    .where("n", "=", input.n)
+    .where("n", "=", n)
     .where("ended_at", "is", null);
-  await (record.state === "running"
-    ? changed
-        .set((eb) => ({ stop_asked_at: tx.dialect.now(), revision: eb("revision", "+", 1) }))
-        .where("stop_asked_at", "is", null)
-        .execute()
-    : changed.set((eb) => ({ ...endColumns(eb, tx.dialect), state: "stopped" })).execute());
-  await refreshReady(tx, id);
-  return readRecord(tx, id, input.n);
-};
+  const isRunning = begun?.n === n && begun.state === "running";
+  if (isRunning && begun.isLive) {
+    await changed
+      .set((eb) => ({ stop_asked_at: tx.dialect.now(), revision: eb("revision", "+", 1) }))
+      .where("stop_asked_at", "is", null)
+      .execute();
+    tx.touch(id);
+  } else {
+    if (isRunning) {
+      await revokeDeadLease(tx, id);
+    }
+    await changed.set((eb) => ({ ...endColumns(eb, tx.dialect), state: "stopped" })).execute();
+    await refreshReady(tx, id);
+  }
+  return readRecord(tx, id, n);
+}
 
-export function nothingToStop(): RepriseError {
-  return new RepriseError(
-    "exchange_ended",
-    "The exchange has ended already, so there is nothing to stop.",
-  );
+function nothingToStop(sentence: string): RepriseError {
+  return new RepriseError("exchange_ended", sentence);
+}
+
+export interface QueuedChange extends ExchangeReference {
+  /** The record as the caller knows it; if it has changed since, nothing happens. */
+  readonly revision?: number | undefined;
 }
 
 /**
  * Changes the message of an exchange that has not begun.
  *
- * Error codes: as `readExchange`, `exchange_begun`.
+ * Error codes: as `readExchange`, `exchange_begun`, `exchange_changed`.
  */
 export const changeQueued: Operation<
-  ExchangeReference & { readonly content: string },
+  QueuedChange & { readonly content: string },
   ExchangeRecord
 > = async (tx, input) => {
   const { id } = await holdQueued(tx, input);
@@ -74,17 +115,21 @@ export const changeQueued: Operation<
 };
 
 /** Takes back an exchange that has not begun. Error codes: as `changeQueued`. */
-export const withdrawQueued: Operation<ExchangeReference, ExchangeRecord> = async (tx, input) => {
-  await holdQueued(tx, input);
-  return stopExchange(tx, input);
-};
+export const withdrawQueued: Operation<QueuedChange, ExchangeRecord> = async (tx, input) =>
+  stopHeld(tx, await holdQueued(tx, input), input.n);
 
-async function holdQueued(tx: Tx, input: ExchangeReference) {
-  const held = await holdExchange(tx, input);
-  if (held.record.state !== "queued" || held.record.begun_at !== null) {
+async function holdQueued(tx: Tx, input: QueuedChange): Promise<HeldQueue> {
+  const { held, record } = await holdExchange(tx, input);
+  if (record.state !== "queued" || record.begun_at !== null) {
     throw new RepriseError(
       "exchange_begun",
-      "The exchange has begun already, so it cannot be changed or withdrawn; stop it, or send another message.",
+      "The exchange has begun or ended, so it cannot be changed or withdrawn. Stop it, or send another message.",
+    );
+  }
+  if (input.revision !== undefined && input.revision !== record.revision) {
+    throw new RepriseError(
+      "exchange_changed",
+      "The exchange was changed since it was read. Read it again, and repeat the request with its revision.",
     );
   }
   return held;
@@ -93,8 +138,8 @@ async function holdQueued(tx: Tx, input: ExchangeReference) {
 /** Holds the session's row until the transaction ends. */
 async function holdExchange(tx: Tx, { reference, n }: ExchangeReference) {
   const { id } = await resolveSession(tx, { reference });
-  await lockSession(tx, id);
-  return { id, record: await readRecord(tx, id, n) };
+  const held = await holdQueue(tx, { id });
+  return { held, record: await readRecord(tx, id, n) };
 }
 
 /** Ends a queued exchange that cannot begin; nothing if it was changed since it was read. */

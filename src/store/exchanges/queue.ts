@@ -9,11 +9,11 @@ import { revokeDeadLease } from "../leases/revoke.ts";
 import { readPending } from "../messages/read.ts";
 import { refuseEnded } from "../sessions/change.ts";
 import { resolveSession } from "../sessions/read.ts";
-import { selectSessions, sessionOf } from "../sessions/rows.ts";
 import type { Operation, Tx } from "../store.ts";
-import { readRecord } from "./read.ts";
+import { type HeldQueue, holdQueue } from "./held-queue.ts";
+import { RECORD_COLUMNS, readRecord, recordOf } from "./read.ts";
 import { readyAt, refreshReady } from "./ready.ts";
-import { BEGUN, stopRecords } from "./records.ts";
+import { stopRecords } from "./records.ts";
 
 export interface QueueExchange {
   /** An id or a prefix of 6 or more characters. */
@@ -28,32 +28,31 @@ export interface QueueExchange {
 
 /**
  * Queues an exchange, which the next free node runs once those before it have ended. A message skips
- * an exchange that was interrupted, as one typed in a terminal does, but not one of a node that died.
+ * an exchange that waits for a person to continue it, as one typed in a terminal does.
  *
  * Error codes: as `resolveSession`, `session_ended`, `idempotency_key_reused`,
- * `nothing_to_continue`; `session_busy` for a sub-agent whose parent runs.
+ * `nothing_to_continue`; `session_busy` or `invalid_usage` for the session of a sub-agent.
  */
 export const queueExchange: Operation<QueueExchange, ExchangeRecord> = async (tx, input) => {
   const { content, idempotency_key = null } = input;
   const { id } = await resolveSession(tx, input);
-  const held = await holdQueue(tx, id);
+  const held = await holdQueue(tx, { id, idempotency_key });
   const request = createHash("sha256").update(JSON.stringify(content)).digest("hex");
-  const earlier = await findEarlier(tx, { id, idempotency_key, request });
-  if (earlier !== null) {
-    return readRecord(tx, id, earlier);
+  if (held.earlier !== null) {
+    refuseOtherRequest(held.earlier.request, request);
+    return readRecord(tx, id, held.earlier.n);
   }
   refuseEnded(held);
-  await refuseChildAtWork(tx, held.parent_session_id);
-  const n = content === null ? await queueAgain(tx, held) : null;
-  if (n !== null) {
-    await refreshReady(tx, id);
-    return readRecord(tx, id, n);
+  await refuseSubAgent(tx, held.parent_session_id);
+  if (content === null) {
+    const n = await queueAgain(tx, held, { idempotency_key, request });
+    if (n !== null) {
+      return readRecord(tx, id, n);
+    }
+  } else {
+    await skipDead(tx, held);
   }
-  if (content !== null && isLeft(held.begun) && !held.begun.isOfService) {
-    await revokeDeadLease(tx, id);
-    await stopRecords(tx, [id], null);
-  }
-  await tx.db
+  const row = await tx.db
     .insertInto("exchanges")
     .values({
       session_id: id,
@@ -68,7 +67,8 @@ export const queueExchange: Operation<QueueExchange, ExchangeRecord> = async (tx
       request,
       queued_at: tx.dialect.now(),
     })
-    .execute();
+    .returning(RECORD_COLUMNS)
+    .executeTakeFirstOrThrow();
   await tx.db
     .updateTable("sessions")
     .set((eb) => ({
@@ -78,93 +78,25 @@ export const queueExchange: Operation<QueueExchange, ExchangeRecord> = async (tx
     .where("id", "=", id)
     .execute();
   tx.touch(id);
-  return readRecord(tx, id, held.exchange_count + 1);
+  return recordOf(row);
 };
 
-interface HeldQueue {
-  readonly id: string;
-  readonly state: "active" | "ended";
-  readonly parent_session_id: string | null;
-  readonly exchange_count: number;
-  /** True if the last exchange left something to continue. */
-  readonly isOpen: boolean;
-  /** The exchange that has begun and not ended. */
-  readonly begun: {
-    readonly n: number;
-    readonly state: string;
-    readonly isLive: boolean;
-    /** True if a node ran it: once its process is dead, another one continues it. */
-    readonly isOfService: boolean;
-  } | null;
-}
-
-/** True for an exchange whose process is dead. */
-function isLeft(begun: HeldQueue["begun"]): begun is NonNullable<HeldQueue["begun"]> {
-  return begun !== null && begun.state !== "waiting" && !begun.isLive;
-}
-
-/** Holds the session's row until the transaction ends. */
-async function holdQueue(tx: Tx, id: string): Promise<HeldQueue> {
-  const row = await selectSessions(tx)
-    .select(["exchange_count", "lease_epoch"])
-    .where("id", "=", id)
-    .modifyEnd(tx.dialect.forUpdate)
-    .executeTakeFirstOrThrow();
-  const begun = await tx.db
-    .selectFrom("exchanges")
-    .select(["n", "state", "epoch", "queued_at"])
-    .where("session_id", "=", id)
-    .where("ended_at", "is", null)
-    .where("state", "in", BEGUN)
-    .executeTakeFirst();
-  const session = sessionOf(row);
-  return {
-    id,
-    state: session.state,
-    parent_session_id: session.parent_session_id,
-    exchange_count: row.exchange_count,
-    isOpen: row.exchange_open === 1,
-    begun:
-      begun === undefined
-        ? null
-        : {
-            n: begun.n,
-            state: begun.state,
-            isLive: session.activity === "running" && begun.epoch === row.lease_epoch,
-            isOfService: begun.state === "running" && begun.queued_at !== null,
-          },
-  };
-}
-
-/** The number of the exchange that an earlier request with this key queued; null if there is none. */
-async function findEarlier(
-  tx: Tx,
-  {
-    id,
-    idempotency_key,
-    request,
-  }: { readonly id: string; readonly idempotency_key: string | null; readonly request: string },
-): Promise<number | null> {
-  if (idempotency_key === null) {
-    return null;
-  }
-  const row = await tx.db
-    .selectFrom("exchanges")
-    .select(["n", "request"])
-    .where("session_id", "=", id)
-    .where("idempotency_key", "=", idempotency_key)
-    .executeTakeFirst();
-  if (row !== undefined && row.request !== request) {
+/** Error codes: `idempotency_key_reused`. */
+function refuseOtherRequest(earlier: string | null, request: string): void {
+  if (earlier !== request) {
     throw new RepriseError(
       "idempotency_key_reused",
       "This Idempotency-Key was used for another exchange of the session; use a fresh key for a new one.",
     );
   }
-  return row?.n ?? null;
 }
 
-/** A sub-agent answers the call that began it, and nobody else while that call runs. */
-async function refuseChildAtWork(tx: Tx, parent: string | null): Promise<void> {
+/**
+ * No node runs exchanges of a sub-agent's session: the call that began it does.
+ *
+ * Error codes: `session_busy` while the parent's exchange is open, else `invalid_usage`.
+ */
+async function refuseSubAgent(tx: Tx, parent: string | null): Promise<void> {
   if (parent === null) {
     return;
   }
@@ -174,12 +106,24 @@ async function refuseChildAtWork(tx: Tx, parent: string | null): Promise<void> {
     .where("id", "=", parent)
     .where("exchange_open", "=", 1)
     .executeTakeFirst();
-  if (open !== undefined) {
-    throw new RepriseError(
-      "session_busy",
-      "This session belongs to a sub-agent, and the exchange that began it has not ended; send the message to its parent.",
-    );
+  throw open === undefined
+    ? new RepriseError(
+        "invalid_usage",
+        "This session belongs to a sub-agent, whose exchanges only its parent runs. Send the message to the parent.",
+      )
+    : new RepriseError(
+        "session_busy",
+        "This session belongs to a sub-agent, and the exchange that began it has not ended. Send the message to its parent.",
+      );
+}
+
+/** What a service ran is not skipped when its process dies: a node continues it. */
+async function skipDead(tx: Tx, { id, begun }: HeldQueue): Promise<void> {
+  if (begun === null || begun.isLive || begun.isOfService || begun.state === "waiting") {
+    return;
   }
+  await revokeDeadLease(tx, id);
+  await stopRecords(tx, [id], null);
 }
 
 /**
@@ -188,35 +132,43 @@ async function refuseChildAtWork(tx: Tx, parent: string | null): Promise<void> {
  *
  * Error codes: `nothing_to_continue`.
  */
-async function queueAgain(tx: Tx, { id, begun, isOpen }: HeldQueue): Promise<number | null> {
-  if (isLeft(begun) && isOpen) {
-    await revokeDeadLease(tx, id);
+async function queueAgain(
+  tx: Tx,
+  { id, begun, isOpen }: HeldQueue,
+  key: { readonly idempotency_key: string | null; readonly request: string },
+): Promise<number | null> {
+  if (begun !== null && begun.state !== "waiting" && !begun.isLive && isOpen) {
+    // the key that queued it first is the one that stays
+    const isKeyless = key.idempotency_key !== null && begun.idempotency_key === null;
     await tx.db
       .updateTable("exchanges")
       .set((eb) => ({
         state: "queued",
         revision: eb("revision", "+", 1),
         queued_at: tx.dialect.now(),
+        ...(isKeyless ? key : {}),
       }))
       .where("session_id", "=", id)
       .where("n", "=", begun.n)
       .where("state", "in", ["running", "interrupted"])
       .execute();
+    await revokeDeadLease(tx, id);
+    await refreshReady(tx, id);
     return begun.n;
   }
-  const queued = await tx.db
+  const open = await tx.db
     .selectFrom("exchanges")
     .select("n")
     .where("session_id", "=", id)
     .where("ended_at", "is", null)
     .executeTakeFirst();
   const hasMore = isOpen || (await readPending(tx, { session_id: id })).length > 0;
-  if (queued !== undefined || !hasMore) {
+  if (open !== undefined || !hasMore) {
     throw new RepriseError(
       "nothing_to_continue",
-      queued === undefined
-        ? "Nothing was interrupted in this session and no message waits for the agent; send one."
-        : "The session has an exchange that is queued, running or waiting already.",
+      open === undefined
+        ? "Nothing was interrupted in this session and no message waits for the agent. Send one."
+        : "The session has an exchange that is queued, running or waiting already. Send a message to queue another one.",
     );
   }
   return null;

@@ -9,8 +9,8 @@ import { resolveSession } from "../sessions/read.ts";
 import { selectSessions, sessionOf } from "../sessions/rows.ts";
 import type { Operation, Tx } from "../store.ts";
 
-const NAMES = columnNames(EXCHANGE_FIELDS);
-type RecordRow = Pick<Selectable<ExchangeTable>, (typeof NAMES)[number]>;
+export const RECORD_COLUMNS = columnNames(EXCHANGE_FIELDS);
+type RecordRow = Pick<Selectable<ExchangeTable>, (typeof RECORD_COLUMNS)[number]>;
 
 export interface ListExchanges {
   /** An id or a prefix of 6 or more characters. */
@@ -69,7 +69,7 @@ async function readRecords(
     .executeTakeFirstOrThrow();
   const query = tx.db
     .selectFrom("exchanges")
-    .select(NAMES)
+    .select(RECORD_COLUMNS)
     .select("epoch")
     .where("session_id", "=", session_id)
     .orderBy("n", "desc")
@@ -82,7 +82,8 @@ async function readRecords(
   );
 }
 
-const recordOf = fieldReader<typeof EXCHANGE_FIELDS, RecordRow>(EXCHANGE_FIELDS, {});
+/** A record as it is stored; one whose process died has the state that it had. */
+export const recordOf = fieldReader<typeof EXCHANGE_FIELDS, RecordRow>(EXCHANGE_FIELDS, {});
 
 interface Held {
   /** False if the session's last exchange has finished. */

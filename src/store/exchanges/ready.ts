@@ -3,6 +3,7 @@ import { sql } from "kysely";
 import type { AskedBy } from "../../core/exchanges.ts";
 import type { Caller } from "../../core/origins.ts";
 import type { Dialect } from "../engines/dialect.ts";
+import { isPending } from "../messages/read.ts";
 import type { Operation, Tx } from "../store.ts";
 
 /** For an UPDATE of `sessions` after the records have changed: see `ready_at` in `schema.ts`. */
@@ -110,6 +111,14 @@ export const readNextQueued: Operation<
     .where("session_id", "=", session_id)
     .where("exchanges.ended_at", "is", null)
     .where("ready_at", "is not", null)
+    // while somebody compacts or repairs it, or an older version runs an exchange, it cannot be taken
+    .where(({ eb, or }) =>
+      or([
+        eb("lease_owner", "is", null),
+        eb("lease_expires_at", "is", null),
+        eb("lease_expires_at", "<=", tx.dialect.now()),
+      ]),
+    )
     .orderBy("n")
     .limit(1)
     .execute();
@@ -126,7 +135,8 @@ export const readNextQueued: Operation<
 
 /**
  * Marks a queued exchange as running under a lease, in the transaction that takes its message out.
- * False if it is not queued any more, or was changed since it was read.
+ * Null if it is not queued any more, was changed since it was read, or may not run yet because
+ * another one has begun.
  */
 export async function claimQueued(
   tx: Tx,
@@ -139,6 +149,11 @@ export async function claimQueued(
   const before = (name: string) =>
     sql<number>`(select ${sql.ref(`sessions.${name}`)} from sessions where sessions.id = exchanges.session_id)`;
   const next_seq = sql<number>`(select last_seq + 1 from sessions where sessions.id = exchanges.session_id)`;
+  const pending_seq = tx.db
+    .selectFrom("messages")
+    .select(({ fn }) => fn.min("seq").as("seq"))
+    .where("messages.session_id", "=", claim.session_id)
+    .where(isPending);
   const row = await tx.db
     .updateTable("exchanges")
     .set((eb) => ({
@@ -151,7 +166,7 @@ export async function claimQueued(
       input_before: eb.fn.coalesce("input_before", before("total_input_tokens")),
       output_before: eb.fn.coalesce("output_before", before("total_output_tokens")),
       begun_at: eb.fn.coalesce("begun_at", tx.dialect.now()),
-      first_seq: eb.fn.coalesce("first_seq", next_seq),
+      first_seq: eb.fn.coalesce("first_seq", pending_seq, next_seq),
       content: null,
       stop_asked_at: null,
     }))
@@ -159,6 +174,14 @@ export async function claimQueued(
     .where("n", "=", claim.n)
     .where("revision", "=", claim.revision)
     .where("state", "=", "queued")
+    .where(({ exists, selectFrom }) =>
+      exists(
+        selectFrom("sessions")
+          .select("sessions.id")
+          .where("sessions.id", "=", claim.session_id)
+          .where("ready_at", "is not", null),
+      ),
+    )
     .returning(["n", "id"])
     .executeTakeFirst();
   return row ?? null;

@@ -80,8 +80,8 @@ const insertRecord = prepared(({ db, dialect }, given: Parameter<InsertedRow>) =
 );
 
 /**
- * Resumes the exchange that was interrupted, or waited, under a new lease; null if the session has
- * none.
+ * Resumes the exchange that was interrupted, waited, or was given back by a node, under a new lease;
+ * null if the session has none.
  */
 export async function continueRecord(tx: Tx, fence: Fence): Promise<RunningRecord | null> {
   const [row] = await tx.rows(resumeRecord, { ...fence });
@@ -99,14 +99,21 @@ const resumeRecord = prepared(({ db }, given: Parameter<Fence>) =>
       queued_at: null,
     }))
     .where("session_id", "=", given("session_id"))
-    .where("state", "in", statesBefore("continue"))
+    .where("ended_at", "is", null)
+    .where(({ eb, or, and }) =>
+      or([
+        eb("state", "in", statesBefore("continue")),
+        and([eb("state", "=", "queued"), eb("begun_at", "is not", null)]),
+      ]),
+    )
     .returning(["n", "id"]),
 );
 
 /**
  * Says what became of the record of a session whose lease was just taken, if its last exchange did
- * not finish. One that ran is interrupted: its process has lost the lease. One that had another
- * lease than the last is stopped: an older version, which knows no records, ran an exchange since.
+ * not finish. One that ran is interrupted: its process has lost the lease. It is stopped if somebody
+ * had asked for that, or if it had another lease than the last: an older version, which knows no
+ * records, ran an exchange since.
  */
 export async function settleRecords(tx: Tx, { session_id, epoch }: Fence): Promise<void> {
   const begun = tx.db
@@ -116,7 +123,12 @@ export async function settleRecords(tx: Tx, { session_id, epoch }: Fence): Promi
     .where("state", "in", BEGUN);
   await begun
     .set((eb) => ({ ...endColumns(eb, tx.dialect), state: "stopped" }))
-    .where("epoch", "!=", epoch - 1)
+    .where(({ eb, or, and }) =>
+      or([
+        eb("epoch", "!=", epoch - 1),
+        and([eb("state", "=", "running"), eb("stop_asked_at", "is not", null)]),
+      ]),
+    )
     .execute();
   await begun
     .set((eb) => ({
@@ -146,7 +158,10 @@ export const isStopAsked: Operation<Fence, boolean> = async (tx, { session_id, e
   return row !== undefined;
 };
 
-/** Stops what has begun in these sessions, and says why if it was not by a person. */
+/**
+ * Stops what has begun in these sessions, also if a node has given it back, and says why if it was
+ * not by a person.
+ */
 export async function stopRecords(
   tx: Tx,
   ids: readonly string[],
@@ -183,7 +198,7 @@ const stopBegun = prepared(
       }))
       .where("session_id", "in", given.all("ids"))
       .where("ended_at", "is", null)
-      .where("state", "in", BEGUN),
+      .where(({ eb, or }) => or([eb("state", "in", BEGUN), eb("begun_at", "is not", null)])),
 );
 
 /** How an exchange ended that ran. */
@@ -196,12 +211,22 @@ export interface RecordEnd {
 
 /**
  * Says how the exchange ended that ran under this lease, after all that it stored. Nothing changes if
- * the lease is not its record's any more.
+ * the lease is not its record's any more. One that is to be continued is stopped instead if somebody
+ * has asked for that meanwhile.
  */
 export async function endRecord(tx: Tx, { fence, state, failure }: RecordEnd): Promise<void> {
-  const { session_id, epoch } = fence;
-  const query = isFinal(state) ? endRunning : parkRunning;
-  await tx.rows(query, { session_id, epoch, state, ...errorColumns(failure) });
+  const values = { ...fenceOf(fence), ...errorColumns(failure) };
+  if (isFinal(state)) {
+    await tx.rows(endRunning, { ...values, state });
+    return;
+  }
+  await tx.rows(endStopped, { ...values, state: "stopped" });
+  await tx.rows(state === "interrupted" ? cutRunning : parkRunning, { ...values, state });
+}
+
+/** A lease is a fence too, with more fields, which no query takes. */
+function fenceOf({ session_id, epoch }: Fence): Fence {
+  return { session_id, epoch };
 }
 
 type EndValues = Fence & Pick<RecordEnd, "state"> & ErrorColumns;
@@ -215,10 +240,25 @@ const endRunning = prepared((parts, given: Parameter<EndValues>) =>
   })),
 );
 
+const endStopped = prepared((parts, given: Parameter<EndValues>) =>
+  runningRecord(parts, given)
+    .where("stop_asked_at", "is not", null)
+    .set((eb) => ({ ...endColumns(eb, parts.dialect), state: given("state") })),
+);
+
 const parkRunning = prepared((parts, given: Parameter<EndValues>) =>
   runningRecord(parts, given).set((eb) => ({
     state: given("state"),
     revision: eb("revision", "+", 1),
+  })),
+);
+
+/** It waits for a person from now on: no node continues it by itself. */
+const cutRunning = prepared((parts, given: Parameter<EndValues>) =>
+  runningRecord(parts, given).set((eb) => ({
+    state: given("state"),
+    revision: eb("revision", "+", 1),
+    queued_at: null,
   })),
 );
 
@@ -235,14 +275,17 @@ function errorColumns(failure: ExchangeFailure | null) {
   return { error_code: failure?.code ?? null, error_sentence: failure?.sentence ?? null };
 }
 
-/** The columns of a record that ends: what the session has then, and what the exchange used. */
+/**
+ * The columns of a record that ends: what the session has then, and what the exchange used. One that
+ * never began has no messages.
+ */
 export function endColumns(eb: ExpressionBuilder<Database, "exchanges">, dialect: Dialect) {
   const total = (name: "last_seq" | "total_input_tokens" | "total_output_tokens") =>
     eb.selectFrom("sessions").select(name).whereRef("sessions.id", "=", "exchanges.session_id");
   return {
     revision: eb("revision", "+", 1),
     ended_at: dialect.now(),
-    last_seq: total("last_seq"),
+    last_seq: eb.case().when("begun_at", "is not", null).then(total("last_seq")).end(),
     input_tokens: eb(total("total_input_tokens"), "-", eb.ref("input_before")),
     output_tokens: eb(total("total_output_tokens"), "-", eb.ref("output_before")),
   };

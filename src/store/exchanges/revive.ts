@@ -6,7 +6,7 @@ import { failureColumns } from "../sessions/failures.ts";
 import { lockSession } from "../sessions/lock.ts";
 import type { Operation, Tx } from "../store.ts";
 import { refreshReady } from "./ready.ts";
-import { endColumns } from "./records.ts";
+import { endColumns, stopRecords } from "./records.ts";
 
 /** Sessions in which the process that ran an exchange of the service is dead. */
 export const findDead: Operation<null, readonly string[]> = async (tx) => {
@@ -37,7 +37,7 @@ export const reviveDead: Operation<{ readonly id: string }, void> = async (tx, {
     )
     .where("session_id", "=", id)
     .where("n", "=", row.n)
-    .where("state", "=", "running")
+    .where("state", "in", DEAD)
     .execute();
   if (end?.state === "failed") {
     await tx.db
@@ -61,8 +61,11 @@ function endOf(isStopAsked: boolean, attempts: number) {
 
 const USED_UP = {
   code: "attempts_used_up",
-  sentence: `The exchange ended ${MAX_ATTEMPTS} processes before it was done, so it is not tried again; continue it to try once more.`,
+  sentence: `The exchange ended ${MAX_ATTEMPTS} processes before it was done, so it is not tried again. Continue it to try once more.`,
 } as const;
+
+/** The second one: its lease was taken since, to compact the thread for example. */
+const DEAD = ["running", "interrupted"] as const;
 
 function openExchanges(tx: Tx) {
   return (
@@ -72,7 +75,8 @@ function openExchanges(tx: Tx) {
         join
           .onRef("exchanges.session_id", "=", "sessions.id")
           .onRef("exchanges.epoch", "=", "sessions.lease_epoch")
-          .on("exchanges.state", "=", "running"),
+          .on("exchanges.ended_at", "is", null)
+          .on("exchanges.state", "in", DEAD),
       )
       .select(({ eb }) => [
         "sessions.id",
@@ -89,4 +93,60 @@ function openExchanges(tx: Tx) {
       // a node ran it; what a terminal ran waits for a person
       .where("queued_at", "is not", null)
   );
+}
+
+/**
+ * Sessions with a queued exchange that no node would find: a version that knows no queue ended the
+ * exchange before it, or a process died while it had the lease.
+ */
+export const findUnready: Operation<null, readonly string[]> = async (tx) => {
+  const rows = await unready(tx).execute();
+  return [...new Set(rows.map(({ id }) => id))];
+};
+
+/** Lets the nodes find it, unless somebody else did so first. */
+export const makeReady: Operation<{ readonly id: string }, void> = async (tx, { id }) => {
+  await lockSession(tx, id);
+  const row = await unready(tx).where("sessions.id", "=", id).executeTakeFirst();
+  if (row === undefined) {
+    return;
+  }
+  if (row.exchange_open === 0) {
+    // the older version has finished it
+    await stopRecords(tx, [id], null);
+  }
+  await refreshReady(tx, id);
+};
+
+function unready(tx: Tx) {
+  return tx.db
+    .selectFrom("exchanges")
+    .innerJoin("sessions", "sessions.id", "exchanges.session_id")
+    .select(["sessions.id", "exchange_open"])
+    .where("exchanges.ended_at", "is", null)
+    .where("exchanges.state", "=", "queued")
+    .where("ready_at", "is", null)
+    .where("sessions.state", "=", "active")
+    .where("parent_session_id", "is", null)
+    .where(({ eb, or }) =>
+      or([
+        eb("lease_owner", "is", null),
+        eb("lease_expires_at", "is", null),
+        eb("lease_expires_at", "<=", tx.dialect.now()),
+      ]),
+    )
+    .where(({ eb, or, not, exists, selectFrom }) =>
+      or([
+        eb("exchange_open", "=", 0),
+        not(
+          exists(
+            selectFrom("exchanges as begun")
+              .select("begun.n")
+              .whereRef("begun.session_id", "=", "sessions.id")
+              .where("begun.ended_at", "is", null)
+              .where("begun.state", "!=", "queued"),
+          ),
+        ),
+      ]),
+    );
 }

@@ -1,6 +1,9 @@
+import type { ExpressionBuilder } from "kysely";
+
 import { MESSAGES_PER_READ } from "../../core/limits.ts";
 import type { Message, Session } from "../../core/sessions.ts";
 import { type Parameter, prepared } from "../engines/prepared.ts";
+import type { Database } from "../schema.ts";
 import { resolveSession } from "../sessions/read.ts";
 import type { Operation } from "../store.ts";
 import { messageOf, selectMessages } from "./rows.ts";
@@ -68,15 +71,19 @@ export const readPending: Operation<{ readonly session_id: string }, readonly Me
   tx,
   { session_id },
 ) => {
-  const rows = await selectMessages(tx, session_id)
-    .where("checkpointed", "=", 0)
-    .where("archived", "=", 0)
-    .where("role", "=", "user")
-    .where(({ eb, or }) => or([eb("authenticated", "=", 1), eb("accepted_at", "is not", null)]))
-    .orderBy("seq")
-    .execute();
+  const rows = await selectMessages(tx, session_id).where(isPending).orderBy("seq").execute();
   return rows.map(messageOf);
 };
+
+/** True for a message that `readPending` finds. */
+export function isPending({ eb, or, and }: ExpressionBuilder<Database, "messages">) {
+  return and([
+    eb("checkpointed", "=", 0),
+    eb("archived", "=", 0),
+    eb("role", "=", "user"),
+    or([eb("authenticated", "=", 1), eb("accepted_at", "is not", null)]),
+  ]);
+}
 
 export interface ReadPosition {
   readonly id: string;

@@ -1,0 +1,85 @@
+import { sql } from "kysely";
+
+import type { ExchangeState } from "../../core/exchanges.ts";
+import { selectSessions, sessionOf } from "../sessions/rows.ts";
+import type { Tx } from "../store.ts";
+import { BEGUN } from "./records.ts";
+
+/** A session whose row is held until the transaction ends, with what its queue depends on. */
+export interface HeldQueue {
+  readonly id: string;
+  readonly state: "active" | "ended";
+  readonly parent_session_id: string | null;
+  readonly exchange_count: number;
+  /** True if the last exchange left something to continue. */
+  readonly isOpen: boolean;
+  /** The exchange that has begun and not ended. */
+  readonly begun: BegunRecord | null;
+  /** The exchange that an earlier request with the same key queued. */
+  readonly earlier: { readonly n: number; readonly request: string | null } | null;
+}
+
+export interface BegunRecord {
+  readonly n: number;
+  /** As it is stored: a process that died has left it at `running`. */
+  readonly state: ExchangeState;
+  /** True while the process that runs it has the lease. */
+  readonly isLive: boolean;
+  /** True if a node continues it by itself once its process is dead. */
+  readonly isOfService: boolean;
+  readonly idempotency_key: string | null;
+}
+
+export async function holdQueue(
+  tx: Tx,
+  { id, idempotency_key = null }: { readonly id: string; readonly idempotency_key?: string | null },
+): Promise<HeldQueue> {
+  const row = await selectSessions(tx)
+    .select(["exchange_count", "lease_epoch"])
+    .where("id", "=", id)
+    .modifyEnd(tx.dialect.forUpdate)
+    .executeTakeFirstOrThrow();
+  const session = sessionOf(row);
+  const records = await recordsOf(tx, id, idempotency_key);
+  const begun = records.find(({ is_begun }) => is_begun === 1);
+  return {
+    id,
+    state: session.state,
+    parent_session_id: session.parent_session_id,
+    exchange_count: row.exchange_count,
+    isOpen: row.exchange_open === 1,
+    begun:
+      begun === undefined
+        ? null
+        : {
+            n: begun.n,
+            state: begun.state,
+            isLive: session.activity === "running" && begun.epoch === row.lease_epoch,
+            isOfService: begun.queued_at !== null,
+            idempotency_key: begun.idempotency_key,
+          },
+    earlier: records.find(({ is_begun }) => is_begun === 0) ?? null,
+  };
+}
+
+/** One statement, in which each half has an index. */
+function recordsOf(tx: Tx, session_id: string, idempotency_key: string | null) {
+  const columns = ["n", "state", "epoch", "queued_at", "idempotency_key", "request"] as const;
+  const begun = tx.db
+    .selectFrom("exchanges")
+    .select(columns)
+    .select(sql<number>`1`.as("is_begun"))
+    .where("session_id", "=", session_id)
+    .where("ended_at", "is", null)
+    .where("state", "in", BEGUN);
+  if (idempotency_key === null) {
+    return begun.execute();
+  }
+  const earlier = tx.db
+    .selectFrom("exchanges")
+    .select(columns)
+    .select(sql<number>`0`.as("is_begun"))
+    .where("session_id", "=", session_id)
+    .where("idempotency_key", "=", idempotency_key);
+  return begun.unionAll(earlier).execute();
+}
