@@ -1,4 +1,4 @@
-import type { ExpressionBuilder, Selectable } from "kysely";
+import { type ExpressionBuilder, type Selectable, sql } from "kysely";
 
 import {
   type AskedBy,
@@ -212,16 +212,17 @@ export interface RecordEnd {
 /**
  * Says how the exchange ended that ran under this lease, after all that it stored. Nothing changes if
  * the lease is not its record's any more. One that is to be continued is stopped instead if somebody
- * has asked for that meanwhile.
+ * has asked for that meanwhile. True if another exchange may be queued.
  */
-export async function endRecord(tx: Tx, { fence, state, failure }: RecordEnd): Promise<void> {
+export async function endRecord(tx: Tx, { fence, state, failure }: RecordEnd): Promise<boolean> {
   const values = { ...fenceOf(fence), ...errorColumns(failure) };
   if (isFinal(state)) {
-    await tx.rows(endRunning, { ...values, state });
-    return;
+    const [ended] = await tx.rows(endRunning, { ...values, state });
+    return ended === undefined || Boolean(ended.has_queued);
   }
   await tx.rows(endStopped, { ...values, state: "stopped" });
   await tx.rows(state === "interrupted" ? cutRunning : parkRunning, { ...values, state });
+  return true;
 }
 
 /** A lease is a fence too, with more fields, which no query takes. */
@@ -231,13 +232,24 @@ function fenceOf({ session_id, epoch }: Fence): Fence {
 
 type EndValues = Fence & Pick<RecordEnd, "state"> & ErrorColumns;
 
+/**
+ * On PostgreSQL, the statement that waited for the session's row does not see what the transaction
+ * before it queued; this one does.
+ */
+const HAS_QUEUED = sql<boolean | number>`exists (
+  select 1 from exchanges as other
+  where other.session_id = exchanges.session_id and other.ended_at is null and other.state = 'queued'
+)`.as("has_queued");
+
 const endRunning = prepared((parts, given: Parameter<EndValues>) =>
-  runningRecord(parts, given).set((eb) => ({
-    ...endColumns(eb, parts.dialect),
-    state: given("state"),
-    error_code: given("error_code"),
-    error_sentence: given("error_sentence"),
-  })),
+  runningRecord(parts, given)
+    .set((eb) => ({
+      ...endColumns(eb, parts.dialect),
+      state: given("state"),
+      error_code: given("error_code"),
+      error_sentence: given("error_sentence"),
+    }))
+    .returning(HAS_QUEUED),
 );
 
 const endStopped = prepared((parts, given: Parameter<EndValues>) =>

@@ -191,34 +191,20 @@ export const releaseLease: Operation<ReleaseLease, Session | null> = async (tx, 
     .where("lease_epoch", "=", fence.epoch)
     .where("lease_owner", "is not", null)
     .returning(sessionColumns(tx))
-    .returning(HAS_QUEUED)
     .executeTakeFirst();
   if (row === undefined) {
     return null;
   }
-  await endAndNext(tx, { fence, end, failure, has_queued: row.has_queued });
+  await endAndNext(tx, { fence, end, failure });
   return sessionOf(row);
 };
-
-const HAS_QUEUED = sql<boolean | number>`exists (
-  select 1 from exchanges where session_id = sessions.id and ended_at is null and state = 'queued'
-)`.as("has_queued");
 
 /** Says how the exchange ended, and lets the next one be found that is queued. */
 async function endAndNext(
   tx: Tx,
-  input: {
-    readonly fence: Fence;
-    readonly end: RecordEnd["state"] | null;
-    readonly failure: ExchangeFailure | null;
-    readonly has_queued: boolean | number;
-  },
+  { fence, end, failure }: Required<Pick<ReleaseLease, "fence" | "end" | "failure">>,
 ): Promise<void> {
-  const { fence, end, failure } = input;
-  if (end !== null) {
-    await endRecord(tx, { fence, state: end, failure });
-  }
-  if (end === "queued" || Boolean(input.has_queued)) {
+  if (end === null || (await endRecord(tx, { fence, state: end, failure }))) {
     await refreshReady(tx, fence.session_id);
   }
 }
@@ -235,7 +221,7 @@ export async function releaseHeld(
   if (row === undefined) {
     return null;
   }
-  await endAndNext(tx, { fence, end, failure: null, has_queued: row.has_queued });
+  await endAndNext(tx, { fence, end, failure: null });
   return sessionOf(row);
 }
 
@@ -247,6 +233,5 @@ const releaseFinished = prepared(({ db, dialect }, given: Parameter<Fence>) =>
     .where("lease_epoch", "=", given("epoch"))
     .where("lease_owner", "is not", null)
     .where("state", "=", "active")
-    .returning(sessionColumns({ dialect }))
-    .returning(HAS_QUEUED),
+    .returning(sessionColumns({ dialect })),
 );
