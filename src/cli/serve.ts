@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { Command } from "commander";
+import { Command, Option } from "commander";
 import { RepriseError } from "../core/errors.ts";
 import { QUEUE_POLL_MS, STREAM_POLL_MS } from "../core/limits.ts";
 import { type CliContext, noticeJson, printLines } from "./context.ts";
@@ -31,6 +31,8 @@ interface ServeOptions {
   readonly jobs: number;
   readonly repos?: readonly string[];
   readonly agent?: string;
+  readonly processes?: number;
+  readonly process?: number;
   readonly log?: true;
 }
 
@@ -79,18 +81,31 @@ export function serveCommand(cli: CliContext): Command {
       "--agent <module>",
       "run your own LangGraph agent, in its sessions and in those that none has begun",
     )
+    .option(
+      "--processes <n>",
+      "run so many processes on one port (Linux)",
+      wholeNumber("--processes", 1, MAX_PROCESSES),
+    )
+    .addOption(new Option("--process <n>").argParser(Number).hideHelp())
     .option("--log", "write a line of JSON for each request to standard error")
     .action((options: ServeOptions) => serve(cli, command, options));
   return withStore(command);
 }
 
 async function serve(cli: CliContext, command: Command, options: ServeOptions): Promise<void> {
+  if (options.processes !== undefined && options.process === undefined) {
+    const { serveProcesses } = await import("./serve-processes.ts");
+    const log = createServiceLog(cli, { all: options.log === true });
+    await serveProcesses(cli, { ...options, processes: options.processes, log });
+    return;
+  }
   const token = await readToken(cli, options.tokenFile, cli.env["REPRISE_TOKEN"]);
   const metricsToken = await readToken(cli, options.metricsTokenFile);
-  const log = createServiceLog(cli, { all: options.log === true });
+  const { process } = options;
+  const log = createServiceLog(cli, { all: options.log === true, process });
   const folders = await servedFolders(cli, options);
   const agent = options.agent === undefined ? null : await cli.openAgent(cli.cwd, options.agent);
-  const stopped = stopRequest(cli);
+  const stopped = stopRequest(cli, process === undefined ? null : cli.stdin);
   await using store = await openDatabase(cli, command, {
     notice: (sentence) => log({ level: "warn", event: "notice", sentence }),
   });
@@ -102,6 +117,8 @@ async function serve(cli: CliContext, command: Command, options: ServeOptions): 
     project: await projectFolder(cli, options.project),
     host: options.host,
     port: options.port,
+    shared: process !== undefined,
+    process,
     stream: { pollMs: options.streamPollMs },
     token,
     metricsToken,
@@ -132,6 +149,8 @@ async function serve(cli: CliContext, command: Command, options: ServeOptions): 
   clearTimeout(watchdog);
   log({ level: "info", event: "stopped", unfinished: false });
 }
+
+const MAX_PROCESSES = 64;
 
 /** Exchanges that a node runs at once. */
 const DEFAULT_JOBS = 4;
@@ -202,16 +221,25 @@ async function readTokenFile(path: string): Promise<string> {
 }
 
 /** Events that are logged with and without `--log`. */
-const ALWAYS: ReadonlySet<unknown> = new Set(["failure", "not_ready", "ready", "notice"]);
+const ALWAYS: ReadonlySet<unknown> = new Set([
+  "failure",
+  "not_ready",
+  "ready",
+  "notice",
+  "process_ended",
+]);
 
 /**
  * Writes the service's log to standard error, one line of JSON each, with the time in front. Without
  * `all`, only what the service failed at and whether it is ready.
  */
-export function createServiceLog(cli: CliContext, { all }: { readonly all: boolean }): Log {
+export function createServiceLog(
+  cli: CliContext,
+  { all, process }: { readonly all: boolean; readonly process?: number | undefined },
+): Log {
   return (line) => {
     if (all || ALWAYS.has(line["event"])) {
-      noticeJson(cli, { time: new Date().toISOString(), ...line });
+      noticeJson(cli, { time: new Date().toISOString(), process, ...line });
     }
   };
 }

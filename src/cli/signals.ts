@@ -29,19 +29,25 @@ export type StopRequest = StopSignal | "parent_exited";
 /**
  * Resolves with the signal that asks the program to stop; a second signal ends it in the system's own
  * way. npm passes a signal on to a shell, which exits without passing it on to the program: a program
- * that npm started (`npm start`, `npx`) is also asked to stop by the exit of its parent.
+ * that npm started (`npm start`, `npx`) is also asked to stop by the exit of its parent. With `parent`, a
+ * stream that the parent holds open, its end does so too.
  */
-export function stopRequest(cli: CliContext): Promise<StopRequest> {
+export function stopRequest(
+  cli: CliContext,
+  parent: CliContext["stdin"] | null = null,
+): Promise<StopRequest> {
   const { promise, resolve } = Promise.withResolvers<StopRequest>();
   const stopBy = (by: StopRequest): void => {
     clearInterval(watch ?? undefined);
     stopListening();
+    parent?.destroy();
     resolve(by);
   };
   const stopListening = onSignals(cli, stopBy);
   const watch = STARTED_BY_NPM.has(cli.env["npm_lifecycle_event"])
     ? watchParent(cli, () => stopBy("parent_exited"))
     : null;
+  parent?.once("end", () => stopBy("parent_exited")).resume();
   return promise;
 }
 

@@ -67,6 +67,8 @@ export interface AppOptions extends PublicPathOptions {
   /** Default: the values of `core/limits.ts`. */
   readonly stream?: Partial<StreamSettings> | undefined;
   readonly timeouts?: { readonly headersMs?: number; readonly requestMs?: number } | undefined;
+  /** The number of this process among those that share a port, for its metrics. */
+  readonly process?: number | undefined;
   /** Receives one line a request, and the service's own failures. */
   readonly log?: Log | undefined;
 }

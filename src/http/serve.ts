@@ -1,18 +1,15 @@
 import { once } from "node:events";
 import type { Server } from "node:http";
-import type { ListenOptions } from "node:net";
 
-import { RepriseError, systemCode } from "../core/errors.ts";
+import { RepriseError } from "../core/errors.ts";
 import { MAX_CONNECTIONS, SHUTDOWN_GRACE_MS } from "../core/limits.ts";
 import { type App, type AppOptions, createApp } from "./app.ts";
 import { trackConnections } from "./guards/connections.ts";
 import { inUrl, isLoopback } from "./guards/hosts.ts";
+import { listen, type ListenAddress, portOf } from "./listen.ts";
 
-export interface ServerOptions extends Omit<AppOptions, "hosts"> {
-  /** An address or name of this machine. Any but loopback needs a token. */
-  readonly host: string;
-  /** 0 for any free port. */
-  readonly port: number;
+/** On another address than loopback, it needs a token. */
+export interface ServerOptions extends Omit<AppOptions, "hosts">, ListenAddress {
   /** More names that the Host header may hold, each `name` or `name:port`. */
   readonly allowHosts?: readonly string[] | undefined;
   /** How long running requests may continue once `close` is called; 5 s by default. */
@@ -65,9 +62,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   server.maxConnections = MAX_CONNECTIONS;
   const closeUnused = trackConnections(server);
   try {
-    // one address, not both of "localhost": a second listener would never be closed
-    const host = options.host === "localhost" ? "127.0.0.1" : options.host;
-    await listen(server, { host, port: options.port });
+    await listen(server, options);
   } catch (error) {
     await app.fastify.close();
     throw error;
@@ -81,27 +76,8 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   };
 }
 
-async function listen(server: Server, where: ListenOptions): Promise<void> {
-  try {
-    server.listen(where);
-    await once(server, "listening");
-  } catch (cause) {
-    throw new RepriseError(
-      "address_unavailable",
-      systemCode(cause) === "EADDRINUSE"
-        ? "Another program listens on this address; stop it, or choose another port with --port."
-        : "The service cannot listen on this address; choose one of this machine's with --host and a port above 1023 with --port.",
-      { cause },
-    );
-  }
-}
-
 function urlOf(server: Server, host: string): string {
-  const address = server.address();
-  if (address === null || typeof address === "string") {
-    throw new TypeError("a listening server has an address and a port");
-  }
-  return `http://${inUrl(host.replace(/^\[(.*)\]$/, "$1"))}:${address.port}`;
+  return `http://${inUrl(host.replace(/^\[(.*)\]$/, "$1"))}:${portOf(server)}`;
 }
 
 /** How often connections that are done are closed while the last requests finish. */

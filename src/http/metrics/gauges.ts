@@ -19,6 +19,7 @@ export interface Gauges {
   readonly streams: Pick<Streams, "open" | "watched">;
   readonly server: Server;
   readonly version: string;
+  readonly process?: number | undefined;
 }
 
 /** Makes one gauge; `read` gives its values on each scrape, none if it cannot. */

@@ -69,6 +69,9 @@ type Loaded = Awaited<ReturnType<typeof load>>;
 async function load(gauged: Gauges) {
   const { default: prom } = await import("prom-client");
   const registry = new prom.Registry();
+  if (gauged.process !== undefined) {
+    registry.setDefaultLabels({ process: String(gauged.process) });
+  }
   const observe = createInstruments(prom, registry);
   createGauges(prom, registry, gauged);
   const stop = measureEventLoop(prom, registry);

@@ -61,11 +61,8 @@ export const readReady: Operation<
     ])
     .where("ready_at", "is not", null)
     .$if(after !== null, (query) =>
-      query.where(({ eb, and, or }) =>
-        and([
-          eb("ready_at", ">=", after?.ready_at ?? ""),
-          or([eb("ready_at", ">", after?.ready_at ?? ""), eb("id", ">", after?.id ?? "")]),
-        ]),
+      query.where(({ eb, refTuple, tuple }) =>
+        eb(refTuple("ready_at", "id"), ">", tuple(after?.ready_at ?? "", after?.id ?? "")),
       ),
     )
     .orderBy("ready_at")
