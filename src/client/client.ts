@@ -2,6 +2,7 @@ import type {
   CreateSessionRequest,
   ExchangeInfo,
   MessageInfo,
+  QueuedExchangeInfo,
   SessionAck,
   SessionDetail,
   SessionSummary,
@@ -24,7 +25,7 @@ export interface SessionPage {
 export interface Client {
   listSessions(options?: ListOptions): Promise<SessionPage>;
   createSession(request?: CreateSessionRequest): Promise<SessionSummary>;
-  getSession(id: string, options?: { all?: boolean; before_seq?: number }): Promise<SessionDetail>;
+  getSession(id: string, options?: DetailOptions): Promise<SessionDetail>;
   /** With an `idempotencyKey`, a repeated call stores the message once. */
   postMessage(
     id: string,
@@ -37,9 +38,51 @@ export interface Client {
     id: string,
     options?: { limit?: number; before_n?: number },
   ): Promise<readonly ExchangeInfo[]>;
-  getExchange(id: string, n: number): Promise<ExchangeInfo>;
+  /** With `include: "queue"`, it has its message, as long as it has not begun. */
+  getExchange(id: string, n: number, options?: { include?: "queue" }): Promise<ExchangeInfo>;
+  /**
+   * Queues a message, which a running service answers after the exchanges before it. Null continues
+   * what was interrupted, or hands over pending messages. With an `idempotencyKey`, a repeated call
+   * finds the exchange that the first one queued. `runnable` is false if no service runs it now.
+   *
+   * Needs a token. Codes among others: `session_ended`, `session_busy`, `nothing_to_continue`,
+   * `token_required`.
+   */
+  queueExchange(
+    id: string,
+    content: string | null,
+    options?: { idempotencyKey?: string },
+  ): Promise<QueuedExchangeInfo>;
+  /**
+   * Stops an exchange. One that runs is still `running` in the answer; its process stops it soon and
+   * keeps the text that had arrived. Code among others: `exchange_ended`.
+   */
+  stopExchange(id: string, n: number): Promise<ExchangeInfo>;
+  /**
+   * Changes the message of a queued exchange. With a `revision`, only if the exchange still has it.
+   * Codes among others: `exchange_begun`, `exchange_changed`.
+   */
+  changeExchange(
+    id: string,
+    n: number,
+    content: string,
+    options?: RevisionOptions,
+  ): Promise<ExchangeInfo>;
+  /** Takes a queued exchange back; it is then `stopped`. Codes as of `changeExchange`. */
+  withdrawExchange(id: string, n: number, options?: RevisionOptions): Promise<ExchangeInfo>;
   /** Each message of the session once, in order, until the session has ended. See `followStream`. */
   followSession(id: string, options?: FollowOptions): AsyncGenerator<MessageInfo, void>;
+}
+
+export interface RevisionOptions {
+  readonly revision?: number;
+}
+
+export interface DetailOptions {
+  readonly all?: boolean;
+  readonly before_seq?: number;
+  /** Adds `exchange`: what the session does now, or did last. */
+  readonly include?: "exchange";
 }
 
 export interface ListOptions {
@@ -49,6 +92,8 @@ export interface ListOptions {
   readonly state?: SessionState;
   readonly project_key?: string;
   readonly cursor?: string;
+  /** Adds `exchange` to each session: what it does now, or did last. */
+  readonly include?: "exchange";
 }
 
 export function createClient(options: ClientOptions): Client {
@@ -76,14 +121,39 @@ export function createClient(options: ClientOptions): Client {
           query: { ...query },
         })
       ).body,
-    getExchange: async (id, n) =>
-      (await connection.call<ExchangeInfo>("GET", `${pathOf(id)}/exchanges/${n}`)).body,
+    getExchange: async (id, n, query = {}) =>
+      (await connection.call<ExchangeInfo>("GET", exchangePath(id, n), { query: { ...query } }))
+        .body,
+    queueExchange: async (id, content, { idempotencyKey } = {}) => {
+      const headers = { "idempotency-key": idempotencyKey };
+      const body = content === null ? {} : { content };
+      const path = `${pathOf(id)}/exchanges`;
+      return (await connection.call<QueuedExchangeInfo>("POST", path, { body, headers })).body;
+    },
+    stopExchange: async (id, n) =>
+      (await connection.call<ExchangeInfo>("POST", `${exchangePath(id, n)}/stop`)).body,
+    changeExchange: async (id, n, content, { revision } = {}) => {
+      const changed = { body: { content }, headers: { "if-match": textOf(revision) } };
+      return (await connection.call<ExchangeInfo>("PATCH", exchangePath(id, n), changed)).body;
+    },
+    withdrawExchange: async (id, n, { revision } = {}) => {
+      const headers = { "if-match": textOf(revision) };
+      return (await connection.call<ExchangeInfo>("DELETE", exchangePath(id, n), { headers })).body;
+    },
     followSession: (id, follow = {}) => followStream(connection, `${pathOf(id)}/stream`, follow),
   };
 }
 
 function pathOf(id: string): string {
   return `/api/sessions/${encodeURIComponent(id)}`;
+}
+
+function exchangePath(id: string, n: number): string {
+  return `${pathOf(id)}/exchanges/${n}`;
+}
+
+function textOf(revision: number | undefined): string | undefined {
+  return revision === undefined ? undefined : String(revision);
 }
 
 function nextCursor(link: string | null): string | null {

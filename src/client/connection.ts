@@ -17,7 +17,7 @@ export interface CallOptions {
 
 export type Connection = ReturnType<typeof createConnection>;
 
-type Method = "GET" | "POST";
+type Method = "GET" | "POST" | "PATCH" | "DELETE";
 
 interface Called<T> {
   readonly body: T;

@@ -63,7 +63,15 @@ const KINDS: Readonly<Record<keyof FieldTypes, () => TSchema>> = {
 
 const summaryFields = fieldSchemas(SESSION_FIELDS, KINDS);
 
-export const SessionSummary = Type.Object(summaryFields, { ...closed, $id: "SessionSummary" });
+/** Only with `include=exchange`: what a session does now, or did last; null if it has no record. */
+const exchange = Type.Optional(
+  nullable(Type.Object({ n: Type.Integer({ minimum: 1 }), state: oneOf(EXCHANGE_STATES) }, closed)),
+);
+
+export const SessionSummary = Type.Object(
+  { ...summaryFields, exchange },
+  { ...closed, $id: "SessionSummary" },
+);
 export type SessionSummary = Static<typeof SessionSummary>;
 
 export const MessageInfo = Type.Object(fieldSchemas(MESSAGE_FIELDS, KINDS), {
@@ -72,10 +80,28 @@ export const MessageInfo = Type.Object(fieldSchemas(MESSAGE_FIELDS, KINDS), {
 });
 export type MessageInfo = Static<typeof MessageInfo>;
 
-export const ExchangeInfo = Type.Object(fieldSchemas(EXCHANGE_FIELDS, KINDS), {
-  ...closed,
-  $id: "ExchangeInfo",
-});
+export const ExchangeInfo = Type.Object(
+  {
+    ...fieldSchemas(EXCHANGE_FIELDS, KINDS),
+    /** Only with `include=queue`. */
+    queue: Type.Optional(
+      Type.Object(
+        {
+          content: nullable(
+            Type.String({ description: "The message, until the exchange begins." }),
+          ),
+          attempts: Type.Integer({
+            minimum: 0,
+            description: "How many processes that ran it have died.",
+          }),
+          queued_at: nullable(time()),
+        },
+        closed,
+      ),
+    ),
+  },
+  { ...closed, $id: "ExchangeInfo" },
+);
 export type ExchangeInfo = Static<typeof ExchangeInfo>;
 
 /** An exchange that was queued, and whether a node runs it. */
@@ -96,6 +122,7 @@ export const SessionDetail = Type.Object(
     ...summaryFields,
     messages: Type.Array(named(MessageInfo), { maxItems: MESSAGES_PER_READ }),
     has_earlier: Type.Boolean(),
+    exchange,
   },
   { ...closed, $id: "SessionDetail" },
 );
@@ -217,6 +244,7 @@ export const ListQuery = Type.Object(
         description: "a cursor from a Link header",
       }),
     ),
+    include: Type.Optional(oneOf(["exchange"])),
   },
   closed,
 );
@@ -232,12 +260,15 @@ export const ExchangesQuery = Type.Object(
   closed,
 );
 
+export const ExchangeQuery = Type.Object({ include: Type.Optional(oneOf(["queue"])) }, closed);
+
 const seqAfter = () => Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
 
 export const DetailQuery = Type.Object(
   {
     all: Type.Optional(Type.Boolean({ default: false })),
     before_seq: Type.Optional(Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })),
+    include: Type.Optional(oneOf(["exchange"])),
   },
   closed,
 );

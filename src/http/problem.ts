@@ -32,7 +32,7 @@ const STATUSES: Record<ErrorCode, number> = {
   nothing_to_continue: 409,
   exchange_interrupted: 409,
   exchange_not_found: 404,
-  exchange_changed: 409,
+  exchange_changed: 412,
   exchange_ended: 409,
   exchange_begun: 409,
   attempts_used_up: 500,

@@ -33,9 +33,10 @@ describe("pages of other origins", () => {
       const { status, headers, text } = await preflight(origin);
       expect([status, text]).toEqual([204, ""]);
       expect(headers.get("access-control-allow-origin")).toBe(origin);
-      expect(headers.get("access-control-allow-methods")).toMatch(/GET.*POST/);
+      expect(headers.get("access-control-allow-methods")).toMatch(/GET.*POST.*PATCH.*DELETE/);
       const allowed = headers.get("access-control-allow-headers")?.toLowerCase() ?? "";
-      for (const name of ["authorization", "content-type", "idempotency-key", "last-event-id"]) {
+      const names = ["authorization", "content-type", "idempotency-key", "if-match"];
+      for (const name of [...names, "last-event-id"]) {
         expect(allowed).toContain(name);
       }
     }

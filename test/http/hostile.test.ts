@@ -1,3 +1,4 @@
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { expect, it } from "vitest";
@@ -7,29 +8,45 @@ import { temporaryFolder } from "../helpers/temp.ts";
 import { ANY_MARKER, sendHostileRequests } from "../torture/hostile.ts";
 import { startService } from "../torture/service.ts";
 
-const REQUESTS = testSize("hostile");
+/** For each of the two services. */
+const REQUESTS = testSize("hostile") / 2;
 /** What one random request in a hundred, or more, is answered with. */
 const COMMON = [200, 201, 204, 400, 403, 404, 405, 415, 422, 431];
 
-it("[HTTP-50] hostile requests cause no 5xx, and no answer or log line repeats any of them", async () => {
-  await using service = await startService({
-    database: join(temporaryFolder(), "reprise.db"),
-    args: ["--log"],
-  });
-  const { requests, statuses } = await sendHostileRequests({
-    url: service.url,
-    requests: REQUESTS,
-  });
-  expect(requests).toBeGreaterThanOrEqual(REQUESTS);
-  // one example for each status was sent; the random ones get everywhere, too, once they are many
-  for (const status of REQUESTS < 5000 ? [] : COMMON) {
-    expect(statuses[status], `answers with ${status}`).toBeGreaterThan(0);
-  }
-  await service.stop();
-  expect(service.log()).not.toMatch(ANY_MARKER);
-  expect(service.log()).not.toContain('"event":"failure"');
-  const lines = service.log().trim().split("\n");
-  const events = lines.map((line) => String(JSON.parse(line).event));
-  expect(events.filter((event) => event !== "request")).toEqual(["started", "stopping", "stopped"]);
-  expect(lines.length).toBeGreaterThan(REQUESTS / 2);
-});
+it.each([
+  { with: "without a token", token: undefined },
+  { with: "with a token, running what is queued", token: "a-token" },
+])(
+  "[HTTP-50] hostile requests cause no 5xx, and no answer or log line repeats any of them, $with",
+  async ({ token }) => {
+    const folder = temporaryFolder();
+    const tokenFile = join(folder, "token");
+    writeFileSync(tokenFile, token ?? "");
+    await using service = await startService({
+      database: join(folder, "reprise.db"),
+      args: ["--log", ...(token === undefined ? [] : ["--token-file", tokenFile])],
+    });
+    const { requests, statuses } = await sendHostileRequests({
+      url: service.url,
+      requests: REQUESTS,
+      ...(token === undefined ? {} : { token }),
+    });
+    expect(requests).toBeGreaterThanOrEqual(REQUESTS);
+    // one example for each status was sent; the random ones get everywhere, too, once they are many
+    const common = token === undefined ? COMMON : [...COMMON, 202, 409, 412];
+    for (const status of REQUESTS < 2500 ? [] : common) {
+      expect(statuses[status], `answers with ${status}`).toBeGreaterThan(0);
+    }
+    await service.stop();
+    expect(service.log()).not.toMatch(ANY_MARKER);
+    expect(service.log()).not.toContain('"event":"failure"');
+    const lines = service.log().trim().split("\n");
+    const events = lines.map((line) => String(JSON.parse(line).event));
+    expect(events.filter((event) => event !== "request")).toEqual([
+      "started",
+      "stopping",
+      "stopped",
+    ]);
+    expect(lines.length).toBeGreaterThan(REQUESTS / 2);
+  },
+);

@@ -48,8 +48,15 @@ function operations(): [string, string, Operation][] {
 }
 
 /** Checks an answer against what the document says of its call, status, type and headers. */
-async function fits(method: string, template: string, path: string, body?: unknown, headers = {}) {
-  const answer = await t.call(method, path, { body, headers });
+async function fits(
+  method: string,
+  of: string | { readonly server: TestServer; readonly template: string },
+  path: string,
+  body?: unknown,
+  headers = {},
+) {
+  const { server, template } = typeof of === "string" ? { server: t, template: of } : of;
+  const answer = await server.call(method, path, { body, headers });
   const described = document.paths[template]?.[method.toLowerCase()]?.responses[answer.status];
   expect(described, `${method} ${template} ${answer.status}`).toBeDefined();
   const type = (answer.headers.get("content-type") ?? "").replace(/;.*$/, "");
@@ -129,7 +136,11 @@ describe("the OpenAPI document", () => {
         "get /api/sessions/{id}/stream",
         "post /api/sessions/{id}/end",
         "get /api/sessions/{id}/exchanges",
+        "post /api/sessions/{id}/exchanges",
         "get /api/sessions/{id}/exchanges/{n}",
+        "patch /api/sessions/{id}/exchanges/{n}",
+        "delete /api/sessions/{id}/exchanges/{n}",
+        "post /api/sessions/{id}/exchanges/{n}/stop",
         "get /api/artifacts/schemas",
         "get /api/artifacts/schemas/{id}",
         "get /api/artifacts/schemas/{group}/{name}",
@@ -144,6 +155,7 @@ describe("the OpenAPI document", () => {
       document.paths[path]?.[method]?.parameters?.map((each) => `${each.in} ${each.name}`).sort();
     expect(parameters("/api/sessions", "get")).toEqual([
       "query cursor",
+      "query include",
       "query limit",
       "query order",
       "query project_key",
@@ -154,7 +166,19 @@ describe("the OpenAPI document", () => {
       "path id",
       "query all",
       "query before_seq",
+      "query include",
     ]);
+    expect(parameters("/api/sessions/{id}/exchanges", "post")).toEqual([
+      "header idempotency-key",
+      "path id",
+    ]);
+    for (const method of ["patch", "delete"]) {
+      expect(parameters("/api/sessions/{id}/exchanges/{n}", method)).toEqual([
+        "header if-match",
+        "path id",
+        "path n",
+      ]);
+    }
     expect(parameters("/api/sessions/{id}/stream", "get")).toEqual([
       "header Last-Event-ID",
       "path id",
@@ -198,7 +222,12 @@ describe("the OpenAPI document", () => {
   });
 
   it("[HTTP-46] says which bodies may be left out, and if a token is needed", async () => {
-    const required = (path: string) => document.paths[path]?.["post"]?.requestBody?.required;
+    const required = (path: string, method = "post") =>
+      document.paths[path]?.[method]?.requestBody?.required;
+    const one = "/api/sessions/{id}/exchanges/{n}";
+    expect(required("/api/sessions/{id}/exchanges")).toBe(false);
+    expect(required(`${one}/stop`)).toBe(false);
+    expect(required(one, "patch")).toBe(true);
     expect(required("/api/sessions")).toBe(false);
     expect(required("/api/sessions/{id}/end")).toBe(false);
     expect(required("/api/sessions/{id}/messages")).toBe(true);
@@ -207,6 +236,53 @@ describe("the OpenAPI document", () => {
     const headers = { authorization: "Bearer x" };
     const { json } = await guarded.call<Document>("GET", "/openapi.json", { headers });
     expect(json.security).toEqual([{ token: [] }]);
+  });
+
+  it("[HTTP-46] describes every answer about exchanges", async () => {
+    await using guarded = await startTestServer({ token: "x" });
+    const id = await guarded.newSession();
+    const all = "/api/sessions/{id}/exchanges";
+    const path = `/api/sessions/${id}/exchanges`;
+    const token = { authorization: "Bearer x" };
+    const asks = async (
+      status: number,
+      method: string,
+      rest: string,
+      body?: unknown,
+      more = {},
+    ) => {
+      const template = `${all}${rest.replace(/\?.*$/, "").replace(/^\/[^/]+/, "/{n}")}`;
+      const headers = { ...token, ...more };
+      const of = { server: guarded, template };
+      const answer = await fits(method, of, `${path}${rest}`, body, headers);
+      expect(answer.status, `${method} ${rest}`).toBe(status);
+    };
+    await asks(409, "POST", "");
+    await asks(202, "POST", "", { content: "one" }, { "idempotency-key": "k" });
+    await asks(422, "POST", "", { content: "two" }, { "idempotency-key": "k" });
+    await asks(413, "POST", "", { content: "é".repeat(600_000) });
+    await asks(415, "POST", "", "{}", { "content-type": "text/plain" });
+    await asks(401, "POST", "", { content: "x" }, { authorization: "Bearer y" });
+    await asks(200, "GET", "");
+    await asks(200, "GET", "/1");
+    await asks(200, "GET", "/1?include=queue");
+    await asks(422, "GET", "/1?include=x");
+    await asks(404, "GET", "/2");
+    await asks(200, "PATCH", "/1", { content: "two" });
+    await asks(412, "PATCH", "/1", { content: "two" }, { "if-match": "1" });
+    await asks(422, "PATCH", "/1", {});
+    await asks(412, "DELETE", "/1", undefined, { "if-match": "1" });
+    await asks(200, "DELETE", "/1");
+    await asks(409, "DELETE", "/1");
+    await asks(409, "PATCH", "/1", { content: "two" });
+    await asks(404, "POST", "/2/stop");
+    await asks(409, "POST", "/1/stop");
+    await asks(202, "POST", "", { content: "two" });
+    await asks(200, "POST", "/2/stop");
+    await fits("POST", all, "/api/sessions/ffffffff/exchanges", { content: "x" });
+    const mine = await t.newSession();
+    const refused = await fits("POST", all, `/api/sessions/${mine}/exchanges`, { content: "x" });
+    expect(refused.status).toBe(403);
   });
 
   it("[HTTP-46] describes every answer, good and bad", async () => {

@@ -23,6 +23,8 @@ export interface HostileRequest {
 export interface Known {
   readonly host: string;
   readonly ids: readonly string[];
+  /** Sent with each request; null if the service has none. */
+  readonly token: string | null;
 }
 
 export function hostileRequests(document: ApiDocument, known: Known): fc.Arbitrary<HostileRequest> {
@@ -42,6 +44,7 @@ export function hostileRequests(document: ApiDocument, known: Known): fc.Arbitra
 export function requestOfEachStatus({
   host,
   ids: [, ended = ""],
+  token,
 }: Known): ReadonlyMap<number, HostileRequest> {
   const request = (
     line: string,
@@ -52,6 +55,7 @@ export function requestOfEachStatus({
       render(marker, {
         line: `${line} HTTP/1.1`,
         host,
+        token,
         headers,
         body,
         chunked: false,
@@ -187,18 +191,23 @@ function described(call: ApiCall, api: Api): fc.Arbitrary<HostileRequest> {
         },
         { weight: 2, arbitrary: hostileText().map(percentEncode) },
       ),
+      n: fc.oneof(
+        { weight: 3, arbitrary: fc.integer({ min: 1, max: 9 }).map(String) },
+        { weight: 1, arbitrary: hostileText().map(percentEncode) },
+      ),
       query: queryOf(call),
       headers: headersOf(call),
       body: bodyOf(call, api.document),
       chunked: fc.boolean(),
     })
-    .map(({ head, id, query, headers, body, chunked }) => ({
-      // an empty id is another path
-      call: id === "" ? null : call,
+    .map(({ head, id, n, query, headers, body, chunked }) => ({
+      // an empty id or number is another path
+      call: id === "" || n === "" ? null : call,
       render: (marker) =>
         render(marker, {
-          line: `${head ? "HEAD" : call.method} ${call.template.replace("{id}", id)}${query} HTTP/1.1`,
+          line: `${head ? "HEAD" : call.method} ${call.template.replace("{id}", id).replace("{n}", n)}${query} HTTP/1.1`,
           host: api.known.host,
+          token: api.known.token,
           headers,
           body,
           chunked,
@@ -266,6 +275,7 @@ const HEADERS = [
   ["host", MARK],
   ["last-event-id", MARK],
   ["idempotency-key", MARK],
+  ["if-match", MARK],
   ["content-type", MARK],
   [MARK, MARK],
   ["x-8bit", `\u00ff${MARK}`],
@@ -362,7 +372,7 @@ function objectText(schema: ApiSchema): fc.Arbitrary<string> {
 }
 
 /** Methods and paths that the service does not have, or has under another name. */
-function unknownRequests({ host, ids }: Known): fc.Arbitrary<HostileRequest> {
+function unknownRequests({ host, ids, token }: Known): fc.Arbitrary<HostileRequest> {
   const path = fc.oneof(
     fc.constantFrom(
       "/",
@@ -409,6 +419,7 @@ function unknownRequests({ host, ids }: Known): fc.Arbitrary<HostileRequest> {
       render(marker, {
         line: `${method} ${path} HTTP/1.1`,
         host,
+        token,
         headers: [["x-note", MARK]],
         body: null,
         chunked: false,
@@ -472,6 +483,7 @@ function brokenRequests({ host }: Known): fc.Arbitrary<HostileRequest> {
 interface RequestText {
   readonly line: string;
   readonly host: string;
+  readonly token: string | null;
   readonly headers: readonly (readonly [string, string])[];
   readonly body: Body | null;
   readonly chunked: boolean;
@@ -484,6 +496,7 @@ function render(marker: string, parts: RequestText): WireRequest {
   const lines = [
     parts.line,
     ...(parts.headers.some(([name]) => name === "host") ? [] : [`Host: ${parts.host}`]),
+    ...(parts.token === null ? [] : [`Authorization: Bearer ${parts.token}`]),
     ...parts.headers.map(([name, value]) => `${name}: ${value}`),
     ...(parts.body === null || parts.body.type === "" ? [] : [`Content-Type: ${parts.body.type}`]),
     ...framing(body, parts.chunked),

@@ -17,6 +17,8 @@ export interface HostileFigures {
 export interface HostileOptions {
   readonly url: string;
   readonly requests: number;
+  /** Of the service; it has none if this is not given. */
+  readonly token?: string;
   /** Random by default. A failure prints it. */
   readonly seed?: number;
 }
@@ -33,11 +35,13 @@ export const ANY_MARKER = /zq[0-9a-f]{16}/;
  * The service works on afterwards. fast-check prints seed and path of a failure and shrinks it.
  */
 export async function sendHostileRequests(options: HostileOptions): Promise<HostileFigures> {
-  const { url, requests } = options;
-  const document = await readApi(url);
+  const { url, requests, token = null } = options;
+  const headers: Record<string, string> =
+    token === null ? {} : { authorization: `Bearer ${token}` };
+  const document = await readApi(url, headers);
   const check = createAnswerCheck(document);
-  const ids = [await newSession(url), await newSession(url)];
-  await fetch(`${url}/api/sessions/${ids[1]}/end`, { method: "POST" });
+  const ids = [await newSession(url, headers), await newSession(url, headers)];
+  await fetch(`${url}/api/sessions/${ids[1]}/end`, { method: "POST", headers });
   const host = new URL(url).host;
   const wires = Array.from({ length: SIDE_BY_SIDE }, () => createWire(url));
   const statuses: Record<string, number> = {};
@@ -54,12 +58,12 @@ export async function sendHostileRequests(options: HostileOptions): Promise<Host
     }
     return answers.map(({ status }) => status);
   };
-  const batch = fc.array(hostileRequests(document, { host, ids }), {
+  const batch = fc.array(hostileRequests(document, { host, ids, token }), {
     minLength: SIDE_BY_SIDE,
     maxLength: SIDE_BY_SIDE,
   });
   try {
-    const examples = requestOfEachStatus({ host, ids });
+    const examples = requestOfEachStatus({ host, ids, token });
     for (const [status, request] of examples) {
       assert.deepEqual(await sendOne(wires[0]!, request), [status]);
     }
@@ -88,8 +92,8 @@ function textOf({ bytes }: WireRequest): string {
   return Buffer.from(bytes).toString("latin1").slice(0, 2000);
 }
 
-async function newSession(url: string): Promise<string> {
-  const answer = await fetch(`${url}/api/sessions`, { method: "POST" });
+async function newSession(url: string, headers: Record<string, string>): Promise<string> {
+  const answer = await fetch(`${url}/api/sessions`, { method: "POST", headers });
   return ((await answer.json()) as { id: string }).id;
 }
 

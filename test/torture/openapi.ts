@@ -33,8 +33,11 @@ export interface ApiCall {
   readonly operation: ApiOperation;
 }
 
-export async function readApi(url: string): Promise<ApiDocument> {
-  return (await (await fetch(`${url}/openapi.json`)).json()) as ApiDocument;
+export async function readApi(
+  url: string,
+  headers: Record<string, string> = {},
+): Promise<ApiDocument> {
+  return (await (await fetch(`${url}/openapi.json`, { headers })).json()) as ApiDocument;
 }
 
 export function callsOf(document: ApiDocument): ApiCall[] {

@@ -12,8 +12,14 @@ export async function allowOrigins(
 ): Promise<void> {
   const options: FastifyCorsOptions = {
     origin: [...origins],
-    methods: ["GET", "HEAD", "POST"],
-    allowedHeaders: ["Authorization", "Content-Type", "Idempotency-Key", "Last-Event-ID"],
+    methods: ["GET", "HEAD", "POST", "PATCH", "DELETE"],
+    allowedHeaders: [
+      "Authorization",
+      "Content-Type",
+      "Idempotency-Key",
+      "If-Match",
+      "Last-Event-ID",
+    ],
     exposedHeaders: ["ETag", "Link", "Location", "Retry-After", "X-Request-Id"],
     maxAge: PREFLIGHT_MAX_AGE_S,
     hideOptionsRoute: true,

@@ -57,7 +57,7 @@ export function createInstruments(prom: PromClient, registry: Registry): Observe
 
 /** Clients may send some thirty others; each would be a separate series. */
 function knownMethod(method: string): string {
-  return ["GET", "HEAD", "POST"].includes(method) ? method : "other";
+  return ["GET", "HEAD", "POST", "PATCH", "DELETE"].includes(method) ? method : "other";
 }
 
 /** All instruments, in the order in which they are listed. */

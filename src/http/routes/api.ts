@@ -37,6 +37,16 @@ export const SESSION_PROBLEMS = {
   409: "`ambiguous_id`: several sessions begin so; `candidates` lists them.",
 } as const;
 
+/** The header by which a client changes only what it has read. */
+export const IfMatch = Type.Object({
+  "if-match": Type.Optional(
+    Type.String({
+      pattern: '^("[1-9][0-9]{0,14}"|[1-9][0-9]{0,14})$',
+      description: "a revision of the exchange: a whole number",
+    }),
+  ),
+});
+
 /** The header by which a client repeats a request safely. */
 export const IdempotencyKey = Type.Object({
   "idempotency-key": Type.Optional(

@@ -1,4 +1,4 @@
-import { Type } from "typebox";
+import { type Static, Type } from "typebox";
 
 import { RepriseError } from "../../core/errors.ts";
 import { DEFAULT_LIST_LIMIT, MAX_BODY_BYTES } from "../../core/limits.ts";
@@ -6,6 +6,7 @@ import type { Caller } from "../../core/origins.ts";
 import {
   EndSessionRequest,
   ExchangeInfo,
+  ExchangeQuery,
   ExchangesQuery,
   named,
   NoQuery,
@@ -16,11 +17,12 @@ import {
 import {
   changeQueued,
   type ExchangeReference,
+  type QueuedChange,
   stopExchange,
   withdrawQueued,
 } from "../../store/exchanges/change.ts";
 import { whetherRuns } from "../../exchange/runnable.ts";
-import { listExchanges, readExchange } from "../../store/exchanges/read.ts";
+import { listExchanges, readExchange, readQueuedExchange } from "../../store/exchanges/read.ts";
 import { queueRequested, refuseLong } from "../../store/sessions/requests.ts";
 import { emptyBodyAsObject } from "../guards/json-body.ts";
 import { json, problems } from "../responses.ts";
@@ -28,6 +30,7 @@ import {
   type Api,
   BODY_PROBLEMS,
   IdempotencyKey,
+  IfMatch,
   SESSION_PROBLEMS,
   SessionParams,
   type SessionService,
@@ -73,7 +76,7 @@ const queueSchema = {
       ...SESSION_PROBLEMS,
       ...BODY_PROBLEMS,
       403: "`token_required`: the service has no token, so it runs nothing.",
-      409: "`session_ended`, `session_busy`, `nothing_to_continue`, or `ambiguous_id`.",
+      409: "`session_ended`, `session_busy` (a sub-agent's session), `nothing_to_continue`, or `ambiguous_id`.",
     }),
   },
 };
@@ -89,6 +92,13 @@ const ONE_PROBLEMS = {
   404: "The session or the exchange does not exist.",
 } as const;
 
+/** Of calls that change what is queued. */
+const QUEUED_PROBLEMS = {
+  ...ONE_PROBLEMS,
+  409: "`exchange_begun`: it has begun or ended; or `ambiguous_id`.",
+  412: "`exchange_changed`: it has another revision than `If-Match` says.",
+} as const;
+
 const stopSchema = {
   operationId: "stopExchange",
   summary: "Stops an exchange",
@@ -99,7 +109,11 @@ const stopSchema = {
   body: named(EndSessionRequest),
   response: {
     200: json(named(ExchangeInfo), { description: "The exchange." }),
-    ...problems({ ...ONE_PROBLEMS, ...BODY_PROBLEMS, 409: "`exchange_ended`." }),
+    ...problems({
+      ...ONE_PROBLEMS,
+      ...BODY_PROBLEMS,
+      409: "`exchange_ended`: there is nothing to stop; or `ambiguous_id`.",
+    }),
   },
 };
 
@@ -108,10 +122,11 @@ const changeSchema = {
   summary: "Changes the message of an exchange that has not begun",
   params: oneExchange,
   querystring: NoQuery,
+  headers: IfMatch,
   body: named(PostMessageRequest),
   response: {
     200: json(named(ExchangeInfo), { description: "The exchange." }),
-    ...problems({ ...ONE_PROBLEMS, ...BODY_PROBLEMS, 409: "`exchange_begun`." }),
+    ...problems({ ...QUEUED_PROBLEMS, ...BODY_PROBLEMS }),
   },
 };
 
@@ -120,17 +135,19 @@ const withdrawSchema = {
   summary: "Withdraws an exchange that has not begun",
   params: oneExchange,
   querystring: NoQuery,
+  headers: IfMatch,
   response: {
     200: json(named(ExchangeInfo), { description: "The exchange, which is stopped." }),
-    ...problems({ ...ONE_PROBLEMS, 409: "`exchange_begun`." }),
+    ...problems({ ...QUEUED_PROBLEMS, ...BODY_PROBLEMS }),
   },
 };
 
 const readSchema = {
   operationId: "getExchange",
   summary: "Returns one exchange of a session",
+  description: "With `include=queue`, it has its message, as long as it has not begun.",
   params: oneExchange,
-  querystring: NoQuery,
+  querystring: ExchangeQuery,
   response: {
     200: json(named(ExchangeInfo), { description: "The exchange." }),
     ...problems({ ...SESSION_PROBLEMS, 404: "The session or the exchange does not exist." }),
@@ -172,19 +189,20 @@ export function exchangeRoutes(app: Api, { store, publicPath, caller }: SessionS
     url: "/api/sessions/:id/exchanges/:n",
     schema: changeSchema,
     bodyLimit: MAX_BODY_BYTES,
-    handler: async ({ params, body }) => {
+    handler: async ({ params, headers, body }) => {
       requireToken(caller);
       refuseLong(body.content);
-      return store.write(changeQueued, { ...referenceOf(params), content: body.content });
+      const { content } = body;
+      return store.write(changeQueued, { ...changeOf(params, headers), content });
     },
   });
   app.route({
     method: "DELETE",
     url: "/api/sessions/:id/exchanges/:n",
     schema: withdrawSchema,
-    handler: async ({ params }) => {
+    handler: async ({ params, headers }) => {
       requireToken(caller);
-      return store.write(withdrawQueued, referenceOf(params));
+      return store.write(withdrawQueued, changeOf(params, headers));
     },
   });
   app.route({
@@ -209,7 +227,10 @@ export function exchangeRoutes(app: Api, { store, publicPath, caller }: SessionS
     method: "GET",
     url: "/api/sessions/:id/exchanges/:n",
     schema: readSchema,
-    handler: ({ params }) => store.read(readExchange, referenceOf(params)),
+    handler: ({ params, query }) =>
+      query.include === undefined
+        ? store.read(readExchange, referenceOf(params))
+        : store.read(readQueuedExchange, referenceOf(params)),
   });
 }
 
@@ -218,12 +239,20 @@ function referenceOf({ id, n }: { readonly id: string; readonly n: string }): Ex
   return { reference: id, n: /^[1-9]\d{0,14}$/.test(n) ? Number(n) : 0 };
 }
 
+function changeOf(
+  params: Parameters<typeof referenceOf>[0],
+  { "if-match": revision }: Static<typeof IfMatch>,
+): QueuedChange {
+  const known = revision === undefined ? undefined : Number(revision.replaceAll('"', ""));
+  return { ...referenceOf(params), revision: known };
+}
+
 /** Error codes: `token_required`. */
 function requireToken({ authenticated }: Caller): void {
   if (!authenticated) {
     throw new RepriseError(
       "token_required",
-      "The service has no token, so everybody on its machine could run the agent; start it with --token-file.",
+      "The service has no token, so everybody on its machine could run the agent. Start it with --token-file.",
     );
   }
 }

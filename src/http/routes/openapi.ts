@@ -115,13 +115,14 @@ type OpenApi = Extract<Document, { openapiObject: unknown }>["openapiObject"];
 /** A body of which no field is required may be left out. */
 function markOptionalBodies({ paths, components }: OpenApi): void {
   for (const path of Object.values(paths ?? {})) {
-    const body = path?.post?.requestBody;
-    if (body === undefined || !("content" in body)) {
-      continue;
+    for (const body of [path?.post?.requestBody, path?.patch?.requestBody]) {
+      if (body === undefined || !("content" in body)) {
+        continue;
+      }
+      const schema = body.content["application/json"]?.schema ?? {};
+      const name = "$ref" in schema ? schema.$ref.replace(/^.*\//, "") : "";
+      const fields = name === "" ? schema : (components?.schemas?.[name] ?? {});
+      body.required = "required" in fields;
     }
-    const schema = body.content["application/json"]?.schema ?? {};
-    const name = "$ref" in schema ? schema.$ref.replace(/^.*\//, "") : "";
-    const fields = name === "" ? schema : (components?.schemas?.[name] ?? {});
-    body.required = "required" in fields;
   }
 }

@@ -42,6 +42,30 @@ export const readExchange: Operation<
   return readRecord(tx, id, n);
 };
 
+/** What a record has besides, while it is queued and later. */
+export interface QueueState {
+  /** The message, until the exchange begins. */
+  readonly content: string | null;
+  /** How many processes that ran it have died. */
+  readonly attempts: number;
+  readonly queued_at: string | null;
+}
+
+/** As `readExchange`. */
+export const readQueuedExchange: Operation<
+  { readonly reference: string; readonly n: number },
+  ExchangeRecord & { readonly queue: QueueState }
+> = async (tx, input) => {
+  const record = await readExchange(tx, input);
+  const queue = await tx.db
+    .selectFrom("exchanges")
+    .select(["content", "attempts", "queued_at"])
+    .where("session_id", "=", record.session_id)
+    .where("n", "=", record.n)
+    .executeTakeFirstOrThrow();
+  return { ...record, queue };
+};
+
 function exchangeNotFound(): RepriseError {
   return new RepriseError(
     "exchange_not_found",
@@ -85,7 +109,7 @@ async function readRecords(
 /** A record as it is stored; one whose process died has the state that it had. */
 export const recordOf = fieldReader<typeof EXCHANGE_FIELDS, RecordRow>(EXCHANGE_FIELDS, {});
 
-interface Held {
+export interface Held {
   /** False if the session's last exchange has finished. */
   readonly isOpen: boolean;
   /** Of the lease that is held; null if none is. */
@@ -96,7 +120,7 @@ interface Held {
  * A process that was killed has left its record as it was, and an older version knows none: their
  * sessions show what became of the exchange.
  */
-function stateNow(
+export function stateNow(
   { state, epoch }: Pick<Selectable<ExchangeTable>, "state" | "epoch">,
   session: Held,
 ): ExchangeState {

@@ -2,6 +2,7 @@ import type { SelectQueryBuilder } from "kysely";
 
 import type { ListOrder, Session, SessionState } from "../../core/sessions.ts";
 import { type Parameter, prepared, type PreparedQuery } from "../engines/prepared.ts";
+import { readCurrent } from "../exchanges/current.ts";
 import type { Database } from "../schema.ts";
 import type { Operation, Tx } from "../store.ts";
 import { selectSessions, sessionOf, summaryColumns, summaryText } from "./rows.ts";
@@ -41,10 +42,27 @@ export interface SummariesText extends Pick<StoredSessionPage, "next"> {
   readonly json: string;
 }
 
+export interface SummariesInput extends ListInput {
+  /** Adds what each session does now; see `readCurrent`. */
+  readonly include?: "exchange";
+}
+
 /** The same page as the JSON that HTTP answers: the database writes it. */
-export const listSummaries: Operation<ListInput, SummariesText> = async (tx, input) => {
+export const listSummaries: Operation<SummariesInput, SummariesText> = async (
+  tx,
+  { include, ...input },
+) => {
   const { rows, next } = await readPage(tx, summaries, input);
-  return { json: `[${rows.map(summaryText).join(",")}]`, next };
+  if (include === undefined) {
+    return { json: `[${rows.map(summaryText).join(",")}]`, next };
+  }
+  const ids = rows.map(({ id }) => id);
+  const current = await readCurrent(tx, ids);
+  const texts = rows.map((row) => {
+    const exchange = JSON.stringify(current.get(row.id) ?? null);
+    return `${summaryText(row).slice(0, -1)},"exchange":${exchange}}`;
+  });
+  return { json: `[${texts.join(",")}]`, next };
 };
 
 async function readPage<Row extends { readonly id: string; readonly listed_at: string }>(

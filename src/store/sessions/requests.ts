@@ -4,9 +4,14 @@ import { DEFAULT_LIST_LIMIT, MAX_CONTENT_BYTES, MAX_DETAIL_BYTES } from "../../c
 import type { Caller } from "../../core/origins.ts";
 import type { CreateSessionRequest, DetailQuery, ListQuery } from "../../core/schemas.ts";
 import type { ExchangeRecord, Session } from "../../core/sessions.ts";
+import { type CurrentExchange, readCurrent } from "../exchanges/current.ts";
 import { queueExchange } from "../exchanges/queue.ts";
 import { type Appended, appendUserMessage } from "../messages/append.ts";
-import { readDetailWithin } from "../messages/detail-within.ts";
+import {
+  type DetailText,
+  type DetailWithinInput,
+  readDetailWithin,
+} from "../messages/detail-within.ts";
 import { projectKeyOf } from "../project-key.ts";
 import type { Operation, Store } from "../store.ts";
 import { endSession } from "./change.ts";
@@ -117,14 +122,24 @@ export async function listRequested(
 export async function detailRequested(
   store: Store,
   reference: string,
-  { all = false, ...before }: DetailQuery,
+  { all = false, include, ...before }: DetailQuery,
 ): Promise<string> {
-  const { session, json, has_earlier } = await store.read(readDetailWithin, {
-    reference,
-    all,
-    ...before,
-    max_bytes: MAX_DETAIL_BYTES,
-  });
+  const input = { reference, all, ...before, max_bytes: MAX_DETAIL_BYTES };
+  const read: typeof readDetailAndExchange =
+    include === undefined ? readDetailWithin : readDetailAndExchange;
+  const { session, json, has_earlier, exchange } = await store.read(read, input);
   const summary = JSON.stringify(sessionSummary(session)).slice(0, -1);
-  return `${summary},"messages":${json},"has_earlier":${has_earlier}}`;
+  const current = exchange === undefined ? "" : `,"exchange":${JSON.stringify(exchange)}`;
+  return `${summary},"messages":${json},"has_earlier":${has_earlier}${current}}`;
 }
+
+type DetailWithExchange = DetailText & { readonly exchange?: CurrentExchange | null };
+
+const readDetailAndExchange: Operation<DetailWithinInput, DetailWithExchange> = async (
+  tx,
+  input,
+) => {
+  const detail = await readDetailWithin(tx, input);
+  const { id } = detail.session;
+  return { ...detail, exchange: (await readCurrent(tx, [id])).get(id) ?? null };
+};

@@ -30,7 +30,7 @@ export function sessionColumns({ dialect }: Pick<QueryParts, "dialect">) {
   return [...NAMES, leaseHolder(dialect)] as const;
 }
 
-function leaseHolder(dialect: Dialect) {
+export function leaseHolder(dialect: Dialect) {
   return sql<string | null>`case when lease_expires_at > ${dialect.now()} then lease_owner end`.as(
     "holder",
   );
@@ -68,7 +68,7 @@ export function summaryText({ head, tail, holder, exchange_open }: SummaryRow): 
 }
 
 /** A process of this machine that was killed is not running, although its lease has not expired. */
-function activityOf(holder: string | null, open: boolean): Activity {
+export function activityOf(holder: string | null, open: boolean): Activity {
   if (holder !== null && !isGone(JSON.parse(holder) as LeaseOwner)) {
     return "running";
   }

@@ -1,0 +1,59 @@
+import { sql } from "kysely";
+
+import type { ExchangeState } from "../../core/exchanges.ts";
+import { activityOf, leaseHolder } from "../sessions/rows.ts";
+import type { Tx } from "../store.ts";
+import { stateNow } from "./read.ts";
+
+export interface CurrentExchange {
+  readonly n: number;
+  readonly state: ExchangeState;
+}
+
+/**
+ * What sessions do now, by id: the exchange that has begun, else the first one that is queued, else
+ * the last one. A session without records has none.
+ */
+export async function readCurrent(
+  tx: Tx,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, CurrentExchange>> {
+  if (ids.length === 0) {
+    return new Map();
+  }
+  const rows = await tx.db
+    .selectFrom(
+      tx.db
+        .selectFrom("sessions")
+        .select(["id", "exchange_open", "lease_epoch", leaseHolder(tx.dialect)])
+        .select(CURRENT_N.as("n"))
+        .where("id", "in", ids)
+        .as("session"),
+    )
+    .innerJoin("exchanges", (join) =>
+      join.onRef("exchanges.session_id", "=", "session.id").onRef("exchanges.n", "=", "session.n"),
+    )
+    .select([
+      "session.id",
+      "session.exchange_open",
+      "session.lease_epoch",
+      "session.holder",
+      "exchanges.n",
+      "exchanges.state",
+      "exchanges.epoch",
+    ])
+    .execute();
+  return new Map(
+    rows.map(({ id, exchange_open, lease_epoch, holder, n, ...record }) => {
+      const isOpen = exchange_open === 1;
+      const epoch = activityOf(holder, isOpen) === "running" ? lease_epoch : null;
+      return [id, { n, state: stateNow(record, { isOpen, epoch }) }];
+    }),
+  );
+}
+
+const CURRENT_N = sql<number | null>`coalesce(
+  (select min(n) from exchanges where session_id = sessions.id and ended_at is null and state <> 'queued'),
+  (select min(n) from exchanges where session_id = sessions.id and ended_at is null),
+  (select max(n) from exchanges where session_id = sessions.id)
+)`;
