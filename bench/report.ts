@@ -34,7 +34,7 @@ export function makeReport(parts: {
   const { node, sqlite = "", v8 } = process.versions;
   return {
     at: new Date().toISOString(),
-    commit: commit(),
+    commit: commitName(),
     scale,
     machine: {
       processor: cpus()[0]?.model ?? "unknown",
@@ -48,7 +48,7 @@ export function makeReport(parts: {
   };
 }
 
-function commit(): string {
+export function commitName(): string {
   try {
     return execFileSync("git", ["describe", "--always", "--dirty"], { encoding: "utf8" }).trim();
   } catch {

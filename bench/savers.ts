@@ -10,7 +10,9 @@ import {
   installOfficial,
   isContender,
 } from "./savers/contenders.ts";
+import { commitName } from "./report.ts";
 import type { Course, CourseOrder, Point } from "./savers/course.ts";
+import { finishedCourses } from "./savers/finished-courses.ts";
 import { isWorkload, type WorkloadName, WORKLOADS } from "./savers/workloads.ts";
 import { temporaryFolder } from "./services.ts";
 
@@ -32,6 +34,10 @@ export const bench: Bench = {
     }
     using folder = temporaryFolder();
     await using postgres = await startPostgres();
+    const finished = finishedCourses({ commit: commitName(), scale });
+    if (finished.count > 0) {
+      console.error(`${finished.count} parts of an interrupted run are used again`);
+    }
     const lines: Measurement[] = [];
     let number = 0;
     for (const workload of Object.keys(WORKLOADS).filter(isWorkload)) {
@@ -48,15 +54,14 @@ export const bench: Bench = {
             : Promise.resolve(join(folder.path, `${name}-${number}.db`));
         const sizes = sizesOf({ contender, workload }, scale);
         const order = { contender, workload, sizes };
-        const course = runCourse({
-          ...order,
-          location: await place("thread"),
-          warm: await place("warm"),
-        });
+        const course = await finished.take(`${workload} ${contender}`, async () =>
+          runCourse({ ...order, location: await place("thread"), warm: await place("warm") }),
+        );
         alone = contender === "alone" ? course.points : alone;
         lines.push(...linesOf({ contender, workload, alone }, course, scale));
       }
     }
+    finished.forget();
     return lines;
   },
 };
