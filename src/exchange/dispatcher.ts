@@ -78,6 +78,8 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
     }
   });
   let exchanger: Promise<Exchanger> | null = null;
+  /** Until then nothing begins: this node, or its database, could run no exchange. */
+  let pausedUntil = 0;
 
   const reportFailure = (error: unknown): void => {
     if (!isRepriseError(error, "shutting_down")) {
@@ -142,6 +144,7 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
     const job = run(id)
       .catch((error: unknown) => {
         reportFailure(error);
+        pausedUntil = performance.now() + pollMs;
         return false;
       })
       .then((isDone) => {
@@ -165,7 +168,7 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
       return;
     }
     for await (const { id } of scan.sessions()) {
-      if (retired.signal.aborted) {
+      if (retired.signal.aborted || performance.now() < pausedUntil) {
         return;
       }
       if (!running.has(id) && !later.has(id)) {

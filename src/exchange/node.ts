@@ -3,6 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { newId } from "../core/ids.ts";
 import { announceNode, NODE_SEEN_MS, withdrawNode } from "../store/exchanges/nodes.ts";
 import { type Dispatcher, type DispatcherOptions, startDispatcher } from "./dispatcher.ts";
+import { reportSeldom } from "./report-seldom.ts";
 import type { ServedFolders } from "./served-folders.ts";
 
 export interface NodeOptions extends Omit<DispatcherOptions, "serves"> {
@@ -21,7 +22,8 @@ export interface RunningNode {
 
 /** Runs queued exchanges, and announces to others in which sessions. */
 export async function startNode(options: NodeOptions): Promise<RunningNode> {
-  const { store, agent, folders, onFailure, seenMs = NODE_SEEN_MS } = options;
+  const { store, agent, folders, seenMs = NODE_SEEN_MS } = options;
+  const onFailure = reportSeldom(options.onFailure);
   const id = newId();
   const retired = new AbortController();
   let last: string | null = null;
@@ -53,6 +55,7 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
   await announce(null);
   const dispatcher = startDispatcher({
     ...options,
+    onFailure,
     serves: async (folder) => folder === null || folders.serves(folder),
   });
   const announcing = keepAnnouncing(dispatcher);

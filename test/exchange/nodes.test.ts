@@ -5,6 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { expect, it, onTestFinished } from "vitest";
 
 import { createExchanger } from "../../src/agent/exchange.ts";
+import { RepriseError } from "../../src/core/errors.ts";
 import { startNode } from "../../src/exchange/node.ts";
 import { createReadyScan } from "../../src/exchange/ready-scan.ts";
 import { whetherRuns } from "../../src/exchange/runnable.ts";
@@ -234,4 +235,36 @@ it("[CLI-177] a node runs what waits in a folder as soon as its user trusts it",
   expect((await runs()).runnable).toBe(true);
   await node.retire();
   expect((await runs()).runnable).toBe(false);
+});
+
+it("[CLI-174] a node that cannot open its agent leaves all exchanges queued, and reports it once", async () => {
+  const bench = await openBench({ env: () => ({}) }, { REPRISE_MODEL: "demo" });
+  const { store } = bench;
+  const ids = [await queueIn(store, null), await queueIn(store, null)];
+  const failures: unknown[] = [];
+  const opened = { times: 0 };
+  const thrice = Promise.withResolvers<void>();
+  const node = await startNode({
+    store,
+    agent: null,
+    jobs: 1,
+    openExchanger: () => {
+      opened.times += 1;
+      if (opened.times === 3) {
+        thrice.resolve();
+      }
+      return Promise.reject(new RepriseError("config_invalid", "Correct it."));
+    },
+    folders: namedFolders([]),
+    pollMs: 20,
+    onFailure: (error) => failures.push(error),
+  });
+  onTestFinished(() => node.close());
+  await thrice.promise;
+  await node.close();
+  expect(failures).toMatchObject([{ code: "config_invalid" }]);
+  for (const reference of ids) {
+    const record = await store.read(readExchange, { reference, n: 1 });
+    expect(record).toMatchObject({ state: "queued", revision: 1 });
+  }
 });

@@ -61,7 +61,7 @@ export const NUMBERS_INSIDE = [
   "checkpoint_writes.writes",
 ] as const;
 
-/** Tables that hold nothing of any session: versions, numbers given out, probes of readiness. */
+/** Tables that hold nothing of any session: versions, numbers given out, probes, nodes that run now. */
 const BOOKKEEPING = new Set(["reprise_migrations", "sqlite_sequence", "readiness_probes", "nodes"]);
 
 /** `table.column` of everything in the database, by its own account. */
