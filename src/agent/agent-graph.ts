@@ -11,27 +11,24 @@ import {
   StateGraph,
   StateSchema,
 } from "@langchain/langgraph";
-import type { BaseCheckpointSaver } from "@langchain/langgraph-checkpoint";
 
 import { appendMessages } from "../langgraph/append-messages.ts";
-import type { AnswerProgress } from "./answer-progress.ts";
 import type { CallModel } from "./models/call-model.ts";
 import { droppedAnswer } from "./thread-state.ts";
 import { callsOf, sendable } from "./sendable-messages.ts";
 import { sanitizeAnswer } from "./sanitize-answer.ts";
 import { ANSWER_ID } from "./token-stream.ts";
-import { ExchangeToolNode } from "./tools-node.ts";
+import { ExchangeToolNode, type ExchangeTools } from "./tools-node.ts";
 
-export interface AgentGraph {
+export interface AgentGraph extends ExchangeTools {
   readonly model: BaseChatModel;
   readonly tools: readonly StructuredToolInterface[];
   readonly systemPrompt: string;
-  readonly saver: BaseCheckpointSaver;
   readonly callModel: CallModel;
   /** What the model is shown of a thread. */
   readonly shown: (messages: readonly BaseMessage[]) => readonly BaseMessage[];
-  /** Called with each answer and each result, before it is stored. */
-  readonly onMessage: AnswerProgress["onMessage"];
+  /** Called with each answer, too. */
+  readonly onMessage: ExchangeTools["onMessage"];
 }
 
 /** The node that calls the model. */

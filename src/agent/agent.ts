@@ -4,13 +4,15 @@ import type { Session } from "../core/sessions.ts";
 import { newId } from "../core/ids.ts";
 import { agentGraph, type AgentGraph } from "./agent-graph.ts";
 import type { Prepared } from "./exchange-context.ts";
+import type { Persona } from "../exchange/personas/persona.ts";
+import { askUserTool } from "./tools/ask-user.ts";
 import type { Compaction } from "./compaction/compaction.ts";
 import { READING_TOOLS, sessionTools } from "./tools/session-tools.ts";
 
 export interface AgentOfExchange
   extends
     Pick<Prepared, "persona" | "folder" | "readOnly" | "instructions" | "model">,
-    Pick<AgentGraph, "saver">,
+    Pick<AgentGraph, "saver" | "asking">,
     Partial<Pick<AgentGraph, "callModel" | "onMessage">> {
   readonly session: Session;
   /** The tool that begins sub-agents, or null. */
@@ -31,13 +33,18 @@ export function buildAgent(options: AgentOfExchange) {
     tools: [
       ...sessionTools({ repoPath: folder, allowed: allowedTools(options), protectedPaths }),
       ...(delegate === null ? [] : [delegate]),
-      ...tools.filter(({ name }) => persona.tools?.includes(name) ?? true),
+      ...(options.asking !== undefined && allows(persona, "ask_user") ? [askUserTool()] : []),
+      ...tools.filter(({ name }) => allows(persona, name)),
     ],
     systemPrompt: prompt,
     callModel: options.callModel ?? (({ id = newId(), ask }) => ask(id)),
     onMessage: options.onMessage ?? (() => {}),
     shown: (messages) => compaction?.shown(messages, prompt) ?? messages,
   });
+}
+
+function allows({ tools }: Persona, name: string): boolean {
+  return tools?.includes(name) ?? true;
 }
 
 /** An agent and the config that names the thread that it is to work in. */

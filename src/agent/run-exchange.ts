@@ -54,6 +54,7 @@ export async function runExchange(context: ExchangeContext): Promise<Worked<Exch
     session: before,
     saver: context.saver,
     delegate: delegateTool(context),
+    asking: { store: options.store, default: options.defaultAnswer },
     protectedPaths: options.protectedPaths,
     tools: options.tools,
     callModel,

@@ -8,8 +8,18 @@ import { type ErrorCode, isRepriseError } from "../core/errors.ts";
 import type { AnswerProgress } from "./answer-progress.ts";
 import { begunMark } from "./begun-calls.ts";
 import { isRepeatable } from "./thread-state.ts";
+import { type AskingTools, isAskingFirst, withAsking } from "./tool-asking.ts";
 
 type OnMessage = AnswerProgress["onMessage"];
+
+/** What calls of tools need besides the tools. */
+export interface ExchangeTools {
+  /** Called with each result, before it is stored. */
+  readonly onMessage: OnMessage;
+  readonly saver: BaseCheckpointSaver;
+  /** With it, tools can ask a person. */
+  readonly asking?: AskingTools | undefined;
+}
 
 /** They end the exchange in which they happen, and are not a tool's result. */
 const ENDINGS: readonly ErrorCode[] = [
@@ -33,14 +43,13 @@ export function endsExchange(error: unknown): boolean {
 export class ExchangeToolNode extends ToolNode {
   readonly #onMessage: OnMessage;
   readonly #saver: BaseCheckpointSaver;
+  readonly #asking: AskingTools | undefined;
 
-  constructor(
-    tools: readonly StructuredToolInterface[],
-    { onMessage, saver }: { readonly onMessage: OnMessage; readonly saver: BaseCheckpointSaver },
-  ) {
+  constructor(tools: readonly StructuredToolInterface[], node: ExchangeTools) {
     super([...tools], { handleToolErrors: false });
-    this.#onMessage = onMessage;
-    this.#saver = saver;
+    this.#onMessage = node.onMessage;
+    this.#saver = node.saver;
+    this.#asking = node.asking;
   }
 
   protected override async runTool(
@@ -49,11 +58,16 @@ export class ExchangeToolNode extends ToolNode {
     state: unknown,
   ) {
     const mark = begunMark(this.#saver, call, config);
-    if (!isRepeatable(call.name)) {
+    const begins = !isRepeatable(call.name);
+    if (begins && !isAskingFirst(this.tools.find(({ name }) => name === call.name))) {
       await mark.begin();
     }
+    const asking =
+      this.#asking === undefined
+        ? config
+        : withAsking(config, { call_id: call.id ?? "", mark, begins }, this.#asking);
     const start = performance.now();
-    const result = await this.#resultOf(call, config, state).catch(async (error: unknown) => {
+    const result = await this.#resultOf(call, asking, state).catch(async (error: unknown) => {
       if (isGraphBubbleUp(error)) {
         await mark.asks();
       }

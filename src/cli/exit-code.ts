@@ -12,6 +12,7 @@ const EXIT_CODES: Partial<Record<ErrorCode, number>> = {
   agent_differs: 2,
   session_not_found: 3,
   exchange_not_found: 3,
+  question_not_found: 3,
   thread_not_found: 3,
   persona_not_found: 3,
   schema_unknown: 3,

@@ -10,6 +10,8 @@ export const nullable = <T extends TSchema & { readonly type: string }>(schema: 
   Type.Unsafe<Static<T> | null>({ ...schema, type: [schema.type, "null"] });
 export const oneOf = <const T extends readonly string[]>(words: T) =>
   Type.Unsafe<T[number]>({ type: "string", enum: [...words] });
+export const nullableOneOf = <const T extends readonly string[]>(words: T) =>
+  Type.Unsafe<T[number] | null>({ type: ["string", "null"], enum: [...words, null] });
 
 export const text = () => Type.String({ format: "storable-text" });
 

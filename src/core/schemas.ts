@@ -2,7 +2,15 @@ import { Type, type Static, type TSchema } from "typebox";
 
 import { ERROR_CODES } from "./errors.ts";
 import { ASKED_BY, EXCHANGE_STATES } from "./exchanges.ts";
-import { closed, fieldSchemas, nullable, oneOf, text, ToolCall } from "./field-schemas.ts";
+import {
+  closed,
+  fieldSchemas,
+  nullable,
+  nullableOneOf,
+  oneOf,
+  text,
+  ToolCall,
+} from "./field-schemas.ts";
 import {
   DEFAULT_LIST_LIMIT,
   MAX_LIST_LIMIT,
@@ -10,6 +18,7 @@ import {
   MAX_PATH_LENGTH,
   MESSAGES_PER_READ,
 } from "./limits.ts";
+import { ANSWERERS, QUESTION_KINDS, QUESTION_STATES } from "./questions.ts";
 import {
   ACTIVITIES,
   EXCHANGE_FIELDS,
@@ -57,6 +66,10 @@ const KINDS: Readonly<Record<keyof FieldTypes, () => TSchema>> = {
   exchange_state: () => oneOf(EXCHANGE_STATES),
   asked_by: () => oneOf(ASKED_BY),
   position: () => Type.Integer({ minimum: 1 }),
+  question_state: () => oneOf(QUESTION_STATES),
+  question_kind: () => oneOf(QUESTION_KINDS),
+  "answerer?": () => nullableOneOf(ANSWERERS),
+  "choices?": () => nullable(Type.Array(Type.String())),
   flag: () => Type.Boolean(),
   "calls?": () => nullable(Type.Array(ToolCall)),
 };

@@ -1,4 +1,5 @@
 import type { AskedBy, ExchangeState } from "./exchanges.ts";
+import type { Answerer, QUESTION_FIELDS, QuestionKind, QuestionState } from "./questions.ts";
 
 export const SESSION_STATES = ["active", "ended"] as const;
 export type SessionState = (typeof SESSION_STATES)[number];
@@ -40,6 +41,10 @@ export interface FieldTypes {
   position: number;
   exchange_state: ExchangeState;
   asked_by: AskedBy;
+  question_state: QuestionState;
+  question_kind: QuestionKind;
+  "answerer?": Answerer | null;
+  "choices?": string[] | null;
   flag: boolean;
   "calls?": ToolCall[] | null;
 }
@@ -118,6 +123,9 @@ export const EXCHANGE_FIELDS = {
 
 /** A stored record of an exchange. */
 export type ExchangeRecord = FieldValues<typeof EXCHANGE_FIELDS>;
+
+/** A stored question. */
+export type QuestionRecord = FieldValues<typeof QUESTION_FIELDS>;
 
 /**
  * `activity`: the latest activity first. A session that gets a message moves to the front, so one

@@ -18,12 +18,13 @@ export const SESSION_TOOLS = [
 export type SessionToolName = (typeof SESSION_TOOLS)[number]["name"];
 
 /**
- * Every tool of an agent: those above, and `delegate`, which finds the sub-agent that it began
- * before and so may be called again.
+ * Every tool of an agent: those above; `delegate`, which finds the sub-agent that it began before; and
+ * `ask_user`, which finds the answer.
  */
 export const AGENT_TOOLS: readonly ToolEntry[] = [
   ...SESSION_TOOLS,
   { name: "delegate", repeatable: true },
+  { name: "ask_user", repeatable: true },
 ];
 
 export const TOOL_NAMES: readonly string[] = AGENT_TOOLS.map(({ name }) => name);

@@ -22,6 +22,7 @@ import type { StoredIds } from "../store/checkpoints/value.ts";
 import type { Fence } from "../store/leases/fence.ts";
 import type { Store } from "../store/store.ts";
 import { encodeJson } from "./encode.ts";
+import { questionsIn } from "./question-value.ts";
 import { createWriteBatch } from "./write-batch.ts";
 import type { Holding, LatestRead, OnStored, SaverParts, SessionSaver } from "./session-saver.ts";
 import { createWriteQueue } from "./write-queue.ts";
@@ -193,6 +194,7 @@ class CheckpointSaver extends BaseCheckpointSaver implements SessionSaver {
     const checkpoint_id = requireText("checkpoint_id", config.configurable?.["checkpoint_id"]);
     requireText("task_id", taskId);
     const fence = this.#fence();
+    const questions = questionsIn(writes);
     // nothing is read first: the task may change its values in place after the call
     await this.#writeKnowing(key, null, async (cache) => {
       const builder = createWriteBatch(cache);
@@ -202,7 +204,7 @@ class CheckpointSaver extends BaseCheckpointSaver implements SessionSaver {
         value: encodeJson(value, builder),
       }));
       const { batch } = builder;
-      const named = { ...key, checkpoint_id, task_id: taskId, task_path: taskPath };
+      const named = { ...key, checkpoint_id, task_id: taskId, task_path: taskPath, questions };
       const stored = await this.#run(putWrites, { ...named, writes: inputs, batch, fence });
       if (stored !== "stale") {
         builder.learn(stored);

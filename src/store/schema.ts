@@ -2,6 +2,7 @@ import type { Generated, GeneratedAlways } from "kysely";
 
 import type { AskedBy, ExchangeState } from "../core/exchanges.ts";
 import type { Origin } from "../core/origins.ts";
+import type { Answerer, QuestionKind, QuestionState } from "../core/questions.ts";
 import type { Role, SessionState } from "../core/sessions.ts";
 import type { CheckpointTables } from "./checkpoints/schema.ts";
 
@@ -14,6 +15,7 @@ export interface Database extends CheckpointTables {
   messages: MessageTable;
   session_changes: SessionChangeTable;
   exchanges: ExchangeTable;
+  questions: QuestionTable;
   readiness_probes: ReadinessProbeTable;
   nodes: NodeTable;
 }
@@ -190,6 +192,37 @@ export interface ExchangeTable {
   stop_asked_at: string | null;
   /** When it was queued: if its process dies, a node continues it by itself. Null for others. */
   queued_at: string | null;
+}
+
+/**
+ * What a tool call asks a person. The key is the call, not LangGraph's id of the interrupt, which changes
+ * with every checkpoint in which the call still waits.
+ */
+export interface QuestionTable {
+  session_id: string;
+  /** The thread of the session in which the call is. */
+  thread_suffix: number;
+  call_id: string;
+  /** From 1 for each call. */
+  number: number;
+  id: string;
+  state: QuestionState;
+  kind: QuestionKind;
+  text: string;
+  /** JSON: the answers that it takes. Null for any text. */
+  choices: string | null;
+  /** What would happen. */
+  effect: string | null;
+  /** Of what the person is shown: an answer counts only for that. */
+  shown_hash: string;
+  /** The answer that it gets at this time, if nobody answers. */
+  default_answer: string | null;
+  answer_by: string | null;
+  asked_at: string;
+  answered_at: string | null;
+  answered_by: Answerer | null;
+  answer: string | null;
+  note: string | null;
 }
 
 /** Services that run exchanges now. A row that was not seen for a while is of one that died. */

@@ -33,7 +33,7 @@ it("[PERSONA-5] -p, /agent and doctor show what a persona lost; what it denies i
   expect(code).toBe(0);
   expect(stderr).toBe(NOTES.map((note) => `note: persona x: ${note}\n`).join(""));
   expect(server.offeredTools()).toEqual([
-    ["read_file", "list_files", "find_files", "search_files"],
+    ["read_file", "list_files", "find_files", "search_files", "ask_user"],
   ]);
   const changed = await home.call([], { input: "/agent x\n" });
   const doctor = await home.call(["doctor"]);
@@ -70,7 +70,9 @@ it("[CLI-68] personas list and show name source, tools, notes and what cannot be
     expect(list.stdout).toContain(`note: ${note}\n`);
     expect(show.stdout).toMatch(new RegExp(`^note +${note}$`, "m"));
   }
-  expect(show.stdout).toMatch(/^tools +read_file, list_files, find_files, search_files$/m);
+  expect(show.stdout).toMatch(
+    /^tools +read_file, list_files, find_files, search_files, ask_user$/m,
+  );
   expect(show.stdout).toMatch(/\n\nLook only\.\n$/);
   expect(await home.json(["personas", "show", "x", "--json"])).toMatchObject({
     name: "x",

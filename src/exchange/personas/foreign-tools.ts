@@ -9,6 +9,7 @@ const EQUIVALENTS: Readonly<Record<string, string>> = {
   Write: "write_file",
   Edit: "edit_file",
   MultiEdit: "edit_file",
+  AskUserQuestion: "ask_user",
 };
 
 /** Denied only: a persona of another program never gets it by such a name. */

@@ -1,4 +1,6 @@
+import { parseThreadId } from "../../core/threads.ts";
 import { type Parameter, prepared } from "../engines/prepared.ts";
+import { insertQuestion, type NewQuestion } from "../questions/ask.ts";
 import type { Operation, Tx } from "../store.ts";
 import { hashesIn, keepBatch } from "./put.ts";
 import type { WriteTable } from "./schema.ts";
@@ -24,6 +26,8 @@ export interface PutWrites extends FencedThread, Readonly<Omit<WritesKey, "threa
   readonly task_path: string;
   readonly writes: readonly WriteInput[];
   readonly batch: WriteBatch;
+  /** What the task asks a person, if it waits for the answers. */
+  readonly questions?: readonly NewQuestion[];
 }
 
 /**
@@ -49,8 +53,23 @@ export const putWrites: Operation<PutWrites, StoredIds | "stale"> = async (tx, i
       .where((eb) => eb.and(key))
       .execute();
   }
+  await keepQuestions(tx, input);
   return ids;
 };
+
+async function keepQuestions(
+  tx: Tx,
+  { thread_id, fence, questions = [] }: PutWrites,
+): Promise<void> {
+  const thread = questions.length === 0 ? null : parseThreadId(thread_id);
+  if (fence === null || thread?.sessionId !== fence.session_id) {
+    return;
+  }
+  for (const question of questions) {
+    const { session_id } = fence;
+    await insertQuestion(tx, { session_id, thread_suffix: thread.suffix }, question);
+  }
+}
 
 type WritesKey = Omit<WriteTable, "writes">;
 

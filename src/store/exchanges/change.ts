@@ -2,6 +2,7 @@ import { RepriseError } from "../../core/errors.ts";
 import { isFinal } from "../../core/exchanges.ts";
 import type { ExchangeFailure, ExchangeRecord } from "../../core/sessions.ts";
 import { revokeDeadLease } from "../leases/revoke.ts";
+import { withdrawQuestions } from "../questions/withdraw.ts";
 import { lockSession } from "../sessions/lock.ts";
 import { resolveSession } from "../sessions/read.ts";
 import type { Operation, Tx } from "../store.ts";
@@ -78,7 +79,13 @@ async function stopHeld(tx: Tx, { id, begun }: HeldQueue, n: number): Promise<Ex
     if (isRunning) {
       await revokeDeadLease(tx, id);
     }
-    await changed.set((eb) => ({ ...endColumns(eb, tx.dialect), state: "stopped" })).execute();
+    const stopped = await changed
+      .set((eb) => ({ ...endColumns(eb, tx.dialect), state: "stopped" }))
+      .returning("begun_at")
+      .executeTakeFirst();
+    if (typeof stopped?.begun_at === "string") {
+      await withdrawQuestions(tx, id, { isSuperseded: false });
+    }
     await refreshReady(tx, id);
   }
   return readRecord(tx, id, n);

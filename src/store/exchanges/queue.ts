@@ -7,6 +7,8 @@ import type { Caller } from "../../core/origins.ts";
 import type { ExchangeRecord } from "../../core/sessions.ts";
 import { revokeDeadLease } from "../leases/revoke.ts";
 import { readPending } from "../messages/read.ts";
+import { queueWaiting } from "../questions/answer.ts";
+import { withinTree } from "../questions/tree.ts";
 import { refuseEnded } from "../sessions/change.ts";
 import { resolveSession } from "../sessions/read.ts";
 import type { Operation, Tx } from "../store.ts";
@@ -31,7 +33,7 @@ export interface QueueExchange {
  * an exchange that waits for a person to continue it, as one typed in a terminal does.
  *
  * Error codes: as `resolveSession`, `session_ended`, `idempotency_key_reused`,
- * `nothing_to_continue`; `session_busy` or `invalid_usage` for the session of a sub-agent.
+ * `nothing_to_continue`, `question_open`; `session_busy` or `invalid_usage` for the session of a sub-agent.
  */
 export const queueExchange: Operation<QueueExchange, ExchangeRecord> = async (tx, input) => {
   const { content, idempotency_key = null } = input;
@@ -126,18 +128,40 @@ async function skipDead(tx: Tx, { id, begun }: HeldQueue): Promise<void> {
   await stopRecords(tx, [id], null);
 }
 
+/** Error codes: `question_open` if a question has no answer. */
+async function continueWaiting(tx: Tx, id: string): Promise<void> {
+  const open = await tx.db
+    .selectFrom("questions")
+    .select("id")
+    .where("state", "=", "open")
+    .where("session_id", "in", withinTree(id))
+    .orderBy("asked_at")
+    .executeTakeFirst();
+  if (open !== undefined) {
+    throw new RepriseError(
+      "question_open",
+      `The exchange waits for the answer to question ${open.id}. Answer it first.`,
+    );
+  }
+  await queueWaiting(tx, id);
+}
+
 /**
  * Queues the interrupted exchange again, and returns its number. Null if there is none, but something
  * else to continue: what an exchange that failed has left, or messages that are pending.
  *
- * Error codes: `nothing_to_continue`.
+ * Error codes: `nothing_to_continue`, `question_open`.
  */
 async function queueAgain(
   tx: Tx,
   { id, begun, isOpen }: HeldQueue,
   key: { readonly idempotency_key: string | null; readonly request: string },
 ): Promise<number | null> {
-  if (begun !== null && begun.state !== "waiting" && !begun.isLive && isOpen) {
+  if (begun?.state === "waiting") {
+    await continueWaiting(tx, id);
+    return begun.n;
+  }
+  if (begun !== null && !begun.isLive && isOpen) {
     // the key that queued it first is the one that stays
     const isKeyless = key.idempotency_key !== null && begun.idempotency_key === null;
     await tx.db

@@ -221,7 +221,9 @@ export async function endRecord(tx: Tx, { fence, state, failure }: RecordEnd): P
     return ended === undefined || Boolean(ended.has_queued);
   }
   await tx.rows(endStopped, { ...values, state: "stopped" });
-  await tx.rows(state === "interrupted" ? cutRunning : parkRunning, { ...values, state });
+  const query =
+    state === "queued" ? queueRunning : state === "interrupted" ? cutRunning : parkRunning;
+  await tx.rows(query, { ...values, state });
   return true;
 }
 
@@ -262,6 +264,15 @@ const parkRunning = prepared((parts, given: Parameter<EndValues>) =>
   runningRecord(parts, given).set((eb) => ({
     state: given("state"),
     revision: eb("revision", "+", 1),
+  })),
+);
+
+/** Another process continues it, and another one if that dies. */
+const queueRunning = prepared((parts, given: Parameter<EndValues>) =>
+  runningRecord(parts, given).set((eb) => ({
+    state: given("state"),
+    revision: eb("revision", "+", 1),
+    queued_at: eb.fn.coalesce("queued_at", parts.dialect.now()),
   })),
 );
 

@@ -4,7 +4,9 @@ import { RepriseError } from "../../core/errors.ts";
 import type { ExchangeFailure, Session } from "../../core/sessions.ts";
 import { type Parameter, prepared } from "../engines/prepared.ts";
 import { refreshReady } from "../exchanges/ready.ts";
-import { endRecord, type RecordEnd, settleRecords } from "../exchanges/records.ts";
+import { endRecord, isStopAsked, type RecordEnd, settleRecords } from "../exchanges/records.ts";
+import { parkedState } from "../questions/park.ts";
+import { withdrawQuestions } from "../questions/withdraw.ts";
 import { holdActive } from "../sessions/change.ts";
 import { failureColumns, NO_FAILURE } from "../sessions/failures.ts";
 import { sessionNotFound } from "../sessions/read.ts";
@@ -195,15 +197,21 @@ export const releaseLease: Operation<ReleaseLease, Session | null> = async (tx, 
   if (row === undefined) {
     return null;
   }
-  await endAndNext(tx, { fence, end, failure });
-  return sessionOf(row);
+  const session = sessionOf(row);
+  await endAndNext(tx, { fence, end, failure, session });
+  return session;
 };
 
 /** Says how the exchange ended, and lets the next one be found that is queued. */
 async function endAndNext(
   tx: Tx,
-  { fence, end, failure }: Required<Pick<ReleaseLease, "fence" | "end" | "failure">>,
+  input: Required<Pick<ReleaseLease, "fence" | "end" | "failure">> & { readonly session: Session },
 ): Promise<void> {
+  const { fence, failure, session } = input;
+  const end = input.end === "waiting" ? await parkedState(tx, session) : input.end;
+  if (end === "stopped" || (input.end === "waiting" && (await isStopAsked(tx, fence)))) {
+    await withdrawQuestions(tx, fence.session_id, { isSuperseded: false });
+  }
   if (end === null || (await endRecord(tx, { fence, state: end, failure }))) {
     await refreshReady(tx, fence.session_id);
   }
@@ -221,8 +229,9 @@ export async function releaseHeld(
   if (row === undefined) {
     return null;
   }
-  await endAndNext(tx, { fence, end, failure: null });
-  return sessionOf(row);
+  const session = sessionOf(row);
+  await endAndNext(tx, { fence, end, failure: null, session });
+  return session;
 }
 
 const releaseFinished = prepared(({ db, dialect }, given: Parameter<Fence>) =>

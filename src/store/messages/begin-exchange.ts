@@ -13,6 +13,7 @@ import {
 import { type ClaimedExchange, claimQueued } from "../exchanges/ready.ts";
 import { type Fence, holdFence } from "../leases/fence.ts";
 import { type Lease, type LeaseState, type TakeLease, takeLease } from "../leases/lease.ts";
+import { withdrawQuestions } from "../questions/withdraw.ts";
 import { NO_FAILURE } from "../sessions/failures.ts";
 import { readSession, sessionNotFound } from "../sessions/read.ts";
 import { recordChanges } from "../sessions/record-changes.ts";
@@ -122,6 +123,9 @@ const begin: Operation<Beginning, BegunExchange> = async (tx, input) => {
   const isNew = continued === null && waiting?.length !== 0;
   if (isNew) {
     await stopRecords(tx, [session_id], null);
+  }
+  if (input.isOpen && !continues) {
+    await withdrawQuestions(tx, session_id, { isSuperseded: true });
   }
   const added = isNew ? 1 : 0;
   const [row] = await tx.rows(markBegun, { session_id, model, persona_name, agent, added });

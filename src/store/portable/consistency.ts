@@ -5,6 +5,7 @@ import { MAX_THREAD_ID_BYTES, TITLE_LENGTH } from "../../core/limits.ts";
 import { isThreadId } from "../../core/threads.ts";
 import { isTime } from "../../core/time.ts";
 import { recordProblems } from "../exchanges/check.ts";
+import { questionProblems } from "../questions/check.ts";
 import type { FreeThread, PortableList, SessionTree, ThreadContent } from "./export-schema.ts";
 import { SEARCHABLE_CALL } from "../verify/record.ts";
 import { type IdMap, mapIds } from "./map-ids.ts";
@@ -39,9 +40,12 @@ function* treeProblems(tree: SessionTree, pointer: string, ids: Set<string>): Pr
   ]);
   ids.add(session.id);
   yield* messageProblems(tree, `${pointer}/messages`);
-  const { exchanges = [] } = session;
+  const { exchanges = [], questions = [] } = session;
   for (const { index, field, message } of recordProblems(exchanges, session)) {
     yield problem(`${pointer}/session/exchanges/${index}/${field}`, message);
+  }
+  for (const { index, field, message } of questionProblems(questions, session)) {
+    yield problem(`${pointer}/session/questions/${index}/${field}`, message);
   }
   for (const [index, thread] of tree.threads.entries()) {
     const below = `${pointer}/threads/${index}`;

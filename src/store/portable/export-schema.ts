@@ -1,9 +1,18 @@
 import { Type, type Static } from "typebox";
 
-import { closed, fieldSchemas, nullable, oneOf, text, ToolCall } from "../../core/field-schemas.ts";
+import {
+  closed,
+  fieldSchemas,
+  nullable,
+  nullableOneOf,
+  oneOf,
+  text,
+  ToolCall,
+} from "../../core/field-schemas.ts";
 import { ASKED_BY, EXCHANGE_STATES } from "../../core/exchanges.ts";
 import { MAX_SUBAGENT_DEPTH, MAX_NAME_LENGTH } from "../../core/limits.ts";
 import { ORIGINS } from "../../core/origins.ts";
+import { ANSWERERS, MAX_CHOICES, QUESTION_KINDS, QUESTION_STATES } from "../../core/questions.ts";
 import { MESSAGE_FIELDS, ROLES, SESSION_FIELDS, SESSION_STATES } from "../../core/sessions.ts";
 import { CHANGED_FIELDS } from "../schema.ts";
 
@@ -92,6 +101,33 @@ export const EXCHANGE_COLUMNS = Object.keys(
   PortableExchange.properties,
 ) as (keyof PortableExchange)[];
 
+const PortableQuestion = Type.Object(
+  {
+    thread_suffix: count(),
+    call_id: name(),
+    number: Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }),
+    id: id(),
+    state: oneOf(QUESTION_STATES),
+    kind: oneOf(QUESTION_KINDS),
+    text: text(),
+    choices: nullable(Type.Array(text(), { minItems: 1, maxItems: MAX_CHOICES })),
+    effect: nullable(text()),
+    shown_hash: Type.String({ pattern: "^[0-9a-f]{64}$" }),
+    default_answer: nullable(text()),
+    answer_by: nullable(time()),
+    asked_at: time(),
+    answered_at: nullable(time()),
+    answered_by: nullableOneOf(ANSWERERS),
+    answer: nullable(text()),
+    note: nullable(text()),
+  },
+  closed,
+);
+export type PortableQuestion = Static<typeof PortableQuestion>;
+export const QUESTION_COLUMNS = Object.keys(
+  PortableQuestion.properties,
+) as (keyof PortableQuestion)[];
+
 const { activity: _activity, title, ...sessionFields } = SESSION_FIELDS;
 const ofSession = {
   ...fieldSchemas(sessionFields, KINDS),
@@ -138,6 +174,8 @@ const PortableSession = Type.Object(
     changes: Type.Optional(Type.Array(PortableChange, { minItems: 1 })),
     /** In order of `n`. */
     exchanges: Type.Optional(Type.Array(PortableExchange, { minItems: 1 })),
+    /** In order of thread, call and number. */
+    questions: Type.Optional(Type.Array(PortableQuestion, { minItems: 1 })),
   },
   closed,
 );
@@ -157,7 +195,7 @@ const PortableMessage = Type.Object(
 export type PortableMessage = Static<typeof PortableMessage>;
 
 /** What an export of a session has besides the columns of its row. */
-const MADE_OF_OTHERS = ["failure", "changes", "exchanges"] as const;
+const MADE_OF_OTHERS = ["failure", "changes", "exchanges", "questions"] as const;
 type SessionColumn = Exclude<keyof PortableSession, (typeof MADE_OF_OTHERS)[number]>;
 
 /** The columns that an export has, in its order. */

@@ -156,7 +156,13 @@ export function withNewIds(tree: SessionTree): SessionTree {
 
 function copyBelow(tree: SessionTree, parent_session_id: string | null): SessionTree {
   // a repeated request finds the session that it created, not a copy
-  const { create_key: _key, create_request: _request, exchanges, ...session } = tree.session;
+  const {
+    create_key: _key,
+    create_request: _request,
+    exchanges,
+    questions,
+    ...session
+  } = tree.session;
   const id = newId();
   const copied = exchanges?.map((exchange) => ({
     ...exchange,
@@ -168,6 +174,9 @@ function copyBelow(tree: SessionTree, parent_session_id: string | null): Session
     session: {
       ...session,
       ...(copied === undefined ? {} : { exchanges: copied }),
+      ...(questions === undefined
+        ? {}
+        : { questions: questions.map((question) => ({ ...question, id: newId() })) }),
       id,
       parent_session_id,
     },

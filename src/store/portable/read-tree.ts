@@ -7,7 +7,9 @@ import {
   type PortableChange,
   type PortableExchange,
   type PortableMessage,
+  type PortableQuestion,
   type PortableSession,
+  QUESTION_COLUMNS,
   SESSION_COLUMNS,
   type SessionTree,
 } from "./export-schema.ts";
@@ -67,11 +69,13 @@ async function readPortableSession(tx: Tx, id: string): Promise<PortableSession>
   const failure = storedFailureOf(row);
   const changes = await readChanges(tx, id);
   const exchanges = await readExchanges(tx, id);
+  const questions = await readQuestions(tx, id);
   return {
     ...(fieldsOf(columns) as PortableSession),
     ...(failure === null ? {} : { failure }),
     ...(changes.length === 0 ? {} : { changes }),
     ...(exchanges.length === 0 ? {} : { exchanges }),
+    ...(questions.length === 0 ? {} : { questions }),
   };
 }
 
@@ -93,6 +97,21 @@ async function readExchanges(tx: Tx, sessionId: string): Promise<PortableExchang
     .orderBy("n")
     .execute();
   return rows.map((row) => fieldsOf(row) as PortableExchange);
+}
+
+async function readQuestions(tx: Tx, sessionId: string): Promise<PortableQuestion[]> {
+  const rows = await tx.db
+    .selectFrom("questions")
+    .select(QUESTION_COLUMNS)
+    .where("session_id", "=", sessionId)
+    .orderBy("thread_suffix")
+    .orderBy("call_id")
+    .orderBy("number")
+    .execute();
+  return rows.map(({ choices, ...row }) => ({
+    ...row,
+    choices: choices === null ? null : (JSON.parse(choices) as string[]),
+  }));
 }
 
 async function readPortableMessages(tx: Tx, sessionId: string): Promise<PortableMessage[]> {

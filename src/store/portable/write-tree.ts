@@ -100,7 +100,7 @@ async function writeSession(
   tree: SessionTree,
   root_session_id: string | null,
 ): Promise<void> {
-  const { changes = [], exchanges = [], failure, ...session } = tree.session;
+  const { changes = [], exchanges = [], questions = [], failure, ...session } = tree.session;
   const inserted = await tx.db
     .insertInto("sessions")
     .values({
@@ -120,6 +120,14 @@ async function writeSession(
   }
   await writeChanges(tx, session.id, changes);
   await writeExchanges(tx, session.id, exchanges);
+  const asked = questions.map(({ choices, ...question }) => ({
+    ...question,
+    session_id: session.id,
+    choices: choices === null ? null : JSON.stringify(choices),
+  }));
+  for (const batch of batches(asked)) {
+    await tx.db.insertInto("questions").values(batch).execute();
+  }
 }
 
 async function writeChanges(

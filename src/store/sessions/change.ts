@@ -4,6 +4,7 @@ import type { Session } from "../../core/sessions.ts";
 import type { Operation, Tx } from "../store.ts";
 import { refreshReady } from "../exchanges/ready.ts";
 import { stopAllRecords, stopRecords } from "../exchanges/records.ts";
+import { withdrawQuestions } from "../questions/withdraw.ts";
 import { NO_FAILURE } from "./failures.ts";
 import { lockSession } from "./lock.ts";
 import { recordChanges } from "./record-changes.ts";
@@ -21,6 +22,7 @@ export const endSession: Operation<{ readonly id: string }, Session> = async (tx
     parents = await openChildren(tx, parents);
     await endActive(tx, parents);
   }
+  await withdrawQuestions(tx, id, { isSuperseded: false });
   return readSession(tx, { id });
 };
 
@@ -104,6 +106,7 @@ export const startThread: Operation<NewThread, Session> = async (tx, input) => {
     .where("id", "=", input.id)
     .execute();
   await (input.archive ? stopAllRecords : stopRecords)(tx, [input.id], null);
+  await withdrawQuestions(tx, input.id, { isSuperseded: true });
   await refreshReady(tx, input.id);
   if (input.archive) {
     await archiveAll(tx, input.id);

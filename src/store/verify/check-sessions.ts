@@ -27,17 +27,34 @@ async function checkExchanges(tx: Tx, resume: string): Promise<Check> {
   const rows = await tx.db
     .selectFrom("sessions")
     .select(FAILURE_COLUMNS)
-    .select(["id", "agent"])
+    .select(({ exists, selectFrom, eb }) => [
+      "id",
+      "agent",
+      exists(
+        selectFrom("exchanges")
+          .select(eb.lit(1).as("one"))
+          .whereRef("exchanges.session_id", "=", "sessions.id")
+          .whereRef("exchanges.epoch", "=", "sessions.lease_epoch")
+          .where("exchanges.ended_at", "is", null)
+          .where("exchanges.state", "=", "waiting"),
+      ).as("waits"),
+    ])
     .where(({ eb, or }) => or([eb("exchange_open", "=", 1), eb("lease_owner", "is not", null)]))
     .where(({ eb, or }) =>
       or([eb("lease_expires_at", "is", null), eb("lease_expires_at", "<=", tx.dialect.now())]),
     )
     .orderBy("last_activity_at", "desc")
     .execute();
-  if (rows.length === 0) {
-    return ok("exchanges", "No exchange was cut short or failed.");
+  const waiting = rows.filter(({ waits }) => Boolean(waits));
+  const others = rows.filter((row) => !waiting.includes(row));
+  const asked =
+    waiting.length === 0
+      ? ""
+      : ` In ${plural(waiting.length, "session")} one waits for the answer of a person (${names(waiting)}).`;
+  if (others.length === 0) {
+    return ok("exchanges", `No exchange was cut short or failed.${asked}`);
   }
-  const open = rows.map((row) => ({ id: row.id, failure: storedFailureOf(row) }));
+  const open = others.map((row) => ({ id: row.id, failure: storedFailureOf(row) }));
   const cut = open.filter(({ failure }) => failure === null);
   const failed = open.filter(({ failure }) => failure !== null);
   const found = [
@@ -48,7 +65,7 @@ async function checkExchanges(tx: Tx, resume: string): Promise<Check> {
   ].join("; ");
   return warning(
     "exchanges",
-    `Exchanges: ${found}. Nothing that was stored is lost; type /continue or a new message there. Resume with: ${resume}${forAgents(rows)}`,
+    `Exchanges: ${found}. Nothing that was stored is lost; type /continue or a new message there. Resume with: ${resume}${forAgents(others)}${asked === "" ? "" : `.${asked}`}`,
   );
 }
 
@@ -63,11 +80,11 @@ function forAgents(rows: readonly { readonly agent: string | null }[]): string {
 
 /** The first ids, each with the reason for which its exchange failed. */
 function names(
-  open: readonly { readonly id: string; readonly failure: ExchangeFailure | null }[],
+  open: readonly { readonly id: string; readonly failure?: ExchangeFailure | null }[],
 ): string {
   const shown = open
     .slice(0, MAX_IDS)
-    .map(({ id, failure }) =>
+    .map(({ id, failure = null }) =>
       [id.slice(0, ID_LENGTH), ...(failure === null ? [] : [failureLine(failure)])].join(": "),
     );
   return `${shown.join(", ")}${open.length > MAX_IDS ? " …" : ""}`;

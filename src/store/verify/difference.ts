@@ -30,6 +30,8 @@ export const DIFFERENCE_KINDS = [
   "ended_at",
   /** The record of an exchange has an impossible value. */
   "exchange",
+  /** A question has an impossible value. */
+  "question",
   /** Messages whose session has no row. */
   "session_missing",
   /** A checkpoint cannot be read whole. The mirror may be the only copy: nothing is repaired. */
@@ -57,6 +59,7 @@ export const LEFT_ALONE: ReadonlySet<DifferenceKind> = new Set([
   "project_key",
   "ended_at",
   "exchange",
+  "question",
 ]);
 
 /** Kinds that forbid a repair. */

@@ -3,6 +3,7 @@ import type { Selectable } from "kysely";
 import { isTime } from "../../core/time.ts";
 import { type CheckedRecord, recordProblems } from "../exchanges/check.ts";
 import type { SessionTable } from "../schema.ts";
+import { type CheckedQuestion, questionProblems } from "../questions/check.ts";
 import { MAX_ANCESTORS } from "../sessions/roots.ts";
 import { threadRange } from "../sessions/tree-ids.ts";
 import type { Operation, Tx } from "../store.ts";
@@ -29,6 +30,7 @@ type SessionRecord = Pick<Selectable<SessionTable>, (typeof COLUMNS)[number]>;
 export interface StoredRecord {
   readonly row: SessionRecord;
   readonly exchanges: readonly CheckedRecord[];
+  readonly questions: readonly CheckedQuestion[];
   /** The parent; null if none is named or the named one does not exist. */
   readonly parent: { readonly depth: number; readonly knowsCall: boolean } | null;
   /** How many sessions are above this one; null if they form a cycle. */
@@ -49,7 +51,26 @@ export async function readRecord(tx: Tx, session_id: string): Promise<StoredReco
     .where("session_id", "=", session_id)
     .orderBy("n")
     .execute();
-  return { row, exchanges, ...(await readParents(tx, row)) };
+  const questions = await tx.db
+    .selectFrom("questions")
+    .select([
+      "thread_suffix",
+      "call_id",
+      "number",
+      "state",
+      "choices",
+      "answer",
+      "answered_at",
+      "answered_by",
+      "default_answer",
+      "answer_by",
+    ])
+    .where("session_id", "=", session_id)
+    .orderBy("thread_suffix")
+    .orderBy("call_id")
+    .orderBy("number")
+    .execute();
+  return { row, exchanges, questions, ...(await readParents(tx, row)) };
 }
 
 type Parents = Pick<StoredRecord, "parent" | "above" | "root">;
@@ -134,6 +155,7 @@ export function compareRecord(record: StoredRecord): Difference[] {
     ...projectFindings(record),
     ...endFindings(record),
     ...exchangeFindings(record),
+    ...questionFindings(record),
   ];
 }
 
@@ -174,6 +196,12 @@ function rootFindings({ row, root }: StoredRecord): Difference[] {
 function exchangeFindings({ row, exchanges }: StoredRecord): Difference[] {
   return [...recordProblems(exchanges, row)].map(({ index, field, message }) =>
     about("exchange", `The record of exchange ${exchanges[index]?.n ?? 0}: ${field}. ${message}`),
+  );
+}
+
+function questionFindings({ row, questions }: StoredRecord): Difference[] {
+  return [...questionProblems(questions, row)].map(({ index, field, message }) =>
+    about("question", `Question ${index + 1} of the session: ${field}. ${message}`),
   );
 }
 

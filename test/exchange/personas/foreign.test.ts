@@ -27,7 +27,7 @@ describe("a persona written for another program", () => {
     ["permissionMode: plan"],
     ["permissionMode: plan\ndisallowedTools: Task"],
   ])("[PERSONA-1] keeps its denial, and gives no sub-agent what it denies: %s", async (field) => {
-    expect((await foreign(field)).tools).toEqual(READING);
+    expect((await foreign(field)).tools).toEqual([...READING, "ask_user"]);
     expect((await foreign("tools: Read, Write, Edit", field)).tools).toEqual(["read_file"]);
   });
 
@@ -39,7 +39,13 @@ describe("a persona written for another program", () => {
       ...READING,
       "write_file",
       "edit_file",
+      "ask_user",
     ]);
+    expect((await foreign("tools: Read, AskUserQuestion")).tools).toEqual([
+      "read_file",
+      "ask_user",
+    ]);
+    expect((await foreign("disallowedTools: askUserQuestion")).tools).not.toContain("ask_user");
   });
 
   it("[PERSONA-2] is refused if a limit cannot be kept", async () => {

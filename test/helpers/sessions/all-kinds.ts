@@ -7,7 +7,9 @@ import { createExchanger } from "../../../src/agent/exchange.ts";
 import { thisProcess } from "../../../src/store/leases/this-process.ts";
 import { threadId } from "../../../src/core/threads.ts";
 import { ASKED_BY } from "../../../src/core/exchanges.ts";
+import { newId } from "../../../src/core/ids.ts";
 import type { Caller } from "../../../src/core/origins.ts";
+import { QUESTION_KINDS } from "../../../src/core/questions.ts";
 import type { Fence } from "../../../src/store/leases/fence.ts";
 import { finishExchange } from "../../../src/store/leases/finish.ts";
 import { releaseLease, takeLease } from "../../../src/store/leases/lease.ts";
@@ -18,6 +20,9 @@ import { markChosen } from "../../../src/store/sessions/choose.ts";
 import { createSession, type NewSession } from "../../../src/store/sessions/create.ts";
 import { createSessionOnce } from "../../../src/store/sessions/create-once.ts";
 import { acceptChoices, acceptMessages } from "../../../src/store/sessions/waiting.ts";
+import { answerQuestion } from "../../../src/store/questions/answer.ts";
+import { insertQuestion } from "../../../src/store/questions/ask.ts";
+import { listOpenQuestions } from "../../../src/store/questions/read.ts";
 import { readSession } from "../../../src/store/sessions/read.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { leasedStore } from "../checkpoints/leased-store.ts";
@@ -108,6 +113,9 @@ async function makeOne(maker: Maker, messages: number): Promise<void> {
   if (index % 4 === 3) {
     await fromOutside(store, id);
     await countAhead(store, id);
+  }
+  if (index % 5 === 1) {
+    await questions(store, id, index);
   }
   if (index % 7 === 6) {
     await store.write(endSession, { id });
@@ -286,6 +294,48 @@ async function countAhead(store: Store, id: string): Promise<void> {
           input_tokens_ahead: 5,
         }))
         .where("id", "=", id)
+        .execute(),
+    null,
+  );
+}
+
+/** Questions in each of their states. */
+async function questions(store: Store, id: string, index: number): Promise<void> {
+  const asked = (number: number) => ({
+    id: newId(),
+    call_id: `call-${index}-${number}`,
+    number: 1 + (index % 3),
+    kind: QUESTION_KINDS[number % QUESTION_KINDS.length] ?? "question",
+    text: `${WORDS[(index + number) % WORDS.length]}?`,
+    choices: number === 1 ? ["allow", "größer"] : null,
+    effect: number === 2 ? null : `It writes ${index}.`,
+    shown_hash: String(number).repeat(64),
+    default: number === 0 ? null : { answer: "allow", after_ms: 1000 * index },
+  });
+  const { thread_suffix } = await store.read(readSession, { id });
+  await store.write(async (tx) => {
+    for (const number of [0, 1, 2]) {
+      await insertQuestion(tx, { session_id: id, thread_suffix }, asked(number));
+    }
+  }, null);
+  const answered = index % 2 === 0 ? ({ by: "http", note: null } as const) : null;
+  const question = (await store.read(listOpenQuestions, { reference: id })).find(
+    ({ choices }) => choices !== null,
+  );
+  await store.write(answerQuestion, {
+    reference: id,
+    question: question?.id ?? "",
+    answer: "größer",
+    note: answered === null ? "größer 😀" : answered.note,
+    answered_by: answered?.by ?? "terminal",
+  });
+  await store.write(
+    ({ db }) =>
+      db
+        .updateTable("questions")
+        .set({ state: "withdrawn" })
+        .where("session_id", "=", id)
+        .where("call_id", "=", `call-${index}-2`)
         .execute(),
     null,
   );

@@ -102,6 +102,7 @@ const ORDER: Readonly<Record<string, string>> = {
   messages: "session_id, seq",
   session_changes: "session_id, number",
   exchanges: "session_id, n",
+  questions: "session_id, thread_suffix, call_id, number",
   threads: "thread_id",
   checkpoint_bodies: "t.thread_id, checkpoint_bodies.id",
   checkpoint_lists: "t.thread_id, checkpoint_lists.id",

@@ -77,7 +77,7 @@ describeEngines("moving a session", (engine) => {
     // the root follows from the parents; last_activity_at is made of two others by the database
     const columns = await columnsOf(store, "sessions");
     const { session, messages } = SessionExport.properties;
-    const { changes, exchanges, failure, ...ofSession } = session.properties;
+    const { changes, exchanges, questions, failure, ...ofSession } = session.properties;
     const ofFailure = Object.keys(failure.properties).map((name) => `failure_${name}`);
     expect([...Object.keys(ofSession), ...ofFailure, ...lease].sort()).toEqual(
       columns.filter((name) => name !== "root_session_id" && name !== "last_activity_at").sort(),
@@ -87,6 +87,9 @@ describeEngines("moving a session", (engine) => {
     );
     expect([...Object.keys(changes.items.properties), "session_id", "number"].sort()).toEqual(
       (await columnsOf(store, "session_changes")).sort(),
+    );
+    expect([...Object.keys(questions.items.properties), "session_id"].sort()).toEqual(
+      (await columnsOf(store, "questions")).sort(),
     );
     expect([...Object.keys(exchanges.items.properties), "session_id", "epoch"].sort()).toEqual(
       (await columnsOf(store, "exchanges")).sort(),

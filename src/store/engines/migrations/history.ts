@@ -5,6 +5,7 @@ import { treesAndThreads } from "./0011-trees-and-threads.ts";
 import { exchanges } from "./0012-exchanges.ts";
 import { exchangeQueue } from "./0013-exchange-queue.ts";
 import { tokenLimits } from "./0014-token-limits.ts";
+import { questions } from "./0015-questions.ts";
 import { sessions } from "./0001-sessions.ts";
 import type { Migration } from "./migration.ts";
 
@@ -17,6 +18,7 @@ export const migrations: readonly Migration[] = [
   exchanges,
   exchangeQueue,
   tokenLimits,
+  questions,
 ];
 
 export function latestVersion(): number {

@@ -1,0 +1,30 @@
+import { tool, type StructuredToolInterface } from "@langchain/core/tools";
+import { z } from "zod";
+
+import { MAX_CHOICES } from "../../core/questions.ts";
+import { ask } from "../tool-asking.ts";
+
+/** The agent's own question to the user. */
+export function askUserTool(): StructuredToolInterface {
+  return tool(
+    async ({ question, choices = null }, config) => {
+      const asking = { kind: "question", text: question, choices, effect: null } as const;
+      const { answer, note } = await ask(config, asking);
+      return note === null ? answer : `${answer}\n\n${note}`;
+    },
+    {
+      name: "ask_user",
+      description:
+        "Ask the user a question and wait for the answer, which may take long. Use it only if you cannot continue without it: for a decision that is the user's, or for something that you cannot find out yourself.",
+      schema: z.object({
+        question: z.string().min(1),
+        choices: z
+          .array(z.string().min(1))
+          .min(1)
+          .max(MAX_CHOICES)
+          .optional()
+          .describe("the possible answers; leave it out for any text"),
+      }),
+    },
+  );
+}

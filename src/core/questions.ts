@@ -1,0 +1,50 @@
+/**
+ * What a person is asked: a question of the agent (`question`), or whether a tool may do what it is
+ * about to do (`permission`).
+ */
+export const QUESTION_KINDS = ["question", "permission"] as const;
+export type QuestionKind = (typeof QUESTION_KINDS)[number];
+
+/** `open` until somebody answers, or until nobody needs the answer any more. */
+export const QUESTION_STATES = ["open", "answered", "withdrawn"] as const;
+export type QuestionState = (typeof QUESTION_STATES)[number];
+
+/** Who answered: as `ORIGINS`, or nobody in time. */
+export const ANSWERERS = ["terminal", "prompt", "http", "agent", "timeout"] as const;
+export type Answerer = (typeof ANSWERERS)[number];
+
+/** Characters of what is asked, and of what would happen. */
+export const MAX_QUESTION = 20_000;
+export const MAX_CHOICES = 20;
+/** Characters of one choice. */
+export const MAX_CHOICE = 200;
+
+/** What a person is shown. */
+export interface Asking {
+  readonly kind: QuestionKind;
+  readonly text: string;
+  /** The answers that it takes; null for any text. */
+  readonly choices: readonly string[] | null;
+  /** What the tool would do. */
+  readonly effect: string | null;
+}
+
+/** A question in the API, as `SESSION_FIELDS`. */
+export const QUESTION_FIELDS = {
+  id: "id",
+  session_id: "id",
+  call_id: "text",
+  number: "position",
+  state: "question_state",
+  kind: "question_kind",
+  text: "text",
+  choices: "choices?",
+  effect: "text?",
+  default_answer: "text?",
+  answer_by: "time?",
+  asked_at: "time",
+  answered_at: "time?",
+  answered_by: "answerer?",
+  answer: "text?",
+  note: "text?",
+} as const;

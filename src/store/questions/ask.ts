@@ -1,0 +1,61 @@
+import type { Asking } from "../../core/questions.ts";
+import type { Tx } from "../store.ts";
+
+/** A call of a session's thread. */
+export interface AskingCall {
+  readonly session_id: string;
+  readonly thread_suffix: number;
+  readonly call_id: string;
+}
+
+/** A question as its tool asks it. */
+export interface NewQuestion extends Asking {
+  readonly id: string;
+  readonly call_id: string;
+  readonly number: number;
+  readonly shown_hash: string;
+  /** What answers it after these milliseconds, if nobody does. */
+  readonly default: { readonly answer: string; readonly after_ms: number } | null;
+}
+
+/**
+ * Stores what a call asks, in the transaction that stores that it waits. A call that asks the same again
+ * finds its question. What it asked before and was shown otherwise needs no answer any more.
+ */
+export async function insertQuestion(
+  tx: Tx,
+  thread: Omit<AskingCall, "call_id">,
+  { default: later, choices, ...question }: NewQuestion,
+): Promise<void> {
+  await tx.db
+    .insertInto("questions")
+    .values({
+      ...thread,
+      ...question,
+      state: "open",
+      choices: choices === null ? null : JSON.stringify(choices),
+      default_answer: later?.answer ?? null,
+      answer_by: later === null ? null : tx.dialect.now(later.after_ms),
+      asked_at: tx.dialect.now(),
+      answered_at: null,
+      answered_by: null,
+      answer: null,
+      note: null,
+    })
+    .onConflict((conflict) =>
+      conflict.columns(["session_id", "thread_suffix", "call_id", "number"]).doNothing(),
+    )
+    .execute();
+  if (question.number > 1) {
+    await tx.db
+      .updateTable("questions")
+      .set({ state: "withdrawn" })
+      .where("session_id", "=", thread.session_id)
+      .where("thread_suffix", "=", thread.thread_suffix)
+      .where("call_id", "=", question.call_id)
+      .where("number", "<", question.number)
+      .where("state", "=", "open")
+      .execute();
+  }
+  tx.touch(thread.session_id);
+}

@@ -1,0 +1,95 @@
+import type { Selectable } from "kysely";
+
+import { RepriseError } from "../../core/errors.ts";
+import { QUESTION_FIELDS } from "../../core/questions.ts";
+import type { QuestionRecord } from "../../core/sessions.ts";
+import { columnNames, fieldReader } from "../columns.ts";
+import type { QuestionTable } from "../schema.ts";
+import { resolveSession } from "../sessions/read.ts";
+import type { Operation, Tx } from "../store.ts";
+import type { AskingCall } from "./ask.ts";
+import { pathTo, withinTree } from "./tree.ts";
+
+const NAMES = columnNames(QUESTION_FIELDS);
+type QuestionRow = Pick<Selectable<QuestionTable>, (typeof NAMES)[number]>;
+
+const questionOf = fieldReader<typeof QUESTION_FIELDS, QuestionRow>(QUESTION_FIELDS, {
+  choices: ({ choices }) => (choices === null ? null : (JSON.parse(choices) as string[])),
+});
+
+/** What a call has asked, in the order of the numbers. */
+export const readAsked: Operation<
+  AskingCall,
+  readonly Pick<
+    Selectable<QuestionTable>,
+    "number" | "shown_hash" | "state" | "answer" | "note" | "answered_by"
+  >[]
+> = (tx, { session_id, thread_suffix, call_id }) =>
+  tx.db
+    .selectFrom("questions")
+    .select(["number", "shown_hash", "state", "answer", "note", "answered_by"])
+    .where("session_id", "=", session_id)
+    .where("thread_suffix", "=", thread_suffix)
+    .where("call_id", "=", call_id)
+    .orderBy("number")
+    .execute();
+
+/** A question that nobody has answered. */
+export interface OpenQuestion extends QuestionRecord {
+  /** The ids of the sessions from the one that was named down to the one that asks. */
+  readonly path: readonly string[];
+}
+
+/**
+ * What is asked in a session and by its sub-agents, the oldest first.
+ *
+ * Error codes: as `resolveSession`.
+ */
+export const listOpenQuestions: Operation<
+  { readonly reference: string },
+  readonly OpenQuestion[]
+> = async (tx, { reference }) => {
+  const { id } = await resolveSession(tx, { reference });
+  const rows = await tx.db
+    .selectFrom("questions")
+    .select(NAMES)
+    .where("state", "=", "open")
+    .where("session_id", "in", withinTree(id))
+    .where(({ exists, selectFrom, eb }) =>
+      // a node of an older version ends sessions and leaves their questions
+      exists(
+        selectFrom("sessions")
+          .select(eb.lit(1).as("one"))
+          .whereRef("sessions.id", "=", "questions.session_id")
+          .where("sessions.state", "=", "active"),
+      ),
+    )
+    .orderBy("asked_at")
+    .orderBy("id")
+    .execute();
+  const open: OpenQuestion[] = [];
+  for (const row of rows) {
+    open.push({ ...questionOf(row), path: await pathTo(tx, row.session_id, id) });
+  }
+  return open;
+};
+
+/** One question. Error codes: `question_not_found`. */
+export async function readQuestion(tx: Tx, id: string): Promise<QuestionRecord> {
+  const row = await tx.db
+    .selectFrom("questions")
+    .select(NAMES)
+    .where("id", "=", id)
+    .executeTakeFirst();
+  if (row === undefined) {
+    throw questionNotFound();
+  }
+  return questionOf(row);
+}
+
+export function questionNotFound(): RepriseError {
+  return new RepriseError(
+    "question_not_found",
+    "The session and its sub-agents have no question with this id; list its questions to see them.",
+  );
+}

@@ -1,0 +1,30 @@
+import { sql } from "kysely";
+
+import { MAX_ANCESTORS } from "../sessions/roots.ts";
+import type { Tx } from "../store.ts";
+
+/** The ids of a session and of all below it, for an `in`. */
+export function withinTree(id: string) {
+  return sql<string>`(
+    with recursive tree (id) as (
+      select sessions.id from sessions where sessions.id = ${id}
+      union
+      select below.id from sessions as below join tree on below.parent_session_id = tree.id
+    ) select id from tree
+  )`;
+}
+
+/** The sessions from `top` down to `id`; from the highest one if `top` is not above it. */
+export async function pathTo(tx: Tx, id: string, top: string | null): Promise<string[]> {
+  const path = [id];
+  for (let at: string | null = id; at !== null && at !== top && path.length < MAX_ANCESTORS;) {
+    const row: { parent_session_id: string | null } | undefined = await tx.db
+      .selectFrom("sessions")
+      .select("parent_session_id")
+      .where("id", "=", at)
+      .executeTakeFirst();
+    at = row?.parent_session_id ?? null;
+    path.unshift(...(at === null ? [] : [at]));
+  }
+  return path;
+}

@@ -1,0 +1,46 @@
+import { endColumns } from "../exchanges/records.ts";
+import type { Tx } from "../store.ts";
+import { withinTree } from "./tree.ts";
+
+/**
+ * Nobody needs the answers any more that this session and its sub-agents wait for: their questions are
+ * withdrawn, and the exchanges that wait for them are stopped.
+ *
+ * If a later message is the reason, the sub-agents are not continued, and count as idle.
+ */
+export async function withdrawQuestions(
+  tx: Tx,
+  id: string,
+  { isSuperseded }: { readonly isSuperseded: boolean },
+): Promise<void> {
+  const withdrawn = await tx.db
+    .updateTable("questions")
+    .set({ state: "withdrawn" })
+    .where("state", "=", "open")
+    .where("session_id", "in", withinTree(id))
+    .returning("session_id")
+    .execute();
+  if (withdrawn.length === 0) {
+    return;
+  }
+  const stopped = await tx.db
+    .updateTable("exchanges")
+    .set((eb) => ({ ...endColumns(eb, tx.dialect), state: "stopped" }))
+    .where("state", "=", "waiting")
+    .where("ended_at", "is", null)
+    .where("session_id", "in", withinTree(id))
+    .returning("session_id")
+    .execute();
+  const below = stopped.map(({ session_id }) => session_id).filter((each) => each !== id);
+  if (isSuperseded && below.length > 0) {
+    await tx.db
+      .updateTable("sessions")
+      .set({ exchange_open: 0 })
+      .where("id", "in", below)
+      .where("lease_owner", "is", null)
+      .execute();
+  }
+  for (const { session_id } of withdrawn) {
+    tx.touch(session_id);
+  }
+}
