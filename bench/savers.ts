@@ -7,8 +7,8 @@ import { startPostgres } from "./postgres.ts";
 import {
   type ContenderName,
   CONTENDERS,
+  contendersOf,
   installOfficial,
-  isContender,
 } from "./savers/contenders.ts";
 import { commitName } from "./report.ts";
 import type { Course, CourseOrder, Point } from "./savers/course.ts";
@@ -42,7 +42,7 @@ export const bench: Bench = {
     let number = 0;
     for (const workload of Object.keys(WORKLOADS).filter(isWorkload)) {
       let alone: Course["points"] = [];
-      for (const contender of Object.keys(CONTENDERS).filter(isContender)) {
+      for (const contender of contendersOf(workload)) {
         if (refused !== null && contender.startsWith("official")) {
           continue;
         }
@@ -156,12 +156,16 @@ function growth(
       floor: short.cpu_ms,
       reach: { at_most: 2 },
     },
-    {
-      what: `${what}: processor time of one, without LangGraph's part`,
-      unit: "ms",
-      ours: saverPart(long),
-      floor: saverPart(short),
-      reach: { at_most: 2 },
-    },
+    ...(alone.length === 0
+      ? []
+      : [
+          {
+            what: `${what}: processor time of one, without LangGraph's part`,
+            unit: "ms",
+            ours: saverPart(long),
+            floor: saverPart(short),
+            reach: { at_most: 2 },
+          },
+        ]),
   ];
 }

@@ -8,6 +8,7 @@ import { type BaseCheckpointSaver, MemorySaver } from "@langchain/langgraph-chec
 import { RepriseSaver, type RepriseSaverOptions } from "../../src/langgraph/reprise-saver.ts";
 import { KeepingSaver } from "../foreign-thread.ts";
 import { databaseBytes } from "../postgres.ts";
+import type { WorkloadName } from "./workloads.ts";
 
 /** A saver whose cost is measured. */
 export interface Contender {
@@ -16,6 +17,8 @@ export interface Contender {
   readonly on: "file" | "postgres" | "memory" | "nowhere";
   /** Where it stops because it keeps every state whole; null for one that does not. */
   readonly limit: { readonly exchanges: number; readonly bytes: number } | null;
+  /** Measured with plain exchanges only: it explains their figures, and each course takes long. */
+  readonly explains?: true;
   open(location: string): Promise<OpenSaver>;
 }
 
@@ -33,6 +36,7 @@ export const CONTENDERS = {
     title: "LangGraph alone, which stores nothing",
     on: "nowhere",
     limit: null,
+    explains: true,
     open: () => Promise.resolve({ saver: new KeepingSaver(), close: () => Promise.resolve() }),
   },
   "reprise-sqlite": {
@@ -45,6 +49,7 @@ export const CONTENDERS = {
     title: "RepriseSaver, SQLite, frozen",
     on: "file",
     limit: null,
+    explains: true,
     open: (path) => openReprise(path, { frozen: true }),
   },
   "reprise-postgres": {
@@ -86,6 +91,16 @@ export type ContenderName = keyof typeof CONTENDERS;
 
 export function isContender(name: string): name is ContenderName {
   return name in CONTENDERS;
+}
+
+/** Those of a workload, in the order in which they run. */
+export function contendersOf(workload: WorkloadName): ContenderName[] {
+  return Object.keys(CONTENDERS)
+    .filter(isContender)
+    .filter((name) => {
+      const { explains }: Contender = CONTENDERS[name];
+      return workload === "plain" || explains !== true;
+    });
 }
 
 function openReprise(location: string, options: RepriseSaverOptions = {}): Promise<OpenSaver> {
