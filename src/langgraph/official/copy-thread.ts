@@ -1,12 +1,20 @@
-import { RepriseError } from "../../core/errors.ts";
-import { DELETE_IN_TARGET, targetHasThread } from "../../store/checkpoints/free-threads.ts";
-import { type CheckpointName, readThreadNames } from "../../store/checkpoints/thread-names.ts";
-import { deleteThread } from "../../store/checkpoints/threads.ts";
-import type { Operation, Store } from "../../store/store.ts";
+import { changedInTarget, targetHasThread } from "../../store/checkpoints/free-threads.ts";
+import {
+  type CheckpointName,
+  isSameName,
+  readThreadNames,
+} from "../../store/checkpoints/thread-names.ts";
+import type { Store } from "../../store/store.ts";
 import { createSeenMessages } from "./decode-official.ts";
 import { type OfficialState, readState } from "./read-state.ts";
 import type { OfficialThread } from "./source.ts";
-import { compareStates, storeStates } from "./store-states.ts";
+import {
+  compareStates,
+  deleteOwnThread,
+  type OwnThread,
+  type StoredStates,
+  storeStates,
+} from "./store-states.ts";
 
 export interface CopiedThread {
   /** `present` if nothing had to be stored. */
@@ -22,8 +30,10 @@ const BATCH = { checkpoints: 64, bytes: 8 * 1024 * 1024 };
  * saver lists them, so that both have the same latest one. What the store has of it already is
  * compared; if the rest is missing, it is added. A batch is in memory at a time.
  *
- * Error codes: as `storeStates` and `readState`. A thread that the store did not have before is
- * deleted again then.
+ * Several copies of a thread at the same time complete it together.
+ *
+ * Error codes: as `storeStates` and `readState`. A thread that this call alone has stored is deleted
+ * again then.
  */
 export async function copyThread(input: {
   readonly thread_id: string;
@@ -36,28 +46,37 @@ export async function copyThread(input: {
   const { names } = thread;
   const present = await target.read(readThreadNames, thread_id);
   requirePrefix(present, names);
+  let outcome: CopiedThread["outcome"] = "present";
+  let own: OwnThread | null = null;
+  let at = 0;
   try {
-    let outcome: CopiedThread["outcome"] = "present";
-    let at = 0;
     for await (const states of batchesOf(thread)) {
-      const left = Math.max(0, present.length - at);
-      const isWhole =
-        left >= states.length && (await target.read(compareStates, { thread_id, states }));
-      if (!isWhole) {
-        await target.write(storeStates, { thread_id, states, present: left });
-        outcome = "copied";
+      const isThere = present.length >= at + states.length;
+      if (!isThere || !(await target.read(compareStates, { thread_id, states }))) {
+        const stored = await target.write(storeStates, { thread_id, names, states, at });
+        outcome = isThere || stored.added > 0 ? "copied" : outcome;
+        own = ownAfter(own, { thread_id, ...stored });
       }
       at += states.length;
       input.onProgress(at);
     }
-    await requireSame(target, thread_id, names);
-    return { outcome, checkpoints: names.length };
   } catch (error) {
-    if (present.length === 0) {
-      await target.write(deleteCopied, { thread_id, names });
+    if (own !== null) {
+      await target.write(deleteOwnThread, own);
     }
     throw error;
   }
+  await requireSame(target, thread_id, names);
+  return { outcome, checkpoints: names.length };
+}
+
+/** Null if others have a share in the thread. */
+function ownAfter(
+  own: OwnThread | null,
+  { thread_id, thread, created, added }: StoredStates & { readonly thread_id: string },
+): OwnThread | null {
+  const before = created ? 0 : own?.checkpoints;
+  return before === undefined ? null : { thread_id, thread, checkpoints: before + added };
 }
 
 async function* batchesOf(thread: OfficialThread): AsyncGenerator<readonly OfficialState[]> {
@@ -97,27 +116,10 @@ async function requireSame(
 ): Promise<void> {
   const stored = await target.read(readThreadNames, threadId);
   if (stored.length !== names.length || !isPrefix(stored, names)) {
-    throw new RepriseError(
-      "thread_exists",
-      `Another program wrote to this thread in the target while it was copied. Delete it in the target (${DELETE_IN_TARGET}) and copy again.`,
-    );
+    throw changedInTarget();
   }
 }
 
-/** Deletes what was copied of a thread, unless others have written to it. */
-const deleteCopied: Operation<
-  { readonly thread_id: string; readonly names: readonly CheckpointName[] },
-  void
-> = async (tx, { thread_id, names }) => {
-  const stored = await readThreadNames(tx, thread_id);
-  if (stored.length > 0 && isPrefix(stored, names)) {
-    await deleteThread(tx, { thread_id, fence: null });
-  }
-};
-
 function isPrefix(some: readonly CheckpointName[], all: readonly CheckpointName[]): boolean {
-  return some.every(
-    ({ ns, checkpoint_id }, index) =>
-      ns === all[index]?.ns && checkpoint_id === all[index].checkpoint_id,
-  );
+  return some.every((name, index) => isSameName(name, all[index]));
 }

@@ -2,7 +2,13 @@ import type { RunnableConfig } from "@langchain/core/runnables";
 import type { CheckpointTuple, PendingWrite } from "@langchain/langgraph-checkpoint";
 
 import { RepriseError } from "../../core/errors.ts";
-import { requireFreeThread, targetHasThread } from "../../store/checkpoints/free-threads.ts";
+import {
+  changedInTarget,
+  requireFreeThread,
+  targetHasThread,
+} from "../../store/checkpoints/free-threads.ts";
+import { type CheckpointName, isSameName } from "../../store/checkpoints/thread-names.ts";
+import { deleteThread, holdThread, keepThread } from "../../store/checkpoints/threads.ts";
 import type { Operation, Tx } from "../../store/store.ts";
 import { createCheckpointSaver } from "../saver.ts";
 import type { SessionSaver } from "../session-saver.ts";
@@ -11,26 +17,43 @@ import { isSameValue } from "./same-value.ts";
 
 export interface StoreStates {
   readonly thread_id: string;
-  /** In the order in which they are to be stored. */
+  /** Every checkpoint of the thread, in the order in which they are stored. */
+  readonly names: readonly CheckpointName[];
+  /** Some of these, without a gap. */
   readonly states: readonly OfficialState[];
-  /** How many of them, from the first one on, the target has already. */
-  readonly present: number;
+  /** The position of the first one in `names`. */
+  readonly at: number;
+}
+
+export interface StoredStates {
+  /** The number of the thread. */
+  readonly thread: number;
+  /** True if the thread did not exist before. */
+  readonly created: boolean;
+  /** How many checkpoints were not there before. */
+  readonly added: number;
 }
 
 /**
  * Stores checkpoints of a thread and reads each one again in the same transaction. Those that are
- * present are compared only, but for what their tasks have written since they were copied.
+ * present, for example because another copy has stored them meanwhile, are compared only, but for
+ * what their tasks have written since they were copied.
  *
- * Error codes: `thread_of_session`; `thread_exists` if what is present differs; `internal` if what
- * was stored is read back differently, which undoes all; as the saver's `put`.
+ * Error codes: `thread_of_session`; `thread_exists` if what is present differs, or no longer has
+ * those before; `internal` if what was stored is read back differently, which undoes all; as the
+ * saver's `put`.
  */
-export const storeStates: Operation<StoreStates, void> = async (tx, input) => {
-  const { thread_id } = input;
-  await requireFreeThread(tx, thread_id, "create");
+export const storeStates: Operation<StoreStates, StoredStates> = async (tx, input) => {
+  const { thread_id, at, states } = input;
+  const held = await holdCopied(tx, input);
+  if (held.length < at) {
+    throw changedInTarget();
+  }
+  const present = held.length - at;
   const saver = saverIn(tx);
-  for (const [index, state] of input.states.entries()) {
+  for (const [index, state] of states.entries()) {
     const key = { thread_id, checkpoint_ns: state.name.ns };
-    if (index < input.present) {
+    if (index < present) {
       const missing = missingWrites(await readTuple(saver, key, state), state);
       await putTasks(saver, { ...key, checkpoint_id: state.checkpoint.id }, missing);
     } else {
@@ -38,8 +61,73 @@ export const storeStates: Operation<StoreStates, void> = async (tx, input) => {
     }
     const difference = differenceOf(await readTuple(saver, key, state), state);
     if (difference !== null) {
-      throw index < input.present ? targetHasThread() : unfaithful(difference);
+      throw index < present ? targetHasThread() : unfaithful(difference);
     }
+  }
+  return {
+    thread: held.thread ?? (await keepThread(tx, thread_id)),
+    created: held.thread === null,
+    added: Math.max(0, states.length - present),
+  };
+};
+
+interface CopiedThread {
+  /** Null if it does not exist. */
+  readonly thread: number | null;
+  /** How many of the names it has. */
+  readonly length: number;
+}
+
+/**
+ * Keeps everybody else from the thread until the transaction ends, also other copies that would
+ * create it. Each copy adds in the order of the names, so the latest checkpoint gives the length.
+ */
+async function holdCopied(
+  tx: Tx,
+  { thread_id, names }: Pick<StoreStates, "thread_id" | "names">,
+): Promise<CopiedThread> {
+  await tx.dialect.holdName(`copy ${thread_id}`)?.execute(tx.db);
+  await requireFreeThread(tx, thread_id, "create");
+  const { id: thread } = await holdThread(tx, { thread_id, fence: null });
+  const latest = thread === null ? undefined : await latestName(tx, thread);
+  if (latest === undefined) {
+    return { thread, length: 0 };
+  }
+  const position = names.findIndex((name) => isSameName(name, latest));
+  if (position < 0) {
+    throw targetHasThread();
+  }
+  return { thread, length: position + 1 };
+}
+
+function latestName({ db }: Tx, thread: number): Promise<CheckpointName | undefined> {
+  return db
+    .selectFrom("checkpoints")
+    .select(["ns", "checkpoint_id"])
+    .where("thread", "=", thread)
+    .orderBy("id", "desc")
+    .limit(1)
+    .executeTakeFirst();
+}
+
+/** What one run of a copy has stored of a thread that it created. */
+export interface OwnThread {
+  readonly thread_id: string;
+  /** The thread's number, which no other thread ever gets. */
+  readonly thread: number;
+  readonly checkpoints: number;
+}
+
+/** Deletes such a thread, unless it has checkpoints that others have stored. */
+export const deleteOwnThread: Operation<OwnThread, void> = async (tx, own) => {
+  const { id } = await holdThread(tx, { thread_id: own.thread_id, fence: null });
+  const { checkpoints } = await tx.db
+    .selectFrom("checkpoints")
+    .select(({ fn }) => fn.countAll<number>().as("checkpoints"))
+    .where("thread", "=", own.thread)
+    .executeTakeFirstOrThrow();
+  if (id === own.thread && checkpoints === own.checkpoints) {
+    await deleteThread(tx, { thread_id: own.thread_id, fence: null });
   }
 };
 
@@ -48,7 +136,7 @@ export const storeStates: Operation<StoreStates, void> = async (tx, input) => {
  *
  * Error codes: as `storeStates`.
  */
-export const compareStates: Operation<Omit<StoreStates, "present">, boolean> = async (
+export const compareStates: Operation<Pick<StoreStates, "thread_id" | "states">, boolean> = async (
   tx,
   { thread_id, states },
 ) => {

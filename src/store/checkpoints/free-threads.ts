@@ -134,12 +134,20 @@ export function threadNotFound(): RepriseError {
 }
 
 /** Deletes a thread in the target of a copy. */
-export const DELETE_IN_TARGET = "`reprise threads delete <id> --database <target>`";
+const DELETE_IN_TARGET = "`reprise threads delete <id> --database <target>`";
 
 /** For a copy to a database that has another thread of this id. Error code `thread_exists`. */
 export function targetHasThread(): RepriseError {
   return new RepriseError(
     "thread_exists",
     `The target has another thread with this id, or a later state of it, so it was not changed. If the source is right, delete it in the target (${DELETE_IN_TARGET}) and copy again.`,
+  );
+}
+
+/** For a copy that finds its thread changed by others. Error code `thread_exists`. */
+export function changedInTarget(): RepriseError {
+  return new RepriseError(
+    "thread_exists",
+    `Another program changed this thread in the target while it was copied. Delete it in the target (${DELETE_IN_TARGET}) and copy again.`,
   );
 }

@@ -7,6 +7,10 @@ export interface CheckpointName {
   readonly checkpoint_id: string;
 }
 
+export function isSameName(one: CheckpointName, other: CheckpointName | undefined): boolean {
+  return one.ns === other?.ns && one.checkpoint_id === other.checkpoint_id;
+}
+
 /** Every checkpoint of a thread, the one stored first is first; none for one that does not exist. */
 export const readThreadNames: Operation<string, readonly CheckpointName[]> = async (tx, threadId) =>
   tx.db
