@@ -61,6 +61,9 @@ export async function prune(
   return report;
 }
 
+/** Above it the unit is a mistake, for example microseconds. */
+const MAX_AGE_MS = 1000 * 365 * 86_400_000;
+
 /** See `RepriseSaver.deleteOlderThan`. */
 export async function deleteOlderThan(
   { store }: Pick<SaverInUse, "store">,
@@ -68,8 +71,10 @@ export async function deleteOlderThan(
   options: DeleteOptions,
 ): Promise<number> {
   const { interrupted = false } = requireOptions(options, "invalid_usage");
-  if (!Number.isFinite(older_than_ms) || older_than_ms < 0) {
-    throw invalid("The age must be a number of milliseconds, 0 or more.");
+  if (!Number.isFinite(older_than_ms) || older_than_ms < 0 || older_than_ms > MAX_AGE_MS) {
+    throw invalid(
+      "The age must be a number of milliseconds from 0 to 31,536,000,000,000, which are 1,000 years.",
+    );
   }
   const old = { older_than_ms, interrupted };
   const damaged: string[] = [];

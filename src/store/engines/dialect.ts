@@ -1,11 +1,17 @@
 import type { Expression, RawBuilder } from "kysely";
 
+/** About 1,965 years: no time before year 1, whose text has no sign, or after year 9999. */
+export const MAX_OFFSET_MS = 62_000_000_000_000;
+
 /**
  * What differs between the engines in SQL. Operations use these instead of asking which engine
  * they run on; migrations use the `column` words.
  */
 export interface Dialect {
-  /** The database's own clock, moved by some milliseconds, as ISO 8601 text in UTC. */
+  /**
+   * The database's own clock, moved by some milliseconds, as ISO 8601 text in UTC. It is moved by
+   * `MAX_OFFSET_MS` at most, so that the texts keep the order of the times.
+   */
   now(offsetMs?: number | Expression<number>): RawBuilder<string>;
   /** True if one operation that writes begins only after the one before it has committed. */
   readonly writersQueue: boolean;

@@ -1,10 +1,16 @@
 import { HumanMessage } from "@langchain/core/messages";
 import { interrupt, MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
 import { emptyCheckpoint } from "@langchain/langgraph-checkpoint";
+import { sql } from "kysely";
 import { expect, it } from "vitest";
 
 import { RepriseSaver } from "../../../src/entries/langgraph.ts";
 import { createCheckpointSaver } from "../../../src/langgraph/saver.ts";
+import {
+  deleteOldThreads,
+  readOldThreads,
+} from "../../../src/store/checkpoints/delete-old-threads.ts";
+import type { Operation } from "../../../src/store/store.ts";
 import { holdSession } from "../../helpers/checkpoints/saver.ts";
 import { describeEngines, type Engine, execute } from "../../helpers/engines.ts";
 import { putMessages, startOf } from "../../helpers/sessions/thread.ts";
@@ -28,6 +34,11 @@ async function idsOf(saver: RepriseSaver, options = {}) {
   const { threads } = await saver.threads(options);
   return threads.map(({ thread_id }) => thread_id);
 }
+
+const clockMovedBy: Operation<number, string | undefined> = async ({ db, dialect }, ms) => {
+  const { rows } = await sql<{ at: string }>`SELECT ${dialect.now(ms)} AS at`.execute(db);
+  return rows[0]?.at;
+};
 
 describeEngines("threads without a session", (engine) => {
   it("[THREAD-7] are listed page by page, latest first, without the threads of sessions", async () => {
@@ -124,6 +135,29 @@ describeEngines("threads without a session", (engine) => {
     for (const age of [-1, Number.NaN, Number.POSITIVE_INFINITY]) {
       await expect(saver.deleteOlderThan(age)).rejects.toMatchObject({ code: "invalid_usage" });
     }
+  });
+
+  it("[THREAD-22] are kept when the age is absurd", async () => {
+    const { store, saver } = await open(engine);
+    await put(saver, "precious");
+    const year = 365 * DAY;
+    expect(await saver.deleteOlderThan(1000 * year)).toBe(0);
+    const days = 86_400_000_000;
+    for (const age of [1000 * year + 1, 1500 * days, 5 * 365 * days, 8.64e15, 1e300]) {
+      await expect(saver.deleteOlderThan(age)).rejects.toMatchObject({
+        code: "invalid_usage",
+        message: expect.stringContaining("1,000 years"),
+      });
+      // nor does the database take a time before the year 1 for a later one
+      const old = { older_than_ms: age, interrupted: true };
+      expect(await store.read(readOldThreads, { ...old, after: 0 })).toMatchObject({
+        thread_ids: [],
+      });
+      expect(await store.write(deleteOldThreads, { ...old, thread_ids: ["precious"] })).toEqual([]);
+    }
+    expect(await store.read(clockMovedBy, -1e300)).toMatch(/^00\d\d-\d\d-\d\dT[\d:.]+Z$/);
+    expect(await store.read(clockMovedBy, 1e300)).toMatch(/^39\d\d-\d\d-\d\dT[\d:.]+Z$/);
+    expect(await idsOf(saver)).toEqual(["precious"]);
   });
 
   it("[THREAD-19] are deleted by age around one that is damaged, which is named and kept", async () => {

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 
-import type { Dialect } from "../dialect.ts";
+import { type Dialect, MAX_OFFSET_MS } from "../dialect.ts";
 
 /** `clock_timestamp`, because `now()` is the time at which the transaction began. */
 const NOW = `to_char(clock_timestamp() at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
@@ -13,7 +13,7 @@ export const postgresDialect: Dialect = {
   now: (offsetMs = 0) =>
     offsetMs === 0
       ? sql<string>`to_char(clock_timestamp() at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
-      : sql<string>`to_char((clock_timestamp() + ${offsetMs}::double precision * interval '1 millisecond') at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`,
+      : sql<string>`to_char((clock_timestamp() + least(greatest(${offsetMs}::double precision, ${sql.lit(-MAX_OFFSET_MS)}), ${sql.lit(MAX_OFFSET_MS)}) * interval '1 millisecond') at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`,
   writersQueue: false,
   forUpdate: sql`for update`,
   forUpdateOfFree: sql`for update skip locked`,

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 
-import type { Dialect } from "../dialect.ts";
+import { type Dialect, MAX_OFFSET_MS } from "../dialect.ts";
 
 const NOW = "strftime('%Y-%m-%dT%H:%M:%fZ', 'now')";
 
@@ -9,7 +9,7 @@ export const sqliteDialect: Dialect = {
   now: (offsetMs = 0) =>
     offsetMs === 0
       ? sql<string>`strftime('%Y-%m-%dT%H:%M:%fZ', 'now')`
-      : sql<string>`strftime('%Y-%m-%dT%H:%M:%fZ', 'now', (${offsetMs} / 1000.0) || ' seconds')`,
+      : sql<string>`strftime('%Y-%m-%dT%H:%M:%fZ', 'now', (min(max(${offsetMs}, ${sql.lit(-MAX_OFFSET_MS)}), ${sql.lit(MAX_OFFSET_MS)}) / 1000.0) || ' seconds')`,
   writersQueue: true,
   forUpdate: sql``,
   forUpdateOfFree: sql``,
