@@ -19,6 +19,7 @@ import { type ExchangeRows, readExchangeRows } from "../store/leases/finish.ts";
 import type { LeaseState, ReleaseLease } from "../store/leases/lease.ts";
 import type { LeaseOwner } from "../store/leases/this-process.ts";
 import { beginExchange, type BegunExchange } from "../store/messages/begin-exchange.ts";
+import { hasBegun } from "./thread-state.ts";
 import type { RunningRecord } from "../store/exchanges/records.ts";
 import type { ExchangeIdentity } from "../exchange/report-events.ts";
 import type { Store } from "../store/store.ts";
@@ -162,7 +163,7 @@ export function createThreadHolder(options: ThreadHolderOptions) {
       const early = isFree(leaseState) ? await read(leaseState.session) : null;
       const tuple = await early?.tuple();
       if (early !== null) {
-        refuseOtherAgent(leaseState.session, { agent, hasBegun: tuple !== undefined });
+        refuseOtherAgent(leaseState.session, { agent, hasBegun: hasBegun(tuple) });
       }
       const mayBegin = early !== null && exchange.mayBegin(tuple);
       return hold(
@@ -172,7 +173,7 @@ export function createThreadHolder(options: ThreadHolderOptions) {
           const isKnown = held.begun !== null && early !== null;
           const latest = isKnown ? early : await read(held.session);
           const current = isKnown ? tuple : await latest.tuple();
-          refuseOtherAgent(held.session, { agent, hasBegun: current !== undefined });
+          refuseOtherAgent(held.session, { agent, hasBegun: hasBegun(current) });
           let stored = held.begun;
           if (stored !== null) {
             onBegun(stored);

@@ -53,6 +53,14 @@ export function threadStateOf(tuple: CheckpointTuple | undefined): ThreadState {
   };
 }
 
+/** LangGraph's step before the first: that of an empty checkpoint. */
+export const BEFORE_FIRST = -2;
+
+/** False also for a thread that only keeps what its first exchange is to be given. */
+export function hasBegun(tuple: CheckpointTuple | undefined): boolean {
+  return tuple !== undefined && tuple.metadata?.step !== BEFORE_FIRST;
+}
+
 /** The messages of a thread's latest checkpoint; none for a thread that has not begun. */
 export function messagesOf(tuple: CheckpointTuple | undefined): readonly BaseMessage[] {
   const messages = tuple?.checkpoint.channel_values["messages"];

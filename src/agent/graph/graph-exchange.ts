@@ -14,7 +14,8 @@ import { messagesOf, threadStateOf, withResults } from "../thread-state.ts";
 import type { HeldThread } from "../thread-holder.ts";
 import type { AttachedGraph, ThreadConfig } from "./attach-saver.ts";
 import { closeTask } from "./close-task.ts";
-import { type GraphInput, stateUpdate } from "./graph-input.ts";
+import { commandOf, type GraphInput, stateUpdate } from "./graph-input.ts";
+import { keepInput, keptInput, storeCommand } from "./kept-input.ts";
 import type { GraphProgress } from "./graph-progress.ts";
 import type { LateSaver } from "./late-saver.ts";
 import { openWork } from "./open-tasks.ts";
@@ -56,8 +57,9 @@ export async function runGraphExchange(exchange: GraphExchange): Promise<GraphEn
   const state = threadStateOf(tuple);
   const config = configOf(held.session);
   return late.using(saver, async () => {
-    if (input.kind === "new" && held.begun === null) {
+    if (input.kind === "new" && held.wasInterrupted) {
       await skipInterrupted(exchange, config);
+      await keepInput({ input, saver, config, graph: exchange.attached.graph });
     }
     const { pending } = await thread.begin();
     reportStored(report, pending);
@@ -102,13 +104,25 @@ interface Prepared {
 /** What the graph gets next. See `nextInput` of the built-in agent. */
 async function nextInput(exchange: GraphExchange, { config, pending }: Prepared): Promise<Next> {
   const { input, store, attached, thread } = exchange;
-  if (input.kind === "new") {
-    return { input: stateUpdate(input, pending) };
+  const { tuple } = thread;
+  const isContinued = input.kind === "continue" && thread.held.wasInterrupted;
+  const kept = isContinued ? keptInput(tuple) : null;
+  if (kept?.kind === "new" || input.kind === "new") {
+    return { input: stateUpdate(kept ?? input, pending) };
   }
   const snapshot = await attached.graph.getState(config);
   // `next` lacks the tasks that asked a second time, and those that are done but not in a checkpoint
-  if (snapshot.tasks.length > 0 && thread.tuple !== undefined) {
-    return continued(exchange, config, { input, snapshot, tuple: thread.tuple });
+  const isOpen = snapshot.tasks.length > 0;
+  if (tuple !== undefined && kept !== null) {
+    const answers = { ...kept, command: commandOf(Reflect.get(kept.command, "resume")) };
+    const next = isOpen
+      ? await continued(exchange, config, { input: answers, snapshot, tuple })
+      : null;
+    await storeCommand(thread.saver, tuple, kept.command);
+    return next !== null && kept.resumes ? next : { input: null };
+  }
+  if (tuple !== undefined && isOpen) {
+    return continued(exchange, config, { input, snapshot, tuple });
   }
   if (input.kind === "command" && !input.resumes) {
     return { input: input.command };
@@ -116,7 +130,7 @@ async function nextInput(exchange: GraphExchange, { config, pending }: Prepared)
   if (input.kind === "continue" && pending.length > 0) {
     return { input: stateUpdate(input, pending) };
   }
-  if (input.kind === "continue" && thread.held.wasInterrupted && thread.tuple !== undefined) {
+  if (isContinued && tuple !== undefined) {
     // killed between its last checkpoint and the release of its lease: nothing is missing
     return "done";
   }
@@ -208,6 +222,7 @@ async function stream(
 ): Promise<GraphEnd> {
   const { attached, thread, late, live, progress } = exchange;
   const { held } = thread;
+  const before = late.puts;
   const guard = new TokenGuard(exchange.store, held.session.id, exchange.isLimited);
   const interrupts: GraphQuestion[] = [];
   let isWaiting = false;
@@ -230,7 +245,7 @@ async function stream(
     if (!live.signal.aborted) {
       throw failureOf(error);
     }
-    const answer = await finishedAnswer(exchange, config);
+    const answer = late.puts > before ? await finishedAnswer(exchange, config) : null;
     return answer === null ? { state: "stopped", answer: "" } : { state: "done", answer };
   }
   held.lost.throwIfAborted();
@@ -250,15 +265,12 @@ function questionsIn(update: unknown): readonly GraphQuestion[] | null {
 
 /** The answer, if the graph was stopped only after the checkpoint that finished it. */
 async function finishedAnswer(
-  { attached, thread, input }: GraphExchange,
+  { attached, thread }: GraphExchange,
   config: ThreadConfig,
 ): Promise<string | null> {
   const { tasks } = await attached.graph.getState(config);
-  const messages = messagesOf(await thread.saver.getTuple(config));
-  const given = input.kind === "new" ? input.messages.at(-1)?.id : null;
-  const wasTaken = given === null || messages.some(({ id }) => id === given);
-  const last = messages.at(-1);
-  return tasks.length === 0 && wasTaken && AIMessage.isInstance(last) ? last.text : null;
+  const last = messagesOf(await thread.saver.getTuple(config)).at(-1);
+  return tasks.length === 0 && AIMessage.isInstance(last) ? last.text : null;
 }
 
 /** Of errors of nodes that ran side by side, the one that says why the exchange ended. */

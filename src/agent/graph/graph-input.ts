@@ -19,6 +19,8 @@ export type GraphInput =
       readonly kind: "new";
       readonly messages: readonly BaseMessage[];
       readonly values: Readonly<Record<string, unknown>>;
+      /** True if the message's row has everything. */
+      readonly isText: boolean;
     }
   /** A LangGraph Command, which answers a question. */
   | { readonly kind: "command"; readonly command: object; readonly resumes: boolean }
@@ -43,6 +45,25 @@ export function readInput(given: unknown): GraphInput {
     return newInput(messages, values);
   }
   return newInput(given, {});
+}
+
+/**
+ * What LangGraph takes for one of its Commands, which it knows by this name. Its own class is the
+ * graph's: a copy of LangGraph here would be a second one.
+ */
+class ResumeCommand {
+  readonly lg_name = "Command";
+  readonly goto: readonly string[] = [];
+  readonly resume: unknown;
+
+  constructor(resume: unknown) {
+    this.resume = resume;
+  }
+}
+
+/** A Command that answers. */
+export function commandOf(resume: unknown): object {
+  return new ResumeCommand(resume);
 }
 
 /**
@@ -82,7 +103,7 @@ function newInput(given: unknown, values: Readonly<Record<string, unknown>>): Gr
   for (const { text } of messages.filter(({ type }) => type === "human")) {
     refuseUnstorable(text);
   }
-  return { kind: "new", messages, values };
+  return { kind: "new", messages, values, isText: typeof given === "string" };
 }
 
 function messageOf(given: unknown): BaseMessage {

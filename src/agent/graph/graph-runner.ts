@@ -16,6 +16,7 @@ import { attachSaver } from "./attach-saver.ts";
 import { configOf, runGraphExchange } from "./graph-exchange.ts";
 import { readInput, userRows } from "./graph-input.ts";
 import { createGraphProgress } from "./graph-progress.ts";
+import { keepInput, mustKeep } from "./kept-input.ts";
 import { LateSaver } from "./late-saver.ts";
 
 /** An agent that is not ours. */
@@ -91,15 +92,19 @@ export function createGraphRunner(options: Omit<ThreadHolderOptions, "frozen">):
       },
       isGivenBack: () => isGivenBack(request, live),
       identity,
-      mayBegin: () => true,
+      mayBegin: (tuple) => !mustKeep(input, tuple),
       onStored: (stored, messages) => progress.onStored(stored, messages),
       signal: live.signal,
       work: async (thread) => {
         const { session: before } = thread.held;
         const { thread_id } = configOf(before).configurable;
         const { model, persona_name } = before;
-        if (input.kind !== "new") {
+        if (input.kind !== "new" || !thread.held.wasInterrupted) {
           // before the first event, which names the exchange that is continued
+          if (mustKeep(input, thread.tuple)) {
+            const { saver } = thread;
+            await keepInput({ input, saver, config: configOf(before), graph: attached.graph });
+          }
           await thread.begin();
         }
         report({ type: "started", thread_id, model, persona_name, agent: name });

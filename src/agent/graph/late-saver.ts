@@ -19,6 +19,7 @@ export type Heads = ReadonlyMap<string, string>;
  */
 export class LateSaver extends DelegatingSaver {
   #saver: BaseCheckpointSaver | null = null;
+  #puts = 0;
   readonly #heads = new Map<string, Map<string, string>>();
 
   /** Everything goes to this saver while the work runs, and to the one before it afterwards. */
@@ -32,6 +33,11 @@ export class LateSaver extends DelegatingSaver {
     }
   }
 
+  /** How many checkpoints were stored of whatever graph. */
+  get puts(): number {
+    return this.#puts;
+  }
+
   /** The checkpoints on which the thread's graph and its subgraphs run. */
   heads(threadId: string): Heads {
     return this.#heads.get(threadId) ?? new Map<string, string>();
@@ -43,14 +49,16 @@ export class LateSaver extends DelegatingSaver {
     return tuple;
   }
 
-  override put(
+  override async put(
     config: RunnableConfig,
     checkpoint: Checkpoint,
     metadata: CheckpointMetadata,
     newVersions: ChannelVersions,
   ): Promise<RunnableConfig> {
     this.#learn(config, checkpoint.id);
-    return super.put(config, checkpoint, metadata, newVersions);
+    const stored = await super.put(config, checkpoint, metadata, newVersions);
+    this.#puts += 1;
+    return stored;
   }
 
   #learn({ configurable = {} }: RunnableConfig, checkpointId: string | undefined): void {

@@ -6,7 +6,8 @@ import {
 } from "@langchain/langgraph-checkpoint";
 
 import type { GraphQuestion } from "../../exchange/events.ts";
-import type { GraphInput } from "./graph-input.ts";
+import { commandOf, type GraphInput } from "./graph-input.ts";
+import { NO_TASK } from "./task-writes.ts";
 
 /** A LangGraph interrupt. */
 export function questionOf(interrupt: { id?: string; value?: unknown }): GraphQuestion {
@@ -20,9 +21,6 @@ interface AskedQuestion extends GraphQuestion {
   /** In an array, because an answer may be anything. */
   readonly answer: readonly [unknown] | null;
 }
-
-/** LangGraph stores an answer for whatever asks under this id. */
-const NO_TASK = "00000000-0000-0000-0000-000000000000";
 
 function askedBy(task: string, { pendingWrites = [] }: CheckpointTuple): readonly AskedQuestion[] {
   const written = (id: string, name: string): readonly unknown[] =>
@@ -88,21 +86,7 @@ export async function withAnswers(answering: Answering): Promise<unknown> {
   if (command !== null) {
     return withResume(command, resume);
   }
-  return stored.length === 0 ? null : new ResumeCommand(resume);
-}
-
-/**
- * What LangGraph takes for one of its Commands, which it knows by this name. Its own class is the
- * graph's: a copy of LangGraph here would be a second one.
- */
-class ResumeCommand {
-  readonly lg_name = "Command";
-  readonly goto: readonly string[] = [];
-  readonly resume: Readonly<Record<string, unknown>>;
-
-  constructor(resume: Readonly<Record<string, unknown>>) {
-    this.resume = resume;
-  }
+  return stored.length === 0 ? null : commandOf(resume);
 }
 
 /** The answers by interrupt: LangGraph gives one that names no interrupt to all. */

@@ -72,12 +72,15 @@ async function statesOf(
 ) {
   const config = { configurable: { thread_id } };
   const states = await Array.fromAsync(graph.compile({ checkpointer }).getStateHistory(config));
-  return states
-    .filter(({ next, values }) => next.length === 0 && values["log"] !== undefined)
-    .map(({ values: { log, messages } }) => ({
-      log,
-      messages: messages.map(({ text }: { readonly text: string }) => text),
-    }));
+  return (
+    states
+      // not the empty one beside which the first input is kept
+      .filter(({ next, values }) => next.length === 0 && values["messages"]?.length > 0)
+      .map(({ values: { log, messages } }) => ({
+        log,
+        messages: messages.map(({ text }: { readonly text: string }) => text),
+      }))
+  );
 }
 
 describeEngine("a graph with a delta channel", (engine) => {
