@@ -10,7 +10,6 @@ import type { OpenedAgent } from "../exchange/exchanger.ts";
 import type { RunningNode } from "../exchange/node.ts";
 import type { ServedFolders } from "../exchange/served-folders.ts";
 import { refuseNoFolder } from "./refuse-no-folder.ts";
-import { servedFolders } from "./serve-folders.ts";
 import { stopRequest } from "./signals.ts";
 import type { Log } from "../http/metrics/request-log.ts";
 import type { Store } from "../store/store.ts";
@@ -101,8 +100,9 @@ async function serve(cli: CliContext, command: Command, options: ServeOptions): 
   }
   const token = await readToken(cli, options.tokenFile, cli.env["REPRISE_TOKEN"]);
   const metricsToken = await readToken(cli, options.metricsTokenFile);
-  const { process } = options;
+  const process = options.processes === undefined ? undefined : options.process;
   const log = createServiceLog(cli, { all: options.log === true, process });
+  const { servedFolders } = await import("./serve-folders.ts");
   const folders = await servedFolders(cli, options);
   const agent = options.agent === undefined ? null : await cli.openAgent(cli.cwd, options.agent);
   const stopped = stopRequest(cli, process === undefined ? null : cli.stdin);

@@ -69,8 +69,7 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
   return {
     retire: () => (retiring ??= retire()),
     close: async () => {
-      await (retiring ??= retire());
-      await dispatcher.close();
+      await Promise.all([(retiring ??= retire()), dispatcher.close()]);
     },
   };
 }
