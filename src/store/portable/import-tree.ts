@@ -59,6 +59,7 @@ function verificationOf({ session, messages, threads }: SessionTree, removed: bo
   return {
     session_id: session.id,
     counters: { ...session, input_tokens_ahead: session.input_tokens_ahead ?? 0 },
+    agent: session.agent ?? null,
     rows: messages.map((message) => messageRow(session.id, message)),
     // storing a thread marks its latest checkpoint, in whichever row that comes to be
     heads: verified.map((thread) => ({ ...thread, head_row: 1 })),
@@ -100,7 +101,7 @@ function verifiedThread(
     },
     others: removed
       ? thread.bodies.flatMap((_, position) => (known.has(position) ? [] : [body(position)]))
-      : [],
+      : null,
   };
 }
 

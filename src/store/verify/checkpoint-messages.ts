@@ -1,3 +1,4 @@
+import { storableText } from "../../core/text.ts";
 import { textHash } from "../checkpoints/bodies.ts";
 import { isDamage } from "../checkpoints/damage.ts";
 import { MESSAGES } from "../checkpoints/head-mark.ts";
@@ -7,7 +8,7 @@ import { MESSAGE, type StoredValue } from "../checkpoints/value.ts";
 import { jsonOf } from "../checkpoints/value-json.ts";
 import { isWhole, type Referred } from "../checkpoints/whole-value.ts";
 import { type MessageJson, readMessage } from "../messages/message-json.ts";
-import { isAnswer, mirrorOf, tokenCountOf } from "../messages/mirror-row.ts";
+import { countOf, isAnswer, mirrorOf, tokenCountOf } from "../messages/mirror-row.ts";
 import type { MirrorMessage } from "../messages/mirror.ts";
 import type { HeadProblem, Verification, VerifiedThread } from "./read.ts";
 
@@ -16,6 +17,11 @@ export interface CheckpointMessage {
   readonly message: MirrorMessage;
   /** Suffix of the thread that holds it. */
   readonly thread: number;
+  /**
+   * Its position among the messages in the order in which the threads first stored them; that in the
+   * checkpoints if what was removed was not read.
+   */
+  readonly first: number;
   /** When the thread's latest checkpoint was made: the time of a row that has to be created again. */
   readonly ts: string;
 }
@@ -48,7 +54,8 @@ export function checkpointMessages({
   threads,
   lost,
 }: Pick<Verification, "threads" | "lost">): CheckpointMessages {
-  const messages = new Map<string, CheckpointMessage>();
+  const messages = new Map<string, Omit<CheckpointMessage, "first">>();
+  const firsts = new Map<string, number>();
   const removed: MirrorMessage[] = [];
   const damaged = lost.map((thread_id): DamagedThread => ({ thread_id, problem: "lost" }));
   let estimated = false;
@@ -59,32 +66,52 @@ export function checkpointMessages({
       damaged.push({ thread_id, problem: thread.problem ?? "unreadable" });
       continue;
     }
-    const rows = rowsOf(present);
-    for (const message of rows) {
+    for (const message of rowsOf(present.map((one) => one.message))) {
       const known = messages.get(message.message_id);
       if (known?.thread === thread.suffix) {
         // which of the two was stored first, and so charged, is not known
-        removed.push(known.message);
+        removed.push(known.message, message);
       }
       messages.set(message.message_id, again(known, { message, thread }));
     }
     const gone = removedFrom(thread);
-    if (present.length === 0 && !thread.isMarked && gone.some(isAnswer)) {
+    if (present.length === 0 && !thread.isMarked && gone.some(({ message }) => isAnswer(message))) {
       // it answered, its latest checkpoint holds nothing, and no mark says that this is right
       damaged.push({ thread_id, problem: "changed" });
       continue;
     }
-    removed.push(...gone.flatMap((message) => mirrorOf([message], 0) ?? []));
-    estimated ||= [...present, ...gone].some(isUncounted);
+    removed.push(...gone.flatMap(({ message }) => mirrorOf([message], 0) ?? []));
+    const all = [...present, ...gone];
+    estimated ||= all.some(({ message }) => isUncounted(message));
+    for (const id of thread.others === null ? [] : storedIds(all)) {
+      firsts.set(id, firsts.get(id) ?? firsts.size);
+    }
   }
-  return { messages: [...messages.values()], removed, estimated, damaged };
+  return { messages: withFirsts([...messages.values()], firsts), removed, estimated, damaged };
+}
+
+/** The ids of messages, in the order in which the thread stored them. */
+function storedIds(stored: readonly StoredMessage[]): string[] {
+  return stored
+    .toSorted((a, b) => a.body - b.body)
+    .map(({ message }) => storableText(message.id ?? ""));
+}
+
+function withFirsts(
+  messages: readonly Omit<CheckpointMessage, "first">[],
+  firsts: ReadonlyMap<string, number>,
+): CheckpointMessage[] {
+  const ids = messages.map(({ message }) => message.message_id);
+  const sorted = ids.toSorted((a, b) => (firsts.get(a) ?? 0) - (firsts.get(b) ?? 0));
+  const positions = new Map(sorted.map((id, position) => [id, position]));
+  return messages.map((one) => ({ ...one, first: positions.get(one.message.message_id) ?? 0 }));
 }
 
 /** A message that a later thread has too keeps its place and is charged once, as in the mirror. */
 function again(
-  known: CheckpointMessage | undefined,
+  known: Omit<CheckpointMessage, "first"> | undefined,
   { message, thread }: { message: MirrorMessage; thread: VerifiedThread },
-): CheckpointMessage {
+): Omit<CheckpointMessage, "first"> {
   return known === undefined
     ? { message, thread: thread.suffix, ts: thread.ts }
     : { ...known, message: { ...message, usage: known.message.usage } };
@@ -94,12 +121,12 @@ function verifiedMessages({
   problem,
   head,
   messages,
-}: VerifiedThread): readonly MessageJson[] | null {
+}: VerifiedThread): readonly StoredMessage[] | null {
   if (problem !== null || head === null || !isReadable(head.page, head)) {
     return null;
   }
   const bodies = [...messages, ...onlyMessage(head.page)];
-  const read = bodies.flatMap((body) => unchangedMessage(body) ?? []);
+  const read = bodies.flatMap(storedMessage);
   return read.length === bodies.length ? read : null;
 }
 
@@ -124,7 +151,7 @@ function rowsOf(messages: readonly MessageJson[]): MirrorMessage[] {
 
 /** An answer whose provider did not say what it was sent. */
 function isUncounted(message: MessageJson): boolean {
-  return isAnswer(message) && message.usage_metadata === undefined;
+  return isAnswer(message) && countOf(message.usage_metadata?.input_tokens) === null;
 }
 
 /** Null for a body that is not a message, or has changed since it was stored. */
@@ -132,11 +159,20 @@ function unchangedMessage({ body, hash }: BodyRow): MessageJson | null {
   return textHash(body) === hash ? readMessage(body) : null;
 }
 
+interface StoredMessage {
+  /** The body's id: a thread stores bodies in ascending order. */
+  readonly body: number;
+  readonly message: MessageJson;
+}
+
+function storedMessage(body: BodyRow): StoredMessage[] {
+  const message = unchangedMessage(body);
+  return message === null ? [] : [{ body: body.id, message }];
+}
+
 /** Every message has an id; other texts of a thread are arrays, too. */
-function removedFrom({ others }: VerifiedThread): MessageJson[] {
-  return others
-    .flatMap((body) => unchangedMessage(body) ?? [])
-    .filter(({ id }) => id !== undefined);
+function removedFrom({ others }: VerifiedThread): StoredMessage[] {
+  return (others ?? []).flatMap(storedMessage).filter(({ message }) => message.id !== undefined);
 }
 
 /**

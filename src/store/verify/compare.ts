@@ -5,8 +5,9 @@ import type { DamagedThread } from "./checkpoint-messages.ts";
 import { clearMark } from "./clear-mark.ts";
 import { about, type Difference, type DifferenceKind } from "./difference.ts";
 import type { ExpectedMirror } from "./expected.ts";
-import { type Match, misplacedRows } from "./match.ts";
+import type { Match } from "./match.ts";
 import type { MirrorRow, MirrorState } from "./mirror.ts";
+import { misplacedRows } from "./order.ts";
 import type { HeadProblem } from "./read.ts";
 
 export interface Comparison {

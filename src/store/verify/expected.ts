@@ -2,8 +2,9 @@ import { titleOf } from "../../core/text.ts";
 import { isTime } from "../../core/time.ts";
 import { mirrorColumns, originOf } from "../messages/mirror.ts";
 import { clearMark, movedMark } from "./clear-mark.ts";
-import { isFree, type Match, type MatchedMessage, orderedMessages } from "./match.ts";
+import type { Match } from "./match.ts";
 import type { MirrorCounters, MirrorRow, MirrorState } from "./mirror.ts";
+import { isFree, type MatchedMessage, orderedMessages } from "./order.ts";
 
 /** The mirror that the checkpoints ask for. */
 export interface ExpectedMirror {
@@ -184,7 +185,10 @@ function withTimes(rows: readonly MirrorRow[], lastTime: string | null): MirrorR
   });
 }
 
-/** The title is set once: it may also be that of an earlier text of the first user message. */
+/**
+ * The title is set once: it may also be that of an earlier text of a user's message, and a row that
+ * was not always the user's, or is a summary, may have given one or none.
+ */
 function titleFor(input: {
   readonly mirror: MirrorState;
   readonly match: Match;
@@ -192,12 +196,14 @@ function titleFor(input: {
 }): string | null {
   const { mirror, match, rows } = input;
   const { title } = mirror.counters;
-  const first = rows.find(({ role, is_summary }) => role === "user" && is_summary === 0);
-  if (first === undefined) {
-    return null;
-  }
-  const texts = match.earlierTexts.map((text) => titleOf(text));
-  return title !== null && texts.includes(title) ? title : titleOf(first.content);
+  const users = rows.filter(({ role }) => role === "user");
+  const sure = users.findIndex(
+    ({ message_id, is_summary }) => is_summary === 0 && !match.onceOthers.has(message_id),
+  );
+  const unsure = sure === -1 ? users : users.slice(0, sure);
+  const sureTitle = users[sure] === undefined ? null : titleOf(users[sure].content);
+  const texts = [...unsure.map(({ content }) => content), ...match.earlierTexts];
+  return title !== null && texts.some((text) => titleOf(text) === title) ? title : sureTitle;
 }
 
 /**

@@ -1,6 +1,7 @@
 import { MIRROR_COLUMNS, type MirrorMessage, mirrorColumns } from "../messages/mirror.ts";
-import type { CheckpointMessage, CheckpointMessages } from "./checkpoint-messages.ts";
-import type { MirrorRow } from "./mirror.ts";
+import type { CheckpointMessages } from "./checkpoint-messages.ts";
+import type { MirrorRow, MirrorState } from "./mirror.ts";
+import { isRearranged, type MatchedMessage } from "./order.ts";
 
 /**
  * Which row of a mirror belongs to which message. Every row is in one of these, in order of `seq`.
@@ -18,21 +19,22 @@ export interface Match {
   readonly extra: readonly MirrorRow[];
   /** What user messages said before the agent changed or removed them. */
   readonly earlierTexts: readonly string[];
+  /** Ids of messages that the agent has changed, and that were not always the user's. */
+  readonly onceOthers: ReadonlySet<string>;
   /**
-   * False if messages were removed or changed and an answer's provider did not report its input
-   * tokens: what came before that answer is no longer known. Or if a changed message was an answer
-   * that was charged otherwise.
+   * False if messages were, or may have been, removed, changed or rearranged and an answer's provider
+   * did not report its input tokens: what came before that answer is no longer known. Or if a changed
+   * message was an answer that was charged otherwise.
    */
   readonly inputIsKnown: boolean;
   readonly outputIsKnown: boolean;
 }
 
-export interface MatchedMessage extends CheckpointMessage {
-  readonly row: MirrorRow | null;
-}
-
 /** Joins the rows with the messages of the checkpoints, by id. */
-export function matchRows(rows: readonly MirrorRow[], checkpoints: CheckpointMessages): Match {
+export function matchRows(
+  { rows, agent }: Pick<MirrorState, "rows" | "agent">,
+  checkpoints: CheckpointMessages,
+): Match {
   const byId = new Map(rows.map((row) => [row.message_id, row]));
   const messages = checkpoints.messages.map((one) => ({
     ...one,
@@ -59,35 +61,55 @@ export function matchRows(rows: readonly MirrorRow[], checkpoints: CheckpointMes
       (row.role === "user" ? misflagged : extra).push(row);
     }
   }
-  const charges = knownCharges(checkpoints, removed.length > 0);
-  const earlierTexts = checkpoints.removed
-    .filter(({ role }) => role === "user")
-    .map(({ content }) => content);
-  return { messages, removed, pending, misflagged, extra, earlierTexts, ...charges };
+  const earlier = Object.groupBy(checkpoints.removed, ({ role }) =>
+    role === "user" ? "users" : "others",
+  );
+  return {
+    messages,
+    removed,
+    pending,
+    misflagged,
+    extra,
+    earlierTexts: (earlier.users ?? []).map(({ content }) => content),
+    onceOthers: new Set((earlier.others ?? []).map(({ message_id }) => message_id)),
+    ...knownCharges(checkpoints, { messages, removed, agent }),
+  };
 }
 
 /** An answer is charged once, as it is when it is stored: later changes of it are free. */
 function knownCharges(
-  { messages, removed, estimated }: CheckpointMessages,
-  isAnyRemoved: boolean,
+  { removed: versions, estimated }: CheckpointMessages,
+  { messages, removed, agent }: Pick<Match, "messages" | "removed"> & Pick<MirrorState, "agent">,
 ): Pick<Match, "inputIsKnown" | "outputIsKnown"> {
-  const present = new Map(messages.map(({ message }) => [message.message_id, message]));
-  const changes = removed.flatMap((before) => {
-    const now = present.get(before.message_id);
-    // a summary has a separate row; what had arrived of an answer was not charged
-    return now === undefined || now.is_summary || isUncharged(before) ? [] : [{ before, now }];
+  // a summary has a separate row, and the message whose id it took is a removed one
+  const charged = [...removed, ...messages].filter(({ message }) => !message.is_summary);
+  const byId = new Map(charged.map(({ message }) => [message.message_id, message]));
+  const changes = versions.flatMap((before) => {
+    const now = byId.get(before.message_id);
+    return now === undefined || now === before ? [] : [{ before, now }];
   });
-  const isSame = (count: "input_tokens" | "output_tokens") =>
-    changes.every(({ before, now }) => before.usage?.[count] === now.usage?.[count]);
-  const isChanged = isAnyRemoved || changes.length > 0;
+  const isSame = (count: Count) => changes.every((change) => isChargedOnce(change, count));
+  // what another agent's graph has rearranged, it may have put back
+  const isAsSent =
+    agent === null && removed.length + changes.length === 0 && !isRearranged(messages);
   return {
-    inputIsKnown: estimated ? !isChanged : isSame("input_tokens"),
+    inputIsKnown: estimated ? isAsSent : isSame("input_tokens"),
     outputIsKnown: isSame("output_tokens"),
   };
 }
 
-function isUncharged({ usage }: MirrorMessage): boolean {
-  return usage !== null && usage.input_tokens === 0 && usage.output_tokens === 0;
+type Count = keyof NonNullable<MirrorMessage["usage"]>;
+
+/** Whether what the row says now is what was charged for the message, whichever version came first. */
+function isChargedOnce(
+  { before, now }: Readonly<Record<"before" | "now", MirrorMessage>>,
+  count: Count,
+): boolean {
+  const isPartial = before.usage?.output_tokens === 0 && before.content !== "";
+  return isPartial && before.content !== now.content
+    ? // the whole answer was charged in the place of what had arrived of it
+      before.usage[count] === 0
+    : before.usage?.[count] === now.usage?.[count];
 }
 
 /**
@@ -114,101 +136,4 @@ function createRemoved(messages: readonly MirrorMessage[]) {
 
 function contentKey(columns: Pick<MirrorRow, (typeof MIRROR_COLUMNS)[number]>): string {
   return JSON.stringify(MIRROR_COLUMNS.map((column) => columns[column]));
-}
-
-/*
- * A user message may have been appended through the API while an exchange was running: its row then
- * comes before the answer's, and in the checkpoint it comes after. So two rows may be in the
- * opposite order only if the first message is not the user's and the second is. A summary's row is
- * at the position where the summary was made, whatever the summary replaces in the thread. A
- * message that came without authentication is handed over once somebody has accepted it, however
- * late that is.
- */
-
-/** Rows that come before one that they have to follow, ascending in the checkpoints' order. */
-export function misplacedRows(messages: readonly MatchedMessage[]): MirrorRow[] {
-  const misplaced: MirrorRow[] = [];
-  let lastUser = 0;
-  let last = 0;
-  for (const { row, message } of messages) {
-    if (row === null || isFree({ row, message })) {
-      continue;
-    }
-    const isUser = message.role === "user";
-    if (row.seq < (isUser ? lastUser : last)) {
-      misplaced.push(row);
-    }
-    last = Math.max(last, row.seq);
-    lastUser = isUser ? Math.max(lastUser, row.seq) : lastUser;
-  }
-  return misplaced;
-}
-
-/**
- * The messages of the checkpoints in the order that their rows need: the order of the rows if that
- * is right, with the missing ones between them, else the order of the checkpoints.
- */
-export function orderedMessages(messages: readonly MatchedMessage[]): MatchedMessage[] {
-  if (misplacedRows(messages).length > 0) {
-    return [...messages];
-  }
-  const present = messages.filter((one) => one.row !== null).sort((a, b) => seqOf(a) - seqOf(b));
-  const gaps = gapsOf(messages, new Map(present.map((one, index) => [one, index])));
-  const ordered: MatchedMessage[] = [...(gaps.get(-1) ?? [])];
-  for (const [index, one] of present.entries()) {
-    ordered.push(one, ...(gaps.get(index) ?? []));
-  }
-  return ordered;
-}
-
-/**
- * The missing messages by the row that they follow, -1 for none. A message of the user goes before
- * everything that has to follow it, any other after everything that it has to follow.
- */
-function gapsOf(
-  messages: readonly MatchedMessage[],
-  indexes: ReadonlyMap<MatchedMessage, number>,
-): Map<number, MatchedMessage[]> {
-  const nextPresent = earliestAfter(messages, indexes);
-  const gaps = new Map<number, MatchedMessage[]>();
-  let last = -1;
-  for (const [index, one] of messages.entries()) {
-    const present = indexes.get(one);
-    if (present !== undefined) {
-      last = isFree(one) ? last : Math.max(last, present);
-      continue;
-    }
-    const before = (nextPresent[index] ?? indexes.size) - 1;
-    const gap = one.message.role === "user" ? Math.min(last, before) : last;
-    const others = gaps.get(gap);
-    if (others === undefined) {
-      gaps.set(gap, [one]);
-    } else {
-      others.push(one);
-    }
-  }
-  return gaps;
-}
-
-/** For each message, the first position of the row of a later one. */
-function earliestAfter(
-  messages: readonly MatchedMessage[],
-  indexes: ReadonlyMap<MatchedMessage, number>,
-): number[] {
-  const earliest: number[] = [];
-  let first = indexes.size;
-  for (const one of messages.toReversed()) {
-    earliest.push(first);
-    first = isFree(one) ? first : Math.min(first, indexes.get(one) ?? first);
-  }
-  return earliest.reverse();
-}
-
-/** Whether the row may be anywhere, whatever the thread's order is. */
-export function isFree({ row, message }: Pick<MatchedMessage, "row" | "message">): boolean {
-  return message.is_summary || row?.authenticated === 0;
-}
-
-function seqOf({ row }: MatchedMessage): number {
-  return row?.seq ?? 0;
 }

@@ -47,6 +47,8 @@ export interface ThreadHead extends KnownHead {
 export interface MirrorState {
   readonly session_id: string;
   readonly counters: MirrorCounters;
+  /** The name of the agent whose graph it runs; null for the built-in one. */
+  readonly agent: string | null;
   /** Ascending by `seq`. */
   readonly rows: readonly MirrorRow[];
   /** Ascending by suffix; threads without a checkpoint are not among them. */
@@ -74,9 +76,9 @@ export interface Mirror extends MirrorState {
 /** Error codes: `session_not_found`. */
 export async function readMirror(tx: Tx, session_id: string): Promise<Mirror> {
   const { state, activity } = await readSession(tx, { id: session_id });
-  const counters = await tx.db
+  const { agent, ...counters } = await tx.db
     .selectFrom("sessions")
-    .select(COUNTERS)
+    .select([...COUNTERS, "agent"])
     .where("id", "=", session_id)
     .executeTakeFirstOrThrow();
   const rows = await tx.db
@@ -88,7 +90,7 @@ export async function readMirror(tx: Tx, session_id: string): Promise<Mirror> {
   const heads = await readHeads(tx, session_id);
   const lost = await readLost(tx, { session_id, heads });
   const record = await readRecord(tx, session_id);
-  return { session_id, state, activity, counters, rows, heads, lost, record };
+  return { session_id, state, activity, counters, agent, rows, heads, lost, record };
 }
 
 async function readHeads(tx: Tx, session_id: string): Promise<ThreadHead[]> {

@@ -28,9 +28,9 @@ export interface VerifiedThread {
   /** The checkpoint as read, with the hash that the text of its shape has to have. */
   readonly head: { readonly page: CheckpointPage; readonly shape_hash: string } | null;
   /**
-   * Bodies, messages among them, that are not in `messages`, oldest first; empty if not asked for.
+   * Bodies, messages among them, that are not in `messages`, oldest first; null if not asked for.
    */
-  readonly others: readonly BodyRow[];
+  readonly others: readonly BodyRow[] | null;
 }
 
 /** A session's mirror and the checkpoints it has to agree with, in one consistent state. */
@@ -56,7 +56,7 @@ export const readVerification: Operation<ReadVerification, Mirror & Verification
     const read = await readHead(tx, head);
     const { thread_id, suffix, ts } = head;
     const isMarked = head.head_row === head.row;
-    const others = removed ? await readOthers(tx, head, read.messages) : [];
+    const others = removed ? await readOthers(tx, head, read.messages) : null;
     threads.push({ thread_id, suffix, ts, isMarked, ...read, others });
   }
   return { ...mirror, threads };

@@ -53,7 +53,7 @@ export function firstMirrorDifference(read: (removed: boolean) => Verification):
 
 function compare(state: Verification): ComparedMirror {
   const checkpoints = checkpointMessages(state);
-  const match = matchRows(state.rows, checkpoints);
+  const match = matchRows(state, checkpoints);
   const expected = expectedMirror(state, match);
   const findings = compareMirror({ mirror: state, damaged: checkpoints.damaged, match, expected });
   return { expected, findings, pending: match.pending.length };
@@ -64,6 +64,7 @@ function isExplained({ findings }: ComparedMirror): boolean {
     ({ kind, seq }) =>
       kind !== "title" &&
       kind !== "totals" &&
+      kind !== "order" &&
       (seq === null || !["extra", "pending", "checkpoint_missing"].includes(kind)),
   );
 }

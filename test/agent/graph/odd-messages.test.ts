@@ -1,4 +1,10 @@
-import { AIMessage, type BaseMessage, HumanMessage, RemoveMessage } from "@langchain/core/messages";
+import {
+  AIMessage,
+  type BaseMessage,
+  HumanMessage,
+  RemoveMessage,
+  SystemMessage,
+} from "@langchain/core/messages";
 import {
   Annotation,
   MessagesAnnotation,
@@ -11,9 +17,11 @@ import { expect, it } from "vitest";
 import type { RunnableGraph } from "../../../src/library/open-reprise.ts";
 import { importTree, withNewIds } from "../../../src/store/portable/import-tree.ts";
 import { readSessionTree } from "../../../src/store/portable/read-tree.ts";
-import { describeEngine } from "../../helpers/engines.ts";
+import { verifySession } from "../../../src/store/verify/verify-session.ts";
+import { describeEngine, execute } from "../../helpers/engines.ts";
 import { openOn } from "../../helpers/graphs.ts";
 import { openStoreAt } from "../../helpers/open-store.ts";
+import { repair } from "../../helpers/sessions/repair.ts";
 import { expectVerified } from "../../helpers/verified.ts";
 
 /** A list to which messages are added, whatever their ids are. */
@@ -51,6 +59,69 @@ const counted = (id: string, content: string) =>
     usage_metadata: { input_tokens: 5, output_tokens: 7, total_tokens: 12 },
   });
 const removeAll = () => new RemoveMessage({ id: REMOVE_ALL_MESSAGES });
+
+/** A graph of one node, which writes what is made of all messages. */
+function changing(change: (messages: readonly BaseMessage[]) => readonly BaseMessage[]) {
+  return new StateGraph(MessagesAnnotation)
+    .addNode("change", ({ messages }) => ({ messages: [...change(messages)] }))
+    .addEdge(START, "change")
+    .compile() as RunnableGraph;
+}
+
+/** A graph that answers, and writes all messages again in another order, or with more between them. */
+function rearranging(change: (messages: readonly BaseMessage[]) => readonly BaseMessage[]) {
+  return changing((messages) => [removeAll(), ...change(messages)]);
+}
+
+const ok = () => new AIMessage("ok");
+const system = (content: string, id?: string) => new SystemMessage({ content, ...(id && { id }) });
+const isSystem = (message: BaseMessage) => message.type === "system";
+const isMemo = ({ id }: BaseMessage) => id === "memo";
+
+/** What graphs do to the order, given the messages before. */
+const REARRANGED: Readonly<Record<string, readonly [graph: RunnableGraph, rows: string[]]>> = {
+  "a system message renewed in front": [
+    rearranging((all) => [system("now"), ...all.filter((one) => !isSystem(one)), ok()]),
+    ["one", "now", "ok", "two", "now", "ok", "three", "now", "ok"],
+  ],
+  "a pinned message moved to the end": [
+    rearranging((all) => [...all.filter((one) => !isMemo(one)), ok(), system("pin", "memo")]),
+    ["one", "ok", "pin", "two", "ok", "three", "ok"],
+  ],
+  "examples inserted before the question": [
+    rearranging((all) => [
+      ...all.slice(0, -1),
+      new HumanMessage("2+2?"),
+      new AIMessage("4"),
+      ...all.slice(-1),
+      ok(),
+    ]),
+    ["one", "2+2?", "4", "ok", "two", "2+2?", "4", "ok", "three", "2+2?", "4", "ok"],
+  ],
+  "a memo removed and added again": [
+    changing((all) => [
+      ok(),
+      all.some(isMemo) ? new RemoveMessage({ id: "memo" }) : system("pin", "memo"),
+    ]),
+    ["one", "ok", "pin", "two", "ok", "three", "ok"],
+  ],
+  "questions that become notes": [
+    changing((all) => [system("note", all.at(-1)?.id), ok()]),
+    ["note", "ok", "note", "ok", "note", "ok"],
+  ],
+  "messages reversed": [
+    rearranging((all) => [...all, ok()].toReversed()),
+    ["one", "ok", "two", "ok", "three", "ok"],
+  ],
+  "an answer removed that another took the place of": [
+    changing((all) =>
+      all.some(({ id }) => id === "a")
+        ? [ai("a", "a text that is longer"), new RemoveMessage({ id: "a" }), ok()]
+        : [counted("a", "one answer")],
+    ),
+    ["one", "one answer", "two", "ok", "three"],
+  ],
+};
 
 type Exchange = readonly [graph: RunnableGraph, input: unknown];
 const CASES: Readonly<Record<string, readonly [exchanges: readonly Exchange[], rows: string[]]>> = {
@@ -137,6 +208,69 @@ describeEngine("messages", (engine) => {
       await expectVerified(location, id);
       await importTree(store, withNewIds(await store.read(readSessionTree, { id })));
     }
+  });
+
+  it("[GRAPH-36] [PROOF-2] [PROOF-21] agree with their checkpoints, however a graph rearranges them", async () => {
+    const { location, reprise } = await openOn(engine);
+    await using store = await openStoreAt(location);
+    for (const [name, [graph, rows]] of Object.entries(REARRANGED)) {
+      const { id } = await reprise.sessions.create();
+      for (const text of ["one", "two", "three"]) {
+        await reprise.run(id, graph, text);
+        await expectVerified(location, id);
+      }
+      const { messages, ...session } = await reprise.sessions.get(id);
+      expect(
+        messages.map(({ content }) => content),
+        name,
+      ).toEqual(rows);
+      expect(session.title, name).toBe("one");
+      await importTree(store, withNewIds(await store.read(readSessionTree, { id })));
+    }
+  });
+
+  it("[GRAPH-36] [PROOF-2] agree if a graph adds a message of the user while another one waits", async () => {
+    const { location, reprise, id } = await openOn(engine);
+    const graph = changing(() => [new HumanMessage("an example"), ok()]);
+    const waiting = new StateGraph(MessagesAnnotation)
+      .addNode("append", async () => {
+        await reprise.sessions.append(id, "meanwhile");
+        return { messages: [new HumanMessage("an example"), ok()] };
+      })
+      .addEdge(START, "append")
+      .compile() as RunnableGraph;
+    await reprise.run(id, waiting, "two");
+    await reprise.run(id, graph, null);
+    await expectVerified(location, id);
+  });
+
+  it("[PROOF-2] [PROOF-5] [PROOF-28] are found if their rows change places, and put back", async () => {
+    const { location, reprise } = await openOn(engine);
+    await using store = await openStoreAt(location);
+    const [graph, rows] = REARRANGED["a system message renewed in front"] ?? [];
+    const { id } = await reprise.sessions.create();
+    for (const text of ["one", "two", "three"]) {
+      await reprise.run(id, graph as RunnableGraph, text);
+    }
+    for (const [from, to] of [
+      [3, 99],
+      [9, 3],
+      [99, 9],
+    ] as const) {
+      await execute(
+        store,
+        "UPDATE messages SET seq = ? WHERE session_id = ? AND seq = ?",
+        to,
+        id,
+        from,
+      );
+    }
+    const { findings } = await verifySession(store, id);
+    expect(findings.map(({ kind }) => kind)).toContain("order");
+    expect((await repair(store, id)).rows).toMatchObject({ moved: 2 });
+    const { messages } = await reprise.sessions.get(id);
+    expect(messages.map(({ content }) => content)).toEqual(rows);
+    await expectVerified(location, id);
   });
 
   it("[GRAPH-37] takes the last of messages with the same id", async () => {
