@@ -89,10 +89,10 @@ function channelsOf(
   // their channels; build/check/peers.ts runs a program that needs this
   const whole = put.whole || put.metadata.source === "update";
   const channels: ChannelInput[] = [];
-  const untouched: Record<string, unknown> = {};
+  const untouched: [name: string, value: unknown][] = [];
   for (const [name, given] of Object.entries(checkpoint.channel_values)) {
-    const isVersioned = name in checkpoint.channel_versions;
-    const isOld = isVersioned && !(name in newVersions);
+    const isVersioned = Object.hasOwn(checkpoint.channel_versions, name);
+    const isOld = isVersioned && !Object.hasOwn(newVersions, name);
     if (isOld && !whole) {
       // without a parent nothing is inherited; LangGraph's conformance suite expects the channel to
       // be absent
@@ -101,12 +101,12 @@ function channelsOf(
     }
     const value = encodeValue(given, builder);
     if (!isVersioned && value.kind === "inline" && value.refs.length === 0) {
-      untouched[name] = JSON.parse(value.json);
+      untouched.push([name, JSON.parse(value.json)]);
     } else {
       channels.push({ name, value });
     }
   }
-  return { channels, untouched };
+  return { channels, untouched: Object.fromEntries(untouched) };
 }
 
 /**

@@ -84,13 +84,15 @@ export async function tupleOf(
   firstVersion: number,
 ): Promise<CheckpointTuple> {
   const { versions, untouched } = joinTemplate({ shape: read.shape, numbers: read.versions });
-  const channel_values: Record<string, unknown> = {};
+  const values: [name: string, value: unknown][] = [];
   for (const [name, json] of Object.entries(untouched)) {
-    channel_values[name] = await decodeValue([json], reader);
+    values.push([name, await decodeValue([json], reader)]);
   }
   for (const [name, value] of Object.entries(read.channels)) {
-    channel_values[name] = await decodeValue(value, reader);
+    values.push([name, await decodeValue(value, reader)]);
   }
+  // unlike an assignment, this takes __proto__ for a name
+  const channel_values: Record<string, unknown> = Object.fromEntries(values);
   const checkpoint = { ...versions, id: read.checkpoint_id, ts: read.ts, channel_values };
   if (versions.v < 4 && read.parent_id !== null) {
     const sends = await pendingWrites(read.parent_writes, reader);

@@ -63,6 +63,9 @@ export function createCheckpointSaver(parts: SaverParts): SessionSaver {
   return new CheckpointSaver(parts);
 }
 
+/** By channel; a channel may have the name of a member that every object inherits. */
+const SPECIAL_INDEXES = new Map(Object.entries(WRITES_IDX_MAP));
+
 /** Checkpoints read at a time by `list`. */
 const PAGE = 20;
 
@@ -199,7 +202,7 @@ class CheckpointSaver extends BaseCheckpointSaver implements SessionSaver {
     await this.#writeKnowing(key, null, async (cache) => {
       const builder = createWriteBatch(cache);
       const inputs = writes.map(([channel, value], index) => ({
-        index: WRITES_IDX_MAP[channel] ?? index,
+        index: SPECIAL_INDEXES.get(channel) ?? index,
         channel,
         value: encodeJson(value, builder),
       }));

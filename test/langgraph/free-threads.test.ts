@@ -154,8 +154,9 @@ describeEngines("the ids of a checkpoint", (engine) => {
   );
 
   it("[SAVER-4] channels may have any name", async () => {
-    const { saver } = await freshSaver(engine);
-    const names = ["\0", "\ud800", "é", "", "$m", "x".repeat(5000)];
+    const { store, saver } = await freshSaver(engine);
+    const inherited = Object.getOwnPropertyNames(Object.prototype);
+    const names = ["\0", "\ud800", "é", "", "$m", "v", "x".repeat(5000), ...inherited];
     const ones = Object.fromEntries(names.map((name) => [name, 1]));
     const values = Object.fromEntries(names.map((name) => [name, { is: name }]));
     const checkpoint = { ...emptyCheckpoint(), channel_values: values, channel_versions: ones };
@@ -166,6 +167,38 @@ describeEngines("the ids of a checkpoint", (engine) => {
     expect(tuple?.checkpoint.channel_values).toEqual(values);
     expect(tuple?.checkpoint.channel_versions).toEqual(ones);
     expect(tuple?.pendingWrites).toEqual(writes.map((write) => ["task", ...write]));
+
+    // the next one has the same values, or none of the names
+    const next = { ...checkpoint, id: emptyCheckpoint().id };
+    await saver.put(config, next, metadata, {});
+    await saver.put(configOf("without"), { ...checkpoint, channel_versions: {} }, metadata, {});
+    await saver.prune("thread");
+    await saver.copyThread("thread", "copy");
+    for (const thread of ["thread", "without", "copy"]) {
+      const found = (await RepriseSaver.from(store).getTuple(configOf(thread)))?.checkpoint;
+      expect(Object.entries(found?.channel_values ?? {})).toEqual(
+        expect.arrayContaining(Object.entries(values)),
+      );
+      expect(Object.keys(found?.channel_values ?? {})).toHaveLength(names.length);
+    }
+    expect(await saver.stats("thread")).toMatchObject({ interrupted: false });
+  });
+
+  it("[SAVER-50] steps of a graph share a shape, whatever its channels are called", async () => {
+    const { store, saver } = await freshSaver(engine);
+    let config: object = configOf("thread");
+    for (let step = 1; step <= 5; step += 1) {
+      const versions = { v: step, other: step };
+      const checkpoint = {
+        ...emptyCheckpoint(),
+        channel_values: { v: step, other: step },
+        channel_versions: versions,
+        versions_seen: { v: { v: step } },
+      };
+      config = await saver.put(config, checkpoint, metadata, versions);
+      expect((await saver.getTuple(config))?.checkpoint).toEqual(checkpoint);
+    }
+    expect(await store.read(readKept, null)).toMatchObject({ bodies: 1 });
   });
 });
 

@@ -12,7 +12,8 @@ type Versions = Repeated["versions"];
 export function hasNextTasks(channels: StoredChannels, versions: Versions): boolean {
   const { channel_versions, versions_seen } = versions;
   const seenBy = seenVersions(versions_seen);
-  const named = [...seenBy.keys()].every((name) => isNamed(name) || name in versions_seen);
+  const isNode = (name: string): boolean => Object.hasOwn(versions_seen, name);
+  const named = [...seenBy.keys()].every((name) => isNamed(name) || isNode(name));
   // a graph without names has begun, too, when nothing but its input is there
   const anyTriggers = !named || (seenBy.size === 0 && "__input__" in versions_seen);
   const last = Object.values(channel_versions).reduce((a, b) => (b > a ? b : a), 0);
@@ -20,7 +21,7 @@ export function hasNextTasks(channels: StoredChannels, versions: Versions): bool
     if (name === TASKS) {
       return !isEmptyList(value);
     }
-    const version = channel_versions[name];
+    const version = Object.hasOwn(channel_versions, name) ? channel_versions[name] : undefined;
     const seen = seenBy.get(name);
     if (version === undefined || (name.startsWith(JOIN) && !isFull(name, value))) {
       return false;
@@ -28,7 +29,7 @@ export function hasNextTasks(channels: StoredChannels, versions: Versions): bool
     if (seen !== undefined) {
       return seen.some((one) => version > one);
     }
-    return isNamed(name) || name in versions_seen || (anyTriggers && version === last);
+    return isNamed(name) || isNode(name) || (anyTriggers && version === last);
   });
 }
 

@@ -122,7 +122,7 @@ const upsertCheckpoint = prepared(({ db }, given: Parameter<Omit<CheckpointTable
 
 function hasInherited(parent: StoredChannels | null, input: PutCheckpoint): boolean {
   return input.channels.every(
-    (channel) => "value" in channel || parent?.[channel.name] !== undefined,
+    (channel) => "value" in channel || (parent !== null && Object.hasOwn(parent, channel.name)),
   );
 }
 

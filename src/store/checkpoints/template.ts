@@ -30,16 +30,15 @@ export function splitTemplate({ versions, untouched }: Repeated): Template {
   const numbers: number[] = [];
   // as a separate text, because a value may hold a null
   const values = JSON.stringify(untouched);
-  const shape = JSON.stringify(
-    { v, channel_versions, versions_seen, values },
-    (key, value: unknown) => {
-      if (key !== "v" && typeof value === "number") {
-        numbers.push(value);
-        return null;
-      }
-      return value;
-    },
-  );
+  const whole = { v, channel_versions, versions_seen, values };
+  const shape = JSON.stringify(whole, function (this: unknown, _, value: unknown) {
+    // the format's own version stays, a channel of this name has versions like any other
+    if (this !== whole && typeof value === "number") {
+      numbers.push(value);
+      return null;
+    }
+    return value;
+  });
   return { shape, numbers: numbers.join(",") };
 }
 

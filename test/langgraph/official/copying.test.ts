@@ -304,10 +304,10 @@ describe("what cannot be copied", () => {
     await using target = await openSaver();
     const ids = source.addChain("thread", 100);
     source.addChain("fine", 1);
-    // no object of JavaScript has a channel of this name
+    // JSON of JavaScript cannot hold the number that this becomes
     source.db
       .prepare(
-        'UPDATE checkpoints SET checkpoint = replace(checkpoint, \'"channel_values":{\', \'"channel_values":{"__proto__":{},\') WHERE checkpoint_id = ?',
+        'UPDATE checkpoints SET checkpoint = replace(checkpoint, \'"channel_values":{\', \'"channel_values":{"infinite":1e999,\') WHERE checkpoint_id = ?',
       )
       .run(ids.at(-1) ?? "");
     expect(codesOf(await copyInto(target.store, source.path))).toEqual({ thread: "internal" });
