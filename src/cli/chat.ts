@@ -12,6 +12,7 @@ import { isOwnChoice, selectSession } from "./select-session.ts";
 import { exchangerConfig, trustSource } from "./config.ts";
 import { type CliContext, type Consent, note, noticeLine } from "./context.ts";
 import { openDatabase } from "./database.ts";
+import { ASKS } from "./exit-code.ts";
 import { limitText } from "./folder-limit.ts";
 import { type Conversation, createConversation } from "../exchange/conversation.ts";
 import { createFromOutside } from "./interactive/from-outside.ts";
@@ -20,7 +21,8 @@ import { sendOnce } from "./interactive/send.ts";
 import { showFailure } from "./interactive/show-failure.ts";
 import { callerOf, folderOfPerson } from "./new-session.ts";
 import { promptText } from "./prompt-text.ts";
-import { resumeCommand } from "./resume-command.ts";
+import { questionLines } from "./question-lines.ts";
+import { answerCommandLine, resumeCommand } from "./resume-command.ts";
 import { enterFolder } from "./trust/enter-folder.ts";
 import { whoAnswers } from "./who-answers.ts";
 import { wrongUsage } from "./wrong-usage.ts";
@@ -108,6 +110,16 @@ export async function chat(input: {
     // the command to resume comes after the error: a message that failed can be sent again
     cli.exitCode = await showFailure(talk, error);
   }
+  if (cli.exitCode === ASKS) {
+    const open = await conversation.openQuestions();
+    for (const line of json ? [] : open.flatMap((question) => questionLines(question))) {
+      noticeLine(cli, line);
+    }
+    const id = conversation.current()?.id ?? "";
+    if (!json) {
+      noticeLine(cli, `Answer with: ${answerCommandLine(cli, input.command, id)}`);
+    }
+  }
   const session = conversation.current();
   if (session !== null && !json && (await isActive(store, session.id))) {
     noticeLine(cli, `Resume with: ${resumeCommand(cli, input.command, session.id)}`);
@@ -138,6 +150,13 @@ async function exchangeNotes(
   const session = conversation.current();
   if (session?.activity !== "interrupted") {
     return [];
+  }
+  const asked = await conversation.openQuestions();
+  if (asked.length > 0) {
+    const then = oneExchange
+      ? "This message withdraws it; `reprise sessions answer` answers it."
+      : "Type /continue to see it, or send a new message to withdraw it.";
+    return [`The last exchange waits for the answer to a question. ${then}`];
   }
   const failure = (await store.read(readFailures, { ids: [session.id] })).get(session.id);
   const what = failure === undefined ? "was interrupted" : `failed: ${failureLine(failure)}`;

@@ -1,6 +1,6 @@
 import type { ErrorCode } from "../core/errors.ts";
 
-/** Exit codes: 0 done, 1 failed, 2 usage, 3 not found, 4 ambiguous, 5 ended, 6 busy. */
+/** Exit codes: 0 done, 1 failed, 2 usage, 3 not found, 4 ambiguous, 5 ended, 6 busy, 7 asks. */
 const EXIT_CODES: Partial<Record<ErrorCode, number>> = {
   invalid_request: 2,
   invalid_usage: 2,
@@ -21,6 +21,9 @@ const EXIT_CODES: Partial<Record<ErrorCode, number>> = {
   session_busy: 6,
   schema_checks_busy: 6,
 };
+
+/** Of an exchange that waits for an answer: `sessions answer` gives it. */
+export const ASKS = 7;
 
 export function exitCodeOf(code: ErrorCode): number {
   return EXIT_CODES[code] ?? 1;

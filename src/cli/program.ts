@@ -16,6 +16,7 @@ const SESSIONS: CommandTable = {
   list: async (cli) => (await import("./sessions/list.ts")).listCommand(cli),
   show: async (cli) => (await import("./sessions/show.ts")).showCommand(cli),
   resume: async (cli) => (await import("./sessions/resume.ts")).resumeCommand(cli),
+  answer: async (cli) => (await import("./sessions/answer.ts")).answerCommand(cli),
   end: async (cli) => (await import("./sessions/end.ts")).endCommand(cli),
   export: async (cli) => (await import("./sessions/export.ts")).exportCommand(cli),
   import: async (cli) => (await import("./sessions/import.ts")).importCommand(cli),

@@ -19,6 +19,11 @@ export function resumeCommand(cli: CliContext, command: Command, id: string): st
   return `${startOf(cli)} --session ${id}${databaseWords(cli, command)}${withAgent}`;
 }
 
+/** The command that answers what the session asks. */
+export function answerCommandLine(cli: CliContext, command: Command, id: string): string {
+  return `${startOf(cli)} sessions answer ${id} ANSWER${databaseWords(cli, command)}`;
+}
+
 /** The `--database` that the command was given, for another command; empty if it was given none. */
 export function databaseWords(cli: CliContext, command: Command): string {
   const database = databaseOption(command);

@@ -8,12 +8,15 @@ import { exactLine, visible } from "../core/terminal-text.ts";
 import { type Runnable, whetherRuns } from "../exchange/runnable.ts";
 import { queueExchange } from "../store/exchanges/queue.ts";
 import { readExchange } from "../store/exchanges/read.ts";
+import { listOpenQuestions } from "../store/questions/read.ts";
 import { readMessagesAfter } from "../store/messages/read.ts";
 import type { Store } from "../store/store.ts";
 import { type CliContext, noticeLine, printJson, printLine } from "./context.ts";
 import { openDatabase, withStore } from "./database.ts";
+import { ASKS } from "./exit-code.ts";
 import { promptText } from "./prompt-text.ts";
-import { databaseWords } from "./resume-command.ts";
+import { questionLines } from "./question-lines.ts";
+import { answerCommandLine, databaseWords } from "./resume-command.ts";
 
 /** How often `--follow` asks whether the exchange has ended. */
 const FOLLOW_MS = 250;
@@ -48,14 +51,22 @@ export function sendCommand(cli: CliContext): Command {
       warn(runs);
       const exchange =
         options.follow === true ? await ended(store, queued, runs.runnable ? warn : null) : queued;
+      const open = await store.read(listOpenQuestions, { reference: exchange.session_id });
       if (options.json === true) {
-        printJson(cli, exchange === queued ? { ...exchange, ...runs } : exchange);
+        const open_question = open[0]?.id ?? null;
+        printJson(cli, exchange === queued ? { ...exchange, ...runs, open_question } : exchange);
+      } else if (exchange.state === "waiting") {
+        const lines = open.flatMap((question) => questionLines(question));
+        const answer = answerCommandLine(cli, command, exchange.session_id);
+        for (const line of [...lines, `Answer with: ${answer}`]) {
+          noticeLine(cli, line);
+        }
       } else if (options.follow === true) {
         await showAnswer(cli, store, exchange);
       } else {
         printLine(cli, `Queued: exchange ${exchange.n} of ${exchange.session_id}`);
       }
-      cli.exitCode = exchange.state === "failed" ? 1 : 0;
+      cli.exitCode = exchange.state === "waiting" ? ASKS : exchange.state === "failed" ? 1 : 0;
     });
   return withStore(command);
 }
@@ -69,7 +80,8 @@ async function ended(
   let warned = warn === null;
   for (let poll = 1; ; poll += 1) {
     const exchange = await store.read(readExchange, { reference: session_id, n });
-    if (isFinal(exchange.state)) {
+    // nobody answers while this command waits
+    if (isFinal(exchange.state) || exchange.state === "waiting") {
       return exchange;
     }
     if (!warned && poll % POLLS_OF_NODES === 0) {

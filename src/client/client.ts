@@ -2,6 +2,8 @@ import type {
   CreateSessionRequest,
   ExchangeInfo,
   MessageInfo,
+  AnswerRequest,
+  QuestionInfo,
   QueuedExchangeInfo,
   SessionAck,
   SessionDetail,
@@ -43,15 +45,16 @@ export interface Client {
   /**
    * Queues a message, which a running service answers after the exchanges before it. Null continues
    * what was interrupted, or hands over pending messages. With an `idempotencyKey`, a repeated call
-   * finds the exchange that the first one queued. `runnable` is false if no service runs it now.
+   * finds the exchange that the first one queued. `runnable` is false if no service runs it now. With
+   * `supersede`, the message does not wait for the answers to open questions: they are withdrawn.
    *
    * Needs a token. Codes among others: `session_ended`, `session_busy`, `nothing_to_continue`,
-   * `token_required`.
+   * `question_open`, `token_required`.
    */
   queueExchange(
     id: string,
     content: string | null,
-    options?: { idempotencyKey?: string },
+    options?: { idempotencyKey?: string; supersede?: boolean },
   ): Promise<QueuedExchangeInfo>;
   /**
    * Stops an exchange. One that runs is still `running` in the answer; its process stops it soon and
@@ -70,6 +73,15 @@ export interface Client {
   ): Promise<ExchangeInfo>;
   /** Takes a queued exchange back; it is then `stopped`. Codes as of `changeExchange`. */
   withdrawExchange(id: string, n: number, options?: RevisionOptions): Promise<ExchangeInfo>;
+  /** What the session and its sub-agents ask and nobody has answered, the oldest first. */
+  listQuestions(id: string): Promise<readonly QuestionInfo[]>;
+  /**
+   * Answers a question; the first answer counts. With the last one, the exchange that waits is queued.
+   *
+   * Needs a token. Codes among others: `question_answered`, `question_withdrawn`, `invalid_request`
+   * for an answer that is not one of the choices.
+   */
+  answerQuestion(id: string, question: string, answer: AnswerRequest): Promise<QuestionInfo>;
   /** Each message of the session once, in order, until the session has ended. See `followStream`. */
   followSession(id: string, options?: FollowOptions): AsyncGenerator<MessageInfo, void>;
 }
@@ -124,9 +136,12 @@ export function createClient(options: ClientOptions): Client {
     getExchange: async (id, n, query = {}) =>
       (await connection.call<ExchangeInfo>("GET", exchangePath(id, n), { query: { ...query } }))
         .body,
-    queueExchange: async (id, content, { idempotencyKey } = {}) => {
+    queueExchange: async (id, content, { idempotencyKey, supersede = false } = {}) => {
       const headers = { "idempotency-key": idempotencyKey };
-      const body = content === null ? {} : { content };
+      const body = {
+        ...(content === null ? {} : { content }),
+        ...(supersede ? { supersede } : {}),
+      };
       const path = `${pathOf(id)}/exchanges`;
       return (await connection.call<QueuedExchangeInfo>("POST", path, { body, headers })).body;
     },
@@ -139,6 +154,12 @@ export function createClient(options: ClientOptions): Client {
     withdrawExchange: async (id, n, { revision } = {}) => {
       const headers = { "if-match": textOf(revision) };
       return (await connection.call<ExchangeInfo>("DELETE", exchangePath(id, n), { headers })).body;
+    },
+    listQuestions: async (id) =>
+      (await connection.call<QuestionInfo[]>("GET", `${pathOf(id)}/questions`)).body,
+    answerQuestion: async (id, question, answer) => {
+      const path = `${pathOf(id)}/questions/${encodeURIComponent(question)}/answer`;
+      return (await connection.call<QuestionInfo>("POST", path, { body: answer })).body;
     },
     followSession: (id, follow = {}) => followStream(connection, `${pathOf(id)}/stream`, follow),
   };

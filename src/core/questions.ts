@@ -15,6 +15,8 @@ export type Answerer = (typeof ANSWERERS)[number];
 
 /** Characters of what is asked, and of what would happen. */
 export const MAX_QUESTION = 20_000;
+/** Characters of an answer, and of the note beside it. */
+export const MAX_ANSWER = 20_000;
 export const MAX_CHOICES = 20;
 /** Characters of one choice. */
 export const MAX_CHOICE = 200;

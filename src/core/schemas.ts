@@ -18,7 +18,13 @@ import {
   MAX_PATH_LENGTH,
   MESSAGES_PER_READ,
 } from "./limits.ts";
-import { ANSWERERS, QUESTION_KINDS, QUESTION_STATES } from "./questions.ts";
+import {
+  ANSWERERS,
+  MAX_ANSWER,
+  QUESTION_FIELDS,
+  QUESTION_KINDS,
+  QUESTION_STATES,
+} from "./questions.ts";
 import {
   ACTIVITIES,
   EXCHANGE_FIELDS,
@@ -125,10 +131,40 @@ export const QueuedExchangeInfo = Type.Object(
       description: "False if no node that is alive runs exchanges of this session.",
     }),
     command: nullable(Type.String({ description: "What starts such a node, if there is none." })),
+    open_question: nullable(
+      Type.String({
+        format: "uuid",
+        description: "The question whose answer the session waits for; null if it waits for none.",
+      }),
+    ),
   },
   { ...closed, $id: "QueuedExchangeInfo" },
 );
 export type QueuedExchangeInfo = Static<typeof QueuedExchangeInfo>;
+
+/** `path`: the sessions from the root down to the one that asks, if a list was asked for. */
+export const QuestionInfo = Type.Object(
+  {
+    ...fieldSchemas(QUESTION_FIELDS, KINDS),
+    path: Type.Optional(Type.Array(uuid())),
+  },
+  { ...closed, $id: "QuestionInfo" },
+);
+export type QuestionInfo = Static<typeof QuestionInfo>;
+
+export const AnswerRequest = Type.Object(
+  {
+    answer: Type.Unsafe<string>({
+      ...text(),
+      minLength: 1,
+      maxLength: MAX_ANSWER,
+      description: `a text of 1 to ${MAX_ANSWER} characters; one of the choices, if there are any`,
+    }),
+    note: Type.Optional(nullable(Type.String({ ...text(), maxLength: MAX_ANSWER }))),
+  },
+  { ...closed, $id: "AnswerRequest" },
+);
+export type AnswerRequest = Static<typeof AnswerRequest>;
 
 export const SessionDetail = Type.Object(
   {
@@ -228,7 +264,15 @@ export type PostMessageRequest = Static<typeof PostMessageRequest>;
 
 /** Without content, what was interrupted is continued, or pending messages are handed over. */
 export const QueueExchangeRequest = Type.Object(
-  { content: Type.Optional(PostMessageRequest.properties.content) },
+  {
+    content: Type.Optional(PostMessageRequest.properties.content),
+    supersede: Type.Optional(
+      Type.Boolean({
+        default: false,
+        description: "true to withdraw the open questions, so that the message need not wait",
+      }),
+    ),
+  },
   { ...closed, $id: "QueueExchangeRequest" },
 );
 export type QueueExchangeRequest = Static<typeof QueueExchangeRequest>;

@@ -5,6 +5,8 @@ import type { WhenBusy } from "./lease-holder.ts";
 import type { ExchangeResult } from "./events.ts";
 import type { Caller } from "../core/origins.ts";
 import type { Session } from "../core/sessions.ts";
+import { answerQuestion } from "../store/questions/answer.ts";
+import { listOpenQuestions, type OpenQuestion } from "../store/questions/read.ts";
 import { endSession, setPlanMode } from "../store/sessions/change.ts";
 import { createSession, type NewSession } from "../store/sessions/create.ts";
 import { readFailures } from "../store/sessions/failures.ts";
@@ -44,6 +46,10 @@ export interface Conversation {
   };
   /** Null continues: see `ExchangeRequest`. Error codes: as `exchange`, `not_confirmed`. */
   send(text: string | null, live: Live): Promise<ExchangeResult>;
+  /** What the session's exchange and its sub-agents ask. */
+  openQuestions(): Promise<readonly OpenQuestion[]>;
+  /** Answers a question; `send(null)` then continues. Error codes: as `answerQuestion`. */
+  answer(question: OpenQuestion, answer: string): Promise<void>;
   /** True if the last exchange failed and can be continued; false if that cannot be read. */
   hasFailed(): Promise<boolean>;
   /** Lets the model summarise its older messages; null if nothing was stored yet. */
@@ -120,6 +126,15 @@ export function createConversation(options: ConversationOptions): Conversation {
       );
       keep(result.session);
       return result;
+    },
+    openQuestions: () =>
+      session === null
+        ? Promise.resolve([])
+        : store.read(listOpenQuestions, { reference: session.id }),
+    answer: async ({ id: question, session_id: reference }, answer) => {
+      const answered_by = caller.origin;
+      const given = { reference, question, answer, note: null, answered_by, continues: true };
+      await store.write(answerQuestion, given);
     },
     hasFailed: () => (session === null ? Promise.resolve(false) : hasFailed(store, session.id)),
     compact: async (signal) => {

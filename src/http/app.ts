@@ -24,6 +24,7 @@ import { createClientErrors } from "./guards/client-error.ts";
 import { compressAnswers, tagAnswers } from "./encoding.ts";
 import { createSessionRoute } from "./routes/create-session.ts";
 import { exchangeRoutes } from "./routes/exchanges.ts";
+import { questionRoutes } from "./routes/questions.ts";
 import { endSessionRoute } from "./routes/end-session.ts";
 import { createGate } from "./guards/access.ts";
 import { healthRoutes } from "./routes/health.ts";
@@ -128,6 +129,7 @@ export async function createApp(given: AppOptions): Promise<App> {
     endSessionRoute(api, service);
     postMessageRoute(api, service);
     exchangeRoutes(api, service);
+    questionRoutes(api, service);
     healthRoutes(api, readiness);
     metricsRoute(api, metrics);
     streamSessionRoute(api, store, streams);

@@ -141,6 +141,8 @@ describe("the OpenAPI document", () => {
         "patch /api/sessions/{id}/exchanges/{n}",
         "delete /api/sessions/{id}/exchanges/{n}",
         "post /api/sessions/{id}/exchanges/{n}/stop",
+        "get /api/sessions/{id}/questions",
+        "post /api/sessions/{id}/questions/{q}/answer",
         "get /api/artifacts/schemas",
         "get /api/artifacts/schemas/{id}",
         "get /api/artifacts/schemas/{group}/{name}",
@@ -227,6 +229,7 @@ describe("the OpenAPI document", () => {
     const one = "/api/sessions/{id}/exchanges/{n}";
     expect(required("/api/sessions/{id}/exchanges")).toBe(false);
     expect(required(`${one}/stop`)).toBe(false);
+    expect(required("/api/sessions/{id}/questions/{q}/answer")).toBe(true);
     expect(required(one, "patch")).toBe(true);
     expect(required("/api/sessions")).toBe(false);
     expect(required("/api/sessions/{id}/end")).toBe(false);

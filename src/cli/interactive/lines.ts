@@ -1,13 +1,16 @@
 import type { Live } from "../../exchange/exchanger.ts";
 import { isYes } from "../ask.ts";
 import { type CliContext, noticeLine, printLines } from "../context.ts";
+import { ASKS } from "../exit-code.ts";
 import { notUtf8 } from "../prompt-text.ts";
+import type { ExchangeResult } from "../../exchange/events.ts";
 import type { Answering } from "../who-answers.ts";
+import { askQuestions } from "./ask-questions.ts";
 import type { FromOutside } from "./from-outside.ts";
 import { greeting } from "./greeting.ts";
 import { type LineInput, openLineInput } from "./input.ts";
 import type { InputEvent } from "./input-source.ts";
-import { send, type Talk, toolCallLine } from "./send.ts";
+import { isAsking, send, type Talk, toolCallLine } from "./send.ts";
 import { showFailure } from "./show-failure.ts";
 import { plural } from "../../core/text.ts";
 import { slashCommand } from "./slash.ts";
@@ -106,17 +109,24 @@ async function exchange(
   input: LineInput,
   text: string | null,
 ): Promise<Outcome> {
-  const { state } = await interruptible(input, (signal) =>
-    send({
-      ...context,
-      text,
-      signal,
-      mayRepeat: context.cli.stdin.isTTY === true ? askToRepeat(context.cli, input) : undefined,
-    }),
-  );
+  const terminal = context.cli.stdin.isTTY === true;
+  const run = (message: string | null): Promise<ExchangeResult> =>
+    interruptible(input, (signal) =>
+      send({
+        ...context,
+        text: message,
+        signal,
+        mayRepeat: terminal ? askToRepeat(context.cli, input) : undefined,
+      }),
+    );
+  let result = await run(text);
+  while (terminal && isAsking(result) && (await askQuestions(context, input))) {
+    result = await run(null);
+  }
+  const { state } = result;
   const stopped = state === "stopped";
-  if (state !== "done" && (context.cli.stdin.isTTY !== true || input.leaving.aborted)) {
-    context.cli.exitCode = 1;
+  if (state !== "done" && (!terminal || input.leaving.aborted)) {
+    context.cli.exitCode = isAsking(result) ? ASKS : 1;
   } else if (stopped && input.waiting() > 0) {
     noticeLine(context.cli, dropped(input.drop()).trim());
   }

@@ -5,6 +5,7 @@ import { messageInfo } from "../../core/answers.ts";
 import type { ToolCall } from "../../core/sessions.ts";
 import { oneLine } from "../../core/terminal-text.ts";
 import { type CliContext, noticeLine, printJson } from "../context.ts";
+import { ASKS } from "../exit-code.ts";
 import { createAnswerText } from "./answer-text.ts";
 import type { Conversation } from "../../exchange/conversation.ts";
 
@@ -40,10 +41,19 @@ export async function send(input: SendInput): Promise<ExchangeResult> {
     throw error;
   });
   screen?.finish(result);
+  const questions = isAsking(result) ? await conversation.openQuestions() : null;
   if (json && !input.events) {
-    printJson(cli, exchangeDocument(result));
+    printJson(cli, {
+      ...exchangeDocument(result),
+      ...(questions === null ? {} : { questions }),
+    });
   }
   return result;
+}
+
+/** True for an exchange of the built-in agent that waits; what a graph asks is in its interrupts. */
+export function isAsking(result: ExchangeResult): boolean {
+  return result.state === "waiting" && result.interrupts === undefined;
 }
 
 /**
@@ -59,7 +69,7 @@ export async function sendOnce(input: Omit<SendInput, "signal">): Promise<void> 
   try {
     const result = await send({ ...input, signal: stop.signal });
     if (result.state !== "done") {
-      input.cli.exitCode = 1;
+      input.cli.exitCode = isAsking(result) ? ASKS : 1;
     }
   } finally {
     stopListening();
@@ -138,6 +148,9 @@ function plainScreen(cli: CliContext) {
     },
     finish: (result: ExchangeResult): void => {
       answer.breakLine();
+      if (isAsking(result)) {
+        return;
+      }
       if (result.state === "waiting") {
         noticeLine(cli, "The exchange waits for the answer of a person.");
         for (const { value } of result.interrupts ?? []) {

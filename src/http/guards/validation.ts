@@ -11,6 +11,7 @@ import {
   EndSessionRequest,
   PostMessageRequest,
   QueueExchangeRequest,
+  AnswerRequest,
 } from "../../core/schemas.ts";
 import { isStorableText } from "../../core/text.ts";
 import { parameterTypes, type QueryText, readQuery } from "../routes/query.ts";
@@ -60,6 +61,7 @@ export function createChecks(): (schema: TSchema) => Check {
     PostMessageRequest,
     EndSessionRequest,
     QueueExchangeRequest,
+    AnswerRequest,
   ]);
   return (schema) => {
     const validate = ajv.compile(schema);

@@ -1,8 +1,6 @@
 import { type Static, Type } from "typebox";
 
-import { RepriseError } from "../../core/errors.ts";
 import { DEFAULT_LIST_LIMIT, MAX_BODY_BYTES } from "../../core/limits.ts";
-import type { Caller } from "../../core/origins.ts";
 import {
   EndSessionRequest,
   ExchangeInfo,
@@ -23,8 +21,10 @@ import {
 } from "../../store/exchanges/change.ts";
 import { whetherRuns } from "../../exchange/runnable.ts";
 import { listExchanges, readExchange, readQueuedExchange } from "../../store/exchanges/read.ts";
+import { listOpenQuestions } from "../../store/questions/read.ts";
 import { queueRequested, refuseLong } from "../../store/sessions/requests.ts";
 import { emptyBodyAsObject } from "../guards/json-body.ts";
+import { requireToken } from "../guards/require-token.ts";
 import { json, problems } from "../responses.ts";
 import {
   type Api,
@@ -165,13 +165,18 @@ export function exchangeRoutes(app: Api, { store, publicPath, caller }: SessionS
       requireToken(caller);
       const record = await queueRequested(
         store,
-        { reference: request.params.id, content: request.body.content ?? null },
+        { reference: request.params.id, ...request.body },
         { caller, idempotencyKey: request.headers["idempotency-key"] },
       );
       const { session_id, n } = record;
       reply.header("location", publicPath(request, `/api/sessions/${session_id}/exchanges/${n}`));
       reply.code(202);
-      return { ...record, ...(await whetherRuns(store, record, { besides: true })) };
+      const [question] = await store.read(listOpenQuestions, { reference: session_id });
+      return {
+        ...record,
+        ...(await whetherRuns(store, record, { besides: true })),
+        open_question: question?.id ?? null,
+      };
     },
   });
   app.route({
@@ -245,14 +250,4 @@ function changeOf(
 ): QueuedChange {
   const known = revision === undefined ? undefined : Number(revision.replaceAll('"', ""));
   return { ...referenceOf(params), revision: known };
-}
-
-/** Error codes: `token_required`. */
-function requireToken({ authenticated }: Caller): void {
-  if (!authenticated) {
-    throw new RepriseError(
-      "token_required",
-      "The service has no token, so everybody on its machine could run the agent. Start it with --token-file.",
-    );
-  }
 }

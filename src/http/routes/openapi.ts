@@ -3,6 +3,7 @@ import type { FastifyInstance } from "fastify";
 import { Type } from "typebox";
 
 import {
+  AnswerRequest,
   CreateSessionRequest,
   EndSessionRequest,
   ExchangeInfo,
@@ -10,6 +11,7 @@ import {
   NoQuery,
   PostMessageRequest,
   Problem,
+  QuestionInfo,
   QueuedExchangeInfo,
   QueueExchangeRequest,
   SessionAck,
@@ -44,11 +46,13 @@ export async function describeApi(
     SessionAck,
     ExchangeInfo,
     QueuedExchangeInfo,
+    QuestionInfo,
     Problem,
     CreateSessionRequest,
     PostMessageRequest,
     EndSessionRequest,
     QueueExchangeRequest,
+    AnswerRequest,
   ]) {
     app.addSchema(schema);
   }

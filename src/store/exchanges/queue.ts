@@ -9,6 +9,7 @@ import { revokeDeadLease } from "../leases/revoke.ts";
 import { readPending } from "../messages/read.ts";
 import { queueWaiting } from "../questions/answer.ts";
 import { withinTree } from "../questions/tree.ts";
+import { withdrawQuestions } from "../questions/withdraw.ts";
 import { refuseEnded } from "../sessions/change.ts";
 import { resolveSession } from "../sessions/read.ts";
 import type { Operation, Tx } from "../store.ts";
@@ -22,6 +23,8 @@ export interface QueueExchange {
   readonly reference: string;
   /** The user's message; null to continue what was interrupted, or to hand over what is pending. */
   readonly content: string | null;
+  /** True for a message that need not wait for the answers to open questions: they are withdrawn. */
+  readonly supersede?: boolean;
   readonly asked_by: AskedBy;
   readonly caller: Caller;
   /** A repeated request with the same key finds the exchange that the first one queued. */
@@ -36,10 +39,12 @@ export interface QueueExchange {
  * `nothing_to_continue`, `question_open`; `session_busy` or `invalid_usage` for the session of a sub-agent.
  */
 export const queueExchange: Operation<QueueExchange, ExchangeRecord> = async (tx, input) => {
-  const { content, idempotency_key = null } = input;
+  const { content, supersede = false, idempotency_key = null } = input;
   const { id } = await resolveSession(tx, input);
   const held = await holdQueue(tx, { id, idempotency_key });
-  const request = createHash("sha256").update(JSON.stringify(content)).digest("hex");
+  const request = createHash("sha256")
+    .update(JSON.stringify(supersede ? [content] : content))
+    .digest("hex");
   if (held.earlier !== null) {
     refuseOtherRequest(held.earlier.request, request);
     return readRecord(tx, id, held.earlier.n);
@@ -53,6 +58,9 @@ export const queueExchange: Operation<QueueExchange, ExchangeRecord> = async (tx
     }
   } else {
     await skipDead(tx, held);
+    if (supersede) {
+      await skipWaiting(tx, held);
+    }
   }
   const row = await tx.db
     .insertInto("exchanges")
@@ -128,6 +136,13 @@ async function skipDead(tx: Tx, { id, begun }: HeldQueue): Promise<void> {
   await stopRecords(tx, [id], null);
 }
 
+async function skipWaiting(tx: Tx, { id, begun }: HeldQueue): Promise<void> {
+  if (begun?.state === "waiting") {
+    await stopRecords(tx, [id], null);
+    await withdrawQuestions(tx, id, { isSuperseded: true });
+  }
+}
+
 /** Error codes: `question_open` if a question has no answer. */
 async function continueWaiting(tx: Tx, id: string): Promise<void> {
   const open = await tx.db
@@ -140,7 +155,7 @@ async function continueWaiting(tx: Tx, id: string): Promise<void> {
   if (open !== undefined) {
     throw new RepriseError(
       "question_open",
-      `The exchange waits for the answer to question ${open.id}. Answer it first.`,
+      `The exchange waits for the answer to question ${open.id}. Answer it, or send a message with \`supersede\`.`,
     );
   }
   await queueWaiting(tx, id);

@@ -2,7 +2,12 @@ import { sessionSummary } from "../../core/answers.ts";
 import { RepriseError } from "../../core/errors.ts";
 import { DEFAULT_LIST_LIMIT, MAX_CONTENT_BYTES, MAX_DETAIL_BYTES } from "../../core/limits.ts";
 import type { Caller } from "../../core/origins.ts";
-import type { CreateSessionRequest, DetailQuery, ListQuery } from "../../core/schemas.ts";
+import type {
+  CreateSessionRequest,
+  DetailQuery,
+  ListQuery,
+  QueueExchangeRequest,
+} from "../../core/schemas.ts";
 import type { ExchangeRecord, Session } from "../../core/sessions.ts";
 import { type CurrentExchange, readCurrent } from "../exchanges/current.ts";
 import { queueExchange } from "../exchanges/queue.ts";
@@ -69,16 +74,17 @@ export async function appendRequested(
 /** Error codes: `body_too_large`, and as `queueExchange`. */
 export async function queueRequested(
   store: Store,
-  { reference, content }: { readonly reference: string; readonly content: string | null },
+  { reference, content, supersede = false }: QueueExchangeRequest & { readonly reference: string },
   { caller, idempotencyKey }: Sender,
 ): Promise<ExchangeRecord> {
-  if (content !== null) {
+  if (content !== undefined) {
     refuseLong(content);
   }
   const asked_by = "http";
   return store.write(queueExchange, {
     reference,
-    content,
+    content: content ?? null,
+    supersede,
     asked_by,
     caller,
     idempotency_key: idempotencyKey,

@@ -1,0 +1,92 @@
+import { isRepriseError } from "../../core/errors.ts";
+import { MAX_ANSWER } from "../../core/questions.ts";
+import { isStorableText } from "../../core/text.ts";
+import type { Conversation } from "../../exchange/conversation.ts";
+import type { OpenQuestion } from "../../store/questions/read.ts";
+import { type CliContext, noticeLine } from "../context.ts";
+import { questionLines } from "../question-lines.ts";
+import type { LineInput } from "./input.ts";
+
+/**
+ * Asks the person at the terminal what the exchange waits for. False if a question stays open: the person
+ * wants to answer it later, or to leave.
+ */
+export async function askQuestions(
+  { cli, conversation }: { readonly cli: CliContext; readonly conversation: Conversation },
+  input: LineInput,
+): Promise<boolean> {
+  for (const question of await conversation.openQuestions()) {
+    noticeLine(cli, "The agent asks:");
+    for (const line of shown(question)) {
+      noticeLine(cli, line);
+    }
+    const answer = await readAnswer(cli, question, input);
+    if (answer === null) {
+      noticeLine(
+        cli,
+        "The question stays open. /continue asks it again, and a new message withdraws it.",
+      );
+      return false;
+    }
+    try {
+      await conversation.answer(question, answer);
+    } catch (error) {
+      if (!isRepriseError(error, "question_answered", "question_withdrawn")) {
+        throw error;
+      }
+      // somebody else was first
+      noticeLine(cli, error.message);
+    }
+  }
+  return true;
+}
+
+function shown({ choices, ...question }: OpenQuestion): string[] {
+  return [
+    ...questionLines({ ...question, choices: null }),
+    ...(choices ?? []).flatMap((choice, index) =>
+      questionLines({
+        ...question,
+        text: `${index + 1}. ${choice}`,
+        effect: null,
+        choices: null,
+        path: [],
+      }),
+    ),
+  ];
+}
+
+/** Null at an empty line, at Ctrl-C and at the end. */
+async function readAnswer(
+  cli: CliContext,
+  { choices }: OpenQuestion,
+  input: LineInput,
+): Promise<string | null> {
+  for (;;) {
+    const line = (await input.ask("answer> "))?.trim() ?? "";
+    if (line === "") {
+      return null;
+    }
+    const answer = choices === null ? line : chosen(choices, line);
+    if (answer !== null && answer.length <= MAX_ANSWER && isStorableText(answer)) {
+      return answer;
+    }
+    noticeLine(
+      cli,
+      choices === null
+        ? `An answer has 1 to ${MAX_ANSWER} characters, without NUL.`
+        : "Type one of the choices, or its number; an empty line leaves the question open.",
+    );
+  }
+}
+
+/** The choice with this number or these words, in any case; null for none. */
+function chosen(choices: readonly string[], line: string): string | null {
+  const words = line.toLowerCase();
+  return (
+    choices.find((choice) => choice === line) ??
+    choices.find((choice) => choice.toLowerCase() === words) ??
+    (/^\d+$/.test(line) ? choices[Number(line) - 1] : undefined) ??
+    null
+  );
+}

@@ -1,0 +1,12 @@
+import { RepriseError } from "../../core/errors.ts";
+import type { Caller } from "../../core/origins.ts";
+
+/** For whatever runs the agent. Error codes: `token_required`. */
+export function requireToken({ authenticated }: Caller): void {
+  if (!authenticated) {
+    throw new RepriseError(
+      "token_required",
+      "The service has no token, so everybody on its machine could run the agent. Start it with --token-file.",
+    );
+  }
+}

@@ -1,0 +1,79 @@
+import { Type } from "typebox";
+
+import { MAX_BODY_BYTES } from "../../core/limits.ts";
+import { AnswerRequest, named, NoQuery, QuestionInfo } from "../../core/schemas.ts";
+import { answerQuestion } from "../../store/questions/answer.ts";
+import { listOpenQuestions } from "../../store/questions/read.ts";
+import { requireToken } from "../guards/require-token.ts";
+import { json, problems } from "../responses.ts";
+import {
+  type Api,
+  BODY_PROBLEMS,
+  SESSION_PROBLEMS,
+  SessionParams,
+  type SessionService,
+} from "./api.ts";
+
+const listSchema = {
+  operationId: "listQuestions",
+  summary: "Lists the questions of a session and its sub-agents that nobody has answered",
+  description:
+    "The oldest first. `path` names the sessions from this one down to the one that asks. The exchange waits until each question has an answer.",
+  params: SessionParams,
+  querystring: NoQuery,
+  response: {
+    200: json(Type.Array(named(QuestionInfo)), { description: "The open questions." }),
+    ...problems(SESSION_PROBLEMS),
+  },
+};
+
+const answerSchema = {
+  operationId: "answerQuestion",
+  summary: "Answers a question",
+  description:
+    "The first answer counts. With the last one, the exchange that waits is queued. The session is the one that asks, or one above it.",
+  params: Type.Object({
+    ...SessionParams.properties,
+    q: Type.String({ description: "The question's id." }),
+  }),
+  querystring: NoQuery,
+  body: named(AnswerRequest),
+  response: {
+    200: json(named(QuestionInfo), { description: "The question with its answer." }),
+    ...problems({
+      ...SESSION_PROBLEMS,
+      ...BODY_PROBLEMS,
+      403: "`token_required`: the service has no token, so it runs nothing.",
+      404: "The session or the question does not exist.",
+      409: "`question_answered`, `question_withdrawn`, `session_ended`, or `ambiguous_id`.",
+    }),
+  },
+};
+
+export function questionRoutes(app: Api, { store, caller }: SessionService): void {
+  app.route({
+    method: "GET",
+    url: "/api/sessions/:id/questions",
+    schema: listSchema,
+    handler: async ({ params }) => {
+      const open = await store.read(listOpenQuestions, { reference: params.id });
+      return open.map(({ path, ...question }) => ({ ...question, path: [...path] }));
+    },
+  });
+  app.route({
+    method: "POST",
+    url: "/api/sessions/:id/questions/:q/answer",
+    schema: answerSchema,
+    bodyLimit: MAX_BODY_BYTES,
+    handler: async ({ params, body }) => {
+      requireToken(caller);
+      return store.write(answerQuestion, {
+        reference: params.id,
+        question: params.q,
+        answer: body.answer,
+        note: body.note ?? null,
+        answered_by: "http",
+      });
+    },
+  });
+}

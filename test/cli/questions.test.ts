@@ -1,0 +1,106 @@
+import { expect, it } from "vitest";
+
+import type { QuestionInfo } from "../../src/core/schemas.ts";
+import { type SentMessage, startModelServer } from "../helpers/model-server.ts";
+import { freshHome, type Home } from "../helpers/reprise.ts";
+import { idLike, seed } from "../helpers/sessions/seed.ts";
+import { CTRL_D, openTerminal } from "../helpers/terminal.ts";
+
+const ID = idLike("abcdef1");
+const HOSTILE = "\u001b[31mWhich colour?\u001b]0;x\u0007";
+
+/** An agent that asks for a colour, and says what it got. */
+async function asking(choices: readonly string[] = ["red", "green"]): Promise<Home> {
+  const server = await startModelServer({
+    answer: (messages: readonly SentMessage[]) => {
+      const last = messages.at(-1);
+      const question = JSON.stringify(
+        choices.length === 0 ? { question: HOSTILE } : { question: HOSTILE, choices },
+      );
+      return last?.role === "user" && last.content.startsWith("ask")
+        ? { toolCalls: [{ name: "ask_user", arguments: question }] }
+        : { content: `it is ${last?.content}` };
+    },
+  });
+  const home = freshHome({ ...server.env("openai"), REPRISE_MODEL: "openai:test" });
+  await seed(home, { id: ID });
+  return home;
+}
+
+it("[CLI-186] [CLI-187] -p ends with exit code 7 and the command that answers, which continues nothing by itself", async () => {
+  const home = await asking();
+  const asked = await home.call(["--session", ID, "-p", "ask"]);
+  expect(asked).toMatchObject({ code: 7, stdout: "" });
+  expect(asked.stderr).toContain("Which colour?");
+  expect(asked.stderr).toContain("Choices: red | green");
+  expect(asked.stderr).toContain(`Answer with: reprise sessions answer ${ID} ANSWER\n`);
+  expect(asked.stderr).not.toContain("\u001b");
+
+  const listed = await home.call(["sessions", "answer", ID, "--json"]);
+  const [question] = JSON.parse(listed.stdout) as QuestionInfo[];
+  expect(question).toMatchObject({ session_id: ID, choices: ["red", "green"], path: [ID] });
+  expect((await home.call(["sessions", "answer", ID])).stdout).toContain("Which colour?");
+  expect(await home.call(["sessions", "answer", ID, "blue"])).toMatchObject({ code: 2 });
+  const answered = await home.call(["sessions", "answer", ID.slice(0, 8), "red"]);
+  expect(answered).toMatchObject({
+    code: 0,
+    stdout: `Answered: question ${question?.id} of ${ID}\n`,
+  });
+  const id = question?.id.slice(0, 8) ?? "";
+  expect(await home.call(["sessions", "answer", ID, "green"])).toMatchObject({ code: 3 });
+  const again = await home.call([
+    "sessions",
+    "answer",
+    ID,
+    "green",
+    "--question",
+    question?.id ?? id,
+  ]);
+  expect(again.code).toBe(1);
+  expect(again.stderr).toContain("question_answered");
+  expect((await home.call(["--session", ID, "--continue-exchange"])).stdout).toBe("it is red\n");
+});
+
+it("[CLI-188] piped lines end with exit code 7, and the rest is not sent", async () => {
+  const home = await asking();
+  const piped = home.start(["--session", ID], { input: "ask\nmore\n" });
+  const ended = await piped.finished;
+  expect(ended.code).toBe(7);
+  expect(ended.stderr).toContain("The rest of the input was not sent.");
+  const json = await home.call(["--session", ID, "-p", "ask again", "--json"]);
+  expect(json.code).toBe(7);
+  expect(JSON.parse(json.stdout)).toMatchObject({
+    answer: "",
+    questions: [{ text: expect.stringContaining("Which colour?") as string, path: [ID] }],
+  });
+});
+
+it("[CLI-189] [CLI-190] a terminal asks, and continues with the answer or leaves the question open", async () => {
+  const home = await asking();
+  const terminal = openTerminal(home, `reprise --session ${ID}`);
+  await terminal.shows(/> $/);
+  terminal.type("ask\r");
+  await terminal.shows(/Which colour\?[^]*1\. red[^]*2\. green[^]*answer> $/);
+  terminal.type("blue\r");
+  await terminal.shows(/one of the choices[^]*answer> $/);
+  terminal.type("\r");
+  await terminal.shows(/stays open[^]*> $/);
+  terminal.type("/continue\r");
+  await terminal.shows(/answer> $/);
+  terminal.type("2\r");
+  await terminal.shows(/it is green[^]*> $/);
+  terminal.type("ask\r");
+  await terminal.shows(/answer> $/);
+  expect((await home.call(["sessions", "answer", ID, "red"])).code).toBe(0);
+  terminal.type("green\r");
+  await terminal.shows(/answered before[^]*it is red[^]*> $/);
+  terminal.type("ask\r");
+  await terminal.shows(/answer> $/);
+  terminal.type("\r");
+  await terminal.shows(/stays open[^]*> $/);
+  terminal.type("something else\r");
+  await terminal.shows(/it is something else[^]*> $/);
+  expect((await home.call(["sessions", "answer", ID])).stdout).toBe("No question is open.\n");
+  terminal.type(CTRL_D);
+  expect((await terminal.finished).code).toBe(0);
+});
