@@ -19,6 +19,7 @@ export {
 export type {
   CreateSessionRequest,
   ExchangeInfo,
+  QueuedExchangeInfo,
   MessageInfo,
   PostMessageRequest,
   Problem,

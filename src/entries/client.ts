@@ -6,6 +6,7 @@ export type { Candidate, ErrorCode, Fault } from "../core/errors.ts";
 export type {
   CreateSessionRequest,
   ExchangeInfo,
+  QueuedExchangeInfo,
   MessageInfo,
   PostMessageRequest,
   Problem,
