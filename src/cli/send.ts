@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 import { Command } from "commander";
 
-import { isFinal } from "../core/exchanges.ts";
+import { type ExchangeState, isFinal } from "../core/exchanges.ts";
 import type { ExchangeRecord } from "../core/sessions.ts";
 import { exactLine, visible } from "../core/terminal-text.ts";
 import { type Runnable, whetherRuns } from "../exchange/runnable.ts";
@@ -10,6 +10,7 @@ import { queueExchange } from "../store/exchanges/queue.ts";
 import { readExchange } from "../store/exchanges/read.ts";
 import { listOpenQuestions } from "../store/questions/read.ts";
 import { readMessagesAfter } from "../store/messages/read.ts";
+import { failureLine } from "../store/sessions/failures.ts";
 import type { Store } from "../store/store.ts";
 import { type CliContext, noticeLine, printJson, printLine } from "./context.ts";
 import { openDatabase, withStore } from "./database.ts";
@@ -66,9 +67,17 @@ export function sendCommand(cli: CliContext): Command {
       } else {
         printLine(cli, `Queued: exchange ${exchange.n} of ${exchange.session_id}`);
       }
-      cli.exitCode = exchange.state === "waiting" ? ASKS : exchange.state === "failed" ? 1 : 0;
+      cli.exitCode = exitCodeAfter(exchange.state);
     });
   return withStore(command);
+}
+
+/** Of a command that has seen the exchange in this state. */
+function exitCodeAfter(state: ExchangeState): number {
+  if (state === "waiting") {
+    return ASKS;
+  }
+  return isFinal(state) && state !== "done" ? 1 : 0;
 }
 
 /** Calls `warn`, if it is given, once no node runs the exchange any more. */
@@ -103,18 +112,17 @@ function showCommand(cli: CliContext, command: Command, start: string | null): v
 
 async function showAnswer(cli: CliContext, store: Store, exchange: ExchangeRecord): Promise<void> {
   const { session_id, first_seq, last_seq, state, error_code, error_sentence } = exchange;
-  const messages = await store.read(readMessagesAfter, {
-    session_id,
-    after_seq: (first_seq ?? 1) - 1,
-    all: true,
-    limit: (last_seq ?? 0) - (first_seq ?? 1) + 1,
-  });
+  // one that never began has none
+  const after_seq = (first_seq ?? 1) - 1;
+  const limit = first_seq === null ? 0 : (last_seq ?? 0) - after_seq;
+  const messages = await store.read(readMessagesAfter, { session_id, after_seq, all: true, limit });
   const answer = messages.findLast(({ role, is_summary }) => role === "assistant" && !is_summary);
   if (answer !== undefined) {
     printLine(cli, visible(answer.content));
   }
   if (state !== "done") {
-    const why = error_sentence === null ? "" : ` ${error_sentence} [${error_code ?? ""}]`;
+    const reason = { code: error_code ?? "", sentence: error_sentence ?? "" };
+    const why = error_sentence === null ? "" : ` ${failureLine(reason)}`;
     noticeLine(cli, `The exchange ${state === "failed" ? "failed" : "was stopped"}.${why}`);
   }
 }

@@ -45,10 +45,10 @@ describe("doctor", () => {
       doctor(home, 0, ["--quick"]),
     ]);
     expect(text).toMatchObject({ code: 0, stderr: "" });
-    expect(text.stdout.trimEnd().split("\n").at(-1)).toBe("13 checks: all is well");
+    expect(text.stdout.trimEnd().split("\n").at(-1)).toBe("14 checks: all is well");
     expect(text.stdout).toMatch(/^ok {7}integrity {3}SQLite's integrity_check found no errors\.$/m);
     expect(json.checks.map(({ name }) => name)).toEqual(
-      "config modes disk log sqlite integrity version references open exchanges threads personas models".split(
+      "config modes disk log sqlite integrity version references open exchanges queue threads personas models".split(
         " ",
       ),
     );
@@ -187,6 +187,24 @@ describe("doctor", () => {
     expect(sentenceOf(document, "threads")).toBe(
       "1 thread of sessions, 1 thread without one. `reprise threads list` lists those.",
     );
+  });
+
+  it("[QUEUE-31] warns of queued exchanges while no service runs", async () => {
+    const home = freshHome();
+    const id = idLike("abcdef1");
+    await seed(home, { id });
+    expect(sentenceOf(await doctor(home, 0), "queue")).toBe("No exchange is queued.");
+    await home.call(["send", id, "waits"]);
+    const document = await doctor(home, 0);
+    expect(statuses(document.checks)).toMatchObject({ queue: "warning", exchanges: "ok" });
+    expect(sentenceOf(document, "queue")).toMatch(
+      /^1 exchange queued, the first since \S+Z\. No service runs them: start one with reprise serve\.$/,
+    );
+    plant(
+      home,
+      "INSERT INTO nodes (id, folders, seen_at) VALUES ('n', '{}', '2999-01-01T00:00:00.000Z')",
+    );
+    expect(statuses((await doctor(home, 0)).checks)).toMatchObject({ queue: "ok" });
   });
 
   it("[DOCTOR-8] finds what is wrong with folders, personas and models, and shows no key", async () => {

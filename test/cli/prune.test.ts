@@ -71,6 +71,14 @@ it("[MOVE-13] [MOVE-26] [MOVE-29] prunes inactive ended sessions, sub-agents wit
   expect(await prune(home, "--yes")).toEqual([]);
 });
 
+it("[QUEUE-28] keeps sessions with a queued exchange, unless --waiting is given", async () => {
+  const home = await seeded();
+  await home.call(["send", OLD_ACTIVE, "waits"]);
+  const old = (...more: string[]) => prune(home, "--dry-run", "--state", "active", ...more);
+  expect(await old()).toEqual([]);
+  expect((await old("--waiting")).map(({ id }) => id)).toEqual([OLD_ACTIVE]);
+});
+
 it("[MOVE-13] --state chooses others; hours and weeks count as well", async () => {
   const home = await seeded();
   const ids = async (...args: string[]): Promise<string[]> =>

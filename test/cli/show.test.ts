@@ -27,6 +27,28 @@ describe("sessions show", () => {
     expect(all.stdout).toMatch(/#1 user {2}\S+Z {2}\(archived\)\nhidden\n/);
   });
 
+  it("[QUEUE-30] shows the messages that are queued, with nothing in them that a terminal obeys", async () => {
+    const home = freshHome();
+    const id = idLike("abcdef1");
+    await seed(home, { id, messages: ["stored"] });
+    const text = "first \u001b[2J\r\nline\u202e";
+    await home.call(["send", id, text]);
+    await home.call(["send", id, "second"]);
+    const { code, stdout } = await home.call(["sessions", "show", id]);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^ {2}exchange {2}2 queued$/m);
+    expect(stdout).toMatch(
+      /\nexchange 1 user {2}\S+Z {2}\(queued\)\nfirst ␛\[2J\nline<U\+202E>\n\nexchange 2 user/,
+    );
+    const stopped = await home.call(["stop", id]);
+    expect(stopped.stdout).toBe(`Stopped: exchange 1 of ${id}\n`);
+    await home.call(["stop", id]);
+    expect((await home.call(["sessions", "show", id])).stdout).not.toContain("(queued)");
+    const nothing = await home.call(["stop", id]);
+    expect(nothing).toMatchObject({ code: 1, stdout: "" });
+    expect(nothing.stderr).toMatch(/^reprise: No exchange is queued .*\[exchange_ended\]\n$/);
+  });
+
   it("[CLI-18] shows the last 200 messages at most; --before-seq reads further back", async () => {
     const home = freshHome();
     const messages = Array.from({ length: 203 }, (_, index) => `message ${index + 1}`);

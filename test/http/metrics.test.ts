@@ -5,6 +5,7 @@ import type { Store } from "../../src/store/store.ts";
 import { startTestServer, type TestServer } from "../helpers/server.ts";
 import { openStream } from "../helpers/stream.ts";
 import { execute, owner } from "../helpers/engines.ts";
+import { queue } from "../helpers/queue.ts";
 
 describe("the metrics", () => {
   it("[OPS-1] are Prometheus' text: every series under a HELP and a TYPE, histograms that add up", async () => {
@@ -143,6 +144,22 @@ describe("the metrics", () => {
     const value = await scrape(t);
     expect(value("reprise_exchanges", '{state="running"}')).toBe(1);
     expect(value("reprise_exchanges", '{state="interrupted"}')).toBe(1);
+    expect(value("reprise_exchanges", '{state="queued"}')).toBe(0);
+    expect(value("reprise_queue_oldest_seconds")).toBe(0);
+  });
+
+  it("[QUEUE-32] count what is queued, how long the first has waited, and attempts", async () => {
+    await using t = await startTestServer();
+    for (const text of ["one", "two"]) {
+      await queue(t.store, await t.newSession(), text);
+    }
+    await execute(t.store, "UPDATE exchanges SET attempts = 2");
+    const past = "2020-01-01T00:00:00.000Z";
+    await execute(t.store, "UPDATE exchanges SET queued_at = ? WHERE content = 'two'", past);
+    const value = await scrape(t);
+    expect(value("reprise_exchanges", '{state="queued"}')).toBe(2);
+    expect(value("reprise_queue_oldest_seconds")).toBeGreaterThan(365 * 24 * 3600);
+    expect(value("reprise_queue_attempts")).toBe(4);
   });
 
   it("[OPS-5] [OPS-13] answer while the database does not, without what only the database knows", async () => {

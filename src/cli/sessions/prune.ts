@@ -13,6 +13,7 @@ import { plural } from "../../core/text.ts";
 interface PruneOptions {
   readonly olderThan: string;
   readonly state: SessionState | "all";
+  readonly waiting?: true;
   readonly dryRun?: true;
   readonly yes?: true;
   readonly json?: true;
@@ -31,6 +32,7 @@ export function pruneCommand(cli: CliContext): Command {
         .choices([...SESSION_STATES, "all"])
         .default("ended"),
     )
+    .option("--waiting", "also those with an exchange that is queued or waits for an answer")
     .option("--dry-run", "only show what would be deleted")
     .option("--yes", "do not ask")
     .option("--json", "print a JSON array of what is deleted")
@@ -38,6 +40,7 @@ export function pruneCommand(cli: CliContext): Command {
       const prunable = {
         older_than_ms: olderThan(options.olderThan),
         state: options.state === "all" ? null : options.state,
+        waiting: options.waiting === true,
       };
       await using store = await openDatabase(cli, command);
       const found = await store.read(readPrunable, prunable);

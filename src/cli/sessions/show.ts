@@ -3,7 +3,11 @@ import { Command } from "commander";
 import { DEFAULT_PERSONA } from "../../exchange/personas/persona.ts";
 import { messageInfo, sessionSummary } from "../../core/answers.ts";
 import type { ExchangeRecord, Message, Session } from "../../core/sessions.ts";
-import { listExchanges } from "../../store/exchanges/read.ts";
+import {
+  listExchanges,
+  type QueuedMessage,
+  readQueuedMessages,
+} from "../../store/exchanges/read.ts";
 import { failureLine } from "../../store/sessions/failures.ts";
 import { readTokenLimits } from "../../store/sessions/token-limits.ts";
 import { listSessions } from "../../store/sessions/list.ts";
@@ -67,8 +71,13 @@ export function showCommand(cli: CliContext): Command {
           reference: detail.session.id,
           limit: EXCHANGES_SHOWN,
         });
+        const queued = await store.read(readQueuedMessages, {
+          session_id: detail.session.id,
+          limit: QUEUED_SHOWN + 1,
+        });
         const limits = await store.read(readTokenLimits, detail.session);
         showDetail(cli, detail, { children: sessions, failures, unconfirmed, exchanges, limits });
+        showQueued(cli, queued);
       }
     });
   return withStore(command);
@@ -110,6 +119,20 @@ function showDetail(
     for (const call of message.tool_calls ?? []) {
       printLine(cli, `· ${oneLine(call.name)} ${oneLine(JSON.stringify(call.args) ?? "")}`);
     }
+  }
+}
+
+/** Queued messages that are shown, the first ones. */
+const QUEUED_SHOWN = 20;
+
+function showQueued(cli: CliContext, queued: readonly QueuedMessage[]): void {
+  for (const { n, content, queued_at } of queued.slice(0, QUEUED_SHOWN)) {
+    printLine(cli, "");
+    printLine(cli, `exchange ${n} user  ${queued_at ?? ""} ${marksText({ queued: true })}`);
+    printLine(cli, visible(content));
+  }
+  if (queued.length > QUEUED_SHOWN) {
+    noticeLine(cli, "More messages are queued.");
   }
 }
 

@@ -7,6 +7,7 @@ import type { Registry } from "prom-client";
 
 import { RepriseError } from "../../core/errors.ts";
 import { SCRAPE_FRESH_MS, SCRAPE_TIMEOUT_MS } from "../../core/limits.ts";
+import { countQueue, type QueueLength } from "../../store/exchanges/count-queue.ts";
 import { countOpenExchanges, type OpenExchanges } from "../../store/sessions/open-exchanges.ts";
 import type { Store } from "../../store/store.ts";
 import { singleFlight } from "./single-flight.ts";
@@ -99,8 +100,15 @@ function addDatabaseGauges(add: AddGauge, store: Store): void {
     help: "Operations that wait for a connection or for their turn.",
     read: (set) => set(store.load().waiting),
   });
-  const count = singleFlight<OpenExchanges>({
-    work: () => store.read(countOpenExchanges, null),
+  const count = singleFlight<OpenExchanges & QueueLength>({
+    work: () =>
+      store.read(
+        async (tx) => ({
+          ...(await countOpenExchanges(tx, null)),
+          ...(await countQueue(tx, null)),
+        }),
+        null,
+      ),
     ttlMs: SCRAPE_FRESH_MS,
     timeoutMs: SCRAPE_TIMEOUT_MS,
     timeoutError: () =>
@@ -108,16 +116,38 @@ function addDatabaseGauges(add: AddGauge, store: Store): void {
   });
   add({
     name: "reprise_exchanges",
-    help: "Exchanges of all processes on this database that have begun and not ended: running, or interrupted and not continued.",
+    help: "Exchanges of all processes on this database that have not ended: queued, running, or interrupted and not continued.",
     label: "state",
     read: async (set) => {
       const open = await count().catch(() => null);
       if (open !== null) {
         set(open.running, "running");
         set(open.interrupted, "interrupted");
+        set(open.queued, "queued");
       }
     },
   });
+  const addOfQueue = (name: string, help: string, valueOf: (queue: QueueLength) => number): void =>
+    add({
+      name,
+      help,
+      read: async (set) => {
+        const queue = await count().catch(() => null);
+        if (queue !== null) {
+          set(valueOf(queue));
+        }
+      },
+    });
+  addOfQueue(
+    "reprise_queue_oldest_seconds",
+    "For how long the exchange that was queued first has waited; 0 if none is queued.",
+    ({ oldest_ms }) => oldest_ms / 1000,
+  );
+  addOfQueue(
+    "reprise_queue_attempts",
+    "Processes that died with exchanges that have not ended.",
+    ({ attempts }) => attempts,
+  );
 }
 
 /** Under the names that dashboards for Node.js know. */

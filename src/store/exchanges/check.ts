@@ -10,6 +10,10 @@ export interface CheckedRecord {
   readonly last_seq: number | null;
   readonly begun_at: string | null;
   readonly ended_at: string | null;
+  /** An export leaves out what it has not. */
+  readonly content?: string | null | undefined;
+  readonly authenticated?: boolean | number | undefined;
+  readonly queued_at?: string | null | undefined;
 }
 export interface CheckedSession {
   readonly exchange_count?: number | undefined;
@@ -37,6 +41,8 @@ export function* recordProblems(
     const { n, state, first_seq, begun_at, ended_at } = record;
     const isOpen = !isFinal(state);
     open += isOpen && state !== "queued" ? 1 : 0;
+    const { content = null, authenticated = true, queued_at = null } = record;
+    const isQueuedText = content === null || (begun_at === null && Boolean(authenticated));
     const isPosition = first_seq === null || (first_seq >= 1 && first_seq <= last_seq + 1);
     const rules: readonly (readonly [keyof CheckedRecord, boolean, string])[] = [
       [
@@ -49,6 +55,8 @@ export function* recordProblems(
       ["ended_at", ended_at === null || isTime(ended_at), "Must be a time."],
       ["begun_at", begun_at === null || isTime(begun_at), "Must be a time."],
       ["begun_at", begun_at !== null || !hasBegun(state), "Must be there in this state."],
+      ["content", isQueuedText, "Must be there only until it begins, from a known caller."],
+      ["queued_at", queued_at === null || isTime(queued_at), "Must be a time."],
       ["thread_suffix", (record.thread_suffix ?? 0) <= thread_suffix, "Must be a thread's."],
       ["first_seq", isPosition, "Must be the position of a message, or of the next one."],
       ["last_seq", (record.last_seq ?? 0) <= last_seq, "Must be the position of a message."],

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 
-import type { Operation } from "../store.ts";
+import type { Operation, Tx } from "../store.ts";
 
 /** A node announces itself this often, and counts as gone after three times as long. */
 export const NODE_SEEN_MS = 10_000;
@@ -38,6 +38,16 @@ export const announceNode: Operation<NodeChoice & { readonly id: string }, void>
 export const withdrawNode: Operation<{ readonly id: string }, void> = async (tx, { id }) => {
   await tx.db.deleteFrom("nodes").where("id", "=", id).execute();
 };
+
+/** True if a node is alive, whichever sessions it runs. */
+export async function hasNode(tx: Tx): Promise<boolean> {
+  const node = await tx.db
+    .selectFrom("nodes")
+    .select("id")
+    .where("seen_at", ">=", tx.dialect.now(-NODE_GONE_MS))
+    .executeTakeFirst();
+  return node !== undefined;
+}
 
 /** What decides which nodes run a session, and those that are alive. */
 export interface SessionNodes {

@@ -42,6 +42,27 @@ export const readExchange: Operation<
   return readRecord(tx, id, n);
 };
 
+export interface QueuedMessage {
+  readonly n: number;
+  readonly content: string;
+  readonly queued_at: string | null;
+}
+
+/** Messages of a session whose exchanges have not begun, in their order. */
+export const readQueuedMessages: Operation<
+  { readonly session_id: string; readonly limit: number },
+  readonly QueuedMessage[]
+> = async ({ db }, { session_id, limit }) =>
+  db
+    .selectFrom("exchanges")
+    .select(({ ref }) => ["n", "queued_at", ref("content").$notNull().as("content")])
+    .where("session_id", "=", session_id)
+    .where("ended_at", "is", null)
+    .where("content", "is not", null)
+    .orderBy("n")
+    .limit(limit)
+    .execute();
+
 /** What a record has besides, while it is queued and later. */
 export interface QueueState {
   /** The message, until the exchange begins. */

@@ -23,7 +23,6 @@ export const EXCHANGE_DEFAULTS = {
   attempts: 0,
   queued_at: null,
 } as const;
-const DEFAULTS = { ...EXCHANGE_DEFAULTS, ...SESSION_DEFAULTS };
 
 /** Columns of 0 or 1 that are booleans in an export. */
 const FLAGS = new Set(
@@ -36,12 +35,10 @@ const FLAGS = new Set(
 ).add("authenticated");
 
 /** A row's fields in an export: a column that holds its default is left out. */
-export function fieldsOf(row: object): Record<string, unknown> {
+export function fieldsOf(row: object, defaults: object): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(row)
-      .filter(
-        ([name, value]) => name === "idempotency_key" || Reflect.get(DEFAULTS, name) !== value,
-      )
+      .filter(([name, value]) => Reflect.get(defaults, name) !== value)
       .map(([name, value]) => [name, FLAGS.has(name) ? value === 1 : value]),
   );
 }

@@ -13,7 +13,12 @@ import {
   SESSION_COLUMNS,
   type SessionTree,
 } from "./export-schema.ts";
-import { fieldsOf } from "./portable-columns.ts";
+import {
+  EXCHANGE_DEFAULTS,
+  fieldsOf,
+  ORIGIN_DEFAULTS,
+  SESSION_DEFAULTS,
+} from "./portable-columns.ts";
 import { readThreads } from "./read-thread.ts";
 import { childIdsOf } from "../sessions/tree-ids.ts";
 
@@ -71,7 +76,7 @@ async function readPortableSession(tx: Tx, id: string): Promise<PortableSession>
   const exchanges = await readExchanges(tx, id);
   const questions = await readQuestions(tx, id);
   return {
-    ...(fieldsOf(columns) as PortableSession),
+    ...(fieldsOf(columns, SESSION_DEFAULTS) as PortableSession),
     ...(failure === null ? {} : { failure }),
     ...(changes.length === 0 ? {} : { changes }),
     ...(exchanges.length === 0 ? {} : { exchanges }),
@@ -86,7 +91,7 @@ async function readChanges(tx: Tx, sessionId: string): Promise<PortableChange[]>
     .where("session_id", "=", sessionId)
     .orderBy("number")
     .execute();
-  return rows.map((row) => fieldsOf(row) as PortableChange);
+  return rows.map((row) => fieldsOf(row, ORIGIN_DEFAULTS) as PortableChange);
 }
 
 async function readExchanges(tx: Tx, sessionId: string): Promise<PortableExchange[]> {
@@ -96,7 +101,7 @@ async function readExchanges(tx: Tx, sessionId: string): Promise<PortableExchang
     .where("session_id", "=", sessionId)
     .orderBy("n")
     .execute();
-  return rows.map((row) => fieldsOf(row) as PortableExchange);
+  return rows.map((row) => fieldsOf(row, EXCHANGE_DEFAULTS) as PortableExchange);
 }
 
 async function readQuestions(tx: Tx, sessionId: string): Promise<PortableQuestion[]> {
@@ -123,6 +128,6 @@ async function readPortableMessages(tx: Tx, sessionId: string): Promise<Portable
     .execute();
   return rows.map((row) => {
     const tool_calls: unknown = row.tool_calls === null ? null : JSON.parse(row.tool_calls);
-    return fieldsOf({ ...row, tool_calls }) as PortableMessage;
+    return fieldsOf({ ...row, tool_calls }, ORIGIN_DEFAULTS) as PortableMessage;
   });
 }

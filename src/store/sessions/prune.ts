@@ -12,12 +12,14 @@ export interface Prunable {
   readonly older_than_ms: number;
   /** Only sessions in this state; null for any. Sub-agents go with their parent in any state. */
   readonly state: SessionState | null;
+  /** True for sessions with an exchange that is queued or waits for a person, too. */
+  readonly waiting?: boolean;
 }
 
 /**
  * The sessions that pruning would delete, the one that was quiet longest first, each with what is
- * below it. A session counts as active as the latest of its sub-agents: one that is younger, or
- * running, keeps the whole. A sub-agent never goes without its parent.
+ * below it. A session counts as active as the latest of its sub-agents: one that is younger, running,
+ * or has something left to run, keeps the whole. A sub-agent never goes without its parent.
  */
 export const readPrunable: Operation<Prunable, readonly (readonly DeletionPreview[])[]> = async (
   tx,
@@ -61,7 +63,7 @@ export const pruneSession: Operation<
 async function isPrunable(
   tx: Tx,
   tree: readonly DeletionPreview[],
-  { older_than_ms, state }: Prunable,
+  { older_than_ms, state, waiting = false }: Prunable,
 ): Promise<boolean> {
   const [root] = tree;
   if (root === undefined || (state !== null && root.session.state !== state)) {
@@ -70,15 +72,22 @@ async function isPrunable(
   if (tree.some(({ session }) => session.activity === "running")) {
     return false;
   }
+  const ids = tree.map(({ session }) => session.id);
   const young = await tx.db
     .selectFrom("sessions")
     .select("id")
-    .where(
-      "id",
-      "in",
-      tree.map(({ session }) => session.id),
-    )
+    .where("id", "in", ids)
     .where("last_activity_at", ">=", tx.dialect.now(-older_than_ms))
     .executeTakeFirst();
-  return young === undefined;
+  if (young !== undefined || waiting) {
+    return young === undefined;
+  }
+  const open = await tx.db
+    .selectFrom("exchanges")
+    .select("n")
+    .where("session_id", "in", ids)
+    .where("ended_at", "is", null)
+    .where("state", "in", ["queued", "waiting"])
+    .executeTakeFirst();
+  return open === undefined;
 }

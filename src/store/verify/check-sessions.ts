@@ -2,6 +2,8 @@ import type { ExchangeFailure } from "../../core/sessions.ts";
 import { quote } from "../../core/terminal-text.ts";
 import { plural } from "../../core/text.ts";
 import { FAILURE_COLUMNS, failureLine, storedFailureOf } from "../sessions/failures.ts";
+import { countQueue } from "../exchanges/count-queue.ts";
+import { hasNode } from "../exchanges/nodes.ts";
 import { sessionInThreadId } from "../checkpoints/free-threads.ts";
 import type { Operation, Tx } from "../store.ts";
 import { type Check, ok, warning } from "./check.ts";
@@ -20,7 +22,18 @@ const ID_LENGTH = 8;
 export const checkSessions: Operation<{ readonly resume: string }, readonly Check[]> = async (
   tx,
   { resume },
-) => [await checkExchanges(tx, resume), await checkThreads(tx)];
+) => [await checkExchanges(tx, resume), await checkQueue(tx), await checkThreads(tx)];
+
+async function checkQueue(tx: Tx): Promise<Check> {
+  const { queued, oldest } = await countQueue(tx, null);
+  if (queued === 0) {
+    return ok("queue", "No exchange is queued.");
+  }
+  const waiting = `${plural(queued, "exchange")} queued, the first since ${oldest ?? "?"}.`;
+  return (await hasNode(tx))
+    ? ok("queue", waiting)
+    : warning("queue", `${waiting} No service runs them: start one with reprise serve.`);
+}
 
 /** A lease that has run out was not given back: its process was killed, or sleeps. */
 async function checkExchanges(tx: Tx, resume: string): Promise<Check> {
@@ -40,6 +53,8 @@ async function checkExchanges(tx: Tx, resume: string): Promise<Check> {
       ).as("waits"),
     ])
     .where(({ eb, or }) => or([eb("exchange_open", "=", 1), eb("lease_owner", "is not", null)]))
+    // what a node has given back is queued
+    .where("ready_at", "is", null)
     .where(({ eb, or }) =>
       or([eb("lease_expires_at", "is", null), eb("lease_expires_at", "<=", tx.dialect.now())]),
     )

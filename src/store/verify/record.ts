@@ -1,5 +1,6 @@
 import type { Selectable } from "kysely";
 
+import { isFinal } from "../../core/exchanges.ts";
 import { isTime } from "../../core/time.ts";
 import { type CheckedRecord, recordProblems } from "../exchanges/check.ts";
 import type { SessionTable } from "../schema.ts";
@@ -24,6 +25,8 @@ const COLUMNS = [
   "exchange_count",
   "thread_suffix",
   "last_seq",
+  "ready_at",
+  "lease_owner",
 ] as const;
 type SessionRecord = Pick<Selectable<SessionTable>, (typeof COLUMNS)[number]>;
 
@@ -48,6 +51,7 @@ export async function readRecord(tx: Tx, session_id: string): Promise<StoredReco
   const exchanges = await tx.db
     .selectFrom("exchanges")
     .select(["n", "state", "thread_suffix", "first_seq", "last_seq", "begun_at", "ended_at"])
+    .select(["content", "authenticated", "queued_at"])
     .where("session_id", "=", session_id)
     .orderBy("n")
     .execute();
@@ -156,6 +160,7 @@ export function compareRecord(record: StoredRecord): Difference[] {
     ...endFindings(record),
     ...exchangeFindings(record),
     ...questionFindings(record),
+    ...readyFindings(record),
   ];
 }
 
@@ -203,6 +208,26 @@ function questionFindings({ row, questions }: StoredRecord): Difference[] {
   return [...questionProblems(questions, row)].map(({ index, field, message }) =>
     about("question", `Question ${index + 1} of the session: ${field}. ${message}`),
   );
+}
+
+/** While an exchange runs, an older version may be running it, which leaves `ready_at` as it is. */
+function readyFindings({ row, exchanges }: StoredRecord): Difference[] {
+  const open = exchanges.filter(({ state }) => !isFinal(state));
+  const hasQueued = open.some(({ state }) => state === "queued");
+  const mayRun =
+    hasQueued &&
+    open.every(({ state }) => state === "queued") &&
+    row.state === "active" &&
+    row.parent_session_id === null &&
+    row.lease_owner === null;
+  if (mayRun && row.ready_at === null) {
+    const sentence =
+      "An exchange is queued, and ready_at is not set, so no node finds it; a running service sets it.";
+    return [about("exchange", sentence)];
+  }
+  return row.ready_at !== null && !hasQueued
+    ? [about("exchange", "ready_at is set, and no exchange is queued.")]
+    : [];
 }
 
 const PROJECT_KEY = /^[0-9a-f]{16}$/;

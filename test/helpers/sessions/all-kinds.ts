@@ -12,6 +12,7 @@ import type { Caller } from "../../../src/core/origins.ts";
 import { QUESTION_KINDS } from "../../../src/core/questions.ts";
 import type { Fence } from "../../../src/store/leases/fence.ts";
 import { finishExchange } from "../../../src/store/leases/finish.ts";
+import { queueExchange } from "../../../src/store/exchanges/queue.ts";
 import { releaseLease, takeLease } from "../../../src/store/leases/lease.ts";
 import { appendUserMessage } from "../../../src/store/messages/append.ts";
 import { beginExchange } from "../../../src/store/messages/begin-exchange.ts";
@@ -116,6 +117,9 @@ async function makeOne(maker: Maker, messages: number): Promise<void> {
   }
   if (index % 5 === 1) {
     await questions(store, id, index);
+  }
+  if (index % 5 === 2) {
+    await leaveQueued(maker, id);
   }
   if (index % 7 === 6) {
     await store.write(endSession, { id });
@@ -263,6 +267,41 @@ async function append(
   { id, text, key }: { readonly id: string; readonly text: string; readonly key: string },
 ): Promise<void> {
   await store.write(appendUserMessage, { reference: id, content: text, idempotency_key: key });
+}
+
+/** Exchanges that wait for a node, one of them for the second time. */
+async function leaveQueued({ store, index }: Maker, id: string): Promise<void> {
+  const caller = { origin: "prompt", authenticated: true } as const;
+  for (const key of [`first ${index}`, `größer ${index}`]) {
+    await store.write(queueExchange, {
+      reference: id,
+      content: `${WORDS[index % WORDS.length]} queued`,
+      asked_by: "http",
+      caller,
+      idempotency_key: key,
+    });
+  }
+  await store.write(
+    ({ db }) =>
+      db
+        .updateTable("exchanges")
+        .set({ attempts: 1 + (index % 2) })
+        .where("session_id", "=", id)
+        .where("state", "=", "queued")
+        .execute(),
+    null,
+  );
+  // a message of an unknown caller was taken by an exchange
+  await store.write(
+    ({ db }) =>
+      db
+        .updateTable("exchanges")
+        .set({ authenticated: 0 })
+        .where("session_id", "=", id)
+        .where("content", "is", null)
+        .execute(),
+    null,
+  );
 }
 
 const NOBODY: Caller = { origin: "http", authenticated: false };

@@ -11,8 +11,12 @@ import { parseExport } from "../../../src/store/portable/parse.ts";
 import { readSessionTree } from "../../../src/store/portable/read-tree.ts";
 import { deleteSessionTree } from "../../../src/store/sessions/delete-tree.ts";
 import type { Store } from "../../../src/store/store.ts";
+import { withdrawQueued } from "../../../src/store/exchanges/change.ts";
+import { makeReady } from "../../../src/store/exchanges/revive.ts";
+import { finishExchange } from "../../../src/store/leases/finish.ts";
 import { verifySession } from "../../../src/store/verify/verify-session.ts";
-import { describeEngines, newSession, openFresh, owner } from "../../helpers/engines.ts";
+import { describeEngines, execute, newSession, openFresh, owner } from "../../helpers/engines.ts";
+import { claimNext, queue, readyOf } from "../../helpers/queue.ts";
 
 const WITH = { model: "demo:echo", persona_name: "assistant" };
 
@@ -126,5 +130,84 @@ describeEngines("records that move", (engine) => {
     expect(checksumOf(await store.read(readSessionTree, { id }))).toBe(
       checksumOf({ ...tree, session }),
     );
+  });
+
+  it("[QUEUE-23] queued exchanges move too, and are run in the new database", async () => {
+    const store = await openFresh(engine);
+    const { id } = await newSession(store);
+    await queue(store, id, "given back", { idempotency_key: "k" });
+    const fence = await claimNext(store, id);
+    await store.write(releaseLease, { fence, finished: false, end: "queued" });
+    await queue(store, id, "waits \u202e\u001b[31m");
+    const before = await recordsOf(store, id);
+    const tree = await store.read(readSessionTree, { id });
+    expect(textOf(tree)).toContain("waits \u202e\\u001b[31m");
+    await store.write(deleteSessionTree, { id });
+    expect(await readyOf(store)).toEqual([]);
+    await importTree(store, parseExport(textOf(tree)));
+    expect(await recordsOf(store, id)).toEqual(before);
+    expect(await queue(store, id, "given back", { idempotency_key: "k" })).toEqual(before[1]);
+    expect(checksumOf(await store.read(readSessionTree, { id }))).toBe(checksumOf(tree));
+
+    const copy = withNewIds(tree);
+    await importTree(store, copy);
+    const copied = copy.session.id;
+    expect(await queue(store, copied, "given back", { idempotency_key: "k" })).toMatchObject({
+      n: 3,
+    });
+    const ready = await readyOf(store);
+    expect(ready.map(({ n, content }) => [n, content])).toEqual([
+      [1, null],
+      [1, null],
+    ]);
+    for (const each of [id, copied]) {
+      await store.write(finishExchange, {
+        fence: await claimNext(store, each),
+        thread_id: `${each}:0`,
+      });
+      expect((await verifySession(store, each)).findings).toEqual([]);
+    }
+    expect((await readyOf(store)).map(({ content }) => content)).toEqual(
+      Array.from({ length: 2 }, () => "waits \u202e\u001b[31m"),
+    );
+  });
+
+  it("[QUEUE-24] verify and imports find what cannot be true of them", async () => {
+    const store = await openFresh(engine);
+    const { id } = await newSession(store);
+    await queue(store, id, "waits");
+    const tree = await store.read(readSessionTree, { id });
+    const [record] = tree.session.exchanges ?? [];
+    const impossible: Record<string, object> = {
+      content: { begun_at: record?.queued_at ?? null },
+      queued_at: { queued_at: "2026-02-31T00:00:00.000Z" },
+    };
+    const set = (values: object) =>
+      store.write(
+        ({ db }) => db.updateTable("exchanges").set(values).where("session_id", "=", id).execute(),
+        null,
+      );
+    const kinds = async () => (await verifySession(store, id)).findings.map(({ kind }) => kind);
+    for (const [field, change] of Object.entries(impossible)) {
+      const exchanges = [{ ...record!, ...change }];
+      const wrong = textOf({ ...tree, session: { ...tree.session, exchanges } });
+      expect(faultsOf(wrong), field).toContain(`/session/exchanges/0/${field}`);
+      await set(change);
+      expect(await kinds(), field).toEqual(["exchange"]);
+      await set({ begun_at: null, queued_at: record?.queued_at ?? null });
+    }
+    const unknown = [{ ...record!, authenticated: false } as const];
+    const from = textOf({ ...tree, session: { ...tree.session, exchanges: unknown } });
+    expect(faultsOf(from)).toContain("/session/exchanges/0/content");
+    expect(await kinds()).toEqual([]);
+
+    const ready = (value: string) => execute(store, `UPDATE sessions SET ready_at = ${value}`);
+    await ready("NULL");
+    expect(await kinds()).toEqual(["exchange"]);
+    await store.write(makeReady, { id });
+    expect(await kinds()).toEqual([]);
+    await store.write(withdrawQueued, { reference: id, n: 1 });
+    await ready("'2026-01-01T00:00:00.000Z'");
+    expect(await kinds()).toEqual(["exchange"]);
   });
 });

@@ -7,11 +7,13 @@ import { takeLease, releaseLease } from "../../../src/store/leases/lease.ts";
 import { appendUserMessage } from "../../../src/store/messages/append.ts";
 import { readDetail } from "../../../src/store/messages/read.ts";
 import { endSession, startThread } from "../../../src/store/sessions/change.ts";
+import { countQueue } from "../../../src/store/exchanges/count-queue.ts";
+import { pruneSession, readPrunable } from "../../../src/store/sessions/prune.ts";
 import { deleteSessionTree } from "../../../src/store/sessions/delete-tree.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { verifySession } from "../../../src/store/verify/verify-session.ts";
 import { statementsOf } from "../../helpers/count-statements.ts";
-import { describeEngines, newSession, openFresh, owner } from "../../helpers/engines.ts";
+import { describeEngines, execute, newSession, openFresh, owner } from "../../helpers/engines.ts";
 import { ask, claim, claimNext, expire, queue, readyOf, statesOf } from "../../helpers/queue.ts";
 
 function finish(store: Store, fence: { session_id: string; epoch: number }) {
@@ -286,5 +288,41 @@ describeEngines("the queue of a session", (engine) => {
     expect(await readyOf(store)).toEqual([]);
     await store.write(releaseLease, { fence, finished: true, end: null });
     expect((await readyOf(store)).map(({ n }) => n)).toEqual([1]);
+  });
+
+  it("[QUEUE-28] keeps its session from being pruned, unless that is asked for", async () => {
+    const store = await openFresh(engine);
+    const { id } = await newSession(store);
+    await queue(store, id, "waits");
+    const past = "2020-01-01T00:00:00.000Z";
+    await execute(store, "UPDATE sessions SET created_at = ?", past);
+    const old = { older_than_ms: 1000, state: null };
+    expect(await store.read(readPrunable, old)).toEqual([]);
+    expect(await store.write(pruneSession, { ...old, id })).toEqual([]);
+    const found = await store.read(readPrunable, { ...old, waiting: true });
+    expect(found.flat().map(({ session }) => session.id)).toEqual([id]);
+    await store.write(withdrawQueued, { reference: id, n: 1 });
+    expect(await store.write(pruneSession, { ...old, id })).toHaveLength(1);
+  });
+
+  it("[QUEUE-29] is counted, with the age of the first one", async () => {
+    const store = await openFresh(engine);
+    const none = { queued: 0, oldest: null, oldest_ms: 0, attempts: 0 };
+    expect(await store.read(countQueue, null)).toEqual(none);
+    const { id } = await newSession(store);
+    await queue(store, id, "one");
+    await queue(store, (await newSession(store)).id, "two");
+    const first = "2020-01-01T00:00:00.000Z";
+    await execute(
+      store,
+      "UPDATE exchanges SET queued_at = ?, attempts = 2 WHERE session_id = ?",
+      first,
+      id,
+    );
+    const counted = await store.read(countQueue, null);
+    expect(counted).toMatchObject({ queued: 2, oldest: first, attempts: 2 });
+    expect(counted.oldest_ms).toBeGreaterThan(365 * 24 * 60 * 60 * 1000);
+    await store.write(withdrawQueued, { reference: id, n: 1 });
+    expect(await store.read(countQueue, null)).toMatchObject({ queued: 1, attempts: 0 });
   });
 });
