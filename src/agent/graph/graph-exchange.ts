@@ -15,6 +15,7 @@ import type { HeldThread } from "../thread-holder.ts";
 import type { AttachedGraph, ThreadConfig } from "./attach-saver.ts";
 import { closeTask } from "./close-task.ts";
 import { commandOf, type GraphInput, stateUpdate } from "./graph-input.ts";
+import { hearEverywhere } from "./hear-everywhere.ts";
 import { keepInput, keptInput, storeCommand } from "./kept-input.ts";
 import type { GraphProgress } from "./graph-progress.ts";
 import type { LateSaver } from "./late-saver.ts";
@@ -227,18 +228,21 @@ async function stream(
   const interrupts: GraphQuestion[] = [];
   let isWaiting = false;
   try {
-    const updates = await attached.runnable.stream(input, {
-      ...config,
-      streamMode: "updates",
-      callbacks: [progress.handler, new ToolRecorder(late, config), guard],
-      durability: "sync",
-      signal: AbortSignal.any([live.signal, held.lost, guard.signal]),
+    const everywhere = [new ToolRecorder(late, config), guard];
+    await hearEverywhere(everywhere, async () => {
+      const updates = await attached.runnable.stream(input, {
+        ...config,
+        streamMode: "updates",
+        callbacks: [progress.handler, ...everywhere],
+        durability: "sync",
+        signal: AbortSignal.any([live.signal, held.lost, guard.signal]),
+      });
+      for await (const update of updates) {
+        const questions = questionsIn(update);
+        isWaiting ||= questions !== null;
+        interrupts.push(...(questions ?? []));
+      }
     });
-    for await (const update of updates) {
-      const questions = questionsIn(update);
-      isWaiting ||= questions !== null;
-      interrupts.push(...(questions ?? []));
-    }
   } catch (error) {
     held.lost.throwIfAborted();
     guard.signal.throwIfAborted();

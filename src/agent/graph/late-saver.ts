@@ -1,3 +1,5 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+
 import type { RunnableConfig } from "@langchain/core/runnables";
 import type {
   BaseCheckpointSaver,
@@ -20,6 +22,8 @@ export type Heads = ReadonlyMap<string, string>;
 export class LateSaver extends DelegatingSaver {
   #saver: BaseCheckpointSaver | null = null;
   #puts = 0;
+  /** What is being stored, by thread and namespace. */
+  readonly #putting = new Map<string, Promise<unknown>>();
   readonly #heads = new Map<string, Map<string, string>>();
 
   /** Everything goes to this saver while the work runs, and to the one before it afterwards. */
@@ -43,6 +47,19 @@ export class LateSaver extends DelegatingSaver {
     return this.#heads.get(threadId) ?? new Map<string, string>();
   }
 
+  /**
+   * Waits until the checkpoints on which these graphs run are stored. LangGraph begins tasks before,
+   * and hands over a checkpoint only when the one before it is stored.
+   */
+  async settled(threadId: string, namespaces: readonly string[]): Promise<void> {
+    const keys = namespaces.map((ns) => keyOf(threadId, ns));
+    do {
+      await Promise.allSettled(keys.flatMap((key) => this.#putting.get(key) ?? []));
+      // the next one is handed over a few turns later
+      await nextTurn();
+    } while (keys.some((key) => this.#putting.has(key)));
+  }
+
   override async getTuple(config: RunnableConfig): Promise<CheckpointTuple | undefined> {
     const tuple = await super.getTuple(config);
     this.#learn(config, tuple?.checkpoint.id);
@@ -56,9 +73,19 @@ export class LateSaver extends DelegatingSaver {
     newVersions: ChannelVersions,
   ): Promise<RunnableConfig> {
     this.#learn(config, checkpoint.id);
-    const stored = await super.put(config, checkpoint, metadata, newVersions);
-    this.#puts += 1;
-    return stored;
+    const { thread_id, checkpoint_ns } = config.configurable ?? {};
+    const key = keyOf(thread_id, checkpoint_ns);
+    const putting = super.put(config, checkpoint, metadata, newVersions);
+    this.#putting.set(key, putting);
+    try {
+      const stored = await putting;
+      this.#puts += 1;
+      return stored;
+    } finally {
+      if (this.#putting.get(key) === putting) {
+        this.#putting.delete(key);
+      }
+    }
   }
 
   #learn({ configurable = {} }: RunnableConfig, checkpointId: string | undefined): void {
@@ -81,4 +108,8 @@ export class LateSaver extends DelegatingSaver {
     }
     return work(this.#saver);
   }
+}
+
+function keyOf(threadId: unknown, ns: unknown = ""): string {
+  return JSON.stringify([String(threadId), String(ns)]);
 }

@@ -1,5 +1,3 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
-
 import { BaseCallbackHandler } from "@langchain/core/callbacks/base";
 import type { BaseCheckpointSaver, CheckpointTuple } from "@langchain/langgraph-checkpoint";
 
@@ -48,10 +46,9 @@ export class ToolRecorder extends BaseCallbackHandler {
     const [tool, args, runId, , , metadata = {}, name, id] = given;
     const { langgraph_checkpoint_ns: ns } = metadata;
     const path = (typeof ns === "string" ? ns : "").split("|");
-    // LangGraph hands a checkpoint to its saver a few turns after it begins the tasks
-    await nextTurn();
-    const heads = this.#saver.heads(this.#threadId);
     const namespaces = path.slice(1).map((_, index) => path.slice(0, index + 1).join("|"));
+    await this.#saver.settled(this.#threadId, ["", ...namespaces]);
+    const heads = this.#saver.heads(this.#threadId);
     await keepStart(this.#root(), runId, {
       id: id ?? "",
       name: name ?? tool.id.at(-1) ?? "",

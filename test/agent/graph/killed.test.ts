@@ -64,8 +64,16 @@ describeEngine("a process that is killed under a foreign graph", (engine) => {
 });
 
 describeEngine("a process that is killed while a foreign graph runs a tool", (engine) => {
-  it.each(["subgraph", "invoked", "direct"])(
-    "[GRAPH-25] [GRAPH-26] repeats no tool within the graph's node without a yes: %s",
+  it.each([
+    "subgraph",
+    "invoked",
+    "direct",
+    "other callbacks",
+    "other metadata",
+    "a queue with the config",
+    "an asynchronous graph",
+  ])(
+    "[GRAPH-25] [GRAPH-26] [GRAPH-47] repeats no tool within the graph's node without a yes: %s",
     async (kind) => {
       const { location, id } = await openOn(engine);
       const paid = join(temporaryFolder(), "paid");

@@ -1,4 +1,5 @@
 import { ChatOpenAI } from "@langchain/openai";
+import { MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
 import { createAgent } from "langchain";
 import { expect, it, onTestFinished } from "vitest";
 
@@ -35,4 +36,30 @@ it("[BUDGET-6] a limit ends the graph of somebody else before the next request o
     "assistant",
     "tool",
   ]);
+});
+
+it("[GRAPH-47] [BUDGET-6] a limit holds for models that are called with other callbacks", async () => {
+  const server = await startModelServer({
+    answer: () => ({
+      text: "again",
+      usage: { prompt_tokens: 90, completion_tokens: 10, total_tokens: 100 },
+    }),
+  });
+  const { location } = await createDatabase();
+  const reprise = await openReprise(location);
+  onTestFinished(() => reprise.close());
+  const { id } = await reprise.sessions.create({ token_limits: { exchange: 200 } });
+  const { OPENAI_BASE_URL: baseURL = "", OPENAI_API_KEY: apiKey = "" } = server.env("openai");
+  const model = new ChatOpenAI({ model: "gpt-test", apiKey, configuration: { baseURL } });
+  const forever = new StateGraph(MessagesAnnotation)
+    .addNode("think", async ({ messages }) => ({
+      messages: [await model.invoke(messages, { callbacks: [] })],
+    }))
+    .addEdge(START, "think")
+    .addEdge("think", "think")
+    .compile();
+  await expect(reprise.run(id, forever, "think")).rejects.toMatchObject({
+    code: "budget_reached",
+  });
+  expect(server.requests()).toHaveLength(2);
 });
