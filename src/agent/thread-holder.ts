@@ -29,8 +29,6 @@ export interface ThreadHolderOptions {
   readonly owner: LeaseOwner;
   /** Life of the lease in milliseconds; `LEASE_MS` if it is not given. */
   readonly leaseMs?: number;
-  /** See `HoldInput`. */
-  readonly unreleased?: Set<string>;
   /** See `Holding`. */
   readonly frozen?: boolean;
 }
@@ -90,7 +88,7 @@ export interface ThreadExchange<Result> {
 export function createThreadHolder(options: ThreadHolderOptions) {
   const { store } = options;
   const known = createCheckpointSaver({ store });
-  const { unreleased = new Set<string>(), frozen } = options;
+  const { frozen } = options;
 
   const hold = async <Result>(
     request: HoldRequest,
@@ -111,7 +109,6 @@ export function createThreadHolder(options: ThreadHolderOptions) {
       life_ms: options.leaseMs ?? LEASE_MS,
       when_busy: request.when_busy ?? "refuse",
       signal,
-      unreleased,
       begin,
     });
     let isBegun = held.begun !== null;

@@ -70,7 +70,7 @@ export interface Conversation {
 }
 
 export interface ConversationOptions {
-  readonly config: Omit<ExchangerConfig, "unreleased">;
+  readonly config: ExchangerConfig;
   /** Called once, before the first exchange. */
   readonly openExchanger: OpenExchanger;
   /** The name of the agent that the exchanger runs; null for the built-in one. */
@@ -88,9 +88,7 @@ export function createConversation(options: ConversationOptions): Conversation {
   const columns = start.kind === "new" ? start.columns : null;
   let session = start.kind === "existing" ? start.session : null;
   let exchanger: Promise<Exchanger> | null = null;
-  const unreleased = new Set<string>();
-  const opened = (): Promise<Exchanger> =>
-    (exchanger ??= options.openExchanger({ ...config, unreleased }));
+  const opened = (): Promise<Exchanger> => (exchanger ??= options.openExchanger(config));
 
   const stored = async (): Promise<Session> =>
     (session ??= await store.write(createSession, columns ?? {}));
@@ -149,7 +147,7 @@ export function createConversation(options: ConversationOptions): Conversation {
       return compacted;
     },
     startThread: async (change) =>
-      keep(await beginThread(store, { id: (await stored()).id, ...change, caller }, unreleased)),
+      keep(await beginThread(store, { id: (await stored()).id, ...change, caller })),
     setPlanMode: async (on) => {
       refuseSetting(agent);
       return keep(await store.write(setPlanMode, { id: (await stored()).id, plan_mode: on }));

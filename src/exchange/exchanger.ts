@@ -15,8 +15,6 @@ export interface ExchangerConfig {
   readonly personas: PersonaFolders;
   /** Paths that no tool may touch even inside the repo, besides the database. */
   readonly protectedPaths: readonly string[];
-  /** See `HoldInput`; shared with whatever else in this process holds sessions. */
-  readonly unreleased?: Set<string>;
 }
 
 /** Loads the agent's libraries. Error codes: `config_invalid`. */

@@ -19,6 +19,7 @@ import {
   type OpenExchange,
 } from "../store/messages/begin-exchange.ts";
 import type { Store } from "../store/store.ts";
+import { isUnreleased, rememberUnreleased } from "./unreleased.ts";
 
 export interface HeldSession {
   readonly fence: Fence;
@@ -54,11 +55,6 @@ export interface HoldInput {
   readonly when_busy: WhenBusy;
   /** Ends the waiting. */
   readonly signal: AbortSignal;
-  /**
-   * Leases of this process that it could not release, or may hold without knowing, because the
-   * database went away: nobody works under them. Kept by callers that hold sessions again and again.
-   */
-  readonly unreleased?: Set<string>;
   /** See `openExchange`. */
   readonly begin?: OpenExchange["begin"];
 }
@@ -70,13 +66,14 @@ const STOP_POLL_MS = 2000;
 
 /**
  * Takes a session's lease and renews it at a third of its life until it is released. A lease whose
- * holder is known to be dead is taken at once: nobody should wait for a process that was killed.
+ * holder is known to be dead is taken at once: nobody should wait for a process that was killed, nor
+ * for a lease that this process could not release.
  *
  * Error codes: `session_not_found`, `session_ended`, `session_busy`.
  */
 export async function holdLease(input: HoldInput): Promise<HeldSession> {
   const { store, life_ms } = input;
-  const taken = await rememberUnreleased(input, () => takeWhenFree(input));
+  const taken = await rememberingUnreleased(input, () => takeWhenFree(input));
   const fence: Fence = { session_id: taken.session_id, epoch: taken.epoch };
   const lost = new AbortController();
   const stop = new AbortController();
@@ -100,7 +97,7 @@ export async function holdLease(input: HoldInput): Promise<HeldSession> {
   };
   const release = async (end: Omit<ReleaseLease, "fence">): Promise<void> => {
     letGo();
-    await rememberUnreleased(input, () => store.write(releaseLease, { fence, ...end }));
+    await rememberingUnreleased(input, () => store.write(releaseLease, { fence, ...end }));
   };
   return {
     fence,
@@ -165,29 +162,20 @@ async function take(input: HoldInput): Promise<Opened> {
 type Opened = Awaited<ReturnType<typeof openExchange>>;
 
 function mayTakeOver(input: HoldInput, owner: LeaseOwner): boolean {
-  return (
-    input.when_busy === "take_over" ||
-    isGone(owner) ||
-    (input.unreleased?.has(leaseName(input.session_id, owner)) ?? false)
-  );
+  return input.when_busy === "take_over" || isGone(owner) || isUnreleased(input.session_id, owner);
 }
 
-/** Remembers the lease if the database went away before the work under it ended. */
-async function rememberUnreleased<Result>(
-  input: HoldInput,
+/** Work after which, if it fails, the lease may be held although nobody works under it. */
+async function rememberingUnreleased<Result>(
+  { session_id, owner }: HoldInput,
   work: () => Promise<Result>,
 ): Promise<Result> {
   try {
     return await work();
   } catch (error) {
-    if (isRepriseError(error, "database_unavailable", "database_locked")) {
-      input.unreleased?.add(leaseName(input.session_id, input.owner));
+    if (!isRepriseError(error, "session_busy", "session_ended", "session_not_found")) {
+      rememberUnreleased(session_id, owner);
     }
     throw error;
   }
-}
-
-/** An owner has a different `since` for each lease that it takes. */
-function leaseName(sessionId: string, { host, machine, pid, since }: LeaseOwner): string {
-  return JSON.stringify([sessionId, host, machine, pid, since]);
 }

@@ -7,26 +7,17 @@ import type { Store } from "../store/store.ts";
 
 /**
  * Begins a fresh agent thread. Taking the lease first reports a running exchange, and frees a
- * session whose process was killed: its lease would block this for up to 30 s. So would one of
- * `unreleased`, which this process could not give back (see `HoldInput`).
+ * session whose process was killed: its lease would block this for up to 30 s.
  *
  * Error codes: `session_not_found`, `session_ended`, `session_busy`.
  */
-export async function beginThread(
-  store: Store,
-  change: NewThread,
-  unreleased?: Set<string>,
-): Promise<Session> {
-  await refuseBusy(store, change.id, unreleased);
+export async function beginThread(store: Store, change: NewThread): Promise<Session> {
+  await refuseBusy(store, change.id);
   return store.write(startThread, change);
 }
 
 /** Takes the lease and releases it. Error codes: as `beginThread`. */
-export async function refuseBusy(
-  store: Store,
-  session_id: string,
-  unreleased?: Set<string>,
-): Promise<void> {
+export async function refuseBusy(store: Store, session_id: string): Promise<void> {
   const held = await holdLease({
     store,
     session_id,
@@ -34,7 +25,6 @@ export async function refuseBusy(
     life_ms: LEASE_MS,
     when_busy: "refuse",
     signal: new AbortController().signal,
-    ...(unreleased === undefined ? {} : { unreleased }),
   });
   await held.release({ finished: false, end: null });
 }

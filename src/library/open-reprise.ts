@@ -88,11 +88,10 @@ export async function openReprise(
 }
 
 function graphRuns(store: Store): Reprise["run"] {
-  const unreleased = new Set<string>();
   const runner = once(async () => {
     // LangChain is loaded only by those who run a graph
     const { createGraphRunner } = await import("../agent/graph/graph-runner.ts");
-    return createGraphRunner({ store, owner: thisProcess("openReprise"), unreleased });
+    return createGraphRunner({ store, owner: thisProcess("openReprise") });
   });
   return async (session_id, graph, input, given = {}) => {
     const reference = requireSessionReference(session_id);

@@ -69,7 +69,7 @@ export function createGraphRunner(options: Omit<ThreadHolderOptions, "frozen">):
         agent: nameIn(await options.store.read(readSession, { id })),
         ...(caller === undefined ? {} : { caller }),
       };
-      await beginThread(options.store, thread, options.unreleased);
+      await beginThread(options.store, thread);
     }
     const leaseState = await options.store.read(readLeaseState, request);
     refuseEnded(leaseState.session);

@@ -63,11 +63,10 @@ async function loaded(found: FoundAgent): Promise<GraphAgent> {
   return { graph: module[name], name: ownName, repeatable };
 }
 
-function exchangerOf(agent: GraphAgent, { store, unreleased }: ExchangerConfig): Exchanger {
+function exchangerOf(agent: GraphAgent, { store }: ExchangerConfig): Exchanger {
   const run = createGraphRunner({
     store,
     owner: thisProcess("reprise"),
-    ...(unreleased === undefined ? {} : { unreleased }),
   });
   return {
     exchange: ({ text, keep_partial: _, ...request }, live) =>
