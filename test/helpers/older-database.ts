@@ -51,7 +51,7 @@ export async function undoSteps(store: Store, version: number): Promise<void> {
 
 function undo(statement: string): string {
   const [, made, name, , table, change, changed] =
-    /^(?:CREATE (TABLE|INDEX) (\w+)( |$)|ALTER TABLE (\w+) (ADD COLUMN|RENAME TO) (\w+))/.exec(
+    /^(?:CREATE (?:UNIQUE )?(TABLE|INDEX) (\w+)( |$)|ALTER TABLE (\w+) (ADD COLUMN|RENAME TO) (\w+))/.exec(
       statement,
     ) ?? [];
   if (made !== undefined) {
