@@ -23,7 +23,7 @@ process.env["NODE_OPTIONS"] ??= "--max-semi-space-size=64";
 const SOME_ON_POSTGRES = [
   "test/langgraph/{cache,mirror}.test.ts",
   "test/langgraph/official/two-copies.test.ts",
-  "test/agent/exchange/{interrupted,lost-database,questions-of-sub-agents,round-trips,stopped}.test.ts",
+  "test/agent/exchange/{interrupted,lost-database,questions-killed,questions-of-sub-agents,round-trips,stopped}.test.ts",
   "test/store/verify/damages.test.ts",
   "test/conformance/state-table.test.ts",
 ];
