@@ -113,15 +113,15 @@ const resumeRecord = prepared(({ db }, given: Parameter<Fence>) =>
  * Says what became of the record of a session whose lease was just taken, if its last exchange did
  * not finish. One that ran is interrupted: its process has lost the lease. It is stopped if somebody
  * had asked for that, or if it had another lease than the last: an older version, which knows no
- * records, ran an exchange since.
+ * records, ran an exchange since. True if it is stopped.
  */
-export async function settleRecords(tx: Tx, { session_id, epoch }: Fence): Promise<void> {
+export async function settleRecords(tx: Tx, { session_id, epoch }: Fence): Promise<boolean> {
   const begun = tx.db
     .updateTable("exchanges")
     .where("session_id", "=", session_id)
     .where("ended_at", "is", null)
     .where("state", "in", BEGUN);
-  await begun
+  const stopped = await begun
     .set((eb) => ({ ...endColumns(eb, tx.dialect), state: "stopped" }))
     .where(({ eb, or, and }) =>
       or([
@@ -129,6 +129,7 @@ export async function settleRecords(tx: Tx, { session_id, epoch }: Fence): Promi
         and([eb("state", "=", "running"), eb("stop_asked_at", "is not", null)]),
       ]),
     )
+    .returning("n")
     .execute();
   await begun
     .set((eb) => ({
@@ -142,6 +143,7 @@ export async function settleRecords(tx: Tx, { session_id, epoch }: Fence): Promi
       revision: eb("revision", "+", 1),
     }))
     .execute();
+  return stopped.length > 0;
 }
 
 /** True if somebody has asked the exchange to stop that runs under this lease. */

@@ -2,6 +2,7 @@ import { sql } from "kysely";
 
 import { MAX_ATTEMPTS } from "../../core/exchanges.ts";
 import { isLeaseDead, revokeDeadLease } from "../leases/revoke.ts";
+import { withdrawQuestions } from "../questions/withdraw.ts";
 import { failureColumns } from "../sessions/failures.ts";
 import { lockSession } from "../sessions/lock.ts";
 import type { Operation, Tx } from "../store.ts";
@@ -39,6 +40,9 @@ export const reviveDead: Operation<{ readonly id: string }, void> = async (tx, {
     .where("n", "=", row.n)
     .where("state", "in", DEAD)
     .execute();
+  if (end?.state === "stopped") {
+    await withdrawQuestions(tx, id, { isSuperseded: false });
+  }
   if (end?.state === "failed") {
     await tx.db
       .updateTable("sessions")

@@ -96,8 +96,8 @@ export const takeLease: Operation<TakeLease, Lease> = async (tx, input) => {
     const [row] = await tx.rows(takeIfFree, taken);
     if (row !== undefined) {
       const was_interrupted = row.exchange_open === 1;
-      if (was_interrupted) {
-        await settleRecords(tx, { session_id, epoch: row.lease_epoch });
+      if (was_interrupted && (await settleRecords(tx, { session_id, epoch: row.lease_epoch }))) {
+        await withdrawQuestions(tx, session_id, { isSuperseded: false });
       }
       return { session_id, epoch: row.lease_epoch, was_interrupted, session: sessionOf(row) };
     }

@@ -97,6 +97,10 @@ describe("processes that are killed around a question", () => {
     await expect(
       store.write(answerQuestion, { reference: id, question: late, ...given }),
     ).rejects.toMatchObject({ code: "question_withdrawn" });
+    const { stdout } = await run("");
+    expect(stdout).toContain(JSON.stringify({ state: "done", answer: OUTCOME_UNKNOWN }));
+    expect(await store.read(listOpenQuestions, { reference: id })).toEqual([]);
+    expect((await verifySession(store, id)).findings).toEqual([]);
     expect(readFileSync(log, "utf8")).toBe("rent\n");
   });
 });
