@@ -49,7 +49,12 @@ export interface ModelServer {
 }
 
 export interface ModelServerOptions {
-  readonly answer: (messages: readonly SentMessage[], index: number) => ModelAnswer;
+  readonly answer: (
+    messages: readonly SentMessage[],
+    index: number,
+    /** Names of the tools that the model may call. */
+    offered: readonly string[],
+  ) => ModelAnswer;
   /** Milliseconds between two pieces of a streamed answer. */
   readonly latencyMs?: number;
   readonly chunkSize?: number;
@@ -70,7 +75,7 @@ export async function startModelServer(options: ModelServerOptions): Promise<Mod
         const message = `no result for these calls, or ids used twice: ${wrong.join(", ")}`;
         return { error: { message }, status: 400 };
       }
-      const answer = options.answer(messages, index++);
+      const answer = options.answer(messages, index++, toolNames(request));
       if (answer.error !== undefined) {
         return { error: answer.error, status: answer.status ?? 400 };
       }

@@ -69,6 +69,13 @@ export const SIZED_TESTS = {
     short: 10_000,
     long: 200_000,
   },
+  exchanges: {
+    what: "Nodes of a service that are killed, frozen and ended while they answer 100 sessions: rounds",
+    files: ["test/torture/exchanges.test.ts"],
+    test: 0,
+    short: 17,
+    long: 200,
+  },
   foreign: {
     what: "Graphs of other libraries, compared with LangGraph's MemorySaver state by state: durabilities of each",
     files: [
@@ -259,6 +266,10 @@ export const ONLY_TORTURE = {
   faults: {
     what: "A disk that is full, locked, damaged or read-only beneath the real service, and text of every kind through it",
     files: ["test/torture/failures.test.ts", "test/torture/text.test.ts"],
+  },
+  frozen: {
+    what: "A node that is frozen for two leases, and a service beside a terminal that is killed",
+    files: ["test/torture/frozen-nodes.test.ts", "test/torture/beside-terminal.test.ts"],
   },
   polling: {
     what: "Statements of 1, 10 and 200 streams on PostgreSQL",
