@@ -9,7 +9,7 @@ import type { Operation, Tx } from "../store.ts";
 import { type HeldQueue, holdQueue } from "./held-queue.ts";
 import { type QueuedReference, refreshReady } from "./ready.ts";
 import { readRecord } from "./read.ts";
-import { endColumns } from "./records.ts";
+import { endColumns } from "./end-columns.ts";
 
 export interface ExchangeReference {
   /** An id or a prefix of 6 or more characters. */

@@ -1,4 +1,4 @@
-import { type ExpressionBuilder, type Selectable, sql } from "kysely";
+import { type Selectable, sql } from "kysely";
 
 import {
   type AskedBy,
@@ -8,11 +8,11 @@ import {
   statesBefore,
 } from "../../core/exchanges.ts";
 import type { ExchangeFailure, Session } from "../../core/sessions.ts";
-import type { Dialect } from "../engines/dialect.ts";
-import type { Database, ExchangeTable } from "../schema.ts";
+import type { ExchangeTable } from "../schema.ts";
 import { type Parameter, prepared, type QueryParts } from "../engines/prepared.ts";
 import type { Fence } from "../leases/fence.ts";
 import type { Operation, Tx } from "../store.ts";
+import { endColumns } from "./end-columns.ts";
 
 /*
  * How records change. Every change is made by a transaction that holds the session's row, compares
@@ -298,20 +298,4 @@ function runningRecord({ db }: Pick<QueryParts, "db">, given: Parameter<EndValue
 
 function errorColumns(failure: ExchangeFailure | null) {
   return { error_code: failure?.code ?? null, error_sentence: failure?.sentence ?? null };
-}
-
-/**
- * The columns of a record that ends: what the session has then, and what the exchange used. One that
- * never began has no messages.
- */
-export function endColumns(eb: ExpressionBuilder<Database, "exchanges">, dialect: Dialect) {
-  const total = (name: "last_seq" | "total_input_tokens" | "total_output_tokens") =>
-    eb.selectFrom("sessions").select(name).whereRef("sessions.id", "=", "exchanges.session_id");
-  return {
-    revision: eb("revision", "+", 1),
-    ended_at: dialect.now(),
-    last_seq: eb.case().when("begun_at", "is not", null).then(total("last_seq")).end(),
-    input_tokens: eb(total("total_input_tokens"), "-", eb.ref("input_before")),
-    output_tokens: eb(total("total_output_tokens"), "-", eb.ref("output_before")),
-  };
 }

@@ -7,7 +7,8 @@ import { failureColumns } from "../sessions/failures.ts";
 import { lockSession } from "../sessions/lock.ts";
 import type { Operation, Tx } from "../store.ts";
 import { refreshReady } from "./ready.ts";
-import { endColumns, stopRecords } from "./records.ts";
+import { endColumns } from "./end-columns.ts";
+import { stopRecords } from "./records.ts";
 
 /** Sessions in which the process that ran an exchange of the service is dead. */
 export const findDead: Operation<null, readonly string[]> = async (tx) => {

@@ -42,7 +42,8 @@ function* treeProblems(tree: SessionTree, pointer: string, ids: Set<string>): Pr
   yield* messageProblems(tree, `${pointer}/messages`);
   const { exchanges = [], questions = [] } = session;
   for (const { index, field, message } of recordProblems(exchanges, session)) {
-    yield problem(`${pointer}/session/exchanges/${index}/${field}`, message);
+    const path = index === null ? field : `exchanges/${index}/${field}`;
+    yield problem(`${pointer}/session/${path}`, message);
   }
   for (const { index, field, message } of questionProblems(questions, session)) {
     yield problem(`${pointer}/session/questions/${index}/${field}`, message);

@@ -30,6 +30,8 @@ const id = () => Type.String({ pattern: "^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{
 const time = () =>
   Type.String({ pattern: "^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\.\\d{3}Z$" });
 
+const ERROR_CODE = "^[a-z_]{1,64}$";
+
 const KINDS = {
   id,
   state: () => oneOf(SESSION_STATES),
@@ -82,7 +84,7 @@ const PortableExchange = Type.Object(
     output_before: nullable(count()),
     input_tokens: nullable(Type.Integer()),
     output_tokens: nullable(Type.Integer()),
-    error_code: nullable(text()),
+    error_code: nullable(Type.String({ pattern: ERROR_CODE })),
     error_sentence: nullable(text()),
     begun_at: nullable(time()),
     ended_at: nullable(time()),
@@ -168,7 +170,7 @@ const PortableSession = Type.Object(
     ...tokenLimits,
     /** Why the last exchange failed; only in a session with an open one. */
     failure: Type.Optional(
-      Type.Object({ code: Type.String({ pattern: "^[a-z_]{1,64}$" }), sentence: text() }, closed),
+      Type.Object({ code: Type.String({ pattern: ERROR_CODE }), sentence: text() }, closed),
     ),
     /** In order: `number` counts them from 1. */
     changes: Type.Optional(Type.Array(PortableChange, { minItems: 1 })),

@@ -1,4 +1,4 @@
-import { endColumns } from "../exchanges/records.ts";
+import { endColumns } from "../exchanges/end-columns.ts";
 import type { Tx } from "../store.ts";
 import { withinTree } from "./tree.ts";
 

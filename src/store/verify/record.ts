@@ -50,7 +50,9 @@ export async function readRecord(tx: Tx, session_id: string): Promise<StoredReco
     .executeTakeFirstOrThrow();
   const exchanges = await tx.db
     .selectFrom("exchanges")
-    .select(["n", "state", "thread_suffix", "first_seq", "last_seq", "begun_at", "ended_at"])
+    .select(["n", "id", "revision", "parent_n", "state", "thread_suffix", "first_seq", "last_seq"])
+    .select(["input_before", "output_before", "input_tokens", "output_tokens"])
+    .select(["error_code", "error_sentence", "begun_at", "ended_at"])
     .select(["content", "authenticated", "queued_at"])
     .where("session_id", "=", session_id)
     .orderBy("n")
@@ -200,7 +202,12 @@ function rootFindings({ row, root }: StoredRecord): Difference[] {
 
 function exchangeFindings({ row, exchanges }: StoredRecord): Difference[] {
   return [...recordProblems(exchanges, row)].map(({ index, field, message }) =>
-    about("exchange", `The record of exchange ${exchanges[index]?.n ?? 0}: ${field}. ${message}`),
+    index === null
+      ? about("exchange", `${field} of the session: ${message}`)
+      : about(
+          "exchange",
+          `The record of exchange ${exchanges[index]?.n ?? 0}: ${field}. ${message}`,
+        ),
   );
 }
 

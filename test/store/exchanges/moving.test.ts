@@ -94,11 +94,21 @@ describeEngines("records that move", (engine) => {
       thread_suffix: { thread_suffix: 1 },
       first_seq: { first_seq: 5 },
       last_seq: { last_seq: 4 },
+      id: { id: rest[0]?.id ?? "" },
+      revision: { revision: Number.MAX_SAFE_INTEGER },
+      parent_n: { parent_n: 1 },
+      input_before: { input_before: Number.MAX_SAFE_INTEGER },
+      output_before: { output_before: -1 },
+      input_tokens: { input_tokens: -5 },
+      output_tokens: { output_tokens: Number.MAX_SAFE_INTEGER },
+      error_code: { error_code: "model_failed", error_sentence: "The model failed." },
+      error_sentence: { error_sentence: "The model failed." },
     };
     for (const [field, change] of Object.entries(changes)) {
       const exchanges = [{ ...first, ...change }, ...rest];
       const wrong = textOf({ ...tree, session: { ...tree.session, exchanges } });
-      const pointer = `/session/exchanges/${field === "state" ? 2 : 0}/${field}`;
+      const at = { state: 2, id: 1 }[field] ?? 0;
+      const pointer = `/session/exchanges/${at}/${field}`;
       expect(faultsOf(wrong), field).toContain(pointer);
       await store.write(
         ({ db }) =>
@@ -106,7 +116,7 @@ describeEngines("records that move", (engine) => {
             .updateTable("exchanges")
             .set({ ...change })
             .where("session_id", "=", id)
-            .where("id", "=", first.id)
+            .where("n", "=", 1)
             .execute(),
         null,
       );
@@ -115,15 +125,29 @@ describeEngines("records that move", (engine) => {
         findings.map(({ kind }) => kind),
         field,
       ).toContain("exchange");
-      const { n, state, begun_at, ended_at, thread_suffix, first_seq, last_seq } = first;
-      const right = { n, state, begun_at, ended_at, thread_suffix, first_seq, last_seq };
+      const right = Object.fromEntries(
+        Object.keys(first).map((key) => [key, Reflect.get(first, key)]),
+      );
+      const n = field === "n" ? 4 : 1;
       await store.write(
-        ({ db }) => db.updateTable("exchanges").set(right).where("id", "=", first.id).execute(),
+        ({ db }) =>
+          db
+            .updateTable("exchanges")
+            .set({ ...right, n: 1 })
+            .where("session_id", "=", id)
+            .where("n", "=", n)
+            .execute(),
         null,
       );
       expect((await verifySession(store, id)).findings, field).toEqual([]);
     }
     const { exchanges: _, exchange_count: _count, ...session } = tree.session;
+    for (const wrong of [
+      { ...session, exchange_count: 1 },
+      { ...tree.session, exchange_count: 2 ** 52 },
+    ]) {
+      expect(faultsOf(textOf({ ...tree, session: wrong }))).toContain("/session/exchange_count");
+    }
     await store.write(deleteSessionTree, { id });
     await importTree(store, parseExport(textOf({ ...tree, session })));
     expect(await recordsOf(store, id)).toEqual([]);

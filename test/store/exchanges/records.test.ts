@@ -50,6 +50,27 @@ describeEngines("the record of an exchange", (engine) => {
     await expect(none).rejects.toMatchObject({ code: "exchange_not_found" });
   });
 
+  it("[RECORD-10] names no messages if it stored none", async () => {
+    const store = await openFresh(engine);
+    const { id } = await newSession(store);
+    const failure = { code: "model_failed", sentence: "The model failed." };
+    for (const content of ["a question", null]) {
+      const fence = await store.write(takeLease, { session_id: id, owner, life_ms: 60_000 });
+      await store.write(beginExchange, { fence, content, ...WITH });
+      await store.write(releaseLease, { fence, finished: false, failure });
+      // as a checkpoint would
+      await store.write(
+        ({ db }) => db.updateTable("messages").set({ checkpointed: 1 }).execute(),
+        null,
+      );
+    }
+    const records = await store.read(listExchanges, { reference: id, limit: 9 });
+    expect(records.map(({ first_seq, last_seq }) => [first_seq, last_seq])).toEqual([
+      [null, null],
+      [1, 1],
+    ]);
+  });
+
   it("[RECORD-4] stays what it is when something else takes the lease", async () => {
     const store = await openFresh(engine);
     const { id } = await newSession(store);
