@@ -39,9 +39,9 @@ const cli: CliContext = {
   copyLangGraph,
   openAgent: async (cwd, reference) => {
     const { createAgentProcess } = await import("./cli/agent-process.ts");
-    const { whileLoading, endSoon } = createAgentProcess(cli, process);
+    const { whileLoading, guarded, endSoon } = createAgentProcess(cli, process);
     lastSteps.push(endSoon);
-    return whileLoading(() => openAgent(cwd, reference));
+    return guarded(await whileLoading(() => openAgent(cwd, reference)));
   },
   consent: { forThisRun: "none", named: null },
   exitCode: 0,
