@@ -17,6 +17,8 @@ export interface StoredStart {
   readonly id: string;
   readonly name: string;
   readonly args: string;
+  /** Of the exchange in which it began; not there in what earlier versions stored. */
+  readonly attempt?: string;
   /** Task ids, of the root's task first. */
   readonly tasks: readonly string[];
   /** Namespaces of the graphs around it that have checkpoints, and their checkpoints. */

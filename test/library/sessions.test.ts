@@ -39,6 +39,20 @@ describeEngines("sessions of openReprise", (engine) => {
     expect(await reprise.sessions.get(id)).toMatchObject({ last_seq: 1, activity: "idle" });
   });
 
+  it("[GRAPH-49] take no input that holds nothing for the graph", async () => {
+    const { reprise, id } = await openOn(engine);
+    const refused = {
+      code: "invalid_request",
+      message: expect.stringContaining(" Give ") as string,
+    };
+    const map = new Map([["messages", "hi"]]);
+    for (const input of [{ input: "hi" }, {}, [], Promise.resolve("hi"), map, new Date()]) {
+      await expect(reprise.run(id, echo().compile(), input)).rejects.toMatchObject(refused);
+    }
+    expect(await reprise.sessions.get(id)).toMatchObject({ last_seq: 0, activity: "idle" });
+    expect(await reprise.run(id, echo().compile(), { messages: [] })).toMatchObject({ answer: "" });
+  });
+
   it("[GRAPH-22] say after close that the database is closed; a service says that it stops", async () => {
     const { location, reprise, id } = await openOn(engine);
     await reprise.close();

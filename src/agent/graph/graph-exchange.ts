@@ -21,7 +21,7 @@ import type { GraphProgress } from "./graph-progress.ts";
 import type { LateSaver } from "./late-saver.ts";
 import { openWork } from "./open-tasks.ts";
 import { openQuestions, questionOf, withAnswers } from "./questions.ts";
-import { refuseToRepeat, suspectsOf } from "./repeat.ts";
+import { askToRepeat, refuseToRepeat, suspectsOf } from "./repeat.ts";
 import { startedTools, ToolRecorder } from "./started-tools.ts";
 import { subgraphStates } from "./subgraph-states.ts";
 import { isDone } from "./task-writes.ts";
@@ -185,7 +185,7 @@ async function closeUnsafe(
     suspects = suspectsOf(run, await earlierMessages(exchange, config));
   }
   const calls = suspects.map(({ call: { id, name, args } }) => ({ id, name, args }));
-  if (calls.length === 0 || (await live.mayRepeat?.(calls)) === true) {
+  if (calls.length === 0 || (await askToRepeat(calls, live.mayRepeat))) {
     return [];
   }
   const tasks = new Set(suspects.map(({ task }) => task));

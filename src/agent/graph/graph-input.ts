@@ -67,6 +67,27 @@ export function commandOf(resume: unknown): object {
 }
 
 /**
+ * An update that names no channel would run the graph without anything new: a wrong name, an empty
+ * object or list, or an object of another kind, such as a Promise.
+ *
+ * Error codes: `invalid_request`.
+ */
+export function refuseEmpty(
+  given: unknown,
+  input: GraphInput,
+  channels: Readonly<Record<string, unknown>>,
+): void {
+  const names = typeof given === "object" && given !== null ? Reflect.ownKeys(given) : [];
+  const isUpdate = names.some((name) => typeof name === "string" && Object.hasOwn(channels, name));
+  if (input.kind === "new" && input.messages.length === 0 && !isUpdate) {
+    throw new RepriseError(
+      "invalid_request",
+      "The input has no message and no value of the graph's state. Give a text, messages, an update such as `{ messages: […] }`, a Command, or null to continue.",
+    );
+  }
+}
+
+/**
  * The rows that the user's messages get before the graph runs. Of messages with the same id the last
  * is taken, at the position of the first, as LangGraph's reducer does.
  */

@@ -14,7 +14,7 @@ import { messagesOf } from "../thread-state.ts";
 import { createThreadHolder, type ThreadHolderOptions } from "../thread-holder.ts";
 import { attachSaver } from "./attach-saver.ts";
 import { configOf, runGraphExchange } from "./graph-exchange.ts";
-import { readInput, userRows } from "./graph-input.ts";
+import { readInput, refuseEmpty, userRows } from "./graph-input.ts";
 import { createGraphProgress } from "./graph-progress.ts";
 import { keepInput, mustKeep } from "./kept-input.ts";
 import { LateSaver } from "./late-saver.ts";
@@ -59,6 +59,7 @@ export function createGraphRunner(options: Omit<ThreadHolderOptions, "frozen">):
     const input = readInput(request.input);
     const late = new LateSaver();
     const attached = await attachSaver(request.agent.graph, late);
+    refuseEmpty(request.input, input, attached.graph.channels);
     const named = request.agent.name ?? attached.name;
     const nameIn = ({ agent }: Session) => nameOf(named ?? agent ?? UNNAMED);
     if (request.fresh === true) {

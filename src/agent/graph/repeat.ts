@@ -1,9 +1,9 @@
-import { isDeepStrictEqual } from "node:util";
-
 import { BaseMessage, ToolMessage } from "@langchain/core/messages";
 import type { CheckpointTuple } from "@langchain/langgraph-checkpoint";
 
 import { RepriseError } from "../../core/errors.ts";
+import type { ToolCall } from "../../core/sessions.ts";
+import type { Live } from "../../exchange/exchanger.ts";
 import { callsOf } from "../sendable-messages.ts";
 import { mayBeRepeated, type OpenCall, unanswered } from "../thread-state.ts";
 import { type OpenTask, openWork, type OpenWork, type StoppedThread } from "./open-tasks.ts";
@@ -41,17 +41,31 @@ export function suspectsOf(
     ...work.tasks.flatMap((task) => task.calls.filter(isUnsafe).map((call) => ({ call, task }))),
     ...work.unassigned.filter(isUnsafe).map((call) => ({ call, task: null })),
   ];
-  const ofTools = started
+  const ofTools = lastAttempts(started)
     .filter((tool) => !work.tasks.some((task) => runs(task, tool)))
     .filter(({ name }) => !repeatable.includes(name))
-    // one that was repeated with a yes began more than once
-    .filter((tool, at, all) => all.findIndex((each) => isDeepStrictEqual(each, tool)) === at)
     .map((tool) => ({ call: tool, task: taskAround(tool, { work, started }) }));
   const known = [...work.calls, ...started];
   const elsewhere = channelCalls(run, work, isEarlier).filter(
     ({ call }) => isUnsafe(call) && !known.some((each) => isSame(each, call)),
   );
   return [...ofState, ...ofTools, ...elsewhere];
+}
+
+/** Each tool as often as it began in one attempt: what was repeated with a yes began in several. */
+function lastAttempts(started: readonly StartedTool[]): readonly StartedTool[] {
+  const attempts = Map.groupBy(started, ({ attempt }) => attempt);
+  const counted = [...attempts.values()].map((tools) => Map.groupBy(tools, keyOf));
+  const keys = new Set(started.map(keyOf));
+  return [...keys].flatMap((key) =>
+    counted
+      .map((tools) => tools.get(key) ?? [])
+      .reduce((most, tools) => (tools.length > most.length ? tools : most), []),
+  );
+}
+
+function keyOf({ id, name, args, task, isNested }: StartedTool): string {
+  return JSON.stringify([id, name, args, task, isNested]);
 }
 
 type Named = Pick<OpenCall, "id" | "name">;
@@ -123,6 +137,22 @@ function callsIn(
 function messagesIn(value: unknown): readonly BaseMessage[] {
   const list: readonly unknown[] = Array.isArray(value) ? value : [value];
   return list.filter((message) => BaseMessage.isInstance(message));
+}
+
+/** Whether the caller says yes. If it throws, nobody has answered: the exchange stays interrupted. */
+export async function askToRepeat(
+  calls: readonly ToolCall[],
+  mayRepeat: Live["mayRepeat"],
+): Promise<boolean> {
+  try {
+    return (await mayRepeat?.(calls)) === true;
+  } catch (cause) {
+    throw new RepriseError(
+      "exchange_interrupted",
+      "`mayRepeat` failed, so it is unknown whether tool calls may run again. Fix it, then continue the exchange.",
+      { cause },
+    );
+  }
 }
 
 /** What is refused if a call needs a yes, has none, and cannot be given a result. */

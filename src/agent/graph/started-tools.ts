@@ -1,6 +1,7 @@
 import { BaseCallbackHandler } from "@langchain/core/callbacks/base";
 import type { BaseCheckpointSaver, CheckpointTuple } from "@langchain/langgraph-checkpoint";
 
+import { newId } from "../../core/ids.ts";
 import { keepAsked, keepStart, type RootCheckpoint, startsIn } from "../begun-calls.ts";
 import type { LateSaver } from "./late-saver.ts";
 import { taskOf } from "./subgraph-states.ts";
@@ -13,6 +14,8 @@ export interface StartedTool {
   readonly id: string;
   readonly name: string;
   readonly args: unknown;
+  /** Different for each time that the exchange was continued. */
+  readonly attempt: string;
   /** Task of the root graph in which it began. */
   readonly task: string;
   /** True if it began in a subgraph, or in a graph that the task or another tool runs. */
@@ -33,6 +36,7 @@ export class ToolRecorder extends BaseCallbackHandler {
   override ignoreCustomEvent = true;
   readonly #saver: LateSaver;
   readonly #threadId: string;
+  readonly #attempt = newId();
 
   constructor(saver: LateSaver, { configurable }: ThreadConfig) {
     super();
@@ -53,6 +57,7 @@ export class ToolRecorder extends BaseCallbackHandler {
       id: id ?? "",
       name: name ?? tool.id.at(-1) ?? "",
       args,
+      attempt: this.#attempt,
       tasks: path.map(taskOf),
       graphs: namespaces.flatMap((ns) => {
         const head = heads.get(ns);
@@ -94,7 +99,7 @@ export async function startedTools(
     return heads.get(checkpoint_ns);
   };
   const started: StartedTool[] = [];
-  for (const { tasks, graphs, id, name, args } of startsIn(tuple)) {
+  for (const { tasks, graphs, id, name, args, attempt = "" } of startsIn(tuple)) {
     let runsAgain = tasks.every((task) => !isDone(task, tuple.pendingWrites));
     for (const [ns, checkpointId] of graphs) {
       const head = await headOf(ns);
@@ -104,7 +109,7 @@ export async function startedTools(
     }
     if (runsAgain) {
       const [task = ""] = tasks;
-      started.push({ id, name, args: argsOf(args), task, isNested: tasks.length > 1 });
+      started.push({ id, name, args: argsOf(args), attempt, task, isNested: tasks.length > 1 });
     }
   }
   return started;

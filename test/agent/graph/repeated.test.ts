@@ -359,4 +359,50 @@ describeEngine("a stopped graph", (engine) => {
     expect(await reprise.run(id, graph, null)).toMatchObject({ state: "done", answer: "ok" });
     await expectVerified(location, id);
   });
+
+  it("[GRAPH-50] names each call that would run again, and takes an error of the question for no answer", async () => {
+    const w = world();
+    const many = () =>
+      new StateGraph(MessagesAnnotation)
+        .addNode("act", async () => {
+          const [pay] = w.tools;
+          const paid = await Promise.all([1, 2, 3].map(async () => String(await pay?.invoke({}))));
+          return { messages: [new AIMessage(paid.join())] };
+        })
+        .addEdge(START, "act")
+        .compile();
+    const { location, reprise, id } = await openOn(engine);
+    const stopWhenPaid = async (input: string | null) => {
+      w.state.isStuck = true;
+      const stop = new AbortController();
+      const asked: string[] = [];
+      const before = w.runs.length;
+      const running = reprise.run(id, many(), input, {
+        signal: stop.signal,
+        mayRepeat: (calls) => {
+          asked.push(...calls.map(({ name }) => name));
+          return Promise.resolve(true);
+        },
+      });
+      await expect.poll(() => w.runs.length).toBe(before + 3);
+      stop.abort();
+      await running;
+      return asked;
+    };
+    await stopWhenPaid("go");
+    expect(await stopWhenPaid(null)).toEqual(["pay", "pay", "pay"]);
+    w.state.isStuck = false;
+    const cause = new Error("mine");
+    const mayRepeat = (calls: readonly unknown[]) =>
+      Promise.reject(calls.length === 3 ? cause : new Error("another number"));
+    await expect(reprise.run(id, many(), null, { mayRepeat })).rejects.toMatchObject({
+      code: "exchange_interrupted",
+      cause,
+    });
+    expect(w.runs).toHaveLength(6);
+    const store = await openStoreAt(location);
+    expect((await store.read(readFailures, { ids: [id] })).size).toBe(0);
+    const yes = { mayRepeat: () => Promise.resolve(true) };
+    expect(await reprise.run(id, many(), null, yes)).toMatchObject({ answer: "paid,paid,paid" });
+  });
 });
