@@ -46,6 +46,22 @@ export async function openPair(cli: CliContext, locations: CopyLocations): Promi
 }
 
 async function openSource(location: string): Promise<ReadOnlyStore> {
+  try {
+    return await openSourceAt(location);
+  } catch (error) {
+    throw isRepriseError(error, "database_foreign") ? foreignSource(error) : error;
+  }
+}
+
+function foreignSource(cause: RepriseError): RepriseError {
+  return new RepriseError(
+    "database_foreign",
+    "The database is another program's. Name one of Reprise with --from; threads of LangGraph's own savers are copied with --from-langgraph.",
+    { cause },
+  );
+}
+
+async function openSourceAt(location: string): Promise<ReadOnlyStore> {
   if (isPostgres(location)) {
     const { openPostgresSource } = await import("../store/engines/postgres/open-source.ts");
     return openPostgresSource({ url: location });

@@ -76,6 +76,9 @@ it("[COPY-7] a source that cannot be read unchanged makes no target and stays un
   // "RPRS"
   database.exec("PRAGMA application_id = 1380995667");
   database.close();
+  const foreign = new DatabaseSync(join(home.project, "saver.db"));
+  foreign.exec("CREATE TABLE checkpoints (thread_id TEXT, checkpoint BLOB)");
+  foreign.close();
   writeFileSync(join(home.project, "empty.db"), "");
   writeFileSync(join(home.project, "text.db"), "no database ".repeat(100));
   for (const [from, code] of [
@@ -83,12 +86,19 @@ it("[COPY-7] a source that cannot be read unchanged makes no target and stays un
     ["empty.db", "database_unavailable"],
     ["text.db", "database_corrupt"],
     ["old.db", "database_unsupported"],
+    ["saver.db", "database_foreign"],
   ] as const) {
     const refused = await home.call(["copy", "--from", from, "--to", target]);
     expect(refused).toMatchObject({ code: 1, stdout: "" });
     expect(refused.stderr).toMatch(new RegExp(`^reprise: --from: .*\\[${code}\\]\\n$`));
+    expect(refused.stderr.includes("--from-langgraph")).toBe(code === "database_foreign");
   }
-  expect(readdirSync(home.project).toSorted()).toEqual(["empty.db", "old.db", "text.db"]);
+  expect(readdirSync(home.project).toSorted()).toEqual([
+    "empty.db",
+    "old.db",
+    "saver.db",
+    "text.db",
+  ]);
 });
 
 it("[COPY-9] [COPY-10] a damaged session is reported with its database", async () => {
