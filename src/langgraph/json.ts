@@ -5,7 +5,8 @@ export type Replacer = (this: unknown, key: string, value: unknown) => unknown;
 
 /**
  * JSON of a value. A value inside itself becomes "[Circular]", as LangGraph's own serializer has
- * it. Error codes: `agent_failed` for what JSON cannot hold (a bigint).
+ * it. Error codes: `agent_failed` for what JSON cannot hold (a bigint, thousands of
+ * lists in each other).
  */
 export function stringify(value: unknown, replacer: Replacer): string {
   try {
@@ -16,6 +17,13 @@ export function stringify(value: unknown, replacer: Replacer): string {
   try {
     return JSON.stringify(value, withoutCycles(replacer)) ?? "null";
   } catch (error) {
+    if (error instanceof RangeError) {
+      throw new RepriseError(
+        "agent_failed",
+        "The agent's state holds a value that is nested too deeply, or is too long, to be stored as JSON. Nest lists and records less deeply, or divide the value.",
+        { cause: error },
+      );
+    }
     throw new RepriseError(
       "agent_failed",
       "The agent's state holds a value that cannot be stored as JSON, such as a bigint. Use text, numbers, lists and objects only.",

@@ -76,6 +76,10 @@ const FAILURES: Readonly<Record<string, readonly [ErrorCode, string]>> = {
     "database_full",
     "The database server's disk is full, so nothing was stored; free some space and try again.",
   ],
+  "54000": [
+    "invalid_request",
+    "An id is longer than PostgreSQL takes, which is about 2,600 bytes, so nothing was stored. Give a shorter one; ids of messages may be left out.",
+  ],
   XX001: DAMAGED,
   XX002: DAMAGED,
   "53200": ["database_unavailable", "The database server has no memory left; try again later."],
