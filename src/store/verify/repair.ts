@@ -9,6 +9,7 @@ import type { SessionTable } from "../schema.ts";
 import type { Operation, Store, Tx } from "../store.ts";
 import { BEYOND_REPAIR, type Difference, LEFT_ALONE } from "./difference.ts";
 import { type MirrorCounters, type MirrorRow, mirrorVersion, readMirror } from "./mirror.ts";
+import { movedRecords, type RecordPositions } from "./moved-records.ts";
 import { type VerifiedSession, verifySession } from "./verify-session.ts";
 
 export interface RepairInput {
@@ -96,7 +97,7 @@ function refuseDamaged({ findings }: VerifiedSession): void {
   }
 }
 
-type Change = Pick<RewriteMirror, "version" | "remove" | "insert" | "columns">;
+type Change = Pick<RewriteMirror, "version" | "remove" | "insert" | "columns" | "records">;
 
 /** Only what differs is written: a correct row is left alone. */
 function changeOf({ state, expected }: VerifiedSession): Change {
@@ -112,6 +113,7 @@ function changeOf({ state, expected }: VerifiedSession): Change {
     remove: state.rows.map(({ seq }) => seq).filter((seq) => !kept.has(seq)),
     insert,
     columns: { ...expected.counters, root_session_id: root ?? row.root_session_id },
+    records: movedRecords(state.record.exchanges, { before: state.rows, after: expected.rows }),
   };
 }
 
@@ -152,6 +154,8 @@ export interface RewriteMirror {
   readonly remove: readonly number[];
   readonly insert: readonly MirrorRow[];
   readonly columns: MirrorCounters & Pick<Selectable<SessionTable>, "root_session_id">;
+  /** Records of exchanges whose messages are at other positions then. */
+  readonly records: readonly RecordPositions[];
 }
 
 /**
@@ -183,6 +187,14 @@ export const rewriteMirror: Operation<RewriteMirror, "rewritten" | "stale"> = as
     .set(input.columns)
     .where("id", "=", input.session_id)
     .execute();
+  for (const { n, ...positions } of input.records) {
+    await tx.db
+      .updateTable("exchanges")
+      .set((eb) => ({ ...positions, revision: eb("revision", "+", 1) }))
+      .where("session_id", "=", input.session_id)
+      .where("n", "=", n)
+      .execute();
+  }
   tx.touch(input.session_id);
   return "rewritten";
 };

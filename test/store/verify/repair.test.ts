@@ -5,6 +5,7 @@ import { verifySession } from "../../../src/store/verify/verify-session.ts";
 import { thisProcess } from "../../../src/store/leases/this-process.ts";
 import { rewriteMirror } from "../../../src/store/verify/repair.ts";
 import { takeLease } from "../../../src/store/leases/lease.ts";
+import { listExchanges } from "../../../src/store/exchanges/read.ts";
 import { beginExchange } from "../../../src/store/messages/begin-exchange.ts";
 import { readPending } from "../../../src/store/messages/read.ts";
 import { endSession } from "../../../src/store/sessions/change.ts";
@@ -69,6 +70,36 @@ describe("repair", () => {
     await bench.plant("UPDATE sessions SET last_seq = 5, cleared_seq = 3 WHERE id = :id");
     expect((await bench.repair()).rows).toEqual({ removed: 0, added: 1, changed: 0, moved: 4 });
     expect(fieldsFromCheckpoints(await bench.dump())).toEqual(fieldsFromCheckpoints(before));
+  });
+
+  it("[RECORD-11] moves what records of exchanges name with the rows", async () => {
+    const bench = await openBench();
+    await bench.exchange("one");
+    await bench.exchange("two");
+    await bench.exchange("three");
+    const reference = bench.id;
+    const before = (await bench.store.read(listExchanges, { reference, limit: 9 })).map(positions);
+    expect(before).toEqual(["5 to 6", "3 to 4", "1 to 2"]);
+    for (const seq of [6, 5, 4, 3]) {
+      const move = "UPDATE messages SET seq = seq + 1 WHERE session_id = :id AND seq = ?";
+      await bench.plant(move, seq);
+    }
+    await bench.plant(
+      "INSERT INTO messages (session_id, seq, role, checkpointed, ts) VALUES (:id, 3, 'system', 1, '2026-01-01T00:00:00.000Z')",
+    );
+    await bench.plant("UPDATE sessions SET last_seq = 7 WHERE id = :id");
+    await bench.plant(
+      "UPDATE exchanges SET first_seq = first_seq + 1, last_seq = last_seq + 1 WHERE session_id = :id AND n > 1",
+    );
+    expect(await bench.kinds()).toEqual(["extra", "last_seq"]);
+    await bench.repair();
+    expect(await bench.kinds()).toEqual([]);
+    const moved = await bench.store.read(listExchanges, { reference, limit: 9 });
+    expect(moved.map(positions)).toEqual(before);
+    await bench.plant("DELETE FROM messages WHERE session_id = :id AND seq IN (3, 6)");
+    await bench.repair();
+    const kept = await bench.store.read(listExchanges, { reference, limit: 9 });
+    expect(kept).toEqual(moved);
   });
 
   it("[PROOF-26] hides what was cleared and nothing else, in whatever order the rows were put", async () => {
@@ -192,6 +223,7 @@ describe("repair", () => {
       remove: state.rows.map(({ seq }) => seq),
       insert: [],
       columns: { ...expected.counters, last_seq: 0, root_session_id: null },
+      records: [],
     };
     const before = await bench.dump();
     expect(await bench.store.write(rewriteMirror, change)).toBe("stale");
@@ -233,6 +265,10 @@ describe("repair", () => {
     expect(others.sort()).toEqual(appended.toSorted());
   });
 });
+
+function positions(record: { first_seq: number | null; last_seq: number | null }): string {
+  return `${record.first_seq} to ${record.last_seq}`;
+}
 
 /**
  * Positions of user and assistant in turn that are not theirs and yet right: a user's message may come
