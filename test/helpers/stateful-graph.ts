@@ -27,6 +27,7 @@ export function statefulGraph() {
 /** Inputs of which a row in `messages` holds less than all. */
 export const INPUTS = {
   "messages and values": () => ({ messages: [new HumanMessage("read")], file: "a.pdf" }),
+  "a text and values": () => ({ messages: "skim", file: "f.pdf" }),
   "values alone": () => ({ file: "b.pdf" }),
   "a client's result": () => new ToolMessage({ content: "42", tool_call_id: "c1" }),
   "a message with parts": () =>
@@ -46,6 +47,7 @@ export type InputName = keyof typeof INPUTS;
 /** What the graph answers to them. */
 export const ANSWERS: Readonly<Record<InputName, RegExp>> = {
   "messages and values": /^read\|a\.pdf$/,
+  "a text and values": /^skim\|f\.pdf$/,
   "values alone": /\|b\.pdf$/,
   "a client's result": /^42\|undefined$/,
   "a message with parts": /^seethis\|undefined$/,

@@ -124,7 +124,8 @@ function newInput(given: unknown, values: Readonly<Record<string, unknown>>): Gr
   for (const { text } of messages.filter(({ type }) => type === "human")) {
     refuseUnstorable(text);
   }
-  return { kind: "new", messages, values, isText: typeof given === "string" };
+  const isText = typeof given === "string" && Object.keys(values).length === 0;
+  return { kind: "new", messages, values, isText };
 }
 
 function messageOf(given: unknown): BaseMessage {
