@@ -12,7 +12,6 @@ import type { ModelConfig } from "../exchange/models/config.ts";
 import type { Keyless } from "../exchange/models/settings.ts";
 import type { Persona } from "../exchange/personas/persona.ts";
 import type { ThreadHolderOptions } from "./thread-holder.ts";
-import type { DefaultAnswer } from "./tool-asking.ts";
 import type { openModel } from "./models/open.ts";
 import type { ProviderPauses } from "./models/provider-pause.ts";
 
@@ -31,8 +30,6 @@ export interface AgentOptions extends Omit<ExchangerConfig, "env">, ThreadHolder
   };
   /** Shared by all exchanges of the process. */
   readonly pauses?: ProviderPauses;
-  /** See `DefaultAnswer`. */
-  readonly defaultAnswer?: DefaultAnswer;
   /** Opens the model that a name means; the providers' own clients if it is not given. */
   readonly openModel?: typeof openModel;
 }

@@ -8,6 +8,7 @@ import { newId } from "../core/ids.ts";
 import {
   type Answerer,
   type Asking,
+  type DefaultAnswer,
   MAX_CHOICE,
   MAX_CHOICES,
   MAX_QUESTION,
@@ -30,12 +31,6 @@ export interface Answer {
 /** What a tool gets, so that it can ask. */
 interface ToolAsking {
   ask(asking: Asking): Promise<Answer>;
-}
-
-/** The answer that a question gets when nobody answers in time, if the question takes it. */
-export interface DefaultAnswer {
-  readonly answer: string;
-  readonly after_ms: number;
 }
 
 export interface AskingTools {

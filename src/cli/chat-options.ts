@@ -2,6 +2,7 @@ import type { WhenBusy } from "../exchange/lease-holder.ts";
 import { parseModelName } from "../exchange/models/name.ts";
 import type { ChosenBy } from "../store/sessions/choose.ts";
 import type { CliContext } from "./context.ts";
+import type { DefaultAnswer } from "../core/questions.ts";
 import type { TokenLimits } from "../core/token-limits.ts";
 import { wrongUsage } from "./wrong-usage.ts";
 
@@ -17,6 +18,7 @@ export interface ChatOptions {
   readonly trust?: true;
   readonly plan?: true;
   readonly tokenLimit?: TokenLimits;
+  readonly answerAfter?: DefaultAnswer;
   readonly prompt?: string;
   readonly continueExchange?: true;
   readonly acceptPending?: true;

@@ -76,7 +76,7 @@ export async function chat(input: {
     return;
   }
   const conversation = createConversation({
-    config: exchangerConfig(cli, store),
+    config: { ...exchangerConfig(cli, store), defaultAnswer: options.answerAfter },
     openExchanger: agent?.openExchanger ?? cli.openExchanger,
     agent: agent?.name ?? null,
     start: chosen,

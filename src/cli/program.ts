@@ -3,6 +3,7 @@ import { Command } from "commander";
 import { AGENT_HELP, type ChatOptions, EVENTS_OPTION } from "./chat-options.ts";
 import type { CliContext } from "./context.ts";
 import { withStore } from "./database.ts";
+import { ANSWER_AFTER_HELP, answerAfter } from "./answer-after-option.ts";
 import { addTokenLimit } from "./token-limit-option.ts";
 import { wrongUsage } from "./wrong-usage.ts";
 
@@ -101,6 +102,7 @@ export async function createProgram(cli: CliContext): Promise<Command> {
       "tokens that an exchange, the session or its tree may use; can be repeated",
       addTokenLimit,
     )
+    .option("--answer-after <time=answer>", ANSWER_AFTER_HELP, answerAfter)
     .option("--plan", "planning mode: the agent reads and plans, and changes nothing")
     .option("-p, --prompt <text>", "send one message and exit; - reads it from stdin")
     .option("--continue-exchange", "resume an exchange that was interrupted or failed, and exit")

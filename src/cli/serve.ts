@@ -14,6 +14,8 @@ import { stopRequest } from "./signals.ts";
 import type { Log } from "../http/metrics/request-log.ts";
 import type { Store } from "../store/store.ts";
 import { wholeNumber } from "./wrong-usage.ts";
+import type { DefaultAnswer } from "../core/questions.ts";
+import { ANSWER_AFTER_HELP, answerAfter } from "./answer-after-option.ts";
 
 interface ServeOptions {
   readonly host: string;
@@ -32,6 +34,7 @@ interface ServeOptions {
   readonly agent?: string;
   readonly processes?: number;
   readonly process?: number;
+  readonly answerAfter?: DefaultAnswer;
   readonly log?: true;
 }
 
@@ -86,6 +89,7 @@ export function serveCommand(cli: CliContext): Command {
       wholeNumber("--processes", 1, MAX_PROCESSES),
     )
     .addOption(new Option("--process <n>").argParser(Number).hideHelp())
+    .option("--answer-after <time=answer>", ANSWER_AFTER_HELP, answerAfter)
     .option("--log", "write a line of JSON for each request to standard error")
     .action((options: ServeOptions) => serve(cli, command, options));
   return withStore(command);
@@ -128,8 +132,9 @@ async function serve(cli: CliContext, command: Command, options: ServeOptions): 
     trustProxy: options.trustProxy === true,
     log,
   });
-  const { jobs } = options;
-  const node = jobs === 0 ? null : await runNode(cli, { store, jobs, folders, agent, log });
+  const { jobs, answerAfter: defaultAnswer } = options;
+  const running = { store, jobs, folders, agent, log, defaultAnswer };
+  const node = jobs === 0 ? null : await runNode(cli, running);
   const { version, pid } = cli;
   const { url } = server;
   const { location: database } = store;
@@ -160,8 +165,10 @@ async function runNode(
   {
     log,
     agent,
+    defaultAnswer,
     ...options
   }: {
+    readonly defaultAnswer: DefaultAnswer | undefined;
     readonly store: Store;
     readonly jobs: number;
     readonly folders: ServedFolders;
@@ -178,7 +185,7 @@ async function runNode(
   return startNode({
     ...options,
     agent: agent?.name ?? null,
-    openExchanger: () => openExchanger(exchangerConfig(cli, options.store)),
+    openExchanger: () => openExchanger({ ...exchangerConfig(cli, options.store), defaultAnswer }),
     pollMs: QUEUE_POLL_MS,
     onFailure: (error) => logFailure(log, error),
   });

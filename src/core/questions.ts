@@ -21,6 +21,12 @@ export const MAX_CHOICES = 20;
 /** Characters of one choice. */
 export const MAX_CHOICE = 200;
 
+/** The answer that a question gets when nobody answers in time, if it is one of its choices. */
+export interface DefaultAnswer {
+  readonly answer: string;
+  readonly after_ms: number;
+}
+
 /** What a person is shown. */
 export interface Asking {
   readonly kind: QuestionKind;

@@ -11,6 +11,7 @@ import { endSession, setPlanMode } from "../store/sessions/change.ts";
 import { createSession, type NewSession } from "../store/sessions/create.ts";
 import { readFailures } from "../store/sessions/failures.ts";
 import type { Store } from "../store/store.ts";
+import { answerDue } from "./answer-due.ts";
 import { modelConfig } from "./models/config.ts";
 import { modelSettings } from "./models/settings.ts";
 import { hasNotBegun } from "./nothing-to-continue.ts";
@@ -48,6 +49,8 @@ export interface Conversation {
   send(text: string | null, live: Live): Promise<ExchangeResult>;
   /** What the session's exchange and its sub-agents ask. */
   openQuestions(): Promise<readonly OpenQuestion[]>;
+  /** Gives questions their default answers whose time is over; of other sessions, too. */
+  answerDue(): Promise<void>;
   /** Answers a question; `send(null)` then continues. Error codes: as `answerQuestion`. */
   answer(question: OpenQuestion, answer: string): Promise<void>;
   /** True if the last exchange failed and can be continued; false if that cannot be read. */
@@ -125,6 +128,7 @@ export function createConversation(options: ConversationOptions): Conversation {
       keep(result.session);
       return result;
     },
+    answerDue: () => answerDue(store),
     openQuestions: () =>
       session === null
         ? Promise.resolve([])

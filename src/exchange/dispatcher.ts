@@ -6,6 +6,7 @@ import { failQueued } from "../store/exchanges/change.ts";
 import { type QueuedExchange, readNextQueued } from "../store/exchanges/ready.ts";
 import { findDead, findUnready, makeReady, reviveDead } from "../store/exchanges/revive.ts";
 import type { Store } from "../store/store.ts";
+import { answerDue } from "./answer-due.ts";
 import { failureOf } from "./exchange-failure.ts";
 import type { Exchanger } from "./exchanger.ts";
 import { createReadyScan } from "./ready-scan.ts";
@@ -194,6 +195,7 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
   };
   const working = work();
   const revive = async (): Promise<void> => {
+    await answerDue(store);
     for (const id of await store.read(findDead, null)) {
       if (!running.has(id)) {
         await store.write(reviveDead, { id });

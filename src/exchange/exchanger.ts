@@ -1,6 +1,7 @@
 import { isRepriseError } from "../core/errors.ts";
 import type { AskedBy } from "../core/exchanges.ts";
 import type { Caller } from "../core/origins.ts";
+import type { DefaultAnswer } from "../core/questions.ts";
 import type { Session, ToolCall } from "../core/sessions.ts";
 import type { ClaimedExchange } from "../store/exchanges/ready.ts";
 import type { Store } from "../store/store.ts";
@@ -15,6 +16,8 @@ export interface ExchangerConfig {
   readonly personas: PersonaFolders;
   /** Paths that no tool may touch even inside the repo, besides the database. */
   readonly protectedPaths: readonly string[];
+  /** Of the questions that its exchanges ask. */
+  readonly defaultAnswer?: DefaultAnswer | undefined;
 }
 
 /** Loads the agent's libraries. Error codes: `config_invalid`. */

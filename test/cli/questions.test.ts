@@ -104,3 +104,17 @@ it("[CLI-189] [CLI-190] a terminal asks, and continues with the answer or leaves
   terminal.type(CTRL_D);
   expect((await terminal.finished).code).toBe(0);
 });
+
+it("[CLI-191] with --answer-after, a choice is made for who does not answer, by -p itself", async () => {
+  const home = await asking(["allow", "deny"]);
+  const answer = ["--session", ID, "-p", "ask", "--answer-after"];
+  expect(await home.call([...answer, "1s=deny"])).toMatchObject({
+    code: 0,
+    stdout: "it is deny\n",
+  });
+  // a question that does not take the answer waits for a person
+  expect(await home.call([...answer, "1s=no"])).toMatchObject({ code: 7 });
+  for (const wrong of ["deny", "1h=", "0h=deny", "1x=deny", "-1h=deny"]) {
+    expect(await home.call([...answer, wrong]), wrong).toMatchObject({ code: 2 });
+  }
+});

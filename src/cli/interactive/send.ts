@@ -1,3 +1,5 @@
+import { setTimeout as sleep } from "node:timers/promises";
+
 import { onSignals } from "../signals.ts";
 import type { Live } from "../../exchange/exchanger.ts";
 import type { ExchangeEvent, ExchangeResult } from "../../exchange/events.ts";
@@ -67,12 +69,33 @@ export async function sendOnce(input: Omit<SendInput, "signal">): Promise<void> 
     stopListening();
   });
   try {
-    const result = await send({ ...input, signal: stop.signal });
+    let result = await send({ ...input, signal: stop.signal });
+    while (isAsking(result) && (await isAnsweredLater(input.conversation, stop.signal))) {
+      result = await send({ ...input, text: null, signal: stop.signal });
+    }
     if (result.state !== "done") {
       input.cli.exitCode = isAsking(result) ? ASKS : 1;
     }
   } finally {
     stopListening();
+  }
+}
+
+/** How often `-p` asks whether questions with a default answer have one. */
+const ANSWER_POLL_MS = 250;
+
+/** Waits for answers as long as each open question gets one by itself; false if one does not. */
+async function isAnsweredLater(conversation: Conversation, signal: AbortSignal): Promise<boolean> {
+  for (;;) {
+    await conversation.answerDue();
+    const open = await conversation.openQuestions();
+    if (signal.aborted || open.some(({ answer_by }) => answer_by === null)) {
+      return false;
+    }
+    if (open.length === 0) {
+      return true;
+    }
+    await sleep(ANSWER_POLL_MS);
   }
 }
 

@@ -260,6 +260,24 @@ describe("a question to a person", () => {
     ).toEqual(["red\n\nbright", "slept"]);
   });
 
+  it("[QUESTION-17] gets its default answer from a node, if it takes it and nobody answers in time", async () => {
+    const bench = await openAsking(calling(paying("pay", "rent")));
+    const { store, session, parts } = bench;
+    const exchanger = createExchanger({ ...parts, defaultAnswer: { answer: "deny", after_ms: 0 } });
+    const result = await exchanger.exchange({ session_id: session.id, text: "pay" }, live);
+    expect(result.state).toBe("waiting");
+    const [question] = await bench.open();
+    expect(question).toMatchObject({ default_answer: "deny", state: "open" });
+    expect(question?.answer_by).toBe(question?.asked_at);
+    await using _node = dispatching(bench);
+    await until(async () => ((await bench.states())[0] === "done" ? true : undefined));
+    expect(bench.paid()).toEqual([]);
+    await expect(bench.answer(question?.id ?? "", "allow")).rejects.toMatchObject({
+      code: "question_answered",
+    });
+    expect((await verifySession(store, session.id)).findings).toEqual([]);
+  });
+
   it("[QUESTION-12] is asked, answered and run once, whichever write a process dies at", async () => {
     const bench = await openAsking(
       calling([...paying("pay", "rent"), ...paying("pay_unasked", "food")]),
