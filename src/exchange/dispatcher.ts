@@ -58,6 +58,9 @@ const PASSING = [
   "descriptors_exhausted",
 ] as const;
 
+/** What this node lacks for an exchange. Another one may have it, and this one after a restart. */
+const LACKING = ["model_key_missing", "config_invalid"] as const;
+
 /**
  * Runs queued exchanges, as many at once as it may. Several nodes take turns: who gets the session's
  * lease runs the exchange. A commit of this process wakes it; what others queue is found by its poll.
@@ -132,6 +135,10 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
       }
       if (isRepriseError(error, ...PASSING)) {
         throw error;
+      }
+      if (isRepriseError(error, ...LACKING)) {
+        reportFailure(error);
+        return false;
       }
       if (!isRepriseError(error, "shutting_down")) {
         // it has its reason already if it had begun

@@ -179,3 +179,20 @@ it("[MOVE-4] a reader that is slow or stops reading causes no error, and a large
   expect(await head.finished).toMatchObject({ code: 0, stderr: "" });
   expect(readFileSync(file, "utf8")).toBe(text.slice(0, 10));
 });
+
+it("[QUEUE-33] an import runs nothing by itself: what was queued is stopped with its text", async () => {
+  const home = freshHome();
+  await home.run(["-p", "hello"]);
+  const [{ id } = { id: "" }] = await sessionsOf(home);
+  await home.run(["send", id, "pay the invoice"]);
+  const input = await exported(home, id);
+  const copied = await home.call(["sessions", "import", "-", "--new-ids", "--json"], { input });
+  expect(copied.stderr).toContain("note: 1 queued exchange will not run here");
+  const copy = (JSON.parse(copied.stdout) as { id: string }).id;
+  const shown = await home.call(["sessions", "show", copy]);
+  expect(shown.stdout).toMatch(/exchange {2}2 stopped/);
+  expect(await exported(home, copy)).toContain("pay the invoice");
+  expect((await home.call(["sessions", "verify"])).code).toBe(0);
+  const { stdout } = await home.call(["sessions", "show", id]);
+  expect(stdout).toMatch(/exchange {2}2 queued/);
+});

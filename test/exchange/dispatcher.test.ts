@@ -1,4 +1,5 @@
 import { existsSync } from "node:fs";
+import { modelConfig } from "../../src/exchange/models/config.ts";
 import { setTimeout as sleep } from "node:timers/promises";
 
 import { expect, it, onTestFinished } from "vitest";
@@ -302,6 +303,25 @@ it("[QUEUE-19] an exchange that cannot begin has failed, and the next one is run
     "persona_not_found",
   ]);
   expect(server.requests()).toEqual([]);
+});
+
+it("[QUEUE-19] what needs a key that this node lacks is left to another one, and the rest is run", async () => {
+  const server = await startModelServer({ answer: () => ({ content: "answer" }) });
+  const bench = await openBench(server);
+  const { store, session } = bench;
+  const { id } = await store.write(createSession, { model: "anthropic:claude-test" });
+  await queue(store, id, "one");
+  await queue(store, session.id, "two");
+  const reported: unknown[] = [];
+  const lacking = dispatch(bench, { onFailure: (error) => reported.push(error) });
+  await until(async () => (await statesOf(store, session.id))[0] === "done");
+  await until(() => Promise.resolve(reported.length > 0));
+  expect(await statesOf(store, id)).toEqual(["queued"]);
+  expect(reported[0]).toMatchObject({ code: "model_key_missing" });
+  await lacking.close();
+  const models = modelConfig({ ...server.env("anthropic"), ...server.env("openai") });
+  dispatch({ ...bench, parts: { ...bench.parts, models } });
+  await until(async () => (await statesOf(store, id))[0] !== "queued");
 });
 
 it("[QUEUE-19] what a node or its database prevents stays queued", async () => {

@@ -2,7 +2,7 @@ import { Command } from "commander";
 
 import { oneLine, titleLine } from "../../core/terminal-text.ts";
 import { type SessionTree, sessionsOf } from "../../store/portable/export-schema.ts";
-import { importTree, withNewIds } from "../../store/portable/import-tree.ts";
+import { atRest, importTree, withNewIds } from "../../store/portable/import-tree.ts";
 import { type CliContext, note, printJson, printLine } from "../context.ts";
 import { openDatabase, withStore } from "../database.ts";
 import { plural } from "../../core/text.ts";
@@ -21,9 +21,19 @@ export function importCommand(cli: CliContext): Command {
       // loaded here: it compiles schemas, and the help of every command loads this file
       const { parseExport } = await import("../../store/portable/parse.ts");
       const read = parseExport(await readExport(cli, file));
-      const tree = options.newIds === true ? withNewIds(read) : read;
+      const resting = atRest(read, new Date().toISOString());
+      const tree = options.newIds === true ? withNewIds(resting) : resting;
       await using store = await openDatabase(cli, command);
       const ids = await importTree(store, tree);
+      const stopped = [...sessionsOf(read)].flatMap(({ session }) =>
+        (session.exchanges ?? []).filter(({ state }) => state === "queued"),
+      ).length;
+      if (stopped > 0) {
+        note(
+          cli,
+          `${plural(stopped, "queued exchange")} will not run here; send the messages again.`,
+        );
+      }
       if (options.json === true) {
         printJson(cli, { id: tree.session.id, ids });
         return;

@@ -1,3 +1,4 @@
+import { isFinal } from "../../core/exchanges.ts";
 import { RepriseError } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
 import { threadId } from "../../core/threads.ts";
@@ -143,6 +144,30 @@ function itemsOf({ lists }: PortableThread, { list, length }: ListVersion): numb
     position = base;
   }
   return segments.toReversed().flat();
+}
+
+/**
+ * The same sessions without what a node would run by itself: an export may be of somebody else, or of
+ * a session that is run elsewhere too. A message that was queued is stopped and keeps its text; what
+ * had begun is interrupted.
+ */
+export function atRest(tree: SessionTree, now: string): SessionTree {
+  const exchanges = tree.session.exchanges?.map(({ queued_at, ...exchange }) => {
+    if (isFinal(exchange.state)) {
+      return queued_at === undefined ? exchange : { ...exchange, queued_at };
+    }
+    if (exchange.state === "queued") {
+      return exchange.begun_at === null
+        ? { ...exchange, state: "stopped" as const, ended_at: now }
+        : { ...exchange, state: "interrupted" as const };
+    }
+    return exchange;
+  });
+  return {
+    ...tree,
+    session: { ...tree.session, ...(exchanges === undefined ? {} : { exchanges }) },
+    children: tree.children.map((child) => atRest(child, now)),
+  };
 }
 
 /**
