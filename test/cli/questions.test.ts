@@ -27,7 +27,7 @@ async function asking(choices: readonly string[] = ["red", "green"]): Promise<Ho
   return home;
 }
 
-it("[CLI-186] [CLI-187] -p ends with exit code 7 and the command that answers, which continues nothing by itself", async () => {
+it("[CLI-186] [CLI-187] [CLI-192] -p ends with exit code 7 and the command that answers, which continues nothing by itself", async () => {
   const home = await asking();
   const asked = await home.call(["--session", ID, "-p", "ask"]);
   expect(asked).toMatchObject({ code: 7, stdout: "" });
@@ -40,6 +40,9 @@ it("[CLI-186] [CLI-187] -p ends with exit code 7 and the command that answers, w
   const [question] = JSON.parse(listed.stdout) as QuestionInfo[];
   expect(question).toMatchObject({ session_id: ID, choices: ["red", "green"], path: [ID] });
   expect((await home.call(["sessions", "answer", ID])).stdout).toContain("Which colour?");
+  const shown = await home.call(["sessions", "show", ID]);
+  expect(shown.stdout).toMatch(new RegExp(`^  question  ${question?.id} .*Which colour`, "m"));
+  expect((await home.call(["doctor"])).stdout).toContain("waits for the answer of a person");
   expect(await home.call(["sessions", "answer", ID, "blue"])).toMatchObject({ code: 2 });
   const answered = await home.call(["sessions", "answer", ID.slice(0, 8), "red"]);
   expect(answered).toMatchObject({

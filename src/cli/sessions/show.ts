@@ -9,6 +9,7 @@ import {
   readQueuedMessages,
 } from "../../store/exchanges/read.ts";
 import { failureLine } from "../../store/sessions/failures.ts";
+import { listOpenQuestions, type OpenQuestion } from "../../store/questions/read.ts";
 import { readTokenLimits } from "../../store/sessions/token-limits.ts";
 import { listSessions } from "../../store/sessions/list.ts";
 import { threadId } from "../../core/threads.ts";
@@ -76,7 +77,9 @@ export function showCommand(cli: CliContext): Command {
           limit: QUEUED_SHOWN + 1,
         });
         const limits = await store.read(readTokenLimits, detail.session);
-        showDetail(cli, detail, { children: sessions, failures, unconfirmed, exchanges, limits });
+        const questions = await store.read(listOpenQuestions, { reference: detail.session.id });
+        const around = { children: sessions, failures, unconfirmed, exchanges, limits, questions };
+        showDetail(cli, detail, around);
         showQueued(cli, queued);
       }
     });
@@ -92,9 +95,10 @@ function showDetail(
     unconfirmed: Unconfirmed;
     exchanges: readonly ExchangeRecord[];
     limits: TokenLimits;
+    questions: readonly OpenQuestion[];
   },
 ): void {
-  const { children, failures, unconfirmed, exchanges, limits } = around;
+  const { children, failures, unconfirmed, exchanges, limits, questions } = around;
   const childLines = children.map((child) => childLine(child, failures));
   const settings = unconfirmed.settings.map(
     (setting) => `  unconfirmed ${SETTING_NAMES[setting]}, ${UNAUTHENTICATED}`,
@@ -105,6 +109,7 @@ function showDetail(
     ...settings,
     ...childLines,
     ...exchanges.map(exchangeLine),
+    ...questions.map(({ id, text }) => `  question  ${id} ${oneLine(text)}`),
   ]);
   const [first] = messages;
   if (has_earlier && first !== undefined) {
