@@ -241,7 +241,7 @@ async function begin(maker: Maker, id: string, content: string | null): Promise<
     model: index % 5 === 2 ? null : "demo:echo",
     persona_name: "assistant",
     asked_by: ASKED_BY[index % ASKED_BY.length] ?? "library",
-    parent_n: index % 4 === 3 ? 1 : null,
+    parent_n: fence.session.parent_session_id === null ? null : 1,
     agent: index % 8 === 1 ? "billing" : null,
   });
   return fence;
