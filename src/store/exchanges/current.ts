@@ -25,7 +25,13 @@ export async function readCurrent(
     .selectFrom(
       tx.db
         .selectFrom("sessions")
-        .select(["id", "exchange_open", "lease_epoch", leaseHolder(tx.dialect)])
+        .select([
+          "id",
+          "sessions.state as session_state",
+          "exchange_open",
+          "lease_epoch",
+          leaseHolder(tx.dialect),
+        ])
         .select(CURRENT_N.as("n"))
         .where("id", "in", ids)
         .as("session"),
@@ -35,6 +41,7 @@ export async function readCurrent(
     )
     .select([
       "session.id",
+      "session.session_state",
       "session.exchange_open",
       "session.lease_epoch",
       "session.holder",
@@ -44,10 +51,11 @@ export async function readCurrent(
     ])
     .execute();
   return new Map(
-    rows.map(({ id, exchange_open, lease_epoch, holder, n, ...record }) => {
+    rows.map(({ id, session_state, exchange_open, lease_epoch, holder, n, ...record }) => {
+      const isEnded = session_state === "ended";
       const isOpen = exchange_open === 1;
       const epoch = activityOf(holder, isOpen) === "running" ? lease_epoch : null;
-      return [id, { n, state: stateNow(record, { isOpen, epoch }) }];
+      return [id, { n, state: stateNow(record, { isEnded, isOpen, epoch }) }];
     }),
   );
 }

@@ -121,9 +121,10 @@ async function readRecords(
     .limit(limit);
   const page = before_n === undefined ? query : query.where("n", "<", before_n);
   const isOpen = session.exchange_open === 1;
+  const isEnded = session.state === "ended";
   const epoch = sessionOf(session).activity === "running" ? session.lease_epoch : null;
   return (await page.execute()).map((row) =>
-    recordOf({ ...row, state: stateNow(row, { isOpen, epoch }) }),
+    recordOf({ ...row, state: stateNow(row, { isEnded, isOpen, epoch }) }),
   );
 }
 
@@ -131,6 +132,8 @@ async function readRecords(
 export const recordOf = fieldReader<typeof EXCHANGE_FIELDS, RecordRow>(EXCHANGE_FIELDS, {});
 
 export interface Held {
+  /** True for a session that was ended. */
+  readonly isEnded: boolean;
   /** False if the session's last exchange has finished. */
   readonly isOpen: boolean;
   /** Of the lease that is held; null if none is. */
@@ -145,7 +148,13 @@ export function stateNow(
   { state, epoch }: Pick<Selectable<ExchangeTable>, "state" | "epoch">,
   session: Held,
 ): ExchangeState {
-  if (isFinal(state) || state === "queued") {
+  if (isFinal(state)) {
+    return state;
+  }
+  if (session.isEnded) {
+    return "stopped";
+  }
+  if (state === "queued") {
     return state;
   }
   if (!session.isOpen) {

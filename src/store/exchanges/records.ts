@@ -172,6 +172,11 @@ export async function stopRecords(
   await tx.rows(stopBegun, { ids, ...errorColumns(reason) });
 }
 
+export const SESSION_ENDED: ExchangeFailure = {
+  code: "session_ended",
+  sentence: "The session was ended.",
+};
+
 /** As `stopRecords`, with those that are queued. */
 export async function stopAllRecords(
   tx: Tx,

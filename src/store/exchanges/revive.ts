@@ -8,7 +8,7 @@ import { lockSession } from "../sessions/lock.ts";
 import type { Operation, Tx } from "../store.ts";
 import { refreshReady } from "./ready.ts";
 import { endColumns } from "./end-columns.ts";
-import { stopRecords } from "./records.ts";
+import { SESSION_ENDED, stopAllRecords, stopRecords } from "./records.ts";
 
 /** Sessions in which the process that ran an exchange of the service is dead. */
 export const findDead: Operation<null, readonly string[]> = async (tx) => {
@@ -102,21 +102,23 @@ function openExchanges(tx: Tx) {
 
 /**
  * Sessions with a queued exchange that no node would find: a version that knows no queue ended the
- * exchange before it, or a process died while it had the lease.
+ * exchange before it or the session, or a process died while it had the lease.
  */
 export const findUnready: Operation<null, readonly string[]> = async (tx) => {
   const rows = await unready(tx).execute();
   return [...new Set(rows.map(({ id }) => id))];
 };
 
-/** Lets the nodes find it, unless somebody else did so first. */
+/** Lets the nodes find it, or stops it in a session that was ended, unless somebody else did so first. */
 export const makeReady: Operation<{ readonly id: string }, void> = async (tx, { id }) => {
   await lockSession(tx, id);
   const row = await unready(tx).where("sessions.id", "=", id).executeTakeFirst();
   if (row === undefined) {
     return;
   }
-  if (row.exchange_open === 0) {
+  if (row.state === "ended") {
+    await stopAllRecords(tx, [id], SESSION_ENDED);
+  } else if (row.exchange_open === 0) {
     // the older version has finished it
     await stopRecords(tx, [id], null);
   }
@@ -127,11 +129,10 @@ function unready(tx: Tx) {
   return tx.db
     .selectFrom("exchanges")
     .innerJoin("sessions", "sessions.id", "exchanges.session_id")
-    .select(["sessions.id", "exchange_open"])
+    .select(["sessions.id", "sessions.state", "exchange_open"])
     .where("exchanges.ended_at", "is", null)
     .where("exchanges.state", "=", "queued")
     .where("ready_at", "is", null)
-    .where("sessions.state", "=", "active")
     .where("parent_session_id", "is", null)
     .where(({ eb, or }) =>
       or([

@@ -3,7 +3,7 @@ import type { Caller } from "../../core/origins.ts";
 import type { Session } from "../../core/sessions.ts";
 import type { Operation, Tx } from "../store.ts";
 import { refreshReady } from "../exchanges/ready.ts";
-import { stopAllRecords, stopRecords } from "../exchanges/records.ts";
+import { SESSION_ENDED, stopAllRecords, stopRecords } from "../exchanges/records.ts";
 import { withdrawQuestions } from "../questions/withdraw.ts";
 import { NO_FAILURE } from "./failures.ts";
 import { lockSession } from "./lock.ts";
@@ -55,7 +55,7 @@ async function endActive(tx: Tx, ids: readonly string[]): Promise<void> {
     .where("id", "in", ids)
     .where("state", "=", "active")
     .execute();
-  await stopAllRecords(tx, ids, { code: "session_ended", sentence: "The session was ended." });
+  await stopAllRecords(tx, ids, SESSION_ENDED);
   for (const id of ids) {
     tx.touch(id);
   }

@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 
 import { MAX_ATTEMPTS } from "../../../src/core/exchanges.ts";
 import { stopCurrent, stopExchange } from "../../../src/store/exchanges/change.ts";
-import { readExchange } from "../../../src/store/exchanges/read.ts";
+import { listExchanges, readExchange } from "../../../src/store/exchanges/read.ts";
 import { isStopAsked } from "../../../src/store/exchanges/records.ts";
 import {
   findDead,
@@ -297,6 +297,20 @@ describeEngines("queued exchanges and processes that die", (engine) => {
     await revive(store);
     expect(await statesOf(store, id)).toEqual(["stopped", "queued"]);
     expect(await readyNumbers(store)).toEqual([2]);
+
+    // it ends a session, and leaves the queue as it is
+    const ended = (await newSession(store)).id;
+    await queue(store, ended, "never answered");
+    await execute(
+      store,
+      "UPDATE sessions SET state = 'ended', ended_at = created_at, ready_at = NULL WHERE id = ?",
+      ended,
+    );
+    expect(await statesOf(store, ended)).toEqual(["stopped"]);
+    await revive(store);
+    const [record] = await store.read(listExchanges, { reference: ended, limit: 1 });
+    expect(record).toMatchObject({ state: "stopped", error_code: "session_ended" });
+    expect(record?.ended_at).not.toBeNull();
 
     // a process that dies after it took the lease
     await execute(store, "UPDATE sessions SET ready_at = NULL WHERE id = ?", id);
