@@ -43,7 +43,7 @@ export function hostileRequests(document: ApiDocument, known: Known): fc.Arbitra
 /** A request for each status that refuses or accepts, so that a check of them needs no luck. */
 export function requestOfEachStatus({
   host,
-  ids: [, ended = ""],
+  ids: [active = "", ended = ""],
   token,
 }: Known): ReadonlyMap<number, HostileRequest> {
   const request = (
@@ -70,6 +70,16 @@ export function requestOfEachStatus({
   return new Map([
     [200, request("GET /livez")],
     [201, request(create)],
+    ...(token === null
+      ? []
+      : [
+          [
+            202,
+            request(`POST /api/sessions/${active}/exchanges`, {
+              body: textBody(`{"content":"${MARK}"}`),
+            }),
+          ] as const,
+        ]),
     [204, request(`GET /api/sessions/${ended}/stream`)],
     [400, request(create, { body: textBody(`{"${MARK}"`) })],
     [403, request(create, { headers: [["origin", `http://${MARK}`]] })],
