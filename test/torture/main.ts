@@ -29,7 +29,9 @@ const PROGRAMS: Readonly<Record<string, Program>> = {
   },
 };
 
-const TESTS: Readonly<Record<string, Pick<SizedTest, "what" | "files">>> = {
+const TESTS: Readonly<
+  Record<string, Pick<SizedTest, "what" | "files"> & { readonly short?: number }>
+> = {
   ...SIZED_TESTS,
   ...ONLY_TORTURE,
 };
@@ -76,7 +78,8 @@ async function runAll(
   { short, ...options }: TortureOptions & { readonly short: boolean },
 ): Promise<void> {
   const level = short ? "short" : "long";
-  const files = names.flatMap((name) => TESTS[name]?.files ?? []);
+  const tests = names.flatMap((name) => TESTS[name] ?? []);
+  const files = tests.filter((test) => !short || test.short !== 0).flatMap((test) => test.files);
   if (files.length > 0) {
     // all that PostgreSQL has of them comes below
     const project = names.includes(POSTGRES) ? ({ project: "sqlite" } as const) : {};
