@@ -1,4 +1,5 @@
 import { RepriseError } from "../../core/errors.ts";
+import { isUuid } from "../../core/ids.ts";
 import type { Answerer } from "../../core/questions.ts";
 import type { QuestionRecord } from "../../core/sessions.ts";
 import { refreshReady } from "../exchanges/ready.ts";
@@ -34,6 +35,10 @@ export interface AnswerQuestion {
  */
 export const answerQuestion: Operation<AnswerQuestion, QuestionRecord> = async (tx, input) => {
   const { id } = await resolveSession(tx, input);
+  if (!isUuid(input.question)) {
+    // PostgreSQL refuses texts with NUL
+    throw questionNotFound();
+  }
   const asked = await tx.db
     .selectFrom("questions")
     .select("session_id")
