@@ -25,6 +25,9 @@ const BACKLOG = 24;
 const POINTS = ["post", "claim", "checkpoint", "tool", "result", "release", "revive"].flatMap(
   (name) => [`${name}:before`, `${name}:after`],
 );
+/** Nodes that have nothing else to do continue an open exchange much sooner. */
+const STUCK_MS = 120_000;
+
 /** What a node writes before it freezes at a point. */
 const AT = /^at /m;
 const ROUNDS_OF_ALL = [...POINTS, "random", "terminate", "suspend"];
@@ -48,8 +51,8 @@ describeEngines("a service whose nodes are killed", (engine) => {
     const sending = new Set<Promise<void>>();
     const pick = <T>(from: readonly T[]): T => from[Math.floor(random() * from.length)]!;
 
-    const send = (first?: Node): void => {
-      const task = clients.send(pick(sessions), first).finally(() => sending.delete(task));
+    const send = (first?: Node, session = pick(sessions)): void => {
+      const task = clients.send(session, first).finally(() => sending.delete(task));
       task.catch(() => undefined);
       sending.add(task);
     };
@@ -87,12 +90,9 @@ describeEngines("a service whose nodes are killed", (engine) => {
       if (what === "suspend") {
         const node = pick(nodes.alive);
         await untilBusy(node);
-        await nodes.suspend(
-          node,
-          () => nodes.start(),
-          () => sleep(random() * 100),
-        );
-        await sleep(random() * 100);
+        // a slow one, so that the frozen one wakes up while its exchange is run elsewhere
+        await nodes.suspend(node, () => nodes.start({ latencyMs: 60 }));
+        await sleep(random() * 300);
         await nodes.kill(node);
         return;
       }
@@ -100,7 +100,14 @@ describeEngines("a service whose nodes are killed", (engine) => {
         const node = pick(nodes.alive);
         await untilBusy(node);
         await sleep(random() * 100);
-        await (what === "random" ? nodes.kill(node) : nodes.terminate(node));
+        if (what === "terminate") {
+          await nodes.terminate(node);
+          return;
+        }
+        for (const session of await nodes.kill(node)) {
+          // before another node has found what is left there
+          send(undefined, session);
+        }
         return;
       }
       if (what.startsWith("revive")) {
@@ -153,6 +160,7 @@ describeEngines("a service whose nodes are killed", (engine) => {
     await Promise.all([nodes.start(), feeding]);
     await Promise.all(sending);
     const continued = new Map<string, number | null>();
+    let [last, since] = ["", performance.now()];
     for (;;) {
       const { records } = await readRows(store);
       const failed = records.filter(
@@ -166,6 +174,10 @@ describeEngines("a service whose nodes are killed", (engine) => {
           continued.set(nameOf(record), await clients.continueFailed(sent));
         }
       }
+      const left = JSON.stringify(records.filter(isOpen));
+      since = left === last ? since : performance.now();
+      last = left;
+      expect(performance.now() - since, `nobody goes on with ${left}`).toBeLessThan(STUCK_MS);
       const isDone = records.every((record) => !isOpen(record) || record.asked_by === "agent");
       if (failed.length === 0 && isDone) {
         break;

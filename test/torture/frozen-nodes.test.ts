@@ -133,17 +133,15 @@ async function expectUnchanged(store: Store, node: Running): Promise<void> {
   expect(stderr).toBe("");
 }
 
-function allRows(store: Store): Promise<readonly (readonly string[])[]> {
-  return store.read(
-    ({ db }) =>
-      Promise.all(
-        [...TABLES, "exchanges"].map(async (table) => {
-          const { rows } = await sql`SELECT * FROM ${sql.table(table)}`.execute(db);
-          return rows.map((row) => JSON.stringify(row)).toSorted();
-        }),
-      ),
-    null,
-  );
+function allRows(store: Store): Promise<readonly string[]> {
+  return store.read(async ({ db }) => {
+    const found: string[] = [];
+    for (const table of [...TABLES, "exchanges"]) {
+      const { rows } = await sql`SELECT * FROM ${sql.table(table)}`.execute(db);
+      found.push(...rows.map((row) => `${table} ${JSON.stringify(row)}`).toSorted());
+    }
+    return found;
+  }, null);
 }
 
 function readFirst(store: Store, reference: string) {

@@ -72,7 +72,7 @@ export class Clients {
   /** Continues what a failed exchange has left; null if nothing is left of it. */
   async continueFailed({ session_id, tag }: Sent): Promise<number | null> {
     const path = `/api/sessions/${session_id}/exchanges`;
-    const { status, body } = await this.#request("POST", path, {}, { key: `${tag} again` });
+    const { status, body } = await this.#request("POST", path, {}, { key: `${tag}-again` });
     if (status === 409 && body.code === "nothing_to_continue") {
       return null;
     }

@@ -7,7 +7,7 @@ import { startModelServer } from "../../helpers/model-server.ts";
 import type { Finished, Running } from "../../helpers/process.ts";
 import type { Home } from "../../helpers/reprise.ts";
 import { startProgram } from "../../helpers/start-program.ts";
-import { expireLeases, heldBy, nameOf, ownerOf, readRows } from "./rows.ts";
+import { expireLeases, heldBy, isOpen, nameOf, ownerOf, readRows } from "./rows.ts";
 import { answerOf, type Asked } from "./script.ts";
 import { freeze, freezeAtRest } from "./frozen.ts";
 
@@ -20,7 +20,7 @@ export interface Node {
   readonly running: Running;
   /** False for `reprise serve` as it is installed, which has no unsafe tool and no points. */
   readonly hasPoints: boolean;
-  state: "alive" | "frozen" | "gone";
+  state: "starting" | "alive" | "frozen" | "gone";
   /** True if it was killed, ended or frozen: it may have lost the answers that were on their way. */
   wasEnded: boolean;
   /** Tags of the messages for which it asked the model, as long as it may hold their sessions. */
@@ -59,12 +59,13 @@ export class Nodes {
     return this.all.filter(({ state }) => state === "alive");
   }
 
-  async start({ hasPoints = true, arm = "" } = {}): Promise<Node> {
+  /** `latencyMs` is the time between two pieces of the model's answers. */
+  async start({ hasPoints = true, arm = "", latencyMs = 4 } = {}): Promise<Node> {
     const { location, effects, home } = this.#options;
     const name = `node-${this.all.length}`;
     // a separate one for each process, so that it is known who asks
     const model = await startModelServer({
-      latencyMs: 4,
+      latencyMs,
       chunkSize: 8,
       answer: (messages, _, offered) => {
         const { scripted, answer } = answerOf(messages, this.asked.length, offered);
@@ -84,15 +85,15 @@ export class Nodes {
       url: "",
       running,
       hasPoints,
-      state: "alive",
+      state: "starting",
       wasEnded: false,
       tags: new Set(),
       stopModel: () => model.stop(),
     };
+    // it may run exchanges before it is heard to listen
+    this.all.push(node);
     const [, url = ""] = await running.waitFor(/^listening on (\S+)$/m);
-    const started = Object.assign(node, { url });
-    this.all.push(started);
-    return started;
+    return Object.assign(node, { url, state: "alive" as const });
   }
 
   /** Lets it freeze once it reaches the point; an empty one disarms it. */
@@ -100,12 +101,13 @@ export class Nodes {
     node.running.child.stdin?.write(`arm ${point}\n`);
   }
 
-  /** Kills it (SIGKILL), and keeps which exchanges it ran. */
-  async kill(node: Node): Promise<void> {
+  /** Kills it (SIGKILL), keeps which exchanges it ran, and returns their sessions. */
+  async kill(node: Node): Promise<readonly string[]> {
     const { store, location } = this.#options;
     await freeze(store, location, node.running);
-    await this.#noteDeaths(node);
+    const held = await this.#noteDeaths(node);
     await this.#gone(node, "SIGKILL");
+    return [...held.keys()].map((name) => name.split(" ")[0] ?? "");
   }
 
   /** Ends it as an administrator does: it gives back what it runs. */
@@ -117,22 +119,28 @@ export class Nodes {
   }
 
   /**
-   * Freezes it (SIGSTOP) until another node has taken all that it ran, and lets it continue: it has
-   * lost its leases meanwhile.
+   * Freezes it (SIGSTOP) until its leases have run out and another node runs one of its exchanges, and
+   * lets it continue. `meanwhile` is done before the leases run out.
    */
-  async suspend(node: Node, between: () => Promise<unknown>, beforeWaking: () => Promise<unknown>) {
+  async suspend(node: Node, meanwhile: () => Promise<unknown>): Promise<void> {
     const { store, location } = this.#options;
     const { pid, child } = node.running;
     await freezeAtRest(store, location, node.running);
     node.state = "frozen";
     node.wasEnded = true;
-    await between();
-    await this.#noteDeaths(node);
+    await meanwhile();
+    const held = await this.#noteDeaths(node);
     await store.write(expireLeases, { pid });
-    while (heldBy(await readRows(store), pid).length > 0) {
-      await sleep(20);
+    for (let isLeft = true; isLeft; await sleep(5)) {
+      const { records } = await readRows(store);
+      const own = records.filter((record) => held.has(nameOf(record)) && isOpen(record));
+      const isTaken = own.some(({ n, session_id, revision, state }) => {
+        const before = held.get(nameOf({ n, session_id })) ?? 0;
+        // once when it was queued again, and once when it was taken
+        return state === "running" && revision > before + 1;
+      });
+      isLeft = own.length > 0 && !isTaken;
     }
-    await beforeWaking();
     node.tags.clear();
     node.state = "alive";
     child.kill("SIGCONT");
@@ -157,19 +165,25 @@ export class Nodes {
     return finished;
   }
 
-  async #noteDeaths(node: Node): Promise<void> {
-    const rows = await readRows(this.#options.store);
-    for (const name of heldBy(rows, node.running.pid).map(nameOf)) {
+  /** The exchanges that it runs, with their revisions. */
+  async #noteDeaths(node: Node): Promise<ReadonlyMap<string, number>> {
+    const held = heldBy(await readRows(this.#options.store), node.running.pid);
+    for (const name of held.map(nameOf)) {
       this.deaths.set(name, (this.deaths.get(name) ?? 0) + 1);
     }
+    return new Map(held.map((record) => [nameOf(record), record.revision]));
   }
 
   /** Keeps a request to the model, and whether its process may make it. */
   #note(node: Node, { tag, version }: Pick<Asked, "tag" | "version">): void {
     const index = this.asked.length;
     this.asked.push({ index, node: node.name, tag, version });
+    if (node.wasEnded) {
+      // it was frozen just before it asked; what it gets, it cannot store
+      return;
+    }
     for (const other of this.all) {
-      if (other !== node && other.state === "alive" && other.tags.has(tag)) {
+      if (other !== node && isRunning(other) && other.tags.has(tag)) {
         this.violations.push(`${node.name} asks for ${tag}, which ${other.name} runs`);
       }
     }
@@ -179,4 +193,8 @@ export class Nodes {
     }
     node.tags.add(tag);
   }
+}
+
+function isRunning({ state }: Node): boolean {
+  return state === "starting" || state === "alive";
 }
