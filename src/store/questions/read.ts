@@ -65,6 +65,8 @@ export const listOpenQuestions: Operation<
       ),
     )
     .orderBy("asked_at")
+    .orderBy("call_id")
+    .orderBy("number")
     .orderBy("id")
     .execute();
   const open: OpenQuestion[] = [];
