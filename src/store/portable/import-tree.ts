@@ -152,16 +152,17 @@ function itemsOf({ lists }: PortableThread, { list, length }: ListVersion): numb
  * had begun is interrupted.
  */
 export function atRest(tree: SessionTree, now: string): SessionTree {
-  const exchanges = tree.session.exchanges?.map(({ queued_at, ...exchange }) => {
+  const exchanges = tree.session.exchanges?.map((exchange) => {
     if (isFinal(exchange.state)) {
-      return queued_at === undefined ? exchange : { ...exchange, queued_at };
+      return exchange;
     }
-    if (exchange.state === "queued") {
-      return exchange.begun_at === null
-        ? { ...exchange, state: "stopped" as const, ended_at: now }
-        : { ...exchange, state: "interrupted" as const };
+    const { queued_at: _, ...open } = exchange;
+    if (open.state !== "queued") {
+      return open;
     }
-    return exchange;
+    return open.begun_at === null
+      ? { ...open, state: "stopped" as const, ended_at: now }
+      : { ...open, state: "interrupted" as const };
   });
   return {
     ...tree,

@@ -151,6 +151,8 @@ export const TABLES = [
   "sessions",
   "messages",
   "session_changes",
+  "exchanges",
+  "questions",
   "threads",
   "checkpoint_bodies",
   "checkpoint_lists",
