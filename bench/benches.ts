@@ -28,6 +28,7 @@ export const BENCHES: Readonly<Record<string, { load: () => Promise<Bench>; byDe
       load: async () => (await import("./streamed-arguments.ts")).bench,
       byDefault: true,
     },
+    queue: { load: async () => (await import("./queue.ts")).bench, byDefault: true },
     hints: { load: async () => (await import("./hints.ts")).bench, byDefault: false },
     million: { load: async () => (await import("./million.ts")).bench, byDefault: false },
     "ten-millions": {

@@ -72,7 +72,7 @@ export async function withSessions<Result>(
   const folder = mkdtempSync(join(tmpdir(), "reprise-bench-"));
   try {
     return await onStore(join(folder, "bench.db"), async (store) => {
-      const exchanger = createExchanger(partsOf(store, 0));
+      const exchanger = exchangerOn(store);
       return work(async () => {
         const { id } = await store.write(createSession, { repo_path: folder });
         return exchangeWith(exchanger, id);
@@ -95,10 +95,15 @@ async function onStore<Result>(
   }
 }
 
+/** Runs exchanges on a model that answers at once. */
+export function exchangerOn(store: Store, rounds = 0): Exchanger {
+  return createExchanger(partsOf(store, rounds));
+}
+
 type Exchange = (text: string) => Promise<unknown>;
 
 function exchangeIn(store: Store, input: { id: string; rounds: number }): Exchange {
-  return exchangeWith(createExchanger(partsOf(store, input.rounds)), input.id);
+  return exchangeWith(exchangerOn(store, input.rounds), input.id);
 }
 
 function exchangeWith(exchanger: Exchanger, session_id: string): Exchange {
