@@ -1,14 +1,20 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
-import { type ReadPosition, readProgress } from "../../store/messages/read.ts";
+import { readProgress } from "../../store/messages/read.ts";
+import { countQuestions } from "../../store/questions/read.ts";
 import type { Store } from "../../store/store.ts";
 
 export interface SessionWatcher {
   /** Begins to watch a session. `close` ends it; every subscription must be closed. */
-  subscribe(sessionId: string): Subscription;
+  subscribe(sessionId: string, options?: SubscribeOptions): Subscription;
   /** Sessions that are watched now. */
   readonly watched: number;
   close(): void;
+}
+
+export interface SubscribeOptions {
+  /** True to be woken by questions of the session and its sub-agents too. */
+  readonly questions?: boolean;
 }
 
 export interface Subscription {
@@ -49,14 +55,14 @@ export function createSessionWatcher(options: SessionWatcherOptions): SessionWat
     get watched() {
       return sessions.size;
     },
-    subscribe: (sessionId) => {
+    subscribe: (sessionId, { questions = false } = {}) => {
       const session = sessions.get(sessionId) ?? { subscribers: new Set(), seen: null };
       sessions.set(sessionId, session);
       if (polling === null) {
         polling = new AbortController();
         void pollUntil(polling.signal, { ...options, sessions });
       }
-      const subscriber = createSubscriber();
+      const subscriber = createSubscriber(questions);
       session.subscribers.add(subscriber);
       const close = (): void => {
         if (session.subscribers.delete(subscriber) && session.subscribers.size === 0) {
@@ -77,8 +83,8 @@ export function createSessionWatcher(options: SessionWatcherOptions): SessionWat
 
 interface WatchedSession {
   readonly subscribers: Set<Subscriber>;
-  /** As of the last poll; null before the first one. */
-  seen: ReadPosition | null;
+  /** What the last poll has read; null before the first one. */
+  seen: string | null;
 }
 
 function wake(session: WatchedSession | undefined): void {
@@ -88,13 +94,15 @@ function wake(session: WatchedSession | undefined): void {
 }
 
 interface Subscriber extends Omit<Subscription, "close"> {
+  readonly questions: boolean;
   wake(): void;
 }
 
-function createSubscriber(): Subscriber {
+function createSubscriber(questions: boolean): Subscriber {
   let hinted = false;
   let resume: (() => void) | null = null;
   return {
+    questions,
     clear: () => {
       hinted = false;
     },
@@ -134,9 +142,9 @@ async function pollUntil(
     try {
       changed = (await store.mayHaveChanged()) || changed;
       if (changed) {
-        const progress = await store.read(readProgress, { session_ids: [...sessions.keys()] });
+        const read = await readMarks(store, sessions);
         changed = false;
-        note(sessions, progress);
+        note(sessions, read);
       }
       failing = false;
     } catch (error) {
@@ -150,16 +158,36 @@ async function pollUntil(
   }
 }
 
+/** A text for each session that is there, which differs once its streams have something to read. */
+async function readMarks(
+  store: Store,
+  sessions: ReadonlyMap<string, WatchedSession>,
+): Promise<ReadonlyMap<string, string>> {
+  const progress = await store.read(readProgress, { session_ids: [...sessions.keys()] });
+  const asking = [...sessions].filter(([, { subscribers }]) =>
+    [...subscribers].some(({ questions }) => questions),
+  );
+  const counts =
+    asking.length === 0
+      ? []
+      : await store.read(countQuestions, { session_ids: asking.map(([id]) => id) });
+  const questions = new Map(counts.map(({ id, asked, open }) => [id, `${asked} ${open}`]));
+  return new Map(
+    progress.map(({ id, last_seq, state }) => [
+      id,
+      `${last_seq} ${state} ${questions.get(id) ?? ""}`,
+    ]),
+  );
+}
+
 /** A session that is there no more wakes its streams too: they find out when they read. */
 function note(
   sessions: ReadonlyMap<string, WatchedSession>,
-  progress: readonly ReadPosition[],
+  marks: ReadonlyMap<string, string>,
 ): void {
-  const positions = new Map(progress.map((each) => [each.id, each]));
   for (const [id, session] of sessions) {
-    const { seen } = session;
-    const now = positions.get(id);
-    if (now === undefined || seen?.last_seq !== now.last_seq || seen.state !== now.state) {
+    const now = marks.get(id);
+    if (now === undefined || session.seen !== now) {
       session.seen = now ?? null;
       wake(session);
     }

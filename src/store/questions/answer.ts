@@ -68,7 +68,9 @@ export const answerQuestion: Operation<AnswerQuestion, QuestionRecord> = async (
     })
     .where("id", "=", input.question)
     .execute();
-  tx.touch(asked.session_id);
+  for (const each of path) {
+    tx.touch(each);
+  }
   if (input.continues !== true && waiting !== null && (await areAnswered(tx, waiting))) {
     await queueWaiting(tx, waiting);
   }

@@ -1,5 +1,6 @@
 import type { Asking } from "../../core/questions.ts";
 import type { Tx } from "../store.ts";
+import { touchPath } from "./tree.ts";
 
 /** A call of a session's thread. */
 export interface AskingCall {
@@ -57,5 +58,5 @@ export async function insertQuestion(
       .where("state", "=", "open")
       .execute();
   }
-  tx.touch(thread.session_id);
+  await touchPath(tx, thread.session_id);
 }

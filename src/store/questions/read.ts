@@ -1,10 +1,11 @@
-import type { Selectable } from "kysely";
+import { type Selectable, sql } from "kysely";
 
 import { RepriseError } from "../../core/errors.ts";
 import { QUESTION_FIELDS } from "../../core/questions.ts";
 import type { QuestionRecord } from "../../core/sessions.ts";
 import { columnNames, fieldReader } from "../columns.ts";
 import type { QuestionTable } from "../schema.ts";
+import { idsPerQuery } from "../messages/read.ts";
 import { resolveSession } from "../sessions/read.ts";
 import type { Operation, Tx } from "../store.ts";
 import type { AskingCall } from "./ask.ts";
@@ -34,7 +35,7 @@ export const readAsked: Operation<
     .orderBy("number")
     .execute();
 
-/** A question that nobody has answered. */
+/** A question, as a list of open ones shows it. */
 export interface OpenQuestion extends QuestionRecord {
   /** The ids of the sessions from the one that was named down to the one that asks. */
   readonly path: readonly string[];
@@ -50,9 +51,25 @@ export const listOpenQuestions: Operation<
   readonly OpenQuestion[]
 > = async (tx, { reference }) => {
   const { id } = await resolveSession(tx, { reference });
-  const rows = await tx.db
+  const open: OpenQuestion[] = [];
+  for (const row of await openWithin(tx, id).select(NAMES).execute()) {
+    open.push({ ...questionOf(row), path: await pathTo(tx, row.session_id, id) });
+  }
+  return open;
+};
+
+/** The ids of what `listOpenQuestions` lists. */
+export const listOpenQuestionIds: Operation<
+  { readonly session_id: string },
+  readonly string[]
+> = async (tx, { session_id }) => {
+  const rows = await openWithin(tx, session_id).select("questions.id").execute();
+  return rows.map(({ id }) => id);
+};
+
+function openWithin(tx: Tx, id: string) {
+  return tx.db
     .selectFrom("questions")
-    .select(NAMES)
     .where("state", "=", "open")
     .where("session_id", "in", withinTree(id))
     .where(({ exists, selectFrom, eb }) =>
@@ -67,13 +84,55 @@ export const listOpenQuestions: Operation<
     .orderBy("asked_at")
     .orderBy("call_id")
     .orderBy("number")
-    .orderBy("id")
-    .execute();
-  const open: OpenQuestion[] = [];
-  for (const row of rows) {
-    open.push({ ...questionOf(row), path: await pathTo(tx, row.session_id, id) });
+    .orderBy("id");
+}
+
+/** A question of the session `top` or below it, whatever its state; null if there is none. */
+export const readQuestionBelow: Operation<
+  { readonly id: string; readonly top: string },
+  OpenQuestion | null
+> = async (tx, { id, top }) => {
+  const row = await tx.db
+    .selectFrom("questions")
+    .select(NAMES)
+    .where("id", "=", id)
+    .executeTakeFirst();
+  return row === undefined
+    ? null
+    : { ...questionOf(row), path: await pathTo(tx, row.session_id, top) };
+};
+
+export interface QuestionCount {
+  /** A session of which questions were asked in its tree. */
+  readonly id: string;
+  readonly asked: number;
+  readonly open: number;
+}
+
+/**
+ * How many questions were asked in the trees of these sessions, and how many are open: both are the same only if
+ * nothing was asked, answered or withdrawn since. One query, however many sessions there are.
+ */
+export const countQuestions: Operation<
+  { readonly session_ids: readonly string[] },
+  readonly QuestionCount[]
+> = async (tx, { session_ids }) => {
+  const counts: QuestionCount[] = [];
+  for (const ids of idsPerQuery(session_ids)) {
+    const query = tx.db
+      .selectFrom("sessions as own")
+      .innerJoin("sessions as each", "each.root_session_id", "own.root_session_id")
+      .innerJoin("questions", "questions.session_id", "each.id")
+      .select([
+        "own.id",
+        sql<number>`count(*)`.as("asked"),
+        sql<number>`count(*) filter (where questions.state = 'open')`.as("open"),
+      ])
+      .where("own.id", "in", ids)
+      .groupBy("own.id");
+    counts.push(...(await query.execute()));
   }
-  return open;
+  return counts;
 };
 
 /** One question. Error codes: `question_not_found`. */

@@ -14,6 +14,13 @@ export function withinTree(id: string) {
   )`;
 }
 
+/** Wakes who watches the session that asks, or one above it. */
+export async function touchPath(tx: Tx, id: string): Promise<void> {
+  for (const each of await pathTo(tx, id, null)) {
+    tx.touch(each);
+  }
+}
+
 /** The sessions from `top` down to `id`; from the highest one if `top` is not above it. */
 export async function pathTo(tx: Tx, id: string, top: string | null): Promise<string[]> {
   const path = [id];

@@ -1,6 +1,6 @@
 import { endColumns } from "../exchanges/end-columns.ts";
 import type { Tx } from "../store.ts";
-import { withinTree } from "./tree.ts";
+import { touchPath, withinTree } from "./tree.ts";
 
 /**
  * Nobody needs the answers any more that this session and its sub-agents wait for: their questions are
@@ -40,7 +40,7 @@ export async function withdrawQuestions(
       .where("lease_owner", "is", null)
       .execute();
   }
-  for (const { session_id } of withdrawn) {
-    tx.touch(session_id);
+  for (const session_id of new Set(withdrawn.map((row) => row.session_id))) {
+    await touchPath(tx, session_id);
   }
 }

@@ -1,0 +1,46 @@
+import { newId } from "../../src/core/ids.ts";
+import { releaseLease, takeLease } from "../../src/store/leases/lease.ts";
+import { beginExchange } from "../../src/store/messages/begin-exchange.ts";
+import { insertQuestion } from "../../src/store/questions/ask.ts";
+import { createSession } from "../../src/store/sessions/create.ts";
+import type { Store } from "../../src/store/store.ts";
+import { owner } from "./engines.ts";
+
+/** Asks `Question <index>?` as the call with this index; returns the question's id. */
+export async function askIn(
+  store: Store,
+  session_id: string,
+  { choices = null, index = 0 }: { choices?: readonly string[] | null; index?: number },
+): Promise<string> {
+  const id = newId();
+  const question = {
+    id,
+    call_id: `call_${index}`,
+    number: 1,
+    kind: "question",
+    text: `Question ${index}?`,
+    choices,
+    effect: null,
+    shown_hash: "0".repeat(64),
+    default: null,
+  } as const;
+  await store.write((tx) => insertQuestion(tx, { session_id, thread_suffix: 0 }, question), null);
+  return id;
+}
+
+/** A session whose exchange waits for the answers to questions with these choices. */
+export async function waitingSession(
+  store: Store,
+  ...choices: readonly (readonly string[] | null)[]
+): Promise<{ readonly id: string; readonly ids: readonly string[] }> {
+  const { id } = await store.write(createSession, {});
+  const fence = await store.write(takeLease, { session_id: id, owner, life_ms: 60_000 });
+  const begin = { fence, content: "a question", model: "demo", persona_name: "assistant" };
+  await store.write(beginExchange, begin);
+  const ids: string[] = [];
+  for (const [index, each] of choices.entries()) {
+    ids.push(await askIn(store, id, { choices: each, index }));
+  }
+  await store.write(releaseLease, { fence, finished: false, end: "waiting" });
+  return { id, ids };
+}
