@@ -5,6 +5,7 @@ import { newId } from "../core/ids.ts";
 import { agentGraph, type AgentGraph } from "./agent-graph.ts";
 import type { Prepared } from "./exchange-context.ts";
 import type { Persona } from "../exchange/personas/persona.ts";
+import { ASK_USER } from "../exchange/tool-catalogue.ts";
 import { askUserTool } from "./tools/ask-user.ts";
 import type { Compaction } from "./compaction/compaction.ts";
 import { READING_TOOLS, sessionTools } from "./tools/session-tools.ts";
@@ -33,7 +34,7 @@ export function buildAgent(options: AgentOfExchange) {
     tools: [
       ...sessionTools({ repoPath: folder, allowed: allowedTools(options), protectedPaths }),
       ...(delegate === null ? [] : [delegate]),
-      ...(options.asking !== undefined && allows(persona, "ask_user") ? [askUserTool()] : []),
+      ...(options.asking !== undefined && allows(persona, ASK_USER) ? [askUserTool()] : []),
       ...tools.filter(({ name }) => allows(persona, name)),
     ],
     systemPrompt: prompt,

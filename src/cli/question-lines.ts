@@ -11,8 +11,19 @@ export function questionLines({ text, choices, effect, path, kind }: OpenQuestio
     ...(effect === null
       ? []
       : [`  ${kind === "permission" ? "Then" : "Effect"}: ${oneLine(effect)}`]),
-    ...(choices === null ? [] : [`  Choices: ${choices.map(oneLine).join(" | ")}`]),
+    ...(choices ?? []).map((choice, index) => `  ${index + 1}. ${oneLine(choice)}`),
   ];
+}
+
+/** The choice that a person means, by its words in any case or by its number; null for none. */
+export function choiceOf(choices: readonly string[], given: string): string | null {
+  const words = given.toLowerCase();
+  return (
+    choices.find((choice) => choice === given) ??
+    choices.find((choice) => choice.toLowerCase() === words) ??
+    (/^\d+$/.test(given) ? choices[Number(given) - 1] : undefined) ??
+    null
+  );
 }
 
 function shortId(id: string): string {

@@ -17,6 +17,9 @@ export const SESSION_TOOLS = [
 
 export type SessionToolName = (typeof SESSION_TOOLS)[number]["name"];
 
+/** The agent's question to its user. */
+export const ASK_USER = "ask_user";
+
 /**
  * Every tool of an agent: those above; `delegate`, which finds the sub-agent that it began before; and
  * `ask_user`, which finds the answer.
@@ -24,7 +27,7 @@ export type SessionToolName = (typeof SESSION_TOOLS)[number]["name"];
 export const AGENT_TOOLS: readonly ToolEntry[] = [
   ...SESSION_TOOLS,
   { name: "delegate", repeatable: true },
-  { name: "ask_user", repeatable: true },
+  { name: ASK_USER, repeatable: true },
 ];
 
 export const TOOL_NAMES: readonly string[] = AGENT_TOOLS.map(({ name }) => name);

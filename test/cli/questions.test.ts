@@ -32,7 +32,7 @@ it("[CLI-186] [CLI-187] [CLI-192] -p ends with exit code 7 and the command that 
   const asked = await home.call(["--session", ID, "-p", "ask"]);
   expect(asked).toMatchObject({ code: 7, stdout: "" });
   expect(asked.stderr).toContain("Which colour?");
-  expect(asked.stderr).toContain("Choices: red | green");
+  expect(asked.stderr).toContain("  1. red\n  2. green\n");
   expect(asked.stderr).toContain(`Answer with: reprise sessions answer ${ID} ANSWER\n`);
   expect(asked.stderr).not.toContain("\u001b");
 
@@ -44,7 +44,7 @@ it("[CLI-186] [CLI-187] [CLI-192] -p ends with exit code 7 and the command that 
   expect(shown.stdout).toMatch(new RegExp(`^  question  ${question?.id} .*Which colour`, "m"));
   expect((await home.call(["doctor"])).stdout).toContain("waits for the answer of a person");
   expect(await home.call(["sessions", "answer", ID, "blue"])).toMatchObject({ code: 2 });
-  const answered = await home.call(["sessions", "answer", ID.slice(0, 8), "red"]);
+  const answered = await home.call(["sessions", "answer", ID.slice(0, 8), "1"]);
   expect(answered).toMatchObject({
     code: 0,
     stdout: `Answered: question ${question?.id} of ${ID}\n`,

@@ -2,6 +2,7 @@ import { tool, type StructuredToolInterface } from "@langchain/core/tools";
 import { z } from "zod";
 
 import { MAX_CHOICES } from "../../core/questions.ts";
+import { ASK_USER } from "../../exchange/tool-catalogue.ts";
 import { ask } from "../tool-asking.ts";
 
 /** The agent's own question to the user. */
@@ -13,7 +14,7 @@ export function askUserTool(): StructuredToolInterface {
       return note === null ? answer : `${answer}\n\n${note}`;
     },
     {
-      name: "ask_user",
+      name: ASK_USER,
       description:
         "Ask the user a question and wait for the answer, which may take long. Use it only if you cannot continue without it: for a decision that is the user's, or for something that you cannot find out yourself.",
       schema: z.object({

@@ -4,7 +4,7 @@ import { isStorableText } from "../../core/text.ts";
 import type { Conversation } from "../../exchange/conversation.ts";
 import type { OpenQuestion } from "../../store/questions/read.ts";
 import { type CliContext, noticeLine } from "../context.ts";
-import { questionLines } from "../question-lines.ts";
+import { choiceOf, questionLines } from "../question-lines.ts";
 import type { LineInput } from "./input.ts";
 
 /**
@@ -17,7 +17,7 @@ export async function askQuestions(
 ): Promise<boolean> {
   for (const question of await conversation.openQuestions()) {
     noticeLine(cli, "The agent asks:");
-    for (const line of shown(question)) {
+    for (const line of questionLines(question)) {
       noticeLine(cli, line);
     }
     const answer = await readAnswer(cli, question, input);
@@ -41,21 +41,6 @@ export async function askQuestions(
   return true;
 }
 
-function shown({ choices, ...question }: OpenQuestion): string[] {
-  return [
-    ...questionLines({ ...question, choices: null }),
-    ...(choices ?? []).flatMap((choice, index) =>
-      questionLines({
-        ...question,
-        text: `${index + 1}. ${choice}`,
-        effect: null,
-        choices: null,
-        path: [],
-      }),
-    ),
-  ];
-}
-
 /** Null at an empty line, at Ctrl-C and at the end. */
 async function readAnswer(
   cli: CliContext,
@@ -67,7 +52,7 @@ async function readAnswer(
     if (line === "") {
       return null;
     }
-    const answer = choices === null ? line : chosen(choices, line);
+    const answer = choices === null ? line : choiceOf(choices, line);
     if (answer !== null && answer.length <= MAX_ANSWER && isStorableText(answer)) {
       return answer;
     }
@@ -78,15 +63,4 @@ async function readAnswer(
         : "Type one of the choices, or its number; an empty line leaves the question open.",
     );
   }
-}
-
-/** The choice with this number or these words, in any case; null for none. */
-function chosen(choices: readonly string[], line: string): string | null {
-  const words = line.toLowerCase();
-  return (
-    choices.find((choice) => choice === line) ??
-    choices.find((choice) => choice.toLowerCase() === words) ??
-    (/^\d+$/.test(line) ? choices[Number(line) - 1] : undefined) ??
-    null
-  );
 }

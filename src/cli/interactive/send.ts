@@ -10,6 +10,7 @@ import { type CliContext, noticeLine, printJson } from "../context.ts";
 import { ASKS } from "../exit-code.ts";
 import { createAnswerText } from "./answer-text.ts";
 import type { Conversation } from "../../exchange/conversation.ts";
+import { ASK_USER } from "../../exchange/tool-catalogue.ts";
 
 /** A conversation, and how its exchanges are shown. */
 export interface Talk {
@@ -136,7 +137,10 @@ function plainScreen(cli: CliContext) {
           answer.show(event.text);
           break;
         case "tool_call":
-          notice(toolCallLine(event));
+          // what it asks is shown when the exchange waits for the answer
+          if (event.name !== ASK_USER) {
+            notice(toolCallLine(event));
+          }
           break;
         case "tool_result":
           // a sub-agent's failed calls are its own concern

@@ -8,7 +8,7 @@ import { listOpenQuestions, type OpenQuestion } from "../../store/questions/read
 import { type CliContext, printJson, printLine, printLines } from "../context.ts";
 import { openDatabase, withStore } from "../database.ts";
 import { promptText } from "../prompt-text.ts";
-import { questionLines } from "../question-lines.ts";
+import { choiceOf, questionLines } from "../question-lines.ts";
 import { wrongUsage } from "../wrong-usage.ts";
 
 interface AnswerOptions {
@@ -24,7 +24,7 @@ export function answerCommand(cli: CliContext): Command {
     .argument("<id>", "an id, or the first 6 or more characters of it")
     .argument(
       "[answer]",
-      "one of the choices, or any text if there are none; - reads it from stdin",
+      "one of the choices or its number, or any text if there are none; - reads it from stdin",
     )
     .option("--question <id>", "the question, or the beginning of its id, if there are several")
     .option("--note <text>", "what the agent should know besides")
@@ -47,8 +47,7 @@ export function answerCommand(cli: CliContext): Command {
       }
       const question = await store.write(answerQuestion, {
         reference,
-        question: chosen(open, options.question),
-        answer,
+        ...meant(open, { id: options.question, answer }),
         note: options.note ?? null,
         answered_by: cli.stdin.isTTY === true ? "terminal" : "prompt",
       });
@@ -65,14 +64,35 @@ function listed(question: OpenQuestion): string[] {
   return [`question ${question.id}`, ...questionLines(question), ""];
 }
 
+interface Meant {
+  readonly question: string;
+  readonly answer: string;
+}
+
+/** The question and the choice that are meant. */
+function meant(
+  open: readonly OpenQuestion[],
+  given: { readonly id: string | undefined; readonly answer: string },
+): Meant {
+  const id = idOf(open, given.id);
+  const choices = open.find((question) => question.id === id)?.choices ?? null;
+  const answer = choices === null ? given.answer : choiceOf(choices, given.answer);
+  if (answer === null) {
+    throw wrongUsage(
+      "The answer is not one of the choices. Give one of them, or its number; without an answer, this command lists them.",
+    );
+  }
+  return { question: id, answer };
+}
+
 /** The id of the question that is meant; one that is not open has to be given whole. */
-function chosen(open: readonly OpenQuestion[], given: string | undefined): string {
+function idOf(open: readonly OpenQuestion[], given: string | undefined): string {
   if (given !== undefined) {
-    const meant = open.filter(({ id }) => id.startsWith(given));
-    if (meant.length > 1) {
+    const matching = open.filter(({ id }) => id.startsWith(given));
+    if (matching.length > 1) {
       throw wrongUsage("Several questions have ids that begin so. Give more of the id.");
     }
-    return meant[0]?.id ?? given;
+    return matching[0]?.id ?? given;
   }
   const [first, ...others] = open;
   if (first === undefined) {
