@@ -69,6 +69,13 @@ export const SIZED_TESTS = {
     short: 10_000,
     long: 200_000,
   },
+  "exchange-lives": {
+    what: "Random lives of a session's exchanges and questions, compared with a model: lives of 30 steps",
+    files: ["test/store/exchanges/random-lives.test.ts"],
+    test: 3,
+    short: 60,
+    long: 2000,
+  },
   exchanges: {
     what: "Nodes of a service that are killed, frozen and ended while they answer 100 sessions: rounds",
     files: ["test/torture/exchanges.test.ts"],

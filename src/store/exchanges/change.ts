@@ -7,7 +7,7 @@ import { lockSession } from "../sessions/lock.ts";
 import { resolveSession } from "../sessions/read.ts";
 import type { Operation, Tx } from "../store.ts";
 import { type HeldQueue, holdQueue } from "./held-queue.ts";
-import { type QueuedReference, refreshReady } from "./ready.ts";
+import { BEGUN_FIRST, type QueuedReference, refreshReady } from "./ready.ts";
 import { readRecord } from "./read.ts";
 import { endColumns } from "./end-columns.ts";
 
@@ -56,6 +56,7 @@ async function firstQueued(tx: Tx, session_id: string): Promise<number | null> {
     .select("n")
     .where("session_id", "=", session_id)
     .where("ended_at", "is", null)
+    .orderBy(BEGUN_FIRST)
     .orderBy("n")
     .limit(1)
     .executeTakeFirst();

@@ -4,6 +4,7 @@ import type { ExchangeState } from "../../core/exchanges.ts";
 import { activityOf, leaseHolder } from "../sessions/rows.ts";
 import type { Tx } from "../store.ts";
 import { stateNow } from "./read.ts";
+import { BEGUN_FIRST } from "./ready.ts";
 
 export interface CurrentExchange {
   readonly n: number;
@@ -61,7 +62,6 @@ export async function readCurrent(
 }
 
 const CURRENT_N = sql<number | null>`coalesce(
-  (select min(n) from exchanges where session_id = sessions.id and ended_at is null and state <> 'queued'),
-  (select min(n) from exchanges where session_id = sessions.id and ended_at is null),
+  (select n from exchanges where session_id = sessions.id and ended_at is null order by ${BEGUN_FIRST}, n limit 1),
   (select max(n) from exchanges where session_id = sessions.id)
 )`;

@@ -1,9 +1,10 @@
 import { sql } from "kysely";
 
 import type { ExchangeState } from "../../core/exchanges.ts";
+import { withdrawQuestions } from "../questions/withdraw.ts";
 import { selectSessions, sessionOf } from "../sessions/rows.ts";
 import type { Tx } from "../store.ts";
-import { BEGUN } from "./records.ts";
+import { BEGUN, stopRecords } from "./records.ts";
 
 /** A session whose row is held until the transaction ends, with what its queue depends on. */
 export interface HeldQueue {
@@ -41,7 +42,13 @@ export async function holdQueue(
     .executeTakeFirstOrThrow();
   const session = sessionOf(row);
   const records = await recordsOf(tx, id, idempotency_key);
-  const begun = records.find(({ is_begun }) => is_begun === 1);
+  let begun = records.find(({ is_begun }) => is_begun === 1);
+  if (begun !== undefined && (begun.epoch !== row.lease_epoch || row.exchange_open === 0)) {
+    // a version that knows no records has run the session since
+    await stopRecords(tx, [id], null);
+    await withdrawQuestions(tx, id, { isSuperseded: false });
+    begun = undefined;
+  }
   return {
     id,
     state: session.state,

@@ -185,6 +185,7 @@ async function queueAgain(
         state: "queued",
         revision: eb("revision", "+", 1),
         queued_at: tx.dialect.now(),
+        stop_asked_at: null,
         ...(isKeyless ? key : {}),
       }))
       .where("session_id", "=", id)

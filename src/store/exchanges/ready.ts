@@ -24,6 +24,9 @@ export async function refreshReady(tx: Tx, id: string): Promise<void> {
   tx.touch(id);
 }
 
+/** For an order: what has begun is continued before what is queued and has not. */
+export const BEGUN_FIRST = sql<number>`case when begun_at is null then 1 else 0 end`;
+
 /** An exchange that is still queued, as it was read. */
 export interface QueuedReference {
   readonly session_id: string;
@@ -116,6 +119,7 @@ export const readNextQueued: Operation<
         eb("lease_expires_at", "<=", tx.dialect.now()),
       ]),
     )
+    .orderBy(BEGUN_FIRST)
     .orderBy("n")
     .limit(1)
     .execute();
@@ -177,6 +181,18 @@ export async function claimQueued(
           .select("sessions.id")
           .where("sessions.id", "=", claim.session_id)
           .where("ready_at", "is not", null),
+      ),
+    )
+    .where(({ not, exists, selectFrom }) =>
+      not(
+        exists(
+          selectFrom("exchanges as begun")
+            .select("begun.n")
+            .where("begun.session_id", "=", claim.session_id)
+            .where("begun.ended_at", "is", null)
+            .where("begun.begun_at", "is not", null)
+            .where("begun.n", "!=", claim.n),
+        ),
       ),
     )
     .returning(["n", "id"])

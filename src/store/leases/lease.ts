@@ -209,12 +209,17 @@ async function endAndNext(
 ): Promise<void> {
   const { fence, failure, session } = input;
   const end = input.end === "waiting" ? await parkedState(tx, session) : input.end;
-  if (end === "stopped" || (input.end === "waiting" && (await isStopAsked(tx, fence)))) {
+  if (end === "stopped" || (isToContinue(input.end) && (await isStopAsked(tx, fence)))) {
     await withdrawQuestions(tx, fence.session_id, { isSuperseded: false });
   }
   if (end === null || (await endRecord(tx, { fence, state: end, failure }))) {
     await refreshReady(tx, fence.session_id);
   }
+}
+
+/** If somebody has asked for a stop meanwhile, it is stopped instead. */
+function isToContinue(end: ReleaseLease["end"]): boolean {
+  return end === "waiting" || end === "queued" || end === "interrupted";
 }
 
 const FINISHED = { exchange_open: 0, ...NO_FAILURE } as const;

@@ -2,6 +2,7 @@ import { expect, it } from "vitest";
 
 import { MAX_ATTEMPTS } from "../../../src/core/exchanges.ts";
 import { stopCurrent, stopExchange } from "../../../src/store/exchanges/change.ts";
+import { readCurrent } from "../../../src/store/exchanges/current.ts";
 import { listExchanges, readExchange } from "../../../src/store/exchanges/read.ts";
 import { isStopAsked } from "../../../src/store/exchanges/records.ts";
 import {
@@ -192,6 +193,36 @@ describeEngines("queued exchanges and processes that die", (engine) => {
     expect(await readyOf(store)).toEqual([]);
   });
 
+  it("[QUEUE-36] what is continued comes before a message that was queued earlier", async () => {
+    const store = await openFresh(engine);
+    const { id } = await newSession(store);
+    await queue(store, id, "waits for a node");
+    const [unbegun] = await readyOf(store);
+    await ask(store, id, "typed");
+    await expire(store, id);
+    expect(await queue(store, id, null)).toMatchObject({ n: 2, state: "queued" });
+    const current = await store.read(readCurrent, [id]);
+    expect(current.get(id)).toEqual({ n: 2, state: "queued" });
+    await expect(claim(store, unbegun!)).rejects.toMatchObject({ code: "exchange_changed" });
+    // it took the lease before it read that
+    await expire(store, id);
+    expect(await readyNumbers(store)).toEqual([2]);
+    await claimNext(store, id);
+    expect(await statesOf(store, id)).toEqual(["queued", "running"]);
+    expect(await store.write(stopCurrent, { reference: id })).toMatchObject({ n: 2 });
+  });
+
+  it("[RECORD-7] [QUEUE-15] what a version without records has finished hinders no continuation", async () => {
+    const store = await openFresh(engine);
+    const { id } = await newSession(store);
+    await ask(store, id, "typed");
+    await expire(store, id);
+    await execute(store, "UPDATE sessions SET exchange_open = 0, lease_epoch = 9 WHERE id = ?", id);
+    expect(await statesOf(store, id)).toEqual(["stopped"]);
+    expect(await queue(store, id, null)).toMatchObject({ n: 2, state: "queued" });
+    expect(await readyNumbers(store)).toEqual([2]);
+  });
+
   it("[QUEUE-10] a message skips what waits for a person, and follows what a service ran", async () => {
     const store = await openFresh(engine);
     const left = await newSession(store);
@@ -264,6 +295,18 @@ describeEngines("queued exchanges and processes that die", (engine) => {
       const ready = (await readyOf(store)).filter(({ session_id }) => session_id === id);
       expect(ready, name).toMatchObject([{ n: 2 }]);
     }
+  });
+
+  it("[QUEUE-12] does not stop what a person has continued since", async () => {
+    const store = await openFresh(engine);
+    const { id } = await newSession(store);
+    await queue(store, id, "one");
+    await claimNext(store, id);
+    await store.write(stopExchange, { reference: id, n: 1 });
+    await expire(store, id);
+    await queue(store, id, null);
+    const fence = await ask(store, id, null);
+    expect(await store.read(isStopAsked, fence)).toBe(false);
   });
 
   it("[QUEUE-22] a terminal continues what a node gave back, and its new message skips it", async () => {
