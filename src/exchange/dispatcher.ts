@@ -202,7 +202,6 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
   };
   const working = work();
   const revive = async (): Promise<void> => {
-    await answerDue(store);
     for (const id of await store.read(findDead, null)) {
       if (!running.has(id)) {
         await store.write(reviveDead, { id });
@@ -212,9 +211,13 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
       await store.write(makeReady, { id });
     }
   };
-  const reviving = setInterval(() => void revive().catch(reportFailure), reviveMs);
+  const search = (): void => {
+    void answerDue(store).catch(reportFailure);
+    void revive().catch(reportFailure);
+  };
+  const reviving = setInterval(search, reviveMs);
   reviving.unref();
-  void revive().catch(reportFailure);
+  search();
 
   const retire = (): void => {
     stopListening();

@@ -6,11 +6,18 @@ import { createSession } from "../../src/store/sessions/create.ts";
 import type { Store } from "../../src/store/store.ts";
 import { owner } from "./engines.ts";
 
+interface Asked {
+  readonly choices?: readonly string[] | null;
+  readonly index?: number;
+  /** The answer that it gets at once by default. */
+  readonly due?: string;
+}
+
 /** Asks `Question <index>?` as the call with this index; returns the question's id. */
 export async function askIn(
   store: Store,
   session_id: string,
-  { choices = null, index = 0 }: { choices?: readonly string[] | null; index?: number },
+  { choices = null, index = 0, due }: Asked,
 ): Promise<string> {
   const id = newId();
   const question = {
@@ -22,7 +29,7 @@ export async function askIn(
     choices,
     effect: null,
     shown_hash: "0".repeat(64),
-    default: null,
+    default: due === undefined ? null : { answer: due, after_ms: 0 },
   } as const;
   await store.write((tx) => insertQuestion(tx, { session_id, thread_suffix: 0 }, question), null);
   return id;

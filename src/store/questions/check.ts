@@ -39,7 +39,8 @@ export function* questionProblems(
       ["answer", isAnswered === (answer !== null), "Must be there only if it was answered."],
       ["answered_at", isAnswered === (answered_at !== null), "Must be there only with an answer."],
       ["answered_by", isAnswered === (answered_by !== null), "Must be there only with an answer."],
-      ["choices", isChoice(question), "Must have the answer, if there are any."],
+      ["choices", isChoice(question, answer), "Must have the answer, if there are any."],
+      ["default_answer", takesDefault(question), "Must be one of the choices."],
       ["answer_by", (default_answer === null) === (answer_by === null), "Must have a default."],
     ];
     for (const [field, holds, message] of rules) {
@@ -51,7 +52,12 @@ export function* questionProblems(
   }
 }
 
-function isChoice({ choices, answer }: CheckedQuestion): boolean {
+function takesDefault(question: CheckedQuestion): boolean {
+  const { choices, default_answer } = question;
+  return default_answer === null || (choices !== null && isChoice(question, default_answer));
+}
+
+function isChoice({ choices }: CheckedQuestion, answer: string | null): boolean {
   if (choices === null || answer === null) {
     return true;
   }

@@ -1,5 +1,7 @@
+import { isRepriseError } from "../../core/errors.ts";
 import type { Operation } from "../store.ts";
 import { answerQuestion } from "./answer.ts";
+import { inActiveSession } from "./read.ts";
 
 export interface DueQuestion {
   readonly id: string;
@@ -18,6 +20,7 @@ export const findDueQuestions: Operation<null, readonly DueQuestion[]> = async (
     .where("state", "=", "open")
     .where("answer_by", "is not", null)
     .where("answer_by", "<=", tx.dialect.now())
+    .where(inActiveSession)
     .orderBy("answer_by")
     .limit(AT_ONCE)
     .execute();
@@ -26,11 +29,28 @@ export const findDueQuestions: Operation<null, readonly DueQuestion[]> = async (
   );
 };
 
-/** Gives such a question its default answer. Error codes: as `answerQuestion`. */
+/**
+ * Gives such a question its default answer. It gets none if nobody needs the answer any more, and waits for
+ * a person if it does not take it: neither is found again.
+ *
+ * Error codes: as `answerQuestion`.
+ */
 export const answerByDefault: Operation<DueQuestion, void> = async (
   tx,
   { id: question, session_id: reference, default_answer: answer },
 ) => {
   const given = { reference, question, answer, note: null, answered_by: "timeout" } as const;
-  await answerQuestion(tx, given);
+  try {
+    await answerQuestion(tx, given);
+  } catch (error) {
+    if (isRepriseError(error, "invalid_request")) {
+      await tx.db
+        .updateTable("questions")
+        .set({ default_answer: null, answer_by: null })
+        .where("id", "=", question)
+        .execute();
+    } else if (!isRepriseError(error, "question_withdrawn")) {
+      throw error;
+    }
+  }
 };

@@ -1,10 +1,10 @@
-import { type Selectable, sql } from "kysely";
+import { type ExpressionBuilder, type Selectable, sql } from "kysely";
 
 import { RepriseError } from "../../core/errors.ts";
 import { QUESTION_FIELDS } from "../../core/questions.ts";
 import type { QuestionRecord } from "../../core/sessions.ts";
 import { columnNames, fieldReader } from "../columns.ts";
-import type { QuestionTable } from "../schema.ts";
+import type { Database, QuestionTable } from "../schema.ts";
 import { idsPerQuery } from "../messages/read.ts";
 import { resolveSession } from "../sessions/read.ts";
 import type { Operation, Tx } from "../store.ts";
@@ -72,15 +72,7 @@ function openWithin(tx: Tx, id: string) {
     .selectFrom("questions")
     .where("state", "=", "open")
     .where("session_id", "in", withinTree(id))
-    .where(({ exists, selectFrom, eb }) =>
-      // a node of an older version ends sessions and leaves their questions
-      exists(
-        selectFrom("sessions")
-          .select(eb.lit(1).as("one"))
-          .whereRef("sessions.id", "=", "questions.session_id")
-          .where("sessions.state", "=", "active"),
-      ),
-    )
+    .where(inActiveSession)
     .orderBy("asked_at")
     .orderBy("call_id")
     .orderBy("number")
@@ -134,6 +126,17 @@ export const countQuestions: Operation<
   }
   return counts;
 };
+
+/** A node of an older version ends sessions and leaves their questions open. */
+export function inActiveSession(eb: ExpressionBuilder<Database, "questions">) {
+  return eb.exists(
+    eb
+      .selectFrom("sessions")
+      .select(eb.lit(1).as("one"))
+      .whereRef("sessions.id", "=", "questions.session_id")
+      .where("sessions.state", "=", "active"),
+  );
+}
 
 /** One question. Error codes: `question_not_found`. */
 export async function readQuestion(tx: Tx, id: string): Promise<QuestionRecord> {

@@ -1,0 +1,46 @@
+import { expect, it } from "vitest";
+
+import { answerDue } from "../../src/exchange/answer-due.ts";
+import { findDueQuestions } from "../../src/store/questions/due.ts";
+import { verifySession } from "../../src/store/verify/verify-session.ts";
+import { describeEngines, execute, newSession, openFresh } from "../helpers/engines.ts";
+import { askIn } from "../helpers/waiting-session.ts";
+
+describeEngines("default answers", (engine) => {
+  it("[QUESTION-30] reach each question, however many others cannot be given theirs", async () => {
+    const store = await openFresh(engine);
+    const ended = await newSession(store);
+    const skipped = await newSession(store);
+    const { id } = await newSession(store);
+    const choices = ["yes", "no"];
+    // more than are answered at once, of a session that an older version ended
+    for (let index = 0; index < 101; index += 1) {
+      await askIn(store, ended.id, { choices, index, due: "no" });
+    }
+    await execute(store, `update sessions set state = 'ended' where id = '${ended.id}'`);
+    const wrong = await askIn(store, skipped.id, { choices, due: "maybe" });
+    const question = await askIn(store, id, { choices, due: "no" });
+    const { findings } = await verifySession(store, skipped.id);
+    expect(findings.map(({ sentence }) => sentence).join()).toMatch(/default_answer/);
+
+    await answerDue(store);
+    const rows = await store.read(
+      ({ db }) =>
+        db
+          .selectFrom("questions")
+          .select(["id", "state", "answer", "answered_by", "answer_by"])
+          .where("session_id", "!=", ended.id)
+          .execute(),
+      null,
+    );
+    expect(rows.find((row) => row.id === question)).toMatchObject({
+      state: "answered",
+      answer: "no",
+      answered_by: "timeout",
+    });
+    // it waits for a person, and is not found again
+    expect(rows.find((row) => row.id === wrong)).toMatchObject({ state: "open", answer_by: null });
+    expect(await store.read(findDueQuestions, null)).toEqual([]);
+    expect((await verifySession(store, skipped.id)).findings).toEqual([]);
+  });
+});
