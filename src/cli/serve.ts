@@ -6,6 +6,7 @@ import { RepriseError } from "../core/errors.ts";
 import { QUEUE_POLL_MS, STREAM_POLL_MS } from "../core/limits.ts";
 import { type CliContext, noticeJson, printLines } from "./context.ts";
 import { openDatabase, withStore } from "./database.ts";
+import type { ExchangeListener } from "../exchange/events.ts";
 import type { OpenedAgent } from "../exchange/exchanger.ts";
 import type { RunningNode } from "../exchange/node.ts";
 import type { ServedFolders } from "../exchange/served-folders.ts";
@@ -133,7 +134,8 @@ async function serve(cli: CliContext, command: Command, options: ServeOptions): 
     log,
   });
   const { jobs, answerAfter: defaultAnswer } = options;
-  const running = { store, jobs, folders, agent, log, defaultAnswer };
+  const onEvent = server.app.countUse;
+  const running = { store, jobs, folders, agent, log, defaultAnswer, onEvent };
   const node = jobs === 0 ? null : await runNode(cli, running);
   const { version, pid } = cli;
   const { url } = server;
@@ -174,6 +176,7 @@ async function runNode(
     readonly folders: ServedFolders;
     readonly agent: OpenedAgent | null;
     readonly log: Log;
+    readonly onEvent: ExchangeListener;
   },
 ): Promise<RunningNode> {
   const [{ startNode }, { exchangerConfig }, { logFailure }] = await Promise.all([

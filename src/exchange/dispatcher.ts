@@ -8,6 +8,7 @@ import { findDead, findUnready, makeReady, reviveDead } from "../store/exchanges
 import type { Store } from "../store/store.ts";
 import { answerDue } from "./answer-due.ts";
 import { failureOf } from "./exchange-failure.ts";
+import type { ExchangeListener } from "./events.ts";
 import type { Exchanger } from "./exchanger.ts";
 import { createReadyScan } from "./ready-scan.ts";
 import { refuseUnconfirmed } from "./refuse-unconfirmed.ts";
@@ -25,6 +26,8 @@ export interface DispatcherOptions {
   readonly pollMs: number;
   /** Time between two searches for exchanges whose process died; `LEASE_MS / 3` by default. */
   readonly reviveMs?: number;
+  /** Called with each event of the exchanges that run here. */
+  readonly onEvent?: ExchangeListener;
   /** Called with what prevented the dispatcher itself from working. */
   readonly onFailure: (error: unknown) => void;
 }
@@ -115,7 +118,7 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
         asked_by,
         keep_partial: true,
       },
-      { listener: () => undefined, signal: stopping.signal },
+      { listener: options.onEvent ?? (() => undefined), signal: stopping.signal },
     );
   };
 

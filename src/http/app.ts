@@ -14,6 +14,7 @@ import {
   STREAM_UNSENT_BYTES,
 } from "../core/limits.ts";
 import type { Caller } from "../core/origins.ts";
+import type { ExchangeListener } from "../exchange/events.ts";
 import type { OpenStore, Store } from "../store/store.ts";
 import { storeOf } from "../store/store-of.ts";
 import { refuseUnknownRoutes } from "./guards/allowed-methods.ts";
@@ -82,6 +83,8 @@ interface ServiceOptions extends AppOptions {
 export interface App {
   readonly fastify: FastifyInstance;
   readonly streams: Streams;
+  /** Counts what the exchanges use that the process runs. */
+  readonly countUse: ExchangeListener;
   /** From now on `/readyz` fails: the service is about to stop. Everything else continues. */
   retire(): void;
 }
@@ -142,7 +145,12 @@ export async function createApp(given: AppOptions): Promise<App> {
     openApiRoute(typed(scope));
   });
   await app.ready();
-  return { fastify: app, streams, retire: readiness.retire };
+  const countUse: ExchangeListener = (event) => {
+    if (event.type === "usage") {
+      observe({ kind: "usage", input: event.input_tokens, output: event.output_tokens });
+    }
+  };
+  return { fastify: app, streams, countUse, retire: readiness.retire };
 }
 
 async function createFastify(

@@ -9,7 +9,7 @@ import { freshHome } from "../helpers/reprise.ts";
 
 const TOKEN = "a-token";
 
-it("a service answers what is queued, and another one continues after a kill -9", async () => {
+it("[OPS-21] a service answers what is queued, and another one continues after a kill -9", async () => {
   const arrived = Promise.withResolvers<void>();
   const server = await startModelServer({
     latencyMs: 20,
@@ -54,6 +54,8 @@ it("a service answers what is queued, and another one continues after a kill -9"
   const { messages } = await client.getSession(id);
   expect(messages.map(({ content }) => content)).toEqual(["a question", "the answer"]);
   expect(server.requests()).toHaveLength(2);
+  const metrics = await fetch(`${second.url}/metrics`, { headers: { authorization } });
+  expect(await metrics.text()).toMatch(/^reprise_tokens_total\{kind="output"\} [1-9]/m);
   expect(await second.service.stop("SIGTERM")).toMatchObject({ code: 0 });
   expect((await home.call(["sessions", "verify"])).code).toBe(0);
 });

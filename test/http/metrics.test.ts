@@ -1,11 +1,13 @@
 import { describe, expect, it } from "vitest";
 
 import { takeLease } from "../../src/store/leases/lease.ts";
+import { answerQuestion } from "../../src/store/questions/answer.ts";
 import type { Store } from "../../src/store/store.ts";
 import { startTestServer, type TestServer } from "../helpers/server.ts";
 import { openStream } from "../helpers/stream.ts";
 import { execute, owner } from "../helpers/engines.ts";
 import { queue } from "../helpers/queue.ts";
+import { waitingSession } from "../helpers/waiting-session.ts";
 
 describe("the metrics", () => {
   it("[OPS-1] are Prometheus' text: every series under a HELP and a TYPE, histograms that add up", async () => {
@@ -146,6 +148,23 @@ describe("the metrics", () => {
     expect(value("reprise_exchanges", '{state="interrupted"}')).toBe(1);
     expect(value("reprise_exchanges", '{state="queued"}')).toBe(0);
     expect(value("reprise_queue_oldest_seconds")).toBe(0);
+  });
+
+  it("[OPS-5] [OPS-21] count who waits for a person, open questions and tokens", async () => {
+    await using t = await startTestServer();
+    const { id, ids } = await waitingSession(t.store, null, null, null);
+    const given = { answer: "red", note: null, answered_by: "http" } as const;
+    await t.store.write(answerQuestion, { reference: id, question: ids[0] ?? "", ...given });
+    const used = { exchange_id: id, session_id: id, message_id: "a" };
+    for (const input_tokens of [3, 4]) {
+      t.server.app.countUse({ type: "usage", ...used, input_tokens, output_tokens: 1 });
+    }
+    const value = await scrape(t);
+    expect(value("reprise_exchanges", '{state="waiting"}')).toBe(1);
+    expect(value("reprise_exchanges", '{state="interrupted"}')).toBe(0);
+    expect(value("reprise_questions_open")).toBe(2);
+    expect(value("reprise_tokens_total", '{kind="input"}')).toBe(7);
+    expect(value("reprise_tokens_total", '{kind="output"}')).toBe(2);
   });
 
   it("[QUEUE-32] count what is queued, how long the first has waited, and attempts", async () => {

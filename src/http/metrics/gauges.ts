@@ -9,6 +9,7 @@ import { RepriseError } from "../../core/errors.ts";
 import { SCRAPE_FRESH_MS, SCRAPE_TIMEOUT_MS } from "../../core/limits.ts";
 import { countQueue, type QueueLength } from "../../store/exchanges/count-queue.ts";
 import { countOpenExchanges, type OpenExchanges } from "../../store/sessions/open-exchanges.ts";
+import { countOpenQuestions } from "../../store/questions/read.ts";
 import type { Store } from "../../store/store.ts";
 import { singleFlight } from "./single-flight.ts";
 import type { Streams } from "../stream/streams.ts";
@@ -21,6 +22,11 @@ export interface Gauges {
   readonly server: Server;
   readonly version: string;
   readonly process?: number | undefined;
+}
+
+/** What all processes on the database do, and what waits. */
+interface Waiting extends OpenExchanges, QueueLength {
+  readonly questions: number;
 }
 
 /** Makes one gauge; `read` gives its values on each scrape, none if it cannot. */
@@ -100,12 +106,13 @@ function addDatabaseGauges(add: AddGauge, store: Store): void {
     help: "Operations that wait for a connection or for their turn.",
     read: (set) => set(store.load().waiting),
   });
-  const count = singleFlight<OpenExchanges & QueueLength>({
+  const count = singleFlight<Waiting>({
     work: () =>
       store.read(
         async (tx) => ({
           ...(await countOpenExchanges(tx, null)),
           ...(await countQueue(tx, null)),
+          questions: await countOpenQuestions(tx, null),
         }),
         null,
       ),
@@ -116,37 +123,43 @@ function addDatabaseGauges(add: AddGauge, store: Store): void {
   });
   add({
     name: "reprise_exchanges",
-    help: "Exchanges of all processes on this database that have not ended: queued, running, or interrupted and not continued.",
+    help: "Exchanges of all processes on this database that have not ended: queued, running, waiting for a person, or interrupted and not continued.",
     label: "state",
     read: async (set) => {
       const open = await count().catch(() => null);
       if (open !== null) {
         set(open.running, "running");
-        set(open.interrupted, "interrupted");
+        set(open.waiting, "waiting");
+        set(Math.max(0, open.left - open.waiting), "interrupted");
         set(open.queued, "queued");
       }
     },
   });
-  const addOfQueue = (name: string, help: string, valueOf: (queue: QueueLength) => number): void =>
+  const addOfWaiting = (name: string, help: string, valueOf: (waiting: Waiting) => number): void =>
     add({
       name,
       help,
       read: async (set) => {
-        const queue = await count().catch(() => null);
-        if (queue !== null) {
-          set(valueOf(queue));
+        const waiting = await count().catch(() => null);
+        if (waiting !== null) {
+          set(valueOf(waiting));
         }
       },
     });
-  addOfQueue(
+  addOfWaiting(
     "reprise_queue_oldest_seconds",
     "For how long the exchange that was queued first has waited; 0 if none is queued.",
     ({ oldest_ms }) => oldest_ms / 1000,
   );
-  addOfQueue(
+  addOfWaiting(
     "reprise_queue_attempts",
     "Processes that died with exchanges that have not ended.",
     ({ attempts }) => attempts,
+  );
+  addOfWaiting(
+    "reprise_questions_open",
+    "Questions of tools and agents that nobody has answered.",
+    ({ questions }) => questions,
   );
 }
 

@@ -12,7 +12,7 @@ const DELIVERY_SECONDS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 0.75,
 
 /** Registers what is counted and answers with the function that counts. */
 export function createInstruments(prom: PromClient, registry: Registry): Observe {
-  const { requests, streams, database } = register(prom, registry);
+  const { requests, streams, database, tokens } = register(prom, registry);
   return (observation) => {
     switch (observation.kind) {
       case "request": {
@@ -36,6 +36,10 @@ export function createInstruments(prom: PromClient, registry: Registry): Observe
         break;
       case "stalled":
         streams.stalled.inc();
+        break;
+      case "usage":
+        tokens.inc({ kind: "input" }, observation.input);
+        tokens.inc({ kind: "output" }, observation.output);
         break;
       case "append":
         database.appends.inc();
@@ -99,6 +103,11 @@ function register(prom: PromClient, registry: Registry) {
       "Streams that were cut because their reader took nothing.",
     ),
   };
+  const tokens = counter(
+    "reprise_tokens_total",
+    "Tokens of the exchanges that this process ran from the queue, as providers count them.",
+    ["kind"],
+  );
   const database = {
     appends: counter(
       "reprise_appends_total",
@@ -121,5 +130,5 @@ function register(prom: PromClient, registry: Registry) {
       ["operation", "code"],
     ),
   };
-  return { requests, streams, database };
+  return { requests, streams, database, tokens };
 }

@@ -24,6 +24,8 @@ export type Observation =
     }
   /** A stream whose reader took nothing was cut. */
   | { readonly kind: "stalled" }
+  /** A model that this process asked has answered. */
+  | { readonly kind: "usage"; readonly input: number; readonly output: number }
   /** Of readiness; `late` if it took longer than `PROBE_TIMEOUT_MS`. */
   | { readonly kind: "probe"; readonly result: "ready" | "failed" | "late" }
   | {

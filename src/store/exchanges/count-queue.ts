@@ -2,11 +2,13 @@ import { sql } from "kysely";
 
 import type { Operation } from "../store.ts";
 
-/** What waits in the queues of all sessions. */
+/** What waits in all sessions: in their queues, or for a person. */
 export interface QueueLength {
   /** Exchanges that are queued. */
   readonly queued: number;
-  /** When the first of them was queued, by the database's clock; null if none is. */
+  /** Exchanges that wait for a person's answers. */
+  readonly waiting: number;
+  /** When the first queued one was queued, by the database's clock; null if none is. */
   readonly oldest: string | null;
   /** For how many milliseconds it has waited. */
   readonly oldest_ms: number;
@@ -20,13 +22,15 @@ export const countQueue: Operation<null, QueueLength> = async (tx) => {
     .selectFrom("exchanges")
     .select([
       sql<number>`count(*) filter (where state = 'queued')`.as("queued"),
+      sql<number>`count(*) filter (where state = 'waiting')`.as("waiting"),
       sql<string | null>`min(queued_at) filter (where state = 'queued')`.as("oldest"),
       sql<number>`cast(coalesce(sum(attempts), 0) as bigint)`.as("attempts"),
       tx.dialect.now().as("now"),
     ])
     .where("ended_at", "is", null)
     .executeTakeFirstOrThrow();
-  const { queued, oldest, now, attempts } = row;
+  const { now, ...counts } = row;
+  const { oldest } = counts;
   const oldest_ms = oldest === null ? 0 : Math.max(0, Date.parse(now) - Date.parse(oldest));
-  return { queued, oldest, oldest_ms, attempts };
+  return { ...counts, oldest_ms };
 };

@@ -94,6 +94,16 @@ export const readQuestionBelow: Operation<
     : { ...questionOf(row), path: await pathTo(tx, row.session_id, top) };
 };
 
+/** How many questions of all sessions nobody has answered. Costs as much as there are such questions. */
+export const countOpenQuestions: Operation<null, number> = async (tx) => {
+  const { count } = await tx.db
+    .selectFrom("questions")
+    .select(sql<number>`count(*)`.as("count"))
+    .where("state", "=", "open")
+    .executeTakeFirstOrThrow();
+  return count;
+};
+
 export interface QuestionCount {
   /** A session of which questions were asked in its tree. */
   readonly id: string;

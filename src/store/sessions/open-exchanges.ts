@@ -6,8 +6,8 @@ import type { Operation } from "../store.ts";
 export interface OpenExchanges {
   /** Their lease is held: they are running. */
   readonly running: number;
-  /** They were cut off and wait to be continued, in sessions that have not ended. */
-  readonly interrupted: number;
+  /** They were cut off, or wait for a person, in sessions that have not ended. */
+  readonly left: number;
 }
 
 /** Costs as much as there are open exchanges, however many sessions there are. */
@@ -18,7 +18,7 @@ export const countOpenExchanges: Operation<null, OpenExchanges> = async (tx) => 
       .selectFrom("sessions")
       .select([
         sql<number>`count(*) filter (where ${isHeld})`.as("running"),
-        sql<number>`count(*) filter (where not (${isHeld}) and state = 'active')`.as("interrupted"),
+        sql<number>`count(*) filter (where not (${isHeld}) and state = 'active')`.as("left"),
       ])
       // the same expression as in the index, so that it is used
       .where("exchange_open", "=", sql<number>`1`)
