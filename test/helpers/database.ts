@@ -1,9 +1,10 @@
 import { join } from "node:path";
 
+import { makeEmptyFile } from "./empty-file.ts";
 import { createPostgres } from "./postgres.ts";
 import { makeFolder } from "./temp.ts";
 
-/** An empty database: a file that is still to be made, or a postgres:// address. */
+/** A file or a postgres:// address with empty tables. */
 export interface EmptyDatabase extends AsyncDisposable {
   readonly location: string;
 }
@@ -23,8 +24,10 @@ export async function createDatabase(
 ): Promise<EmptyDatabase> {
   if (engine !== "postgres") {
     const folder = makeFolder();
+    const location = join(folder.path, "reprise.db");
+    await makeEmptyFile(location);
     return {
-      location: join(folder.path, "reprise.db"),
+      location,
       [Symbol.asyncDispose]: () => Promise.resolve(folder[Symbol.dispose]()),
     };
   }

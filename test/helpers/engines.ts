@@ -10,6 +10,7 @@ import { openPostgresStore } from "../../src/store/engines/postgres/open.ts";
 import { openSqliteStore } from "../../src/store/engines/sqlite/open.ts";
 import type { Store } from "../../src/store/store.ts";
 import { createDatabase, isPostgresRun } from "./database.ts";
+import { makeEmptyFile } from "./empty-file.ts";
 import { openStoreAt } from "./open-store.ts";
 import { createPostgres } from "./postgres.ts";
 import { temporaryFolder } from "./temp.ts";
@@ -34,6 +35,7 @@ const sqlite: Engine = {
   noticesQuiet: true,
   create: async () => {
     const location = join(temporaryFolder(), "data", "reprise.db");
+    await makeEmptyFile(location);
     return {
       location,
       open: async () => closedAfterTest(await openSqliteStore({ path: location })),

@@ -107,6 +107,7 @@ export async function startEmbedded(options: EmbeddedOptions = {}): Promise<Embe
       "--locale-provider=icu",
       "--icu-locale=en-US",
       "--no-sync",
+      "--set=scram_iterations=1",
     ],
     postgresFlags: Object.entries({ ...SETTINGS, ...options.settings }).flatMap(([name, value]) => [
       "-c",
