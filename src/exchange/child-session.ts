@@ -1,6 +1,7 @@
 import { AGENT } from "../core/origins.ts";
 import type { Session } from "../core/sessions.ts";
 import type { Fence } from "../store/leases/fence.ts";
+import { listExchanges } from "../store/exchanges/read.ts";
 import { readDetail } from "../store/messages/read.ts";
 import { openChild } from "../store/sessions/open-child.ts";
 import type { Store } from "../store/store.ts";
@@ -61,8 +62,11 @@ export async function runChildSession(input: ChildSessionInput): Promise<ChildEn
     persona_name: persona.name,
   });
   if (child.last_seq > 0 && child.activity === "idle") {
-    // the child had finished, but the parent stopped before it received the answer
-    return { state: "done", answer: await lastAnswer(store, child) };
+    // the child had ended, but the parent stopped before it received the answer
+    const [last] = await store.read(listExchanges, { reference: child.id, limit: 1 });
+    return last?.state === "stopped"
+      ? { state: "stopped" }
+      : { state: "done", answer: await lastAnswer(store, child) };
   }
   const request: ExchangeRequest = {
     session_id: child.id,

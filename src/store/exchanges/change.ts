@@ -2,6 +2,8 @@ import { RepriseError } from "../../core/errors.ts";
 import { isFinal } from "../../core/exchanges.ts";
 import type { ExchangeFailure, ExchangeRecord } from "../../core/sessions.ts";
 import { revokeDeadLease } from "../leases/revoke.ts";
+import { continueAbove } from "../questions/continue.ts";
+import { lockPath, pathTo } from "../questions/tree.ts";
 import { withdrawQuestions } from "../questions/withdraw.ts";
 import { lockSession } from "../sessions/lock.ts";
 import { resolveSession } from "../sessions/read.ts";
@@ -42,6 +44,7 @@ export const stopCurrent: Operation<{ readonly reference: string }, ExchangeReco
   input,
 ) => {
   const { id } = await resolveSession(tx, input);
+  await lockPath(tx, id);
   const held = await holdQueue(tx, { id });
   const n = held.begun?.n ?? (await firstQueued(tx, id));
   if (n === null) {
@@ -63,7 +66,8 @@ async function firstQueued(tx: Tx, session_id: string): Promise<number | null> {
   return row?.n ?? null;
 }
 
-async function stopHeld(tx: Tx, { id, begun }: HeldQueue, n: number): Promise<ExchangeRecord> {
+async function stopHeld(tx: Tx, held: HeldQueue, n: number): Promise<ExchangeRecord> {
+  const { id, begun } = held;
   const changed = tx.db
     .updateTable("exchanges")
     .where("session_id", "=", id)
@@ -85,11 +89,23 @@ async function stopHeld(tx: Tx, { id, begun }: HeldQueue, n: number): Promise<Ex
       .returning("begun_at")
       .executeTakeFirst();
     if (typeof stopped?.begun_at === "string") {
-      await withdrawQuestions(tx, id, { isSuperseded: false });
+      await withdrawQuestions(tx, id, { isSuperseded: held.parent_session_id !== null });
+      await leaveToParent(tx, held);
     }
     await refreshReady(tx, id);
   }
   return readRecord(tx, id, n);
+}
+
+/** A sub-agent that was stopped is not continued: its parent is, with what it has left. */
+async function leaveToParent(
+  tx: Tx,
+  { id, parent_session_id }: Pick<HeldQueue, "id" | "parent_session_id">,
+): Promise<void> {
+  if (parent_session_id !== null) {
+    await tx.db.updateTable("sessions").set({ exchange_open: 0 }).where("id", "=", id).execute();
+    await continueAbove(tx, await pathTo(tx, id, null));
+  }
 }
 
 function nothingToStop(sentence: string): RepriseError {
@@ -143,9 +159,10 @@ async function holdQueued(tx: Tx, input: QueuedChange): Promise<HeldQueue> {
   return held;
 }
 
-/** Holds the session's row until the transaction ends. */
+/** Holds the rows of the session and of those above it until the transaction ends. */
 async function holdExchange(tx: Tx, { reference, n }: ExchangeReference) {
   const { id } = await resolveSession(tx, { reference });
+  await lockPath(tx, id);
   const held = await holdQueue(tx, { id });
   return { held, record: await readRecord(tx, id, n) };
 }

@@ -7,8 +7,8 @@ import type { Caller } from "../../core/origins.ts";
 import type { ExchangeRecord } from "../../core/sessions.ts";
 import { revokeDeadLease } from "../leases/revoke.ts";
 import { readPending } from "../messages/read.ts";
-import { queueWaiting } from "../questions/answer.ts";
-import { withinTree } from "../questions/tree.ts";
+import { queueWaiting } from "../questions/continue.ts";
+import { firstOpenQuestion } from "../questions/read.ts";
 import { withdrawQuestions } from "../questions/withdraw.ts";
 import { refuseEnded } from "../sessions/change.ts";
 import { resolveSession } from "../sessions/read.ts";
@@ -145,17 +145,11 @@ async function skipWaiting(tx: Tx, { id, begun }: HeldQueue): Promise<void> {
 
 /** Error codes: `question_open` if a question has no answer. */
 async function continueWaiting(tx: Tx, id: string): Promise<void> {
-  const open = await tx.db
-    .selectFrom("questions")
-    .select("id")
-    .where("state", "=", "open")
-    .where("session_id", "in", withinTree(id))
-    .orderBy("asked_at")
-    .executeTakeFirst();
-  if (open !== undefined) {
+  const open = await firstOpenQuestion(tx, id);
+  if (open !== null) {
     throw new RepriseError(
       "question_open",
-      `The exchange waits for the answer to question ${open.id}. Answer it, or send a message with \`supersede\`.`,
+      `The exchange waits for the answer to question ${open}. Answer it, or send a message with \`supersede\`.`,
     );
   }
   await queueWaiting(tx, id);

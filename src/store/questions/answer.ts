@@ -2,16 +2,12 @@ import { RepriseError } from "../../core/errors.ts";
 import { isUuid } from "../../core/ids.ts";
 import type { Answerer } from "../../core/questions.ts";
 import type { QuestionRecord } from "../../core/sessions.ts";
-import { refreshReady } from "../exchanges/ready.ts";
-import { BEGUN } from "../exchanges/records.ts";
-import { lockSession } from "../sessions/lock.ts";
 import { refuseEnded } from "../sessions/change.ts";
 import { readSession, resolveSession } from "../sessions/read.ts";
-import type { Operation, Tx } from "../store.ts";
-import { areAnswered } from "./park.ts";
+import type { Operation } from "../store.ts";
+import { continueAnswered, waitingAbove } from "./continue.ts";
 import { questionNotFound, readQuestion } from "./read.ts";
-import { pathTo, withinTree } from "./tree.ts";
-import { withdrawQuestions } from "./withdraw.ts";
+import { lockPath, withinTree } from "./tree.ts";
 
 export interface AnswerQuestion {
   /** The session that asks, or one above it: an id or a prefix of 6 or more characters. */
@@ -48,11 +44,7 @@ export const answerQuestion: Operation<AnswerQuestion, QuestionRecord> = async (
   if (asked === undefined) {
     throw questionNotFound();
   }
-  const path = await pathTo(tx, asked.session_id, null);
-  // a session before those below it, as everywhere
-  for (const each of path) {
-    await lockSession(tx, each);
-  }
+  const path = await lockPath(tx, asked.session_id);
   refuseEnded(await readSession(tx, { id: asked.session_id }));
   const waiting = await waitingAbove(tx, path);
   const question = await readQuestion(tx, input.question);
@@ -71,68 +63,11 @@ export const answerQuestion: Operation<AnswerQuestion, QuestionRecord> = async (
   for (const each of path) {
     tx.touch(each);
   }
-  if (input.continues !== true && waiting !== null && (await areAnswered(tx, waiting))) {
-    await queueWaiting(tx, waiting);
+  if (input.continues !== true) {
+    await continueAnswered(tx, waiting);
   }
   return readQuestion(tx, input.question);
 };
-
-/**
- * The highest session on the path whose exchange waits; null if the sessions above still run. What a
- * version without questions has run since makes them pointless.
- */
-async function waitingAbove(tx: Tx, path: readonly string[]): Promise<string | null> {
-  const rows = await tx.db
-    .selectFrom("exchanges")
-    .innerJoin("sessions", "sessions.id", "exchanges.session_id")
-    .select([
-      "exchanges.session_id",
-      "exchanges.state",
-      "exchanges.epoch",
-      "sessions.lease_epoch",
-      "sessions.exchange_open",
-    ])
-    .where("exchanges.session_id", "in", path)
-    .where("exchanges.ended_at", "is", null)
-    .where("exchanges.state", "in", BEGUN)
-    .execute();
-  let highest: string | null = null;
-  for (const id of path.toReversed()) {
-    const row = rows.find(({ session_id }) => session_id === id);
-    if (row === undefined) {
-      break;
-    }
-    if (row.state === "waiting" && (row.epoch !== row.lease_epoch || row.exchange_open === 0)) {
-      await withdrawQuestions(tx, id, { isSuperseded: false });
-    }
-    highest = row.state === "waiting" ? id : null;
-  }
-  return highest;
-}
-
-/** Lets a node continue an exchange that has its answers. Nothing if it does not wait. */
-export async function queueWaiting(tx: Tx, session_id: string): Promise<void> {
-  await tx.db
-    .updateTable("exchanges")
-    .set((eb) => ({
-      state: "queued",
-      revision: eb("revision", "+", 1),
-      queued_at: tx.dialect.now(),
-    }))
-    .where("session_id", "=", session_id)
-    .where("ended_at", "is", null)
-    .where("state", "=", "waiting")
-    .where(({ exists, selectFrom }) =>
-      exists(
-        selectFrom("sessions")
-          .select("sessions.id")
-          .where("sessions.id", "=", session_id)
-          .where("sessions.parent_session_id", "is", null),
-      ),
-    )
-    .execute();
-  await refreshReady(tx, session_id);
-}
 
 function refuseUnanswerable({ state, answered_by, choices }: QuestionRecord, answer: string): void {
   if (state === "answered") {

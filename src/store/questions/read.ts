@@ -67,6 +67,12 @@ export const listOpenQuestionIds: Operation<
   return rows.map(({ id }) => id);
 };
 
+/** The id of the question that is open for longest in a session and below it; null if none is. */
+export async function firstOpenQuestion(tx: Tx, id: string): Promise<string | null> {
+  const row = await openWithin(tx, id).select("questions.id").limit(1).executeTakeFirst();
+  return row?.id ?? null;
+}
+
 function openWithin(tx: Tx, id: string) {
   return tx.db
     .selectFrom("questions")

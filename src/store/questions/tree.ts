@@ -1,5 +1,6 @@
 import { sql } from "kysely";
 
+import { lockSession } from "../sessions/lock.ts";
 import { MAX_ANCESTORS } from "../sessions/roots.ts";
 import type { Tx } from "../store.ts";
 
@@ -19,6 +20,18 @@ export async function touchPath(tx: Tx, id: string): Promise<void> {
   for (const each of await pathTo(tx, id, null)) {
     tx.touch(each);
   }
+}
+
+/**
+ * Holds the rows of the sessions above this one and its own until the transaction ends, a session before
+ * those below it as everywhere. Returns their ids.
+ */
+export async function lockPath(tx: Tx, id: string): Promise<readonly string[]> {
+  const path = await pathTo(tx, id, null);
+  for (const each of path) {
+    await lockSession(tx, each);
+  }
+  return path;
 }
 
 /** The sessions from `top` down to `id`; from the highest one if `top` is not above it. */

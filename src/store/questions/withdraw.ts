@@ -20,9 +20,6 @@ export async function withdrawQuestions(
     .where("session_id", "in", withinTree(id))
     .returning("session_id")
     .execute();
-  if (withdrawn.length === 0) {
-    return;
-  }
   const stopped = await tx.db
     .updateTable("exchanges")
     .set((eb) => ({ ...endColumns(eb, tx.dialect), state: "stopped" }))

@@ -4,6 +4,8 @@ import type { Session } from "../../core/sessions.ts";
 import type { Operation, Tx } from "../store.ts";
 import { refreshReady } from "../exchanges/ready.ts";
 import { SESSION_ENDED, stopAllRecords, stopRecords } from "../exchanges/records.ts";
+import { continueAbove } from "../questions/continue.ts";
+import { lockPath } from "../questions/tree.ts";
 import { withdrawQuestions } from "../questions/withdraw.ts";
 import { NO_FAILURE } from "./failures.ts";
 import { lockSession } from "./lock.ts";
@@ -17,12 +19,14 @@ import { readSession } from "./read.ts";
  * Error codes: `session_not_found`.
  */
 export const endSession: Operation<{ readonly id: string }, Session> = async (tx, { id }) => {
+  const path = await lockPath(tx, id);
   await endActive(tx, [id]);
   for (let parents = [id]; parents.length > 0;) {
     parents = await openChildren(tx, parents);
     await endActive(tx, parents);
   }
   await withdrawQuestions(tx, id, { isSuperseded: false });
+  await continueAbove(tx, path);
   return readSession(tx, { id });
 };
 
@@ -82,6 +86,7 @@ export interface NewThread {
  * Error codes: `session_not_found`, `session_ended`, `session_busy` while an exchange runs.
  */
 export const startThread: Operation<NewThread, Session> = async (tx, input) => {
+  const path = await lockPath(tx, input.id);
   const session = await holdActive(tx, input.id);
   if (session.activity === "running") {
     throw new RepriseError(
@@ -107,6 +112,7 @@ export const startThread: Operation<NewThread, Session> = async (tx, input) => {
     .execute();
   await (input.archive ? stopAllRecords : stopRecords)(tx, [input.id], null);
   await withdrawQuestions(tx, input.id, { isSuperseded: true });
+  await continueAbove(tx, path);
   await refreshReady(tx, input.id);
   if (input.archive) {
     await archiveAll(tx, input.id);

@@ -1,6 +1,8 @@
 import { RepriseError } from "../../core/errors.ts";
 import type { Session } from "../../core/sessions.ts";
 import { sessionInThreadId } from "../checkpoints/free-threads.ts";
+import { continueAbove } from "../questions/continue.ts";
+import { lockPath } from "../questions/tree.ts";
 import { lockSession } from "./lock.ts";
 import { readSession } from "./read.ts";
 import type { Operation, Tx } from "../store.ts";
@@ -63,6 +65,7 @@ export const deleteSessionTree: Operation<
   { readonly id: string },
   readonly DeletionPreview[]
 > = async (tx, input) => {
+  const path = await lockPath(tx, input.id);
   await holdTree(tx, input.id);
   const previews = await previewDeletion(tx, input);
   if (previews.some(({ session }) => session.activity === "running")) {
@@ -75,6 +78,7 @@ export const deleteSessionTree: Operation<
   for (const { session } of previews.toReversed()) {
     await deleteOne(tx, session.id);
   }
+  await continueAbove(tx, path);
   return previews;
 };
 

@@ -151,6 +151,50 @@ describe("a question of a sub-agent", () => {
     await expectVerified(bench);
   });
 
+  it.each([
+    ["a stop", stopRoot, "interrupted stopped"],
+    ["a fresh thread", clearRoot, "idle stopped"],
+    ["a new message", messageToRoot, "idle stopped done"],
+  ])("[QUESTION-31] %s stops what waits, also once it was answered", async (_what, act, state) => {
+    const bench = await openAsking("colour");
+    await bench.answer("colour?", "red");
+    await act(bench);
+    const [root, child] = await bench.states();
+    expect(root).toBe(state);
+    expect(child).toBe(state.replace(" done", ""));
+    await expectVerified(bench);
+  });
+
+  it.each([
+    ["a stop", stopRoot],
+    ["the end of its session", endRoot],
+    ["a fresh thread", clearRoot],
+  ])(
+    "[QUESTION-32] %s of the sub-agent alone continues its parent without it",
+    async (_what, act) => {
+      const bench = await openAsking("colour", "size");
+      const [first, second] = await bench.open();
+      await act({ ...bench, session: { ...bench.session, id: first?.session_id ?? "" } });
+      // it still waits for the other one
+      expect((await bench.states())[0]).toBe("interrupted waiting");
+      await act({ ...bench, session: { ...bench.session, id: second?.session_id ?? "" } });
+      expect(await bench.states()).toEqual(["interrupted queued", "idle stopped", "idle stopped"]);
+      const stopped = "Error: the sub-agent was stopped before it answered.";
+      expect((await bench.run({ text: null })).answer).toBe(`${stopped}, ${stopped}`);
+      expect(await bench.states()).toEqual(["idle done", "idle stopped", "idle stopped"]);
+      await expectVerified(bench);
+    },
+  );
+
+  it("[QUESTION-32] the deletion of the sub-agent alone continues its parent, which begins another one", async () => {
+    const bench = await openAsking("colour");
+    const [question] = await bench.open();
+    await bench.store.write(deleteSessionTree, { id: question?.session_id ?? "" });
+    expect(await bench.states()).toEqual(["interrupted queued"]);
+    expect((await bench.run({ text: null })).state).toBe("waiting");
+    expect((await bench.open()).map(({ text }) => text)).toEqual(["colour?"]);
+  });
+
   it("[QUESTION-16] moves with its session, and is answered there", async () => {
     const bench = await openAsking("colour");
     const { store, session } = bench;
@@ -206,6 +250,10 @@ async function endRoot({ store, session }: Bench): Promise<void> {
 
 async function clearRoot({ store, session }: Bench): Promise<void> {
   await store.write(startThread, { id: session.id, archive: true });
+}
+
+async function messageToRoot({ run }: Bench): Promise<void> {
+  await run({ text: "never mind" });
 }
 
 /** Questions that cannot be true are refused by an import, and named by `verify`. */

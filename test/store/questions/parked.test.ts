@@ -1,0 +1,26 @@
+import { expect, it } from "vitest";
+
+import { releaseLease, takeLease } from "../../../src/store/leases/lease.ts";
+import { beginExchange } from "../../../src/store/messages/begin-exchange.ts";
+import { answerQuestion } from "../../../src/store/questions/answer.ts";
+import { startThread } from "../../../src/store/sessions/change.ts";
+import { describeEngines, openFresh, owner } from "../../helpers/engines.ts";
+import { readyOf, statesOf } from "../../helpers/queue.ts";
+import { waitingSession } from "../../helpers/waiting-session.ts";
+
+describeEngines("an exchange that parks", (engine) => {
+  it("[QUESTION-33] waits if a graph of others asks, whatever was answered in the session before", async () => {
+    const store = await openFresh(engine);
+    const { id, ids } = await waitingSession(store, null);
+    const given = { answer: "red", note: null, answered_by: "http" } as const;
+    await store.write(answerQuestion, { reference: id, question: ids[0] ?? "", ...given });
+    expect(await statesOf(store, id)).toEqual(["queued"]);
+    await store.write(startThread, { id, archive: false });
+    const fence = await store.write(takeLease, { session_id: id, owner, life_ms: 60_000 });
+    const begin = { content: "ask", model: null, persona_name: null, agent: "asking" };
+    await store.write(beginExchange, { fence, ...begin });
+    await store.write(releaseLease, { fence, finished: false, end: "waiting" });
+    expect(await statesOf(store, id)).toEqual(["stopped", "waiting"]);
+    expect(await readyOf(store)).toEqual([]);
+  });
+});
