@@ -1,6 +1,6 @@
 import { createParser } from "eventsource-parser";
 
-import type { MessageInfo, QuestionInfo } from "../core/schemas.ts";
+import type { MessageInfo } from "../core/schemas.ts";
 import { badAnswer, ClientError, errorOf } from "./client-error.ts";
 import type { Connection } from "./connection.ts";
 
@@ -15,11 +15,6 @@ export interface FollowOptions {
   readonly pauseMs?: { readonly first: number; readonly longest: number };
   /** A stream that is silent for so long is dead: the service sends a comment every 15 s. */
   readonly silenceMs?: number;
-  /**
-   * Called with each open question of the session and its sub-agents, and with each that is asked, answered or
-   * withdrawn later; after a lost connection with the open ones again. The messages wait for it.
-   */
-  readonly onQuestion?: (question: QuestionInfo) => void;
   /** Called for each lost connection, before the pause. */
   readonly onLost?: (error: unknown) => void;
 }
@@ -90,11 +85,7 @@ async function* readOnce(
   let timer = listen();
   try {
     const answer = await connection.open("GET", path, {
-      query: {
-        last_seq: attempt.lastSeq,
-        all: attempt.all,
-        questions: attempt.onQuestion === undefined ? undefined : true,
-      },
+      query: { last_seq: attempt.lastSeq, all: attempt.all },
       headers: {
         accept: "text/event-stream",
         "last-event-id": attempt.last === null ? undefined : String(attempt.last),
@@ -107,21 +98,21 @@ async function* readOnce(
     }
     const source = await bodyOf(answer);
     const decoder = new TextDecoder();
-    const received: { readonly event: string; readonly data: string }[] = [];
+    const received: string[] = [];
     const parser = createParser({
-      onEvent: ({ event = "message", data }) => received.push({ event, data }),
+      onEvent: ({ event, data }) => {
+        if ((event ?? "message") === "message") {
+          received.push(data);
+        }
+      },
     });
     const next = () => source.read().catch(lostConnection);
     for (let piece = await next(); !piece.done; piece = await next()) {
       // the time that the reader spends between two messages does not count as silence
       clearTimeout(timer);
       parser.feed(decoder.decode(piece.value, { stream: true }));
-      for (const { event, data } of received.splice(0)) {
-        if (event === "message") {
-          yield parsed(data) as MessageInfo;
-        } else if (event === "question") {
-          attempt.onQuestion?.(parsed(data) as QuestionInfo);
-        }
+      for (const data of received.splice(0)) {
+        yield messageOf(data);
       }
       timer = listen();
     }
@@ -153,9 +144,9 @@ async function bodyOf(answer: Response) {
   return answer.body.getReader();
 }
 
-function parsed(data: string): unknown {
+function messageOf(data: string): MessageInfo {
   try {
-    return JSON.parse(data);
+    return JSON.parse(data) as MessageInfo;
   } catch (cause) {
     throw badAnswer(200, cause);
   }

@@ -332,10 +332,6 @@ export const DetailQuery = Type.Object(
 export type DetailQuery = Static<typeof DetailQuery>;
 
 export const StreamQuery = Type.Object(
-  {
-    all: Type.Optional(Type.Boolean({ default: false })),
-    last_seq: Type.Optional(seqAfter()),
-    questions: Type.Optional(Type.Boolean({ default: false })),
-  },
+  { all: Type.Optional(Type.Boolean({ default: false })), last_seq: Type.Optional(seqAfter()) },
   closed,
 );

@@ -186,7 +186,6 @@ describe("the OpenAPI document", () => {
       "path id",
       "query all",
       "query last_seq",
-      "query questions",
     ]);
     expect(parameters("/api/sessions/{id}/messages", "post")).toEqual([
       "header idempotency-key",

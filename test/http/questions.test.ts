@@ -1,33 +1,58 @@
-import { once } from "node:events";
-
 import { afterAll, beforeAll, expect, it } from "vitest";
 
 import { createClient } from "../../src/client/client.ts";
 import { newId } from "../../src/core/ids.ts";
 import type { QuestionInfo } from "../../src/core/schemas.ts";
 import { readExchange } from "../../src/store/exchanges/read.ts";
-import { answerQuestion } from "../../src/store/questions/answer.ts";
+import { releaseLease, takeLease } from "../../src/store/leases/lease.ts";
+import { beginExchange } from "../../src/store/messages/begin-exchange.ts";
+import { insertQuestion } from "../../src/store/questions/ask.ts";
 import { endSession } from "../../src/store/sessions/change.ts";
 import { createSession } from "../../src/store/sessions/create.ts";
-import { openStoreAt } from "../helpers/open-store.ts";
+import { owner } from "../helpers/engines.ts";
 import { startTestServer, type TestServer } from "../helpers/server.ts";
-import { openStream, type WireStream } from "../helpers/stream.ts";
-import { askIn, waitingSession } from "../helpers/waiting-session.ts";
 
 const token = "0123456789abcdef0123456789abcdef";
 let t: TestServer;
 beforeAll(async () => {
-  t = await startTestServer({ token, stream: { pollMs: 20 } });
+  t = await startTestServer({ token });
 });
 afterAll(() => t[Symbol.asyncDispose]());
 
+/** A session whose exchange waits for the answers to these questions. */
 async function waiting(...choices: readonly (readonly string[] | null)[]) {
-  const { id, ids } = await waitingSession(t.store, ...choices);
+  const { store } = t;
+  const { id } = await store.write(createSession, {});
+  const fence = await store.write(takeLease, { session_id: id, owner, life_ms: 60_000 });
+  const begin = { fence, content: "a question", model: "demo", persona_name: "assistant" };
+  await store.write(beginExchange, begin);
+  const questions = choices.map((each, index) => ({ id: newId(), choices: each, index }));
+  for (const { index, ...question } of questions) {
+    await store.write(
+      (tx) =>
+        insertQuestion(
+          tx,
+          { session_id: id, thread_suffix: 0 },
+          {
+            ...question,
+            call_id: `call_${index}`,
+            number: 1,
+            kind: "question",
+            text: `Question ${index}?`,
+            effect: null,
+            shown_hash: "0".repeat(64),
+            default: null,
+          },
+        ),
+      null,
+    );
+  }
+  await store.write(releaseLease, { fence, finished: false, end: "waiting" });
   return {
     id,
-    ids,
+    ids: questions.map((question) => question.id),
     path: (rest = "") => `/api/sessions/${id.slice(0, 8)}/questions${rest}`,
-    state: async (n = 1) => (await t.store.read(readExchange, { reference: id, n })).state,
+    state: async (n = 1) => (await store.read(readExchange, { reference: id, n })).state,
   };
 }
 
@@ -119,55 +144,4 @@ it("[HTTP-145] a message waits for the answers and names the question, or supers
     answer: "late",
   });
   expect(answered.json).toMatchObject({ code: "question_withdrawn" });
-});
-
-/** The stream's events as `message` or `<path length> <state>`, once there are so many. */
-async function eventsOf({ response, text }: WireStream, count: number): Promise<string[]> {
-  const read = () => [...text().matchAll(/event: (.*)\ndata: (.*)\n\n/g)];
-  while (read().length < count && !response.closed) {
-    await Promise.race([once(response, "data"), once(response, "close")]);
-  }
-  return read().map(([, event, data = ""]) => {
-    const { path, state } = JSON.parse(data) as QuestionInfo;
-    return event === "question" ? `${path?.length} ${state}` : String(event);
-  });
-}
-
-it("[HTTP-146] a stream sends questions to who asks for them", async () => {
-  const { id, ids, path } = await waiting(null, ["yes", "no"]);
-  const stream = await openStream(t.url, `/api/sessions/${id}/stream?questions=true`, headers);
-  const plain = await openStream(t.url, `/api/sessions/${id}/stream`, headers);
-  const expected = ["message", "1 open", "1 open"];
-  expect(await eventsOf(stream, 3)).toEqual(expected);
-  await call("POST", path(`/${ids[1]}/answer`), { answer: "no" });
-  expect(await eventsOf(stream, 4)).toEqual([...expected, "1 answered"]);
-  // of another process, as far as the service knows
-  await using other = await openStoreAt(t.path);
-  const child = await other.write(createSession, { parent_session_id: id });
-  const asked = await askIn(other, child.id, {});
-  expect(await eventsOf(stream, 5)).toEqual([...expected, "1 answered", "2 open"]);
-  const given = { answer: "red", note: null, answered_by: "terminal" } as const;
-  await other.write(answerQuestion, { reference: id, question: asked, ...given });
-  await eventsOf(stream, 6);
-  await other.write(endSession, { id });
-  expect(await stream.ended).toBe(true);
-  expect((await eventsOf(stream, 7)).slice(5)).toEqual(["2 answered", "1 withdrawn"]);
-  expect(stream.text()).toContain('"text":"Question 0?"');
-  expect(await plain.ended).toBe(true);
-  expect(plain.messages()).toHaveLength(1);
-});
-
-it("[HTTP-147] followSession reports questions", async () => {
-  const { id, ids } = await waiting(["yes", "no"]);
-  const client = createClient({ baseUrl: t.url, token });
-  const seen: string[] = [];
-  const onQuestion = (question: QuestionInfo): void => {
-    seen.push(`${question.text} ${question.answer}`);
-    void (question.state === "open"
-      ? client.answerQuestion(id, ids[0] ?? "", { answer: "no" })
-      : client.endSession(id));
-  };
-  const messages = await Array.fromAsync(client.followSession(id, { onQuestion }));
-  expect(messages.map(({ content }) => content)).toEqual(["a question"]);
-  expect(seen).toEqual(["Question 0? null", "Question 0? no"]);
 });

@@ -14,7 +14,7 @@ const schema = {
   operationId: "streamSession",
   summary: "Streams a session's messages as server-sent events, in order of seq",
   description:
-    "Each event is `event: message` with `id: <seq>` and `data: <MessageInfo as JSON>`. The stream begins after `Last-Event-ID`, else after `last_seq`, else at the beginning, and continues with each message when it is stored. Comments keep it open. With `questions=true` it also has `event: question` with `data: <QuestionInfo as JSON>` and no id, for each open question of the session and its sub-agents, and for each that is asked, answered or withdrawn later. It closes once the session has ended and all is sent.",
+    "Each event is `event: message` with `id: <seq>` and `data: <MessageInfo as JSON>`. The stream begins after `Last-Event-ID`, else after `last_seq`, else at the beginning, and continues with each message when it is stored. Comments keep it open. It closes once the session has ended and all is sent.",
   params: SessionParams,
   querystring: StreamQuery,
   headers: {
@@ -57,7 +57,6 @@ export function streamSessionRoute(app: Api, store: Store, streams: Streams): vo
     handler: async (request, reply) => {
       const served = await streams.serve({
         position: await positionOf(request),
-        questions: request.query.questions ?? false,
         response: reply.raw,
         id: request.id,
         headers: reply.getHeaders(),

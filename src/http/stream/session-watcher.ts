@@ -1,20 +1,14 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
-import { readProgress } from "../../store/messages/read.ts";
-import { countQuestions } from "../../store/questions/read.ts";
+import { type ReadPosition, readProgress } from "../../store/messages/read.ts";
 import type { Store } from "../../store/store.ts";
 
 export interface SessionWatcher {
   /** Begins to watch a session. `close` ends it; every subscription must be closed. */
-  subscribe(sessionId: string, options?: SubscribeOptions): Subscription;
+  subscribe(sessionId: string): Subscription;
   /** Sessions that are watched now. */
   readonly watched: number;
   close(): void;
-}
-
-export interface SubscribeOptions {
-  /** True to be woken by questions of the session and its sub-agents too. */
-  readonly questions?: boolean;
 }
 
 export interface Subscription {
@@ -55,14 +49,14 @@ export function createSessionWatcher(options: SessionWatcherOptions): SessionWat
     get watched() {
       return sessions.size;
     },
-    subscribe: (sessionId, { questions = false } = {}) => {
+    subscribe: (sessionId) => {
       const session = sessions.get(sessionId) ?? { subscribers: new Set(), seen: null };
       sessions.set(sessionId, session);
       if (polling === null) {
         polling = new AbortController();
         void pollUntil(polling.signal, { ...options, sessions });
       }
-      const subscriber = createSubscriber(questions);
+      const subscriber = createSubscriber();
       session.subscribers.add(subscriber);
       const close = (): void => {
         if (session.subscribers.delete(subscriber) && session.subscribers.size === 0) {
@@ -83,8 +77,8 @@ export function createSessionWatcher(options: SessionWatcherOptions): SessionWat
 
 interface WatchedSession {
   readonly subscribers: Set<Subscriber>;
-  /** What the last poll has read; null before the first one. */
-  seen: string | null;
+  /** As of the last poll; null before the first one. */
+  seen: ReadPosition | null;
 }
 
 function wake(session: WatchedSession | undefined): void {
@@ -94,15 +88,13 @@ function wake(session: WatchedSession | undefined): void {
 }
 
 interface Subscriber extends Omit<Subscription, "close"> {
-  readonly questions: boolean;
   wake(): void;
 }
 
-function createSubscriber(questions: boolean): Subscriber {
+function createSubscriber(): Subscriber {
   let hinted = false;
   let resume: (() => void) | null = null;
   return {
-    questions,
     clear: () => {
       hinted = false;
     },
@@ -142,9 +134,9 @@ async function pollUntil(
     try {
       changed = (await store.mayHaveChanged()) || changed;
       if (changed) {
-        const read = await readMarks(store, sessions);
+        const progress = await store.read(readProgress, { session_ids: [...sessions.keys()] });
         changed = false;
-        note(sessions, read);
+        note(sessions, progress);
       }
       failing = false;
     } catch (error) {
@@ -158,36 +150,16 @@ async function pollUntil(
   }
 }
 
-/** A text for each session that is there, which differs once its streams have something to read. */
-async function readMarks(
-  store: Store,
-  sessions: ReadonlyMap<string, WatchedSession>,
-): Promise<ReadonlyMap<string, string>> {
-  const progress = await store.read(readProgress, { session_ids: [...sessions.keys()] });
-  const asking = [...sessions].filter(([, { subscribers }]) =>
-    [...subscribers].some(({ questions }) => questions),
-  );
-  const counts =
-    asking.length === 0
-      ? []
-      : await store.read(countQuestions, { session_ids: asking.map(([id]) => id) });
-  const questions = new Map(counts.map(({ id, asked, open }) => [id, `${asked} ${open}`]));
-  return new Map(
-    progress.map(({ id, last_seq, state }) => [
-      id,
-      `${last_seq} ${state} ${questions.get(id) ?? ""}`,
-    ]),
-  );
-}
-
 /** A session that is there no more wakes its streams too: they find out when they read. */
 function note(
   sessions: ReadonlyMap<string, WatchedSession>,
-  marks: ReadonlyMap<string, string>,
+  progress: readonly ReadPosition[],
 ): void {
+  const positions = new Map(progress.map((each) => [each.id, each]));
   for (const [id, session] of sessions) {
-    const now = marks.get(id);
-    if (now === undefined || session.seen !== now) {
+    const { seen } = session;
+    const now = positions.get(id);
+    if (now === undefined || seen?.last_seq !== now.last_seq || seen.state !== now.state) {
       session.seen = now ?? null;
       wake(session);
     }

@@ -17,8 +17,6 @@ export interface MessageStream {
    * would hold its memory for the life of the stream.
    */
   readonly takeFirst: () => EventPage | null;
-  /** Sends what was asked, answered or withdrawn since its last call; null if the client did not ask for it. */
-  readonly sendQuestions: (() => Promise<void>) | null;
   /** Aborted when the client is gone or the service shuts down. */
   readonly signal: AbortSignal;
 }
@@ -38,7 +36,7 @@ export type StreamEnd = "complete" | "aborted";
  *     read page ─> write, until the client has taken it ─> next turn of the event loop ─┐
  *        ^                                                                              │
  *        └── more to read ──────────────────────────────────────────────────────────────┤
- *        └── send questions; session ended: complete; else wait for a hint ─────────────┘
+ *        └── session ended: complete; else wait for a hint ─────────────────────────────┘
  *
  * No page is read before the client has taken the one before it.
  */
@@ -50,7 +48,6 @@ export async function sendMessages(stream: MessageStream): Promise<StreamEnd> {
   while (!signal.aborted && sent !== null) {
     position = { ...position, after_seq: sent.lastSeq ?? position.after_seq };
     if (!sent.more) {
-      await retrying(signal, async () => stream.sendQuestions?.());
       if (sent.state === "ended") {
         return "complete";
       }
@@ -61,9 +58,7 @@ export async function sendMessages(stream: MessageStream): Promise<StreamEnd> {
       await nextTurn();
     }
     subscription.clear();
-    sent = await retrying(signal, async () =>
-      sendPage(stream, await stream.readPage(position), isUpToDate),
-    );
+    sent = await sendNext(stream, position, isUpToDate);
   }
   return signal.aborted ? "aborted" : "complete";
 }
@@ -71,17 +66,16 @@ export async function sendMessages(stream: MessageStream): Promise<StreamEnd> {
 /** What the loop keeps of a page while it waits: the messages themselves are released. */
 type SentPage = Pick<EventPage, "lastSeq" | "more" | "state">;
 
-/**
- * Repeats what fails while the database is away. Null once the session was deleted: the stream ends, and a
- * client that asks again gets 404.
- */
-async function retrying<Result>(
-  signal: AbortSignal,
-  work: () => Promise<Result>,
-): Promise<Result | null> {
+/** Null once the session was deleted: the stream ends, and a client that asks again gets 404. */
+async function sendNext(
+  stream: MessageStream,
+  position: StreamPosition,
+  isUpToDate: boolean,
+): Promise<SentPage | null> {
+  const { readPage, signal } = stream;
   while (!signal.aborted) {
     try {
-      return await work();
+      return await sendPage(stream, await readPage(position), isUpToDate);
     } catch (error) {
       if (isRepriseError(error, "session_not_found")) {
         return null;

@@ -6,7 +6,6 @@ import { createHeartbeats } from "./heartbeats.ts";
 import type { Observe } from "../metrics/observation.ts";
 import { sendMessages, type StreamEnd } from "./stream.ts";
 import { createPageReader, type EventPage, type StreamPosition } from "./stream-pages.ts";
-import { createQuestionEvents } from "./question-events.ts";
 import { createStreamWriter } from "./stream-writer.ts";
 import { createSessionWatcher } from "./session-watcher.ts";
 
@@ -39,8 +38,6 @@ export interface Streams {
 
 export interface StreamRequest {
   readonly position: StreamPosition;
-  /** True to send the questions of the session and its sub-agents too. */
-  readonly questions: boolean;
   readonly response: ServerResponse;
   /** What every answer carries. */
   readonly headers: Readonly<Record<string, string | number | string[] | undefined>>;
@@ -87,9 +84,8 @@ export function createStreams(options: StreamsOptions): Streams {
   let stopping = false;
 
   const run = async (request: StreamRequest): Promise<"nothing left" | "served"> => {
-    const { position, response, questions } = request;
-    const { session_id } = position;
-    const subscription = watch.subscribe(session_id, { questions });
+    const { position, response } = request;
+    const subscription = watch.subscribe(position.session_id);
     try {
       let first: EventPage | null = await readPage(position);
       if (isOver(first)) {
@@ -109,11 +105,7 @@ export function createStreams(options: StreamsOptions): Streams {
       const over = new AbortController();
       const { signal } = over;
       const send = (): Promise<StreamEnd> => {
-        const writeSlices = createStreamWriter(response, stalls);
-        const write = (bytes: Buffer): Promise<void> => {
-          heartbeats.begin(response);
-          return writeSlices(bytes);
-        };
+        const write = createStreamWriter(response, stalls);
         heartbeats.begin(response);
         return sendMessages({
           readPage,
@@ -121,11 +113,11 @@ export function createStreams(options: StreamsOptions): Streams {
           subscription,
           position,
           takeFirst,
-          sendQuestions: questions
-            ? createQuestionEvents({ store: options.store, session_id, write, signal })
-            : null,
           signal,
-          write,
+          write: (bytes) => {
+            heartbeats.begin(response);
+            return write(bytes);
+          },
         });
       };
       const sent = answer(request, over, send)

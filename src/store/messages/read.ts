@@ -97,7 +97,8 @@ export const readProgress: Operation<
   readonly ReadPosition[]
 > = async (tx, { session_ids }) => {
   const progress: ReadPosition[] = [];
-  for (const ids of idsPerQuery(session_ids)) {
+  for (let start = 0; start < session_ids.length; start += IDS_PER_QUERY) {
+    const ids = session_ids.slice(start, start + IDS_PER_QUERY);
     const query = tx.db.selectFrom("sessions").select(["id", "last_seq", "state"]);
     progress.push(...(await query.where("id", "in", ids).execute()));
   }
@@ -106,10 +107,3 @@ export const readProgress: Operation<
 
 /** Far below SQLite's 32,766 and PostgreSQL's 65,535 parameters a statement. */
 const IDS_PER_QUERY = 5000;
-
-/** The ids in batches that fit into a statement each. */
-export function* idsPerQuery(ids: readonly string[]): Generator<readonly string[]> {
-  for (let start = 0; start < ids.length; start += IDS_PER_QUERY) {
-    yield ids.slice(start, start + IDS_PER_QUERY);
-  }
-}

@@ -5,7 +5,6 @@ import { QUESTION_FIELDS } from "../../core/questions.ts";
 import type { QuestionRecord } from "../../core/sessions.ts";
 import { columnNames, fieldReader } from "../columns.ts";
 import type { Database, QuestionTable } from "../schema.ts";
-import { idsPerQuery } from "../messages/read.ts";
 import { resolveSession } from "../sessions/read.ts";
 import type { Operation, Tx } from "../store.ts";
 import type { AskingCall } from "./ask.ts";
@@ -58,15 +57,6 @@ export const listOpenQuestions: Operation<
   return open;
 };
 
-/** The ids of what `listOpenQuestions` lists. */
-export const listOpenQuestionIds: Operation<
-  { readonly session_id: string },
-  readonly string[]
-> = async (tx, { session_id }) => {
-  const rows = await openWithin(tx, session_id).select("questions.id").execute();
-  return rows.map(({ id }) => id);
-};
-
 /** The id of the question that is open for longest in a session and below it; null if none is. */
 export async function firstOpenQuestion(tx: Tx, id: string): Promise<string | null> {
   const row = await openWithin(tx, id).select("questions.id").limit(1).executeTakeFirst();
@@ -85,21 +75,6 @@ function openWithin(tx: Tx, id: string) {
     .orderBy("id");
 }
 
-/** A question of the session `top` or below it, whatever its state; null if there is none. */
-export const readQuestionBelow: Operation<
-  { readonly id: string; readonly top: string },
-  OpenQuestion | null
-> = async (tx, { id, top }) => {
-  const row = await tx.db
-    .selectFrom("questions")
-    .select(NAMES)
-    .where("id", "=", id)
-    .executeTakeFirst();
-  return row === undefined
-    ? null
-    : { ...questionOf(row), path: await pathTo(tx, row.session_id, top) };
-};
-
 /** How many questions of all sessions nobody has answered. Costs as much as there are such questions. */
 export const countOpenQuestions: Operation<null, number> = async (tx) => {
   const { count } = await tx.db
@@ -108,39 +83,6 @@ export const countOpenQuestions: Operation<null, number> = async (tx) => {
     .where("state", "=", "open")
     .executeTakeFirstOrThrow();
   return count;
-};
-
-export interface QuestionCount {
-  /** A session of which questions were asked in its tree. */
-  readonly id: string;
-  readonly asked: number;
-  readonly open: number;
-}
-
-/**
- * How many questions were asked in the trees of these sessions, and how many are open: both are the same only if
- * nothing was asked, answered or withdrawn since. One query, however many sessions there are.
- */
-export const countQuestions: Operation<
-  { readonly session_ids: readonly string[] },
-  readonly QuestionCount[]
-> = async (tx, { session_ids }) => {
-  const counts: QuestionCount[] = [];
-  for (const ids of idsPerQuery(session_ids)) {
-    const query = tx.db
-      .selectFrom("sessions as own")
-      .innerJoin("sessions as each", "each.root_session_id", "own.root_session_id")
-      .innerJoin("questions", "questions.session_id", "each.id")
-      .select([
-        "own.id",
-        sql<number>`count(*)`.as("asked"),
-        sql<number>`count(*) filter (where questions.state = 'open')`.as("open"),
-      ])
-      .where("own.id", "in", ids)
-      .groupBy("own.id");
-    counts.push(...(await query.execute()));
-  }
-  return counts;
 };
 
 /** A node of an older version ends sessions and leaves their questions open. */
