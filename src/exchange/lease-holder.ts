@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { isRepriseError } from "../core/errors.ts";
 import type { Session } from "../core/sessions.ts";
 import { type PrunedIds, NOTHING_PRUNED } from "../store/checkpoints/plan-prune.ts";
-import { isStopAsked } from "../store/exchanges/records.ts";
+import { isStopAsked, stopHint } from "../store/exchanges/records.ts";
 import type { Fence } from "../store/leases/fence.ts";
 import {
   finishExchange,
@@ -57,11 +57,13 @@ export interface HoldInput {
   readonly signal: AbortSignal;
   /** See `openExchange`. */
   readonly begin?: OpenExchange["begin"];
+  /** Time between two polls for a stop of which no hint has come. */
+  readonly stop_poll_ms?: number;
 }
 
 /** How often a waiting exchange asks for the lease. */
 const WAIT_MS = 250;
-/** How often a running exchange asks whether somebody wants it to stop. */
+/** How often a running exchange asks whether somebody wants it to stop: hints may get lost. */
 const STOP_POLL_MS = 2000;
 
 /**
@@ -72,7 +74,7 @@ const STOP_POLL_MS = 2000;
  * Error codes: `session_not_found`, `session_ended`, `session_busy`.
  */
 export async function holdLease(input: HoldInput): Promise<HeldSession> {
-  const { store, life_ms } = input;
+  const { store, life_ms, stop_poll_ms = STOP_POLL_MS } = input;
   const taken = await rememberingUnreleased(input, () => takeWhenFree(input));
   const fence: Fence = { session_id: taken.session_id, epoch: taken.epoch };
   const lost = new AbortController();
@@ -85,15 +87,19 @@ export async function holdLease(input: HoldInput): Promise<HeldSession> {
       }
     });
   }, life_ms / 3);
-  const asking = setInterval(() => {
+  const checkStop = (): void => {
     store.read(isStopAsked, fence).then(
       (asked) => asked && stop.abort(),
       () => undefined,
     );
-  }, STOP_POLL_MS);
+  };
+  const asking = setInterval(checkStop, stop_poll_ms);
+  const hint = stopHint(fence.session_id);
+  const stopListening = store.onCommit((ids) => ids.has(hint) && checkStop());
   const letGo = (): void => {
     clearInterval(timer);
     clearInterval(asking);
+    stopListening();
   };
   const release = async (end: Omit<ReleaseLease, "fence">): Promise<void> => {
     letGo();

@@ -17,7 +17,10 @@ export interface Tx extends QueryParts {
  */
 export type Operation<Input, Output> = (tx: Tx, input: Input) => Promise<Output>;
 
-/** The ids of the sessions that a committed write touched. A hint: it says what to read. */
+/**
+ * The ids of the sessions that a committed write touched, and `stopHint` of those whose exchange is to stop.
+ * They are hints: they say what to read.
+ */
 export type CommitListener = (sessionIds: ReadonlySet<string>) => void;
 
 /** A store that is only read and stays unchanged: neither created nor upgraded. */

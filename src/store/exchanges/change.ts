@@ -12,6 +12,7 @@ import { type HeldQueue, holdQueue } from "./held-queue.ts";
 import { BEGUN_FIRST, type QueuedReference, refreshReady } from "./ready.ts";
 import { readRecord } from "./read.ts";
 import { endColumns } from "./end-columns.ts";
+import { stopHint } from "./records.ts";
 
 export interface ExchangeReference {
   /** An id or a prefix of 6 or more characters. */
@@ -80,6 +81,7 @@ async function stopHeld(tx: Tx, held: HeldQueue, n: number): Promise<ExchangeRec
       .where("stop_asked_at", "is", null)
       .execute();
     tx.touch(id);
+    tx.touch(stopHint(id));
   } else {
     if (isRunning) {
       await revokeDeadLease(tx, id);

@@ -146,6 +146,11 @@ export async function settleRecords(tx: Tx, { session_id, epoch }: Fence): Promi
   return stopped.length > 0;
 }
 
+/** Touched beside the session when its exchange is asked to stop; its other commits say nothing of that. */
+export function stopHint(session_id: string): string {
+  return `stop ${session_id}`;
+}
+
 /** True if somebody has asked the exchange to stop that runs under this lease. */
 export const isStopAsked: Operation<Fence, boolean> = async (tx, { session_id, epoch }) => {
   const row = await tx.db
