@@ -3,7 +3,7 @@ import { listExchanges } from "../../src/store/exchanges/read.ts";
 import { type QueuedExchange, readNextQueued, readReady } from "../../src/store/exchanges/ready.ts";
 import type { ExchangeRecord } from "../../src/core/sessions.ts";
 import type { Fence } from "../../src/store/leases/fence.ts";
-import { readLeaseState, takeLease } from "../../src/store/leases/lease.ts";
+import { readLeaseState, releaseLease, takeLease } from "../../src/store/leases/lease.ts";
 import type { LeaseOwner } from "../../src/store/leases/this-process.ts";
 import { beginExchange, openExchange } from "../../src/store/messages/begin-exchange.ts";
 import type { Store } from "../../src/store/store.ts";
@@ -69,7 +69,12 @@ export async function claim(
     begin: { ...begin, leaseState },
   });
   if (lease.begun === null) {
-    await store.write(beginExchange, { ...begin, fence: lease });
+    try {
+      await store.write(beginExchange, { ...begin, fence: lease });
+    } catch (error) {
+      await store.write(releaseLease, { fence: lease, finished: false, end: null });
+      throw error;
+    }
   }
   return { session_id, epoch: lease.epoch };
 }

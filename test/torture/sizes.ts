@@ -29,6 +29,13 @@ export const SIZED_TESTS = {
     short: 100,
     long: 100,
   },
+  claimers: {
+    what: "Twelve claimers of three nodes on one queue: exchanges that are queued",
+    files: ["test/store/exchanges/claimers.test.ts"],
+    test: 24,
+    short: 240,
+    long: 2000,
+  },
   network: {
     what: "A client and an EventSource over connections that break: messages",
     files: ["test/http/broken-network.test.ts"],
