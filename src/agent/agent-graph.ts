@@ -25,6 +25,8 @@ export interface AgentGraph extends ExchangeTools {
   readonly tools: readonly StructuredToolInterface[];
   readonly systemPrompt: string;
   readonly callModel: CallModel;
+  /** Called before a model is shown anything; may ask a person. */
+  readonly askAtLimit?: (() => Promise<void>) | null;
   /** What the model is shown of a thread. */
   readonly shown: (messages: readonly BaseMessage[]) => readonly BaseMessage[];
   /** Called with each answer, too. */
@@ -79,6 +81,7 @@ function modelNode(graph: AgentGraph) {
       ? []
       : [new SystemMessage({ content: [{ type: "text", text: systemPrompt }] })];
   return async ({ messages }: State, config: RunnableConfig) => {
+    await graph.askAtLimit?.();
     const dropped = droppedAnswer(messages);
     const history = dropped === null ? messages : messages.slice(0, -1);
     const sent = [...prompt, ...sendable(graph.shown(history))];

@@ -14,7 +14,7 @@ export interface AgentOfExchange
   extends
     Pick<Prepared, "persona" | "folder" | "readOnly" | "instructions" | "model">,
     Pick<AgentGraph, "saver" | "asking">,
-    Partial<Pick<AgentGraph, "callModel" | "onMessage">> {
+    Partial<Pick<AgentGraph, "callModel" | "onMessage" | "askAtLimit">> {
   readonly session: Session;
   /** The tool that begins sub-agents, or null. */
   readonly delegate: StructuredToolInterface | null;

@@ -51,6 +51,8 @@ export interface ExchangeContext {
   readonly tree: ExchangeTree;
   /** Called before each call of a model; rejects if there may be no more. */
   readonly mayCall: () => Promise<void>;
+  /** As of `AgentGraph`; null if nobody can be asked. */
+  readonly askAtLimit: (() => Promise<void>) | null;
   /** Stores the exchange as begun, if it has not begun; returns how it began. */
   readonly begin: () => Promise<BegunExchange>;
   /** The record of the exchange once it has begun. */

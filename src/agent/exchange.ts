@@ -17,6 +17,7 @@ import {
   reportEnd,
   reportStored,
 } from "../exchange/report-events.ts";
+import { askAtLimit } from "./ask-at-limit.ts";
 import { refuseBeyondLimits } from "./refuse-beyond-limits.ts";
 import type { AgentOptions, Prepared } from "./exchange-context.ts";
 import { createExchangeTree } from "../exchange/exchange-tree.ts";
@@ -79,6 +80,15 @@ export function createExchanger(given: AgentOptions): Exchanger {
           prepared,
           tree,
           mayCall: refuseBeyondLimits(options.store, tree, leaseState),
+          askAtLimit:
+            leaseState.is_limited && isAttended(request, options)
+              ? askAtLimit({
+                  store: options.store,
+                  session: held.session,
+                  n: () => record()?.n ?? 0,
+                  default: options.defaultAnswer,
+                })
+              : null,
           begin,
           record,
           openExchanger: (reservation) =>
@@ -104,6 +114,14 @@ export function createExchanger(given: AgentOptions): Exchanger {
       );
     },
   };
+}
+
+/** True for an exchange that a person began at a terminal, also if a node continues it. */
+function isAttended(
+  { asked_by, caller }: ExchangeRequest,
+  { within }: Pick<AgentOptions, "within">,
+): boolean {
+  return within === undefined && (asked_by ?? caller?.origin) === "terminal";
 }
 
 /** All that can be refused before anything is stored: so a message is not stored twice. */

@@ -1,4 +1,4 @@
-import { reachedLimit } from "../core/token-limits.ts";
+import { budgetReached, reachedLimit } from "../core/token-limits.ts";
 import type { ExchangeTree } from "../exchange/exchange-tree.ts";
 import { readTokenUse } from "../store/sessions/token-limits.ts";
 import type { LeaseState } from "../store/leases/lease.ts";
@@ -17,9 +17,13 @@ export function refuseBeyondLimits(
 ): () => Promise<void> {
   return async () => {
     tree.countModelCall();
-    const reached = is_limited ? reachedLimit(await store.read(readTokenUse, { id })) : null;
+    if (!is_limited) {
+      return;
+    }
+    const use = await store.read(readTokenUse, { id });
+    const reached = reachedLimit(use);
     if (reached !== null) {
-      throw tree.end(reached);
+      throw tree.end(budgetReached(reached, use));
     }
   };
 }

@@ -58,6 +58,7 @@ export async function runExchange(context: ExchangeContext): Promise<Worked<Exch
     protectedPaths: options.protectedPaths,
     tools: options.tools,
     callModel,
+    askAtLimit: context.askAtLimit,
     compaction,
     onMessage: progress.onMessage,
   });

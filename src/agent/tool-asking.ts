@@ -16,6 +16,7 @@ import {
 import { storableText } from "../core/text.ts";
 import { parseThreadId } from "../core/threads.ts";
 import { questionValue } from "../langgraph/question-value.ts";
+import type { NewQuestion } from "../store/questions/ask.ts";
 import { readAsked } from "../store/questions/read.ts";
 import type { Store } from "../store/store.ts";
 import type { BegunMark } from "./begun-calls.ts";
@@ -105,19 +106,28 @@ function createAsking(
         return { answer, note, answered_by };
       }
       const number = known?.number ?? (asked.at(-1)?.number ?? 0) + 1;
-      const takes = later !== undefined && asking.choices?.includes(later.answer) === true;
-      return interrupt(
-        questionValue({
-          ...asking,
-          id: newId(),
-          call_id,
-          number,
-          shown_hash,
-          default: takes ? later : null,
-        }),
-      );
+      return parkWith({ ...asking, call_id, number }, later);
     },
   };
+}
+
+/**
+ * Parks the thread with a question, which the store keeps unless it has it. Called within a node; its code
+ * runs again from its beginning once the exchange is continued.
+ */
+export function parkWith(
+  question: Asking & Pick<NewQuestion, "call_id" | "number">,
+  later: DefaultAnswer | undefined,
+): never {
+  const takes = later !== undefined && question.choices?.includes(later.answer) === true;
+  return interrupt(
+    questionValue({
+      ...question,
+      id: newId(),
+      shown_hash: hashOf(question),
+      default: takes ? later : null,
+    }),
+  );
 }
 
 /** What a model wrote may be anything. */

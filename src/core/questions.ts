@@ -1,8 +1,8 @@
 /**
- * What a person is asked: a question of the agent (`question`), or whether a tool may do what it is
- * about to do (`permission`).
+ * What a person is asked: a question of the agent (`question`), whether a tool may do what it is about to do
+ * (`permission`), or whether the models may use more tokens (`limit`).
  */
-export const QUESTION_KINDS = ["question", "permission"] as const;
+export const QUESTION_KINDS = ["question", "permission", "limit"] as const;
 export type QuestionKind = (typeof QUESTION_KINDS)[number];
 
 /** `open` until somebody answers, or until nobody needs the answer any more. */

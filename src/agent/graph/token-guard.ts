@@ -1,7 +1,6 @@
 import { BaseCallbackHandler } from "@langchain/core/callbacks/base";
 
-import type { RepriseError } from "../../core/errors.ts";
-import { reachedLimit } from "../../core/token-limits.ts";
+import { budgetReached, reachedLimit } from "../../core/token-limits.ts";
 import { readTokenUse } from "../../store/sessions/token-limits.ts";
 import type { Store } from "../../store/store.ts";
 
@@ -42,11 +41,10 @@ export class TokenGuard extends BaseCallbackHandler {
   }
 
   async #check(): Promise<void> {
-    const reached: RepriseError | null = reachedLimit(
-      await this.#store.read(readTokenUse, { id: this.#id }),
-    );
+    const use = await this.#store.read(readTokenUse, { id: this.#id });
+    const reached = reachedLimit(use);
     if (reached !== null) {
-      this.#stop.abort(reached);
+      this.#stop.abort(budgetReached(reached, use));
     }
   }
 }

@@ -34,6 +34,17 @@ export const readAsked: Operation<
     .orderBy("number")
     .execute();
 
+/** Whether the models may use more tokens, as it was asked in a thread. */
+export const readLimitQuestions: Operation<
+  Omit<AskingCall, "call_id">,
+  readonly Pick<Selectable<QuestionTable>, "call_id" | "number" | "state" | "answer">[]
+> = (tx, thread) =>
+  tx.db
+    .selectFrom("questions")
+    .select(["call_id", "number", "state", "answer"])
+    .where(({ and }) => and({ ...thread, kind: "limit" }))
+    .execute();
+
 /** A question, as a list of open ones shows it. */
 export interface OpenQuestion extends QuestionRecord {
   /** The ids of the sessions from the one that was named down to the one that asks. */

@@ -1,8 +1,16 @@
 import { sql } from "kysely";
 
-import { TOKEN_LIMITS, type TokenLimits, type TokenUse } from "../../core/token-limits.ts";
+import {
+  LIMIT_CHOICES,
+  reachedLimit,
+  readLimitCallId,
+  TOKEN_LIMITS,
+  type TokenLimit,
+  type TokenLimits,
+  type TokenUse,
+} from "../../core/token-limits.ts";
 import { type Parameter, prepared } from "../engines/prepared.ts";
-import type { Operation } from "../store.ts";
+import type { Operation, Tx } from "../store.ts";
 import { holdActive } from "./change.ts";
 
 /** The columns that hold limits. */
@@ -52,12 +60,37 @@ export const readTokenLimits: Operation<{ readonly id: string }, TokenLimits> = 
  */
 export const readTokenUse: Operation<{ readonly id: string }, TokenUse> = async (tx, { id }) => {
   const [row] = await tx.rows(tokenUse, { id });
-  const of = (name: keyof TokenUse) => ({
-    used: row?.[`${name}_used`] ?? 0,
-    limit: row?.[`${name}_limit`] ?? null,
-  });
-  return { exchange: of("exchange"), session: of("session"), tree: of("tree") };
+  const of = (name: TokenLimit) => {
+    const limit = row?.[`${name}_limit`] ?? null;
+    return { used: row?.[`${name}_used`] ?? 0, limit, set: limit };
+  };
+  const use = { exchange: of("exchange"), session: of("session"), tree: of("tree") };
+  return row === undefined || reachedLimit(use) === null ? use : raised(tx, use, row);
 };
+
+/** With what a person has allowed besides: see `AskedLimit`. */
+async function raised(
+  tx: Tx,
+  use: TokenUse,
+  { root_id, open_n }: { readonly root_id: string; readonly open_n: number | null },
+): Promise<TokenUse> {
+  const rows = await tx.db
+    .selectFrom("questions")
+    .select("call_id")
+    .where(({ and }) => and({ session_id: root_id, kind: "limit", answer: LIMIT_CHOICES[0] }))
+    .execute();
+  const allowed = rows.flatMap(({ call_id }) => readLimitCallId(call_id) ?? []);
+  const of = (name: TokenLimit) => {
+    const { used, set } = use[name];
+    const counted = allowed.filter(
+      ({ kind, limit, n }) =>
+        kind === name && limit === set && (kind !== "exchange" || n === open_n),
+    );
+    const limit = set === null ? null : Math.max(set, ...counted.map((each) => each.raised));
+    return { used, limit, set };
+  };
+  return { exchange: of("exchange"), session: of("session"), tree: of("tree") };
+}
 
 /** For a SELECT of `sessions`: see `LeaseState`. */
 export const IS_LIMITED = sql<boolean | number>`exists (
@@ -83,6 +116,8 @@ const tokenUse = prepared(({ db }, given: Parameter<{ readonly id: string }>) =>
         .on("open.state", "=", "running"),
     )
     .select([
+      "root.id as root_id",
+      "open.n as open_n",
       "root.exchange_limit",
       "root.tree_limit",
       sql<number | null>`case when own.id = root.id then root.session_limit end`.as(

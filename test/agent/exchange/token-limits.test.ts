@@ -2,12 +2,15 @@ import { describe, expect, it } from "vitest";
 
 import { TOKEN_LIMITS, type TokenLimits } from "../../../src/core/token-limits.ts";
 import { listExchanges } from "../../../src/store/exchanges/read.ts";
+import { answerQuestion } from "../../../src/store/questions/answer.ts";
+import { listOpenQuestions } from "../../../src/store/questions/read.ts";
 import { listSessions } from "../../../src/store/sessions/list.ts";
 import {
   readTokenLimits,
   readTokenUse,
   setTokenLimits,
 } from "../../../src/store/sessions/token-limits.ts";
+import { verifySession } from "../../../src/store/verify/verify-session.ts";
 import { type Bench, openBench } from "../../helpers/exchanger.ts";
 import { type ModelAnswer, startModelServer } from "../../helpers/model-server.ts";
 
@@ -81,7 +84,7 @@ describe("a limit of tokens", () => {
   );
 
   it.each(["exchange", "tree"] as const)(
-    "[BUDGET-3] of the %s counts what sub-agents use, and ends them with it",
+    "[BUDGET-3] [BUDGET-9] of the %s counts what sub-agents use, and ends them with it",
     async (kind) => {
       const server = await startModelServer({
         answer: (messages) => {
@@ -100,15 +103,17 @@ describe("a limit of tokens", () => {
       const bench = await openBench(server);
       const { store, session } = bench;
       await store.write(setTokenLimits, { id: session.id, limits: { [kind]: 500 } });
-      await expect(bench.run({ text: "begin" })).rejects.toMatchObject({ code: "budget_reached" });
+      const caller = { origin: "terminal", authenticated: true } as const;
+      const failing = bench.run({ text: "begin", caller });
+      await expect(failing).rejects.toMatchObject({ code: "budget_reached" });
       // both sub-agents may ask at the same moment, so one call more is possible
       expect([5, 6]).toContain(server.requests().length);
       const { sessions } = await store.read(listSessions, { limit: 10 });
       expect(sessions.map(({ activity }) => activity)).toEqual(Array(3).fill("interrupted"));
       const use = await store.read(readTokenUse, { id: session.id });
-      expect(use.session).toEqual({ used: 100, limit: null });
+      expect(use.session).toEqual({ used: 100, limit: null, set: null });
       if (kind === "tree") {
-        expect(use.tree).toEqual({ used: server.requests().length * 100, limit: 500 });
+        expect(use.tree).toEqual({ used: server.requests().length * 100, limit: 500, set: 500 });
       }
       // a sub-agent is held to the limits of its root
       const child = sessions.find(({ depth }) => depth === 1);
@@ -131,7 +136,57 @@ describe("a limit of tokens", () => {
     await bench.store.write(setTokenLimits, { id: bench.session.id, limits: { session: 201 } });
     expect((await bench.run({ text: "begin" })).answer).toBe("done");
     const use = await bench.store.read(readTokenUse, { id: bench.session.id });
-    expect(use.session).toEqual({ used: 200, limit: 201 });
+    expect(use.session).toEqual({ used: 200, limit: 201, set: 201 });
+  });
+
+  it.each(["exchange", "session", "tree"] as const)(
+    "[BUDGET-7] [BUDGET-8] of the %s is a question in an exchange that a terminal began",
+    async (kind) => {
+      const { bench, server } = await benchOf({ [kind]: 300 }, 5);
+      const { store, session } = bench;
+      const answer = async (text: string) => {
+        const [question, ...more] = await store.read(listOpenQuestions, { reference: session.id });
+        expect(more).toEqual([]);
+        expect(question).toMatchObject({ kind: "limit", choices: ["continue", "stop"] });
+        const given = { answer: text, note: null, answered_by: "http" } as const;
+        await store.write(answerQuestion, {
+          reference: session.id,
+          question: question?.id ?? "",
+          ...given,
+        });
+        return question;
+      };
+      const caller = { origin: "terminal", authenticated: true } as const;
+      expect((await bench.run({ text: "begin", caller })).state).toBe("waiting");
+      expect(server.requests()).toHaveLength(3);
+      // before the answer, nothing is called and nothing asked again
+      expect((await bench.run({ text: null, caller })).state).toBe("waiting");
+      expect((await answer("continue"))?.text).toContain("300 tokens of the 300");
+      expect((await bench.run({ text: null, caller })).answer).toBe("done");
+      expect(server.requests()).toHaveLength(6);
+      expect((await store.read(listExchanges, { reference: session.id, limit: 5 })).length).toBe(1);
+
+      // the yes counts for the exchange, or for as long as the session has this limit
+      expect((await bench.run({ text: "again", caller })).state).toBe("waiting");
+      expect(server.requests()).toHaveLength(kind === "exchange" ? 9 : 6);
+      await answer("stop");
+      const failed = { code: "budget_reached" };
+      await expect(bench.run({ text: null, caller })).rejects.toMatchObject(failed);
+      expect(await lastRecord(bench)).toMatchObject({ n: 2, state: "failed" });
+      expect(server.requests()).toHaveLength(kind === "exchange" ? 9 : 6);
+      await store.write(setTokenLimits, { id: session.id, limits: { [kind]: 301 } });
+      await expect(bench.run({ text: "once more" })).rejects.toMatchObject(failed);
+      expect((await verifySession(store, session.id)).findings).toEqual([]);
+    },
+  );
+
+  it("[BUDGET-9] fails an exchange that nobody attends", async () => {
+    for (const origin of ["prompt", "http"] as const) {
+      const { bench } = await benchOf({ exchange: 100 }, 5);
+      const caller = { origin, authenticated: true };
+      const failing = bench.run({ text: "begin", caller });
+      await expect(failing).rejects.toMatchObject({ code: "budget_reached" });
+    }
   });
 
   it("[BUDGET-5] is kept beside the others when one is set", async () => {
