@@ -22,9 +22,7 @@ process.env["NODE_OPTIONS"] ??= "--max-semi-space-size=64";
 /** What reaches the database in another way than the tests of the store, which run on both engines. */
 const SOME_ON_POSTGRES = [
   "test/langgraph/{cache,mirror}.test.ts",
-  "test/langgraph/official/two-copies.test.ts",
-  "test/agent/exchange/{interrupted,lost-database,questions-killed,questions-of-sub-agents,round-trips,stopped}.test.ts",
-  "test/store/verify/damages.test.ts",
+  "test/agent/exchange/{interrupted,lost-database,round-trips,stopped}.test.ts",
   "test/conformance/state-table.test.ts",
 ];
 

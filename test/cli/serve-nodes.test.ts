@@ -1,46 +1,13 @@
 import { mkdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
 
 import { expect, it } from "vitest";
 
-import { createClient } from "../../src/client/client.ts";
-import type { QueuedExchangeInfo } from "../../src/core/schemas.ts";
-import type { ProcessOptions } from "../helpers/process.ts";
-import { freshHome, type Home } from "../helpers/reprise.ts";
-
-const TOKEN = "a-token";
-
-async function startService(home: Home, args: readonly string[], options?: ProcessOptions) {
-  const service = home.start(["serve", "--port", "0", ...args], options);
-  const [, url = ""] = await service.waitFor(/^listening on (\S+)$/m);
-  const client = createClient({ baseUrl: url, token: TOKEN });
-  return {
-    service,
-    client,
-    post: async (id: string, content: string): Promise<QueuedExchangeInfo> => {
-      const answer = await fetch(`${url}/api/sessions/${id}/exchanges`, {
-        method: "POST",
-        headers: { authorization: `Bearer ${TOKEN}`, "content-type": "application/json" },
-        body: JSON.stringify({ content }),
-      });
-      expect(answer.status).toBe(202);
-      return (await answer.json()) as QueuedExchangeInfo;
-    },
-    ended: async (id: string, n = 1): Promise<string> => {
-      let exchange = await client.getExchange(id, n);
-      while (exchange.ended_at === null) {
-        await sleep(20);
-        exchange = await client.getExchange(id, n);
-      }
-      return exchange.state;
-    },
-  };
-}
+import { homeOfNodes, startNode } from "../helpers/service-node.ts";
 
 function homeWithFolders() {
-  const home = freshHome({ REPRISE_MODEL: "demo", REPRISE_TOKEN: TOKEN });
+  const home = homeOfNodes();
   const folder = (name: string): string => join(home.project, name);
   mkdirSync(folder("one/below"), { recursive: true });
   mkdirSync(folder("it's two"));
@@ -50,7 +17,7 @@ function homeWithFolders() {
 
 it("[CLI-174] [CLI-175] [CLI-178] a node runs the sessions of its folders, and names what starts a node for others", async () => {
   const { home, folder } = homeWithFolders();
-  const front = await startService(home, ["--jobs", "0"]);
+  const front = await startNode(home, ["--jobs", "0"]);
   const create = async (repo_path: string | null) =>
     (await front.client.createSession({ repo_path })).id;
   const plain = await create(null);
@@ -63,7 +30,7 @@ it("[CLI-174] [CLI-175] [CLI-178] a node runs the sessions of its folders, and n
   });
   expect(await front.post(two, "hi")).toMatchObject({ runnable: false });
 
-  const one = await startService(home, ["--repos", folder("link")]);
+  const one = await startNode(home, ["--repos", folder("link")]);
   expect(await front.post(below, "hi")).toMatchObject({ runnable: true, command: null });
   expect(await front.ended(plain)).toBe("done");
   expect(await front.ended(below)).toBe("done");
@@ -120,47 +87,4 @@ it("[CLI-178] [CLI-179] send names the command that starts a service, and --foll
   expect(code).toBe(0);
   expect(stdout).toContain("The one before this was: “two”");
   expect(await service.stop("SIGTERM")).toMatchObject({ code: 0 });
-});
-
-const SLOW = fileURLToPath(new URL("../fixtures/agents/slow.js", import.meta.url));
-
-it("[CLI-181] [CLI-182] a node of an agent runs its sessions, and gives back what it runs when it stops", async () => {
-  const { home } = homeWithFolders();
-  const front = await startService(home, ["--jobs", "0"]);
-  const { id } = await front.client.createSession();
-  const waits = { env: { SLOW_AGENT_WAITS: "1" } };
-  const first = await startService(home, ["--agent", SLOW], waits);
-  expect(await front.post(id, "wait")).toMatchObject({ runnable: true });
-  const contents = async () =>
-    (await front.client.getSession(id)).messages.map(({ content }) => content);
-  while ((await contents()).length < 2) {
-    await sleep(20);
-  }
-  expect(await first.service.stop("SIGTERM")).toMatchObject({ code: 0 });
-  expect(await front.client.getExchange(id, 1)).toMatchObject({ state: "queued" });
-
-  // the built-in agent leaves it alone
-  const builtIn = await startService(home, []);
-  const other = await front.client.createSession();
-  expect(await front.post(id, "more")).toMatchObject({
-    runnable: false,
-    command: "reprise serve --port 0 --agent MODULE",
-  });
-  await front.post(other.id, "hi");
-  expect(await front.ended(other.id)).toBe("done");
-  expect(await front.client.getExchange(id, 1)).toMatchObject({ state: "queued" });
-  await builtIn.service.stop("SIGTERM");
-
-  const second = await startService(home, ["--agent", SLOW]);
-  expect(await front.ended(id, 2)).toBe("done");
-  expect(await contents()).toEqual([
-    "wait",
-    "working",
-    "answered wait",
-    "more",
-    "working",
-    "answered more",
-  ]);
-  expect(await second.service.stop("SIGTERM")).toMatchObject({ code: 0 });
-  expect((await home.call(["sessions", "verify"])).code).toBe(0);
 });

@@ -1,55 +1,19 @@
 import http from "node:http";
 import { text } from "node:stream/consumers";
-import { setTimeout as sleep } from "node:timers/promises";
 
 import { expect, it } from "vitest";
 
 import { refuseOtherSystems } from "../../src/cli/serve-processes.ts";
 import { createClient } from "../../src/client/client.ts";
-import type { Running } from "../helpers/process.ts";
 import { freshHome } from "../helpers/reprise.ts";
-
-const TOKEN = "a-token";
-
-interface LogLine {
-  readonly event: string;
-  readonly process: number;
-  readonly pid: number;
-}
-
-function logged(service: Running, event: string): LogLine[] {
-  const whole = service.stderr().split("\n").slice(0, -1);
-  return whole.map((line) => JSON.parse(line) as LogLine).filter((line) => line.event === event);
-}
-
-async function until(condition: () => boolean): Promise<void> {
-  while (!condition()) {
-    await sleep(20);
-  }
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch {
-    return false;
-  }
-}
+import { isAlive, logged, SERVICE_TOKEN, startTwo, until } from "../helpers/service-processes.ts";
 
 /** On a new connection, which any of the processes may accept. */
 async function metricsOf(url: string): Promise<string> {
-  const headers = { authorization: `Bearer ${TOKEN}` };
+  const headers = { authorization: `Bearer ${SERVICE_TOKEN}` };
   const { promise, resolve, reject } = Promise.withResolvers<http.IncomingMessage>();
   http.get(`${url}/metrics`, { agent: false, headers }, resolve).on("error", reject);
   return text(await promise);
-}
-
-async function startTwo() {
-  const home = freshHome({ REPRISE_MODEL: "demo", REPRISE_TOKEN: TOKEN });
-  const service = home.start(["serve", "--port", "0", "--log", "--processes", "2"]);
-  const [, url = ""] = await service.waitFor(/^listening on (\S+)$/m);
-  await until(() => logged(service, "started").length === 2);
-  return { home, service, url };
 }
 
 it("[CLI-183] [CLI-184] [CLI-185] several processes serve one port, one that ends is replaced, and all stop together", async () => {
@@ -63,7 +27,7 @@ it("[CLI-183] [CLI-184] [CLI-185] several processes serve one port, one that end
     labels.add(/^process_resident_memory_bytes\{process="(\d)"\}/m.exec(await metricsOf(url))?.[1]);
   }
   expect(labels).toEqual(new Set(["1", "2"]));
-  const client = createClient({ baseUrl: url, token: TOKEN });
+  const client = createClient({ baseUrl: url, token: SERVICE_TOKEN });
   const { id } = await client.createSession();
   expect((await home.call(["send", id, "hi", "--follow"])).stdout).toContain("[demo]");
 
@@ -83,18 +47,6 @@ it("[CLI-183] [CLI-184] [CLI-185] several processes serve one port, one that end
   const pids = logged(service, "started").map(({ pid }) => pid);
   expect(pids.filter(isAlive)).toEqual([]);
   expect(logged(service, "stopped")).toHaveLength(2);
-});
-
-it("[CLI-184] processes whose parent is killed stop by themselves", async () => {
-  const { service } = await startTwo();
-  const pids = logged(service, "started").map(({ pid }) => pid);
-  expect(pids).toHaveLength(2);
-  process.kill(service.pid, "SIGKILL");
-  await until(() => !pids.some(isAlive) && logged(service, "stopping").length === 2);
-  expect(logged(service, "stopping")).toMatchObject([
-    { signal: "parent_exited" },
-    { signal: "parent_exited" },
-  ]);
 });
 
 it("[CLI-185] what one process would refuse is refused once, and so are other systems", async () => {

@@ -2,6 +2,7 @@ import { expect, it } from "vitest";
 
 import { startModelServer } from "../helpers/model-server.ts";
 import { freshHome } from "../helpers/reprise.ts";
+import { testSize } from "../helpers/size.ts";
 
 interface Summary {
   readonly ok: boolean;
@@ -10,10 +11,12 @@ interface Summary {
   readonly findings: number;
 }
 
-it.each([
+const CLIENTS = [
   ["openai", "openai:gpt-test"],
   ["anthropic", "anthropic:claude-test"],
-] as const)(
+] as const;
+
+it.each(CLIENTS.slice(0, testSize("real-clients")))(
   "[PROOF-1] agrees with what real clients leave (%s): streamed tool calls, sub-agents, a stop, a kill",
   async (provider, model) => {
     const server = await startModelServer({

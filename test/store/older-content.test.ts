@@ -12,10 +12,12 @@ import { describeEngines, openFresh } from "../helpers/engines.ts";
 import { agentOptions } from "../helpers/exchanger.ts";
 import { undoSteps } from "../helpers/older-database.ts";
 import { makeSession } from "../helpers/sessions/steps.ts";
+import { testSize } from "../helpers/size.ts";
 
-/** Those that had checkpoints, up to the one before this program's. */
-const VERSIONS = migrations.map(({ version }) => version).slice(1, -1);
-const LAST = VERSIONS.slice(-1);
+/** The first that had checkpoints, then from the one before this program's backwards. */
+const [FIRST = 0, ...LATER] = migrations.map(({ version }) => version).slice(1, -1);
+const VERSIONS = [FIRST, ...LATER.toReversed()].slice(0, testSize("older-versions"));
+const LAST = LATER.slice(-1);
 
 describeEngines("what a Reprise has stored", (engine) => {
   it.each(engine.name === "sqlite" ? VERSIONS : LAST)(

@@ -72,7 +72,7 @@ export const SIZED_TESTS = {
       "test/artifacts/json-source.test.ts",
       "test/artifacts/yaml-source.test.ts",
     ],
-    test: 400,
+    test: 100,
     short: 10_000,
     long: 200_000,
   },
@@ -102,6 +102,13 @@ export const SIZED_TESTS = {
     short: 3,
     long: 3,
   },
+  "graph-kinds": {
+    what: "A process that is killed while a graph within another's node runs a tool: kinds of such graphs",
+    files: ["test/agent/graph/killed.test.ts"],
+    test: 2,
+    short: 7,
+    long: 7,
+  },
   header: {
     what: "Wrong bits of a database's header: bits of each byte",
     files: ["test/store/crash/header.test.ts"],
@@ -112,7 +119,7 @@ export const SIZED_TESTS = {
   hostile: {
     what: "Requests that no client sends, over real sockets",
     files: ["test/http/hostile.test.ts"],
-    test: 200,
+    test: 100,
     short: 10_000,
     long: 20_000,
   },
@@ -126,21 +133,21 @@ export const SIZED_TESTS = {
   "kill-exchange": {
     what: "A command line that is killed at any moment of an exchange: kills",
     files: ["test/e2e/kill-exchange.test.ts"],
-    test: 3,
+    test: 1,
     short: 25,
     long: 200,
   },
   "kill-graph": {
     what: "A program with a graph of its own that is killed while it stores checkpoints: kills",
     files: ["test/langgraph/foreign/killed.test.ts"],
-    test: 4,
+    test: 2,
     short: 12,
     long: 70,
   },
   "kill-server": {
     what: "A service that is killed while it is written to: kills",
     files: ["test/e2e/kill-server.test.ts"],
-    test: 2,
+    test: 1,
     short: 25,
     long: 200,
   },
@@ -193,6 +200,13 @@ export const SIZED_TESTS = {
     short: 10,
     long: 200,
   },
+  "older-versions": {
+    what: "What earlier schema versions stored, opened, continued and moved: versions",
+    files: ["test/store/older-content.test.ts"],
+    test: 2,
+    short: 100,
+    long: 100,
+  },
   pooler: {
     what: "PostgreSQL is stopped at once behind the real pgbouncer in transaction mode, three times from 1,000 on: acknowledged appends before",
     files: ["test/store/postgres/pooler.test.ts"],
@@ -203,7 +217,7 @@ export const SIZED_TESTS = {
   "power-loss": {
     what: "A killed process's files, damaged at random positions and opened again: images for each kind of history",
     files: ["test/store/crash/power-loss.test.ts"],
-    test: 20,
+    test: 10,
     short: 500,
     long: 5000,
   },
@@ -213,6 +227,13 @@ export const SIZED_TESTS = {
     test: 3,
     short: 60,
     long: 1000,
+  },
+  "real-clients": {
+    what: "What the clients of real providers leave, verified: providers",
+    files: ["test/cli/verify-real.test.ts"],
+    test: 1,
+    short: 2,
+    long: 2,
   },
   repair: {
     what: "Random damage of a session's messages, found and repaired",
@@ -228,6 +249,13 @@ export const SIZED_TESTS = {
     short: 2,
     long: 20,
   },
+  "several-copies": {
+    what: "Copies of LangGraph's database at the same time: threads of 70 checkpoints",
+    files: ["test/langgraph/official/two-copies.test.ts"],
+    test: 2,
+    short: 4,
+    long: 4,
+  },
   "state-table": {
     what: "Random orders of the state table's actions",
     files: ["test/conformance/state-table.test.ts"],
@@ -238,7 +266,7 @@ export const SIZED_TESTS = {
   stopped: {
     what: "Exchanges whose process is stopped at a random moment, replaced and continued",
     files: ["test/store/leases/random-stops.test.ts", "test/agent/exchange/late-writes.test.ts"],
-    test: 2,
+    test: 1,
     short: 8,
     long: 60,
   },
@@ -278,6 +306,10 @@ export const SIZED_TESTS = {
 
 /** What `npm test` leaves to the tortures: much work for what changes rarely. */
 export const ONLY_TORTURE = {
+  "agent-nodes": {
+    what: "A node of an agent that is stopped, replaced and kept apart from those of the built-in agent",
+    files: ["test/torture/agent-nodes.test.ts"],
+  },
   faults: {
     what: "A disk that is full, locked, damaged or read-only beneath the real service, and text of every kind through it",
     files: ["test/torture/failures.test.ts", "test/torture/text.test.ts"],
@@ -285,6 +317,18 @@ export const ONLY_TORTURE = {
   frozen: {
     what: "A node that is frozen for two leases, and a service beside a terminal that is killed",
     files: ["test/torture/frozen-nodes.test.ts", "test/torture/beside-terminal.test.ts"],
+  },
+  npm: {
+    what: "A service that npm started, and npm is asked to stop",
+    files: ["test/cli/serve-npm.test.ts"],
+  },
+  "orphaned-processes": {
+    what: "Processes of a service whose parent is killed",
+    files: ["test/torture/orphaned-processes.test.ts"],
+  },
+  "loaded-modules": {
+    what: "The modules that a command loads",
+    files: ["test/cli/without-agent.test.ts"],
   },
   polling: {
     what: "Statements of 1, 10 and 200 streams on PostgreSQL",
