@@ -15,15 +15,19 @@ export function questionLines({ text, choices, effect, path, kind }: OpenQuestio
   ];
 }
 
-/** The choice that a person means, by its words in any case or by its number; null for none. */
+/**
+ * The choice that a person means, by its words in any case or by its number, also as `2.`. Null for none,
+ * and for what is one choice's words and another one's number.
+ */
 export function choiceOf(choices: readonly string[], given: string): string | null {
   const words = given.toLowerCase();
-  return (
+  const named =
     choices.find((choice) => choice === given) ??
-    choices.find((choice) => choice.toLowerCase() === words) ??
-    (/^\d+$/.test(given) ? choices[Number(given) - 1] : undefined) ??
-    null
-  );
+    choices.find((choice) => choice.toLowerCase() === words);
+  const number = /^(\d+)\.?$/.exec(given)?.[1];
+  const numbered = number === undefined ? undefined : choices[Number(number) - 1];
+  const isUnclear = named !== undefined && numbered !== undefined && named !== numbered;
+  return isUnclear ? null : (named ?? numbered ?? null);
 }
 
 function shortId(id: string): string {

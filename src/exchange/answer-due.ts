@@ -10,11 +10,14 @@ const NOT_OPEN = [
   "session_not_found",
 ] as const;
 
-/** Gives the questions that nobody answered in time their default answers. */
-export async function answerDue(store: Store): Promise<void> {
-  for (const question of await store.read(findDueQuestions, null)) {
+/**
+ * Gives the questions that nobody answered in time their default answers. With `top`, those of this
+ * session's tree alone, and the caller continues its exchange: no node may take it first.
+ */
+export async function answerDue(store: Store, top: string | null = null): Promise<void> {
+  for (const question of await store.read(findDueQuestions, { top })) {
     try {
-      await store.write(answerByDefault, question);
+      await store.write(answerByDefault, { ...question, continues: top !== null });
     } catch (error) {
       if (!isRepriseError(error, ...NOT_OPEN)) {
         throw error;

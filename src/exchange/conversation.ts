@@ -49,7 +49,7 @@ export interface Conversation {
   send(text: string | null, live: Live): Promise<ExchangeResult>;
   /** What the session's exchange and its sub-agents ask. */
   openQuestions(): Promise<readonly OpenQuestion[]>;
-  /** Gives questions their default answers whose time is over; of other sessions, too. */
+  /** Gives the session's questions their default answers whose time is over; `send(null)` then continues. */
   answerDue(): Promise<void>;
   /** Answers a question; `send(null)` then continues. Error codes: as `answerQuestion`. */
   answer(question: OpenQuestion, answer: string): Promise<void>;
@@ -128,7 +128,7 @@ export function createConversation(options: ConversationOptions): Conversation {
       keep(result.session);
       return result;
     },
-    answerDue: () => answerDue(store),
+    answerDue: () => (session === null ? Promise.resolve() : answerDue(store, session.id)),
     openQuestions: () =>
       session === null
         ? Promise.resolve([])

@@ -9,11 +9,17 @@ import { CTRL_D, openTerminal } from "../helpers/terminal.ts";
 const ID = idLike("abcdef1");
 const HOSTILE = "\u001b[31mWhich colour?\u001b]0;x\u0007";
 
+const OTHER_CHOICES: Readonly<Record<string, readonly string[]>> = {
+  "ask freely": [],
+  "ask numbers": ["no", "1"],
+};
+
 /** An agent that asks for a colour, and says what it got. */
-async function asking(choices: readonly string[] = ["red", "green"]): Promise<Home> {
+async function asking(usual: readonly string[] = ["red", "green"]): Promise<Home> {
   const server = await startModelServer({
     answer: (messages: readonly SentMessage[]) => {
       const last = messages.at(-1);
+      const choices = OTHER_CHOICES[last?.content ?? ""] ?? usual;
       const question = JSON.stringify(
         choices.length === 0 ? { question: HOSTILE } : { question: HOSTILE, choices },
       );
@@ -106,6 +112,35 @@ it("[CLI-189] [CLI-190] a terminal asks, and continues with the answer or leaves
   expect((await home.call(["sessions", "answer", ID])).stdout).toBe("No question is open.\n");
   terminal.type(CTRL_D);
   expect((await terminal.finished).code).toBe(0);
+});
+
+it("[QUESTION-35] [QUESTION-36] [QUESTION-37] a terminal takes only what a person means as the answer", async () => {
+  const home = await asking();
+  const terminal = openTerminal(home, `reprise --session ${ID}`);
+  await terminal.shows(/> $/);
+  terminal.type("ask freely\rtoo early\r");
+  await terminal.shows(/1 line typed before the question dropped, not sent[^]*answer> $/);
+  terminal.type("\u001b[200~a pasted colour\u001b[201~");
+  terminal.type("\r");
+  await terminal.shows(/it is a pasted colour[^]*> $/);
+  terminal.type("ask numbers\r");
+  await terminal.shows(/answer> $/);
+  terminal.type("1\r");
+  await terminal.shows(/one of the choices[^]*answer> $/);
+  terminal.type("1.\r");
+  await terminal.shows(/it is no[^]*> $/);
+  terminal.type("ask freely\r");
+  await terminal.shows(/answer> $/);
+  // another process answers and continues
+  expect((await home.call(["sessions", "answer", ID, "blue"])).code).toBe(0);
+  expect((await home.call(["--session", ID, "--continue-exchange"])).stdout).toBe("it is blue\n");
+  terminal.type("green\r");
+  await terminal.shows(/answered before[^]*Another process continues[^]*> $/);
+  terminal.type("ask freely\r");
+  await terminal.shows(/answer> $/);
+  terminal.type("/exit\r");
+  expect((await terminal.finished).screen).toMatch(/stays open/);
+  expect((await home.call(["sessions", "answer", ID])).stdout).toContain("Which colour?");
 });
 
 it("[CLI-191] with --answer-after, a choice is made for who does not answer, by -p itself", async () => {

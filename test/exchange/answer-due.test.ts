@@ -1,9 +1,13 @@
 import { expect, it } from "vitest";
 
 import { answerDue } from "../../src/exchange/answer-due.ts";
+import { releaseLease, takeLease } from "../../src/store/leases/lease.ts";
+import { beginExchange } from "../../src/store/messages/begin-exchange.ts";
 import { findDueQuestions } from "../../src/store/questions/due.ts";
+import { listOpenQuestions } from "../../src/store/questions/read.ts";
 import { verifySession } from "../../src/store/verify/verify-session.ts";
-import { describeEngines, execute, newSession, openFresh } from "../helpers/engines.ts";
+import { describeEngines, execute, newSession, openFresh, owner } from "../helpers/engines.ts";
+import { statesOf } from "../helpers/queue.ts";
 import { askIn } from "../helpers/waiting-session.ts";
 
 describeEngines("default answers", (engine) => {
@@ -40,7 +44,24 @@ describeEngines("default answers", (engine) => {
     });
     // it waits for a person, and is not found again
     expect(rows.find((row) => row.id === wrong)).toMatchObject({ state: "open", answer_by: null });
-    expect(await store.read(findDueQuestions, null)).toEqual([]);
+    expect(await store.read(findDueQuestions, { top: null })).toEqual([]);
     expect((await verifySession(store, skipped.id)).findings).toEqual([]);
+  });
+
+  it("[QUESTION-34] of one session are given by who continues its exchange, so that no node does", async () => {
+    const store = await openFresh(engine);
+    const { id } = await newSession(store);
+    const other = await newSession(store);
+    const fence = await store.write(takeLease, { session_id: id, owner, life_ms: 60_000 });
+    const begin = { fence, content: "ask", model: null, persona_name: null };
+    await store.write(beginExchange, begin);
+    for (const session of [id, other.id]) {
+      await askIn(store, session, { choices: ["yes", "no"], due: "no" });
+    }
+    await store.write(releaseLease, { fence, finished: false, end: "waiting" });
+    await answerDue(store, id);
+    expect(await store.read(listOpenQuestions, { reference: id })).toEqual([]);
+    expect(await statesOf(store, id)).toEqual(["waiting"]);
+    expect(await store.read(findDueQuestions, { top: null })).toHaveLength(1);
   });
 });

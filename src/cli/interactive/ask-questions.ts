@@ -1,21 +1,27 @@
 import { isRepriseError } from "../../core/errors.ts";
 import { MAX_ANSWER } from "../../core/questions.ts";
-import { isStorableText } from "../../core/text.ts";
+import { isStorableText, plural } from "../../core/text.ts";
 import type { Conversation } from "../../exchange/conversation.ts";
 import type { OpenQuestion } from "../../store/questions/read.ts";
 import { type CliContext, noticeLine } from "../context.ts";
 import { choiceOf, questionLines } from "../question-lines.ts";
 import type { LineInput } from "./input.ts";
+import { isCommand } from "./slash.ts";
 
 /**
- * Asks the person at the terminal what the exchange waits for. False if a question stays open: the person
- * wants to answer it later, or to leave.
+ * Asks the person at the terminal what the exchange waits for. `open` if a question stays open: the person
+ * wants to answer it later, or to leave. `elsewhere` if somebody else has answered: a service may continue.
  */
 export async function askQuestions(
   { cli, conversation }: { readonly cli: CliContext; readonly conversation: Conversation },
   input: LineInput,
-): Promise<boolean> {
+): Promise<"answered" | "open" | "elsewhere"> {
+  let end: "answered" | "elsewhere" = "answered";
   for (const question of await conversation.openQuestions()) {
+    const early = input.drop();
+    if (early > 0) {
+      noticeLine(cli, `${plural(early, "line")} typed before the question dropped, not sent.`);
+    }
     noticeLine(cli, "The agent asks:");
     for (const line of questionLines(question)) {
       noticeLine(cli, line);
@@ -26,7 +32,7 @@ export async function askQuestions(
         cli,
         "The question stays open. /continue asks it again, and a new message withdraws it.",
       );
-      return false;
+      return "open";
     }
     try {
       await conversation.answer(question, answer);
@@ -36,23 +42,29 @@ export async function askQuestions(
       }
       // somebody else was first
       noticeLine(cli, error.message);
+      end = "elsewhere";
     }
   }
-  return true;
+  return end;
 }
 
-/** Null at an empty line, at Ctrl-C and at the end. */
+/** Null at an empty line, at a command, at Ctrl-C and at the end. */
 async function readAnswer(
   cli: CliContext,
   { choices }: OpenQuestion,
   input: LineInput,
 ): Promise<string | null> {
   for (;;) {
-    const line = (await input.ask("answer> "))?.trim() ?? "";
+    const { text = "", pasted = false } = (await input.askLine("answer> ")) ?? {};
+    const line = text.trim();
     if (line === "") {
       return null;
     }
-    const answer = choices === null ? line : choiceOf(choices, line);
+    if (!pasted && isCommand(line)) {
+      input.putBack(line);
+      return null;
+    }
+    const answer = choices === null ? line : pasted ? null : choiceOf(choices, line);
     if (answer !== null && answer.length <= MAX_ANSWER && isStorableText(answer)) {
       return answer;
     }
@@ -60,7 +72,7 @@ async function readAnswer(
       cli,
       choices === null
         ? `An answer has 1 to ${MAX_ANSWER} characters, without NUL.`
-        : "Type one of the choices, or its number; an empty line leaves the question open.",
+        : "Type one of the choices, or its number (as `2.` if a choice is a number); an empty line leaves the question open.",
     );
   }
 }

@@ -66,6 +66,23 @@ export function openLineInput(cli: CliContext) {
     return event;
   };
 
+  /** What a person types or pastes after the question is shown; null at Ctrl-C and at the end. */
+  const askLine = async (
+    question: string,
+  ): Promise<{ readonly text: string; readonly pasted: boolean } | null> => {
+    // what was typed before the question was shown does not answer it
+    drop();
+    source.empty();
+    const stop = interrupt;
+    interrupt = null;
+    const event = await next(question);
+    interrupt = stop;
+    if (event.kind === "interrupt") {
+      stop?.();
+    }
+    return event.kind === "line" ? event : null;
+  };
+
   return {
     /** Aborted when the program is asked to leave: SIGTERM, SIGHUP. */
     leaving: leaving.signal,
@@ -77,19 +94,15 @@ export function openLineInput(cli: CliContext) {
     waiting: (): number => queue.filter((event) => event.kind === "line").length,
     drop,
     next,
+    /** Puts a line in front of what waits: it is for the prompt, not for the question. */
+    putBack: (text: string): void => {
+      queue.unshift({ kind: "line", text, pasted: false, shown: false });
+    },
+    askLine,
     /** What a person types after the question is shown; null at Ctrl-C and at the end. */
     ask: async (question: string): Promise<string | null> => {
-      // what was typed before the question was shown does not answer it
-      drop();
-      source.empty();
-      const stop = interrupt;
-      interrupt = null;
-      const event = await next(question);
-      interrupt = stop;
-      if (event.kind === "interrupt") {
-        stop?.();
-      }
-      return event.kind === "line" && !event.pasted ? event.text : null;
+      const line = await askLine(question);
+      return line === null || line.pasted ? null : line.text;
     },
     /** What is left in a terminal is discarded, and the terminal is reset, before it resolves. */
     close: async (): Promise<void> => {

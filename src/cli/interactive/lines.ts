@@ -1,4 +1,5 @@
 import type { Live } from "../../exchange/exchanger.ts";
+import { isRepriseError } from "../../core/errors.ts";
 import { isYes } from "../ask.ts";
 import { type CliContext, noticeLine, printLines } from "../context.ts";
 import { ASKS } from "../exit-code.ts";
@@ -120,8 +121,25 @@ async function exchange(
       }),
     );
   let result = await run(text);
-  while (terminal && isAsking(result) && (await askQuestions(context, input))) {
-    result = await run(null);
+  while (terminal && isAsking(result)) {
+    const asked = await askQuestions(context, input);
+    if (asked === "open") {
+      break;
+    }
+    const next = await run(null).catch((error: unknown) => {
+      if (asked !== "elsewhere" || !isRepriseError(error, "nothing_to_continue", "session_busy")) {
+        throw error;
+      }
+      return null;
+    });
+    if (next === null) {
+      noticeLine(
+        context.cli,
+        "Another process continues the exchange. `reprise sessions show` prints its answer.",
+      );
+      return "stay";
+    }
+    result = next;
   }
   const { state } = result;
   const stopped = state === "stopped";

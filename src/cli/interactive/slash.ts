@@ -158,6 +158,11 @@ export function slashCommand(
   return async (context) => (await command.run(context, (match[2] ?? "").trim())) ?? "stay";
 }
 
+/** True for a line that calls a command. */
+export function isCommand(line: string): boolean {
+  return COMMANDS.some(({ name }) => line === `/${name}` || line.startsWith(`/${name} `));
+}
+
 /** A session that is not stored yet has nothing to lose. */
 async function agrees(
   { cli, conversation, confirm }: SlashContext,

@@ -79,7 +79,7 @@ function meant(
   const answer = choices === null ? given.answer : choiceOf(choices, given.answer);
   if (answer === null) {
     throw wrongUsage(
-      "The answer is not one of the choices. Give one of them, or its number; without an answer, this command lists them.",
+      "The answer is not one of the choices. Give one of them, or its number (as `2.` if a choice is a number); without an answer, this command lists them.",
     );
   }
   return { question: id, answer };

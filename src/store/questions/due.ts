@@ -1,7 +1,8 @@
 import { isRepriseError } from "../../core/errors.ts";
 import type { Operation } from "../store.ts";
-import { answerQuestion } from "./answer.ts";
+import { type AnswerQuestion, answerQuestion } from "./answer.ts";
 import { inActiveSession } from "./read.ts";
+import { withinTree } from "./tree.ts";
 
 export interface DueQuestion {
   readonly id: string;
@@ -12,8 +13,11 @@ export interface DueQuestion {
 /** Questions that are answered at a time at once, at most. */
 const AT_ONCE = 100;
 
-/** Questions whose time is over, by the database's clock. */
-export const findDueQuestions: Operation<null, readonly DueQuestion[]> = async (tx) => {
+/** Questions whose time is over, by the database's clock; with `top`, only of that session's tree. */
+export const findDueQuestions: Operation<
+  { readonly top: string | null },
+  readonly DueQuestion[]
+> = async (tx, { top }) => {
   const rows = await tx.db
     .selectFrom("questions")
     .select(["id", "session_id", "default_answer"])
@@ -21,6 +25,7 @@ export const findDueQuestions: Operation<null, readonly DueQuestion[]> = async (
     .where("answer_by", "is not", null)
     .where("answer_by", "<=", tx.dialect.now())
     .where(inActiveSession)
+    .$if(top !== null, (query) => query.where("session_id", "in", withinTree(top ?? "")))
     .orderBy("answer_by")
     .limit(AT_ONCE)
     .execute();
@@ -35,11 +40,15 @@ export const findDueQuestions: Operation<null, readonly DueQuestion[]> = async (
  *
  * Error codes: as `answerQuestion`.
  */
-export const answerByDefault: Operation<DueQuestion, void> = async (
+export const answerByDefault: Operation<
+  DueQuestion & Pick<AnswerQuestion, "continues">,
+  void
+> = async (
   tx,
-  { id: question, session_id: reference, default_answer: answer },
+  { id: question, session_id: reference, default_answer: answer, continues = false },
 ) => {
-  const given = { reference, question, answer, note: null, answered_by: "timeout" } as const;
+  const answered_by = "timeout";
+  const given = { reference, question, answer, note: null, answered_by, continues } as const;
   try {
     await answerQuestion(tx, given);
   } catch (error) {
