@@ -45,8 +45,11 @@ export interface Conversation {
     readonly persona_name: string;
     readonly repo_path: string | null;
   };
-  /** Null continues: see `ExchangeRequest`. Error codes: as `exchange`, `not_confirmed`. */
-  send(text: string | null, live: Live): Promise<ExchangeResult>;
+  /**
+   * Null continues: see `ExchangeRequest`. `waits`: whatever the option says, it waits for its turn while another
+   * exchange runs. Error codes: as `exchange`, `not_confirmed`.
+   */
+  send(text: string | null, live: Live, waits?: boolean): Promise<ExchangeResult>;
   /** What the session's exchange and its sub-agents ask. */
   openQuestions(): Promise<readonly OpenQuestion[]>;
   /** Gives the session's questions their default answers whose time is over; `send(null)` then continues. */
@@ -104,7 +107,7 @@ export function createConversation(options: ConversationOptions): Conversation {
       persona_name: session?.persona_name ?? columns?.persona_name ?? DEFAULT_PERSONA,
       repo_path: session?.repo_path ?? columns?.repo_path ?? null,
     }),
-    send: async (text, live) => {
+    send: async (text, live, waits = false) => {
       if (text !== null) {
         refuseUnstorable(text);
       } else if (session === null) {
@@ -122,7 +125,7 @@ export function createConversation(options: ConversationOptions): Conversation {
       const open = await opened();
       const { id } = await stored();
       const result = await open.exchange(
-        { session_id: id, text, when_busy: whenBusy, caller },
+        { session_id: id, text, when_busy: waits ? "wait" : whenBusy, caller },
         live,
       );
       keep(result.session);

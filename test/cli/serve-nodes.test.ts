@@ -51,6 +51,8 @@ it("[CLI-176] refuses folders that do not exist or contradict each other, before
     [["--repos", folder("three")], "A folder of --repos does not exist"],
     [["--repos", "none", folder("one")], "not both"],
     [["--jobs", "0", "--repos", "none"], "runs no exchanges"],
+    [["--jobs", "0", "--answer-after", "1h=deny"], "runs no exchanges"],
+    [["--repos", ""], "A folder of --repos is empty"],
   ] as const) {
     const { code, stdout, stderr } = await home.call(["serve", "--port", "0", ...args]);
     expect(code).toBe(2);

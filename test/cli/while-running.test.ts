@@ -3,7 +3,7 @@ import { hostname } from "node:os";
 import { describe, expect, it } from "vitest";
 
 import { detailOf, rowsOf } from "../helpers/sessions/seed.ts";
-import { openTerminal } from "../helpers/terminal.ts";
+import { CTRL_C, CTRL_D, openTerminal } from "../helpers/terminal.ts";
 import { heldThenFast, ID, slowThenFast, startAnswer, WORDS } from "../helpers/slow-answer.ts";
 
 describe("while an exchange is running", () => {
@@ -43,6 +43,30 @@ describe("while an exchange is running", () => {
       WORDS.slice(0, 100),
       "the next",
     ]);
+  });
+
+  it("[CLI-200] a line in a terminal waits for its turn, or is dropped by Ctrl-C", async () => {
+    const { home, release } = await heldThenFast();
+    const terminal = openTerminal(home, `reprise --session ${ID}`);
+    await terminal.shows(/> $/);
+    const running = await startAnswer(home);
+    terminal.type("dropped\r");
+    await terminal.shows(new RegExp(`process ${running.pid} [^]*waits for its turn`));
+    terminal.type(CTRL_C);
+    await terminal.shows(/was not sent[^]*> $/);
+    terminal.type("mine\r");
+    await terminal.shows(/waits for its turn/);
+    release();
+    await terminal.shows(/a short one[^]*> $/);
+    expect((await running.finished).code).toBe(0);
+    expect(rowsOf(await detailOf(home, ID))).toEqual([
+      [1, "user", "the question"],
+      [2, "assistant", "w0 w1 and the rest"],
+      [3, "user", "mine"],
+      [4, "assistant", "a short one"],
+    ]);
+    terminal.type(CTRL_D);
+    expect((await terminal.finished).code).toBe(0);
   });
 
   it("[CLI-53] [CLI-121] --take-over takes the session: the other exchange stores nothing more", async () => {

@@ -1,5 +1,5 @@
-import type { Live } from "../../exchange/exchanger.ts";
 import { isRepriseError } from "../../core/errors.ts";
+import type { Live } from "../../exchange/exchanger.ts";
 import { isYes } from "../ask.ts";
 import { type CliContext, noticeLine, printLines } from "../context.ts";
 import { ASKS } from "../exit-code.ts";
@@ -111,16 +111,28 @@ async function exchange(
   text: string | null,
 ): Promise<Outcome> {
   const terminal = context.cli.stdin.isTTY === true;
-  const run = (message: string | null): Promise<ExchangeResult> =>
+  const run = (message: string | null, waits?: boolean): Promise<ExchangeResult> =>
     interruptible(input, (signal) =>
       send({
         ...context,
         text: message,
         signal,
         mayRepeat: terminal ? askToRepeat(context.cli, input) : undefined,
+        waits,
       }),
     );
-  let result = await run(text);
+  let result = await run(text).catch((error: unknown) => {
+    if (!terminal || text === null || !isRepriseError(error, "session_busy")) {
+      throw error;
+    }
+    // what a person typed is not lost because a service answers another message
+    noticeLine(context.cli, `${error.message} Your message waits for its turn; Ctrl-C drops it.`);
+    return run(text, true).catch(notSent);
+  });
+  if (result === null) {
+    noticeLine(context.cli, "Your message was not sent.");
+    return "stopped";
+  }
   while (terminal && isAsking(result)) {
     const asked = await askQuestions(context, input);
     if (asked === "open") {
@@ -149,6 +161,14 @@ async function exchange(
     noticeLine(context.cli, dropped(input.drop()).trim());
   }
   return state === "done" ? "stay" : state;
+}
+
+/** Null for a message that was dropped while it waited for its turn. */
+function notSent(error: unknown): null {
+  if (!isRepriseError(error, "session_busy")) {
+    throw error;
+  }
+  return null;
 }
 
 /** Ctrl-C, and whatever ends the program, stops the work. */

@@ -26,6 +26,8 @@ interface SendInput extends Talk {
   readonly text: string | null;
   readonly signal: AbortSignal;
   readonly mayRepeat?: Live["mayRepeat"];
+  /** Waits for its turn while another exchange runs. */
+  readonly waits?: boolean;
 }
 
 /** Sends one message and shows the answer as it comes, or prints JSON in its place. */
@@ -39,7 +41,7 @@ export async function send(input: SendInput): Promise<ExchangeResult> {
     textIsFinal: !json && !cli.stdout.isTTY,
     mayRepeat: input.mayRepeat,
   };
-  const result = await conversation.send(input.text, live).catch((error: unknown) => {
+  const result = await conversation.send(input.text, live, input.waits).catch((error: unknown) => {
     screen?.fail();
     throw error;
   });
