@@ -1,5 +1,3 @@
-import { createHash } from "node:crypto";
-
 import type { RunnableConfig } from "@langchain/core/runnables";
 import { interrupt } from "@langchain/langgraph";
 
@@ -16,7 +14,7 @@ import {
 import { storableText } from "../core/text.ts";
 import { parseThreadId } from "../core/threads.ts";
 import { questionValue } from "../langgraph/question-value.ts";
-import type { NewQuestion } from "../store/questions/ask.ts";
+import { type NewQuestion, shownHash } from "../store/questions/ask.ts";
 import { readAsked } from "../store/questions/read.ts";
 import type { Store } from "../store/store.ts";
 import type { BegunMark } from "./begun-calls.ts";
@@ -91,7 +89,7 @@ function createAsking(
       }
       const { sessionId: session_id, suffix: thread_suffix } = thread;
       const asking = cleaned(given);
-      const shown_hash = hashOf(asking);
+      const shown_hash = shownHash(asking);
       const asked = await store.read(readAsked, { session_id, thread_suffix, call_id });
       const known = asked.find(
         ({ number, state, shown_hash: hash }) =>
@@ -124,7 +122,7 @@ export function parkWith(
     questionValue({
       ...question,
       id: newId(),
-      shown_hash: hashOf(question),
+      shown_hash: shownHash(question),
       default: takes ? later : null,
     }),
   );
@@ -141,10 +139,4 @@ function cleaned({ kind, text, choices, effect }: Asking): Asking {
     choices: distinct.length === 0 ? null : distinct,
     effect: effect === null ? null : cut(effect, MAX_QUESTION),
   };
-}
-
-function hashOf({ kind, text, choices, effect }: Asking): string {
-  return createHash("sha256")
-    .update(JSON.stringify([kind, text, choices, effect]))
-    .digest("hex");
 }

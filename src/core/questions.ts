@@ -1,9 +1,26 @@
 /**
  * What a person is asked: a question of the agent (`question`), whether a tool may do what it is about to do
- * (`permission`), or whether the models may use more tokens (`limit`).
+ * (`permission`), whether the models may use more tokens (`limit`), or whether the agent may get messages that
+ * came over HTTP without authentication (`messages`): for that one, no exchange waits.
  */
-export const QUESTION_KINDS = ["question", "permission", "limit"] as const;
+export const QUESTION_KINDS = ["question", "permission", "limit", "messages"] as const;
 export type QuestionKind = (typeof QUESTION_KINDS)[number];
+
+/** The answers to the question whether the agent may get messages. */
+export const ADMISSION_CHOICES = ["yes", "no"] as const;
+
+const ADMISSION = "messages:";
+
+/** What such a question has as the id of its call: it asks about all until this one. No tool's call has a colon. */
+export function admissionCallId(through_seq: number): string {
+  return `${ADMISSION}${through_seq}`;
+}
+
+/** The `seq` of the last message that it asks about; 0 for the id of another call. */
+export function readAdmissionCallId(call_id: string): number {
+  const seq = call_id.startsWith(ADMISSION) ? call_id.slice(ADMISSION.length) : "";
+  return /^\d{1,15}$/.test(seq) ? Number(seq) : 0;
+}
 
 /** `open` until somebody answers, or until nobody needs the answer any more. */
 export const QUESTION_STATES = ["open", "answered", "withdrawn"] as const;

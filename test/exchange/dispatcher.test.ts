@@ -13,7 +13,12 @@ import { listExchanges } from "../../src/store/exchanges/read.ts";
 import { releaseLease, takeLease } from "../../src/store/leases/lease.ts";
 import { thisProcess } from "../../src/store/leases/this-process.ts";
 import { openExchange } from "../../src/store/messages/begin-exchange.ts";
+import { appendUserMessage } from "../../src/store/messages/append.ts";
 import { readDetail } from "../../src/store/messages/read.ts";
+import { answerQuestion } from "../../src/store/questions/answer.ts";
+import { listOpenQuestions } from "../../src/store/questions/read.ts";
+import { startThread } from "../../src/store/sessions/change.ts";
+import { acceptMessages, readWaiting } from "../../src/store/sessions/waiting.ts";
 import { createSession } from "../../src/store/sessions/create.ts";
 import type { Store } from "../../src/store/store.ts";
 import { verifySession } from "../../src/store/verify/verify-session.ts";
@@ -286,6 +291,71 @@ it("[QUEUE-21] a folder or model that nobody confirmed is not used", async () =>
   const [record] = await store.read(listExchanges, { reference: id, limit: 1 });
   expect(record).toMatchObject({ error_code: "not_confirmed", begun_at: null, last_seq: null });
   expect(server.requests()).toHaveLength(1);
+});
+
+it("[QUESTION-20] [QUESTION-21] messages of nobody are asked about, and handed over after a yes only", async () => {
+  const server = await startModelServer({ answer: () => ({ content: "answer" }) });
+  const bench = await openBench(server);
+  const { store, session } = bench;
+  const { id } = session;
+  const caller = { origin: "http", authenticated: false } as const;
+  const plant = (content: string) =>
+    store.write(appendUserMessage, { reference: id, content, caller });
+  dispatch(bench);
+  const done = async (text: string, count: number) => {
+    await queue(store, id, text);
+    await until(
+      async () => (await statesOf(store, id)).filter((state) => state === "done").length === count,
+    );
+    return server
+      .requests()
+      .at(-1)
+      ?.map(({ content }) => content);
+  };
+  const open = () => store.read(listOpenQuestions, { reference: id });
+  const answer = async (given: string) =>
+    store.write(answerQuestion, {
+      reference: id,
+      question: (await open())[0]?.id ?? "",
+      answer: given,
+      note: null,
+      answered_by: "http",
+    });
+  await plant("planted");
+  await plant("another\nline");
+  expect(await done("one", 1)).toEqual(["one"]);
+  const [question, ...more] = await open();
+  expect(more).toEqual([]);
+  expect(question).toMatchObject({ kind: "messages", choices: ["yes", "no"] });
+  expect(question?.text).toMatch(
+    /^2 messages came .*this\?\n\[1\] .*\n\| planted\n\[2\] .*\n\| another\n\| line$/,
+  );
+  // not asked twice, and nothing waits for the answer
+  await done("two", 2);
+  expect(await open()).toHaveLength(1);
+  await answer("yes");
+  expect((await done("three", 3))?.slice(-3)).toEqual(["planted", "another\nline", "three"]);
+  expect(await open()).toEqual([]);
+
+  await plant("rejected");
+  await done("four", 4);
+  await answer("no");
+  await plant("later");
+  await done("five", 5);
+  expect((await open())[0]?.text).toMatch(/^1 message came .*\n.*\n\| later$/);
+  const { unaccepted } = await store.read(readWaiting, { session_id: id });
+  expect(unaccepted.messages.map(({ beginning }) => beginning)).toEqual(["later"]);
+  // accepted at a terminal instead
+  await store.write(acceptMessages, { session_id: id, through_seq: unaccepted.messages[0]!.seq });
+  expect(await open()).toEqual([]);
+  expect((await done("six", 6))?.slice(-2)).toEqual(["later", "six"]);
+  expect(JSON.stringify(server.requests())).not.toContain("rejected");
+
+  await plant("never answered");
+  await done("seven", 7);
+  await store.write(startThread, { id, archive: true });
+  expect(await open()).toEqual([]);
+  expect((await verifySession(store, id)).findings).toEqual([]);
 });
 
 it("[QUEUE-19] an exchange that cannot begin has failed, and the next one is run", async () => {

@@ -13,6 +13,7 @@ import {
 import { type ClaimedExchange, claimQueued } from "../exchanges/ready.ts";
 import { type Fence, holdFence } from "../leases/fence.ts";
 import { type Lease, type LeaseState, type TakeLease, takeLease } from "../leases/lease.ts";
+import { askAdmission } from "../questions/admission.ts";
 import { withdrawQuestions } from "../questions/withdraw.ts";
 import { NO_FAILURE } from "../sessions/failures.ts";
 import { readSession, sessionNotFound } from "../sessions/read.ts";
@@ -164,6 +165,10 @@ const begin: Operation<Beginning, BegunExchange> = async (tx, input) => {
         before,
       })
     : continued;
+  if (input.claim !== undefined) {
+    // a terminal asks before it begins
+    await askAdmission(tx, session);
+  }
   const hadBegun = continued !== null && (input.claim?.has_begun ?? true);
   return { session, pending, record, continues: hadBegun };
 };

@@ -5,6 +5,7 @@ import type { QuestionRecord } from "../../core/sessions.ts";
 import { refuseEnded } from "../sessions/change.ts";
 import { readSession, resolveSession } from "../sessions/read.ts";
 import type { Operation } from "../store.ts";
+import { settleAdmission } from "./admission.ts";
 import { continueAnswered, waitingAbove } from "./continue.ts";
 import { questionNotFound, readQuestion } from "./read.ts";
 import { lockPath, withinTree } from "./tree.ts";
@@ -60,6 +61,7 @@ export const answerQuestion: Operation<AnswerQuestion, QuestionRecord> = async (
     })
     .where("id", "=", input.question)
     .execute();
+  await settleAdmission(tx, question, input.answer);
   for (const each of path) {
     tx.touch(each);
   }

@@ -1,6 +1,15 @@
+import { createHash } from "node:crypto";
+
 import type { Asking } from "../../core/questions.ts";
 import type { Tx } from "../store.ts";
 import { touchPath } from "./tree.ts";
+
+/** Of what a person is shown: an answer counts only for that. */
+export function shownHash({ kind, text, choices, effect }: Asking): string {
+  return createHash("sha256")
+    .update(JSON.stringify([kind, text, choices, effect]))
+    .digest("hex");
+}
 
 /** A call of a session's thread. */
 export interface AskingCall {

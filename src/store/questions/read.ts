@@ -70,7 +70,11 @@ export const listOpenQuestions: Operation<
 
 /** The id of the question that is open for longest in a session and below it; null if none is. */
 export async function firstOpenQuestion(tx: Tx, id: string): Promise<string | null> {
-  const row = await openWithin(tx, id).select("questions.id").limit(1).executeTakeFirst();
+  const row = await openWithin(tx, id)
+    .select("questions.id")
+    .where("kind", "!=", "messages")
+    .limit(1)
+    .executeTakeFirst();
   return row?.id ?? null;
 }
 

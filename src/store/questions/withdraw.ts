@@ -2,22 +2,28 @@ import { endColumns } from "../exchanges/end-columns.ts";
 import type { Tx } from "../store.ts";
 import { touchPath, withinTree } from "./tree.ts";
 
+export interface Withdrawal {
+  /** True if a later message is the reason: the sub-agents are not continued, and count as idle. */
+  readonly isSuperseded: boolean;
+  /** True if nothing that is pending will be handed over any more. */
+  readonly messages?: boolean;
+}
+
 /**
  * Nobody needs the answers any more that this session and its sub-agents wait for: their questions are
  * withdrawn, and the exchanges that wait for them are stopped.
- *
- * If a later message is the reason, the sub-agents are not continued, and count as idle.
  */
 export async function withdrawQuestions(
   tx: Tx,
   id: string,
-  { isSuperseded }: { readonly isSuperseded: boolean },
+  { isSuperseded, messages = false }: Withdrawal,
 ): Promise<void> {
   const withdrawn = await tx.db
     .updateTable("questions")
     .set({ state: "withdrawn" })
     .where("state", "=", "open")
     .where("session_id", "in", withinTree(id))
+    .$if(!messages, (query) => query.where("kind", "!=", "messages"))
     .returning("session_id")
     .execute();
   const stopped = await tx.db

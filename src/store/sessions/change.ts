@@ -25,7 +25,7 @@ export const endSession: Operation<{ readonly id: string }, Session> = async (tx
     parents = await openChildren(tx, parents);
     await endActive(tx, parents);
   }
-  await withdrawQuestions(tx, id, { isSuperseded: false });
+  await withdrawQuestions(tx, id, { isSuperseded: false, messages: true });
   await continueAbove(tx, path);
   return readSession(tx, { id });
 };
@@ -111,7 +111,7 @@ export const startThread: Operation<NewThread, Session> = async (tx, input) => {
     .where("id", "=", input.id)
     .execute();
   await (input.archive ? stopAllRecords : stopRecords)(tx, [input.id], null);
-  await withdrawQuestions(tx, input.id, { isSuperseded: true });
+  await withdrawQuestions(tx, input.id, { isSuperseded: true, messages: input.archive });
   await continueAbove(tx, path);
   await refreshReady(tx, input.id);
   if (input.archive) {

@@ -1,5 +1,6 @@
 import { sql } from "kysely";
 
+import { ADMISSION_CHOICES, readAdmissionCallId } from "../../core/questions.ts";
 import type { ChangedField } from "../schema.ts";
 import type { Operation, Tx } from "../store.ts";
 import { lockSession } from "./lock.ts";
@@ -37,7 +38,7 @@ export interface Waiting {
   readonly through_change: number;
   /** Messages that the next exchange hands over. */
   readonly accepted: WaitingMessages;
-  /** Messages of callers without authentication that nobody accepted. */
+  /** Messages of callers without authentication that nobody accepted or rejected. */
   readonly unaccepted: WaitingMessages;
 }
 
@@ -54,11 +55,18 @@ export const readWaiting: Operation<{ readonly session_id: string }, Waiting> = 
   unaccepted: await waitingMessages(tx, session_id, false),
 });
 
+/** Messages of callers without authentication that nobody accepted or rejected. */
+export const readUnaccepted: Operation<{ readonly session_id: string }, WaitingMessages> = (
+  tx,
+  { session_id },
+) => waitingMessages(tx, session_id, false);
+
 async function waitingMessages(
   tx: Tx,
   session_id: string,
   accepted: boolean,
 ): Promise<WaitingMessages> {
+  const rejected = accepted ? 0 : await rejectedThrough(tx, session_id);
   const pending = tx.db
     .selectFrom("messages")
     .where(({ and }) =>
@@ -67,7 +75,11 @@ async function waitingMessages(
     .where(({ eb, or, and }) =>
       accepted
         ? or([eb("authenticated", "=", 1), eb("accepted_at", "is not", null)])
-        : and([eb("authenticated", "=", 0), eb("accepted_at", "is", null)]),
+        : and([
+            eb("authenticated", "=", 0),
+            eb("accepted_at", "is", null),
+            eb("seq", ">", rejected),
+          ]),
     );
   const messages = await pending
     .select([
@@ -129,7 +141,10 @@ export interface AcceptMessages {
   readonly through_seq: number;
 }
 
-/** Lets the next exchange hand over messages that came without authentication. */
+/**
+ * Lets the next exchange hand over messages that came without authentication and were not rejected. A question
+ * about them needs no answer any more.
+ */
 export const acceptMessages: Operation<AcceptMessages, void> = async (tx, input) => {
   const { session_id } = input;
   await lockSession(tx, session_id);
@@ -138,9 +153,26 @@ export const acceptMessages: Operation<AcceptMessages, void> = async (tx, input)
     .set({ accepted_at: tx.dialect.now() })
     .where(({ and }) => and({ session_id, authenticated: 0, checkpointed: 0, archived: 0 }))
     .where("seq", "<=", input.through_seq)
+    .where("seq", ">", await rejectedThrough(tx, session_id))
     .where("accepted_at", "is", null)
     .execute();
+  await tx.db
+    .updateTable("questions")
+    .set({ state: "withdrawn" })
+    .where(({ and }) => and({ session_id, kind: "messages", state: "open" }))
+    .execute();
+  tx.touch(session_id);
 };
+
+/** What was not accepted up to this `seq` was rejected: the answer to its question was a no. */
+async function rejectedThrough(tx: Tx, session_id: string): Promise<number> {
+  const rejected = await tx.db
+    .selectFrom("questions")
+    .select("call_id")
+    .where(({ and }) => and({ session_id, kind: "messages", answer: ADMISSION_CHOICES[1] }))
+    .execute();
+  return Math.max(0, ...rejected.map(({ call_id }) => readAdmissionCallId(call_id)));
+}
 
 export interface AcceptChoices {
   readonly session_id: string;
