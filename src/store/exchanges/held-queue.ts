@@ -14,6 +14,8 @@ export interface HeldQueue {
   readonly exchange_count: number;
   /** True if the last exchange left something to continue. */
   readonly isOpen: boolean;
+  /** True while a process has the lease. */
+  readonly isRunning: boolean;
   /** The exchange that has begun and not ended. */
   readonly begun: BegunRecord | null;
   /** The exchange that an earlier request with the same key queued. */
@@ -55,6 +57,7 @@ export async function holdQueue(
     parent_session_id: session.parent_session_id,
     exchange_count: row.exchange_count,
     isOpen: row.exchange_open === 1,
+    isRunning: session.activity === "running",
     begun:
       begun === undefined
         ? null

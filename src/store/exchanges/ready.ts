@@ -5,6 +5,7 @@ import type { Caller } from "../../core/origins.ts";
 import type { Dialect } from "../engines/dialect.ts";
 import { isPending } from "../messages/read.ts";
 import type { Operation, Tx } from "../store.ts";
+import { isUnrecorded } from "./unrecorded.ts";
 
 /** For an UPDATE of `sessions` after the records have changed: see `ready_at` in `schema.ts`. */
 export function readyAt(dialect: Dialect) {
@@ -111,6 +112,8 @@ export const readNextQueued: Operation<
     .where("session_id", "=", session_id)
     .where("exchanges.ended_at", "is", null)
     .where("ready_at", "is not", null)
+    // it gets its record first, and waits for a person
+    .where(({ not }) => not(isUnrecorded()))
     // while somebody compacts or repairs it, or an older version runs an exchange, it cannot be taken
     .where(({ eb, or }) =>
       or([

@@ -9,6 +9,7 @@ import type { Operation, Tx } from "../store.ts";
 import { refreshReady } from "./ready.ts";
 import { endColumns } from "./end-columns.ts";
 import { SESSION_ENDED, stopAllRecords, stopRecords } from "./records.ts";
+import { isUnrecorded, recordUnrecorded } from "./unrecorded.ts";
 
 /** Sessions in which the process that ran an exchange of the service is dead. */
 export const findDead: Operation<null, readonly string[]> = async (tx) => {
@@ -101,8 +102,8 @@ function openExchanges(tx: Tx) {
 }
 
 /**
- * Sessions with a queued exchange that no node would find: a version that knows no queue ended the
- * exchange before it or the session, or a process died while it had the lease.
+ * Sessions with a queued exchange that no node would run: a version that knows no queue ended the
+ * exchange before it or the session, or left one unfinished, or a process died while it had the lease.
  */
 export const findUnready: Operation<null, readonly string[]> = async (tx) => {
   const rows = await unready(tx).execute();
@@ -121,6 +122,12 @@ export const makeReady: Operation<{ readonly id: string }, void> = async (tx, { 
   } else if (row.exchange_open === 0) {
     // the older version has finished it
     await stopRecords(tx, [id], null);
+  } else if (await recordUnrecorded(tx, id, "interrupted")) {
+    await tx.db
+      .updateTable("sessions")
+      .set((eb) => ({ exchange_count: eb("exchange_count", "+", 1) }))
+      .where("id", "=", id)
+      .execute();
   }
   await refreshReady(tx, id);
 };
@@ -132,7 +139,7 @@ function unready(tx: Tx) {
     .select(["sessions.id", "sessions.state", "exchange_open"])
     .where("exchanges.ended_at", "is", null)
     .where("exchanges.state", "=", "queued")
-    .where("ready_at", "is", null)
+    .where(({ or, eb }) => or([eb("ready_at", "is", null), isUnrecorded()]))
     .where("parent_session_id", "is", null)
     .where(({ eb, or }) =>
       or([

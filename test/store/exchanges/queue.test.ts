@@ -307,7 +307,7 @@ describeEngines("the queue of a session", (engine) => {
 
   it("[QUEUE-29] is counted, with the age of the first one", async () => {
     const store = await openFresh(engine);
-    const none = { queued: 0, oldest: null, oldest_ms: 0, attempts: 0 };
+    const none = { queued: 0, waiting: 0, oldest: null, oldest_ms: 0, attempts: 0 };
     expect(await store.read(countQueue, null)).toEqual(none);
     const { id } = await newSession(store);
     await queue(store, id, "one");
