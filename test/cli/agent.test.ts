@@ -19,7 +19,7 @@ interface Exchange {
 }
 
 async function exchange(home: Home, args: readonly string[]): Promise<Exchange> {
-  const { stdout, stderr } = await home.run([...args, "--json"]);
+  const { stdout, stderr } = await home.call([...args, "--json"]);
   if (stdout === "") {
     throw new Error(stderr);
   }
@@ -59,10 +59,11 @@ describe("reprise --agent", () => {
 
   it("[CLI-160] [CLI-161] [CLI-162] talks to the agent of a module, in the packed program, with the classes of the agent's own LangChain", async () => {
     const home = freshHome();
-    const first = await exchange(home, ["--agent", AGENT, "-p", "time?"]);
+    const { stdout } = await home.run(["--agent", AGENT, "-p", "time?", "--json"]);
+    const first = JSON.parse(stdout) as Exchange;
     expect(first).toMatchObject({ agent: "watch", answer: "It is 12:00, asked 1 times." });
     const id = first.session_id;
-    const again = await home.run(["--agent", AGENT, "--session", id], { input: "time?\n" });
+    const again = await home.call(["--agent", AGENT, "--session", id], { input: "time?\n" });
     expect(again.stdout).toContain("It is 12:00, asked 2 times.");
     expect(again.stderr).toContain(`--session ${id} --agent ${AGENT}`);
     expect((await home.call(["sessions", "show", id])).stdout).toContain("  agent     watch");
@@ -119,7 +120,7 @@ describe("reprise --agent", () => {
       ["./none.js", "file_unreadable"],
       ["src/agent.js:none", "graph_unsuitable"],
     ] as const) {
-      const refused = await home.run(["--agent", named, "-p", "hi", "--json"]);
+      const refused = await home.call(["--agent", named, "-p", "hi", "--json"]);
       const { detail, ...error } = JSON.parse(refused.stderr) as { code: string; detail: string };
       expect(error).toMatchObject({ code });
       expect(detail).toMatch(/\. (Name|Choose|Export|Set) /);
@@ -128,7 +129,7 @@ describe("reprise --agent", () => {
 
   it("[CLI-170] [CLI-171] sends no line that would skip what the agent asks, and shows how to answer", async () => {
     const home = freshHome();
-    const asked = await home.run(["--agent", ASKING], { input: "hi\nask\nnever sent\n" });
+    const asked = await home.call(["--agent", ASKING], { input: "hi\nask\nnever sent\n" });
     expect(asked).toMatchObject({ code: 1, stdout: "done\n" });
     expect(asked.stderr).toMatch(
       /\? \{"question":"which\?"\}\nAnswer it in a program with `run\(.*; a new message skips it\.\nThe rest of the input was not sent\.\nResume with: .* --agent /,
@@ -137,7 +138,7 @@ describe("reprise --agent", () => {
 
   it("[CLI-172] [CLI-173] says how to continue after an error of the agent's own code, in doctor too", async () => {
     const home = freshHome();
-    const failed = await home.run(["--agent", ASKING, "-p", "fail"]);
+    const failed = await home.call(["--agent", ASKING, "-p", "fail"]);
     expect(failed.stderr).toMatch(
       /^reprise: The agent's own code failed\. Fix it, then continue the exchange\. The message is stored; --continue-exchange asks for its answer again\. \[agent_failed\]\nTypeError: mine\n/m,
     );
@@ -162,7 +163,7 @@ describe("reprise --agent", () => {
       expect([code, stderr]).toEqual([2, expect.stringContaining("invalid_usage")]);
     }
     const input = "time?\n/compact\n";
-    const { stderr } = await home.run(["--agent", AGENT], { input });
+    const { stderr } = await home.call(["--agent", AGENT], { input });
     expect(stderr).toContain("graph_unsuitable");
   });
 
@@ -171,13 +172,13 @@ describe("reprise --agent", () => {
     const folder = temporaryFolder();
     writeFileSync(join(folder, "bare.mjs"), "export default () => ({});");
     writeFileSync(join(folder, "broken.mjs"), 'throw new TypeError("mine");');
-    const bare = await home.run(["--agent", join(folder, "bare.mjs"), "-p", "hi"]);
+    const bare = await home.call(["--agent", join(folder, "bare.mjs"), "-p", "hi"]);
     expect(bare.stderr).toContain("[graph_unsuitable]");
     symlinkSync(PACKAGES, join(folder, "node_modules"));
-    const broken = await home.run(["--agent", join(folder, "broken.mjs"), "-p", "hi"]);
+    const broken = await home.call(["--agent", join(folder, "broken.mjs"), "-p", "hi"]);
     expect(broken.stderr).toMatch(/\[agent_failed\]\nTypeError: mine\n {4}at .*broken\.mjs/);
     writeFileSync(join(folder, "making.mjs"), 'export default () => { throw "mine"; };');
-    const making = await home.run(["--agent", join(folder, "making.mjs"), "-p", "hi"]);
+    const making = await home.call(["--agent", join(folder, "making.mjs"), "-p", "hi"]);
     expect(making.stderr).toMatch(/module \S*making\.mjs .*\[agent_failed\]\n'mine'\n/);
   });
 

@@ -20,9 +20,9 @@ it("[MOVE-4] [MOVE-5] [MOVE-18] a session moves to another home with its whole m
   const here = freshHome();
   const there = freshHome();
   const file = join(temporaryFolder(), "session.json");
-  await here.run(["-p", "My name is Ada."]);
+  await here.call(["-p", "My name is Ada."]);
   const [{ id } = { id: "" }] = await sessionsOf(here);
-  await here.run(["--session", id, "-p", "I study moths."]);
+  await here.call(["--session", id, "-p", "I study moths."]);
   await append(here, id, "waits for the agent");
   const text = await exported(here, id.slice(0, 8));
   expect(JSON.parse(text)).toMatchObject({
@@ -32,7 +32,7 @@ it("[MOVE-4] [MOVE-5] [MOVE-18] a session moves to another home with its whole m
   });
   writeFileSync(file, text);
 
-  const imported = await there.run(["sessions", "import", file]);
+  const imported = await there.call(["sessions", "import", file]);
   expect(imported).toMatchObject({
     code: 0,
     stderr: expect.stringMatching(/^note: The agent's tools will read and write files in \/\S+\n$/),
@@ -60,8 +60,8 @@ it("[MOVE-5] after an import the provider is sent the whole history", async () =
   const there = freshHome({ ...server.env("openai"), REPRISE_MODEL: "openai:test" });
   await here.call(["-p", "first"]);
   const [{ id } = { id: "" }] = await sessionsOf(here);
-  await there.run(["sessions", "import", "-"], { input: await exported(here, id) });
-  await there.run(["--session", id, "-p", "second"]);
+  await there.call(["sessions", "import", "-"], { input: await exported(here, id) });
+  await there.call(["--session", id, "-p", "second"]);
   const sent = JSON.stringify(server.requests().at(-1));
   for (const said of ["first", "answer 0", "second"]) {
     expect(sent).toContain(said);
@@ -172,7 +172,7 @@ it("[MOVE-4] a reader that is slow or stops reading causes no error, and a large
   await seed(home, { id: idLike("abcdef1"), messages: large });
   const text = await exported(home, "abcdef");
   const there = freshHome();
-  await there.run(["sessions", "import", "-"], { input: text });
+  await there.call(["sessions", "import", "-"], { input: text });
   expect(withoutTime(await exported(there, "abcdef"))).toBe(withoutTime(text));
   const file = join(home.project, "head.txt");
   const head = home.startShell(`reprise sessions export abcdef | head -c 10 > ${file}`);
@@ -182,9 +182,9 @@ it("[MOVE-4] a reader that is slow or stops reading causes no error, and a large
 
 it("[QUEUE-33] an import runs nothing by itself: what was queued is stopped with its text", async () => {
   const home = freshHome();
-  await home.run(["-p", "hello"]);
+  await home.call(["-p", "hello"]);
   const [{ id } = { id: "" }] = await sessionsOf(home);
-  await home.run(["send", id, "pay the invoice"]);
+  await home.call(["send", id, "pay the invoice"]);
   const input = await exported(home, id);
   const copied = await home.call(["sessions", "import", "-", "--new-ids", "--json"], { input });
   expect(copied.stderr).toContain("note: 1 queued exchange will not run here");

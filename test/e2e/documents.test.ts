@@ -150,7 +150,7 @@ describe("[DOC-5] the documents", () => {
       writeFileSync(join(home.project, "plan.yaml"), text);
       const shown = blockUnder(heading, "console", page);
       const [, command = "", output = ""] = /^\$ reprise (.*)\n([^]*)$/.exec(shown) ?? [];
-      const { stdout, stderr } = await home.run(command.split(" "));
+      const { stdout, stderr } = await home.call(command.split(" "));
       expect(stderr + stdout).toBe(output);
     }
   });

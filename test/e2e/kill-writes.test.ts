@@ -33,7 +33,7 @@ it("[EXCHANGE-10] a command line that is killed between its writes overwrites no
     for (const file of files) {
       writeFileSync(file, "mine");
     }
-    const { code, stderr } = await home.run(["--session", id, "--continue-exchange", "--json"]);
+    const { code, stderr } = await home.call(["--session", id, "--continue-exchange", "--json"]);
     expect(code === 0 || stderr.includes("nothing_to_continue"), stderr).toBe(true);
     overwritten += files.filter((file) => readFileSync(file, "utf8") !== "mine").length;
     twice += await callsWithTwoResults(home, id);

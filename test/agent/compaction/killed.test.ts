@@ -46,7 +46,7 @@ it("[LONG-2] [LONG-4] a process that is killed while it answers, summarises or p
     expect((await store.read(readKept, null)).dangling).toEqual([]);
   }
   expect(killed).toBeGreaterThan(0);
-  expect(await home.run(["--session", ID, "-p", "the last"])).toMatchObject({ code: 0 });
+  expect(await home.call(["--session", ID, "-p", "the last"])).toMatchObject({ code: 0 });
   await using store = await openSqliteStore({ path: home.database });
   const { messages } = await store.read(readDetail, { reference: ID, all: true });
   const said = messages.filter(({ role }) => role === "user").map(({ content }) => content);

@@ -58,7 +58,7 @@ it("[MOVE-27] an import is compared with its checkpoints before its write begins
 
 it("[MOVE-27] another process can write while an import is compared", async () => {
   const home = freshHome();
-  await home.run(["-p", "hello"]);
+  await home.call(["-p", "hello"]);
   await using store = await openSqliteStore({ path: home.database });
   const { id } = (await store.read(listSessions, { limit: 1 })).sessions[0] ?? { id: "" };
   const other = await store.write(createSession, {});

@@ -25,7 +25,7 @@ it("[PG-14] no statement of the program outlives its transaction, except LISTEN"
     ["doctor"],
     ["copy", "--from", proxy.url, "--to", copied.url],
   ]) {
-    const { code, stderr } = await home.run(args);
+    const { code, stderr } = await home.call(args);
     expect({ args: args[0], code, stderr }).toMatchObject({ code: 0 });
   }
 
