@@ -17,12 +17,14 @@ export {
   RepriseError,
 } from "./core/errors.ts";
 export type {
+  AnswerRequest,
   CreateSessionRequest,
   ExchangeInfo,
   QueuedExchangeInfo,
   MessageInfo,
   PostMessageRequest,
   Problem,
+  QuestionInfo,
   SessionAck,
   SessionDetail,
   SessionSummary,

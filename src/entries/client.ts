@@ -4,12 +4,14 @@ export type { ClientOptions } from "../client/connection.ts";
 export type { FollowOptions } from "../client/follow.ts";
 export type { Candidate, ErrorCode, Fault } from "../core/errors.ts";
 export type {
+  AnswerRequest,
   CreateSessionRequest,
   ExchangeInfo,
   QueuedExchangeInfo,
   MessageInfo,
   PostMessageRequest,
   Problem,
+  QuestionInfo,
   SessionAck,
   SessionDetail,
   SessionSummary,

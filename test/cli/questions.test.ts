@@ -54,9 +54,21 @@ it("[CLI-186] [CLI-187] [CLI-192] -p ends with exit code 7 and the command that 
   expect(answered).toMatchObject({
     code: 0,
     stdout: `Answered: question ${question?.id} of ${ID}\n`,
+    stderr: expect.stringMatching(
+      new RegExp(
+        `Start one with: reprise serve\nOr continue it here: .* --session ${ID} --continue-exchange\n`,
+      ),
+    ) as string,
   });
   const id = question?.id.slice(0, 8) ?? "";
-  expect(await home.call(["sessions", "answer", ID, "green"])).toMatchObject({ code: 3 });
+  expect(await home.call(["sessions", "answer", ID, "green"])).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining("the first answer counts") as string,
+  });
+  const long = "x".repeat(20_001);
+  expect(await home.call(["sessions", "answer", ID, "red", "--note", long])).toMatchObject({
+    code: 2,
+  });
   const again = await home.call([
     "sessions",
     "answer",

@@ -1,14 +1,20 @@
 import { Command } from "commander";
 
-import { RepriseError } from "../../core/errors.ts";
 import { MAX_ANSWER } from "../../core/questions.ts";
+import type { QuestionRecord } from "../../core/sessions.ts";
+import { exactLine } from "../../core/terminal-text.ts";
+import { whetherRuns } from "../../exchange/runnable.ts";
 import { refuseUnstorable } from "../../exchange/storable-message.ts";
 import { answerQuestion } from "../../store/questions/answer.ts";
-import { listOpenQuestions, type OpenQuestion } from "../../store/questions/read.ts";
-import { type CliContext, printJson, printLine, printLines } from "../context.ts";
+import { readNextQueued } from "../../store/exchanges/ready.ts";
+import { lastQuestion, listOpenQuestions, type OpenQuestion } from "../../store/questions/read.ts";
+import { rootOf } from "../../store/sessions/roots.ts";
+import type { Store } from "../../store/store.ts";
+import { type CliContext, noticeLine, printJson, printLine, printLines } from "../context.ts";
 import { openDatabase, withStore } from "../database.ts";
 import { promptText } from "../prompt-text.ts";
 import { choiceOf, questionLines } from "../question-lines.ts";
+import { databaseWords, resumeCommand } from "../resume-command.ts";
 import { wrongUsage } from "../wrong-usage.ts";
 
 interface AnswerOptions {
@@ -31,7 +37,8 @@ export function answerCommand(cli: CliContext): Command {
     .option("--json", "print the questions as the HTTP API returns them")
     .action(async (reference: string, given: string | undefined, options: AnswerOptions) => {
       const answer = await promptText(cli, given);
-      refuseUnstorable(options.note ?? "");
+      const note = options.note ?? null;
+      refuseUnstorable(note ?? "");
       await using store = await openDatabase(cli, command);
       const open = await store.read(listOpenQuestions, { reference });
       if (answer === null) {
@@ -42,13 +49,13 @@ export function answerCommand(cli: CliContext): Command {
         }
         return;
       }
-      if (answer === "" || answer.length > MAX_ANSWER) {
-        throw wrongUsage(`An answer has 1 to ${MAX_ANSWER} characters.`);
+      if (answer === "" || Math.max(answer.length, note?.length ?? 0) > MAX_ANSWER) {
+        throw wrongUsage(`An answer has 1 to ${MAX_ANSWER} characters, a note at most as many.`);
       }
       const question = await store.write(answerQuestion, {
         reference,
-        ...meant(open, { id: options.question, answer }),
-        note: options.note ?? null,
+        ...meant(open, { id: options.question ?? (await onlyOne(store, reference, open)), answer }),
+        note,
         answered_by: cli.stdin.isTTY === true ? "terminal" : "prompt",
       });
       if (options.json === true) {
@@ -56,6 +63,7 @@ export function answerCommand(cli: CliContext): Command {
       } else {
         printLine(cli, `Answered: question ${question.id} of ${question.session_id}`);
       }
+      await showNextStep(cli, store, { command, question });
     });
   return withStore(command);
 }
@@ -72,36 +80,61 @@ interface Meant {
 /** The question and the choice that are meant. */
 function meant(
   open: readonly OpenQuestion[],
-  given: { readonly id: string | undefined; readonly answer: string },
+  given: { readonly id: string; readonly answer: string },
 ): Meant {
-  const id = idOf(open, given.id);
-  const choices = open.find((question) => question.id === id)?.choices ?? null;
+  const question = idOf(open, given.id);
+  const choices = open.find(({ id }) => id === question)?.choices ?? null;
   const answer = choices === null ? given.answer : choiceOf(choices, given.answer);
   if (answer === null) {
     throw wrongUsage(
-      "The answer is not one of the choices. Give one of them, or its number (as `2.` if a choice is a number); without an answer, this command lists them.",
+      "The answer is not one of the choices. Give one of them, or its number; without an answer, this command lists them.",
     );
   }
-  return { question: id, answer };
+  return { question, answer };
 }
 
-/** The id of the question that is meant; one that is not open has to be given whole. */
-function idOf(open: readonly OpenQuestion[], given: string | undefined): string {
-  if (given !== undefined) {
-    const matching = open.filter(({ id }) => id.startsWith(given));
-    if (matching.length > 1) {
-      throw wrongUsage("Several questions have ids that begin so. Give more of the id.");
-    }
-    return matching[0]?.id ?? given;
+/** The whole id of a question that is open; of another one, what was given. */
+function idOf(open: readonly OpenQuestion[], given: string): string {
+  const matching = open.filter(({ id }) => id.startsWith(given));
+  if (matching.length > 1) {
+    throw wrongUsage("Several questions have ids that begin so. Give more of the id.");
   }
-  const [first, ...others] = open;
-  if (first === undefined) {
-    throw new RepriseError("question_not_found", "The session has no open question.");
-  }
-  if (others.length > 0) {
+  return matching[0]?.id ?? given;
+}
+
+/** The question that is open; if none is, the last one: the error then says what became of it. */
+async function onlyOne(
+  store: Store,
+  reference: string,
+  open: readonly OpenQuestion[],
+): Promise<string> {
+  if (open.length > 1) {
     throw wrongUsage(
       "The session has several open questions. Name one with --question; without an answer, this command lists them.",
     );
   }
-  return first.id;
+  return open[0]?.id ?? store.read(lastQuestion, { reference });
+}
+
+/** Says how the exchange continues, if no service does it. */
+async function showNextStep(
+  cli: CliContext,
+  store: Store,
+  { command, question }: { readonly command: Command; readonly question: QuestionRecord },
+): Promise<void> {
+  const root = await store.read(rootOf, question.session_id);
+  const queued = root === null ? null : await store.read(readNextQueued, { session_id: root });
+  if (root === null || queued === null) {
+    return;
+  }
+  const exchange = { session_id: root, state: "queued" } as const;
+  const { command: start } = await whetherRuns(store, exchange, { besides: false });
+  if (start !== null) {
+    const service = exactLine(`${start}${databaseWords(cli, command)}`);
+    noticeLine(cli, `No running service continues the exchange. Start one with: ${service}`);
+    noticeLine(
+      cli,
+      `Or continue it here: ${resumeCommand(cli, command, root)} --continue-exchange`,
+    );
+  }
 }

@@ -78,6 +78,29 @@ export async function firstOpenQuestion(tx: Tx, id: string): Promise<string | nu
   return row?.id ?? null;
 }
 
+/**
+ * The id of the last question that was asked in a session or below it.
+ *
+ * Error codes: as `resolveSession`, `question_not_found`.
+ */
+export const lastQuestion: Operation<{ readonly reference: string }, string> = async (
+  tx,
+  { reference },
+) => {
+  const { id } = await resolveSession(tx, { reference });
+  const row = await tx.db
+    .selectFrom("questions")
+    .select("id")
+    .where("session_id", "in", withinTree(id))
+    .orderBy("asked_at", "desc")
+    .limit(1)
+    .executeTakeFirst();
+  if (row === undefined) {
+    throw new RepriseError("question_not_found", "Nothing was asked in this session.");
+  }
+  return row.id;
+};
+
 function openWithin(tx: Tx, id: string) {
   return tx.db
     .selectFrom("questions")
