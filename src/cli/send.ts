@@ -5,6 +5,7 @@ import { Command } from "commander";
 import { type ExchangeState, isFinal } from "../core/exchanges.ts";
 import type { ExchangeRecord } from "../core/sessions.ts";
 import { exactLine, visible } from "../core/terminal-text.ts";
+import { createStoredReport } from "../exchange/report-stored-exchange.ts";
 import { type Runnable, whetherRuns } from "../exchange/runnable.ts";
 import { queueExchange } from "../store/exchanges/queue.ts";
 import { readExchange } from "../store/exchanges/read.ts";
@@ -12,12 +13,14 @@ import { listOpenQuestions } from "../store/questions/read.ts";
 import { readMessagesAfter } from "../store/messages/read.ts";
 import { failureLine } from "../store/sessions/failures.ts";
 import type { Store } from "../store/store.ts";
+import { EVENTS_OPTION } from "./chat-options.ts";
 import { type CliContext, noticeLine, printJson, printLine } from "./context.ts";
 import { openDatabase, withStore } from "./database.ts";
 import { ASKS } from "./exit-code.ts";
 import { promptText } from "./prompt-text.ts";
 import { questionLines } from "./question-lines.ts";
 import { answerCommandLine, databaseWords } from "./resume-command.ts";
+import { wrongUsage } from "./wrong-usage.ts";
 
 /** How often `--follow` asks whether the exchange has ended. */
 const FOLLOW_MS = 250;
@@ -27,6 +30,7 @@ const POLLS_OF_NODES = 40;
 interface SendOptions {
   readonly follow?: true;
   readonly json?: true;
+  readonly "json=events"?: true;
 }
 
 /** `send <id> <text>`: queues a message, which a running service answers. */
@@ -37,7 +41,12 @@ export function sendCommand(cli: CliContext): Command {
     .argument("<text>", "the message; - reads it from stdin")
     .option("--follow", "wait until it is answered, and print the answer")
     .option("--json", "print the exchange as the HTTP API returns it")
+    .option(EVENTS_OPTION, "with --follow, print one line of JSON for each event")
     .action(async (reference: string, given: string, options: SendOptions) => {
+      const events = options["json=events"] === true;
+      if (events && options.follow !== true) {
+        throw wrongUsage("--json=events of this command needs --follow.");
+      }
       const content = await promptText(cli, given);
       await using store = await openDatabase(cli, command);
       const origin = cli.stdin.isTTY === true ? "terminal" : "prompt";
@@ -50,11 +59,16 @@ export function sendCommand(cli: CliContext): Command {
       const runs = await whetherRuns(store, queued, { besides: false });
       const warn = ({ command: start }: Runnable): void => showCommand(cli, command, start);
       warn(runs);
+      const onPoll = events
+        ? createStoredReport(store, (event) => printJson(cli, event), queued)
+        : () => Promise.resolve();
       const exchange =
-        options.follow === true ? await ended(store, queued, runs.runnable ? warn : null) : queued;
+        options.follow === true
+          ? await ended(store, queued, { warn: runs.runnable ? warn : null, onPoll })
+          : queued;
       const open = await store.read(listOpenQuestions, { reference: exchange.session_id });
       if (options.json === true) {
-        const open_question = open[0]?.id ?? null;
+        const open_question = open.find(({ kind }) => kind !== "messages")?.id ?? null;
         printJson(cli, exchange === queued ? { ...exchange, ...runs, open_question } : exchange);
       } else if (exchange.state === "waiting") {
         const lines = open.flatMap((question) => questionLines(question));
@@ -62,9 +76,9 @@ export function sendCommand(cli: CliContext): Command {
         for (const line of [...lines, `Answer with: ${answer}`]) {
           noticeLine(cli, line);
         }
-      } else if (options.follow === true) {
+      } else if (!events && options.follow === true) {
         await showAnswer(cli, store, exchange);
-      } else {
+      } else if (!events) {
         printLine(cli, `Queued: exchange ${exchange.n} of ${exchange.session_id}`);
       }
       cli.exitCode = exitCodeAfter(exchange.state);
@@ -80,15 +94,22 @@ function exitCodeAfter(state: ExchangeState): number {
   return isFinal(state) && state !== "done" ? 1 : 0;
 }
 
-/** Calls `warn`, if it is given, once no node runs the exchange any more. */
+interface Following {
+  /** Called once no node runs the exchange any more. */
+  readonly warn: ((runs: Runnable) => void) | null;
+  /** Called with each state that is read. */
+  readonly onPoll: (exchange: ExchangeRecord) => Promise<void>;
+}
+
 async function ended(
   store: Store,
   { session_id, n }: ExchangeRecord,
-  warn: ((runs: Runnable) => void) | null,
+  { warn, onPoll }: Following,
 ): Promise<ExchangeRecord> {
   let warned = warn === null;
   for (let poll = 1; ; poll += 1) {
     const exchange = await store.read(readExchange, { reference: session_id, n });
+    await onPoll(exchange);
     // nobody answers while this command waits
     if (isFinal(exchange.state) || exchange.state === "waiting") {
       return exchange;

@@ -2,8 +2,10 @@ import { mkdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
+import { Value } from "typebox/value";
 import { expect, it } from "vitest";
 
+import { ExchangeEvent } from "../../src/exchange/events.ts";
 import { homeOfNodes, startNode } from "../helpers/service-node.ts";
 
 function homeWithFolders() {
@@ -61,7 +63,7 @@ it("[CLI-176] refuses folders that do not exist or contradict each other, before
   }
 });
 
-it("[CLI-178] [CLI-179] send names the command that starts a service, and --follow waits for it", async () => {
+it("[CLI-178] [CLI-179] [CLI-193] send names the command that starts a service, and --follow waits for it", async () => {
   const { home, folder } = homeWithFolders();
   const { session_id: id } = await home.json<{ session_id: string }>([
     "--repo",
@@ -88,5 +90,17 @@ it("[CLI-178] [CLI-179] send names the command that starts a service, and --foll
   expect(stderr).toBe(line);
   expect(code).toBe(0);
   expect(stdout).toContain("The one before this was: “two”");
+  const reported = await home.call(["send", id, "four", "--follow", "--json=events"]);
+  expect(reported).toMatchObject({ code: 0, stderr: "" });
+  const lines = reported.stdout.trimEnd().split("\n");
+  const events = lines.map((event) => Value.Parse(ExchangeEvent, JSON.parse(event)));
+  expect(events.map(({ type }) => type)).toEqual(["started", "message", "text", "message", "done"]);
+  const [started, asked, text, answer, done] = events;
+  expect(new Set(events.map(({ exchange_id }) => exchange_id)).size).toBe(1);
+  expect(started).toMatchObject({ session_id: id, model: "demo", thread_id: `${id}:0` });
+  expect([asked, answer]).toMatchObject([{ role: "user" }, { role: "assistant" }]);
+  expect(text).toMatchObject({ text: expect.stringContaining("four") as string });
+  expect(done).toMatchObject({ message_id: (text as { message_id: string }).message_id });
+  expect(await home.call(["send", id, "five", "--json=events"])).toMatchObject({ code: 2 });
   expect(await service.stop("SIGTERM")).toMatchObject({ code: 0 });
 });
