@@ -2,14 +2,17 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 import type { ExchangeInfo } from "../../../src/core/schemas.ts";
 import { type Node, type Nodes, TOKEN } from "./nodes.ts";
-import { KINDS, type Scripted, textOf } from "./script.ts";
+import type { QuestionRow } from "./rows.ts";
+import { KINDS, type Kind, textOf } from "./script.ts";
 
 /** A message that was posted, and what its sender knows of it. */
 export interface Sent {
   readonly session_id: string;
   readonly tag: string;
-  readonly kind: Scripted["kind"];
+  readonly kind: Kind;
   readonly n: number;
+  /** True if it stops an exchange of its session that waits for a person. */
+  readonly supersedes: boolean;
   /** The versions of its text that may count: several if nobody knows whether a change came in time. */
   versions: readonly number[];
   /** `maybe` if the answer to the request was lost. */
@@ -17,34 +20,57 @@ export interface Sent {
   stopped: "no" | "maybe" | "yes";
 }
 
-interface Answered {
+/** An answer that was sent, which its note names, and what its sender knows of it. */
+export interface Reply {
+  readonly question: string;
+  readonly note: string;
+  readonly answer: string;
+  /** `maybe` if the answer to the request was lost, and a later one said that there is an answer. */
+  counts: "no" | "maybe" | "yes";
+}
+
+interface Received {
   readonly status: number;
   readonly body: ExchangeInfo & { readonly code?: string };
   /** False if an earlier attempt may have done it already. */
   readonly isFirst: boolean;
 }
 
-/** Senders of messages. What gets no answer because its node died is sent again to another one. */
+interface Sending {
+  /** The node that is asked first. */
+  readonly first?: Node | undefined;
+  readonly kinds?: readonly Kind[] | undefined;
+}
+
+/** Senders of messages and answers. What gets no answer because its node died is sent again to another one. */
 export class Clients {
   readonly sent: Sent[] = [];
+  readonly replies: Reply[] = [];
   readonly #nodes: Nodes;
   readonly #random: () => number;
   #count = 0;
+  #isOver = false;
 
   constructor(nodes: Nodes, random: () => number) {
     this.#nodes = nodes;
     this.#random = random;
   }
 
+  /** From here on nothing is sent. */
+  close(): void {
+    this.#isOver = true;
+  }
+
   /** Posts a message, and sometimes changes, withdraws or stops it soon after. */
-  async send(session_id: string, first?: Node): Promise<void> {
+  async send(session_id: string, { first, kinds = KINDS }: Sending = {}): Promise<void> {
     this.#count += 1;
     const tag = `m${this.#count}`;
-    const kind = KINDS[Math.floor(this.#random() * KINDS.length)] ?? "plain";
+    const kind = kinds[Math.floor(this.#random() * kinds.length)] ?? "plain";
     const luck = this.#random();
+    const supersedes = luck > 0.92;
     const path = `/api/sessions/${session_id}/exchanges`;
-    const content = textOf({ tag, version: 1, kind });
-    const { status, body } = await this.#request("POST", path, { content }, { key: tag, first });
+    const content = { content: textOf({ tag, version: 1, kind }), supersede: supersedes };
+    const { status, body } = await this.#request("POST", path, content, { key: tag, first });
     if (status !== 202) {
       throw new Error(`posting ${tag} gave ${status} ${body.code}`);
     }
@@ -54,6 +80,7 @@ export class Clients {
       tag,
       kind,
       n,
+      supersedes,
       versions: [1],
       withdrawn: "no",
       stopped: "no",
@@ -80,6 +107,32 @@ export class Clients {
       throw new Error(`continuing ${tag} gave ${status} ${body.code}`);
     }
     return body.n;
+  }
+
+  /** Answers a question, twice at once now and then. */
+  async answer(question: Pick<QuestionRow, "id" | "session_id" | "choices">, first?: Node) {
+    const senders = this.#random() < 0.2 ? [first, undefined] : [first];
+    await Promise.all(senders.map((each) => this.#answer(question, each)));
+  }
+
+  async #answer(
+    { id, session_id, choices }: Parameters<Clients["answer"]>[0],
+    first: Node | undefined,
+  ): Promise<void> {
+    const note = `by ${this.replies.length}`;
+    const allowed = choices === null ? [`reply ${note}`] : (JSON.parse(choices) as string[]);
+    const answer = allowed[Math.floor(this.#random() * allowed.length)] ?? "";
+    const reply: Reply = { question: id, note, answer, counts: "maybe" };
+    this.replies.push(reply);
+    const path = `/api/sessions/${session_id}/questions/${id}/answer`;
+    const { status, body, isFirst } = await this.#request(
+      "POST",
+      path,
+      { answer, note },
+      { first },
+    );
+    this.#expectOne(status, body.code, "question_answered", "question_withdrawn");
+    reply.counts = status === 200 ? "yes" : isFirst ? "no" : "maybe";
   }
 
   async #change(sent: Sent, path: string): Promise<void> {
@@ -110,8 +163,8 @@ export class Clients {
     }
   }
 
-  #expectOne(status: number, code: string | undefined, refusal: string): void {
-    if (status !== 200 && !(status === 409 && code === refusal)) {
+  #expectOne(status: number, code = "", ...refusals: readonly string[]): void {
+    if (status !== 200 && !(status === 409 && refusals.includes(code))) {
       throw new Error(`unexpected ${status} ${code}`);
     }
   }
@@ -121,8 +174,8 @@ export class Clients {
     path: string,
     body?: object,
     { key, first }: { readonly key?: string; readonly first?: Node | undefined } = {},
-  ): Promise<Answered> {
-    for (let attempt = 0; ; attempt += 1) {
+  ): Promise<Received> {
+    for (let attempt = 0; !this.#isOver; attempt += 1) {
       const { alive } = this.#nodes;
       const node =
         attempt === 0 && first !== undefined
@@ -138,7 +191,7 @@ export class Clients {
           },
           ...(body === undefined ? {} : { body: JSON.stringify(body) }),
         });
-        const json = (await response.json()) as Answered["body"];
+        const json = (await response.json()) as Received["body"];
         // a node that stops refuses with 503
         if (response.status !== 503) {
           return { status: response.status, body: json, isFirst: attempt === 0 };
@@ -150,5 +203,6 @@ export class Clients {
       }
       await sleep(20);
     }
+    throw new Error("the torture is over");
   }
 }

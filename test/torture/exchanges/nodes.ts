@@ -1,5 +1,3 @@
-import { setTimeout as sleep } from "node:timers/promises";
-
 import { expect } from "vitest";
 
 import type { Store } from "../../../src/store/store.ts";
@@ -7,8 +5,9 @@ import { startModelServer } from "../../helpers/model-server.ts";
 import type { Finished, Running } from "../../helpers/process.ts";
 import type { Home } from "../../helpers/reprise.ts";
 import { startProgram } from "../../helpers/start-program.ts";
-import { expireLeases, heldBy, isOpen, nameOf, ownerOf, readRows } from "./rows.ts";
-import { answerOf, type Asked } from "./script.ts";
+import { until } from "./until.ts";
+import { expireLeases, heldBy, isOpen, nameOf, ownerOf, selectOpen } from "./rows.ts";
+import { answerOf, type Asked, rootTag } from "./script.ts";
 import { freeze, freezeAtRest } from "./frozen.ts";
 
 export const TOKEN = "a-token";
@@ -18,12 +17,12 @@ export interface Node {
   readonly name: string;
   readonly url: string;
   readonly running: Running;
-  /** False for `reprise serve` as it is installed, which has no unsafe tool and no points. */
+  /** False for `reprise serve` as it is installed, which has no unsafe tools and no points. */
   readonly hasPoints: boolean;
   state: "starting" | "alive" | "frozen" | "gone";
   /** True if it was killed, ended or frozen: it may have lost the answers that were on their way. */
   wasEnded: boolean;
-  /** Tags of the messages for which it asked the model, as long as it may hold their sessions. */
+  /** What it asked the model for, tag and stretch, as long as it may hold the sessions. */
   readonly tags: Set<string>;
   readonly stopModel: () => Promise<void>;
 }
@@ -32,8 +31,10 @@ export interface NodesOptions {
   readonly store: Store;
   readonly location: string;
   readonly home: Home;
-  /** The file to which the unsafe tool appends. */
+  /** The file to which the unsafe tools append. */
   readonly effects: string;
+  /** The program of nodes with points; `queue-node.ts` if it is not given. */
+  readonly program?: string | undefined;
 }
 
 /**
@@ -50,6 +51,7 @@ export class Nodes {
   readonly violations: string[] = [];
   readonly all: Node[] = [];
   readonly #options: NodesOptions;
+  #started = 0;
 
   constructor(options: NodesOptions) {
     this.#options = options;
@@ -61,22 +63,23 @@ export class Nodes {
 
   /** `latencyMs` is the time between two pieces of the model's answers. */
   async start({ hasPoints = true, arm = "", latencyMs = 4 } = {}): Promise<Node> {
-    const { location, effects, home } = this.#options;
-    const name = `node-${this.all.length}`;
+    const { location, effects, home, program = "queue-node.ts" } = this.#options;
+    const name = `node-${this.#started}`;
+    this.#started += 1;
     // a separate one for each process, so that it is known who asks
     const model = await startModelServer({
       latencyMs,
       chunkSize: 8,
       answer: (messages, _, offered) => {
-        const { scripted, answer } = answerOf(messages, this.asked.length, offered);
-        this.#note(node, scripted);
+        const { scripted, stretch, answer } = answerOf(messages, this.asked.length, offered);
+        this.#note(node, { ...scripted, stretch });
         return answer;
       },
     });
     const env = { ...model.env("openai"), REPRISE_MODEL: "openai:gpt-test" };
     const options = { name, effects, token: TOKEN, arm, toolMs: 5 };
     const running = hasPoints
-      ? startProgram("queue-node.ts", [location, JSON.stringify(options)], { env })
+      ? startProgram(program, [location, JSON.stringify(options)], { env })
       : home.start(["serve", "--port", "0"], {
           env: { ...env, REPRISE_TOKEN: TOKEN, REPRISE_DATABASE: location },
         });
@@ -114,7 +117,7 @@ export class Nodes {
   async terminate(node: Node): Promise<void> {
     const { code } = await this.#gone(node, "SIGTERM");
     expect(code, node.name).toBe(0);
-    const rows = await readRows(this.#options.store);
+    const rows = await this.#options.store.read(selectOpen, null);
     expect(heldBy(rows, node.running.pid).map(nameOf), `${node.name} gave back`).toEqual([]);
   }
 
@@ -131,16 +134,16 @@ export class Nodes {
     await meanwhile();
     const held = await this.#noteDeaths(node);
     await store.write(expireLeases, { pid });
-    for (let isLeft = true; isLeft; await sleep(5)) {
-      const { records } = await readRows(store);
+    await until(`another node runs what ${node.name} ran`, async () => {
+      const { records } = await store.read(selectOpen, null);
       const own = records.filter((record) => held.has(nameOf(record)) && isOpen(record));
       const isTaken = own.some(({ n, session_id, revision, state }) => {
         const before = held.get(nameOf({ n, session_id })) ?? 0;
         // once when it was queued again, and once when it was taken
         return state === "running" && revision > before + 1;
       });
-      isLeft = own.length > 0 && !isTaken;
-    }
+      return own.length === 0 || isTaken;
+    });
     node.tags.clear();
     node.state = "alive";
     child.kill("SIGCONT");
@@ -148,7 +151,7 @@ export class Nodes {
 
   /** The process that has the lease of a session. */
   async holderOf(session_id: string): Promise<Node | null> {
-    const { sessions } = await readRows(this.#options.store);
+    const { sessions } = await this.#options.store.read(selectOpen, null);
     const session = sessions.find(({ id }) => id === session_id);
     const pid = ownerOf(session?.lease_owner ?? null)?.pid;
     return this.all.find(({ running, state }) => running.pid === pid && state !== "gone") ?? null;
@@ -167,31 +170,39 @@ export class Nodes {
 
   /** The exchanges that it runs, with their revisions. */
   async #noteDeaths(node: Node): Promise<ReadonlyMap<string, number>> {
-    const held = heldBy(await readRows(this.#options.store), node.running.pid);
+    const held = heldBy(await this.#options.store.read(selectOpen, null), node.running.pid);
     for (const name of held.map(nameOf)) {
       this.deaths.set(name, (this.deaths.get(name) ?? 0) + 1);
     }
     return new Map(held.map((record) => [nameOf(record), record.revision]));
   }
 
-  /** Keeps a request to the model, and whether its process may make it. */
-  #note(node: Node, { tag, version }: Pick<Asked, "tag" | "version">): void {
+  /**
+   * Keeps a request to the model, and whether its process may make it. What comes after a question is
+   * another stretch, for which another node may ask.
+   */
+  #note(
+    node: Node,
+    { tag, version, stretch }: Pick<Asked, "tag" | "version"> & { readonly stretch: number },
+  ): void {
     const index = this.asked.length;
-    this.asked.push({ index, node: node.name, tag, version });
-    if (node.wasEnded) {
+    const isLate = node.wasEnded;
+    this.asked.push({ index, node: node.name, tag, version, at: Date.now(), isLate });
+    if (isLate) {
       // it was frozen just before it asked; what it gets, it cannot store
       return;
     }
+    const wanted = `${tag} ${stretch}`;
     for (const other of this.all) {
-      if (other !== node && isRunning(other) && other.tags.has(tag)) {
-        this.violations.push(`${node.name} asks for ${tag}, which ${other.name} runs`);
+      if (other !== node && isRunning(other) && other.tags.has(wanted)) {
+        this.violations.push(`${node.name} asks for ${wanted}, which ${other.name} runs`);
       }
     }
-    const [root = tag] = tag.split(".child");
+    const root = rootTag(tag);
     if (this.stopped.has(root) && this.stopped.get(root) !== node) {
       this.violations.push(`${node.name} asks for ${tag}, which was stopped before`);
     }
-    node.tags.add(tag);
+    node.tags.add(wanted);
   }
 }
 

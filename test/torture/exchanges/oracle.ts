@@ -1,5 +1,3 @@
-import { readFileSync } from "node:fs";
-
 import { expect } from "vitest";
 
 import { OUTCOME_UNKNOWN } from "../../../src/agent/thread-state.ts";
@@ -7,10 +5,12 @@ import { MAX_ATTEMPTS } from "../../../src/core/exchanges.ts";
 import type { Message } from "../../../src/core/sessions.ts";
 import { readMessagesAfter } from "../../../src/store/messages/read.ts";
 import type { Store } from "../../../src/store/store.ts";
-import type { Sent } from "./clients.ts";
+import type { Reply, Sent } from "./clients.ts";
 import type { Nodes } from "./nodes.ts";
-import { nameOf, readRows, type RecordRow, recordsOf, type Rows } from "./rows.ts";
-import { type Asked, indexOf, scriptedIn, textOf } from "./script.ts";
+import { expectAnswered, expectConsent } from "./oracle-questions.ts";
+import { readEffects } from "./effects.ts";
+import { nameOf, readRows, type RecordRow, recordsOf, type Rows, selectQuestions } from "./rows.ts";
+import { type Asked, indexOf, rootTag, scriptedIn, textOf } from "./script.ts";
 
 /** A file in the folder of all sessions. */
 export const NOTE = "note.txt";
@@ -20,15 +20,17 @@ export interface Evidence {
   readonly store: Store;
   readonly nodes: Nodes;
   readonly sent: readonly Sent[];
+  readonly replies: readonly Reply[];
   /** Records without a message that continue what a failed exchange has left, by its name. */
   readonly continued: ReadonlyMap<string, number | null>;
-  /** The file to which the unsafe tool appended. */
+  /** The file to which the unsafe tools appended. */
   readonly effects: string;
 }
 
 /**
- * Compares what the model and the unsafe tool were asked for with records and messages: each posted
- * message was answered once and in order, and no call took effect twice.
+ * Compares what the model, the unsafe tools and the clients have seen with records, questions and
+ * messages: each posted message was answered once and in order, and no call took effect twice, or without
+ * a yes if it asks for one.
  */
 export async function expectSound(evidence: Evidence): Promise<void> {
   const { store, nodes } = evidence;
@@ -46,7 +48,11 @@ export async function expectSound(evidence: Evidence): Promise<void> {
   }
   const all = [...messages.values()].flat();
   expectAnswers(nodes, all);
+  expectNothingLater(evidence, rows);
   expectEffects(evidence, all);
+  const questions = await store.read(selectQuestions, null);
+  expectAnswered(questions, evidence.replies);
+  expectConsent(questions, { messages: all, effects: readEffects(evidence.effects) });
   expectResults(evidence, all);
   expectSubAgents(rows, messages);
 }
@@ -69,8 +75,15 @@ function expectRecords(
     if (record.begun_at !== null && before !== undefined) {
       expect(record.begun_at >= (before.ended_at ?? "z"), `${name} began too early`).toBe(true);
     }
-    const states = message === undefined ? ["done", "failed"] : statesOf(message, deaths);
-    expect(states, `${name} ${message?.tag}`).toContain(record.state);
+    const isSuperseded = sent.some(
+      ({ session_id, supersedes, n }) =>
+        supersedes && session_id === record.session_id && n > record.n,
+    );
+    const states = [
+      ...(message === undefined ? ["done", "failed"] : statesOf(message, deaths)),
+      ...(isSuperseded ? ["stopped"] : []),
+    ];
+    expect(states, `${name} ${message?.tag}: its state`).toContain(record.state);
     if (record.state !== "stopped") {
       expect(record.attempts, `${name}: processes that died with it`).toBe(deaths);
     }
@@ -139,7 +152,7 @@ function expectAnswers({ asked, all, stopped }: Nodes, messages: readonly Messag
     const { node, tag, index } = lost;
     const later = asked.find((each) => isLater(each, lost));
     const hasEnded = all.some(({ name, wasEnded }) => name === node && wasEnded);
-    const wasStopped = stopped.has(tag.split(".")[0] ?? "");
+    const wasStopped = stopped.has(rootTag(tag));
     expect(hasEnded || wasStopped, `${node} lost the answer to ${index} of ${tag}`).toBe(true);
     expect(later, `${node} asked for ${tag} again after ${index}`).toBeUndefined();
   }
@@ -149,19 +162,31 @@ function isLater(each: Asked, { index, node, tag }: Asked): boolean {
   return each.index > index && each.node === node && each.tag === tag;
 }
 
+/** Once an exchange has ended, the model is not asked for it. */
+function expectNothingLater({ sent, nodes }: Evidence, { records }: Rows): void {
+  const byName = new Map(records.map((record) => [nameOf(record), record]));
+  const ended = new Map(sent.map((each) => [each.tag, byName.get(nameOf(each))?.ended_at]));
+  const later = nodes.asked.filter(({ tag, at, isLate }) => {
+    const time = ended.get(rootTag(tag));
+    return !isLate && typeof time === "string" && at > Date.parse(time) + 1;
+  });
+  expect(later, "asked after the end").toEqual([]);
+}
+
 /** No call has taken effect twice, and one with a result of the tool once. */
 function expectEffects({ effects, nodes }: Evidence, messages: readonly Message[]): void {
-  const lines = readFileSync(effects, "utf8").trim().split("\n");
   const counts = new Map<string, number>();
-  for (const line of lines.filter((each) => each !== "")) {
-    const [what = ""] = line.split(" ");
+  for (const { what } of readEffects(effects)) {
     counts.set(what, (counts.get(what) ?? 0) + 1);
   }
-  expect([...counts].filter(([, count]) => count !== 1)).toEqual([]);
+  expect(
+    [...counts].filter(([, count]) => count !== 1),
+    "calls that took effect twice",
+  ).toEqual([]);
   const tags = new Set(nodes.asked.map(({ tag }) => tag));
   expect([...counts.keys()].filter((what) => !tags.has(what.split("/")[0] ?? ""))).toEqual([]);
   const paid = messages.flatMap(({ role, content }) =>
-    role === "tool" ? (/^paid (\S+)$/.exec(content)?.[1] ?? []) : [],
+    role === "tool" ? (/^(?:paid|bought) (\S+)$/.exec(content)?.[1] ?? []) : [],
   );
   expect(paid.filter((what) => counts.get(what) !== 1)).toEqual([]);
   expect(paid.length).toBe(new Set(paid).size);
@@ -185,12 +210,13 @@ function expectSubAgents(rows: Rows, messages: ReadonlyMap<string, readonly Mess
 /** Each result is what a tool or a sub-agent returned, or says that nobody knows. */
 function expectResults({ nodes }: Evidence, messages: readonly Message[]): void {
   for (const { content, seq, session_id } of messages.filter(({ role }) => role === "tool")) {
-    const [, index, tag] = /^answer (\d+) to (\S+\.child) v1$/.exec(content) ?? [];
+    const [, index, tag] = /^answer (\d+) to (\S+\.child\S+) v1$/.exec(content) ?? [];
     const isKnown =
       content === OUTCOME_UNKNOWN ||
-      /^paid \S+$/.test(content) ||
+      /^(?:paid|bought|refused) \S+$/.test(content) ||
+      /^reply by \d+\n\nby \d+$/.test(content) ||
       // the installed program has no such tool, and runs what no process had begun
-      content === 'Error: Tool "pay" not found.' ||
+      /^Error: Tool "(?:pay|buy|order)" not found\./.test(content) ||
       content.includes(NOTE) ||
       (tag !== undefined && nodes.asked[Number(index)]?.tag === tag) ||
       (nodes.stopped.size > 0 && content.includes("the sub-agent was stopped"));

@@ -3,20 +3,37 @@ import { expect } from "vitest";
 
 import { isFinal } from "../../../src/core/exchanges.ts";
 import type { LeaseOwner } from "../../../src/store/leases/this-process.ts";
-import type { ExchangeTable, SessionTable } from "../../../src/store/schema.ts";
+import type { ExchangeTable, QuestionTable, SessionTable } from "../../../src/store/schema.ts";
 import type { Operation, Store } from "../../../src/store/store.ts";
 
 export type RecordRow = Selectable<ExchangeTable>;
 export type SessionRow = Selectable<SessionTable>;
+export type QuestionRow = Selectable<QuestionTable>;
 
-/** All sessions and all records, in one consistent state. */
+/** Sessions and their records, in one consistent state. */
 export interface Rows {
   readonly sessions: readonly SessionRow[];
   /** In order of `n` in each session. */
   readonly records: readonly RecordRow[];
 }
 
-const selectRows: Operation<null, Rows> = async ({ db }) => ({
+/** The exchanges that have not ended, and their sessions: what is asked often. */
+export const selectOpen: Operation<null, Rows> = async ({ db }) => {
+  const open = db.selectFrom("exchanges").where("ended_at", "is", null);
+  return {
+    sessions: await db
+      .selectFrom("sessions")
+      .selectAll()
+      .where("id", "in", open.select("session_id"))
+      .execute(),
+    records: await open.selectAll().orderBy("session_id").orderBy("n").execute(),
+  };
+};
+
+export const selectQuestions: Operation<null, readonly QuestionRow[]> = ({ db }) =>
+  db.selectFrom("questions").selectAll().orderBy("asked_at").execute();
+
+export const selectRows: Operation<null, Rows> = async ({ db }) => ({
   sessions: await db.selectFrom("sessions").selectAll().execute(),
   records: await db
     .selectFrom("exchanges")
@@ -26,7 +43,7 @@ const selectRows: Operation<null, Rows> = async ({ db }) => ({
     .execute(),
 });
 
-/** Reads the rows and checks what is true of them at any moment. */
+/** Reads all of them and checks what is true of them at any moment. */
 export async function readRows(store: Store): Promise<Rows> {
   const rows = await store.read(selectRows, null);
   for (const session of rows.sessions) {

@@ -1,6 +1,9 @@
 import type { ModelAnswer, SentMessage } from "../../helpers/model-server.ts";
 
-/** What the model does with a message: each list is the calls of one answer; then it answers. */
+/**
+ * What the model does with a message: each list is the calls of one answer; then it answers. `pay` takes
+ * effect at once, `buy` and `order` ask before; a sub-agent is given the kind that is named.
+ */
 const SCRIPTS = {
   plain: [],
   read: [["list_files"]],
@@ -8,8 +11,14 @@ const SCRIPTS = {
   pays: [["pay", "pay"]],
   twice: [["pay"], ["pay"]],
   mixed: [["pay", "list_files"]],
-  delegate: [["delegate"]],
-  both: [["delegate", "pay"]],
+  ask: [["ask_user"]],
+  buy: [["buy"]],
+  buys: [["buy", "order", "pay"]],
+  dialog: [["order"], ["ask_user"]],
+  delegate: [["delegate pay"]],
+  both: [["delegate buy", "pay"]],
+  team: [["delegate dialog", "delegate pays", "ask_user"]],
+  deep: [["delegate both"], ["order"]],
 } as const satisfies Readonly<Record<string, readonly (readonly string[])[]>>;
 
 export type Kind = keyof typeof SCRIPTS;
@@ -35,9 +44,9 @@ export function scriptedIn(text: string): Scripted {
   return { tag, version: Number(version), kind: kind as Kind };
 }
 
-/** The tag of what a sub-agent is asked while it works for a message. */
-function childTag(tag: string): string {
-  return `${tag}.child`;
+/** What sub-agents are asked has a tag that begins with the one of the person's message. */
+export function rootTag(tag: string): string {
+  return tag.split(".child")[0] ?? tag;
 }
 
 /** A request to the model, and what it got. */
@@ -46,6 +55,10 @@ export interface Asked {
   readonly node: string;
   readonly tag: string;
   readonly version: number;
+  /** Time of the request. */
+  readonly at: number;
+  /** True if its process had been ended or frozen before. */
+  readonly isLate: boolean;
 }
 
 /** What the model answers to a request that is the `index`th of all. */
@@ -53,33 +66,52 @@ export function answerOf(
   messages: readonly SentMessage[],
   index: number,
   offered: readonly string[],
-): { readonly scripted: Scripted; readonly answer: ModelAnswer } {
+): { readonly scripted: Scripted; readonly stretch: number; readonly answer: ModelAnswer } {
   const at = messages.findLastIndex(({ role }) => role === "user");
   const scripted = scriptedIn(messages[at]?.content ?? "");
   const { tag, version, kind } = scripted;
   const step = messages.slice(at).filter(({ role }) => role === "assistant").length;
-  const calls = SCRIPTS[kind][step];
+  const script: readonly (readonly string[])[] = SCRIPTS[kind];
+  const stretch = script.slice(0, step).filter((calls) => calls.some(mayWait)).length;
+  const calls = script[step];
   if (calls === undefined) {
-    return { scripted, answer: { content: `answer ${index} to ${tag} v${version}` } };
+    return { scripted, stretch, answer: { content: `answer ${index} to ${tag} v${version}` } };
   }
   return {
     scripted,
+    stretch,
     answer: {
       content: `step ${index} for ${tag} v${version}`,
-      toolCalls: calls.map((wanted, place) => {
+      toolCalls: calls.map((call, place) => {
+        const [wanted = "", kind] = call.split(" ");
         const name = offered.includes(wanted) ? wanted : "list_files";
-        const what = `${tag}/${step}.${place}`;
-        return { id: `c${index}.${place}`, name, arguments: JSON.stringify(argsOf(name)) };
-        function argsOf(tool: string): object {
-          return tool === "pay"
-            ? { what }
-            : tool === "delegate"
-              ? { persona: "assistant", task: `${childTag(tag)} v1 pay` }
-              : { path: "." };
-        }
+        const args = argsOf(name, { kind, tag, place: `${step}.${place}` });
+        return { id: `c${index}.${place}`, name, arguments: JSON.stringify(args) };
       }),
     },
   };
+}
+
+/** True for a call after which another node may continue. */
+function mayWait(call: string): boolean {
+  return call !== "pay" && call !== "list_files";
+}
+
+function argsOf(
+  tool: string,
+  call: { readonly kind: string | undefined; readonly tag: string; readonly place: string },
+): object {
+  const what = `${call.tag}/${call.place}`;
+  switch (tool) {
+    case "delegate":
+      return { persona: "assistant", task: `${call.tag}.child${call.place} v1 ${call.kind}` };
+    case "ask_user":
+      return { question: `ask_user ${what}` };
+    case "list_files":
+      return { path: "." };
+    default:
+      return { what };
+  }
 }
 
 /** The number of the request that an answer was given to; null if it is only the beginning of one. */
