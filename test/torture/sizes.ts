@@ -84,11 +84,10 @@ export const SIZED_TESTS = {
     long: 2000,
   },
   exchanges: {
-    what: "Nodes of a service that are killed, frozen and ended while they answer 100 sessions: rounds",
-    files: ["test/torture/exchanges.test.ts"],
+    what: "Nodes of a service that are killed, frozen and ended while they answer messages and ask questions: rounds",
+    files: ["test/torture/exchanges.test.ts", "test/torture/exchanges-patched.test.ts"],
     test: 0,
-    // one run of it takes as long as all other short ones
-    short: 0,
+    short: 5,
     long: 200,
   },
   foreign: {
