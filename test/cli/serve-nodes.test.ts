@@ -99,7 +99,7 @@ it("[CLI-178] [CLI-179] [CLI-193] send names the command that starts a service, 
   expect(new Set(events.map(({ exchange_id }) => exchange_id)).size).toBe(1);
   expect(started).toMatchObject({ session_id: id, model: "demo", thread_id: `${id}:0` });
   expect([asked, answer]).toMatchObject([{ role: "user" }, { role: "assistant" }]);
-  expect(text).toMatchObject({ text: expect.stringContaining("four") as string });
+  expect(text).toMatchObject({ text: expect.stringContaining("“three”") as string });
   expect(done).toMatchObject({ message_id: (text as { message_id: string }).message_id });
   expect(await home.call(["send", id, "five", "--json=events"])).toMatchObject({ code: 2 });
   expect(await service.stop("SIGTERM")).toMatchObject({ code: 0 });
