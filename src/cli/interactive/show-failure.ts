@@ -18,7 +18,7 @@ export async function showFailure(talk: Talk, error: unknown): Promise<number> {
   if (isTerminal && step !== null) {
     noticeLine(cli, step.terminal);
   }
-  if (isRepriseError(error, "session_busy") && !json) {
+  if (isRepriseError(error, "session_busy") && cli.stdin.isTTY !== true && !json) {
     noticeLine(cli, "Use --wait to wait until it is done, or --take-over to stop it.");
   }
   return exitCode;

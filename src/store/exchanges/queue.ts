@@ -121,11 +121,11 @@ async function refuseSubAgent(tx: Tx, parent: string | null): Promise<void> {
   throw open === undefined
     ? new RepriseError(
         "invalid_usage",
-        "This session belongs to a sub-agent, whose exchanges only its parent runs. Send the message to the parent.",
+        `This session belongs to a sub-agent, whose exchanges only its parent runs. Send the message to the parent, session ${parent}.`,
       )
     : new RepriseError(
         "session_busy",
-        "This session belongs to a sub-agent, and the exchange that began it has not ended. Send the message to its parent.",
+        `This session belongs to a sub-agent, and the exchange that began it has not ended. Send the message to the parent, session ${parent}.`,
       );
 }
 

@@ -144,7 +144,7 @@ const takeIfFree = prepared(({ db, dialect }, given: Parameter<Taken>) =>
 function busy(owner: LeaseOwner): RepriseError {
   return new RepriseError(
     "session_busy",
-    `Another exchange is running in this session: process ${owner.pid} on ${owner.host} (${owner.command}), since ${owner.since}; wait until it is done, or stop that process.`,
+    `Another exchange is running in this session: process ${owner.pid} on ${owner.host} (${owner.command}), since ${owner.since}; wait until it is done, or stop it with \`reprise stop\`.`,
   );
 }
 

@@ -301,6 +301,12 @@ describeEngines("the queue of a session", (engine) => {
     expect(await store.write(pruneSession, { ...old, id })).toEqual([]);
     const found = await store.read(readPrunable, { ...old, waiting: true });
     expect(found.flat().map(({ session }) => session.id)).toEqual([id]);
+    // one that waits for the answer of a person does so too
+    const setState = (state: string) => execute(store, "UPDATE exchanges SET state = ?", state);
+    await setState("waiting");
+    expect(await store.read(readPrunable, old)).toEqual([]);
+    expect(await store.write(pruneSession, { ...old, id })).toEqual([]);
+    await setState("queued");
     await store.write(withdrawQueued, { reference: id, n: 1 });
     expect(await store.write(pruneSession, { ...old, id })).toHaveLength(1);
   });
