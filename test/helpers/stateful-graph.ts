@@ -24,9 +24,10 @@ export function statefulGraph() {
     .compile();
 }
 
-/** Inputs of which a row in `messages` holds less than all. */
+/** Inputs of which a row in `messages` holds less than all; those that differ most come first. */
 export const INPUTS = {
   "messages and values": () => ({ messages: [new HumanMessage("read")], file: "a.pdf" }),
+  "a Command that sends": () => new Command({ goto: [new Send("sent", { file: "d.pdf" })] }),
   "a text and values": () => ({ messages: "skim", file: "f.pdf" }),
   "values alone": () => ({ file: "b.pdf" }),
   "a client's result": () => new ToolMessage({ content: "42", tool_call_id: "c1" }),
@@ -39,7 +40,6 @@ export const INPUTS = {
     }),
   "a Command that chooses a node": () =>
     new Command({ goto: "special", update: { file: "c.pdf" } }),
-  "a Command that sends": () => new Command({ goto: [new Send("sent", { file: "d.pdf" })] }),
 };
 
 export type InputName = keyof typeof INPUTS;

@@ -4,6 +4,7 @@ import { expect, it } from "vitest";
 
 import { RepriseSaver } from "../../src/entries/langgraph.ts";
 import { describeEngines, execute, openFresh } from "../helpers/engines.ts";
+import { testSize } from "../helpers/size.ts";
 
 const thread = { configurable: { thread_id: "thread", checkpoint_ns: "" } };
 const metadata = { source: "input", step: -1, parents: {} } as const;
@@ -35,7 +36,7 @@ describeEngines("what tasks wrote", (engine) => {
         const ours = await saver.getTuple(config);
         expect(ours?.pendingWrites).toEqual((await memory.getTuple(config))?.pendingWrites);
       }),
-      { numRuns: 60 },
+      { numRuns: 20 * testSize("threads") },
     );
   });
 

@@ -102,11 +102,11 @@ export const SIZED_TESTS = {
     long: 3,
   },
   "graph-kinds": {
-    what: "A process that is killed while a graph within another's node runs a tool: kinds of such graphs",
-    files: ["test/agent/graph/killed.test.ts"],
+    what: "A process that is killed before a graph's first checkpoint, or while a graph within its node runs a tool: kinds of inputs, and of graphs",
+    files: ["test/agent/graph/killed.test.ts", "test/agent/graph/kept-input.test.ts"],
     test: 2,
-    short: 7,
-    long: 7,
+    short: 10,
+    long: 10,
   },
   header: {
     what: "Wrong bits of a database's header: bits of each byte",
@@ -163,6 +163,13 @@ export const SIZED_TESTS = {
     test: 17,
     short: 100,
     long: 300,
+  },
+  "large-values": {
+    what: "Large values of a graph's state, what an edit of each costs, and each compared with LangGraph's MemorySaver: kinds",
+    files: ["test/langgraph/large-values.test.ts"],
+    test: 3,
+    short: 100,
+    long: 100,
   },
   locked: {
     what: "A lock that another program holds for longer than a write waits: milliseconds of that wait",
@@ -288,6 +295,7 @@ export const SIZED_TESTS = {
     files: [
       "test/langgraph/random-threads.test.ts",
       "test/langgraph/random-updates.test.ts",
+      "test/langgraph/task-paths.test.ts",
       "test/agent/prune/prune.test.ts",
     ],
     test: 1,
@@ -309,6 +317,14 @@ export const ONLY_TORTURE = {
     what: "A node of an agent that is stopped, replaced and kept apart from those of the built-in agent",
     files: ["test/torture/agent-nodes.test.ts"],
   },
+  browser: {
+    what: "The client in a page of a browser, if there is one",
+    files: ["test/client/browser.test.ts"],
+  },
+  "copied-langgraph": {
+    what: "The command that copies LangGraph's databases, killed on the way",
+    files: ["test/cli/copy/from-langgraph.test.ts"],
+  },
   faults: {
     what: "A disk that is full, locked, damaged or read-only beneath the real service, and text of every kind through it",
     files: ["test/torture/failures.test.ts", "test/torture/text.test.ts"],
@@ -325,6 +341,14 @@ export const ONLY_TORTURE = {
     what: "Processes of a service whose parent is killed",
     files: ["test/torture/orphaned-processes.test.ts"],
   },
+  "lease-processes": {
+    what: "Processes that hold a lease, lose it, are frozen and killed, on SQLite",
+    files: ["test/store/leases/processes.test.ts"],
+  },
+  "lint-rules": {
+    what: "Files that break each rule of our own for the linter",
+    files: ["test/conformance/boundaries.test.ts"],
+  },
   "loaded-modules": {
     what: "The modules that a command loads",
     files: ["test/cli/without-agent.test.ts"],
@@ -336,6 +360,10 @@ export const ONLY_TORTURE = {
   package: {
     what: "The command line and the library as a package holds them",
     files: ["test/e2e/package.test.ts"],
+  },
+  tls: {
+    what: "A PostgreSQL that asks for encrypted connections",
+    files: ["test/store/postgres/tls.test.ts"],
   },
 } as const satisfies Readonly<Record<string, Pick<SizedTest, "what" | "files">>>;
 

@@ -3,11 +3,12 @@ import { expect, it } from "vitest";
 
 import { describeEngine } from "../../helpers/engines.ts";
 import { openOn } from "../../helpers/graphs.ts";
+import { testSize } from "../../helpers/size.ts";
 import { startProgram } from "../../helpers/start-program.ts";
 import { ANSWERS, INPUTS, type InputName, statefulGraph } from "../../helpers/stateful-graph.ts";
 import { expectVerified } from "../../helpers/verified.ts";
 
-const NAMES = Object.keys(INPUTS) as InputName[];
+const NAMES = (Object.keys(INPUTS) as InputName[]).slice(0, testSize("graph-kinds"));
 const stopped = { signal: AbortSignal.abort() };
 
 describeEngine("what a graph is given", (engine) => {
