@@ -9,9 +9,9 @@ import { freshHome, type Home } from "./reprise.ts";
 
 const TOKEN = "a-token";
 
-/** A home whose services answer with the demo model. */
-export function homeOfNodes(): Home {
-  return freshHome({ REPRISE_MODEL: "demo", REPRISE_TOKEN: TOKEN });
+/** A home whose services answer with the demo model, if the environment names no other. */
+export function homeOfNodes(env: Readonly<Record<string, string>> = {}): Home {
+  return freshHome({ REPRISE_MODEL: "demo", REPRISE_TOKEN: TOKEN, ...env });
 }
 
 /** Starts `reprise serve` in such a home. */

@@ -353,6 +353,10 @@ export const ONLY_TORTURE = {
     what: "The modules that a command loads",
     files: ["test/cli/without-agent.test.ts"],
   },
+  "question-nodes": {
+    what: "A question that is asked, answered and continued by three services, and copied while it waits",
+    files: ["test/torture/question-nodes.test.ts"],
+  },
   polling: {
     what: "Statements of 1, 10 and 200 streams on PostgreSQL",
     files: ["test/store/postgres/polling.test.ts"],

@@ -11,6 +11,7 @@ import type { Store } from "../../../src/store/store.ts";
 import { createSession } from "../../../src/store/sessions/create.ts";
 import { verifySession } from "../../../src/store/verify/verify-session.ts";
 import { createDatabase } from "../../helpers/database.ts";
+import { monthBack } from "../../helpers/month-back.ts";
 import { openStoreAt } from "../../helpers/open-store.ts";
 import { startModelServer } from "../../helpers/model-server.ts";
 import { startProgram } from "../../helpers/start-program.ts";
@@ -124,11 +125,3 @@ async function openQuestion(store: Store, reference: string): Promise<string> {
 }
 
 /** Everything happened a month ago. */
-async function monthBack(store: Store): Promise<void> {
-  const asked_at = new Date(Date.now() - 30 * 24 * 60 * 60 * 1000).toISOString();
-  await store.write(async ({ db }) => {
-    await db.updateTable("questions").set({ asked_at }).execute();
-    await db.updateTable("exchanges").set({ begun_at: asked_at }).execute();
-    await db.updateTable("sessions").set({ lease_expires_at: asked_at }).execute();
-  }, null);
-}
