@@ -7,19 +7,20 @@ import type { CliContext } from "./context.ts";
 import { wrongUsage } from "./wrong-usage.ts";
 
 /**
- * The message of `-p`; `-` reads it from standard input, without the line break at its end. Null
- * without `-p`. Error codes: `invalid_usage`, `invalid_request`, `body_too_large`.
+ * The message of `-p`, or of what comes after `after`; `-` reads it from standard input, without the line
+ * break at its end. Null if it is not given. Error codes: `invalid_usage`, `invalid_request`, `body_too_large`.
  */
 export async function promptText(
   cli: CliContext,
   option: string | undefined,
+  after = "-p",
 ): Promise<string | null> {
   if (option === undefined) {
     return null;
   }
   const text = option === "-" ? (await readAll(cli.stdin)).replace(/\r?\n$/, "") : option;
   if (text.trim() === "") {
-    throw wrongUsage("The message is empty; write something after -p.");
+    throw wrongUsage(`The message is empty; write something after ${after}.`);
   }
   // now: the options may change the session before it is sent
   refuseUnstorable(text);

@@ -47,7 +47,7 @@ export function sendCommand(cli: CliContext): Command {
       if (events && options.follow !== true) {
         throw wrongUsage("--json=events of this command needs --follow.");
       }
-      const content = await promptText(cli, given);
+      const content = await promptText(cli, given, "the id");
       await using store = await openDatabase(cli, command);
       const origin = cli.stdin.isTTY === true ? "terminal" : "prompt";
       const queued = await store.write(queueExchange, {

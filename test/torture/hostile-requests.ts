@@ -205,17 +205,18 @@ function described(call: ApiCall, api: Api): fc.Arbitrary<HostileRequest> {
         { weight: 3, arbitrary: fc.integer({ min: 1, max: 9 }).map(String) },
         { weight: 1, arbitrary: hostileText().map(percentEncode) },
       ),
+      q: fc.oneof(fc.uuid(), hostileText().map(percentEncode)),
       query: queryOf(call),
       headers: headersOf(call),
       body: bodyOf(call, api.document),
       chunked: fc.boolean(),
     })
-    .map(({ head, id, n, query, headers, body, chunked }) => ({
+    .map(({ head, id, n, q, query, headers, body, chunked }) => ({
       // an empty id or number is another path
-      call: id === "" || n === "" ? null : call,
+      call: id === "" || n === "" || q === "" ? null : call,
       render: (marker) =>
         render(marker, {
-          line: `${head ? "HEAD" : call.method} ${call.template.replace("{id}", id).replace("{n}", n)}${query} HTTP/1.1`,
+          line: `${head ? "HEAD" : call.method} ${pathOf(call.template, { id, n, q })}${query} HTTP/1.1`,
           host: api.known.host,
           token: api.known.token,
           headers,
@@ -224,6 +225,17 @@ function described(call: ApiCall, api: Api): fc.Arbitrary<HostileRequest> {
           bodiless: head,
         }),
     }));
+}
+
+function pathOf(
+  template: string,
+  { id, n, q }: { readonly id: string; readonly n: string; readonly q: string },
+): string {
+  // functions: a text may hold what `replace` would take for a pattern
+  return template
+    .replace("{id}", () => id)
+    .replace("{n}", () => n)
+    .replace("{q}", () => q);
 }
 
 function queryOf(call: ApiCall): fc.Arbitrary<string> {

@@ -99,3 +99,11 @@ export async function emptyBodyAsObject(request: FastifyRequest): Promise<void> 
     request.body = {};
   }
 }
+
+/** Of a call that takes none: what is sent in vain was meant for another call. */
+export async function refuseBody({ body }: FastifyRequest): Promise<void> {
+  const isEmpty = typeof body === "object" && body !== null && Object.keys(body).length === 0;
+  if (body !== undefined && (Array.isArray(body) || !isEmpty)) {
+    throw invalidRequest([{ pointer: "", message: "Must be empty: this call takes no body." }]);
+  }
+}

@@ -23,7 +23,7 @@ import { whetherRuns } from "../../exchange/runnable.ts";
 import { listExchanges, readExchange, readQueuedExchange } from "../../store/exchanges/read.ts";
 import { listOpenQuestions } from "../../store/questions/read.ts";
 import { queueRequested, refuseLong } from "../../store/sessions/requests.ts";
-import { emptyBodyAsObject } from "../guards/json-body.ts";
+import { emptyBodyAsObject, refuseBody } from "../guards/json-body.ts";
 import { requireToken } from "../guards/require-token.ts";
 import { json, problems } from "../responses.ts";
 import {
@@ -76,7 +76,7 @@ const queueSchema = {
       ...SESSION_PROBLEMS,
       ...BODY_PROBLEMS,
       403: "`token_required`: the service has no token, so it runs nothing.",
-      409: "`session_ended`, `session_busy` (a sub-agent's session), `nothing_to_continue`, or `ambiguous_id`.",
+      409: "`session_ended`, `session_busy` (a sub-agent's session), `nothing_to_continue`, `question_open` (it waits for an answer), or `ambiguous_id`.",
     }),
   },
 };
@@ -205,6 +205,7 @@ export function exchangeRoutes(app: Api, { store, publicPath, caller }: SessionS
     method: "DELETE",
     url: "/api/sessions/:id/exchanges/:n",
     schema: withdrawSchema,
+    preValidation: refuseBody,
     handler: async ({ params, headers }) => {
       requireToken(caller);
       return store.write(withdrawQueued, changeOf(params, headers));
