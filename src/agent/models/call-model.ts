@@ -51,15 +51,21 @@ export function createCallModel(options: CallModelOptions): CallModel {
     await mayCall();
     for (let attempt = 1; ; attempt += 1) {
       const id = fixedId ?? newId();
-      await pauses.over(provider, signal, onWait);
+      for (const name of [prepared.modelName, provider]) {
+        await pauses.over(name, signal, onWait);
+      }
       try {
         return await ask(id);
       } catch (error) {
         signal?.throwIfAborted();
         const delayMs = retryDelay(error, attempt, models.retryDelayMs);
         const reason = failureReason(error, prepared.modelName);
-        if (delayMs !== null && readProviderError(error).retryAfterMs !== null) {
-          pauses.keep(provider, { ms: delayMs, reason });
+        const ms = readProviderError(error).retryAfterMs;
+        if (delayMs !== null && ms !== null) {
+          pauses.keep(provider, { ms: delayMs, reason, refusal: null });
+        } else if (ms !== null && isLongWait(readProviderError(error)) && error instanceof Error) {
+          // an hour or a day is a limit of this model; others may still answer
+          pauses.keep(prepared.modelName, { ms, reason, refusal: error });
         }
         // the pieces of two attempts under one id could not be distinguished
         const isMixed =

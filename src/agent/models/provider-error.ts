@@ -61,7 +61,7 @@ export function mayRepeat(error: ProviderError): boolean {
 }
 
 /** A provider that asks for a longer pause is not asked again. */
-const MAX_RETRY_AFTER_MS = 60_000;
+export const MAX_RETRY_AFTER_MS = 60_000;
 
 /** True if a failure may be over, but only after a longer pause than an exchange takes. */
 export function isLongWait(error: ProviderError): boolean {

@@ -1,38 +1,52 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
+import { MAX_RETRY_AFTER_MS } from "./provider-error.ts";
+
+export interface ProviderPause {
+  readonly ms: number;
+  readonly reason: string;
+  /** What an exchange fails with that would have to wait longer than any does; null if all wait. */
+  readonly refusal: Error | null;
+}
+
 /**
  * Until when providers asked this process to wait. All its exchanges with the provider wait then: one
  * that asks in between would only be refused.
  */
 export interface ProviderPauses {
-  /** Keeps the longer of this wait and one that is kept already. */
-  keep(provider: string, pause: { readonly ms: number; readonly reason: string }): void;
-  /** Resolves once the provider may be asked. Rejects with the signal's reason. */
+  /** Keeps the longer of this wait and one that is kept already, for a provider or one of its models. */
+  keep(name: string, pause: ProviderPause): void;
+  /** Resolves once it may be asked. Rejects with the signal's reason, or the refusal. */
   over(
-    provider: string,
+    name: string,
     signal: AbortSignal | undefined,
     onWait: (ms: number, reason: string) => void,
   ): Promise<void>;
 }
 
+const NONE = { until: 0, reason: "", refusal: null } as const;
+
 /** A shorter wait is not worth a report. */
 const REPORTED_MS = 1000;
 
 export function createProviderPauses(): ProviderPauses {
-  const pauses = new Map<string, { readonly until: number; readonly reason: string }>();
+  const pauses = new Map<string, Omit<ProviderPause, "ms"> & { readonly until: number }>();
   return {
-    keep: (provider, { ms, reason }) => {
+    keep: (name, { ms, ...pause }) => {
       const until = performance.now() + ms;
-      if (until > (pauses.get(provider)?.until ?? 0)) {
-        pauses.set(provider, { until, reason });
+      if (until > (pauses.get(name)?.until ?? 0)) {
+        pauses.set(name, { until, ...pause });
       }
     },
-    over: async (provider, signal, onWait) => {
+    over: async (name, signal, onWait) => {
       for (;;) {
-        const { until, reason } = pauses.get(provider) ?? { until: 0, reason: "" };
+        const { until, reason, refusal } = pauses.get(name) ?? NONE;
         const ms = Math.ceil(until - performance.now());
         if (ms <= 0) {
           return;
+        }
+        if (refusal !== null && ms > MAX_RETRY_AFTER_MS) {
+          throw refusal;
         }
         if (ms >= REPORTED_MS) {
           onWait(ms, reason);

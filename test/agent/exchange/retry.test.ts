@@ -194,6 +194,21 @@ describe("the wait before the next attempt", () => {
     expect(provider.requests).toHaveLength(1);
   });
 
+  it("[RETRY-10] a long one holds for other exchanges with the model, and not for other models", async () => {
+    const { bench, provider } = await benchOf([
+      status(429, { headers: { "retry-after": "3600" } }),
+    ]);
+    const limited = { code: "model_rate_limited" };
+    await expect(bench.run({ text: "question" })).rejects.toMatchObject(limited);
+    const same = await bench.store.write(createSession, {});
+    const again = bench.run({ text: "another", session_id: same.id });
+    await expect(again).rejects.toMatchObject(limited);
+    expect(provider.requests).toHaveLength(1);
+    const other = await bench.store.write(createSession, { model: "openai:gpt-other" });
+    await bench.run({ text: "another", session_id: other.id });
+    expect(provider.requests).toHaveLength(2);
+  });
+
   it("[RETRY-5] ends at once when the exchange is stopped; the text that had arrived is kept", async () => {
     const { bench, provider } = await benchOf([HALF], { retryDelayMs: 3_600_000 });
     const stop = new AbortController();
