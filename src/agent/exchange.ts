@@ -1,3 +1,6 @@
+import { stat } from "node:fs/promises";
+
+import { RepriseError } from "../core/errors.ts";
 import type { Session } from "../core/sessions.ts";
 import { refuseEnded } from "../store/sessions/change.ts";
 import { readLeaseState } from "../store/leases/lease.ts";
@@ -131,6 +134,9 @@ async function prepare(
   isUnattended: boolean,
 ): Promise<Prepared> {
   refuseEnded(session);
+  if (isUnattended && session.repo_path !== null) {
+    await refuseMissingFolder(session.repo_path);
+  }
   const persona = await loadPersona({
     name: session.persona_name ?? DEFAULT_PERSONA,
     repoPath: session.repo_path,
@@ -153,6 +159,17 @@ async function prepare(
         ? null
         : await repoInstructions(session.repo_path, options.personas.trust),
   };
+}
+
+/** Nobody would see that the agent had no files. Error codes: `invalid_usage`. */
+async function refuseMissingFolder(path: string): Promise<void> {
+  const found = await stat(path).catch(() => null);
+  if (found?.isDirectory() !== true) {
+    throw new RepriseError(
+      "invalid_usage",
+      "The session's folder does not exist on the machine that runs its exchanges. Restore the folder, then send the message again.",
+    );
+  }
 }
 
 /** Nobody can be asked in an unattended exchange before a tool changes a file. */

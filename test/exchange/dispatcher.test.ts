@@ -1,4 +1,5 @@
 import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { modelConfig } from "../../src/exchange/models/config.ts";
 import { setTimeout as sleep } from "node:timers/promises";
 
@@ -27,6 +28,7 @@ import { execute } from "../helpers/engines.ts";
 import { type Bench, openBench } from "../helpers/exchanger.ts";
 import { startModelServer } from "../helpers/model-server.ts";
 import { ask, queue, readyOf, statesOf } from "../helpers/queue.ts";
+import { temporaryFolder } from "../helpers/temp.ts";
 
 function dispatch(bench: Bench, changed: Partial<DispatcherOptions> = {}) {
   const dispatcher = startDispatcher({
@@ -97,6 +99,23 @@ it("[CLI-180] sessions take turns, the one that has waited longest first", async
   await until(async () => (await statesOf(store, session.id))[2] === "done");
   const asked = server.requests().map((messages) => messages.at(-1)?.content);
   expect(asked).toEqual(["a1", "b1", "a2", "a3"]);
+});
+
+it("[QUEUE-38] fails in a session whose folder is gone, and says so", async () => {
+  const server = await startModelServer({ answer: () => ({ content: "answered" }) });
+  const bench = await openBench(server);
+  const { store } = bench;
+  const repo_path = join(temporaryFolder(), "deleted");
+  const { id } = await store.write(createSession, { repo_path });
+  await queue(store, id, "a question");
+  dispatch(bench);
+  await until(async () => (await statesOf(store, id))[0] === "failed");
+  const [record] = await store.read(listExchanges, { reference: id, limit: 1 });
+  expect(record).toMatchObject({
+    error_code: "invalid_usage",
+    error_sentence: expect.stringContaining("folder does not exist") as string,
+  });
+  expect(server.requests()).toEqual([]);
 });
 
 it("[QUEUE-13] what has not begun can be changed, withdrawn and stopped", async () => {
