@@ -115,6 +115,7 @@ async function serve(cli: CliContext, command: Command, options: ServeOptions): 
     notice: (sentence) => log({ level: "warn", event: "notice", sentence }),
   });
   const { startServer } = await import("../http/serve.ts");
+  let node: RunningNode | null = null;
   const server = await startServer({
     store,
     version: cli.version,
@@ -131,12 +132,13 @@ async function serve(cli: CliContext, command: Command, options: ServeOptions): 
     allowOrigins: options.allowOrigin,
     publicPath: options.publicPath,
     trustProxy: options.trustProxy === true,
+    jobs: () => ({ running: node?.running ?? 0, max: options.jobs }),
     log,
   });
   const { jobs, answerAfter: defaultAnswer } = options;
   const onEvent = server.app.countUse;
   const running = { store, jobs, folders, agent, log, defaultAnswer, onEvent };
-  const node = jobs === 0 ? null : await runNode(cli, running);
+  node = jobs === 0 ? null : await runNode(cli, running);
   const { version, pid } = cli;
   const { url } = server;
   const { location: database } = store;

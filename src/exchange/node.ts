@@ -14,6 +14,8 @@ export interface NodeOptions extends Omit<DispatcherOptions, "serves"> {
 }
 
 export interface RunningNode {
+  /** Exchanges that it runs now. */
+  readonly running: number;
   /** Takes up nothing more, and is no longer announced; what runs continues. Idempotent. */
   retire(): Promise<void>;
   /** Stops what runs and gives it back. Idempotent. */
@@ -67,6 +69,9 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
     await store.write(withdrawNode, { id }).catch(onFailure);
   };
   return {
+    get running() {
+      return dispatcher.running;
+    },
     retire: () => (retiring ??= retire()),
     close: async () => {
       await Promise.all([(retiring ??= retire()), dispatcher.close()]);

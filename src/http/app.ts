@@ -33,6 +33,7 @@ import type { AllowedHosts } from "./guards/hosts.ts";
 import { parseOrigins } from "./guards/cors.ts";
 import { acceptOnlyJson } from "./guards/json-body.ts";
 import { listSessionsRoute } from "./routes/list-sessions.ts";
+import type { Jobs } from "./metrics/gauges.ts";
 import { createMetrics } from "./metrics/metrics.ts";
 import { metricsRoute } from "./routes/metrics.ts";
 import type { Observe } from "./metrics/observation.ts";
@@ -69,6 +70,8 @@ export interface AppOptions extends PublicPathOptions {
   /** Default: the values of `core/limits.ts`. */
   readonly stream?: Partial<StreamSettings> | undefined;
   readonly timeouts?: { readonly headersMs?: number; readonly requestMs?: number } | undefined;
+  /** The exchanges that the process runs now, and how many it may; without it, no metrics of them. */
+  readonly jobs?: (() => Jobs) | undefined;
   /** The number of this process among those that share a port, for its metrics. */
   readonly process?: number | undefined;
   /** Receives one line a request, and the service's own failures. */

@@ -55,7 +55,9 @@ it("[OPS-21] a service answers what is queued, and another one continues after a
   expect(messages.map(({ content }) => content)).toEqual(["a question", "the answer"]);
   expect(server.requests()).toHaveLength(2);
   const metrics = await fetch(`${second.url}/metrics`, { headers: { authorization } });
-  expect(await metrics.text()).toMatch(/^reprise_tokens_total\{kind="output"\} [1-9]/m);
+  const values = await metrics.text();
+  expect(values).toMatch(/^reprise_tokens_total\{kind="output"\} [1-9]/m);
+  expect(values).toMatch(/^reprise_jobs_max 4$/m);
   expect(await second.service.stop("SIGTERM")).toMatchObject({ code: 0 });
   expect((await home.call(["sessions", "verify"])).code).toBe(0);
 });

@@ -181,6 +181,12 @@ describe("the metrics", () => {
     expect(value("reprise_queue_attempts")).toBe(4);
   });
 
+  it("[QUEUE-39] count what the process runs, and how much it may", async () => {
+    await using t = await startTestServer({ jobs: () => ({ running: 2, max: 4 }) });
+    const value = await scrape(t);
+    expect([value("reprise_jobs"), value("reprise_jobs_max")]).toEqual([2, 4]);
+  });
+
   it("[OPS-5] [OPS-13] answer while the database does not, without what only the database knows", async () => {
     await using inner = await startTestServer();
     const never = Promise.withResolvers<never>();

@@ -15,6 +15,12 @@ import { singleFlight } from "./single-flight.ts";
 import type { Streams } from "../stream/streams.ts";
 import type { PromClient } from "./instruments.ts";
 
+/** Exchanges of the queue that a process runs. */
+export interface Jobs {
+  readonly running: number;
+  readonly max: number;
+}
+
 /** What is read on each scrape, instead of being counted. */
 export interface Gauges {
   readonly store: Store;
@@ -22,6 +28,7 @@ export interface Gauges {
   readonly server: Server;
   readonly version: string;
   readonly process?: number | undefined;
+  readonly jobs?: (() => Jobs) | undefined;
 }
 
 /** What all processes on the database do, and what waits. */
@@ -56,6 +63,9 @@ export function createGauges(prom: PromClient, registry: Registry, gauged: Gauge
     });
   };
   addServiceGauges(add, gauged);
+  if (gauged.jobs !== undefined) {
+    addJobGauges(add, gauged.jobs);
+  }
   addDatabaseGauges(add, gauged.store);
   addProcessGauges(add);
   countProcessor(prom, registry);
@@ -161,6 +171,19 @@ function addDatabaseGauges(add: AddGauge, store: Store): void {
     "Questions of tools and agents that nobody has answered.",
     ({ questions }) => questions,
   );
+}
+
+function addJobGauges(add: AddGauge, jobs: NonNullable<Gauges["jobs"]>): void {
+  add({
+    name: "reprise_jobs",
+    help: "Queued exchanges that this process runs now.",
+    read: (set) => set(jobs().running),
+  });
+  add({
+    name: "reprise_jobs_max",
+    help: "How many of them it may run at once (--jobs).",
+    read: (set) => set(jobs().max),
+  });
 }
 
 /** Under the names that dashboards for Node.js know. */
