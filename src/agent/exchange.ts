@@ -4,6 +4,7 @@ import { RepriseError } from "../core/errors.ts";
 import type { Session } from "../core/sessions.ts";
 import { refuseEnded } from "../store/sessions/change.ts";
 import { readLeaseState } from "../store/leases/lease.ts";
+import { continueParents } from "../store/questions/continue.ts";
 import { runExchange } from "./run-exchange.ts";
 import { compactThread } from "./compaction/compact-thread.ts";
 import { threadStateOf } from "./thread-state.ts";
@@ -53,7 +54,7 @@ export function createExchanger(given: AgentOptions): Exchanger {
     const leaseState = await options.store.read(readLeaseState, request);
     const isUnattended = request.claim !== undefined || options.within?.isUnattended === true;
     const prepared = await prepare(options, leaseState.session, isUnattended);
-    return threads.exchange({
+    const result = await threads.exchange({
       request,
       leaseState,
       begin: {
@@ -65,7 +66,7 @@ export function createExchanger(given: AgentOptions): Exchanger {
         parent_n: request.parent_n ?? null,
         ...(request.claim === undefined ? {} : { claim: request.claim }),
       },
-      isGivenBack: () => isGivenBack(request, live),
+      isGivenBack: () => isGivenBack(isUnattended, live),
       identity,
       // calls that were left open get their results before the new message
       mayBegin: (tuple) => request.text === null || threadStateOf(tuple).openCalls.length === 0,
@@ -100,6 +101,11 @@ export function createExchanger(given: AgentOptions): Exchanger {
         });
       },
     });
+    if (options.within === undefined && leaseState.session.parent_session_id !== null) {
+      // a person has done the sub-agent's work
+      await options.store.write(continueParents, { id: request.session_id });
+    }
+    return result;
   };
 
   return {

@@ -153,7 +153,8 @@ async function keepPartial(
 ): Promise<string> {
   const { id, text } = progress.arrived();
   const isKept =
-    context.request.keep_partial !== false && !isGivenBack(context.request, context.live);
+    context.request.keep_partial !== false &&
+    !isGivenBack(context.request.claim !== undefined, context.live);
   if (id === null || text === "" || !isKept) {
     return "";
   }

@@ -100,8 +100,6 @@ export function createThreadHolder(options: ThreadHolderOptions) {
     } = { begin: null },
   ): Promise<Result> => {
     const { begin, isGivenBack = () => false } = exchange;
-    const endedAs = (end: Worked<Result>["end"]) =>
-      end === "stopped" && isGivenBack() ? "queued" : end;
     const held = await holdLease({
       store,
       session_id: request.session_id,
@@ -111,6 +109,11 @@ export function createThreadHolder(options: ThreadHolderOptions) {
       signal,
       begin,
     });
+    // a sub-agent's is continued by its parent's
+    const givenBack =
+      held.session.parent_session_id === null ? ("queued" as const) : ("interrupted" as const);
+    const endedAs = (end: Worked<Result>["end"]) =>
+      end === "stopped" && isGivenBack() ? givenBack : end;
     let isBegun = held.begun !== null;
     let worked: Worked<Result>;
     try {
@@ -119,7 +122,7 @@ export function createThreadHolder(options: ThreadHolderOptions) {
       const finished = isRepriseError(error, "nothing_to_continue");
       const failure = isBegun ? exchangeFailure(error) : null;
       const isCut = isBegun && failure === null && !finished;
-      const end = isCut && isGivenBack() ? { end: "queued" as const } : endOf(error, isBegun);
+      const end = isCut && isGivenBack() ? { end: givenBack } : endOf(error, isBegun);
       await held.release({ finished, failure, ...end });
       throw error;
     }

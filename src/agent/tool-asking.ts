@@ -89,7 +89,8 @@ function createAsking(
       }
       const { sessionId: session_id, suffix: thread_suffix } = thread;
       const asking = cleaned(given);
-      const shown_hash = shownHash(asking);
+      // of all of it: what is cut off counts too
+      const shown_hash = shownHash(given);
       const asked = await store.read(readAsked, { session_id, thread_suffix, call_id });
       const known = asked.find(
         ({ number, state, shown_hash: hash }) =>
@@ -130,7 +131,8 @@ export function parkWith(
 
 /** What a model wrote may be anything. */
 function cleaned({ kind, text, choices, effect }: Asking): Asking {
-  const cut = (value: string, max: number): string => storableText(value.slice(0, max)).trim();
+  const cut = (value: string, max: number): string =>
+    storableText(value.length > max ? `${value.slice(0, max - 1)}…` : value).trim();
   const shown = choices?.slice(0, MAX_CHOICES).map((choice) => cut(choice, MAX_CHOICE));
   const distinct = [...new Set(shown)].filter((choice) => choice !== "");
   return {

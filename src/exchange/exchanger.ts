@@ -54,12 +54,9 @@ export interface ExchangeRequest {
   readonly parent_n?: number | null;
 }
 
-/** True for an exchange that another process continues, because this one stops. */
-export function isGivenBack(
-  { claim }: Pick<ExchangeRequest, "claim">,
-  { signal }: Pick<Live, "signal">,
-): boolean {
-  return claim !== undefined && isRepriseError(signal.reason, "shutting_down");
+/** True for an exchange of a service that another process continues, because this one stops. */
+export function isGivenBack(isOfService: boolean, { signal }: Pick<Live, "signal">): boolean {
+  return isOfService && isRepriseError(signal.reason, "shutting_down");
 }
 
 export interface Live {

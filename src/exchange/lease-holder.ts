@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { isRepriseError } from "../core/errors.ts";
 import type { Session } from "../core/sessions.ts";
 import { type PrunedIds, NOTHING_PRUNED } from "../store/checkpoints/plan-prune.ts";
-import { isStopAsked, stopHint } from "../store/exchanges/records.ts";
+import { isStopAsked, stopHint } from "../store/exchanges/stop-asked.ts";
 import type { Fence } from "../store/leases/fence.ts";
 import {
   finishExchange,

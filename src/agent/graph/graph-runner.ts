@@ -91,7 +91,7 @@ export function createGraphRunner(options: Omit<ThreadHolderOptions, "frozen">):
         ...(request.claim === undefined ? {} : { claim: request.claim }),
         continues: input.kind === "continue" || (input.kind === "command" && input.resumes),
       },
-      isGivenBack: () => isGivenBack(request, live),
+      isGivenBack: () => isGivenBack(request.claim !== undefined, live),
       identity,
       mayBegin: (tuple) => !mustKeep(input, tuple),
       onStored: (stored, messages) => progress.onStored(stored, messages),

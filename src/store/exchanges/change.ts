@@ -12,7 +12,7 @@ import { type HeldQueue, holdQueue } from "./held-queue.ts";
 import { BEGUN_FIRST, type QueuedReference, refreshReady } from "./ready.ts";
 import { readRecord } from "./read.ts";
 import { endColumns } from "./end-columns.ts";
-import { stopHint } from "./records.ts";
+import { askToStop } from "./stop-asked.ts";
 
 export interface ExchangeReference {
   /** An id or a prefix of 6 or more characters. */
@@ -69,25 +69,19 @@ async function firstQueued(tx: Tx, session_id: string): Promise<number | null> {
 
 async function stopHeld(tx: Tx, held: HeldQueue, n: number): Promise<ExchangeRecord> {
   const { id, begun } = held;
-  const changed = tx.db
-    .updateTable("exchanges")
-    .where("session_id", "=", id)
-    .where("n", "=", n)
-    .where("ended_at", "is", null);
   const isRunning = begun?.n === n && begun.state === "running";
   if (isRunning && begun.isLive) {
-    await changed
-      .set((eb) => ({ stop_asked_at: tx.dialect.now(), revision: eb("revision", "+", 1) }))
-      .where("stop_asked_at", "is", null)
-      .execute();
-    tx.touch(id);
-    tx.touch(stopHint(id));
+    await askToStop(tx, { id, n });
   } else {
     if (isRunning) {
       await revokeDeadLease(tx, id);
     }
-    const stopped = await changed
+    const stopped = await tx.db
+      .updateTable("exchanges")
       .set((eb) => ({ ...endColumns(eb, tx.dialect), state: "stopped" }))
+      .where("session_id", "=", id)
+      .where("n", "=", n)
+      .where("ended_at", "is", null)
       .returning("begun_at")
       .executeTakeFirst();
     if (typeof stopped?.begun_at === "string") {

@@ -17,6 +17,7 @@ import { type HeldQueue, holdQueue } from "./held-queue.ts";
 import { RECORD_COLUMNS, readRecord, recordOf } from "./read.ts";
 import { readyAt, refreshReady } from "./ready.ts";
 import { stopRecords } from "./records.ts";
+import { askToStop } from "./stop-asked.ts";
 import { recordUnrecorded } from "./unrecorded.ts";
 
 export interface QueueExchange {
@@ -147,8 +148,12 @@ async function skipDead(tx: Tx, { id, begun, isOpen, isRunning }: HeldQueue): Pr
 async function skipWaiting(tx: Tx, { id, begun }: HeldQueue): Promise<void> {
   if (begun?.state === "waiting") {
     await stopRecords(tx, [id], null);
-    await withdrawQuestions(tx, id, { isSuperseded: true });
+  } else if (begun?.state === "running" && (await firstOpenQuestion(tx, id)) !== null) {
+    await askToStop(tx, { id, n: begun.n });
+  } else {
+    return;
   }
+  await withdrawQuestions(tx, id, { isSuperseded: true });
 }
 
 /** Error codes: `question_open` if a question has no answer. */

@@ -11,7 +11,7 @@ import type { ExchangeFailure, Session } from "../../core/sessions.ts";
 import type { ExchangeTable } from "../schema.ts";
 import { type Parameter, prepared, type QueryParts } from "../engines/prepared.ts";
 import type { Fence } from "../leases/fence.ts";
-import type { Operation, Tx } from "../store.ts";
+import type { Tx } from "../store.ts";
 import { endColumns } from "./end-columns.ts";
 
 /*
@@ -145,25 +145,6 @@ export async function settleRecords(tx: Tx, { session_id, epoch }: Fence): Promi
     .execute();
   return stopped.length > 0;
 }
-
-/** Touched beside the session when its exchange is asked to stop; its other commits say nothing of that. */
-export function stopHint(session_id: string): string {
-  return `stop ${session_id}`;
-}
-
-/** True if somebody has asked the exchange to stop that runs under this lease. */
-export const isStopAsked: Operation<Fence, boolean> = async (tx, { session_id, epoch }) => {
-  const row = await tx.db
-    .selectFrom("exchanges")
-    .select("n")
-    .where("session_id", "=", session_id)
-    .where("ended_at", "is", null)
-    .where("epoch", "=", epoch)
-    .where("state", "=", "running")
-    .where("stop_asked_at", "is not", null)
-    .executeTakeFirst();
-  return row !== undefined;
-};
 
 /**
  * Stops what has begun in these sessions, also if a node has given it back, and says why if it was

@@ -1,7 +1,8 @@
 import { refreshReady } from "../exchanges/ready.ts";
 import { BEGUN } from "../exchanges/records.ts";
-import type { Tx } from "../store.ts";
+import type { Operation, Tx } from "../store.ts";
 import { firstOpenQuestion } from "./read.ts";
+import { lockPath } from "./tree.ts";
 import { withdrawQuestions } from "./withdraw.ts";
 
 /** Queues the exchange of a session that waits, unless a question in its tree is open. */
@@ -10,6 +11,10 @@ export async function continueAnswered(tx: Tx, waiting: string | null): Promise<
     await queueWaiting(tx, waiting);
   }
 }
+
+/** As `continueAbove`, for a sub-agent whose exchange somebody else than its parent has run. */
+export const continueParents: Operation<{ readonly id: string }, void> = async (tx, { id }) =>
+  continueAbove(tx, await lockPath(tx, id));
 
 /**
  * A sub-agent does not wait any more: the exchange that began it continues, unless it waits for something

@@ -195,6 +195,25 @@ describe("a question of a sub-agent", () => {
     expect((await bench.open()).map(({ text }) => text)).toEqual(["colour?"]);
   });
 
+  it("[QUESTION-32] a person who answers in the sub-agent's session lets its parent continue", async () => {
+    const bench = await openAsking("colour");
+    const [question] = await bench.open();
+    const session_id = question?.session_id ?? "";
+    const exchanger = createExchanger(bench.parts);
+    const live = { listener: () => undefined, signal: new AbortController().signal };
+    for (const text of ["colour?", "and then?"]) {
+      expect((await bench.states())[0]).toBe("interrupted waiting");
+      const [open] = await bench.open();
+      expect(open?.text).toBe(text);
+      const given = { answer: "red", note: null, answered_by: "terminal" } as const;
+      const own = { reference: session_id, question: open?.id ?? "", continues: true };
+      await bench.store.write(answerQuestion, { ...own, ...given });
+      await exchanger.exchange({ session_id, text: null }, live);
+    }
+    expect(await bench.states()).toEqual(["interrupted queued", "idle done"]);
+    expect((await bench.run({ text: null })).answer).toBe("red, red");
+  });
+
   it("[QUESTION-16] moves with its session, and is answered there", async () => {
     const bench = await openAsking("colour");
     const { store, session } = bench;

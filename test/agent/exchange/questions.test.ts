@@ -7,7 +7,9 @@ import { z } from "zod";
 
 import { createExchanger } from "../../../src/agent/exchange.ts";
 import { ask, asksFirst } from "../../../src/agent/tool-asking.ts";
+import { MAX_QUESTION } from "../../../src/core/questions.ts";
 import { startDispatcher } from "../../../src/exchange/dispatcher.ts";
+import { queueExchange } from "../../../src/store/exchanges/queue.ts";
 import { listExchanges } from "../../../src/store/exchanges/read.ts";
 import { answerQuestion } from "../../../src/store/questions/answer.ts";
 import { listOpenQuestions } from "../../../src/store/questions/read.ts";
@@ -183,10 +185,11 @@ describe("a question to a person", () => {
 
   it("[QUESTION-9] counts only for what the person was shown", async () => {
     let price = 1;
+    let tail = "";
     const server = await startModelServer({ answer: calling(paying("buy", "bread")) });
     const buy = tool(
       async (_input, config) => {
-        const text = `Buy for ${price}?`;
+        const text = `Buy for ${price}?${tail}`;
         const given = { kind: "permission", text, choices: ["yes", "no"], effect: null } as const;
         return (await ask(config, given)).answer;
       },
@@ -212,6 +215,18 @@ describe("a question to a person", () => {
     await expect(store.write(answerQuestion, late)).rejects.toMatchObject({
       code: "question_withdrawn",
     });
+
+    // it differs only in what is too long to be shown
+    const [third] = await open();
+    tail = "x".repeat(MAX_QUESTION);
+    await store.write(answerQuestion, { ...answer, question: third?.id ?? "", answer: "yes" });
+    expect((await bench.run({ text: null })).state).toBe("waiting");
+    const [long] = await open();
+    expect(long?.text).toMatch(/^Buy for 3\?x+…$/);
+    expect(long?.text).toHaveLength(MAX_QUESTION);
+    await store.write(answerQuestion, { ...answer, question: long?.id ?? "", answer: "yes" });
+    tail += "y";
+    expect((await bench.run({ text: null })).state).toBe("waiting");
   });
 
   it("[QUESTION-11] answered while its siblings still run, is continued at once by a node", async () => {
@@ -258,6 +273,56 @@ describe("a question to a person", () => {
         ?.map(({ content }) => content)
         .slice(-2),
     ).toEqual(["red\n\nbright", "slept"]);
+  });
+
+  it("[QUESTION-39] of a sub-agent is still open after its node stopped, and asked once", async () => {
+    const tried: Promise<unknown>[] = [];
+    const started = Promise.withResolvers<void>();
+    const server = await startModelServer({
+      answer: (messages) =>
+        calling(
+          messages.some(({ content }) => content === "delegate")
+            ? [{ name: "delegate", arguments: JSON.stringify({ task: "ask" }) }]
+            : [asking("Which colour?"), { name: "slow", arguments: "{}" }],
+        )(messages),
+    });
+    const slow = tool(
+      async (_input, { signal }: { signal?: AbortSignal }) => {
+        started.resolve();
+        if (tried.length > 0) {
+          return "slept";
+        }
+        const aborted = new Promise((_, reject) => {
+          signal?.addEventListener("abort", () => reject(signal.reason as Error));
+        });
+        tried.push(aborted.catch(() => undefined));
+        return aborted;
+      },
+      { name: "slow", description: "Sleeps.", schema: z.object({}) },
+    );
+    const bench = await openBench(server, {}, { tools: [slow] });
+    const { store, session } = bench;
+    const reference = session.id;
+    const open = () => store.read(listOpenQuestions, { reference });
+    const caller = { origin: "http", authenticated: true } as const;
+    const message = { reference, content: "delegate", asked_by: "http", caller } as const;
+    await store.write(queueExchange, message);
+    const node = dispatching(bench);
+    await started.promise;
+    const asked = await until(async () => (await open())[0]);
+    await node[Symbol.asyncDispose]();
+    const states = async (id: string) =>
+      (await store.read(listExchanges, { reference: id, limit: 9 })).map(({ state }) => state);
+    expect(await states(reference)).toEqual(["queued"]);
+    expect(await states(asked.session_id)).toEqual(["interrupted"]);
+    expect(await open()).toEqual([asked]);
+
+    await using _other = dispatching(bench);
+    await until(async () => ((await states(reference))[0] === "waiting" ? true : undefined));
+    expect(await open()).toEqual([asked]);
+    await answerAll(store, reference);
+    await until(async () => ((await states(reference))[0] === "done" ? true : undefined));
+    expect(await states(asked.session_id)).toEqual(["done"]);
   });
 
   it("[QUESTION-17] gets its default answer from a node, if it takes it and nobody answers in time", async () => {

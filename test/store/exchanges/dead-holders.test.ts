@@ -4,7 +4,7 @@ import { MAX_ATTEMPTS } from "../../../src/core/exchanges.ts";
 import { stopCurrent, stopExchange } from "../../../src/store/exchanges/change.ts";
 import { readCurrent } from "../../../src/store/exchanges/current.ts";
 import { listExchanges, readExchange } from "../../../src/store/exchanges/read.ts";
-import { isStopAsked } from "../../../src/store/exchanges/records.ts";
+import { isStopAsked } from "../../../src/store/exchanges/stop-asked.ts";
 import {
   findDead,
   findUnready,

@@ -2,11 +2,13 @@ import { expect, it } from "vitest";
 
 import { releaseLease, takeLease } from "../../../src/store/leases/lease.ts";
 import { beginExchange } from "../../../src/store/messages/begin-exchange.ts";
+import { isStopAsked } from "../../../src/store/exchanges/stop-asked.ts";
 import { answerQuestion } from "../../../src/store/questions/answer.ts";
+import { listOpenQuestions } from "../../../src/store/questions/read.ts";
 import { startThread } from "../../../src/store/sessions/change.ts";
-import { describeEngines, openFresh, owner } from "../../helpers/engines.ts";
-import { readyOf, statesOf } from "../../helpers/queue.ts";
-import { waitingSession } from "../../helpers/waiting-session.ts";
+import { describeEngines, newSession, openFresh, owner } from "../../helpers/engines.ts";
+import { queue, readyOf, statesOf } from "../../helpers/queue.ts";
+import { askIn, waitingSession } from "../../helpers/waiting-session.ts";
 
 describeEngines("an exchange that parks", (engine) => {
   it("[QUESTION-33] waits if a graph of others asks, whatever was answered in the session before", async () => {
@@ -22,5 +24,22 @@ describeEngines("an exchange that parks", (engine) => {
     await store.write(releaseLease, { fence, finished: false, end: "waiting" });
     expect(await statesOf(store, id)).toEqual(["stopped", "waiting"]);
     expect(await readyOf(store)).toEqual([]);
+  });
+
+  it("[QUESTION-38] is stopped if a message supersedes its question before it parks", async () => {
+    const store = await openFresh(engine);
+    const { id } = await newSession(store);
+    const fence = await store.write(takeLease, { session_id: id, owner, life_ms: 60_000 });
+    const begin = { fence, content: "ask", model: null, persona_name: null };
+    await store.write(beginExchange, begin);
+    await queue(store, id, "no question is open", { supersede: true });
+    expect(await store.read(isStopAsked, fence)).toBe(false);
+    await askIn(store, id, {});
+    await queue(store, id, "another message", { supersede: true });
+    expect(await store.read(isStopAsked, fence)).toBe(true);
+    expect(await store.read(listOpenQuestions, { reference: id })).toEqual([]);
+    await store.write(releaseLease, { fence, finished: false, end: "waiting" });
+    expect(await statesOf(store, id)).toEqual(["stopped", "queued", "queued"]);
+    expect((await readyOf(store)).map(({ n }) => n)).toEqual([2]);
   });
 });
