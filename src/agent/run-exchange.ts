@@ -118,13 +118,17 @@ async function closeCalls(
 async function nextInput(
   { options, state, request, live, held }: ExchangeContext,
   thread: AgentThread,
-  { pending, continues }: BegunExchange,
+  { pending, continues, record }: BegunExchange,
 ): Promise<GraphInput | "done"> {
   const messages = pending.map(
     ({ message_id, content }) => new HumanMessage({ id: message_id, content }),
   );
   if (request.text !== null) {
     return { messages };
+  }
+  if (record === null && held.session.parent_session_id !== null) {
+    // its thread may have calls that nobody waits for any more
+    throw await nothingToContinue(options.store, held.fence.session_id);
   }
   const { next } = await thread.agent.getState(thread.config);
   if (next.length > 0) {

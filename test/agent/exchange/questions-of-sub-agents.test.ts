@@ -123,11 +123,18 @@ describe("a question of a sub-agent", () => {
     await expectVerified(bench);
   });
 
-  it("[QUESTION-15] a new message at the root withdraws it, and the sub-agent is idle", async () => {
+  it("[QUESTION-15] [QUESTION-31] a new message at the root withdraws it, and the sub-agent is idle", async () => {
     const bench = await openAsking("colour");
     expect((await bench.run({ text: "never mind" })).answer).toBe("to never mind");
     expect(await bench.questions()).toEqual(["colour? withdrawn"]);
     expect(await bench.states()).toEqual(["idle stopped done", "idle stopped"]);
+    // nobody waits for it any more
+    const [, session_id = ""] = await bench.store.read(readTreeIds, bench.session);
+    const exchanger = createExchanger(bench.parts);
+    const live = { listener: () => undefined, signal: new AbortController().signal };
+    await expect(exchanger.exchange({ session_id, text: null }, live)).rejects.toMatchObject({
+      code: "nothing_to_continue",
+    });
     expect(bench.server.refused()).toEqual([]);
     await expectVerified(bench);
   });
