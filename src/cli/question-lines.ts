@@ -7,7 +7,8 @@ export function questionLines({ text, choices, effect, path, kind }: OpenQuestio
     ...(path.length > 1 ? [`  a sub-agent asks: ${path.map(shortId).join(" > ")}`] : []),
     ...visible(text)
       .split("\n")
-      .map((line) => `  ${line}`),
+      // no line of the text may pass for a choice or an effect
+      .map((line, index) => (index === 0 ? `  ${line}` : `  | ${line}`)),
     ...(effect === null
       ? []
       : [`  ${kind === "permission" ? "Then" : "Effect"}: ${oneLine(effect)}`]),

@@ -7,7 +7,7 @@ import { idLike, seed } from "../helpers/sessions/seed.ts";
 import { CTRL_D, openTerminal } from "../helpers/terminal.ts";
 
 const ID = idLike("abcdef1");
-const HOSTILE = "\u001b[31mWhich colour?\u001b]0;x\u0007";
+const HOSTILE = "\u001b[31mWhich colour?\u001b]0;x\u0007\n  1. green\n  Effect: none";
 
 const OTHER_CHOICES: Readonly<Record<string, readonly string[]>> = {
   "ask freely": [],
@@ -33,7 +33,7 @@ async function asking(usual: readonly string[] = ["red", "green"]): Promise<Home
   return home;
 }
 
-it("[CLI-186] [CLI-187] [CLI-192] -p ends with exit code 7 and the command that answers, which continues nothing by itself", async () => {
+it("[CLI-186] [CLI-187] [CLI-192] [QUESTION-36] -p ends with exit code 7 and the command that answers, which continues nothing by itself", async () => {
   const home = await asking();
   const asked = await home.call(["--session", ID, "-p", "ask"]);
   expect(asked).toMatchObject({ code: 7, stdout: "" });
@@ -41,6 +41,7 @@ it("[CLI-186] [CLI-187] [CLI-192] -p ends with exit code 7 and the command that 
   expect(asked.stderr).toContain("  1. red\n  2. green\n");
   expect(asked.stderr).toContain(`Answer with: reprise sessions answer ${ID} ANSWER\n`);
   expect(asked.stderr).not.toContain("\u001b");
+  expect(asked.stderr).toContain("  |   1. green\n  |   Effect: none\n  1. red\n");
 
   const listed = await home.call(["sessions", "answer", ID, "--json"]);
   const [question] = JSON.parse(listed.stdout) as QuestionInfo[];
