@@ -165,7 +165,13 @@ function isLater(each: Asked, { index, node, tag }: Asked): boolean {
 /** Once an exchange has ended, the model is not asked for it. */
 function expectNothingLater({ sent, nodes }: Evidence, { records }: Rows): void {
   const byName = new Map(records.map((record) => [nameOf(record), record]));
-  const ended = new Map(sent.map((each) => [each.tag, byName.get(nameOf(each))?.ended_at]));
+  const ended = new Map(
+    sent.map((each) => {
+      const record = byName.get(nameOf(each));
+      // another one may continue what a failed one has left
+      return [each.tag, record?.state === "failed" ? null : record?.ended_at];
+    }),
+  );
   const later = nodes.asked.filter(({ tag, at, isLate }) => {
     const time = ended.get(rootTag(tag));
     return !isLate && typeof time === "string" && at > Date.parse(time) + 1;

@@ -179,7 +179,7 @@ class Torture {
     const { asked, all, deaths } = this.#nodes;
     const { sent, replies } = this.#clients;
     const died = [...deaths.values()].reduce((sum, count) => sum + count, 0);
-    return `${plan.length} rounds, ${sent.length} messages, ${asked.length} requests, ${replies.length} answers, ${all.length} processes that took ${died} exchanges with them; ${hits.join(", ")}`;
+    return `${plan.length} rounds, ${sent.length} messages, ${asked.length} requests, ${readEffects(this.#effects).length} runs of unsafe tools, ${this.#answered.size} questions with ${replies.length} answers, ${all.length} processes that took ${died} exchanges with them; ${hits.join(", ")}`;
   }
 
   #pick<T>(from: readonly T[]): T {
