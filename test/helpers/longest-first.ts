@@ -14,6 +14,9 @@ const LONG = [
   "cli/serve-silent.test.ts",
   "http/hostile.test.ts",
   "http/broken-network.test.ts",
+  "http/schema-checks.test.ts",
+  "cli/serve-exchanges.test.ts",
+  "agent/graph/stop-asked.test.ts",
   "cli/verify-real.test.ts",
   "bench/benches.test.ts",
 ].map((name) => fileURLToPath(new URL(`../${name}`, import.meta.url)));
