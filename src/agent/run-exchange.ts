@@ -1,4 +1,4 @@
-import { HumanMessage } from "@langchain/core/messages";
+import { HumanMessage, type ToolMessage } from "@langchain/core/messages";
 
 import { threadId } from "../core/threads.ts";
 import { type AgentThread, buildAgent } from "./agent.ts";
@@ -11,6 +11,7 @@ import type { Worked } from "./thread-holder.ts";
 import type { ExchangeResult } from "../exchange/events.ts";
 import { nothingToContinue } from "../exchange/nothing-to-continue.ts";
 import { reportStored } from "../exchange/report-events.ts";
+import { isRecorded } from "../store/exchanges/read.ts";
 import type { BegunExchange } from "../store/messages/begin-exchange.ts";
 import { createCallModel } from "./models/call-model.ts";
 import { type GraphInput, type RunEnd, streamAnswer } from "./stream-answer.ts";
@@ -64,7 +65,7 @@ export async function runExchange(context: ExchangeContext): Promise<Worked<Exch
   });
   const thread = { agent, config: { configurable: { thread_id } } };
   if (request.text !== null && held.begun === null) {
-    await closeOpenCalls(thread, state);
+    await closeOpenCalls(thread, context);
   }
   const begun = await context.begin();
   reportStored(report, begun.pending);
@@ -90,9 +91,18 @@ export async function runExchange(context: ExchangeContext): Promise<Worked<Exch
   };
 }
 
-/** Gives every call that was left open its result, in a checkpoint and the mirror alike. */
-async function closeOpenCalls(thread: AgentThread, { openCalls }: ThreadState): Promise<void> {
-  await closeCalls(thread, { openCalls, leavesOpen: false });
+/**
+ * Gives every call that was left open its result, in a checkpoint and the mirror alike. What is stored of
+ * begun calls counts only if the lease was last taken for the exchange that left them: a node of an older
+ * version, which stores nothing of them, may have run another since.
+ */
+async function closeOpenCalls(
+  thread: AgentThread,
+  { options, held, state: { openCalls, notBegun } }: ExchangeContext,
+): Promise<void> {
+  const isSure = notBegun.size > 0 && (await options.store.read(isRecorded, held.fence));
+  const results = withResults(openCalls, isSure ? notBegun : undefined);
+  await closeCalls(thread, results, { leavesOpen: false });
 }
 
 /**
@@ -101,11 +111,11 @@ async function closeOpenCalls(thread: AgentThread, { openCalls }: ThreadState): 
  */
 async function closeCalls(
   { agent, config }: AgentThread,
-  { openCalls, leavesOpen }: Pick<ThreadState, "openCalls"> & { readonly leavesOpen: boolean },
+  messages: readonly ToolMessage[],
+  { leavesOpen }: { readonly leavesOpen: boolean },
 ): Promise<void> {
-  if (openCalls.length > 0) {
+  if (messages.length > 0) {
     const node = TOOLS_NODE in agent.nodes && !leavesOpen ? TOOLS_NODE : MODEL_NODE;
-    const messages = withResults({ openCalls });
     await agent.updateState(config, { messages }, node);
   }
 }
@@ -139,7 +149,7 @@ async function nextInput(
           call.result !== null || suspects.includes(call) || !(TOOLS_NODE in thread.agent.nodes),
       );
       const leavesOpen = closed.length < state.openCalls.length;
-      await closeCalls(thread, { openCalls: closed, leavesOpen });
+      await closeCalls(thread, withResults(closed), { leavesOpen });
     }
     return null;
   }

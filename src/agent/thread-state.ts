@@ -115,17 +115,27 @@ export function mayBeRepeated(call: OpenCall, repeatable: readonly string[] = RE
 export const OUTCOME_UNKNOWN =
   "Outcome unknown: the program was stopped before this call's result was stored. It may have taken effect or not; check before you repeat it.";
 
+/** The result of a tool call that certainly took no effect, such as a question without an answer. */
+export const NOT_RUN = "Not run: the exchange ended before this call began.";
+
+/** True for a result that no tool has given. */
+export function isStandIn({ content }: Pick<ToolMessage, "content">): boolean {
+  return content === OUTCOME_UNKNOWN || content === NOT_RUN;
+}
+
 /**
  * Answers for the tool calls that a stopped exchange left open, in the order of the calls: the
- * result if the tool had finished, else "outcome unknown". Every provider refuses a history in
+ * result if the tool had finished, else "not run" or "outcome unknown". Every provider refuses a history in
  * which a call has no result, so these go in front of the next user message.
  */
-export function withResults({ openCalls }: Pick<ThreadState, "openCalls">): ToolMessage[] {
-  return openCalls.map(
-    ({ id, name, result }) =>
-      result ??
-      new ToolMessage({ content: OUTCOME_UNKNOWN, tool_call_id: id, name, status: "error" }),
-  );
+export function withResults(
+  openCalls: readonly OpenCall[],
+  notBegun: ReadonlySet<string> = new Set(),
+): ToolMessage[] {
+  return openCalls.map(({ id, name, result }) => {
+    const content = notBegun.has(id) ? NOT_RUN : OUTCOME_UNKNOWN;
+    return result ?? new ToolMessage({ content, tool_call_id: id, name, status: "error" });
+  });
 }
 
 interface OpenCalls {
@@ -180,7 +190,7 @@ function finishedResults(tuple: CheckpointTuple | undefined): Map<string, ToolMe
     }
     for (const message of Array.isArray(value) ? value : [value]) {
       // left by a process that was killed while it closed open calls: no tool finished
-      if (ToolMessage.isInstance(message) && message.content !== OUTCOME_UNKNOWN) {
+      if (ToolMessage.isInstance(message) && !isStandIn(message)) {
         results.set(message.tool_call_id, message);
       }
     }

@@ -26,7 +26,7 @@ export async function closeTask(
   },
 ): Promise<void> {
   const recorder = new WriteRecorder(saver);
-  const messages = withResults({ openCalls: task.calls });
+  const messages = withResults(task.calls);
   await late.using(recorder, () => graph.updateState(config, { messages }, task.node));
   await saver.putWrites(snapshot.config, recorder.writes, task.id, "");
 }

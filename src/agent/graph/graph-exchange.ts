@@ -90,7 +90,7 @@ async function skipInterrupted(exchange: GraphExchange, config: ThreadConfig): P
   const isEarlier = await earlierMessages(exchange, config);
   const { calls } = openWork({ snapshot, tuple, graph, isEarlier });
   if (calls.length > 0) {
-    await graph.updateState(config, { messages: withResults({ openCalls: calls }) }, START);
+    await graph.updateState(config, { messages: withResults(calls) }, START);
   }
 }
 

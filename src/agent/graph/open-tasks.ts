@@ -3,13 +3,7 @@ import type { StateSnapshot } from "@langchain/langgraph";
 import { type CheckpointTuple, TASKS } from "@langchain/langgraph-checkpoint";
 
 import { callsOf } from "../sendable-messages.ts";
-import {
-  closedId,
-  messagesOf,
-  type OpenCall,
-  OUTCOME_UNKNOWN,
-  unanswered,
-} from "../thread-state.ts";
+import { closedId, messagesOf, type OpenCall, isStandIn, unanswered } from "../thread-state.ts";
 import type { AttachedGraph } from "./attach-saver.ts";
 import { openQuestions } from "./questions.ts";
 import { isDone } from "./task-writes.ts";
@@ -144,7 +138,7 @@ function resultsOf(task: string, { pendingWrites = [] }: CheckpointTuple): ToolM
       .flatMap(([, , value]): unknown[] => (Array.isArray(value) ? value : [value]))
       .filter((message) => ToolMessage.isInstance(message))
       // left by a process that was killed while it closed open calls: no tool finished
-      .filter(({ content }) => content !== OUTCOME_UNKNOWN)
+      .filter((message) => !isStandIn(message))
   );
 }
 

@@ -4,6 +4,7 @@ import { RepriseError } from "../../core/errors.ts";
 import { type ExchangeState, isFinal } from "../../core/exchanges.ts";
 import { EXCHANGE_FIELDS, type ExchangeRecord } from "../../core/sessions.ts";
 import { columnNames, fieldReader } from "../columns.ts";
+import type { Fence } from "../leases/fence.ts";
 import type { ExchangeTable } from "../schema.ts";
 import { resolveSession } from "../sessions/read.ts";
 import { selectSessions, sessionOf } from "../sessions/rows.ts";
@@ -40,6 +41,22 @@ export const readExchange: Operation<
 > = async (tx, { reference, n }) => {
   const { id } = await resolveSession(tx, { reference });
   return readRecord(tx, id, n);
+};
+
+/**
+ * True if what ran before this lease was taken has a record: since then it has either the epoch of this lease
+ * or, if it was stopped, the one before. An exchange of an older version in between has none.
+ */
+export const isRecorded: Operation<Fence, boolean> = async (tx, { session_id, epoch }) => {
+  const row = await tx.db
+    .selectFrom("exchanges")
+    .select("n")
+    .where("session_id", "=", session_id)
+    .where("epoch", "in", [epoch, epoch - 1])
+    .orderBy("n", "desc")
+    .limit(1)
+    .executeTakeFirst();
+  return row !== undefined;
 };
 
 export interface QueuedMessage {

@@ -1,6 +1,6 @@
 import { expect } from "vitest";
 
-import { OUTCOME_UNKNOWN } from "../../../src/agent/thread-state.ts";
+import { NOT_RUN, OUTCOME_UNKNOWN } from "../../../src/agent/thread-state.ts";
 import { MAX_ATTEMPTS } from "../../../src/core/exchanges.ts";
 import type { Message } from "../../../src/core/sessions.ts";
 import { readMessagesAfter } from "../../../src/store/messages/read.ts";
@@ -219,6 +219,7 @@ function expectResults({ nodes }: Evidence, messages: readonly Message[]): void 
     const [, index, tag] = /^answer (\d+) to (\S+\.child\S+) v1$/.exec(content) ?? [];
     const isKnown =
       content === OUTCOME_UNKNOWN ||
+      content === NOT_RUN ||
       /^(?:paid|bought|refused) \S+$/.test(content) ||
       /^reply by \d+\n\nby \d+$/.test(content) ||
       // the installed program has no such tool, and runs what no process had begun
