@@ -13,7 +13,8 @@ function uncovered() {
 
 /**
  * True for a row of `sessions` if a version without records has begun an exchange there and not finished
- * it. What a record of this version has left unfinished has no messages after that record.
+ * it. What a record of this version has left unfinished has no messages after that record, except results
+ * of its calls: they are stored before the next exchange begins.
  */
 export function isUnrecorded() {
   return sql<boolean>`(
@@ -22,7 +23,7 @@ export function isUnrecorded() {
       select 1 from exchanges as begun
       where begun.session_id = sessions.id and begun.ended_at is null and begun.begun_at is not null
     )
-    and exists (select 1 ${uncovered()})
+    and exists (select 1 ${uncovered()} and role <> 'tool')
   )`;
 }
 

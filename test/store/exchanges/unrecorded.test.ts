@@ -89,4 +89,22 @@ describeEngines("what a version without records left open", (engine) => {
     }
     expect(await readyNumbers(store)).toEqual([2, 2]);
   });
+
+  it("[QUEUE-37] is not what a node has left that died before it began the next message", async () => {
+    const store = await openFresh(engine);
+    const { id } = await newSession(store);
+    const fence = await ask(store, id, "typed");
+    await store.write(releaseLease, { fence, finished: false, end: "stopped" });
+    await queue(store, id, "next");
+    // it has given the open calls their results
+    await store.write(appendUserMessage, { reference: id, content: "outcome unknown" });
+    await execute(
+      store,
+      "UPDATE messages SET checkpointed = 1, role = CASE seq WHEN 2 THEN 'tool' ELSE role END WHERE session_id = ?",
+      id,
+    );
+    await makeAllReady(store);
+    expect(await statesOf(store, id)).toEqual(["stopped", "queued"]);
+    expect(await readyNumbers(store)).toEqual([2]);
+  });
 });
