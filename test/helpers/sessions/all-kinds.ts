@@ -346,7 +346,7 @@ async function questions(store: Store, id: string, index: number): Promise<void>
     number: 1 + (index % 3),
     kind: QUESTION_KINDS[number % QUESTION_KINDS.length] ?? "question",
     text: `${WORDS[(index + number) % WORDS.length]}?`,
-    choices: number === 1 ? ["allow", "größer"] : null,
+    choices: number === 0 ? null : ["allow", "größer"],
     effect: number === 2 ? null : `It writes ${index}.`,
     shown_hash: String(number).repeat(64),
     default: number === 0 ? null : { answer: "allow", after_ms: 1000 * index },
