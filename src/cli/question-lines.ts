@@ -1,6 +1,10 @@
 import { oneLine, visible } from "../core/terminal-text.ts";
 import type { OpenQuestion } from "../store/questions/read.ts";
 
+/** What a graph asks is in its thread only: no command can answer it. */
+export const GRAPH_ASKS =
+  "The exchange waits for the answer of a person. Give it in a program with `run(id, graph, new Command({ resume: … }))`; a new message skips it.";
+
 /** A question for a person; what a model wrote is made safe for a terminal. */
 export function questionLines({ text, choices, effect, path, kind }: OpenQuestion): string[] {
   return [

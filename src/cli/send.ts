@@ -9,7 +9,7 @@ import { createStoredReport } from "../exchange/report-stored-exchange.ts";
 import { type Runnable, whetherRuns } from "../exchange/runnable.ts";
 import { queueExchange } from "../store/exchanges/queue.ts";
 import { readExchange } from "../store/exchanges/read.ts";
-import { listOpenQuestions } from "../store/questions/read.ts";
+import { listOpenQuestions, type OpenQuestion } from "../store/questions/read.ts";
 import { readMessagesAfter } from "../store/messages/read.ts";
 import { failureLine } from "../store/sessions/failures.ts";
 import type { Store } from "../store/store.ts";
@@ -18,7 +18,7 @@ import { type CliContext, noticeLine, printJson, printLine } from "./context.ts"
 import { openDatabase, withStore } from "./database.ts";
 import { ASKS } from "./exit-code.ts";
 import { promptText } from "./prompt-text.ts";
-import { questionLines } from "./question-lines.ts";
+import { GRAPH_ASKS, questionLines } from "./question-lines.ts";
 import { answerCommandLine, databaseWords } from "./resume-command.ts";
 import { wrongUsage } from "./wrong-usage.ts";
 
@@ -26,9 +26,12 @@ import { wrongUsage } from "./wrong-usage.ts";
 const FOLLOW_MS = 250;
 /** In how many of these polls it asks once whether a node is there to run it. */
 const POLLS_OF_NODES = 40;
+/** In how many of them it asks once whether an exchange before it waits for a person. */
+const POLLS_OF_QUESTIONS = 4;
 
 interface SendOptions {
   readonly follow?: true;
+  readonly supersede?: true;
   readonly json?: true;
   readonly "json=events"?: true;
 }
@@ -40,6 +43,10 @@ export function sendCommand(cli: CliContext): Command {
     .argument("<id>", "an id, or the first 6 or more characters of it")
     .argument("<text>", "the message; - reads it from stdin")
     .option("--follow", "wait until it is answered, and print the answer")
+    .option(
+      "--supersede",
+      "withdraw the questions that the session asks, and stop what waits for them",
+    )
     .option("--json", "print the exchange as the HTTP API returns it")
     .option(EVENTS_OPTION, "with --follow, print one line of JSON for each event")
     .action(async (reference: string, given: string, options: SendOptions) => {
@@ -53,6 +60,7 @@ export function sendCommand(cli: CliContext): Command {
       const queued = await store.write(queueExchange, {
         reference,
         content,
+        supersede: options.supersede === true,
         // nobody sees its events: a limit that it reaches is not asked about
         asked_by: "prompt",
         caller: { origin, authenticated: true },
@@ -67,32 +75,60 @@ export function sendCommand(cli: CliContext): Command {
         options.follow === true
           ? await ended(store, queued, { warn: runs.runnable ? warn : null, onPoll })
           : queued;
-      const open = await store.read(listOpenQuestions, { reference: exchange.session_id });
+      const open = await asked(store, exchange);
       if (options.json === true) {
-        const open_question = open.find(({ kind }) => kind !== "messages")?.id ?? null;
-        printJson(cli, exchange === queued ? { ...exchange, ...runs, open_question } : exchange);
-      } else if (exchange.state === "waiting") {
-        const lines = open.flatMap((question) => questionLines(question));
-        const answer = answerCommandLine(cli, command, exchange.session_id);
-        for (const line of [...lines, `Answer with: ${answer}`]) {
-          noticeLine(cli, line);
+        const more = exchange === queued ? { ...runs, open_question: open[0]?.id ?? null } : {};
+        const questions = exchange !== queued && open.length > 0 ? { questions: open } : {};
+        printJson(cli, { ...exchange, ...more, ...questions });
+      } else if (isFinal(exchange.state)) {
+        if (!events) {
+          await showAnswer(cli, store, exchange);
         }
-      } else if (!events && options.follow === true) {
-        await showAnswer(cli, store, exchange);
-      } else if (!events) {
-        printLine(cli, `Queued: exchange ${exchange.n} of ${exchange.session_id}`);
+      } else {
+        if (!events) {
+          printLine(cli, `Queued: exchange ${exchange.n} of ${exchange.session_id}`);
+        }
+        showQuestions(cli, command, { exchange, open });
       }
-      cli.exitCode = exitCodeAfter(exchange.state);
+      cli.exitCode = options.follow === true ? exitCodeAfter(exchange.state) : 0;
     });
   return withStore(command);
 }
 
-/** Of a command that has seen the exchange in this state. */
+/** Of a command that has followed the exchange to this state. */
 function exitCodeAfter(state: ExchangeState): number {
-  if (state === "waiting") {
+  if (!isFinal(state)) {
     return ASKS;
   }
-  return isFinal(state) && state !== "done" ? 1 : 0;
+  return state === "done" ? 0 : 1;
+}
+
+/** The questions that have to be answered before the session's exchange continues. */
+async function asked(
+  store: Store,
+  { session_id }: ExchangeRecord,
+): Promise<readonly OpenQuestion[]> {
+  const open = await store.read(listOpenQuestions, { reference: session_id });
+  return open.filter(({ kind }) => kind !== "messages");
+}
+
+interface Asked {
+  readonly exchange: ExchangeRecord;
+  readonly open: readonly OpenQuestion[];
+}
+
+/** Says what the exchange, or one before it, waits for. */
+function showQuestions(cli: CliContext, command: Command, { exchange, open }: Asked): void {
+  if (open.length === 0 && exchange.state === "waiting") {
+    noticeLine(cli, GRAPH_ASKS);
+  }
+  if (open.length > 0) {
+    noticeLine(cli, "The session waits for the answer of a person:");
+    const answer = answerCommandLine(cli, command, exchange.session_id);
+    for (const line of [...open.flatMap(questionLines), `Answer with: ${answer}`]) {
+      noticeLine(cli, line);
+    }
+  }
 }
 
 interface Following {
@@ -113,6 +149,10 @@ async function ended(
     await onPoll(exchange);
     // nobody answers while this command waits
     if (isFinal(exchange.state) || exchange.state === "waiting") {
+      return exchange;
+    }
+    const isBehind = exchange.state === "queued" && poll % POLLS_OF_QUESTIONS === 1;
+    if (isBehind && (await asked(store, exchange)).length > 0) {
       return exchange;
     }
     if (!warned && poll % POLLS_OF_NODES === 0) {

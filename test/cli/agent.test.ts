@@ -132,7 +132,7 @@ describe("reprise --agent", () => {
     const asked = await home.call(["--agent", ASKING], { input: "hi\nask\nnever sent\n" });
     expect(asked).toMatchObject({ code: 1, stdout: "done\n" });
     expect(asked.stderr).toMatch(
-      /\? \{"question":"which\?"\}\nAnswer it in a program with `run\(.*; a new message skips it\.\nThe rest of the input was not sent\.\nResume with: .* --agent /,
+      / Give it in a program with `run\(.*; a new message skips it\.\n\? \{"question":"which\?"\}\nThe rest of the input was not sent\.\nResume with: .* --agent /,
     );
   });
 

@@ -169,3 +169,25 @@ it("[CLI-191] with --answer-after, a choice is made for who does not answer, by 
     expect(await home.call([...answer, wrong]), wrong).toMatchObject({ code: 2 });
   }
 });
+
+it("[CLI-201] send shows what its message waits for, and does not wait for a person", async () => {
+  const home = await asking();
+  expect((await home.call(["--session", ID, "-p", "ask"])).code).toBe(7);
+  const shown = `  1. red\n  2. green\nAnswer with: `;
+  const queued = await home.call(["send", ID, "more"]);
+  expect(queued).toMatchObject({ code: 0, stdout: `Queued: exchange 2 of ${ID}\n` });
+  expect(queued.stderr).toContain(shown);
+  const followed = await home.call(["send", ID, "more", "--follow"]);
+  expect(followed.code).toBe(7);
+  expect(followed.stderr).toContain(shown);
+  const json = await home.call(["send", ID, "more", "--follow", "--json"]);
+  expect(json.code).toBe(7);
+  expect(JSON.parse(json.stdout)).toMatchObject({
+    n: 4,
+    state: "queued",
+    questions: [{ choices: ["red", "green"] }],
+  });
+  const superseding = await home.call(["send", ID, "instead", "--supersede"]);
+  expect(superseding.stderr).not.toContain(shown);
+  expect((await home.call(["sessions", "answer", ID])).stdout).toBe("No question is open.\n");
+});

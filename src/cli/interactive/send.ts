@@ -11,6 +11,7 @@ import { ASKS } from "../exit-code.ts";
 import { createAnswerText } from "./answer-text.ts";
 import type { Conversation } from "../../exchange/conversation.ts";
 import { ASK_USER } from "../../exchange/tool-catalogue.ts";
+import { GRAPH_ASKS } from "../question-lines.ts";
 
 /** A conversation, and how its exchanges are shown. */
 export interface Talk {
@@ -181,14 +182,10 @@ function plainScreen(cli: CliContext) {
         return;
       }
       if (result.state === "waiting") {
-        noticeLine(cli, "The exchange waits for the answer of a person.");
+        noticeLine(cli, GRAPH_ASKS);
         for (const { value } of result.interrupts ?? []) {
           noticeLine(cli, `? ${shortened(JSON.stringify(value) ?? "")}`);
         }
-        noticeLine(
-          cli,
-          "Answer it in a program with `run(id, graph, new Command({ resume: … }))`; a new message skips it.",
-        );
       } else if (result.state === "stopped") {
         noticeLine(
           cli,
