@@ -52,8 +52,12 @@ export class ExchangeModel {
       }
     } else if (begun?.state === "interrupted" && !begun.isOfService) {
       this.stopBegun();
-    } else if (begun?.state === "waiting" && supersede) {
-      this.stopBegun();
+    } else if (supersede && (begun?.state === "waiting" || this.hasOpenQuestion())) {
+      if (begun?.state === "running") {
+        begun.isStopAsked = true;
+      } else {
+        this.stopBegun();
+      }
       this.withdraw();
     }
     this.records.push({ ...NEW, state: "queued", isOfService: true, content, key });

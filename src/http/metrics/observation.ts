@@ -38,3 +38,9 @@ export type Observation =
 
 /** Receives each observation at the moment it is made. Must not throw, and takes microseconds. */
 export type Observe = (observation: Observation) => void;
+
+/** Exchanges of the queue that a process runs. */
+export interface Jobs {
+  readonly running: number;
+  readonly max: number;
+}

@@ -146,12 +146,16 @@ async function skipDead(tx: Tx, { id, begun, isOpen, isRunning }: HeldQueue): Pr
 }
 
 async function skipWaiting(tx: Tx, { id, begun }: HeldQueue): Promise<void> {
-  if (begun?.state === "waiting") {
-    await stopRecords(tx, [id], null);
-  } else if (begun?.state === "running" && (await firstOpenQuestion(tx, id)) !== null) {
+  if (begun?.state !== "waiting" && (await firstOpenQuestion(tx, id)) === null) {
+    return;
+  }
+  if (begun?.isLive === true) {
     await askToStop(tx, { id, n: begun.n });
   } else {
-    return;
+    if (begun?.state === "running") {
+      await revokeDeadLease(tx, id);
+    }
+    await stopRecords(tx, [id], null);
   }
   await withdrawQuestions(tx, id, { isSuperseded: true });
 }
