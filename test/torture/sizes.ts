@@ -125,7 +125,7 @@ export const SIZED_TESTS = {
   "kill-compaction": {
     what: "A command line that is killed while it summarises or prunes: kills",
     files: ["test/agent/compaction/killed.test.ts"],
-    test: 3,
+    test: 0,
     short: 10,
     long: 100,
   },
@@ -356,6 +356,18 @@ export const ONLY_TORTURE = {
   "question-nodes": {
     what: "A question that is asked, answered and continued by three services, and copied while it waits",
     files: ["test/torture/question-nodes.test.ts"],
+  },
+  "postgres-nodes": {
+    what: "Several nodes on one PostgreSQL, and connections that break",
+    files: ["test/store/postgres/nodes.test.ts", "test/store/postgres/lost-connection.test.ts"],
+  },
+  eventsource: {
+    what: "An EventSource over restarts of the service",
+    files: ["test/http/eventsource.test.ts"],
+  },
+  "killed-graphs": {
+    what: "Graphs of others whose process is killed at a named point",
+    files: ["test/agent/graph/killed.test.ts"],
   },
   polling: {
     what: "Statements of 1, 10 and 200 streams on PostgreSQL",
