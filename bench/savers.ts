@@ -1,4 +1,4 @@
-import { execFileSync } from "node:child_process";
+import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -81,12 +81,17 @@ function scaled(size: number, scale: number): number {
 function runCourse(order: CourseOrder): Course {
   const program = fileURLToPath(new URL("savers/course.ts", import.meta.url));
   const heap = `--max-old-space-size=${HEAP_MB}`;
-  const stdout = execFileSync(process.execPath, [heap, program, JSON.stringify(order)], {
-    stdio: ["ignore", "pipe", "inherit"],
-    encoding: "utf8",
-    maxBuffer: 2 ** 24,
-  });
-  const course: Course = JSON.parse(stdout);
+  const { stdout, signal, status } = spawnSync(
+    process.execPath,
+    [heap, program, JSON.stringify(order)],
+    { stdio: ["ignore", "pipe", "inherit"], encoding: "utf8", maxBuffer: 2 ** 26 },
+  );
+  const last = stdout.trimEnd().split("\n").at(-1) ?? "";
+  // V8 aborts a process that has no more memory
+  if (last === "" || (status !== 0 && signal !== "SIGABRT")) {
+    throw new Error(`${order.contender} failed with ${order.workload}`);
+  }
+  const course: Course = JSON.parse(last);
   return course;
 }
 

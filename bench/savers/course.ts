@@ -46,7 +46,10 @@ const CHECK_EVERY = 10;
 /** A contender stops before the machine has less memory than this. */
 const MIN_FREE_BYTES = 3 * 2 ** 30;
 
-/** `node bench/savers/course.ts <order as JSON>` prints a Course. */
+/**
+ * `node bench/savers/course.ts <order as JSON>` prints a Course, and before it, one line each, the Courses that it
+ * would be if the process had no more memory from then on.
+ */
 async function main(): Promise<void> {
   const order: CourseOrder = JSON.parse(process.argv[2] ?? "{}");
   const { contender, workload } = order;
@@ -54,7 +57,11 @@ async function main(): Promise<void> {
     throw new Error("there is no contender or workload of this name");
   }
   const course = await runCourse(order, CONTENDERS[contender], WORKLOADS[workload]);
-  process.stdout.write(JSON.stringify(course));
+  print(course);
+}
+
+function print(course: Course): void {
+  process.stdout.write(`${JSON.stringify(course)}\n`);
 }
 
 async function runCourse(
@@ -91,6 +98,8 @@ async function runCourse(
       if (reason !== null && count < last) {
         return { points, stopped: { exchanges: count, bytes, reason } };
       }
+      const ended = { exchanges: count, bytes, reason: "its process has no more memory" };
+      print({ points, stopped: ended });
     }
   }
   await thread[Symbol.asyncDispose]();

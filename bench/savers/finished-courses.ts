@@ -2,19 +2,13 @@ import { readFileSync, rmSync, writeFileSync } from "node:fs";
 
 import type { Course } from "./course.ts";
 
-const FILE = new URL("unfinished-run.json", import.meta.url);
-
-interface Run {
-  readonly commit: string;
-  readonly scale: number;
-  readonly courses: Record<string, Course>;
-}
+type Courses = Record<string, Course>;
 
 /** Keeps what a run has measured, so that one that was interrupted is continued: all of it takes hours. */
-export function finishedCourses({ commit, scale }: Pick<Run, "commit" | "scale">) {
-  const earlier = readRun();
-  const isSame = earlier?.commit === commit && earlier.scale === scale;
-  const courses: Record<string, Course> = isSame ? earlier.courses : {};
+export function finishedCourses(of: { readonly commit: string; readonly scale: number }) {
+  // a run at another scale must not take its place
+  const file = new URL(`unfinished-run-${of.commit}-${of.scale}.json`, import.meta.url);
+  const courses = readCourses(file);
   return {
     /** How many an earlier run left. */
     count: Object.keys(courses).length,
@@ -22,20 +16,19 @@ export function finishedCourses({ commit, scale }: Pick<Run, "commit" | "scale">
     async take(name: string, run: () => Promise<Course>): Promise<Course> {
       const course = courses[name] ?? (await run());
       courses[name] = course;
-      const unfinished: Run = { commit, scale, courses };
-      writeFileSync(FILE, JSON.stringify(unfinished));
+      writeFileSync(file, JSON.stringify(courses));
       return course;
     },
     /** Called once all are finished. */
-    forget: (): void => rmSync(FILE, { force: true }),
+    forget: (): void => rmSync(file, { force: true }),
   };
 }
 
-function readRun(): Run | null {
+function readCourses(file: URL): Courses {
   try {
-    const run: Run = JSON.parse(readFileSync(FILE, "utf8"));
-    return run;
+    const courses: Courses = JSON.parse(readFileSync(file, "utf8"));
+    return courses;
   } catch {
-    return null;
+    return {};
   }
 }

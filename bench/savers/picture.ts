@@ -110,7 +110,8 @@ function labels(
 ): string[] {
   const ends = savers.flatMap((saver, index) => {
     const last = points.findLast((point) => point.saver === saver);
-    return last === undefined ? [] : [{ index, last, y: y(last.bytes) + 5 }];
+    // above its last point a name crosses no line that grows more slowly
+    return last === undefined ? [] : [{ index, last, y: y(last.bytes) + (last.stopped ? -8 : 5) }];
   });
   let below = -Infinity;
   return ends
