@@ -50,15 +50,18 @@ export class ExchangeModel {
       if (again !== null) {
         return again;
       }
-    } else if (begun?.state === "interrupted" && !begun.isOfService) {
-      this.stopBegun();
-    } else if (supersede && (begun?.state === "waiting" || this.hasOpenQuestion())) {
-      if (begun?.state === "running") {
-        begun.isStopAsked = true;
-      } else {
+    } else {
+      if (begun?.state === "interrupted" && !begun.isOfService) {
         this.stopBegun();
       }
-      this.withdraw();
+      if (supersede && (begun?.state === "waiting" || this.hasOpenQuestion())) {
+        if (begun?.state === "running") {
+          begun.isStopAsked = true;
+        } else {
+          this.stopBegun();
+        }
+        this.withdraw();
+      }
     }
     this.records.push({ ...NEW, state: "queued", isOfService: true, content, key });
     return this.records.length;
