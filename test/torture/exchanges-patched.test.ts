@@ -31,7 +31,7 @@ describeEngine("nodes in which a safeguard is missing", (engine) => {
     const torture = tortureExchanges({
       database: await engine.create(),
       random: randomOf(seedOf("exchanges")),
-      plan: Array.from({ length: 5 }, () => "suspend"),
+      plan: Array.from({ length: 8 }, () => "suspend"),
       nodesIn: () => 1,
       sessions: 2,
       backlog: 2,

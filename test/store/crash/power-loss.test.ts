@@ -10,13 +10,14 @@ const IMAGES = testSize("power-loss");
 
 describe("a database whose power was cut", () => {
   it.each([
-    { where: "in the first round of its log", checkpoint: false },
-    { where: "after its log had been written back and restarted", checkpoint: true },
+    // few enough steps for less than the 1,000 pages at which SQLite writes a log back by itself
+    { where: "in the first round of its log", checkpoint: false, steps: 20 },
+    { where: "after its log had been written back and restarted", checkpoint: true, steps: 30 },
   ])(
     "[STORE-31] has what was acknowledged before the damage and nothing else, $where",
-    async ({ checkpoint }) => {
+    async ({ checkpoint, steps }) => {
       const random = seededRandom("power-loss");
-      const crash = await crashAfter({ seed: random() * 2 ** 32, steps: 30, checkpoint });
+      const crash = await crashAfter({ seed: random() * 2 ** 32, steps, checkpoint });
 
       const prefixes = await expectEachCommit(crash);
 

@@ -34,7 +34,7 @@ export interface Evidence {
  */
 export async function expectSound(evidence: Evidence): Promise<void> {
   const { store, nodes } = evidence;
-  expect(nodes.violations).toEqual([]);
+  expect(nodes.violations, nodes.violations.join("; ")).toEqual([]);
   const rows = await readRows(store);
   const messages = new Map<string, readonly Message[]>();
   for (const { id } of rows.sessions) {

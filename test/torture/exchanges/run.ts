@@ -126,7 +126,9 @@ class Torture {
       console.log(`round ${round}: ${what}`);
       await Promise.race([this.#rounds.run(what), feeding]);
       await this.#verify();
-      expect(this.#nodes.violations, `round ${round}: ${what}`).toEqual([]);
+      const { violations } = this.#nodes;
+      // a failed comparison shortens its lists
+      expect(violations, `round ${round}: ${what}: ${violations.join("; ")}`).toEqual([]);
     }
     this.#isOver = true;
     this.#diligence = 1;
