@@ -18,7 +18,6 @@ import { createSession } from "../store/sessions/create.ts";
 import { resolveSession } from "../store/sessions/read.ts";
 import { setTokenLimits } from "../store/sessions/token-limits.ts";
 import type { ChoiceField } from "../store/sessions/waiting.ts";
-import { hasThread } from "../store/checkpoints/threads.ts";
 import type { Store } from "../store/store.ts";
 import { type ChatOptions, chosenBy, runsOnce } from "./chat-options.ts";
 import { personaFolderPaths } from "./config.ts";
@@ -234,7 +233,8 @@ async function otherChoice(
   return Object.keys(change).length === 0 ? null : change;
 }
 
-function hasBegun(store: Store, { id, thread_suffix }: Session): Promise<boolean> {
+async function hasBegun(store: Store, { id, thread_suffix }: Session): Promise<boolean> {
+  const { hasThread } = await import("../store/checkpoints/threads.ts");
   return store.read(hasThread, { thread_id: threadId(id, thread_suffix) });
 }
 

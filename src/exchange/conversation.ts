@@ -5,13 +5,11 @@ import type { WhenBusy } from "./lease-holder.ts";
 import type { ExchangeResult } from "./events.ts";
 import type { Caller } from "../core/origins.ts";
 import type { Session } from "../core/sessions.ts";
-import { answerQuestion } from "../store/questions/answer.ts";
 import { listOpenQuestions, type OpenQuestion } from "../store/questions/read.ts";
 import { endSession, setPlanMode } from "../store/sessions/change.ts";
 import { createSession, type NewSession } from "../store/sessions/create.ts";
 import { readFailures } from "../store/sessions/failures.ts";
 import type { Store } from "../store/store.ts";
-import { answerDue } from "./answer-due.ts";
 import { modelConfig } from "./models/config.ts";
 import { modelSettings } from "./models/settings.ts";
 import { hasNotBegun } from "./nothing-to-continue.ts";
@@ -131,7 +129,13 @@ export function createConversation(options: ConversationOptions): Conversation {
       keep(result.session);
       return result;
     },
-    answerDue: () => (session === null ? Promise.resolve() : answerDue(store, session.id)),
+    // what a prompt can be shown without is loaded when it is used
+    answerDue: async () => {
+      if (session !== null) {
+        const { answerDue } = await import("./answer-due.ts");
+        await answerDue(store, session.id);
+      }
+    },
     openQuestions: () =>
       session === null
         ? Promise.resolve([])
@@ -139,6 +143,7 @@ export function createConversation(options: ConversationOptions): Conversation {
     answer: async ({ id: question, session_id: reference }, answer) => {
       const answered_by = caller.origin;
       const given = { reference, question, answer, note: null, answered_by, continues: true };
+      const { answerQuestion } = await import("../store/questions/answer.ts");
       await store.write(answerQuestion, given);
     },
     hasFailed: () => (session === null ? Promise.resolve(false) : hasFailed(store, session.id)),

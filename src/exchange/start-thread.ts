@@ -1,4 +1,3 @@
-import { holdLease } from "./lease-holder.ts";
 import { thisProcess } from "../store/leases/this-process.ts";
 import { LEASE_MS } from "../core/limits.ts";
 import type { Session } from "../core/sessions.ts";
@@ -18,6 +17,8 @@ export async function beginThread(store: Store, change: NewThread): Promise<Sess
 
 /** Takes the lease and releases it. Error codes: as `beginThread`. */
 export async function refuseBusy(store: Store, session_id: string): Promise<void> {
+  // loaded here: a terminal shows its prompt without it
+  const { holdLease } = await import("./lease-holder.ts");
   const held = await holdLease({
     store,
     session_id,
