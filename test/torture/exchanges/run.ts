@@ -208,8 +208,10 @@ class Torture {
   async #feed(): Promise<void> {
     while (!this.#isOver) {
       const { records } = await this.#store.read(selectOpen, null);
+      // those of sub-agents stay open below an exchange that failed
+      const waiting = records.filter(({ asked_by }) => asked_by !== "agent");
       // what is on its way may be stored already: then fewer are sent
-      const open = records.length + this.#sending.size;
+      const open = waiting.length + this.#sending.size;
       for (let count = open; count < Math.min(this.#options.backlog, open + 6); count += 1) {
         this.#send();
       }
