@@ -5,7 +5,14 @@ export type { ExpectedArtifact, Phase, PhasePlan } from "./artifacts/phase-plan.
 export type { KnownNames } from "./artifacts/plan-names.ts";
 export { type PhasePlanOptions, validatePhasePlan } from "./artifacts/validate-artifact.ts";
 export type { PlanReport } from "./artifacts/validate-plan.ts";
-export { type Client, createClient, type ListOptions, type SessionPage } from "./client/client.ts";
+export {
+  type Client,
+  createClient,
+  type ListOptions,
+  type MessagePage,
+  type MessagesOptions,
+  type SessionPage,
+} from "./client/client.ts";
 export { ClientError, type ClientErrorCode } from "./client/client-error.ts";
 export type { ClientOptions } from "./client/connection.ts";
 export type { FollowOptions } from "./client/follow.ts";

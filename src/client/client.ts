@@ -9,7 +9,7 @@ import type {
   SessionDetail,
   SessionSummary,
 } from "../core/schemas.ts";
-import type { ListOrder, SessionState } from "../core/sessions.ts";
+import type { ListOrder, MessageOrder, SessionState } from "../core/sessions.ts";
 import { type ClientOptions, createConnection } from "./connection.ts";
 import { type FollowOptions, followStream } from "./follow.ts";
 
@@ -28,6 +28,8 @@ export interface Client {
   listSessions(options?: ListOptions): Promise<SessionPage>;
   createSession(request?: CreateSessionRequest): Promise<SessionSummary>;
   getSession(id: string, options?: DetailOptions): Promise<SessionDetail>;
+  /** The oldest first, or with `order: "desc"` the latest. */
+  listMessages(id: string, options?: MessagesOptions): Promise<MessagePage>;
   /** With an `idempotencyKey`, a repeated call stores the message once. */
   postMessage(
     id: string,
@@ -93,8 +95,25 @@ export interface RevisionOptions {
 export interface DetailOptions {
   readonly all?: boolean;
   readonly before_seq?: number;
+  /** False for the session alone: `messages` is empty, `has_earlier` true if there are any. */
+  readonly messages?: boolean;
   /** Adds `exchange`: what the session does now, or did last. */
   readonly include?: "exchange";
+}
+
+export interface MessagesOptions {
+  readonly limit?: number;
+  readonly order?: MessageOrder;
+  readonly after_seq?: number;
+  readonly before_seq?: number;
+  /** True to see archived messages too. */
+  readonly all?: boolean;
+}
+
+export interface MessagePage {
+  readonly messages: readonly MessageInfo[];
+  /** Give it as `after_seq`, or `before_seq` with `desc`, for the page that follows; null on the last one. */
+  readonly next: number | null;
 }
 
 export interface ListOptions {
@@ -115,12 +134,20 @@ export function createClient(options: ClientOptions): Client {
       const { body, headers } = await connection.call<SessionSummary[]>("GET", "/api/sessions", {
         query: { ...query },
       });
-      return { sessions: body, next: nextCursor(headers.get("link")) };
+      return { sessions: body, next: nextOf(headers, "cursor") };
     },
     createSession: async (body = {}) =>
       (await connection.call<SessionSummary>("POST", "/api/sessions", { body })).body,
     getSession: async (id, query = {}) =>
       (await connection.call<SessionDetail>("GET", pathOf(id), { query: { ...query } })).body,
+    listMessages: async (id, query = {}) => {
+      const path = `${pathOf(id)}/messages`;
+      const { body, headers } = await connection.call<MessageInfo[]>("GET", path, {
+        query: { ...query },
+      });
+      const next = nextOf(headers, query.order === "desc" ? "before_seq" : "after_seq");
+      return { messages: body, next: next === null ? null : Number(next) };
+    },
     postMessage: async (id, content, { idempotencyKey } = {}) => {
       const headers = { "idempotency-key": idempotencyKey };
       const message = { body: { content }, headers };
@@ -177,9 +204,10 @@ function textOf(revision: number | undefined): string | undefined {
   return revision === undefined ? undefined : String(revision);
 }
 
-function nextCursor(link: string | null): string | null {
-  const target = /<([^>]*)>\s*;\s*rel="?next"?/.exec(link ?? "")?.[1];
+/** What a parameter is for the next page; null on the last one. */
+function nextOf(headers: Headers, parameter: string): string | null {
+  const target = /<([^>]*)>\s*;\s*rel="?next"?/.exec(headers.get("link") ?? "")?.[1];
   return target === undefined
     ? null
-    : new URL(target, "http://reprise.invalid").searchParams.get("cursor");
+    : new URL(target, "http://reprise.invalid").searchParams.get(parameter);
 }

@@ -31,6 +31,7 @@ import {
   type FieldTypes,
   LIST_ORDERS,
   MESSAGE_FIELDS,
+  MESSAGE_ORDERS,
   ROLES,
   SESSION_FIELDS,
   SESSION_STATES,
@@ -325,11 +326,27 @@ export const DetailQuery = Type.Object(
   {
     all: Type.Optional(Type.Boolean({ default: false })),
     before_seq: Type.Optional(Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })),
+    messages: Type.Optional(
+      Type.Boolean({ default: true, description: "false for the session without its messages" }),
+    ),
     include: Type.Optional(oneOf(["exchange"])),
   },
   closed,
 );
 export type DetailQuery = Static<typeof DetailQuery>;
+
+export const MessagesQuery = Type.Object(
+  {
+    limit: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: MAX_LIST_LIMIT, default: DEFAULT_LIST_LIMIT }),
+    ),
+    order: Type.Optional(oneOf(MESSAGE_ORDERS)),
+    after_seq: Type.Optional(seqAfter()),
+    before_seq: Type.Optional(Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })),
+    all: Type.Optional(Type.Boolean({ default: false })),
+  },
+  closed,
+);
 
 export const StreamQuery = Type.Object(
   { all: Type.Optional(Type.Boolean({ default: false })), last_seq: Type.Optional(seqAfter()) },

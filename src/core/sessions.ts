@@ -136,3 +136,7 @@ export type QuestionRecord = FieldValues<typeof QUESTION_FIELDS>;
  */
 export const LIST_ORDERS = ["activity", "created"] as const;
 export type ListOrder = (typeof LIST_ORDERS)[number];
+
+/** By `seq`: the oldest message first, or the latest. */
+export const MESSAGE_ORDERS = ["asc", "desc"] as const;
+export type MessageOrder = (typeof MESSAGE_ORDERS)[number];

@@ -1,4 +1,11 @@
-export { type Client, createClient, type ListOptions, type SessionPage } from "../client/client.ts";
+export {
+  type Client,
+  createClient,
+  type ListOptions,
+  type MessagePage,
+  type MessagesOptions,
+  type SessionPage,
+} from "../client/client.ts";
 export { ClientError, type ClientErrorCode } from "../client/client-error.ts";
 export type { ClientOptions } from "../client/connection.ts";
 export type { FollowOptions } from "../client/follow.ts";

@@ -32,6 +32,7 @@ import { healthRoutes } from "./routes/health.ts";
 import type { AllowedHosts } from "./guards/hosts.ts";
 import { parseOrigins } from "./guards/cors.ts";
 import { acceptOnlyJson } from "./guards/json-body.ts";
+import { listMessagesRoute } from "./routes/list-messages.ts";
 import { listSessionsRoute } from "./routes/list-sessions.ts";
 import { createMetrics } from "./metrics/metrics.ts";
 import { metricsRoute } from "./routes/metrics.ts";
@@ -132,6 +133,7 @@ export async function createApp(given: AppOptions): Promise<App> {
     createSessionRoute(api, service);
     readSessionRoute(api, service);
     endSessionRoute(api, service);
+    listMessagesRoute(api, service);
     postMessageRoute(api, service);
     exchangeRoutes(api, service);
     questionRoutes(api, service);

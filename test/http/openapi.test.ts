@@ -132,6 +132,7 @@ describe("the OpenAPI document", () => {
         "get /api/sessions",
         "post /api/sessions",
         "get /api/sessions/{id}",
+        "get /api/sessions/{id}/messages",
         "post /api/sessions/{id}/messages",
         "get /api/sessions/{id}/stream",
         "post /api/sessions/{id}/end",
@@ -169,6 +170,7 @@ describe("the OpenAPI document", () => {
       "query all",
       "query before_seq",
       "query include",
+      "query messages",
     ]);
     expect(parameters("/api/sessions/{id}/exchanges", "post")).toEqual([
       "header idempotency-key",

@@ -162,7 +162,7 @@ describe("paths and methods", () => {
       ["POST", `/api/sessions/${id}`, "GET, HEAD"],
       ["GET", `/api/sessions/${id}/end`, "POST"],
       ["HEAD", `/api/sessions/${id}/end`, "POST"],
-      ["GET", `/api/sessions/${id}/messages`, "POST"],
+      ["PUT", `/api/sessions/${id}/messages`, "GET, HEAD, POST"],
       ["POST", `/api/sessions/${id}/stream`, "GET, HEAD"],
       ["OPTIONS", "/api/sessions", "GET, HEAD, POST"],
       ["PUT", "/livez", "GET, HEAD"],

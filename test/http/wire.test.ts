@@ -4,6 +4,7 @@ import { text as readText } from "node:stream/consumers";
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
+import { createClient, type MessagePage } from "../../src/client/client.ts";
 import type { SessionDetail } from "../../src/core/schemas.ts";
 import { createSession } from "../../src/store/sessions/create.ts";
 import { appendUserMessage } from "../../src/store/messages/append.ts";
@@ -264,6 +265,16 @@ describe("a session of very large messages", () => {
       before = `?before_seq=${json.messages[0]?.seq}`;
       more = json.has_earlier;
     }
-    expect(seqs).toEqual(Array.from({ length: LARGE_MESSAGES }, (_, index) => index + 1));
+    const all = Array.from({ length: LARGE_MESSAGES }, (_, index) => index + 1);
+    expect(seqs).toEqual(all);
+    const client = createClient({ baseUrl: t.url });
+    const listed: number[] = [];
+    for (let after_seq: number | null = 0; after_seq !== null;) {
+      const page: MessagePage = await client.listMessages(session, { limit: 200, after_seq });
+      expect(page.messages).toHaveLength(Math.min(16, LARGE_MESSAGES - listed.length));
+      listed.push(...page.messages.map(({ seq }) => seq));
+      after_seq = page.next;
+    }
+    expect(listed).toEqual(all);
   });
 });

@@ -7,7 +7,7 @@ const schema = {
   operationId: "getSession",
   summary: "Returns a session and its last messages, 200 and 16 MiB at most, ascending",
   description:
-    "Archived messages come with `all=true`. If `has_earlier` is true, `before_seq` reads the messages before these.",
+    "Archived messages come with `all=true`. If `has_earlier` is true, `before_seq` reads the messages before these. With `messages=false`, `messages` is empty, and `has_earlier` is true if there are any.",
   params: SessionParams,
   querystring: DetailQuery,
   response: {

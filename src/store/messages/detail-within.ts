@@ -1,19 +1,17 @@
-import { sql } from "kysely";
-
 import { MESSAGES_PER_READ } from "../../core/limits.ts";
-import { MESSAGE_FIELDS, type Session } from "../../core/sessions.ts";
-import { jsonColumns } from "../columns.ts";
-import { jsonMembers } from "../sql-json.ts";
+import type { Session } from "../../core/sessions.ts";
 import { type Parameter, prepared, type QueryParts } from "../engines/prepared.ts";
 import { resolveSession } from "../sessions/read.ts";
 import type { Operation, Tx } from "../store.ts";
+import { messagesText } from "./messages-text.ts";
 import type { DetailInput } from "./read.ts";
-import { toolCallsOf } from "./rows.ts";
 import { messageBytes, rowsThatFit } from "./stream-page.ts";
 
 export interface DetailWithinInput extends DetailInput {
   /** Bytes of content and tool calls; the last message may be larger and then comes alone. */
   readonly max_bytes: number;
+  /** False for the session alone. */
+  readonly messages?: boolean;
 }
 
 export interface DetailText {
@@ -35,11 +33,14 @@ export const readDetailWithin: Operation<DetailWithinInput, DetailText> = async 
     before_seq: input.before_seq ?? Number.MAX_SAFE_INTEGER,
     max_archived: Number(input.all),
   };
+  if (input.messages === false) {
+    const [last] = await tx.rows(sizesBefore, { ...where, rows: 1 });
+    return { session, json: "[]", has_earlier: last !== undefined };
+  }
   const { from_seq, has_earlier } = await extentOf(tx, where, input.max_bytes);
-  const [written] = from_seq === null ? [] : await tx.rows(messagesFrom, { ...where, from_seq });
-  checkToolCalls(written?.tool_calls ?? "");
-  const messages = written?.messages ?? null;
-  return { session, json: messages === null ? "[]" : `[{${messages}}]`, has_earlier };
+  const json =
+    from_seq === null ? "[]" : await messagesText(tx, { ...where, from_seq, order: "asc" });
+  return { session, json, has_earlier };
 };
 
 interface Where {
@@ -75,39 +76,6 @@ async function extentOf(tx: Tx, where: Where, max_bytes: number): Promise<Extent
   );
   return { from_seq: sizes[fitting - 1]?.seq ?? null, has_earlier: sizes.length > fitting };
 }
-
-/** They are copied into the answer unchanged, so they have to be valid JSON. */
-function checkToolCalls(texts: string): void {
-  for (const json of JSON.parse(`[${texts}]`) as string[]) {
-    toolCallsOf(json);
-  }
-}
-
-const MESSAGE = jsonColumns(MESSAGE_FIELDS);
-
-/** All in one value: 200 messages in separate values would take twice as long to read. */
-const messagesFrom = prepared(({ db, dialect }, given: Parameter<Where & { from_seq: number }>) => {
-  const shown = db
-    .selectFrom("messages")
-    .select([jsonMembers(dialect, MESSAGE).as("members"), "tool_calls"])
-    .where("session_id", "=", given("session_id"))
-    .where("seq", ">=", given("from_seq"))
-    .where("seq", "<", given("before_seq"))
-    .where("archived", "<=", given("max_archived"))
-    .orderBy("seq")
-    // both engines hand the rows of such a subquery on in its order
-    .limit(MESSAGES_PER_READ);
-  return db
-    .selectFrom(shown.as("shown"))
-    .select([
-      sql<string | null>`string_agg(members, '},{')`.as("messages"),
-      sql<
-        string | null
-      >`string_agg(${dialect.jsonText(sql.ref("tool_calls"))}, ',') filter (where tool_calls is not null)`.as(
-        "tool_calls",
-      ),
-    ]);
-});
 
 /** How many messages there are, how large together, and where they begin: one row in any case. */
 const extentBefore = prepared((parts, given: Parameter<Where & { rows: number }>) =>
