@@ -17,11 +17,11 @@ export async function freeze(store: Store, location: string, { child, pid }: Run
   while (!isStopped(pid)) {
     await sleep(1);
   }
-  while (
-    isPostgres(location) &&
-    (await connectionsOf(store, pid)).some(({ is_active }) => is_active)
-  ) {
+  // twice: what the database has just taken from a connection is not seen at once
+  for (let quiet = 0; isPostgres(location) && quiet < 2;) {
     await sleep(5);
+    const connections = await connectionsOf(store, pid);
+    quiet = connections.some(({ is_active }) => is_active) || hasUnread(pid) ? 0 : quiet + 1;
   }
 }
 
@@ -68,6 +68,27 @@ async function connectionsOf(store: Store, pid: number) {
   return rows.filter(({ client_port }) => ports.has(client_port));
 }
 
+/** Whether the other end has not yet read all that a process has sent. */
+function hasUnread(pid: number): boolean {
+  const ports = portsOf(pid);
+  return connectionTable(pid).some(
+    ({ remote, unread }) => ports.has(remote) && Number.parseInt(unread, 16) > 0,
+  );
+}
+
+/** The TCP connections of the machine, as `/proc` has them. */
+function connectionTable(pid: number) {
+  const lines = readFileSync(`/proc/${pid}/net/tcp`, "utf8").trim().split("\n").slice(1);
+  return lines.map((line) => {
+    const [, local = "", remote = "", , queues = "", , , , , inode = ""] = line.trim().split(/\s+/);
+    return { local: portOf(local), remote: portOf(remote), unread: queues.slice(-8), inode };
+  });
+}
+
+function portOf(address: string): number {
+  return Number.parseInt(address.split(":")[1] ?? "", 16);
+}
+
 /** The local ports of a process's TCP connections. */
 function portsOf(pid: number): ReadonlySet<number> {
   const sockets = new Set(
@@ -79,11 +100,9 @@ function portsOf(pid: number): ReadonlySet<number> {
       }
     }),
   );
-  const lines = readFileSync(`/proc/${pid}/net/tcp`, "utf8").trim().split("\n").slice(1);
   return new Set(
-    lines
-      .map((line) => line.trim().split(/\s+/))
-      .filter((columns) => sockets.has(columns[9]))
-      .map(([, local = ""]) => Number.parseInt(local.split(":")[1] ?? "", 16)),
+    connectionTable(pid)
+      .filter(({ inode }) => sockets.has(inode))
+      .map(({ local }) => local),
   );
 }
