@@ -90,7 +90,31 @@ function isStringify(node) {
   );
 }
 
+/** Functions that the bundler takes for free of effects, although they throw. */
+const PURE = new Set([
+  "decodeURI",
+  "decodeURIComponent",
+  "encodeURI",
+  "encodeURIComponent",
+  "String",
+]);
+
+const usedResult = {
+  create(context) {
+    return {
+      ExpressionStatement({ expression }) {
+        if (expression.type === "CallExpression" && PURE.has(lastName(expression.callee))) {
+          context.report({
+            node: expression,
+            message: "Use the result: without that, the bundler leaves out the call.",
+          });
+        }
+      },
+    };
+  },
+};
+
 export default {
   meta: { name: "reprise" },
-  rules: { "one-output": oneOutput, "json-as-text": jsonAsText },
+  rules: { "one-output": oneOutput, "json-as-text": jsonAsText, "used-result": usedResult },
 };

@@ -22,6 +22,16 @@ export function storableReplacer(_key: string, value: unknown): unknown {
   return typeof value === "string" ? storableText(value) : value;
 }
 
+/** True for valid percent-encoding, as `decodeURIComponent` reads it. */
+export function isPercentEncoded(text: string): boolean {
+  try {
+    // a bundler leaves out the call if nothing uses its result
+    return decodeURIComponent(text).length <= text.length;
+  } catch {
+    return false;
+  }
+}
+
 /** The first 50 code points of the first user message: never half a surrogate pair. */
 export function titleOf(content: string): string {
   // 2 UTF-16 units a code point at most: a 1 MiB message is not spread into an array

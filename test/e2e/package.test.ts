@@ -21,6 +21,8 @@ import { tryCommands } from "../../build/check/commands.ts";
 import { readLibraryPage } from "../../build/check/documented.ts";
 import { startProcess } from "../helpers/process.ts";
 import { makeFolder, temporaryFolder } from "../helpers/temp.ts";
+import { ANY_MARKER, sendHostileRequests } from "../torture/hostile.ts";
+import { startService } from "../torture/service.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const VERSION = String(JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")).version);
@@ -46,6 +48,14 @@ describe("the package", () => {
       project: temporaryFolder(),
       version: VERSION,
     });
+  });
+
+  it("[PACK-1] [HTTP-50] answers hostile requests as its sources do", async () => {
+    const database = join(temporaryFolder(), "reprise.db");
+    await using service = await startService({ bin, database, args: ["--log"] });
+    await sendHostileRequests({ url: service.url, requests: 1000 });
+    await service.stop();
+    expect(service.log()).not.toMatch(ANY_MARKER);
   });
 
   it("[PACK-2] runs its sources if they exist, whatever was built from them", async () => {

@@ -21,6 +21,8 @@ export interface ServiceOptions {
   readonly database: string;
   /** More arguments for `serve`; `--log` among them logs every request. */
   readonly args?: readonly string[];
+  /** The program; that of this checkout if it is not given. */
+  readonly bin?: string;
   /** Run as another user (only root may). */
   readonly uid?: number;
 }
@@ -29,7 +31,15 @@ export interface ServiceOptions {
 export async function startService(options: ServiceOptions): Promise<Service> {
   const child = spawn(
     process.execPath,
-    [BIN, "serve", "--port", "0", "--database", options.database, ...(options.args ?? [])],
+    [
+      options.bin ?? BIN,
+      "serve",
+      "--port",
+      "0",
+      "--database",
+      options.database,
+      ...(options.args ?? []),
+    ],
     {
       stdio: ["ignore", "pipe", "pipe"],
       env: { ...process.env, REPRISE_TOKEN: undefined },

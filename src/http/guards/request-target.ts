@@ -1,3 +1,5 @@
+import { isPercentEncoded } from "../../core/text.ts";
+
 /** What a request line names: a path, and in the absolute form (`GET http://host/path`) a host too. */
 export interface RequestTarget {
   /** `name:port` as in the request line; null in the ordinary form. */
@@ -22,10 +24,5 @@ export function decodable(url: string): string {
   }
   const end = url.search(/[?#]/);
   const path = end === -1 ? url : url.slice(0, end);
-  try {
-    decodeURIComponent(path);
-    return url;
-  } catch {
-    return path.replaceAll("%", "%25") + url.slice(path.length);
-  }
+  return isPercentEncoded(path) ? url : path.replaceAll("%", "%25") + url.slice(path.length);
 }

@@ -4,6 +4,7 @@ import type { ConnectionOptions } from "node:tls";
 import { parse } from "pg-connection-string";
 
 import { RepriseError } from "../../../core/errors.ts";
+import { isPercentEncoded } from "../../../core/text.ts";
 
 /** What a `postgres://` URL says, parsed once. */
 export interface PostgresAddress {
@@ -99,14 +100,12 @@ function partsOf(url: URL) {
   const address = new URL(url);
   // parameters are ours: the library would read files that they name, and overwrite the host
   address.search = "";
-  try {
-    // it would take a % without two digits for the character itself
-    decodeURIComponent(address.href);
-    // it leaves some escapes in the database's name unchanged
-    return { ...parse(address.href), database: decodeURIComponent(url.pathname.slice(1)) };
-  } catch {
+  // it would take a % without two digits for the character itself
+  if (!isPercentEncoded(address.href)) {
     throw invalid("The database URL has an invalid % escape. Write a literal % as %25.");
   }
+  // it leaves some escapes in the database's name unchanged
+  return { ...parse(address.href), database: decodeURIComponent(url.pathname.slice(1)) };
 }
 
 /**
