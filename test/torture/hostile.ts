@@ -69,8 +69,15 @@ export async function sendHostileRequests(options: HostileOptions): Promise<Host
     }
     await fc.assert(
       fc.asyncProperty(batch, async (drawn) => {
-        const answers = await Promise.all(wires.map((wire, index) => sendOne(wire, drawn[index]!)));
-        for (const status of answers.flat()) {
+        const sending = wires.map((wire, index) => sendOne(wire, drawn[index]!));
+        // a failure is tried again with less: by then nothing of it may be on its way
+        const settled = await Promise.allSettled(sending);
+        if (settled.some((each) => each.status === "rejected")) {
+          for (const wire of wires) {
+            wire.close();
+          }
+        }
+        for (const status of (await Promise.all(sending)).flat()) {
           statuses[status] = (statuses[status] ?? 0) + 1;
         }
       }),

@@ -34,24 +34,40 @@ const PATIENCE_MS = 20_000;
 
 export function createWire(url: string): Wire {
   const { hostname, port } = new URL(url);
-  let socket: net.Socket | null = null;
-  const connection = (): net.Socket => {
-    if (socket === null || socket.destroyed || !socket.writable) {
-      socket = net.connect({ port: Number(port), host: hostname, noDelay: true });
+  let open: Connection | null = null;
+  const connection = (): Connection => {
+    if (open === null || open.socket.destroyed || !open.socket.writable) {
+      const socket = net.connect({ port: Number(port), host: hostname, noDelay: true });
+      const opened: Connection = { socket, unread: Buffer.alloc(0) };
       socket.on("error", () => undefined);
+      // all the time: bytes that nobody waits for are an error of the service
+      socket.on("data", (piece: Buffer) => {
+        opened.unread = Buffer.concat([opened.unread, piece]);
+      });
+      open = opened;
     }
-    return socket;
+    return open;
   };
   return {
     send: (request) => exchange(connection(), request),
-    close: () => socket?.destroy(),
+    close: () => open?.socket.destroy(),
   };
 }
 
-function exchange(socket: net.Socket, request: WireRequest): Promise<readonly WireAnswer[]> {
+interface Connection {
+  readonly socket: net.Socket;
+  /** What came and is part of no answer yet. */
+  unread: Buffer;
+}
+
+function exchange(connection: Connection, request: WireRequest): Promise<readonly WireAnswer[]> {
+  const { socket } = connection;
   return new Promise((resolve, reject) => {
     const answers: WireAnswer[] = [];
-    let bytes = Buffer.alloc(0);
+    if (connection.unread.length > 0) {
+      reject(new Error(`the service sent what nobody asked for: ${shown(connection.unread)}`));
+      return;
+    }
     const patience = setTimeout(() => done(new Error("the service did not answer")), PATIENCE_MS);
     const done = (error: Error | null): void => {
       clearTimeout(patience);
@@ -67,24 +83,32 @@ function exchange(socket: net.Socket, request: WireRequest): Promise<readonly Wi
       }
     };
     const read = (closed: boolean): void => {
-      for (let next = readAnswer(bytes, { ...request, closed }); next !== null;) {
-        bytes = bytes.subarray(next.length);
+      for (;;) {
+        const next = readAnswer(connection.unread, { ...request, closed });
+        if (next === null) {
+          break;
+        }
+        connection.unread = connection.unread.subarray(next.length);
         if (next.answer.status >= 200) {
           answers.push(next.answer);
         }
-        next = readAnswer(bytes, { ...request, closed });
       }
       if ((answers.length > 0 && request.last !== true) || answers.at(-1)?.body === STREAM) {
         done(null);
       }
     };
-    const onData = (piece: Buffer): void => {
-      bytes = Buffer.concat([bytes, piece]);
-      read(false);
-    };
-    const onClose = (): void => {
-      read(true);
-      done(null);
+    const onData = (): void => attempt(() => read(false));
+    const onClose = (): void =>
+      attempt(() => {
+        read(true);
+        done(null);
+      });
+    const attempt = (work: () => void): void => {
+      try {
+        work();
+      } catch (error) {
+        done(error as Error);
+      }
     };
     socket.on("data", onData);
     socket.once("close", onClose);
@@ -103,6 +127,10 @@ function isClosing(answer: WireAnswer | undefined): boolean {
 /** Replaces the body of an event stream, which has no end. */
 export const STREAM = "(stream)";
 
+function shown(bytes: Buffer): string {
+  return JSON.stringify(bytes.toString("latin1", 0, 200));
+}
+
 function readAnswer(
   bytes: Buffer,
   { bodiless, closed }: { readonly bodiless?: boolean; readonly closed: boolean },
@@ -115,7 +143,7 @@ function readAnswer(
   const [line = "", ...lines] = head.split("\r\n");
   const status = Number(/^HTTP\/1\.1 (\d{3}) /.exec(line)?.[1]);
   if (Number.isNaN(status)) {
-    throw new TypeError(`not an answer: ${JSON.stringify(head.slice(0, 200))}`);
+    throw new TypeError(`not an answer: ${shown(bytes)}`);
   }
   const headers = new Map(
     lines.map((each): [string, string] => {
