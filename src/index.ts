@@ -26,6 +26,7 @@ export {
 export type {
   AnswerRequest,
   CreateSessionRequest,
+  DeletedSession,
   ExchangeInfo,
   QueuedExchangeInfo,
   MessageInfo,

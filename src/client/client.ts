@@ -1,5 +1,6 @@
 import type {
   CreateSessionRequest,
+  DeletedSession,
   ExchangeInfo,
   MessageInfo,
   AnswerRequest,
@@ -37,6 +38,12 @@ export interface Client {
     options?: { idempotencyKey?: string },
   ): Promise<SessionAck>;
   endSession(id: string): Promise<SessionAck>;
+  /**
+   * Deletes a session with its sub-agents for good. Returns what was deleted, each after its parent.
+   *
+   * Needs a token. Codes among others: `session_busy` while an exchange runs, `token_required`.
+   */
+  deleteSession(id: string): Promise<readonly DeletedSession[]>;
   /** The latest first. Give the `n` of the last one as `before_n` for those before it. */
   listExchanges(
     id: string,
@@ -154,6 +161,8 @@ export function createClient(options: ClientOptions): Client {
       return (await connection.call<SessionAck>("POST", `${pathOf(id)}/messages`, message)).body;
     },
     endSession: async (id) => (await connection.call<SessionAck>("POST", `${pathOf(id)}/end`)).body,
+    deleteSession: async (id) =>
+      (await connection.call<DeletedSession[]>("DELETE", pathOf(id))).body,
     listExchanges: async (id, query = {}) =>
       (
         await connection.call<ExchangeInfo[]>("GET", `${pathOf(id)}/exchanges`, {

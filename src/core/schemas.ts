@@ -191,6 +191,20 @@ export const SessionAck = Type.Object(
 );
 export type SessionAck = Static<typeof SessionAck>;
 
+/** A session that was deleted, and how much of it there was. */
+export const DeletedSession = Type.Object(
+  {
+    id: uuid(),
+    title: nullable(Type.String()),
+    parent_session_id: nullable(uuid()),
+    messages: count(),
+    threads: count(),
+    checkpoints: count(),
+  },
+  { ...closed, $id: "DeletedSession" },
+);
+export type DeletedSession = Static<typeof DeletedSession>;
+
 export const Problem = Type.Object(
   {
     type: Type.String(),

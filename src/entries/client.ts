@@ -13,6 +13,7 @@ export type { Candidate, ErrorCode, Fault } from "../core/errors.ts";
 export type {
   AnswerRequest,
   CreateSessionRequest,
+  DeletedSession,
   ExchangeInfo,
   QueuedExchangeInfo,
   MessageInfo,

@@ -24,6 +24,7 @@ import { limitBodyMemory } from "./guards/body-budget.ts";
 import { createClientErrors } from "./guards/client-error.ts";
 import { compressAnswers, tagAnswers } from "./encoding.ts";
 import { createSessionRoute } from "./routes/create-session.ts";
+import { deleteSessionRoute } from "./routes/delete-session.ts";
 import { exchangeRoutes } from "./routes/exchanges.ts";
 import { questionRoutes } from "./routes/questions.ts";
 import { endSessionRoute } from "./routes/end-session.ts";
@@ -133,6 +134,7 @@ export async function createApp(given: AppOptions): Promise<App> {
     createSessionRoute(api, service);
     readSessionRoute(api, service);
     endSessionRoute(api, service);
+    deleteSessionRoute(api, service);
     listMessagesRoute(api, service);
     postMessageRoute(api, service);
     exchangeRoutes(api, service);

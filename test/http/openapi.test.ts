@@ -132,6 +132,7 @@ describe("the OpenAPI document", () => {
         "get /api/sessions",
         "post /api/sessions",
         "get /api/sessions/{id}",
+        "delete /api/sessions/{id}",
         "get /api/sessions/{id}/messages",
         "post /api/sessions/{id}/messages",
         "get /api/sessions/{id}/stream",

@@ -23,6 +23,8 @@ export interface HostileRequest {
 export interface Known {
   readonly host: string;
   readonly ids: readonly string[];
+  /** A session that may be deleted: the others are needed for all requests. */
+  readonly deletable: string;
   /** Sent with each request; null if the service has none. */
   readonly token: string | null;
 }
@@ -190,14 +192,16 @@ interface Api {
 
 /** A call of the document, with something wrong in any place of it. */
 function described(call: ApiCall, api: Api): fc.Arbitrary<HostileRequest> {
+  const deletes = call.method === "DELETE" && call.template === "/api/sessions/{id}";
+  const ids = deletes ? [api.known.deletable] : api.known.ids;
   return fc
     .record({
       head: fc.boolean().map((head) => head && call.method === "GET"),
       id: fc.oneof(
-        { weight: 3, arbitrary: fc.constantFrom(...api.known.ids) },
+        { weight: 3, arbitrary: fc.constantFrom(...ids) },
         {
           weight: 1,
-          arbitrary: fc.constantFrom(...api.known.ids).map((id) => id.slice(0, 8).toUpperCase()),
+          arbitrary: fc.constantFrom(...ids).map((id) => id.slice(0, 8).toUpperCase()),
         },
         { weight: 2, arbitrary: hostileText().map(percentEncode) },
       ),

@@ -41,6 +41,7 @@ export async function sendHostileRequests(options: HostileOptions): Promise<Host
   const document = await readApi(url, headers);
   const check = createAnswerCheck(document);
   const ids = [await newSession(url, headers), await newSession(url, headers)];
+  const deletable = await newSession(url, headers);
   await fetch(`${url}/api/sessions/${ids[1]}/end`, { method: "POST", headers });
   const host = new URL(url).host;
   const wires = Array.from({ length: SIDE_BY_SIDE }, () => createWire(url));
@@ -58,12 +59,12 @@ export async function sendHostileRequests(options: HostileOptions): Promise<Host
     }
     return answers.map(({ status }) => status);
   };
-  const batch = fc.array(hostileRequests(document, { host, ids, token }), {
+  const batch = fc.array(hostileRequests(document, { host, ids, deletable, token }), {
     minLength: SIDE_BY_SIDE,
     maxLength: SIDE_BY_SIDE,
   });
   try {
-    const examples = requestOfEachStatus({ host, ids, token });
+    const examples = requestOfEachStatus({ host, ids, deletable, token });
     for (const [status, request] of examples) {
       assert.deepEqual(await sendOne(wires[0]!, request), [status]);
     }

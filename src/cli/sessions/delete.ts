@@ -1,11 +1,15 @@
 import { Command } from "commander";
 
 import { resolveSession } from "../../store/sessions/read.ts";
-import { deleteSessionTree, previewDeletion } from "../../store/sessions/delete-tree.ts";
+import {
+  deletedSession,
+  deleteSessionTree,
+  previewDeletion,
+} from "../../store/sessions/delete-tree.ts";
 import { type CliContext, printJson, printLines } from "../context.ts";
 import { openDatabase, withStore } from "../database.ts";
 import { confirmDeletion } from "../confirm-deletion.ts";
-import { deletionDocument, deletionLines } from "./deletion-lines.ts";
+import { deletionLines } from "./deletion-lines.ts";
 
 /** `sessions delete <id>`: shows what goes, asks, and deletes it in one transaction. */
 export function deleteCommand(cli: CliContext): Command {
@@ -25,7 +29,7 @@ export function deleteCommand(cli: CliContext): Command {
       }
       const deleted = await store.write(deleteSessionTree, { id });
       if (options.json === true) {
-        printJson(cli, deleted.map(deletionDocument));
+        printJson(cli, deleted.map(deletedSession));
       } else {
         printLines(cli, ["Deleted:", ...deletionLines(deleted)]);
       }

@@ -10,13 +10,3 @@ export function deletionLines(previews: readonly DeletionPreview[]): string[] {
     return `${indent}${session.id}  ${titleLine(session)}  (${session.state}; ${plural(messages, "message")}, ${plural(threads, "thread")}, ${plural(checkpoints, "checkpoint")})`;
   });
 }
-
-/** The same for programs. */
-export function deletionDocument({ session, ...counts }: DeletionPreview): Record<string, unknown> {
-  return {
-    id: session.id,
-    title: session.title,
-    parent_session_id: session.parent_session_id,
-    ...counts,
-  };
-}

@@ -1,13 +1,13 @@
 import { Command, Option } from "commander";
 
 import { SESSION_STATES, type SessionState } from "../../core/sessions.ts";
-import type { DeletionPreview } from "../../store/sessions/delete-tree.ts";
+import { deletedSession, type DeletionPreview } from "../../store/sessions/delete-tree.ts";
 import { pruneSession, readPrunable } from "../../store/sessions/prune.ts";
 import { type CliContext, noticeLine, printJson, printLines } from "../context.ts";
 import { openDatabase, withStore } from "../database.ts";
 import { olderThan } from "../ages.ts";
 import { confirmDeletion } from "../confirm-deletion.ts";
-import { deletionDocument, deletionLines } from "./deletion-lines.ts";
+import { deletionLines } from "./deletion-lines.ts";
 import { plural } from "../../core/text.ts";
 
 interface PruneOptions {
@@ -74,7 +74,7 @@ function show(
   { verb, sessions }: { verb: string; sessions: readonly DeletionPreview[] },
 ): void {
   if (options.json === true) {
-    printJson(cli, sessions.map(deletionDocument));
+    printJson(cli, sessions.map(deletedSession));
   } else if (sessions.length === 0) {
     noticeLine(cli, NONE_FOUND[options.state]);
   } else {

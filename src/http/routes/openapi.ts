@@ -5,6 +5,7 @@ import { Type } from "typebox";
 import {
   AnswerRequest,
   CreateSessionRequest,
+  DeletedSession,
   EndSessionRequest,
   ExchangeInfo,
   MessageInfo,
@@ -44,6 +45,7 @@ export async function describeApi(
     MessageInfo,
     SessionDetail,
     SessionAck,
+    DeletedSession,
     ExchangeInfo,
     QueuedExchangeInfo,
     QuestionInfo,

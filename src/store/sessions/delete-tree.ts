@@ -1,4 +1,5 @@
 import { RepriseError } from "../../core/errors.ts";
+import type { DeletedSession } from "../../core/schemas.ts";
 import type { Session } from "../../core/sessions.ts";
 import { sessionInThreadId } from "../checkpoints/free-threads.ts";
 import { continueAbove } from "../questions/continue.ts";
@@ -14,6 +15,12 @@ export interface DeletionPreview {
   readonly messages: number;
   readonly threads: number;
   readonly checkpoints: number;
+}
+
+/** The same for programs. */
+export function deletedSession({ session, ...counts }: DeletionPreview): DeletedSession {
+  const { id, title, parent_session_id } = session;
+  return { id, title, parent_session_id, ...counts };
 }
 
 /**

@@ -22,6 +22,7 @@ import type { Operation, Store } from "../store.ts";
 import { endSession } from "./change.ts";
 import { createSession } from "./create.ts";
 import { createSessionOnce } from "./create-once.ts";
+import { deleteSessionTree, type DeletionPreview } from "./delete-tree.ts";
 import { cursorOf, readCursor } from "./list-cursor.ts";
 import { listSummaries } from "./list.ts";
 import { resolveSession } from "./read.ts";
@@ -108,6 +109,15 @@ export const endRequested: Operation<{ readonly reference: string }, Session> = 
 ) => {
   const { id } = await resolveSession(tx, input);
   return endSession(tx, { id });
+};
+
+/** The same for the deletion. Error codes: as `resolveSession` and `deleteSessionTree`. */
+export const deleteRequested: Operation<
+  { readonly reference: string },
+  readonly DeletionPreview[]
+> = async (tx, input) => {
+  const { id } = await resolveSession(tx, input);
+  return deleteSessionTree(tx, { id });
 };
 
 /** A page as JSON, and the cursor of the next one. Error codes: `invalid_request`. */

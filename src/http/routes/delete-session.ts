@@ -1,0 +1,42 @@
+import { Type } from "typebox";
+
+import { DeletedSession, named, NoQuery } from "../../core/schemas.ts";
+import { deletedSession } from "../../store/sessions/delete-tree.ts";
+import { deleteRequested } from "../../store/sessions/requests.ts";
+import { refuseBody } from "../guards/json-body.ts";
+import { requireToken } from "../guards/require-token.ts";
+import { json, problems } from "../responses.ts";
+import { type Api, SESSION_PROBLEMS, SessionParams, type SessionService } from "./api.ts";
+
+const schema = {
+  operationId: "deleteSession",
+  summary: "Deletes a session with its messages, threads and sub-agents",
+  description:
+    "For good. Queued exchanges and open questions are deleted too. Streams of the session end.",
+  params: SessionParams,
+  querystring: NoQuery,
+  response: {
+    200: json(Type.Array(named(DeletedSession)), {
+      description: "What was deleted, each session after its parent.",
+    }),
+    ...problems({
+      ...SESSION_PROBLEMS,
+      403: "`token_required`: the service has no token, so it deletes nothing.",
+      409: "`session_busy`: an exchange runs in it or in one of its sub-agents; or `ambiguous_id`.",
+    }),
+  },
+};
+
+export function deleteSessionRoute(app: Api, { store, caller }: SessionService): void {
+  app.route({
+    method: "DELETE",
+    url: "/api/sessions/:id",
+    schema,
+    preValidation: refuseBody,
+    handler: async ({ params }) => {
+      requireToken(caller, "delete sessions");
+      const deleted = await store.write(deleteRequested, { reference: params.id });
+      return deleted.map(deletedSession);
+    },
+  });
+}
