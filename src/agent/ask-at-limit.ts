@@ -7,6 +7,7 @@ import {
   readLimitCallId,
   usedOf,
 } from "../core/token-limits.ts";
+import { shownHash } from "../store/questions/ask.ts";
 import { readLimitQuestions } from "../store/questions/read.ts";
 import { readTokenUse } from "../store/sessions/token-limits.ts";
 import type { Store } from "../store/store.ts";
@@ -51,12 +52,16 @@ export function askAtLimit(asking: LimitAsking): () => Promise<void> {
       throw budgetReached(kind, use);
     }
     const open = own.find(({ state }) => state === "open");
+    const shown = {
+      kind: "limit",
+      text: `${usedOf(kind, use)} Continue?`,
+      choices: LIMIT_CHOICES,
+      effect: `With "${CONTINUE}", ${limit} more may be used. With "${STOP}", the exchange ends.`,
+    } as const;
     parkWith(
       {
-        kind: "limit",
-        text: `${usedOf(kind, use)} Continue?`,
-        choices: LIMIT_CHOICES,
-        effect: `With "${CONTINUE}", ${limit} more may be used. With "${STOP}", the exchange ends.`,
+        ...shown,
+        shown_hash: shownHash(shown),
         call_id: open?.call_id ?? limitCallId({ kind, limit, n, raised: used + limit }),
         number: open?.number ?? own.length + 1,
       },

@@ -105,7 +105,7 @@ function createAsking(
         return { answer, note, answered_by };
       }
       const number = known?.number ?? (asked.at(-1)?.number ?? 0) + 1;
-      return parkWith({ ...asking, call_id, number }, later);
+      return parkWith({ ...asking, call_id, number, shown_hash }, later);
     },
   };
 }
@@ -115,7 +115,7 @@ function createAsking(
  * runs again from its beginning once the exchange is continued.
  */
 export function parkWith(
-  question: Asking & Pick<NewQuestion, "call_id" | "number">,
+  question: Asking & Pick<NewQuestion, "call_id" | "number" | "shown_hash">,
   later: DefaultAnswer | undefined,
 ): never {
   const takes = later !== undefined && question.choices?.includes(later.answer) === true;
@@ -123,7 +123,6 @@ export function parkWith(
     questionValue({
       ...question,
       id: newId(),
-      shown_hash: shownHash(question),
       default: takes ? later : null,
     }),
   );

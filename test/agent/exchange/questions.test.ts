@@ -255,6 +255,18 @@ describe("a question to a person", () => {
     expect((await bench.run({ text: null })).state).toBe("waiting");
   });
 
+  it.each([
+    ["white space around it", " Really?\n", ["yes ", "yes", "no"]],
+    ["characters that no database keeps", "Really\0?\ud800", undefined],
+    ["more than a person is shown", "x".repeat(MAX_QUESTION + 1), ["y".repeat(300)]],
+  ])("[QUESTION-46] with %s is asked once", async (_what, question, choices = []) => {
+    const bench = await openAsking(calling([asking(question, ...choices)]));
+    expect((await bench.run({ text: "ask" })).state).toBe("waiting");
+    const [asked] = await bench.open();
+    await bench.answer(asked?.id ?? "", asked?.choices?.[0] ?? "fine", true);
+    expect((await bench.run({ text: null })).state).toBe("done");
+  });
+
   it("[QUESTION-11] answered while its siblings still run, is continued at once by a node", async () => {
     const asked = Promise.withResolvers<void>();
     const answered = Promise.withResolvers<void>();
