@@ -11,6 +11,8 @@ export class ClientError extends Error {
   readonly status: number;
   readonly faults: readonly Fault[];
   readonly candidates: readonly Candidate[];
+  /** Of `question_open`: the id of the question that has to be answered first; else null. */
+  readonly open_question: string | null;
 
   constructor(code: ClientErrorCode, message: string, details: ClientErrorDetails) {
     super(message, details.cause === undefined ? undefined : { cause: details.cause });
@@ -18,6 +20,7 @@ export class ClientError extends Error {
     this.status = details.status;
     this.faults = details.faults ?? [];
     this.candidates = details.candidates ?? [];
+    this.open_question = details.open_question ?? null;
   }
 }
 
@@ -25,6 +28,7 @@ export interface ClientErrorDetails {
   readonly status: number;
   readonly faults?: readonly Fault[] | undefined;
   readonly candidates?: readonly Candidate[] | undefined;
+  readonly open_question?: string | undefined;
   readonly cause?: unknown;
 }
 
@@ -42,7 +46,7 @@ export async function errorOf(answer: Response): Promise<ClientError> {
   }
 }
 
-type ProblemBody = Pick<ClientErrorDetails, "faults" | "candidates"> & {
+type ProblemBody = Pick<ClientErrorDetails, "faults" | "candidates" | "open_question"> & {
   readonly code?: ErrorCode;
   readonly detail?: string;
 };

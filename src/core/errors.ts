@@ -109,6 +109,8 @@ export interface ErrorDetails {
   readonly candidates?: readonly Candidate[];
   /** Methods that the path does take, for `method_not_allowed`. */
   readonly allow?: readonly string[];
+  /** The id of the question that has to be answered first, for `question_open`. */
+  readonly open_question?: string;
   readonly cause?: unknown;
 }
 
@@ -131,6 +133,7 @@ export class RepriseError extends Error {
   readonly faults: readonly Fault[];
   readonly candidates: readonly Candidate[];
   readonly allow: readonly string[];
+  readonly open_question: string | null;
 
   constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
     super(message, details.cause === undefined ? undefined : { cause: details.cause });
@@ -138,6 +141,7 @@ export class RepriseError extends Error {
     this.faults = details.faults ?? [];
     this.candidates = details.candidates ?? [];
     this.allow = details.allow ?? [];
+    this.open_question = details.open_question ?? null;
   }
 }
 

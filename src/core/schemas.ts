@@ -223,6 +223,8 @@ export const Problem = Type.Object(
         ),
       ),
     ),
+    /** Of `question_open`: the question that has to be answered first. */
+    open_question: Type.Optional(uuid()),
   },
   { ...closed, $id: "Problem" },
 );

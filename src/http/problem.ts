@@ -109,6 +109,7 @@ export function problemOf(error: unknown): ProblemAnswer {
       detail: status === 500 ? INTERNAL.message : refusal.message,
       ...(refusal.faults.length > 0 ? { faults: [...refusal.faults] } : {}),
       ...(refusal.candidates.length > 0 ? { candidates: [...refusal.candidates] } : {}),
+      ...(refusal.open_question === null ? {} : { open_question: refusal.open_question }),
     },
   };
 }

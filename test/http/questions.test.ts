@@ -123,13 +123,20 @@ it("[HTTP-144] answers without a token are refused", async () => {
   expect((await open.call("GET", `/api/sessions/${id}/questions`)).json).toEqual([]);
 });
 
-it("[HTTP-145] a message waits for the answers and names the question, or supersedes it", async () => {
+it("[HTTP-145] [HTTP-185] a message waits for the answers and names the question, or supersedes it", async () => {
   const { id, ids, state } = await waiting(null);
   const post = (body?: object) => call("POST", `/api/sessions/${id}/exchanges`, body);
   expect(await post()).toMatchObject({
     status: 409,
-    json: { code: "question_open", detail: expect.stringContaining(ids[0] ?? "") as string },
+    json: {
+      code: "question_open",
+      detail: expect.stringContaining(ids[0] ?? "") as string,
+      open_question: ids[0],
+    },
   });
+  const client = createClient({ baseUrl: t.url, token });
+  await expect(client.queueExchange(id, null)).rejects.toMatchObject({ open_question: ids[0] });
+  await expect(client.getExchange(id, 9)).rejects.toMatchObject({ open_question: null });
   expect(await post({ content: "later" })).toMatchObject({
     status: 202,
     json: { n: 2, state: "queued", open_question: ids[0] },

@@ -167,6 +167,7 @@ async function continueWaiting(tx: Tx, id: string): Promise<void> {
     throw new RepriseError(
       "question_open",
       `The exchange waits for the answer to question ${open}. Answer it, or send a message with \`supersede\`.`,
+      { open_question: open },
     );
   }
   await queueWaiting(tx, id);
