@@ -39,11 +39,11 @@ export const WORKERS = {
 const TOGETHER = [
   {
     name: "commands",
-    test: /\/commander\/|late-child-process|\/src\/(core\/(?!schemas|field-schemas|package-file)|store\/location\.ts$|cli\/(wrong-usage|database|config|context)\.ts$)/,
+    test: /\/commander\/|late-child-process|\/src\/(core\/(?!.*schemas|patch-session|package-file)|store\/location\.ts$|cli\/(wrong-usage|database|config|context)\.ts$)/,
   },
   {
     name: "database",
-    test: /\/kysely\/|\/src\/store\/(engines\/(sqlite\/(?!backup|plan-upgrade)|migrations\/|[a-z-]+\.ts$)|sessions\/(list|rows|failures)|exchanges\/(current|read)|checkpoints\/bodies|verify\/check\.ts|leases\/this-process|(?!project-key|location|open-store)[a-z-]+\.ts$)|\/cli\/(aligned|chat-options|sessions\/(table|list))\.ts$/,
+    test: /\/kysely\/|\/src\/store\/(engines\/(sqlite\/(?!backup|plan-upgrade)|migrations\/|[a-z-]+\.ts$)|sessions\/(list|rows|failures|included|labels)|exchanges\/(current|read)|checkpoints\/bodies|verify\/check\.ts|leases\/this-process|(?!project-key|location|open-store)[a-z-]+\.ts$)|\/cli\/(aligned|chat-options|sessions\/(table|list))\.ts$/,
   },
 ];
 

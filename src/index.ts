@@ -23,6 +23,7 @@ export {
   type Fault,
   RepriseError,
 } from "./core/errors.ts";
+export type { PatchSessionRequest } from "./core/patch-session.ts";
 export type {
   AnswerRequest,
   CreateSessionRequest,

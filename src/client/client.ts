@@ -1,3 +1,5 @@
+import type { Include } from "../core/labels.ts";
+import type { PatchSessionRequest } from "../core/patch-session.ts";
 import type {
   CreateSessionRequest,
   DeletedSession,
@@ -44,6 +46,12 @@ export interface Client {
    * Needs a token. Codes among others: `session_busy` while an exchange runs, `token_required`.
    */
   deleteSession(id: string): Promise<readonly DeletedSession[]>;
+  /**
+   * Changes what is given and keeps the rest; null removes a name, a limit or a pair of metadata. The
+   * answer has `name`, `archived_at` and `metadata`. Codes among others: `session_ended`,
+   * `session_busy`, `token_required`.
+   */
+  patchSession(id: string, change: PatchSessionRequest): Promise<SessionSummary>;
   /** The latest first. Give the `n` of the last one as `before_n` for those before it. */
   listExchanges(
     id: string,
@@ -104,8 +112,8 @@ export interface DetailOptions {
   readonly before_seq?: number;
   /** False for the session alone: `messages` is empty, `has_earlier` true if there are any. */
   readonly messages?: boolean;
-  /** Adds `exchange`: what the session does now, or did last. */
-  readonly include?: "exchange";
+  /** Adds `exchange`: what the session does now, or did last; `labels`: name, archive, metadata. */
+  readonly include?: Include;
 }
 
 export interface MessagesOptions {
@@ -130,8 +138,8 @@ export interface ListOptions {
   readonly state?: SessionState;
   readonly project_key?: string;
   readonly cursor?: string;
-  /** Adds `exchange` to each session: what it does now, or did last. */
-  readonly include?: "exchange";
+  /** As in `DetailOptions`. */
+  readonly include?: Include;
 }
 
 export function createClient(options: ClientOptions): Client {
@@ -160,6 +168,8 @@ export function createClient(options: ClientOptions): Client {
       const message = { body: { content }, headers };
       return (await connection.call<SessionAck>("POST", `${pathOf(id)}/messages`, message)).body;
     },
+    patchSession: async (id, body) =>
+      (await connection.call<SessionSummary>("PATCH", pathOf(id), { body })).body,
     endSession: async (id) => (await connection.call<SessionAck>("POST", `${pathOf(id)}/end`)).body,
     deleteSession: async (id) =>
       (await connection.call<DeletedSession[]>("DELETE", pathOf(id))).body,

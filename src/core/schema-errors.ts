@@ -23,6 +23,7 @@ const REQUIREMENTS: Readonly<Record<string, (limit: string, ...others: string[])
   maxLength: (limit) => `have at most ${limit} characters`,
   minItems: (limit) => `have at least ${limit} items`,
   maxItems: (limit) => `have at most ${limit} items`,
+  maxProperties: (limit) => `have at most ${limit} members`,
   uniqueItems: () => "not hold an item twice",
 };
 
@@ -54,7 +55,9 @@ export function faultsOf(errors: readonly SchemaError[], what: "field" | "parame
 
 function faultOf(error: SchemaError, what: "field" | "parameter"): Fault {
   const missing = error.keyword === "required" ? `/${String(error.params["missingProperty"])}` : "";
-  return { pointer: error.instancePath + missing, message: messageOf(error, what) };
+  // the names of its members are the client's
+  const pointer = error.instancePath.replace(/^\/metadata\/.*/su, "/metadata");
+  return { pointer: pointer + missing, message: messageOf(error, what) };
 }
 
 function messageOf(error: SchemaError, what: "field" | "parameter"): string {
@@ -66,6 +69,7 @@ function messageOf(error: SchemaError, what: "field" | "parameter"): string {
     case "enum":
       return `Must be one of ${[error.params["allowedValues"]].flat().join(", ")}.`;
     case "pattern":
+    case "propertyNames":
       return `Must be ${descriptionOf(error)}.`;
     case "format":
       return "Must not contain NUL or unpaired surrogates.";

@@ -18,6 +18,8 @@ import {
   MAX_PATH_LENGTH,
   MESSAGES_PER_READ,
 } from "./limits.ts";
+import { labelFields, metadata } from "./label-schemas.ts";
+import { INCLUDES } from "./labels.ts";
 import {
   ANSWERERS,
   MAX_ANSWER,
@@ -55,7 +57,7 @@ export function named<T extends TSchema>(schema: T) {
 const time = () => Type.String({ format: "date-time" });
 const uuid = () => Type.String({ format: "uuid" });
 const count = () => Type.Integer({ minimum: 0 });
-const name = () =>
+export const name = () =>
   Type.String({ minLength: 1, maxLength: MAX_NAME_LENGTH, format: "storable-text" });
 
 /** The schema of each kind of field; see `FieldTypes`. */
@@ -89,7 +91,7 @@ const exchange = Type.Optional(
 );
 
 export const SessionSummary = Type.Object(
-  { ...summaryFields, exchange },
+  { ...summaryFields, exchange, ...labelFields },
   { ...closed, $id: "SessionSummary" },
 );
 export type SessionSummary = Static<typeof SessionSummary>;
@@ -173,6 +175,7 @@ export const SessionDetail = Type.Object(
     messages: Type.Array(named(MessageInfo), { maxItems: MESSAGES_PER_READ }),
     has_earlier: Type.Boolean(),
     exchange,
+    ...labelFields,
   },
   { ...closed, $id: "SessionDetail" },
 );
@@ -230,23 +233,22 @@ export const Problem = Type.Object(
 );
 export type Problem = Static<typeof Problem>;
 
-const limit = () => Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER });
+export const limit = () => Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER });
+
+export const repoPath = () =>
+  Type.String({
+    minLength: 1,
+    maxLength: MAX_PATH_LENGTH,
+    pattern: "^/",
+    format: "storable-text",
+    description: "an absolute path",
+  });
 
 export const CreateSessionRequest = Type.Object(
   {
     persona_name: Type.Optional(nullable(name())),
     model_override: Type.Optional(nullable(name())),
-    repo_path: Type.Optional(
-      nullable(
-        Type.String({
-          minLength: 1,
-          maxLength: MAX_PATH_LENGTH,
-          pattern: "^/",
-          format: "storable-text",
-          description: "an absolute path",
-        }),
-      ),
-    ),
+    repo_path: Type.Optional(nullable(repoPath())),
     token_limits: Type.Optional(
       Type.Object(
         {
@@ -261,6 +263,7 @@ export const CreateSessionRequest = Type.Object(
         },
       ),
     ),
+    metadata: Type.Optional(metadata()),
   },
   { ...closed, $id: "CreateSessionRequest" },
 );
@@ -318,7 +321,7 @@ export const ListQuery = Type.Object(
         description: "a cursor from a Link header",
       }),
     ),
-    include: Type.Optional(oneOf(["exchange"])),
+    include: Type.Optional(oneOf(INCLUDES)),
   },
   closed,
 );
@@ -345,7 +348,7 @@ export const DetailQuery = Type.Object(
     messages: Type.Optional(
       Type.Boolean({ default: true, description: "false for the session without its messages" }),
     ),
-    include: Type.Optional(oneOf(["exchange"])),
+    include: Type.Optional(oneOf(INCLUDES)),
   },
   closed,
 );

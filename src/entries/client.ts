@@ -10,6 +10,7 @@ export { ClientError, type ClientErrorCode } from "../client/client-error.ts";
 export type { ClientOptions } from "../client/connection.ts";
 export type { FollowOptions } from "../client/follow.ts";
 export type { Candidate, ErrorCode, Fault } from "../core/errors.ts";
+export type { PatchSessionRequest } from "../core/patch-session.ts";
 export type {
   AnswerRequest,
   CreateSessionRequest,

@@ -40,6 +40,7 @@ import { metricsRoute } from "./routes/metrics.ts";
 import type { Jobs, Observe } from "./metrics/observation.ts";
 import { instrumentedStore } from "./metrics/instrumented-store.ts";
 import { describeApi, openApiRoute } from "./routes/openapi.ts";
+import { patchSessionRoute } from "./routes/patch-session.ts";
 import { postMessageRoute } from "./routes/post-message.ts";
 import { PROBLEM_TYPE, problemOf } from "./problem.ts";
 import { createPublicPath, type PublicPathOptions } from "./guards/public-path.ts";
@@ -133,6 +134,7 @@ export async function createApp(given: AppOptions): Promise<App> {
     listSessionsRoute(api, service);
     createSessionRoute(api, service);
     readSessionRoute(api, service);
+    patchSessionRoute(api, service);
     endSessionRoute(api, service);
     deleteSessionRoute(api, service);
     listMessagesRoute(api, service);

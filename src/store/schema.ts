@@ -16,6 +16,7 @@ export interface Database extends CheckpointTables {
   session_changes: SessionChangeTable;
   exchanges: ExchangeTable;
   questions: QuestionTable;
+  session_metadata: SessionMetadataTable;
   readiness_probes: ReadinessProbeTable;
   nodes: NodeTable;
 }
@@ -97,6 +98,16 @@ export interface SessionTable {
   exchange_limit: number | null;
   session_limit: number | null;
   tree_limit: number | null;
+  /** The user's own title; `title` follows from the first message. */
+  name: string | null;
+  archived_at: string | null;
+}
+
+/** Pairs of text that a client keeps with a session, and finds it by. */
+export interface SessionMetadataTable {
+  session_id: string;
+  key: string;
+  value: string;
 }
 
 export const CHANGED_FIELDS = ["model", "persona_name", "repo_path", "title"] as const;

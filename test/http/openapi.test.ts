@@ -133,6 +133,7 @@ describe("the OpenAPI document", () => {
         "post /api/sessions",
         "get /api/sessions/{id}",
         "delete /api/sessions/{id}",
+        "patch /api/sessions/{id}",
         "get /api/sessions/{id}/messages",
         "post /api/sessions/{id}/messages",
         "get /api/sessions/{id}/stream",

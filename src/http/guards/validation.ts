@@ -5,6 +5,7 @@ import type { TSchema } from "typebox";
 
 import type { Fault, RepriseError } from "../../core/errors.ts";
 import { invalidRequest } from "../../core/invalid-request.ts";
+import { PatchSessionRequest } from "../../core/patch-session.ts";
 import { faultsOf } from "../../core/schema-errors.ts";
 import {
   CreateSessionRequest,
@@ -62,6 +63,7 @@ export function createChecks(): (schema: TSchema) => Check {
     EndSessionRequest,
     QueueExchangeRequest,
     AnswerRequest,
+    PatchSessionRequest,
   ]);
   return (schema) => {
     const validate = ajv.compile(schema);

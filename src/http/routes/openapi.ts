@@ -2,6 +2,7 @@ import swagger, { type FastifyDynamicSwaggerOptions } from "@fastify/swagger";
 import type { FastifyInstance } from "fastify";
 import { Type } from "typebox";
 
+import { PatchSessionRequest } from "../../core/patch-session.ts";
 import {
   AnswerRequest,
   CreateSessionRequest,
@@ -55,6 +56,7 @@ export async function describeApi(
     EndSessionRequest,
     QueueExchangeRequest,
     AnswerRequest,
+    PatchSessionRequest,
   ]) {
     app.addSchema(schema);
   }

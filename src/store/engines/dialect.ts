@@ -36,6 +36,8 @@ export interface Dialect {
     readonly now: string;
     /** Expression: a fresh random id. */
     readonly randomId: string;
+    /** Expression: the text of a column with A to Z as small letters, for comparing byte by byte. */
+    lowerCase(column: string): string;
   };
   /** What follows the closing parenthesis of CREATE TABLE. */
   readonly tableOptions: string;

@@ -196,7 +196,7 @@ function* broken(pointer: string, rules: readonly Rule[]): Problems {
   }
 }
 
-const TIMES = ["created_at", "last_message_at", "ended_at", "accepted_at"] as const;
+const TIMES = ["created_at", "last_message_at", "ended_at", "accepted_at", "archived_at"] as const;
 const NO_TIME = "Must be a moment that the calendar has.";
 
 /** What each field of a session has to fit besides its own form. */

@@ -53,6 +53,7 @@ function refuseUnstorable(tree: SessionTree): void {
     const texts = [
       ...Object.values(session),
       session.failure?.sentence,
+      ...Object.values(session.metadata ?? {}),
       ...messages.flatMap((message) => Object.values(message)),
       ...threads.flatMap(({ bodies }) => bodies),
     ];

@@ -10,6 +10,7 @@ import {
   ToolCall,
 } from "../../core/field-schemas.ts";
 import { ASKED_BY, EXCHANGE_STATES } from "../../core/exchanges.ts";
+import { metadata, sessionName } from "../../core/label-schemas.ts";
 import { MAX_SUBAGENT_DEPTH, MAX_NAME_LENGTH } from "../../core/limits.ts";
 import { ORIGINS } from "../../core/origins.ts";
 import { ANSWERERS, MAX_CHOICES, QUESTION_KINDS, QUESTION_STATES } from "../../core/questions.ts";
@@ -168,6 +169,9 @@ const PortableSession = Type.Object(
     agent: Type.Optional(name()),
     exchange_count: Type.Optional(Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })),
     ...tokenLimits,
+    name: Type.Optional(sessionName()),
+    archived_at: Type.Optional(time()),
+    metadata: Type.Optional(metadata()),
     /** Why the last exchange failed; only in a session with an open one. */
     failure: Type.Optional(
       Type.Object({ code: Type.String({ pattern: ERROR_CODE }), sentence: text() }, closed),
@@ -197,7 +201,7 @@ const PortableMessage = Type.Object(
 export type PortableMessage = Static<typeof PortableMessage>;
 
 /** What an export of a session has besides the columns of its row. */
-const MADE_OF_OTHERS = ["failure", "changes", "exchanges", "questions"] as const;
+const MADE_OF_OTHERS = ["failure", "changes", "exchanges", "questions", "metadata"] as const;
 type SessionColumn = Exclude<keyof PortableSession, (typeof MADE_OF_OTHERS)[number]>;
 
 /** The columns that an export has, in its order. */

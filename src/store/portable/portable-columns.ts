@@ -13,6 +13,8 @@ export const SESSION_DEFAULTS = {
   exchange_limit: null,
   session_limit: null,
   tree_limit: null,
+  name: null,
+  archived_at: null,
 } as const;
 export const EXCHANGE_DEFAULTS = {
   content: null,

@@ -1,5 +1,6 @@
 import { RepriseError } from "../../core/errors.ts";
 import { FAILURE_COLUMNS, storedFailureOf } from "../sessions/failures.ts";
+import { readMetadataOf } from "../sessions/labels.ts";
 import type { Operation, Tx } from "../store.ts";
 import {
   EXCHANGE_COLUMNS,
@@ -75,12 +76,14 @@ async function readPortableSession(tx: Tx, id: string): Promise<PortableSession>
   const changes = await readChanges(tx, id);
   const exchanges = await readExchanges(tx, id);
   const questions = await readQuestions(tx, id);
+  const metadata = await readMetadataOf(tx, id);
   return {
     ...(fieldsOf(columns, SESSION_DEFAULTS) as PortableSession),
     ...(failure === null ? {} : { failure }),
     ...(changes.length === 0 ? {} : { changes }),
     ...(exchanges.length === 0 ? {} : { exchanges }),
     ...(questions.length === 0 ? {} : { questions }),
+    ...(Object.keys(metadata).length === 0 ? {} : { metadata }),
   };
 }
 

@@ -1,3 +1,5 @@
+import { sql } from "kysely";
+
 import { batches } from "../checkpoints/bodies.ts";
 import type { LeaseOwner } from "../leases/this-process.ts";
 import { treeIdsOf } from "../sessions/tree-ids.ts";
@@ -89,6 +91,12 @@ function versionQuery(tx: Tx) {
     "exchange_open",
     // a lease that ran out may be given back later
     "failure_code",
+    "name",
+    "archived_at",
+    sql<string | null>`(
+      select string_agg(key || ':' || value, ' ' order by key) from session_metadata
+      where session_id = sessions.id
+    )`.as("metadata"),
   ]);
 }
 

@@ -3,6 +3,7 @@ import { batches } from "../checkpoints/bodies.ts";
 import { refuseFreeThreadsOf } from "../checkpoints/free-threads.ts";
 import { refreshReady } from "../exchanges/ready.ts";
 import { failureColumns, NO_FAILURE } from "../sessions/failures.ts";
+import { storeMetadata } from "../sessions/labels.ts";
 import { lockSession } from "../sessions/lock.ts";
 import { rootOf } from "../sessions/roots.ts";
 import type { Operation, Tx } from "../store.ts";
@@ -100,7 +101,14 @@ async function writeSession(
   tree: SessionTree,
   root_session_id: string | null,
 ): Promise<void> {
-  const { changes = [], exchanges = [], questions = [], failure, ...session } = tree.session;
+  const {
+    changes = [],
+    exchanges = [],
+    questions = [],
+    metadata = {},
+    failure,
+    ...session
+  } = tree.session;
   const inserted = await tx.db
     .insertInto("sessions")
     .values({
@@ -118,6 +126,7 @@ async function writeSession(
       "A session of this export is in the database already; import it as a copy with --new-ids.",
     );
   }
+  await storeMetadata(tx, session.id, metadata);
   await writeChanges(tx, session.id, changes);
   await writeExchanges(tx, session.id, exchanges);
   const asked = questions.map(({ choices, ...question }) => ({

@@ -2,11 +2,13 @@ import { newId } from "../../core/ids.ts";
 import type { Session } from "../../core/sessions.ts";
 import { RepriseError } from "../../core/errors.ts";
 import { MAX_SUBAGENT_DEPTH } from "../../core/limits.ts";
+import type { Metadata } from "../../core/labels.ts";
 import type { Caller } from "../../core/origins.ts";
 import type { TokenLimits } from "../../core/token-limits.ts";
 import { refuseFreeThreadsOf } from "../checkpoints/free-threads.ts";
 import { type Parameter, prepared } from "../engines/prepared.ts";
 import type { Operation, Tx } from "../store.ts";
+import { storeMetadata } from "./labels.ts";
 import { readSession } from "./read.ts";
 import { rootOf } from "./roots.ts";
 import { sessionColumns, sessionOf } from "./rows.ts";
@@ -29,6 +31,7 @@ export interface NewSession {
   readonly caller?: Caller;
   /** For a session without a parent. */
   readonly token_limits?: TokenLimits;
+  readonly metadata?: Metadata;
 }
 
 /**
@@ -52,6 +55,9 @@ export const createSession: Operation<NewSession, Session> = async (tx, input) =
   }
   if (input.id !== undefined) {
     await refuseFreeThreadsOf(tx, id);
+  }
+  if (input.metadata !== undefined) {
+    await storeMetadata(tx, id, input.metadata);
   }
   tx.touch(id);
   return sessionOf(inserted);

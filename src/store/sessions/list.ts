@@ -1,10 +1,11 @@
 import type { SelectQueryBuilder } from "kysely";
 
+import type { Include } from "../../core/labels.ts";
 import type { ListOrder, Session, SessionState } from "../../core/sessions.ts";
 import { type Parameter, prepared, type PreparedQuery } from "../engines/prepared.ts";
-import { readCurrent } from "../exchanges/current.ts";
 import type { Database } from "../schema.ts";
 import type { Operation, Tx } from "../store.ts";
+import { members, readIncluded } from "./included.ts";
 import { selectSessions, sessionOf, summaryColumns, summaryText } from "./rows.ts";
 
 /** The position after a session in the list: the next page begins there. */
@@ -43,8 +44,8 @@ export interface SummariesText extends Pick<StoredSessionPage, "next"> {
 }
 
 export interface SummariesInput extends ListInput {
-  /** Adds what each session does now; see `readCurrent`. */
-  readonly include?: "exchange";
+  /** Adds what each session does now, or its labels. */
+  readonly include?: Include;
 }
 
 /** The same page as the JSON that HTTP answers: the database writes it. */
@@ -53,14 +54,11 @@ export const listSummaries: Operation<SummariesInput, SummariesText> = async (
   { include, ...input },
 ) => {
   const { rows, next } = await readPage(tx, summaries, input);
-  if (include === undefined) {
-    return { json: `[${rows.map(summaryText).join(",")}]`, next };
-  }
   const ids = rows.map(({ id }) => id);
-  const current = await readCurrent(tx, ids);
+  const more = include === undefined ? null : await readIncluded(tx, ids, include);
   const texts = rows.map((row) => {
-    const exchange = JSON.stringify(current.get(row.id) ?? null);
-    return `${summaryText(row).slice(0, -1)},"exchange":${exchange}}`;
+    const text = summaryText(row);
+    return more === null ? text : `${text.slice(0, -1)}${members(more.get(row.id) ?? {})}}`;
   });
   return { json: `[${texts.join(",")}]`, next };
 };

@@ -1,6 +1,7 @@
 import { sessionSummary } from "../../core/answers.ts";
 import { RepriseError } from "../../core/errors.ts";
 import { DEFAULT_LIST_LIMIT, MAX_CONTENT_BYTES, MAX_DETAIL_BYTES } from "../../core/limits.ts";
+import type { Include } from "../../core/labels.ts";
 import type { Caller } from "../../core/origins.ts";
 import type {
   CreateSessionRequest,
@@ -9,7 +10,6 @@ import type {
   QueueExchangeRequest,
 } from "../../core/schemas.ts";
 import type { ExchangeRecord, Session } from "../../core/sessions.ts";
-import { type CurrentExchange, readCurrent } from "../exchanges/current.ts";
 import { queueExchange } from "../exchanges/queue.ts";
 import { type Appended, appendUserMessage } from "../messages/append.ts";
 import {
@@ -20,11 +20,13 @@ import {
 import { projectKeyOf } from "../project-key.ts";
 import type { Operation, Store } from "../store.ts";
 import { endSession } from "./change.ts";
-import { createSession } from "./create.ts";
+import { createSession, type NewSession } from "./create.ts";
 import { createSessionOnce } from "./create-once.ts";
 import { deleteSessionTree, type DeletionPreview } from "./delete-tree.ts";
 import { cursorOf, readCursor } from "./list-cursor.ts";
 import { listSummaries } from "./list.ts";
+import { type Included, members, readIncluded } from "./included.ts";
+import { type LabelledSession, type PatchSession, patchSession, readLabelled } from "./patch.ts";
 import { resolveSession } from "./read.ts";
 
 /*
@@ -41,9 +43,9 @@ interface Sender {
 /** Error codes: `idempotency_key_reused`. */
 export async function createRequested(
   store: Store,
-  { persona_name, model_override, repo_path, token_limits }: CreateSessionRequest,
+  { persona_name, model_override, repo_path, token_limits, metadata }: CreateSessionRequest,
   { caller, idempotencyKey }: Sender,
-): Promise<Session> {
+): Promise<Session | LabelledSession> {
   const columns = {
     persona_name: persona_name ?? null,
     model: model_override ?? null,
@@ -52,9 +54,27 @@ export async function createRequested(
     caller,
     ...(token_limits === undefined ? {} : { token_limits }),
   };
-  return idempotencyKey === undefined
-    ? store.write(createSession, columns)
-    : store.write(createSessionOnce, { ...columns, create_key: idempotencyKey });
+  const create: Operation<typeof columns & Pick<NewSession, "metadata">, Session> =
+    idempotencyKey === undefined
+      ? createSession
+      : (tx, input) => createSessionOnce(tx, { ...input, create_key: idempotencyKey });
+  return metadata === undefined
+    ? store.write(create, columns)
+    : store.write(async (tx, input) => readLabelled(tx, (await create(tx, input)).id), {
+        ...columns,
+        metadata,
+      });
+}
+
+/** A session with its new labels and settings. Error codes: as `patchSession`. */
+export async function patchRequested(
+  store: Store,
+  reference: string,
+  { change, caller }: Pick<PatchSession, "change" | "caller">,
+): Promise<LabelledSession> {
+  const { repo_path } = change;
+  const project_key = repo_path === undefined ? null : await projectKeyOf(repo_path);
+  return store.write(patchSession, { reference, change, project_key, caller });
 }
 
 /** Error codes: `body_too_large`, and as `appendUserMessage`. */
@@ -140,22 +160,19 @@ export async function detailRequested(
   reference: string,
   { all = false, include, ...before }: DetailQuery,
 ): Promise<string> {
-  const input = { reference, all, ...before, max_bytes: MAX_DETAIL_BYTES };
-  const read: typeof readDetailAndExchange =
-    include === undefined ? readDetailWithin : readDetailAndExchange;
-  const { session, json, has_earlier, exchange } = await store.read(read, input);
+  const input = { reference, all, ...before, max_bytes: MAX_DETAIL_BYTES, include };
+  const read: typeof readDetailAndMore =
+    include === undefined ? readDetailWithin : readDetailAndMore;
+  const { session, json, has_earlier, more = {} } = await store.read(read, input);
   const summary = JSON.stringify(sessionSummary(session)).slice(0, -1);
-  const current = exchange === undefined ? "" : `,"exchange":${JSON.stringify(exchange)}`;
-  return `${summary},"messages":${json},"has_earlier":${has_earlier}${current}}`;
+  return `${summary},"messages":${json},"has_earlier":${has_earlier}${members(more)}}`;
 }
 
-type DetailWithExchange = DetailText & { readonly exchange?: CurrentExchange | null };
-
-const readDetailAndExchange: Operation<DetailWithinInput, DetailWithExchange> = async (
-  tx,
-  input,
-) => {
+const readDetailAndMore: Operation<
+  DetailWithinInput & { readonly include: Include | undefined },
+  DetailText & { readonly more?: Included }
+> = async (tx, { include, ...input }) => {
   const detail = await readDetailWithin(tx, input);
   const { id } = detail.session;
-  return { ...detail, exchange: (await readCurrent(tx, [id])).get(id) ?? null };
+  return { ...detail, more: (await readIncluded(tx, [id], include)).get(id) ?? {} };
 };

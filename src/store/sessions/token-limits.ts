@@ -22,12 +22,15 @@ export function limitColumns(limits: TokenLimits) {
   };
 }
 
+/** With null, a limit is removed. */
+export type LimitChanges = Readonly<Partial<Record<TokenLimit, number | null>>>;
+
 /**
  * Sets the limits that are given, and keeps the others. Error codes: `session_not_found`,
  * `session_ended`.
  */
 export const setTokenLimits: Operation<
-  { readonly id: string; readonly limits: TokenLimits },
+  { readonly id: string; readonly limits: LimitChanges },
   void
 > = async (tx, { id, limits }) => {
   await holdActive(tx, id);

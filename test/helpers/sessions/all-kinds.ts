@@ -24,6 +24,7 @@ import { acceptChoices, acceptMessages } from "../../../src/store/sessions/waiti
 import { answerQuestion } from "../../../src/store/questions/answer.ts";
 import { insertQuestion } from "../../../src/store/questions/ask.ts";
 import { listOpenQuestions } from "../../../src/store/questions/read.ts";
+import { patchSession } from "../../../src/store/sessions/patch.ts";
 import { readSession } from "../../../src/store/sessions/read.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { leasedStore } from "../checkpoints/leased-store.ts";
@@ -90,6 +91,9 @@ async function makeOne(maker: Maker, messages: number): Promise<void> {
     ...(index % 5 === 2
       ? { token_limits: { exchange: 1000 + index, session: 2000, tree: 1 } }
       : {}),
+    ...(index % 3 === 1
+      ? { metadata: { team: WORDS[index % WORDS.length] ?? "", [`k${index}`]: "" } }
+      : {}),
   };
   const { id } = await (index % 4 === 3
     ? store.write(createSessionOnce, { ...columns, caller: NOBODY, create_key: `key ${index}` })
@@ -120,6 +124,15 @@ async function makeOne(maker: Maker, messages: number): Promise<void> {
   }
   if (index % 5 === 2) {
     await leaveQueued(maker, id);
+  }
+  if (index % 4 === 1) {
+    const name = index % 8 === 1 ? "Größer 😀" : null;
+    await store.write(patchSession, {
+      reference: id,
+      change: { name, archived: index % 8 === 5 },
+      project_key: null,
+      caller: NOBODY,
+    });
   }
   if (index % 7 === 6) {
     await store.write(endSession, { id });

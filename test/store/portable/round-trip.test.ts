@@ -80,7 +80,14 @@ describeEngines("moving a session", (engine) => {
     // the root follows from the parents; last_activity_at is made of two others by the database
     const columns = await columnsOf(store, "sessions");
     const { session, messages } = SessionExport.properties;
-    const { changes, exchanges, questions, failure, ...ofSession } = session.properties;
+    const {
+      changes,
+      exchanges,
+      questions,
+      metadata: _,
+      failure,
+      ...ofSession
+    } = session.properties;
     const ofFailure = Object.keys(failure.properties).map((name) => `failure_${name}`);
     expect([...Object.keys(ofSession), ...ofFailure, ...lease, ...queue].sort()).toEqual(
       columns.filter((name) => name !== "root_session_id" && name !== "last_activity_at").sort(),

@@ -6,6 +6,7 @@ import { exchanges } from "./0012-exchanges.ts";
 import { exchangeQueue } from "./0013-exchange-queue.ts";
 import { tokenLimits } from "./0014-token-limits.ts";
 import { questions } from "./0015-questions.ts";
+import { sessionNames } from "./0016-session-names.ts";
 import { sessions } from "./0001-sessions.ts";
 import type { Migration } from "./migration.ts";
 
@@ -19,6 +20,7 @@ export const migrations: readonly Migration[] = [
   exchangeQueue,
   tokenLimits,
   questions,
+  sessionNames,
 ];
 
 export function latestVersion(): number {

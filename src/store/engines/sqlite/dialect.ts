@@ -22,6 +22,7 @@ export const sqliteDialect: Dialect = {
     serial: "INTEGER PRIMARY KEY AUTOINCREMENT",
     now: NOW,
     randomId: "lower(hex(randomblob(16)))",
+    lowerCase: (column) => `lower(${column})`,
   },
   tableOptions: " STRICT",
 };

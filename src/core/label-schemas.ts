@@ -1,0 +1,39 @@
+import { Type } from "typebox";
+
+import { nullable, text } from "./field-schemas.ts";
+import {
+  MAX_KEY_LENGTH,
+  MAX_METADATA_PAIRS,
+  MAX_METADATA_VALUE,
+  METADATA_KEY,
+  type Metadata,
+} from "./labels.ts";
+import { MAX_NAME_LENGTH } from "./limits.ts";
+
+/** The user's own title of a session. */
+export const sessionName = () =>
+  Type.String({ ...text(), minLength: 1, maxLength: MAX_NAME_LENGTH });
+
+export const metadataValue = () => Type.String({ ...text(), maxLength: MAX_METADATA_VALUE });
+
+const DESCRIPTION = `an object whose keys are 1 to ${MAX_KEY_LENGTH} letters, digits, "_", "." and "-", the first one a letter`;
+
+/** An object of so many pairs at most, whose keys are those of metadata. */
+export function metadataOf<Value>(value: object, maxProperties: number) {
+  return Type.Unsafe<Readonly<Record<string, Value>>>({
+    type: "object",
+    description: DESCRIPTION,
+    maxProperties,
+    propertyNames: { type: "string", pattern: `^${METADATA_KEY}$`, description: DESCRIPTION },
+    additionalProperties: value,
+  });
+}
+
+export const metadata = () => metadataOf<string>(metadataValue(), MAX_METADATA_PAIRS);
+
+/** The labels in an answer, for a client that asked for them. */
+export const labelFields = {
+  name: Type.Optional(nullable(Type.String())),
+  archived_at: Type.Optional(nullable(Type.String({ format: "date-time" }))),
+  metadata: Type.Optional(Type.Unsafe<Metadata>(Type.Record(Type.String(), Type.String()))),
+} as const;

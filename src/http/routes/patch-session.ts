@@ -1,0 +1,50 @@
+import { sessionSummary } from "../../core/answers.ts";
+import { PatchSessionRequest } from "../../core/patch-session.ts";
+import { named, NoQuery, SessionSummary } from "../../core/schemas.ts";
+import { patchRequested } from "../../store/sessions/requests.ts";
+import { emptyBodyAsObject } from "../guards/json-body.ts";
+import { requireToken } from "../guards/require-token.ts";
+import { json, problems } from "../responses.ts";
+import {
+  type Api,
+  BODY_PROBLEMS,
+  SESSION_PROBLEMS,
+  SessionParams,
+  type SessionService,
+} from "./api.ts";
+
+const schema = {
+  operationId: "patchSession",
+  summary: "Changes a session: what is left out stays",
+  description:
+    "Null removes a name, a limit or a pair of metadata. Another model or persona begins a fresh thread of the agent. Name, metadata and `archived` can be changed at any time, also in an ended session; an exchange that runs refuses the rest but limits.",
+  params: SessionParams,
+  querystring: NoQuery,
+  body: named(PatchSessionRequest),
+  response: {
+    200: json(named(SessionSummary), {
+      description: "The session, with `name`, `archived_at` and `metadata`.",
+    }),
+    ...problems({
+      ...SESSION_PROBLEMS,
+      ...BODY_PROBLEMS,
+      403: "`token_required`: without a token, limits and the end of planning mode are refused.",
+      409: "`session_ended`, `session_busy` (an exchange runs), or `ambiguous_id`.",
+    }),
+  },
+};
+
+export function patchSessionRoute(app: Api, { store, caller }: SessionService): void {
+  app.route({
+    method: "PATCH",
+    url: "/api/sessions/:id",
+    schema,
+    preValidation: emptyBodyAsObject,
+    handler: async ({ params, body }) => {
+      if (body.plan_mode === false || body.token_limits !== undefined) {
+        requireToken(caller);
+      }
+      return sessionSummary(await patchRequested(store, params.id, { change: body, caller }));
+    },
+  });
+}

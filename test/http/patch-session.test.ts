@@ -1,0 +1,227 @@
+import { afterAll, beforeAll, expect, it } from "vitest";
+
+import { type Client, createClient } from "../../src/client/client.ts";
+import type { SessionSummary } from "../../src/core/schemas.ts";
+import { readTokenLimits } from "../../src/store/sessions/token-limits.ts";
+import { claimNext } from "../helpers/queue.ts";
+import { type CallOptions, startTestServer, type TestServer } from "../helpers/server.ts";
+import { createSession } from "../../src/store/sessions/create.ts";
+import { readUnconfirmed } from "../../src/store/sessions/unconfirmed.ts";
+import { readSession } from "../../src/store/sessions/read.ts";
+
+const TOKEN = "a-token";
+const OTHER = { name: null, archived_at: null, metadata: {} };
+
+let t: TestServer;
+let client: Client;
+beforeAll(async () => {
+  t = await startTestServer({ token: TOKEN });
+  client = createClient({ baseUrl: t.url, token: TOKEN });
+});
+afterAll(() => t[Symbol.asyncDispose]());
+
+/** With the token. */
+function call<T = SessionSummary>(method: string, path: string, options: CallOptions = {}) {
+  const headers = { authorization: `Bearer ${TOKEN}`, ...options.headers };
+  return t.call<T>(method, path, { ...options, headers });
+}
+
+async function refusal(id: string, body: unknown) {
+  const { status, json } = await call<{ code: string; faults?: { pointer: string }[] }>(
+    "PATCH",
+    `/api/sessions/${id}`,
+    { body },
+  );
+  return [status, json.code, ...(json.faults ?? []).map(({ pointer }) => pointer)];
+}
+
+const suffixOf = async (id: string) => (await t.store.read(readSession, { id })).thread_suffix;
+
+it("[HTTP-151] PATCH changes what is given, keeps the rest, and answers with the session and its labels", async () => {
+  const created = await client.createSession({ model_override: "demo:echo" });
+  const { id } = created;
+  const named = await call("PATCH", `/api/sessions/${id.slice(0, 8)}`, {
+    body: { name: "Größe 😀" },
+  });
+  expect(named.status).toBe(200);
+  expect(named.json).toEqual({ ...created, ...OTHER, name: "Größe 😀" });
+  expect(await client.patchSession(id, { plan_mode: true })).toEqual({
+    ...created,
+    ...OTHER,
+    name: "Größe 😀",
+    plan_mode: true,
+  });
+  expect((await call("PATCH", `/api/sessions/${id}`)).json).toMatchObject({ name: "Größe 😀" });
+  expect(await client.patchSession(id, { name: null, plan_mode: false })).toEqual({
+    ...created,
+    ...OTHER,
+  });
+  await client.patchSession(id, { token_limits: { session: 10, tree: 20 } });
+  await client.patchSession(id, { token_limits: { session: null, exchange: 5 } });
+  expect(await t.store.read(readTokenLimits, { id })).toEqual({ exchange: 5, tree: 20 });
+});
+
+it("[HTTP-151] changes all or nothing, and refuses what does not fit", async () => {
+  const { id } = await client.createSession({ repo_path: "/nowhere" });
+  const child = await t.store.write(createSession, { parent_session_id: id });
+  for (const [body, ...expected] of [
+    [{ name: "x", repo_path: "/elsewhere" }, 422, "invalid_request", "/repo_path"],
+    [{ name: "" }, 422, "invalid_request", "/name"],
+    [{ name: "x".repeat(256) }, 422, "invalid_request", "/name"],
+    [{ name: "a\0" }, 422, "invalid_request", "/name"],
+    [{ model: null }, 422, "invalid_request", "/model"],
+    [{ archived: "true" }, 422, "invalid_request", "/archived"],
+    [{ title: "x" }, 422, "invalid_request", ""],
+    [{ token_limits: { tree: 0 } }, 422, "invalid_request", "/token_limits/tree"],
+    [[], 422, "invalid_request", ""],
+  ] as const) {
+    expect(await refusal(id, body), JSON.stringify(body)).toEqual(expected);
+  }
+  expect(await refusal(child.id, { token_limits: { tree: 1 } })).toEqual([
+    422,
+    "invalid_request",
+    "/token_limits",
+  ]);
+  expect(await refusal("ffffffff", { name: "" })).toEqual([404, "session_not_found"]);
+  expect(await client.patchSession(id, { repo_path: "/nowhere/" })).toMatchObject({
+    ...OTHER,
+    repo_path: "/nowhere",
+  });
+});
+
+it("[HTTP-152] another model or persona begins a fresh thread, the same one does not", async () => {
+  const { id } = await client.createSession({ model_override: "demo:echo" });
+  expect(await client.patchSession(id, { model: "demo:echo" })).toMatchObject({
+    model: "demo:echo",
+  });
+  expect(await suffixOf(id)).toBe(0);
+  expect(
+    await client.patchSession(id, { model: "demo:other", persona_name: "planner" }),
+  ).toMatchObject({ model: "demo:other", persona_name: "planner", last_seq: 0 });
+  expect(await suffixOf(id)).toBe(1);
+  await client.patchSession(id, { name: "x", archived: true, plan_mode: true });
+  expect(await suffixOf(id)).toBe(1);
+});
+
+it("[HTTP-153] an exchange that runs refuses another model, persona, folder and planning mode, and nothing else", async () => {
+  const { id } = await client.createSession();
+  await client.queueExchange(id, "hello");
+  await claimNext(t.store, id);
+  for (const body of [
+    { model: "demo:other" },
+    { persona_name: "planner" },
+    { repo_path: "/nowhere" },
+    { plan_mode: true },
+  ]) {
+    expect(await refusal(id, { ...body, name: "x" })).toEqual([409, "session_busy"]);
+  }
+  const labels = { name: "x", archived: true, metadata: { a: "b" }, token_limits: { tree: 5 } };
+  expect(await client.patchSession(id, labels)).toMatchObject({ name: "x", metadata: { a: "b" } });
+});
+
+it("[HTTP-154] an ended session keeps its settings; name, metadata and archive can be changed", async () => {
+  const { id } = await client.createSession();
+  await client.endSession(id);
+  for (const body of [
+    { model: "demo:other" },
+    { persona_name: "planner" },
+    { repo_path: "/nowhere" },
+    { plan_mode: true },
+    { token_limits: { tree: 5 } },
+  ]) {
+    expect(await refusal(id, body)).toEqual([409, "session_ended"]);
+  }
+  const { archived_at, ...rest } = await client.patchSession(id, {
+    name: "done",
+    archived: true,
+    metadata: { a: "b" },
+  });
+  expect(rest).toMatchObject({ name: "done", metadata: { a: "b" }, state: "ended" });
+  const again = await client.patchSession(id, { archived: true });
+  expect(again.archived_at).toBe(archived_at);
+  expect(Date.parse(archived_at ?? "")).toBeGreaterThan(0);
+  expect(await client.patchSession(id, { archived: false })).toMatchObject({ archived_at: null });
+});
+
+it("[HTTP-155] without a token, limits and the end of planning mode are refused, and a model waits for a yes", async () => {
+  const open = await startTestServer();
+  const id = await open.newSession();
+  for (const body of [{ token_limits: { tree: 5 } }, { plan_mode: false }]) {
+    expect(await open.call("PATCH", `/api/sessions/${id}`, { body })).toMatchObject({
+      status: 403,
+      json: { code: "token_required" },
+    });
+  }
+  expect(
+    await open.call("PATCH", `/api/sessions/${id}`, { body: { plan_mode: true, name: "x" } }),
+  ).toMatchObject({ status: 200, json: { plan_mode: true, name: "x" } });
+  await open.call("PATCH", `/api/sessions/${id}`, { body: { model: "demo:other" } });
+  const nothing = { session_id: id, from_seq: 1, through_seq: 1 };
+  expect(await open.store.read(readUnconfirmed, nothing)).toMatchObject({ settings: ["model"] });
+  await open[Symbol.asyncDispose]();
+});
+
+it("[HTTP-156] metadata is merged: null removes a pair, and a session has 16 at most", async () => {
+  const { id, ...created } = await client.createSession({ metadata: { team: "blue", b: "" } });
+  expect(created).toMatchObject({ ...OTHER, metadata: { team: "blue", b: "" } });
+  const merged = await client.patchSession(id, { metadata: { b: null, c: "x:y", team: "red" } });
+  expect(merged.metadata).toEqual({ c: "x:y", team: "red" });
+  const many = Object.fromEntries(Array.from({ length: 15 }, (_, index) => [`k${index}`, "v"]));
+  expect(await refusal(id, { metadata: many })).toEqual([422, "invalid_request", "/metadata"]);
+  expect(await client.patchSession(id, { metadata: { ...many, c: null } })).toMatchObject({
+    metadata: { ...many, team: "red" },
+  });
+  for (const metadata of [
+    { "": "x" },
+    { "a:b": "x" },
+    { 1: "x" },
+    JSON.parse('{"__proto__":"x"}'),
+    { [`a${"b".repeat(64)}`]: "x" },
+    { a: "x".repeat(513) },
+    { a: "\0" },
+    { a: 1 },
+    [],
+  ]) {
+    expect(await refusal(id, { metadata }), JSON.stringify(metadata)).toEqual([
+      422,
+      "invalid_request",
+      "/metadata",
+    ]);
+    expect((await call("POST", "/api/sessions", { body: { metadata } })).status).toBe(422);
+  }
+  const most = { [`a${"b".repeat(63)}`]: "😀".repeat(512) };
+  expect(await client.createSession({ metadata: most })).toMatchObject({ metadata: most });
+});
+
+it("[HTTP-156] a repeated request to create has to have the same metadata, in any order", async () => {
+  const create = (metadata: Record<string, string>) =>
+    call("POST", "/api/sessions", { body: { metadata }, headers: { "idempotency-key": "with" } });
+  const first = await create({ a: "1", b: "2" });
+  expect(first.json).toMatchObject({ metadata: { a: "1", b: "2" } });
+  expect((await create({ b: "2", a: "1" })).json).toEqual(first.json);
+  expect((await create({ a: "1" })).status).toBe(422);
+});
+
+it("[HTTP-157] include=labels adds name, archived_at and metadata to lists and details", async () => {
+  const { id } = await client.createSession({ metadata: { team: "green" } });
+  const labelled = await client.patchSession(id, { name: "N" });
+  const { name, archived_at, metadata, ...plain } = labelled;
+  const [listed] = (await client.listSessions({ limit: 1 })).sessions;
+  expect(listed).toEqual(plain);
+  const labels = { name, archived_at, metadata };
+  for (const [include, more] of [
+    ["labels", labels],
+    ["exchange,labels", { exchange: null, ...labels }],
+    ["exchange", { exchange: null }],
+  ] as const) {
+    expect((await client.listSessions({ limit: 1, include })).sessions).toEqual([
+      { ...plain, ...more },
+    ]);
+    expect(await client.getSession(id, { include })).toEqual({
+      ...plain,
+      ...more,
+      messages: [],
+      has_earlier: false,
+    });
+  }
+});
