@@ -82,13 +82,17 @@ export interface Session extends FieldValues<typeof SESSION_FIELDS> {
   readonly agent: string | null;
 }
 
-/** A message in the API, as `SESSION_FIELDS`. `tool_calls` is null if it called no tool. */
+/**
+ * A message in the API, as `SESSION_FIELDS`. `tool_calls` is null if it called no tool; `call_id` is the call
+ * that a tool's result answers, if it is known.
+ */
 export const MESSAGE_FIELDS = {
   session_id: "id",
   seq: "position",
   role: "role",
   content: "text",
   tool_calls: "calls?",
+  call_id: "text?",
   token_count: "count",
   is_summary: "flag",
   archived: "flag",

@@ -5,6 +5,7 @@ import { LEASE_MS } from "../core/limits.ts";
 import { failQueued } from "../store/exchanges/change.ts";
 import { type QueuedExchange, readNextQueued } from "../store/exchanges/ready.ts";
 import { findDead, findUnready, makeReady, reviveDead } from "../store/exchanges/revive.ts";
+import { isLiveHint } from "../store/live/live-hint.ts";
 import type { Store } from "../store/store.ts";
 import { answerDue } from "./answer-due.ts";
 import { failureOf } from "./exchange-failure.ts";
@@ -79,8 +80,8 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
   let wake = new AbortController();
   const wakeUp = (): void => wake.abort();
   const stopListening = store.onCommit((ids) => {
-    // what runs here commits with each step, and makes nothing ready
-    if (![...ids].every((id) => running.has(id))) {
+    // what runs commits with each step, and makes nothing ready
+    if (![...ids].every((id) => running.has(id) || isLiveHint(id))) {
       wakeUp();
     }
   });

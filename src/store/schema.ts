@@ -17,6 +17,8 @@ export interface Database extends CheckpointTables {
   exchanges: ExchangeTable;
   questions: QuestionTable;
   session_metadata: SessionMetadataTable;
+  answer_pieces: AnswerPieceTable;
+  live_states: LiveStateTable;
   readiness_probes: ReadinessProbeTable;
   nodes: NodeTable;
 }
@@ -134,6 +136,8 @@ export interface MessageTable {
   role: Generated<Role>;
   content: Generated<string>;
   tool_calls: string | null;
+  /** Of a tool's result: the call that it answers. Null in rows of older versions. */
+  call_id: string | null;
   token_count: Generated<number>;
   is_summary: Generated<number>;
   archived: Generated<number>;
@@ -234,6 +238,35 @@ export interface QuestionTable {
   answered_by: Answerer | null;
   answer: string | null;
   note: string | null;
+}
+
+/**
+ * A piece of an answer that is being written, until a checkpoint holds the answer. The pieces of an answer
+ * that never came stay, and nobody is shown them.
+ */
+export interface AnswerPieceTable {
+  session_id: string;
+  message_id: string;
+  /** The lease under which it was written: an exchange that is continued may write the answer again. */
+  epoch: number;
+  /** Code points of the answer before this piece. */
+  position: number;
+  /** The exchange. */
+  n: number;
+  text: string;
+}
+
+/** What an exchange does now that no other row says. It counts only while the lease has this epoch. */
+export interface LiveStateTable {
+  session_id: string;
+  n: number;
+  epoch: number;
+  /** Raised whenever the row changes. */
+  revision: number;
+  /** The answer that is being written; null between two answers. */
+  message_id: string | null;
+  /** JSON of `LiveState`. */
+  value: string;
 }
 
 /** Services that run exchanges now. A row that was not seen for a while is of one that died. */

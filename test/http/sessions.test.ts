@@ -160,6 +160,7 @@ describe("creating", () => {
         "role",
         "content",
         "tool_calls",
+        "call_id",
         "token_count",
         "is_summary",
         "archived",

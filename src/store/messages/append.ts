@@ -100,6 +100,7 @@ export async function insertMessage(tx: Tx, input: NewMessage): Promise<Appended
     role: "user",
     content,
     tool_calls: null,
+    call_id: null,
     token_count,
     is_summary: false,
     archived: false,
@@ -116,7 +117,7 @@ export async function insertMessage(tx: Tx, input: NewMessage): Promise<Appended
   return { session, message };
 }
 
-interface UserRow extends Omit<Message, "tool_calls"> {
+interface UserRow extends Omit<Message, "tool_calls" | "call_id"> {
   readonly idempotency_key: string | null;
   readonly origin: Origin | null;
   readonly authenticated: number;

@@ -41,7 +41,7 @@ function messageOf(type: string | undefined, fields: unknown): MessageJson | nul
   if (type === undefined || !isRecord(fields)) {
     return null;
   }
-  const { id, usage_metadata } = fields;
+  const { id, tool_call_id, usage_metadata } = fields;
   const content = fields["content"] ?? [];
   const additional_kwargs = fields["additional_kwargs"] ?? {};
   const tool_calls = fields["tool_calls"] ?? [];
@@ -53,6 +53,7 @@ function messageOf(type: string | undefined, fields: unknown): MessageJson | nul
     ? {
         type,
         id,
+        ...(typeof tool_call_id === "string" ? { tool_call_id } : {}),
         content,
         additional_kwargs,
         tool_calls: withStreamedArgs(tool_calls, fields["tool_call_chunks"]),

@@ -38,7 +38,9 @@ export function mirrorOf(
     tool_calls: toolCallsOf(message),
     token_count: tokensAt(index),
     is_summary: isMarkedSummary(message),
-    ...(message.tool_call_id === undefined ? {} : { call_id: message.tool_call_id }),
+    ...(role === "tool" && typeof message.tool_call_id === "string"
+      ? { call_id: storableText(message.tool_call_id) }
+      : {}),
     usage: isAnswer(message) ? usageOf(message, { messages, index, tokensAt }) : null,
   };
 }

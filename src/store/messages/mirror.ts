@@ -7,6 +7,7 @@ import { titleOf } from "../../core/text.ts";
 import { batches } from "../checkpoints/bodies.ts";
 import { type Parameter, prepared } from "../engines/prepared.ts";
 import type { Fence } from "../leases/fence.ts";
+import { deletePieces } from "../live/store-live.ts";
 import { lockSession } from "../sessions/lock.ts";
 import type { Operation, Tx } from "../store.ts";
 
@@ -18,8 +19,8 @@ export interface MirrorMessage {
   readonly tool_calls: readonly ToolCall[] | null;
   readonly token_count: number;
   readonly is_summary: boolean;
-  /** The call that a tool's result answers. It has no column. */
-  readonly call_id?: string;
+  /** The call that a tool's result answers. */
+  readonly call_id?: string | null;
   /**
    * What the provider charged for this message, added to the totals once; null for all but answers.
    */
@@ -94,6 +95,7 @@ export const mirrorMessages: Operation<MirrorInput, readonly StoredMessage[]> = 
     const ts = counted.last_activity_at;
     await tx.rows(upsertMessages, { session_id, ts, rows: batch.map(rowOf) });
   }
+  await deletePieces(tx, input);
   tx.touch(input.session_id);
   return placed.map(({ seq, message }) => ({ ...message, seq }));
 };
@@ -225,10 +227,7 @@ const raiseCounters = prepared(
   ["appended", "title"],
 );
 
-/**
- * If the estimates were higher than the provider's count, the total does not change until the count
- * has passed it. Both columns are read as they were before the statement.
- */
+/** If the estimates were higher than the provider's count, the total does not change until that has passed it. */
 function raiseInputTokens(given: Expression<number>) {
   // the server cannot infer the type of a value that is only compared and added
   const counted = sql<number>`cast(${given} as bigint)`;
@@ -265,7 +264,7 @@ const upsertMessages = prepared(({ db }, given: Parameter<MirrorRows>) =>
     )
     .onConflict((conflict) =>
       conflict.columns(["session_id", "seq"]).doUpdateSet((eb) => ({
-        ...Object.fromEntries(MIRROR_COLUMNS.map((name) => [name, eb.ref(`excluded.${name}`)])),
+        ...Object.fromEntries(COLUMNS.map((name) => [name, eb.ref(`excluded.${name}`)])),
         checkpointed: 1,
       })),
     ),
@@ -285,6 +284,9 @@ export const MIRROR_COLUMNS = [
   "is_summary",
 ] as const;
 
+/** Older versions store no `call_id`. */
+const COLUMNS = [...MIRROR_COLUMNS, "call_id"] as const;
+
 export function mirrorColumns(message: MirrorMessage) {
   return {
     role: message.role,
@@ -292,5 +294,6 @@ export function mirrorColumns(message: MirrorMessage) {
     tool_calls: message.tool_calls === null ? null : JSON.stringify(message.tool_calls),
     token_count: message.token_count,
     is_summary: message.is_summary ? 1 : 0,
-  } satisfies Record<(typeof MIRROR_COLUMNS)[number], unknown>;
+    call_id: message.call_id ?? null,
+  } satisfies Record<(typeof COLUMNS)[number], unknown>;
 }

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 
 import type { Message, SessionState } from "../../core/sessions.ts";
-import type { Operation } from "../store.ts";
+import type { Operation, Tx } from "../store.ts";
 import { type Parameter, prepared } from "../engines/prepared.ts";
 import { readSession } from "../sessions/read.ts";
 import { readMessagesAfter } from "./read.ts";
@@ -27,6 +27,14 @@ export interface StreamPage {
 /** The next messages of a stream, as many as fit. Error codes: `session_not_found`. */
 export const readStreamPage: Operation<StreamPageInput, StreamPage> = async (tx, input) => {
   const { state } = await readSession(tx, { id: input.session_id });
+  return { ...(await readPageAfter(tx, input)), state };
+};
+
+/** The same of a session that exists. */
+export async function readPageAfter(
+  tx: Tx,
+  input: StreamPageInput,
+): Promise<Omit<StreamPage, "state">> {
   // the sizes come first: rows of 1 MiB each would be 200 MiB before anyone could count them
   const sizes = await tx.rows(sizesAfter, {
     ...input,
@@ -36,8 +44,8 @@ export const readStreamPage: Operation<StreamPageInput, StreamPage> = async (tx,
   const bytes = sizes.map((row) => row.bytes);
   const fitting = rowsThatFit(bytes, input);
   const messages = fitting === 0 ? [] : await readMessagesAfter(tx, { ...input, limit: fitting });
-  return { messages, more: bytes.length > fitting, state };
-};
+  return { messages, more: bytes.length > fitting };
+}
 
 const sizesAfter = prepared(
   ({ db }, given: Parameter<StreamPageInput & { rows: number; max_archived: number }>) =>

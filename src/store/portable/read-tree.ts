@@ -17,6 +17,7 @@ import {
 import {
   EXCHANGE_DEFAULTS,
   fieldsOf,
+  MESSAGE_DEFAULTS,
   ORIGIN_DEFAULTS,
   SESSION_DEFAULTS,
 } from "./portable-columns.ts";
@@ -131,6 +132,6 @@ async function readPortableMessages(tx: Tx, sessionId: string): Promise<Portable
     .execute();
   return rows.map((row) => {
     const tool_calls: unknown = row.tool_calls === null ? null : JSON.parse(row.tool_calls);
-    return fieldsOf({ ...row, tool_calls }, ORIGIN_DEFAULTS) as PortableMessage;
+    return fieldsOf({ ...row, tool_calls }, MESSAGE_DEFAULTS) as PortableMessage;
   });
 }

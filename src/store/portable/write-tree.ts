@@ -18,6 +18,7 @@ import {
 import {
   columnsOf,
   EXCHANGE_DEFAULTS,
+  MESSAGE_DEFAULTS,
   ORIGIN_DEFAULTS,
   SESSION_DEFAULTS,
 } from "./portable-columns.ts";
@@ -182,7 +183,7 @@ async function writeMessages(tx: Tx, { session, messages }: SessionTree): Promis
 /** A message as its row has it. */
 export function messageRow(session_id: string, message: PortableMessage): MirrorRow {
   return {
-    ...columnsOf(message, ORIGIN_DEFAULTS),
+    ...columnsOf(message, MESSAGE_DEFAULTS),
     session_id,
     tool_calls: message.tool_calls === null ? null : JSON.stringify(message.tool_calls),
   };

@@ -112,7 +112,9 @@ function rowByRow({ mirror, match }: Comparison): Difference[] {
       continue;
     }
     const columns = mirrorColumns(message);
-    const differing = MIRROR_COLUMNS.filter((column) => row[column] !== columns[column]);
+    const compared =
+      row.call_id === null ? MIRROR_COLUMNS : [...MIRROR_COLUMNS, "call_id" as const];
+    const differing = compared.filter((column) => row[column] !== columns[column]);
     if (differing.length > 0) {
       const sentence = `Message ${row.seq} differs from its checkpoint in ${differing.join(", ")}.`;
       findings.push(at(row, "different", sentence));

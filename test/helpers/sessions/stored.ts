@@ -61,8 +61,18 @@ export const NUMBERS_INSIDE = [
   "checkpoint_writes.writes",
 ] as const;
 
-/** Tables that hold nothing of any session: versions, numbers given out, probes, nodes that run now. */
-const BOOKKEEPING = new Set(["reprise_migrations", "sqlite_sequence", "readiness_probes", "nodes"]);
+/**
+ * Tables that hold nothing that belongs to a session for good: versions, numbers given out, probes, nodes that
+ * run now, and what exchanges are writing now.
+ */
+const BOOKKEEPING = new Set([
+  "reprise_migrations",
+  "sqlite_sequence",
+  "readiness_probes",
+  "nodes",
+  "answer_pieces",
+  "live_states",
+]);
 
 /** `table.column` of everything in the database, by its own account. */
 export function allColumns(store: Readable): Promise<string[]> {

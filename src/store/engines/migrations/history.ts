@@ -7,6 +7,7 @@ import { exchangeQueue } from "./0013-exchange-queue.ts";
 import { tokenLimits } from "./0014-token-limits.ts";
 import { questions } from "./0015-questions.ts";
 import { sessionNames } from "./0016-session-names.ts";
+import { liveAnswers } from "./0017-live-answers.ts";
 import { sessions } from "./0001-sessions.ts";
 import type { Migration } from "./migration.ts";
 
@@ -21,6 +22,7 @@ export const migrations: readonly Migration[] = [
   tokenLimits,
   questions,
   sessionNames,
+  liveAnswers,
 ];
 
 export function latestVersion(): number {
