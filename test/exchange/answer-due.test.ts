@@ -3,6 +3,9 @@ import { expect, it } from "vitest";
 import { answerDue } from "../../src/exchange/answer-due.ts";
 import { releaseLease, takeLease } from "../../src/store/leases/lease.ts";
 import { beginExchange } from "../../src/store/messages/begin-exchange.ts";
+import { atRest } from "../../src/store/portable/import-tree.ts";
+import { readSessionTree } from "../../src/store/portable/read-tree.ts";
+import { writeSessionTree } from "../../src/store/portable/write-tree.ts";
 import { findDueQuestions } from "../../src/store/questions/due.ts";
 import { listOpenQuestions } from "../../src/store/questions/read.ts";
 import { verifySession } from "../../src/store/verify/verify-session.ts";
@@ -46,6 +49,24 @@ describeEngines("default answers", (engine) => {
     expect(rows.find((row) => row.id === wrong)).toMatchObject({ state: "open", answer_by: null });
     expect(await store.read(findDueQuestions, { top: null })).toEqual([]);
     expect((await verifySession(store, skipped.id)).findings).toEqual([]);
+  });
+
+  it("[QUEUE-33] are not given to what was imported", async () => {
+    const store = await openFresh(engine);
+    const there = await openFresh(engine);
+    const { id } = await newSession(store);
+    const fence = await store.write(takeLease, { session_id: id, owner, life_ms: 60_000 });
+    const begin = { fence, content: "ask", model: null, persona_name: null };
+    await store.write(beginExchange, begin);
+    await askIn(store, id, { choices: ["yes", "no"], due: "yes" });
+    await store.write(releaseLease, { fence, finished: false, end: "waiting" });
+    const tree = atRest(await store.read(readSessionTree, { id }), new Date().toISOString());
+    await there.write(writeSessionTree, { tree });
+    await answerDue(there);
+    expect(await there.read(listOpenQuestions, { reference: id })).toMatchObject([
+      { state: "open", default_answer: null, answer_by: null },
+    ]);
+    expect(await statesOf(there, id)).toEqual(["waiting"]);
   });
 
   it("[QUESTION-34] of one session are given by who continues its exchange, so that no node does", async () => {

@@ -149,7 +149,7 @@ function itemsOf({ lists }: PortableThread, { list, length }: ListVersion): numb
 /**
  * The same sessions without what a node would run by itself: an export may be of somebody else, or of
  * a session that is run elsewhere too. A message that was queued is stopped and keeps its text; what
- * had begun is interrupted.
+ * had begun is interrupted. A question waits for a person, because a default answer would continue it.
  */
 export function atRest(tree: SessionTree, now: string): SessionTree {
   const exchanges = tree.session.exchanges?.map((exchange) => {
@@ -164,9 +164,16 @@ export function atRest(tree: SessionTree, now: string): SessionTree {
       ? { ...open, state: "stopped" as const, ended_at: now }
       : { ...open, state: "interrupted" as const };
   });
+  const questions = tree.session.questions?.map((question) =>
+    question.state === "open" ? { ...question, default_answer: null, answer_by: null } : question,
+  );
   return {
     ...tree,
-    session: { ...tree.session, ...(exchanges === undefined ? {} : { exchanges }) },
+    session: {
+      ...tree.session,
+      ...(exchanges === undefined ? {} : { exchanges }),
+      ...(questions === undefined ? {} : { questions }),
+    },
     children: tree.children.map((child) => atRest(child, now)),
   };
 }
