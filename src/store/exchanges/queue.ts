@@ -184,13 +184,21 @@ async function queueAgain(
   { id, begun, isOpen }: HeldQueue,
   key: { readonly idempotency_key: string | null; readonly request: string },
 ): Promise<number | null> {
+  // the key that queued it first is the one that stays
+  const isKeyless = key.idempotency_key !== null && begun?.idempotency_key === null;
   if (begun?.state === "waiting") {
     await continueWaiting(tx, id);
+    if (isKeyless) {
+      await tx.db
+        .updateTable("exchanges")
+        .set(key)
+        .where("session_id", "=", id)
+        .where("n", "=", begun.n)
+        .execute();
+    }
     return begun.n;
   }
   if (begun !== null && !begun.isLive && isOpen) {
-    // the key that queued it first is the one that stays
-    const isKeyless = key.idempotency_key !== null && begun.idempotency_key === null;
     await tx.db
       .updateTable("exchanges")
       .set((eb) => ({
