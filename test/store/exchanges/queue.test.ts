@@ -215,8 +215,8 @@ describeEngines("the queue of a session", (engine) => {
     expect(await queue(store, id, null, again)).toMatchObject({ n: 2, state: "done" });
 
     // a graph of others waits, and nobody knows for what
-    await execute(store, "UPDATE sessions SET agent = 'graph' WHERE id = ?", id);
     const fence = await ask(store, id, "typed");
+    await execute(store, "UPDATE sessions SET agent = 'graph' WHERE id = ?", id);
     await store.write(releaseLease, { fence, finished: false, end: "waiting" });
     const third = { idempotency_key: "third" };
     expect(await queue(store, id, null, third)).toMatchObject({ n: 3, state: "queued" });
