@@ -12,6 +12,7 @@ import type {
   SessionDetail,
   SessionSummary,
 } from "../core/schemas.ts";
+import type { VerificationInfo } from "../core/service-schemas.ts";
 import type { ListOrder, MessageOrder, SessionState } from "../core/sessions.ts";
 import { type ClientOptions, createConnection } from "./connection.ts";
 import { type FollowOptions, followStream } from "./follow.ts";
@@ -52,6 +53,10 @@ export interface Client {
    * `session_busy`, `token_required`.
    */
   patchSession(id: string, change: PatchSessionRequest): Promise<SessionSummary>;
+  /** What `reprise sessions export` writes, as text: `sessions import` reads it. */
+  exportSession(id: string): Promise<string>;
+  /** Whether the messages are those of the agent's checkpoints. Changes nothing. */
+  verifySession(id: string): Promise<VerificationInfo>;
   /** The latest first. Give the `n` of the last one as `before_n` for those before it. */
   listExchanges(
     id: string,
@@ -173,6 +178,9 @@ export function createClient(options: ClientOptions): Client {
     endSession: async (id) => (await connection.call<SessionAck>("POST", `${pathOf(id)}/end`)).body,
     deleteSession: async (id) =>
       (await connection.call<DeletedSession[]>("DELETE", pathOf(id))).body,
+    exportSession: (id) => connection.text(`${pathOf(id)}/export`),
+    verifySession: async (id) =>
+      (await connection.call<VerificationInfo>("GET", `${pathOf(id)}/verify`)).body,
     listExchanges: async (id, query = {}) =>
       (
         await connection.call<ExchangeInfo[]>("GET", `${pathOf(id)}/exchanges`, {

@@ -65,7 +65,20 @@ export function createConnection(options: ClientOptions) {
     }
   };
 
-  return { open, call };
+  /** The answer's text. Error codes: as `call`. */
+  const text = async (path: string): Promise<string> => {
+    const answer = await open("GET", path);
+    if (!answer.ok) {
+      throw await errorOf(answer);
+    }
+    try {
+      return await answer.text();
+    } catch (cause) {
+      throw badAnswer(answer.status, cause);
+    }
+  };
+
+  return { open, call, text };
 }
 
 function queryOf(query: NonNullable<CallOptions["query"]>): string {

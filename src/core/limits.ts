@@ -22,6 +22,8 @@ export const MAX_BODY_VALUES = 10_000;
 export const MAX_BODIES_BYTES = 64 * 1024 * 1024;
 /** Bytes of content in one session read over HTTP; one larger message then comes alone. */
 export const MAX_DETAIL_BYTES = 16 * 1024 * 1024;
+/** Calls that read a whole session, which run at once in a service, at most. */
+export const LARGE_READS = 2;
 /** Sessions in one page of the list. */
 export const DEFAULT_LIST_LIMIT = 50;
 export const MAX_LIST_LIMIT = 200;

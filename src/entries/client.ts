@@ -25,3 +25,4 @@ export type {
   SessionDetail,
   SessionSummary,
 } from "../core/schemas.ts";
+export type { VerificationInfo } from "../core/service-schemas.ts";

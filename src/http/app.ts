@@ -25,6 +25,7 @@ import { createClientErrors } from "./guards/client-error.ts";
 import { compressAnswers, tagAnswers } from "./encoding.ts";
 import { createSessionRoute } from "./routes/create-session.ts";
 import { deleteSessionRoute } from "./routes/delete-session.ts";
+import { exportSessionRoute } from "./routes/export-session.ts";
 import { exchangeRoutes } from "./routes/exchanges.ts";
 import { questionRoutes } from "./routes/questions.ts";
 import { endSessionRoute } from "./routes/end-session.ts";
@@ -36,6 +37,7 @@ import { acceptOnlyJson } from "./guards/json-body.ts";
 import { listMessagesRoute } from "./routes/list-messages.ts";
 import { listSessionsRoute } from "./routes/list-sessions.ts";
 import { createMetrics } from "./metrics/metrics.ts";
+import { createLargeReads } from "./guards/large-reads.ts";
 import { metricsRoute } from "./routes/metrics.ts";
 import type { Jobs, Observe } from "./metrics/observation.ts";
 import { instrumentedStore } from "./metrics/instrumented-store.ts";
@@ -52,6 +54,7 @@ import { sessionFirst } from "./guards/session-first.ts";
 import { streamSessionRoute } from "./routes/stream-session.ts";
 import { createStreams, type Streams, type StreamSettings } from "./stream/streams.ts";
 import { decodable } from "./guards/request-target.ts";
+import { verifySessionRoute } from "./routes/verify-session.ts";
 import { createValidatorCompiler } from "./guards/validation.ts";
 
 export interface AppOptions extends PublicPathOptions {
@@ -130,6 +133,7 @@ export async function createApp(given: AppOptions): Promise<App> {
   await app.register(async (scope) => {
     await compressAnswers(scope);
     const api = typed(scope);
+    const inTurn = createLargeReads();
     const service = { store, caller, publicPath, observe };
     listSessionsRoute(api, service);
     createSessionRoute(api, service);
@@ -137,6 +141,8 @@ export async function createApp(given: AppOptions): Promise<App> {
     patchSessionRoute(api, service);
     endSessionRoute(api, service);
     deleteSessionRoute(api, service);
+    exportSessionRoute(api, service, { inTurn, stallMs: options.stream?.stallMs });
+    verifySessionRoute(api, service, { inTurn });
     listMessagesRoute(api, service);
     postMessageRoute(api, service);
     exchangeRoutes(api, service);

@@ -136,6 +136,8 @@ describe("the OpenAPI document", () => {
         "patch /api/sessions/{id}",
         "get /api/sessions/{id}/messages",
         "post /api/sessions/{id}/messages",
+        "get /api/sessions/{id}/export",
+        "get /api/sessions/{id}/verify",
         "get /api/sessions/{id}/stream",
         "post /api/sessions/{id}/end",
         "get /api/sessions/{id}/exchanges",

@@ -1,9 +1,15 @@
 import { Command } from "commander";
 
 import { isRepriseError } from "../../core/errors.ts";
-import { about, BEYOND_REPAIR, type Difference } from "../../store/verify/difference.ts";
+import { about, BEYOND_REPAIR } from "../../store/verify/difference.ts";
 import { type Orphans, readOrphans } from "../../store/verify/record.ts";
-import { type VerifiedSession, verifySession } from "../../store/verify/verify-session.ts";
+import {
+  asVerification,
+  damaged,
+  type Verification,
+  verificationOf,
+} from "../../store/verify/verification.ts";
+import { verifySession } from "../../store/verify/verify-session.ts";
 import { readSessionIds, walkSessions } from "../../store/sessions/walk.ts";
 import { resolveSession } from "../../store/sessions/read.ts";
 import type { Store } from "../../store/store.ts";
@@ -31,7 +37,7 @@ export function verifyCommand(cli: CliContext): Command {
         return;
       }
       const { id } = await store.read(resolveSession, { reference });
-      const document = verifyDocument(await verifySession(store, id));
+      const document = asVerification(await verifySession(store, id));
       cli.exitCode = document.ok ? 0 : 1;
       if (json) {
         printJson(cli, document);
@@ -45,7 +51,7 @@ export function verifyCommand(cli: CliContext): Command {
 /** Prints each session that differs as soon as it is known: there may be thousands. */
 async function verifyAll(cli: CliContext, store: Store, json: boolean): Promise<void> {
   const counts = { sessions: 0, messages: 0, different: 0, findings: 0 };
-  const count = (document: VerifyDocument): void => {
+  const count = (document: Verification): void => {
     counts.messages += document.messages;
     counts.findings += document.findings.length;
     counts.different += document.ok ? 0 : 1;
@@ -57,7 +63,7 @@ async function verifyAll(cli: CliContext, store: Store, json: boolean): Promise<
   };
   const ids = walkSessions((page) => store.read(readSessionIds, { ...page, roots: false }));
   for await (const { id } of ids) {
-    const document = await documentOf(store, id);
+    const document = await verificationIfThere(store, id);
     if (document !== null) {
       counts.sessions += 1;
       count(document);
@@ -80,48 +86,24 @@ async function verifyAll(cli: CliContext, store: Store, json: boolean): Promise<
   }
 }
 
-type VerifyDocument = ReturnType<typeof verifyDocument>;
-
-/** What programs read of one session. */
-function verifyDocument({ state, findings, pending }: VerifiedSession) {
-  return {
-    session_id: state.session_id,
-    ok: findings.length === 0,
-    messages: state.rows.length,
-    pending,
-    threads: state.threads.length,
-    findings,
-  };
-}
-
-/**
- * Null for a session that was deleted meanwhile. One that cannot be read is a separate finding:
- * it keeps none of the others from being checked.
- */
-async function documentOf(store: Store, id: string): Promise<VerifyDocument | null> {
+/** Null for a session that was deleted meanwhile. */
+async function verificationIfThere(store: Store, id: string): Promise<Verification | null> {
   try {
-    return verifyDocument(await verifySession(store, id));
+    return await verificationOf(store, id);
   } catch (error) {
     if (isRepriseError(error, "session_not_found")) {
       return null;
-    }
-    if (isRepriseError(error, "database_corrupt")) {
-      return damagedDocument(id, about("checkpoint_damaged", error.message));
     }
     throw error;
   }
 }
 
-function orphanDocument({ session_id, messages }: Orphans): VerifyDocument {
+function orphanDocument({ session_id, messages }: Orphans): Verification {
   const sentence = `${plural(messages, "message")} of a session that has no row; restore a backup.`;
-  return damagedDocument(session_id, about("session_missing", sentence), messages);
+  return damaged(session_id, about("session_missing", sentence), messages);
 }
 
-function damagedDocument(session_id: string, finding: Difference, messages = 0): VerifyDocument {
-  return { session_id, ok: false, messages, pending: 0, threads: 0, findings: [finding] };
-}
-
-function printFindings(cli: CliContext, document: VerifyDocument): void {
+function printFindings(cli: CliContext, document: Verification): void {
   const { session_id, findings, pending } = document;
   if (document.ok) {
     const waiting = pending === 0 ? "" : `, ${pending} of them in no checkpoint yet`;
@@ -145,7 +127,7 @@ function printFindings(cli: CliContext, document: VerifyDocument): void {
   );
 }
 
-function sessionLine({ session_id, findings }: VerifyDocument): string {
+function sessionLine({ session_id, findings }: Verification): string {
   const byKind = Map.groupBy(findings, ({ kind }) => kind);
   const kinds = [...byKind].map(([kind, same]) => `${same.length} ${kind}`).join(", ");
   return `${session_id}  ${plural(findings.length, "difference")}: ${kinds}`;

@@ -10,7 +10,7 @@ import { MAX_BODIES_BYTES, MAX_SMALL_BODY_BYTES } from "../../core/limits.ts";
  * refuse a request without reading it.
  */
 export function limitBodyMemory(app: FastifyInstance): void {
-  const enter = createBodyBudget(MAX_BODIES_BYTES);
+  const enter = createBudget(MAX_BODIES_BYTES);
   app.addHook("preParsing", (request, reply, payload, done) => {
     const declared = request.raw.headers["content-length"];
     const limit = request.routeOptions.bodyLimit ?? MAX_SMALL_BODY_BYTES;
@@ -25,35 +25,35 @@ export function limitBodyMemory(app: FastifyInstance): void {
 
 interface WaitingRequest {
   readonly response: ServerResponse;
-  readonly bytes: number;
+  readonly amount: number;
   readonly begin: () => void;
 }
 
-/** Bytes that requests take until they are answered or gone, in the order in which they came. */
-function createBodyBudget(maxBytes: number) {
+/** What requests take until they are answered or gone, in the order in which they came. */
+export function createBudget(max: number) {
   let taken = 0;
   const waiting: WaitingRequest[] = [];
   const admit = (): void => {
     let next = waiting[0];
-    while (next !== undefined && (taken === 0 || taken + next.bytes <= maxBytes)) {
+    while (next !== undefined && (taken === 0 || taken + next.amount <= max)) {
       waiting.shift();
       take(next);
       next = waiting[0];
     }
   };
-  const take = ({ response, bytes, begin }: WaitingRequest): void => {
+  const take = ({ response, amount, begin }: WaitingRequest): void => {
     // one that went away while it waited needs no memory
     if (!response.req.socket.destroyed) {
-      taken += bytes;
+      taken += amount;
       onceOver(response, () => {
-        taken -= bytes;
+        taken -= amount;
         admit();
       });
       begin();
     }
   };
-  return (response: ServerResponse, bytes: number, begin: () => void): void => {
-    waiting.push({ response, bytes, begin });
+  return (response: ServerResponse, amount: number, begin: () => void): void => {
+    waiting.push({ response, amount, begin });
     admit();
   };
 }

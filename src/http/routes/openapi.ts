@@ -20,6 +20,7 @@ import {
   SessionDetail,
   SessionSummary,
 } from "../../core/schemas.ts";
+import { VerificationInfo } from "../../core/service-schemas.ts";
 import type { Api } from "./api.ts";
 import { json, problems } from "../responses.ts";
 
@@ -50,6 +51,7 @@ export async function describeApi(
     ExchangeInfo,
     QueuedExchangeInfo,
     QuestionInfo,
+    VerificationInfo,
     Problem,
     CreateSessionRequest,
     PostMessageRequest,

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { setImmediate as nextTurn } from "node:timers/promises";
 
 import {
   FORMAT,
@@ -13,10 +14,14 @@ import {
  * An export as text, in pieces. Each message, body, list and checkpoint has its own line, so
  * that two exports can be compared line by line. The same tree and time always give the same bytes.
  */
-export function* exportText(tree: SessionTree, exportedAt: string): Generator<string> {
+export function* exportText(
+  tree: SessionTree,
+  exportedAt: string,
+  sha256 = checksumOf(tree),
+): Generator<string> {
   yield `{"format":${JSON.stringify(FORMAT)},\n`;
   yield `"exported_at":${JSON.stringify(exportedAt)},\n`;
-  yield `"sha256":"${checksumOf(tree)}",\n`;
+  yield `"sha256":"${sha256}",\n`;
   yield* members(tree);
   yield "}\n";
 }
@@ -81,6 +86,25 @@ function* lines<T>(items: readonly T[], write: (item: T) => Generator<string>): 
 export function checksumOf({ session, messages, threads, children }: SessionTree): string {
   return sha256Of({ session, messages, threads, children });
 }
+
+/** The same in a process that has other work to do in between. */
+export async function checksumInSteps(tree: SessionTree): Promise<string> {
+  const { session, messages, threads, children } = tree;
+  const hash = createHash("sha256");
+  let length = 0;
+  for (const piece of canonicalPieces({ session, messages, threads, children }, LEVELS)) {
+    hash.update(piece);
+    length += piece.length;
+    if (length > STEP_LENGTH) {
+      length = 0;
+      await nextTurn();
+    }
+  }
+  return hash.digest("hex");
+}
+
+/** Characters after which other work gets its turn. */
+const STEP_LENGTH = 1024 * 1024;
 
 /** The same of a thread without a session. */
 export function threadChecksumOf(thread: FreeThread): string {

@@ -17,6 +17,8 @@ import {
   type DetailWithinInput,
   readDetailWithin,
 } from "../messages/detail-within.ts";
+import type { SessionTree } from "../portable/export-schema.ts";
+import { readSessionTree } from "../portable/read-tree.ts";
 import { projectKeyOf } from "../project-key.ts";
 import type { Operation, Store } from "../store.ts";
 import { endSession } from "./change.ts";
@@ -138,6 +140,15 @@ export const deleteRequested: Operation<
 > = async (tx, input) => {
   const { id } = await resolveSession(tx, input);
   return deleteSessionTree(tx, { id });
+};
+
+/** A session with its sub-agents. Error codes: as `resolveSession` and `readSessionTree`. */
+export const exportRequested: Operation<{ readonly reference: string }, SessionTree> = async (
+  tx,
+  input,
+) => {
+  const { id } = await resolveSession(tx, input);
+  return readSessionTree(tx, { id });
 };
 
 /** A page as JSON, and the cursor of the next one. Error codes: `invalid_request`. */

@@ -1,0 +1,16 @@
+import type { FastifyReply, FastifyRequest } from "fastify";
+
+import { LARGE_READS } from "../../core/limits.ts";
+import { createBudget } from "./body-budget.ts";
+
+/** Runs before the handler of a call that reads a whole session. */
+export type LargeReads = (request: FastifyRequest, reply: FastifyReply, done: () => void) => void;
+
+/**
+ * Lets at most `LARGE_READS` of these calls run at once, until each is answered or its client is gone;
+ * the next ones wait for their turn.
+ */
+export function createLargeReads(): LargeReads {
+  const enter = createBudget(LARGE_READS);
+  return (_request, reply, done) => enter(reply.raw, 1, done);
+}
