@@ -150,7 +150,8 @@ function expectAnswers({ asked, all, stopped }: Nodes, messages: readonly Messag
   }
   for (const lost of asked.filter(({ index }) => !stored.has(index))) {
     const { node, tag, index } = lost;
-    const later = asked.find((each) => isLater(each, lost));
+    const next = asked.find((each) => each.index > index && each.tag === tag);
+    const later = next !== undefined && isOfSame(next, lost) ? next : undefined;
     const hasEnded = all.some(({ name, wasEnded }) => name === node && wasEnded);
     const wasStopped = stopped.has(rootTag(tag));
     expect(hasEnded || wasStopped, `${node} lost the answer to ${index} of ${tag}`).toBe(true);
@@ -158,8 +159,9 @@ function expectAnswers({ asked, all, stopped }: Nodes, messages: readonly Messag
   }
 }
 
-function isLater(each: Asked, { index, node, tag }: Asked): boolean {
-  return each.index > index && each.node === node && each.tag === tag;
+/** A node that was frozen may run again what it lost then. */
+function isOfSame(one: Asked, other: Asked): boolean {
+  return one.node === other.node && one.isLate === other.isLate;
 }
 
 /** Once an exchange has ended, the model is not asked for it. */

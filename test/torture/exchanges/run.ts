@@ -114,8 +114,8 @@ class Torture {
     const { plan, random, nodesIn, program } = this.#options;
     const feeding = this.#feed();
     for (const [round, what] of plan.entries()) {
-      const missing = Math.max(0, nodesIn(round) - this.#nodes.alive.length);
       const needed = what.includes(":") && !this.#nodes.alive.some(({ hasPoints }) => hasPoints);
+      const missing = Math.max(needed ? 1 : 0, nodesIn(round) - this.#nodes.alive.length);
       const isAny = (index: number) => program === undefined && !(needed && index === 0);
       await Promise.all(
         Array.from({ length: missing }, (_, index) =>
