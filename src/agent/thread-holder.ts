@@ -96,10 +96,11 @@ export function createThreadHolder(options: ThreadHolderOptions) {
     work: (held: HeldSession, begun: () => void) => Promise<Worked<Result>>,
     exchange: {
       readonly begin: HoldInput["begin"];
+      readonly skips?: boolean;
       readonly isGivenBack?: (() => boolean) | undefined;
     } = { begin: null },
   ): Promise<Result> => {
-    const { begin, isGivenBack = () => false } = exchange;
+    const { begin, skips = false, isGivenBack = () => false } = exchange;
     const held = await holdLease({
       store,
       session_id: request.session_id,
@@ -107,6 +108,7 @@ export function createThreadHolder(options: ThreadHolderOptions) {
       life_ms: options.leaseMs ?? LEASE_MS,
       when_busy: request.when_busy ?? "refuse",
       signal,
+      skips,
       begin,
     });
     // a sub-agent's is continued by its parent's
@@ -193,7 +195,11 @@ export function createThreadHolder(options: ThreadHolderOptions) {
             record: () => record,
           });
         },
-        { begin: mayBegin ? begin : null, isGivenBack: exchange.isGivenBack },
+        {
+          begin: mayBegin ? begin : null,
+          skips: begin.content !== null || (begin.messages ?? []).length > 0,
+          isGivenBack: exchange.isGivenBack,
+        },
       );
     },
   };

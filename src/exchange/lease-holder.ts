@@ -19,6 +19,7 @@ import {
   type OpenExchange,
 } from "../store/messages/begin-exchange.ts";
 import type { Store } from "../store/store.ts";
+import { createTurn } from "./turn.ts";
 import { isUnreleased, rememberUnreleased } from "./unreleased.ts";
 
 export interface HeldSession {
@@ -55,6 +56,8 @@ export interface HoldInput {
   readonly when_busy: WhenBusy;
   /** Ends the waiting. */
   readonly signal: AbortSignal;
+  /** True for a new message, which skips an exchange that was interrupted. */
+  readonly skips?: boolean;
   /** See `openExchange`. */
   readonly begin?: OpenExchange["begin"];
   /** Time between two polls for a stop of which no hint has come. */
@@ -128,8 +131,13 @@ export async function holdLease(input: HoldInput): Promise<HeldSession> {
 }
 
 async function takeWhenFree(input: HoldInput): Promise<Opened> {
-  for (;;) {
+  const { store, session_id } = input;
+  const turn = input.skips === true ? createTurn({ store, session_id }) : null;
+  for (let hasWaited = false; ; hasWaited = true) {
     try {
+      if (hasWaited) {
+        await turn?.();
+      }
       return await take(input);
     } catch (error) {
       const wait = input.when_busy === "wait" && !input.signal.aborted;

@@ -1,0 +1,41 @@
+import { RepriseError } from "../core/errors.ts";
+import { LEASE_MS } from "../core/limits.ts";
+import { isLeftToNodes } from "../store/exchanges/left-to-nodes.ts";
+import type { Store } from "../store/store.ts";
+import { whetherRuns } from "./runnable.ts";
+
+export interface TurnOptions {
+  readonly store: Store;
+  readonly session_id: string;
+  /** How long a service that is started again may take; `LEASE_MS` by default. */
+  readonly patienceMs?: number;
+}
+
+/**
+ * For a message that waits until another exchange is done: refuses it as long as a node is to continue that
+ * exchange, which it would skip.
+ *
+ * Error codes: `session_busy`.
+ */
+export function createTurn({
+  store,
+  session_id,
+  patienceMs = LEASE_MS,
+}: TurnOptions): () => Promise<void> {
+  let withoutNodeSince: number | null = null;
+  return async () => {
+    if (!(await store.read(isLeftToNodes, { session_id }))) {
+      return;
+    }
+    const session = { session_id, state: "queued" } as const;
+    const { runnable } = await whetherRuns(store, session, { besides: false });
+    const now = performance.now();
+    withoutNodeSince = runnable ? null : (withoutNodeSince ?? now);
+    if (withoutNodeSince === null || now - withoutNodeSince < patienceMs) {
+      throw new RepriseError(
+        "session_busy",
+        "A service is to continue the exchange before it; wait until it is done, or stop it with `reprise stop`.",
+      );
+    }
+  };
+}
