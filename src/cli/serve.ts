@@ -139,6 +139,7 @@ async function serve(cli: CliContext, command: Command, options: ServeOptions): 
   const onEvent = server.app.countUse;
   const running = { store, jobs, folders, agent, log, defaultAnswer, onEvent };
   node = jobs === 0 ? null : await runNode(cli, running);
+  const stopAnswering = jobs === 0 ? await answerForNodes(store, log) : null;
   const { version, pid } = cli;
   const { url } = server;
   const { location: database } = store;
@@ -147,6 +148,7 @@ async function serve(cli: CliContext, command: Command, options: ServeOptions): 
   log({ level: "info", event: "stopping", signal: await stopped });
   server.retire();
   void node?.retire();
+  stopAnswering?.();
   await sleep(options.drain * 1000);
   const watchdog = setTimeout(() => {
     // a database that does not answer would keep the process until its time-outs
@@ -194,6 +196,16 @@ async function runNode(
     pollMs: QUEUE_POLL_MS,
     onFailure: (error) => logFailure(log, error),
   });
+}
+
+/** What a service does for the nodes of its database that runs no exchanges. */
+async function answerForNodes(store: Store, log: Log): Promise<() => void> {
+  const [{ keepAnswering }, { reportSeldom }, { logFailure }] = await Promise.all([
+    import("../exchange/answer-due.ts"),
+    import("../exchange/report-seldom.ts"),
+    import("../http/metrics/request-log.ts"),
+  ]);
+  return keepAnswering({ store, onFailure: reportSeldom((error) => logFailure(log, error)) });
 }
 
 async function projectFolder(cli: CliContext, named?: string): Promise<string | undefined> {

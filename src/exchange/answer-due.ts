@@ -1,4 +1,5 @@
 import { isRepriseError } from "../core/errors.ts";
+import { LEASE_MS } from "../core/limits.ts";
 import { answerByDefault, findDueQuestions } from "../store/questions/due.ts";
 import type { Store } from "../store/store.ts";
 
@@ -9,6 +10,29 @@ const NOT_OPEN = [
   "session_ended",
   "session_not_found",
 ] as const;
+
+/** Calls `answerDue` now and every `everyMs`, until the returned function is called. */
+export function keepAnswering({
+  store,
+  everyMs = LEASE_MS / 3,
+  onFailure,
+}: {
+  readonly store: Store;
+  readonly everyMs?: number;
+  readonly onFailure: (error: unknown) => void;
+}): () => void {
+  const answer = (): void => {
+    answerDue(store).catch((error: unknown) => {
+      if (!isRepriseError(error, "shutting_down")) {
+        onFailure(error);
+      }
+    });
+  };
+  const timer = setInterval(answer, everyMs);
+  timer.unref();
+  answer();
+  return () => clearInterval(timer);
+}
 
 /**
  * Gives the questions that nobody answered in time their default answers. With `top`, those of this

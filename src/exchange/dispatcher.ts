@@ -7,7 +7,7 @@ import { type QueuedExchange, readNextQueued } from "../store/exchanges/ready.ts
 import { findDead, findUnready, makeReady, reviveDead } from "../store/exchanges/revive.ts";
 import { isLiveHint } from "../store/live/live-hint.ts";
 import type { Store } from "../store/store.ts";
-import { answerDue } from "./answer-due.ts";
+import { keepAnswering } from "./answer-due.ts";
 import { failureOf } from "./exchange-failure.ts";
 import type { ExchangeListener } from "./events.ts";
 import type { Exchanger } from "./exchanger.ts";
@@ -216,16 +216,17 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
     }
   };
   const search = (): void => {
-    void answerDue(store).catch(reportFailure);
     void revive().catch(reportFailure);
   };
   const reviving = setInterval(search, reviveMs);
   reviving.unref();
   search();
+  const stopAnswering = keepAnswering({ store, everyMs: reviveMs, onFailure });
 
   const retire = (): void => {
     stopListening();
     clearInterval(reviving);
+    stopAnswering();
     retired.abort();
   };
   return {

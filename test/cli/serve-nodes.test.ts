@@ -6,6 +6,9 @@ import { Value } from "typebox/value";
 import { expect, it } from "vitest";
 
 import { ExchangeEvent } from "../../src/exchange/events.ts";
+import { openSqliteStore } from "../../src/store/engines/sqlite/open.ts";
+import { seed } from "../helpers/sessions/seed.ts";
+import { askIn } from "../helpers/waiting-session.ts";
 import { homeOfNodes, startNode } from "../helpers/service-node.ts";
 
 function homeWithFolders() {
@@ -17,11 +20,17 @@ function homeWithFolders() {
   return { home, folder };
 }
 
-it("[CLI-174] [CLI-175] [CLI-178] a node runs the sessions of its folders, and names what starts a node for others", async () => {
+it("[CLI-174] [CLI-175] [CLI-178] [QUESTION-41] a node runs the sessions of its folders, and names what starts a node for others", async () => {
   const { home, folder } = homeWithFolders();
+  const [asking] = await seed(home, {});
+  await using store = await openSqliteStore({ path: home.database });
+  await askIn(store, asking?.id ?? "", { choices: ["yes", "no"], due: "no" });
   const front = await startNode(home, ["--jobs", "0"]);
   const create = async (repo_path: string | null) =>
     (await front.client.createSession({ repo_path })).id;
+  await expect
+    .poll(() => front.client.listQuestions(asking?.id ?? ""), { timeout: 60_000 })
+    .toEqual([]);
   const plain = await create(null);
   const below = await create(folder("one/below"));
   const two = await create(folder("it's two"));

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 
-import { answerDue } from "../../src/exchange/answer-due.ts";
+import { answerDue, keepAnswering } from "../../src/exchange/answer-due.ts";
 import { releaseLease, takeLease } from "../../src/store/leases/lease.ts";
 import { beginExchange } from "../../src/store/messages/begin-exchange.ts";
 import { atRest } from "../../src/store/portable/import-tree.ts";
@@ -67,6 +67,21 @@ describeEngines("default answers", (engine) => {
       { state: "open", default_answer: null, answer_by: null },
     ]);
     expect(await statesOf(there, id)).toEqual(["waiting"]);
+  });
+
+  it("[QUESTION-41] are given again and again, until it is stopped", async () => {
+    const store = await openFresh(engine);
+    const { id } = await newSession(store);
+    const failures: unknown[] = [];
+    const stop = keepAnswering({ store, everyMs: 10, onFailure: (error) => failures.push(error) });
+    for (let index = 0; index < 2; index += 1) {
+      await askIn(store, id, { choices: ["yes", "no"], index, due: "no" });
+      await expect
+        .poll(() => store.read(listOpenQuestions, { reference: id }), { timeout: 60_000 })
+        .toEqual([]);
+    }
+    stop();
+    expect(failures).toEqual([]);
   });
 
   it("[QUESTION-34] of one session are given by who continues its exchange, so that no node does", async () => {
