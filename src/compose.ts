@@ -6,16 +6,23 @@ import type { Exchanger, ExchangerConfig, OpenedAgent } from "./exchange/exchang
  * and `main.ts` may import from any folder of `src/`. Error codes: `config_invalid`.
  */
 export async function openExchanger(config: ExchangerConfig): Promise<Exchanger> {
-  const { env, protectedPaths, ...rest } = config;
-  const [{ createExchanger }, { exchangeLimits }, { modelConfig }, { thisProcess }] =
-    await Promise.all([
-      import("./agent/exchange.ts"),
-      import("./exchange/exchange-tree.ts"),
-      import("./exchange/models/config.ts"),
-      import("./store/leases/this-process.ts"),
-    ]);
+  const { env, protectedPaths, feed, ...rest } = config;
+  const [
+    { createExchanger },
+    { createFeed },
+    { exchangeLimits },
+    { modelConfig },
+    { thisProcess },
+  ] = await Promise.all([
+    import("./agent/exchange.ts"),
+    import("./exchange/live/feed.ts"),
+    import("./exchange/exchange-tree.ts"),
+    import("./exchange/models/config.ts"),
+    import("./store/leases/this-process.ts"),
+  ]);
   return createExchanger({
     ...rest,
+    feed: feed ?? createFeed(config),
     models: modelConfig(env),
     protectedPaths: [config.store.location, ...protectedPaths],
     owner: thisProcess("reprise"),

@@ -2,13 +2,13 @@ import { AIMessage, type BaseMessage, ToolMessage } from "@langchain/core/messag
 
 import { EVENT_RESULT_BYTES } from "../core/limits.ts";
 import { countOf } from "../store/messages/mirror-row.ts";
+import { cutBeforeHalf } from "./whole-characters.ts";
 import type { Report } from "../exchange/report-events.ts";
 
 export type AnswerProgress = ReturnType<typeof createAnswerProgress>;
 
 /** Text that had arrived of an answer; the id is the answer's. */
 const NOTHING = { id: null as string | null, text: "" };
-const HALF_CHARACTER = /[\ud800-\udbff]$/;
 
 /** Follows the answers of an exchange, and reports them as events. */
 export function createAnswerProgress(report: Report) {
@@ -24,9 +24,9 @@ export function createAnswerProgress(report: Report) {
     onText: (id: string, piece: string): void => {
       const before = arrived.id === id ? arrived.text : "";
       const given = arrived.id === id ? half + piece : piece;
-      // the other half comes with the next piece
-      half = HALF_CHARACTER.exec(given)?.[0] ?? "";
-      const whole = given.slice(0, given.length - half.length);
+      const cut = cutBeforeHalf(given);
+      const { whole } = cut;
+      half = cut.half;
       arrived = { id, text: before + whole };
       if (whole !== "") {
         report({ type: "text", message_id: id, text: whole });

@@ -49,8 +49,9 @@ export function createExchanger(given: AgentOptions): Exchanger {
   const exchange = async (
     request: ExchangeRequest,
     live: Live,
-    { report, identity }: Reporter,
+    reporter: Reporter,
   ): Promise<ExchangeResult> => {
+    const { report } = reporter;
     const leaseState = await options.store.read(readLeaseState, request);
     const isUnattended = request.claim !== undefined || options.within?.isUnattended === true;
     const prepared = await prepare(options, leaseState.session, isUnattended);
@@ -67,7 +68,7 @@ export function createExchanger(given: AgentOptions): Exchanger {
         ...(request.claim === undefined ? {} : { claim: request.claim }),
       },
       isGivenBack: () => isGivenBack(isUnattended, live),
-      identity,
+      reporter,
       // calls that were left open get their results before the new message
       mayBegin: (tuple) => request.text === null || threadStateOf(tuple).openCalls.length === 0,
       onStored: (messages) => reportStored(report, messages),
@@ -110,7 +111,10 @@ export function createExchanger(given: AgentOptions): Exchanger {
 
   return {
     exchange: async (request, live) => {
-      const reporter = createReporter(live.listener, request.session_id);
+      const reporter = createReporter(live.listener, {
+        session_id: request.session_id,
+        feed: options.feed,
+      });
       return reportEnd(reporter.report, () => exchange(request, live, reporter));
     },
     compact: async (request, { signal }) => {

@@ -21,11 +21,15 @@ import type { LeaseOwner } from "../store/leases/this-process.ts";
 import { beginExchange, type BegunExchange } from "../store/messages/begin-exchange.ts";
 import { hasBegun } from "./thread-state.ts";
 import type { RunningRecord } from "../store/exchanges/records.ts";
-import type { ExchangeIdentity } from "../exchange/report-events.ts";
+import type { Feed } from "../exchange/live/feed.ts";
+import type { Reporter } from "../exchange/report-events.ts";
+import type { Fence } from "../store/leases/fence.ts";
 import type { Store } from "../store/store.ts";
 
 export interface ThreadHolderOptions {
   readonly store: Store;
+  /** Gets what the exchanges report. */
+  readonly feed?: Feed;
   readonly owner: LeaseOwner;
   /** Life of the lease in milliseconds; `LEASE_MS` if it is not given. */
   readonly leaseMs?: number;
@@ -72,8 +76,8 @@ export interface ThreadExchange<Result> {
   readonly begin: Omit<NonNullable<HoldInput["begin"]>, "leaseState" | "exchange_id">;
   /** True once another process is to continue the exchange. */
   readonly isGivenBack?: () => boolean;
-  /** Gets the id of the record when the exchange begins. */
-  readonly identity: ExchangeIdentity;
+  /** Gets the record when the exchange begins. */
+  readonly reporter: Pick<Reporter, "identity" | "live">;
   /** False if something has to be done in the thread before the exchange begins. */
   readonly mayBegin: (tuple: CheckpointTuple | undefined) => boolean;
   readonly onStored: OnStored;
@@ -152,13 +156,16 @@ export function createThreadHolder(options: ThreadHolderOptions) {
      * Error codes: `agent_differs`, as `holdLease`, and those of the work.
      */
     exchange: async <Result>(exchange: ThreadExchange<Result>): Promise<Result> => {
-      const { request, leaseState, signal, onStored, identity } = exchange;
-      const { exchange_id } = identity;
+      const { request, leaseState, signal, onStored, reporter } = exchange;
+      const { exchange_id } = reporter.identity;
       const begin = { ...exchange.begin, exchange_id, leaseState };
       let record: RunningRecord | null = null;
-      const onBegun = (begun: BegunExchange): void => {
+      const onBegun = (begun: BegunExchange, { epoch }: Fence): void => {
         ({ record } = begun);
-        identity.exchange_id = record?.id ?? exchange_id;
+        reporter.identity.exchange_id = record?.id ?? exchange_id;
+        if (record !== null) {
+          reporter.live?.begun({ n: record.n, epoch });
+        }
       };
       const { agent = null } = begin;
       const read = (session: Session) => known.readLatest(threadOf(session), { frozen });
@@ -178,7 +185,7 @@ export function createThreadHolder(options: ThreadHolderOptions) {
           refuseOtherAgent(held.session, { agent, hasBegun: hasBegun(current) });
           let stored = held.begun;
           if (stored !== null) {
-            onBegun(stored);
+            onBegun(stored, held.fence);
           }
           return exchange.work({
             held,
@@ -188,7 +195,7 @@ export function createThreadHolder(options: ThreadHolderOptions) {
               if (stored === null) {
                 stored = await store.write(beginExchange, { ...begin, fence: held.fence });
                 begun();
-                onBegun(stored);
+                onBegun(stored, held.fence);
               }
               return stored;
             },

@@ -183,18 +183,22 @@ async function runNode(
     readonly onEvent: ExchangeListener;
   },
 ): Promise<RunningNode> {
-  const [{ startNode }, { exchangerConfig }, { logFailure }] = await Promise.all([
+  const [{ startNode }, { createFeed }, { exchangerConfig }, { logFailure }] = await Promise.all([
     import("../exchange/node.ts"),
+    import("../exchange/live/feed.ts"),
     import("./config.ts"),
     import("../http/metrics/request-log.ts"),
   ]);
   const openExchanger = agent?.openExchanger ?? cli.openExchanger;
+  const onFailure = (error: unknown): void => logFailure(log, error);
+  const feed = createFeed({ store: options.store, onFailure });
   return startNode({
     ...options,
     agent: agent?.name ?? null,
-    openExchanger: () => openExchanger({ ...exchangerConfig(cli, options.store), defaultAnswer }),
+    openExchanger: () =>
+      openExchanger({ ...exchangerConfig(cli, options.store), feed, defaultAnswer }),
     pollMs: QUEUE_POLL_MS,
-    onFailure: (error) => logFailure(log, error),
+    onFailure,
   });
 }
 

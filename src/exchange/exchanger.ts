@@ -6,12 +6,15 @@ import type { Session, ToolCall } from "../core/sessions.ts";
 import type { ClaimedExchange } from "../store/exchanges/ready.ts";
 import type { Store } from "../store/store.ts";
 import type { ExchangeListener, ExchangeResult } from "./events.ts";
+import type { Feed } from "./live/feed.ts";
 import type { WhenBusy } from "./lease-holder.ts";
 import type { PersonaFolders } from "./personas/folders.ts";
 
 /** From what a program makes its exchanger. */
 export interface ExchangerConfig {
   readonly store: Store;
+  /** Shared by all that runs exchanges in the process; a separate one if it is not given. */
+  readonly feed?: Feed;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly personas: PersonaFolders;
   /** Paths that no tool may touch even inside the repo, besides the database. */

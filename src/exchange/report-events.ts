@@ -3,6 +3,7 @@ import type { Message } from "../core/sessions.ts";
 import { storableText } from "../core/text.ts";
 import type { StoredMessage } from "../store/messages/mirror.ts";
 import { failureOf } from "./exchange-failure.ts";
+import type { Feed, LiveReport } from "./live/feed.ts";
 import type { ExchangeEvent, ExchangeListener, ExchangeResult } from "./events.ts";
 
 /** Of which exchange events are. One that is continued has the id of its record. */
@@ -21,12 +22,21 @@ const ENDS: ReadonlySet<string> = new Set(["done", "stopped", "waiting", "failed
 export interface Reporter {
   readonly report: Report;
   readonly identity: ExchangeIdentity;
+  readonly live: LiveReport | null;
 }
 
-/** Reports events of an exchange that has no record yet. */
-export function createReporter(listener: ExchangeListener, session_id: string): Reporter {
+/** Reports events of an exchange that has no record yet, also to the feed if there is one. */
+export function createReporter(
+  listener: ExchangeListener,
+  { session_id, feed }: { readonly session_id: string; readonly feed: Feed | undefined },
+): Reporter {
   const identity: ExchangeIdentity = { exchange_id: newId(), session_id };
-  return { report: createReport(listener, identity), identity };
+  const live = feed?.open(session_id) ?? null;
+  const both: ExchangeListener = (event) => {
+    live?.heard(event);
+    listener(event);
+  };
+  return { report: createReport(both, identity), identity, live };
 }
 
 /**

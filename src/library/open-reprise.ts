@@ -90,8 +90,15 @@ export async function openReprise(
 function graphRuns(store: Store): Reprise["run"] {
   const runner = once(async () => {
     // LangChain is loaded only by those who run a graph
-    const { createGraphRunner } = await import("../agent/graph/graph-runner.ts");
-    return createGraphRunner({ store, owner: thisProcess("openReprise") });
+    const [{ createGraphRunner }, { createFeed }] = await Promise.all([
+      import("../agent/graph/graph-runner.ts"),
+      import("../exchange/live/feed.ts"),
+    ]);
+    return createGraphRunner({
+      store,
+      feed: createFeed({ store }),
+      owner: thisProcess("openReprise"),
+    });
   });
   return async (session_id, graph, input, given = {}) => {
     const reference = requireSessionReference(session_id);

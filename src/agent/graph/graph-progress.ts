@@ -5,6 +5,7 @@ import { storableText } from "../../core/text.ts";
 import { type Report, reportStored } from "../../exchange/report-events.ts";
 import type { OnStored } from "../../langgraph/session-saver.ts";
 import { reportAnswer, reportResult } from "../answer-progress.ts";
+import { cutBeforeHalf } from "../whole-characters.ts";
 
 /** What a graph does, reported as events. */
 export interface GraphProgress {
@@ -21,6 +22,7 @@ export interface GraphProgress {
 export function createGraphProgress(report: Report, before: readonly BaseMessage[]): GraphProgress {
   const known = new Set(before.map(({ id }) => id));
   const written = new Map<string, string>();
+  const halves = new Map<string, string>();
   const durations = new Map<string, number>();
   let answer = "";
 
@@ -32,10 +34,15 @@ export function createGraphProgress(report: Report, before: readonly BaseMessage
     if (ToolMessage.isInstance(message)) {
       reportResult(report, message, durations.get(message.tool_call_id) ?? 0);
     } else if (AIMessage.isInstance(message)) {
-      const { text } = message;
+      const { id: message_id = "", text } = message;
+      const half = halves.get(message_id) ?? "";
+      if (half !== "") {
+        // the answer ends in the middle of a character
+        report({ type: "text", message_id, text: half });
+      }
       // a graph may store a model's text in another message
       const isWritten = [...written.values()].includes(text);
-      reportAnswer(report, message, { isReported: isWritten || written.has(message.id ?? "") });
+      reportAnswer(report, message, { isReported: isWritten || written.has(message_id) });
       answer = text;
     }
   };
@@ -54,7 +61,11 @@ export function createGraphProgress(report: Report, before: readonly BaseMessage
     handler: new GraphHandler({
       onText: (message_id, text) => {
         written.set(message_id, (written.get(message_id) ?? "") + text);
-        report({ type: "text", message_id, text });
+        const { whole, half } = cutBeforeHalf((halves.get(message_id) ?? "") + text);
+        halves.set(message_id, half);
+        if (whole !== "") {
+          report({ type: "text", message_id, text: whole });
+        }
       },
       onTool: (callId, durationMs) => void durations.set(callId, durationMs),
     }),

@@ -54,8 +54,9 @@ export function createGraphRunner(options: Omit<ThreadHolderOptions, "frozen">):
   const run = async (
     request: GraphRequest,
     live: Live,
-    { report, identity }: Reporter,
+    reporter: Reporter,
   ): Promise<ExchangeResult> => {
+    const { report } = reporter;
     const input = readInput(request.input);
     const late = new LateSaver();
     const attached = await attachSaver(request.agent.graph, late);
@@ -92,7 +93,7 @@ export function createGraphRunner(options: Omit<ThreadHolderOptions, "frozen">):
         continues: input.kind === "continue" || (input.kind === "command" && input.resumes),
       },
       isGivenBack: () => isGivenBack(request.claim !== undefined, live),
-      identity,
+      reporter,
       mayBegin: (tuple) => !mustKeep(input, tuple),
       onStored: (stored, messages) => progress.onStored(stored, messages),
       signal: live.signal,
@@ -135,7 +136,10 @@ export function createGraphRunner(options: Omit<ThreadHolderOptions, "frozen">):
   };
 
   return (request, live) => {
-    const reporter = createReporter(live.listener, request.session_id);
+    const reporter = createReporter(live.listener, {
+      session_id: request.session_id,
+      feed: options.feed,
+    });
     return outsideOtherGraphs(() => reportEnd(reporter.report, () => run(request, live, reporter)));
   };
 }

@@ -2,6 +2,7 @@ import { pathToFileURL } from "node:url";
 
 import { isRepriseError, RepriseError } from "../../core/errors.ts";
 import type { Exchanger, ExchangerConfig, OpenedAgent } from "../../exchange/exchanger.ts";
+import { createFeed } from "../../exchange/live/feed.ts";
 import { thisProcess } from "../../store/leases/this-process.ts";
 import { attachSaver } from "./attach-saver.ts";
 import type { FoundAgent } from "./find-agent.ts";
@@ -63,9 +64,13 @@ async function loaded(found: FoundAgent): Promise<GraphAgent> {
   return { graph: module[name], name: ownName, repeatable };
 }
 
-function exchangerOf(agent: GraphAgent, { store }: ExchangerConfig): Exchanger {
+function exchangerOf(
+  agent: GraphAgent,
+  { store, feed = createFeed({ store }) }: ExchangerConfig,
+): Exchanger {
   const run = createGraphRunner({
     store,
+    feed,
     owner: thisProcess("reprise"),
   });
   return {

@@ -3,7 +3,6 @@ import { expect, it } from "vitest";
 import type { LiveState } from "../../../src/core/live-state.ts";
 import { releaseLease, takeLease } from "../../../src/store/leases/lease.ts";
 import type { Fence } from "../../../src/store/leases/fence.ts";
-import { readLive, type ReadLive } from "../../../src/store/live/read-live.ts";
 import {
   forgetLive,
   type LiveOutcome,
@@ -16,6 +15,7 @@ import { readSession } from "../../../src/store/sessions/read.ts";
 import { deleteSessionTree } from "../../../src/store/sessions/delete-tree.ts";
 import { readSessionTree } from "../../../src/store/portable/read-tree.ts";
 import type { Store } from "../../../src/store/store.ts";
+import { liveOf, storedPieces } from "../../helpers/live.ts";
 import { describeEngines, execute, newSession, openFresh, owner } from "../../helpers/engines.ts";
 
 const STATE: LiveState = { calls: [], usage: { input_tokens: 1, output_tokens: 2 }, retry: null };
@@ -55,11 +55,6 @@ async function write(
   return (await store.write(storeLive, { writes: [write] }))[0];
 }
 
-function snapshot(store: Store, id: string, more: Partial<ReadLive> = {}) {
-  const page = { after_seq: 1, all: false, max_rows: 10, max_bytes: 1000 };
-  return store.read(readLive, { session_id: id, ...page, ...more });
-}
-
 function answer(content: string, message_id = "a") {
   return { ...plain, message_id, role: "assistant" as const, content };
 }
@@ -68,10 +63,10 @@ describeEngines("the stored half of the live feed", (engine) => {
   it("[LIVE-2] [LIVE-4] shows the text of an answer until the commit that stores its message", async () => {
     const store = await openFresh(engine);
     const { id, fence } = await running(store);
-    expect(await snapshot(store, id)).toMatchObject({ live: null, exchange: { state: "running" } });
+    expect(await liveOf(store, id)).toMatchObject({ live: null, exchange: { state: "running" } });
     expect(await write(store, fence, "Good ")).toBe("stored");
     expect(await write(store, fence, "morning", { position: 5, revision: 2 })).toBe("stored");
-    const { live, messages } = await snapshot(store, id);
+    const { live, messages } = await liveOf(store, id);
     expect(messages).toEqual([]);
     expect(live).toEqual({
       n: 1,
@@ -83,27 +78,27 @@ describeEngines("the stored half of the live feed", (engine) => {
       text: "Good morning",
     });
     const from = { message_id: "a", attempt: fence.epoch, offset: 7 };
-    expect((await snapshot(store, id, { text_from: from })).live).toMatchObject({
+    expect((await liveOf(store, id, { text_from: from })).live).toMatchObject({
       offset: 5,
       text: "morning",
     });
     const stale = { ...from, attempt: fence.epoch + 1 };
-    expect((await snapshot(store, id, { text_from: stale })).live).toMatchObject({ offset: 0 });
+    expect((await liveOf(store, id, { text_from: stale })).live).toMatchObject({ offset: 0 });
 
     await store.write(mirrorMessages, {
       session_id: id,
       messages: [answer("Good morning, Ada")],
       fence,
     });
-    const after = await snapshot(store, id, { text_from: from });
+    const after = await liveOf(store, id, { text_from: from });
     expect(after.live).toMatchObject({ message_id: "a", text: "" });
     expect(after.messages.map(({ content }) => content)).toEqual(["Good morning, Ada"]);
     expect(after.answer?.content).toBe("Good morning, Ada");
     // what comes late changes nothing
     expect(await write(store, fence, ", Ada", { position: 12 })).toBe("stored");
-    expect((await snapshot(store, id)).live).toMatchObject({ text: "" });
+    expect((await liveOf(store, id)).live).toMatchObject({ text: "" });
     await store.write(releaseLease, { fence, finished: true });
-    expect(await snapshot(store, id)).toMatchObject({ live: null, exchange: { state: "done" } });
+    expect(await liveOf(store, id)).toMatchObject({ live: null, exchange: { state: "done" } });
   });
 
   it("[LIVE-3] stores nothing of a process that lost its lease, and shows nothing of it", async () => {
@@ -111,30 +106,30 @@ describeEngines("the stored half of the live feed", (engine) => {
     const { id, fence } = await running(store);
     await write(store, fence, "from the first");
     await store.write(releaseLease, { fence, finished: false });
-    expect(await snapshot(store, id)).toMatchObject({
+    expect(await liveOf(store, id)).toMatchObject({
       live: null,
       exchange: { state: "interrupted" },
     });
     expect(await write(store, fence, "too late")).toBe("lost");
     const next = await begin(store, id, null);
-    expect((await snapshot(store, id)).live).toBeNull();
+    expect((await liveOf(store, id)).live).toBeNull();
     expect(await write(store, fence, "too late")).toBe("lost");
     expect(await write(store, next, "from the second")).toBe("stored");
-    expect((await snapshot(store, id)).live).toMatchObject({
+    expect((await liveOf(store, id)).live).toMatchObject({
       attempt: next.epoch,
       text: "from the second",
     });
     // the first may say that it is over only after the second has begun
     await store.write(forgetLive, { fences: [fence] });
-    expect((await snapshot(store, id)).live).toMatchObject({ text: "from the second" });
+    expect((await liveOf(store, id)).live).toMatchObject({ text: "from the second" });
     await store.write(forgetLive, { fences: [next] });
-    expect((await snapshot(store, id)).live).toBeNull();
+    expect((await liveOf(store, id)).live).toBeNull();
     // what the first had written of the answer is kept, and no part of the message
     await store.write(mirrorMessages, { session_id: id, messages: [answer("x")], fence: next });
-    expect(await pieces(store)).toEqual(["from the first"]);
+    expect((await storedPieces(store)).map(({ text }) => text)).toEqual(["from the first"]);
     await store.write(releaseLease, { fence: next, finished: true });
     await store.write(deleteSessionTree, { id });
-    expect(await pieces(store)).toEqual([]);
+    expect((await storedPieces(store)).map(({ text }) => text)).toEqual([]);
   });
 
   it("[LIVE-2] shows the text of an answer that replaces one that broke off", async () => {
@@ -144,14 +139,14 @@ describeEngines("the stored half of the live feed", (engine) => {
     await store.write(mirrorMessages, { session_id: id, messages: [half], fence });
     expect(await write(store, fence, "Good evening")).toBe("stored");
     const text_from = { message_id: "a", attempt: fence.epoch, offset: 0 };
-    const before = await snapshot(store, id, { after_seq: 2, text_from });
+    const before = await liveOf(store, id, { after_seq: 2, text_from });
     expect(before).toMatchObject({
       live: { text: "Good evening" },
       answer: { content: "Good mo" },
     });
     const whole = { session_id: id, messages: [answer("Good evening!")], fence };
     await store.write(mirrorMessages, whole);
-    const after = await snapshot(store, id, { after_seq: 2, text_from });
+    const after = await liveOf(store, id, { after_seq: 2, text_from });
     expect(after).toMatchObject({
       live: { text: "" },
       answer: { seq: 2, content: "Good evening!" },
@@ -185,7 +180,7 @@ describeEngines("the stored half of the live feed", (engine) => {
       all.map((_, index) => (index % 5 === 0 ? "lost" : "stored")),
     );
     for (const [index, { id }] of all.entries()) {
-      const { live } = await snapshot(store, id);
+      const { live } = await liveOf(store, id);
       expect(live?.text).toBe(index % 5 === 0 ? undefined : index % 2 === 0 ? "" : `text ${index}`);
     }
   });
@@ -201,17 +196,10 @@ describeEngines("the stored half of the live feed", (engine) => {
       call_id: "call 1",
     };
     await store.write(mirrorMessages, { session_id: id, messages: [result], fence });
-    const { messages } = await snapshot(store, id);
+    const { messages } = await liveOf(store, id);
     expect(messages.map(({ call_id }) => call_id)).toEqual(["call 1"]);
     await execute(store, "update messages set call_id = null where role = ?", "tool");
     await store.write(mirrorMessages, { session_id: id, messages: [result], fence });
-    expect((await snapshot(store, id)).messages[0]?.call_id).toBe("call 1");
+    expect((await liveOf(store, id)).messages[0]?.call_id).toBe("call 1");
   });
 });
-
-function pieces(store: Store): Promise<string[]> {
-  return store.read(async ({ db }) => {
-    const rows = await db.selectFrom("answer_pieces").select("text").orderBy("position").execute();
-    return rows.map(({ text }) => text);
-  }, null);
-}

@@ -1,0 +1,222 @@
+import type { LiveCall, LiveState } from "../../core/live-state.ts";
+import type { LiveOutcome, LiveWrite } from "../../store/live/store-live.ts";
+import type { ExchangeEvent } from "../events.ts";
+
+/** The exchange that a process runs, and the lease under which it does. */
+export interface BegunRun {
+  readonly n: number;
+  readonly epoch: number;
+}
+
+/** What arrives now of an exchange that this process runs. */
+export interface LiveCurrent {
+  readonly n: number;
+  /** As of `LiveAnswer`. */
+  readonly attempt: number;
+  readonly revision: number;
+  readonly state: LiveState;
+  /** Null between two answers. */
+  readonly message_id: string | null;
+  /** All that has arrived of the answer. It ends between two code points. */
+  readonly text: string;
+}
+
+interface Arriving {
+  readonly message_id: string;
+  text: string;
+  /** What is stored of it, in UTF-16 units and in code points. */
+  stored: { readonly units: number; readonly points: number };
+}
+
+/** Characters of the JSON of a call's arguments that the state shows, and of the arguments of all calls. */
+const ARGS_CHARACTERS = 4096;
+const ALL_ARGS_CHARACTERS = 65_536;
+/** Calls that the state shows; more are answered all the same. */
+const MAX_CALLS = 128;
+
+/**
+ * One run of an exchange, as its events describe it. It follows one answer at a time, the one that began last: of
+ * models that write side by side, the others' text is shown when it is stored.
+ */
+export class LiveRun {
+  readonly #begun: BegunRun;
+  readonly session_id: string;
+  #state: LiveState = { calls: [], usage: { input_tokens: 0, output_tokens: 0 }, retry: null };
+  #revision = 0;
+  #storedRevision = 0;
+  #arriving: Arriving | null = null;
+  /** Answers whose text is void, or left to the message that stores it. */
+  readonly #left = new Set<string>();
+  #isOver = false;
+  #hasStored = false;
+
+  constructor(session_id: string, begun: BegunRun) {
+    this.session_id = session_id;
+    this.#begun = begun;
+  }
+
+  get fence() {
+    return { session_id: this.session_id, epoch: this.#begun.epoch };
+  }
+
+  /** True if the database may hold something of it. */
+  get hasStored(): boolean {
+    return this.#hasStored;
+  }
+
+  get current(): LiveCurrent {
+    const { n, epoch: attempt } = this.#begun;
+    const { message_id = null, text = "" } = this.#arriving ?? {};
+    return { n, attempt, revision: this.#revision, state: this.#state, message_id, text };
+  }
+
+  /** True if something changed that readers see. */
+  heard(event: ExchangeEvent): boolean {
+    switch (event.type) {
+      case "text":
+        return this.#onText(event);
+      case "message":
+        if (this.#arriving?.message_id === event.message_id) {
+          this.#leave();
+          return this.#change({});
+        }
+        return false;
+      case "tool_call":
+        return this.#change({ calls: withCall(this.#state.calls, event), retry: null });
+      case "tool_result":
+        return this.#change({ calls: withResult(this.#state.calls, event) });
+      case "usage": {
+        const { usage } = this.#state;
+        return this.#change({
+          usage: {
+            input_tokens: usage.input_tokens + event.input_tokens,
+            output_tokens: usage.output_tokens + event.output_tokens,
+          },
+        });
+      }
+      case "retry": {
+        if (this.#arriving?.message_id === event.message_id) {
+          this.#leave();
+        }
+        const { attempt, code, reason } = event;
+        const until = new Date(Date.now() + event.delay_ms).toISOString();
+        return this.#change({ retry: { attempt, code, reason, until } });
+      }
+      case "done":
+      case "stopped":
+      case "waiting":
+      case "failed":
+        this.#isOver = true;
+        return true;
+      default:
+        return false;
+    }
+  }
+
+  #onText({ message_id, text }: { readonly message_id: string; readonly text: string }): boolean {
+    if (this.#left.has(message_id)) {
+      return false;
+    }
+    if (this.#arriving?.message_id !== message_id) {
+      this.#leave();
+      this.#arriving = { message_id, text: "", stored: { units: 0, points: 0 } };
+      this.#change({ retry: null });
+    }
+    this.#arriving.text += text;
+    return true;
+  }
+
+  #leave(): void {
+    if (this.#arriving !== null) {
+      this.#left.add(this.#arriving.message_id);
+      this.#arriving = null;
+    }
+  }
+
+  #change(change: Partial<LiveState>): true {
+    this.#state = { ...this.#state, ...change };
+    this.#revision += 1;
+    return true;
+  }
+
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  /** True if the database has all that readers see. */
+  get isStored(): boolean {
+    const arriving = this.#arriving;
+    return (
+      this.#isOver ||
+      (this.#storedRevision === this.#revision &&
+        (arriving === null || arriving.stored.units === arriving.text.length))
+    );
+  }
+
+  /** What is not stored yet, and what to do once it is. */
+  write(): { readonly write: LiveWrite; readonly written: (outcome: LiveOutcome) => void } {
+    const arriving = this.#arriving;
+    const revision = this.#revision;
+    const { message_id, state } = this.current;
+    const from = arriving?.stored ?? { units: 0, points: 0 };
+    const text = arriving?.text.slice(from.units) ?? "";
+    this.#hasStored = true;
+    return {
+      write: {
+        ...this.fence,
+        n: this.#begun.n,
+        piece:
+          arriving === null || text === ""
+            ? null
+            : { message_id: arriving.message_id, position: from.points, text },
+        state:
+          revision === this.#storedRevision
+            ? null
+            : { revision, message_id, value: JSON.stringify(state) },
+      },
+      written: (outcome) => {
+        if (outcome === "stored") {
+          this.#storedRevision = revision;
+          if (arriving !== null) {
+            const units = from.units + text.length;
+            arriving.stored = { units, points: from.points + codePoints(text) };
+          }
+        }
+      },
+    };
+  }
+}
+
+type EventOf<Type> = Extract<ExchangeEvent, { readonly type: Type }>;
+
+/** Those of earlier answers go once they have a result. */
+function withCall(calls: readonly LiveCall[], event: EventOf<"tool_call">): readonly LiveCall[] {
+  const { call_id, message_id, name } = event;
+  const kept = calls.filter(
+    (call) =>
+      call.call_id !== call_id && (call.message_id === message_id || call.status === "running"),
+  );
+  if (kept.length >= MAX_CALLS) {
+    return kept;
+  }
+  const length = JSON.stringify(event.args ?? null).length;
+  const all = kept.reduce((sum, { args }) => sum + JSON.stringify(args ?? null).length, length);
+  const isShown = length <= ARGS_CHARACTERS && all <= ALL_ARGS_CHARACTERS;
+  const args = isShown ? event.args : null;
+  return [...kept, { call_id, message_id, name, args, status: "running", duration_ms: null }];
+}
+
+function withResult(
+  calls: readonly LiveCall[],
+  { call_id, status, duration_ms }: EventOf<"tool_result">,
+): readonly LiveCall[] {
+  return calls.map((call) => (call.call_id === call_id ? { ...call, status, duration_ms } : call));
+}
+
+function codePoints(text: string): number {
+  let points = 0;
+  for (const _ of text) {
+    points += 1;
+  }
+  return points;
+}
