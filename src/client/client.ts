@@ -13,7 +13,7 @@ import type {
   SessionSummary,
 } from "../core/schemas.ts";
 import type { VerificationInfo } from "../core/service-schemas.ts";
-import type { ListOrder, MessageOrder, SessionState } from "../core/sessions.ts";
+import type { Activity, ListOrder, MessageOrder, SessionState } from "../core/sessions.ts";
 import { type ClientOptions, createConnection } from "./connection.ts";
 import { type FollowOptions, followStream } from "./follow.ts";
 
@@ -142,6 +142,19 @@ export interface ListOptions {
   readonly order?: ListOrder;
   readonly state?: SessionState;
   readonly project_key?: string;
+  /** The full id of a session, for its direct sub-agents. */
+  readonly parent?: string;
+  /** True for sessions that are nobody's sub-agent. */
+  readonly roots?: boolean;
+  readonly activity?: Activity;
+  /** An absolute path on the service's machine. */
+  readonly repo_path?: string;
+  /** The beginning of the name or the title, in upper or lower case. */
+  readonly q?: string;
+  /** True for archived sessions alone, false for the others. */
+  readonly archived?: boolean;
+  /** A pair as `key:value`. */
+  readonly metadata?: string;
   readonly cursor?: string;
   /** As in `DetailOptions`. */
   readonly include?: Include;

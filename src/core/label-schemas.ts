@@ -31,6 +31,15 @@ export function metadataOf<Value>(value: object, maxProperties: number) {
 
 export const metadata = () => metadataOf<string>(metadataValue(), MAX_METADATA_PAIRS);
 
+/** `key:value` in a query. */
+export const metadataPair = () =>
+  Type.Unsafe<string>({
+    ...text(),
+    pattern: `^${METADATA_KEY}:`,
+    maxLength: MAX_KEY_LENGTH + 1 + MAX_METADATA_VALUE,
+    description: "a key of metadata, a colon and a value",
+  });
+
 /** The labels in an answer, for a client that asked for them. */
 export const labelFields = {
   name: Type.Optional(nullable(Type.String())),

@@ -18,7 +18,7 @@ import {
   MAX_PATH_LENGTH,
   MESSAGES_PER_READ,
 } from "./limits.ts";
-import { labelFields, metadata } from "./label-schemas.ts";
+import { labelFields, metadata, metadataPair, sessionName } from "./label-schemas.ts";
 import { INCLUDES } from "./labels.ts";
 import {
   ANSWERERS,
@@ -302,6 +302,7 @@ export const EndSessionRequest = Type.Object({}, { ...closed, $id: "EndSessionRe
 
 export const NoQuery = Type.Object({}, closed);
 
+/** A filter of the list is an AND with the others. */
 export const ListQuery = Type.Object(
   {
     limit: Type.Optional(
@@ -315,6 +316,22 @@ export const ListQuery = Type.Object(
         description: "a project key: 16 hexadecimal digits in lower case",
       }),
     ),
+    parent: Type.Optional(
+      Type.String({
+        pattern: "^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$",
+        description: "the full id of a session: its direct sub-agents are listed",
+      }),
+    ),
+    roots: Type.Optional(
+      Type.Boolean({ description: "true for sessions that are nobody's sub-agent" }),
+    ),
+    activity: Type.Optional(oneOf(ACTIVITIES)),
+    repo_path: Type.Optional(repoPath()),
+    q: Type.Optional(sessionName()),
+    archived: Type.Optional(
+      Type.Boolean({ description: "true for archived sessions alone, false for the others" }),
+    ),
+    metadata: Type.Optional(metadataPair()),
     cursor: Type.Optional(
       Type.String({
         pattern: "^[A-Za-z0-9_-]{1,400}$",

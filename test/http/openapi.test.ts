@@ -161,11 +161,18 @@ describe("the OpenAPI document", () => {
     const parameters = (path: string, method: string) =>
       document.paths[path]?.[method]?.parameters?.map((each) => `${each.in} ${each.name}`).sort();
     expect(parameters("/api/sessions", "get")).toEqual([
+      "query activity",
+      "query archived",
       "query cursor",
       "query include",
       "query limit",
+      "query metadata",
       "query order",
+      "query parent",
       "query project_key",
+      "query q",
+      "query repo_path",
+      "query roots",
       "query state",
     ]);
     expect(parameters("/api/sessions", "post")).toEqual(["header idempotency-key"]);

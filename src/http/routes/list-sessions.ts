@@ -10,7 +10,7 @@ const schema = {
   operationId: "listSessions",
   summary: "Lists sessions, latest activity first, or in the order of their creation",
   description:
-    "Sub-agents' sessions are in the list too. With `order=created` the pages lose no session that gets a message meanwhile. The next page is in the `Link` header.",
+    "Sub-agents' and archived sessions are in the list too. Filters are combined with AND: `q` is the beginning of the name or the title, `metadata` a pair as `key:value`, `repo_path` a folder. With `order=created` the pages lose no session that gets a message meanwhile. The next page is in the `Link` header.",
   querystring: ListQuery,
   response: {
     200: written(Type.Array(named(SessionSummary)), {
@@ -35,7 +35,10 @@ export function listSessionsRoute(app: Api, { store, publicPath }: SessionServic
       const { json, next } = await listRequested(store, request.query);
       if (next !== null) {
         const { limit = DEFAULT_LIST_LIMIT, cursor: _, ...filters } = request.query;
-        const query = new URLSearchParams({ limit: String(limit), ...filters, cursor: next });
+        const query = new URLSearchParams();
+        for (const [name, value] of Object.entries({ limit, ...filters, cursor: next })) {
+          query.set(name, String(value));
+        }
         const target = `${publicPath(request, "/api/sessions")}?${query.toString()}`;
         reply.header("link", `<${target}>; rel="next"`);
       }

@@ -41,6 +41,8 @@ export interface PreparedQuery<Values, Row> {
   readonly optional: readonly (keyof Values & string)[];
 }
 
+/** Clients choose which optional values they give, so they could fill the memory with forms. */
+const MAX_CACHED_FORMS = 64;
 /** Longer lists are rare, and each length that is kept takes memory. */
 const MAX_CACHED_LIST = 16;
 
@@ -75,7 +77,11 @@ export function createPreparedQueries<Statement>(
       const { sql, parameters } = query.build(parts, parametersOf(values)).compile();
       compiled = { statement: prepare(sql), parameters };
       if (isShort) {
-        kept.set(query, (kept.get(query) ?? new Map()).set(form, compiled));
+        const forms = kept.get(query) ?? new Map<string, CompiledQuery<Statement>>();
+        if (forms.size >= MAX_CACHED_FORMS) {
+          forms.delete(forms.keys().next().value ?? "");
+        }
+        kept.set(query, forms.set(form, compiled));
       }
     }
     return {

@@ -1,12 +1,19 @@
 import type { SelectQueryBuilder } from "kysely";
 
 import type { Include } from "../../core/labels.ts";
-import type { ListOrder, Session, SessionState } from "../../core/sessions.ts";
+import type { Activity, ListOrder, Session } from "../../core/sessions.ts";
 import { type Parameter, prepared, type PreparedQuery } from "../engines/prepared.ts";
 import type { Database } from "../schema.ts";
 import type { Operation, Tx } from "../store.ts";
 import { members, readIncluded } from "./included.ts";
-import { selectSessions, sessionOf, summaryColumns, summaryText } from "./rows.ts";
+import {
+  type FilterValues,
+  filterValues,
+  type ListFilters,
+  OPTIONAL_FILTERS,
+  withFilters,
+} from "./list-filters.ts";
+import { activityOf, selectSessions, sessionOf, summaryColumns, summaryText } from "./rows.ts";
 
 /** The position after a session in the list: the next page begins there. */
 export interface ListPosition {
@@ -15,13 +22,10 @@ export interface ListPosition {
   readonly id: string;
 }
 
-export interface ListInput {
+export interface ListInput extends ListFilters {
   readonly limit: number;
   /** `activity` by default. */
   readonly order?: ListOrder;
-  readonly state?: SessionState;
-  readonly project_key?: string;
-  readonly parent_session_id?: string;
   /** A position from a page of the same order. */
   readonly after?: ListPosition;
 }
@@ -63,25 +67,52 @@ export const listSummaries: Operation<SummariesInput, SummariesText> = async (
   return { json: `[${texts.join(",")}]`, next };
 };
 
-async function readPage<Row extends { readonly id: string; readonly listed_at: string }>(
+interface PageRow {
+  readonly id: string;
+  readonly listed_at: string;
+  readonly holder: string | null;
+  readonly exchange_open: number;
+}
+
+/** Only JavaScript knows which processes were killed, so rows are read until the page is full. */
+async function readPage<Row extends PageRow>(
   tx: Tx,
   queries: Readonly<Record<ListOrder, PreparedQuery<PageValues, Row>>>,
   { limit, order = "activity", after, ...filters }: ListInput,
 ) {
-  const values = { ...filters, rows: limit + 1, after_at: after?.at, after_id: after?.id };
-  const found = await tx.rows(queries[order], values);
+  const { activity } = filters;
+  const values = { ...filterValues(filters), rows: limit + 1 };
+  const found: Row[] = [];
+  for (let from = after, more = true; more && found.length <= limit;) {
+    const rows = await tx.rows(queries[order], {
+      ...values,
+      after_at: from?.at,
+      after_id: from?.id,
+    });
+    found.push(...(activity === undefined ? rows : rows.filter((row) => isIn(row, activity))));
+    more = rows.length > limit;
+    from = positionOf(rows.at(-1));
+  }
   const rows = found.slice(0, limit);
-  const last = found.length > limit ? rows.at(-1) : undefined;
-  return { rows, next: last === undefined ? null : { at: last.listed_at, id: last.id } };
+  const last = found.length > limit ? positionOf(rows.at(-1)) : undefined;
+  return { rows, next: last ?? null };
 }
 
-interface PageValues extends Omit<ListInput, "limit" | "after" | "order"> {
+function isIn({ holder, exchange_open }: PageRow, activity: Activity): boolean {
+  return activityOf(holder, exchange_open === 1) === activity;
+}
+
+function positionOf(row: PageRow | undefined): ListPosition | undefined {
+  return row === undefined ? undefined : { at: row.listed_at, id: row.id };
+}
+
+interface PageValues extends FilterValues {
   readonly rows: number;
   readonly after_at: string | undefined;
   readonly after_id: string | undefined;
 }
 
-const OPTIONAL = ["state", "project_key", "parent_session_id", "after_id"] as const;
+const OPTIONAL = [...OPTIONAL_FILTERS, "after_id"] as const;
 
 /** What each order sorts by; no session has two of it. */
 const SORTED = {
@@ -93,16 +124,17 @@ const page = { activity: sessionsPage("activity"), created: sessionsPage("create
 const summaries = { activity: summariesPage("activity"), created: summariesPage("created") };
 
 function sessionsPage(order: ListOrder) {
-  return prepared(
-    (parts, given: Parameter<PageValues>) => inOrder(order, selectSessions(parts), given),
-    OPTIONAL,
-  );
+  return prepared((parts, given: Parameter<PageValues>) => {
+    const from = withFilters(selectSessions(parts), parts, given);
+    return inOrder(order, from, given);
+  }, OPTIONAL);
 }
 
 function summariesPage(order: ListOrder) {
   return prepared((parts, given: Parameter<PageValues>) => {
     const columns = [...summaryColumns(parts), "id"] as const;
-    return inOrder(order, parts.db.selectFrom("sessions").select(columns), given);
+    const from = withFilters(parts.db.selectFrom("sessions").select(columns), parts, given);
+    return inOrder(order, from, given);
   }, OPTIONAL);
 }
 
@@ -112,23 +144,17 @@ function inOrder<Row>(
   given: Parameter<PageValues>,
 ): SelectQueryBuilder<Database, "sessions", Row & { listed_at: string }> {
   const { column, direction, beyond } = SORTED[order];
-  let query = from
+  const query = from
     .select(`${column} as listed_at`)
     .orderBy(column, direction)
     .orderBy("id", direction)
     .limit(given("rows"));
-  for (const filter of ["state", "project_key", "parent_session_id"] as const) {
-    if (given.has(filter)) {
-      query = query.where(filter, "=", given(filter));
-    }
-  }
-  if (given.has("after_id")) {
-    query = query.where(({ eb, and, or }) =>
-      and([
-        eb(column, `${beyond}=`, given("after_at")),
-        or([eb(column, beyond, given("after_at")), eb("id", beyond, given("after_id"))]),
-      ]),
-    );
-  }
-  return query;
+  return given.has("after_id")
+    ? query.where(({ eb, and, or }) =>
+        and([
+          eb(column, `${beyond}=`, given("after_at")),
+          or([eb(column, beyond, given("after_at")), eb("id", beyond, given("after_id"))]),
+        ]),
+      )
+    : query;
 }

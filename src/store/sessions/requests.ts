@@ -154,15 +154,24 @@ export const exportRequested: Operation<{ readonly reference: string }, SessionT
 /** A page as JSON, and the cursor of the next one. Error codes: `invalid_request`. */
 export async function listRequested(
   store: Store,
-  { cursor, limit = DEFAULT_LIST_LIMIT, ...filters }: ListQuery,
+  { cursor, limit = DEFAULT_LIST_LIMIT, parent, repo_path, metadata, ...filters }: ListQuery,
 ): Promise<{ readonly json: string; readonly next: string | null }> {
   const { order = "activity" } = filters;
   const { json, next } = await store.read(listSummaries, {
     ...filters,
     limit,
+    ...(parent === undefined ? {} : { parent_session_id: parent }),
+    ...(repo_path === undefined ? {} : { folder_key: await projectKeyOf(repo_path) }),
+    ...(metadata === undefined ? {} : { metadata: pairOf(metadata) }),
     ...(cursor === undefined ? {} : { after: readCursor(cursor, order) }),
   });
   return { json, next: next === null ? null : cursorOf(next, order) };
+}
+
+/** A value may have colons too. */
+function pairOf(text: string): { readonly key: string; readonly value: string } {
+  const colon = text.indexOf(":");
+  return { key: text.slice(0, colon), value: text.slice(colon + 1) };
 }
 
 /** A SessionDetail as JSON. Error codes: as `readDetailWithin`. */

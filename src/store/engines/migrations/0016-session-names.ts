@@ -25,5 +25,6 @@ export const sessionNames: Migration = {
       (time) =>
         `CREATE INDEX sessions_archived_by_${time} ON sessions (${time}, id) WHERE archived_at IS NOT NULL`,
     ),
+    `CREATE INDEX sessions_held ON sessions (id) WHERE lease_owner IS NOT NULL`,
   ],
 };
