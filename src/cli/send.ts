@@ -20,6 +20,7 @@ import { ASKS } from "./exit-code.ts";
 import { promptText } from "./prompt-text.ts";
 import { GRAPH_ASKS, questionLines } from "./question-lines.ts";
 import { answerCommandLine, databaseWords } from "./resume-command.ts";
+import { noticeWithdrawn } from "./withdrawn.ts";
 import { wrongUsage } from "./wrong-usage.ts";
 
 /** How often `--follow` asks whether the exchange has ended. */
@@ -56,15 +57,21 @@ export function sendCommand(cli: CliContext): Command {
       }
       const content = await promptText(cli, given, "the id");
       await using store = await openDatabase(cli, command);
+      const supersede = options.supersede === true;
+      const before = supersede ? await store.read(listOpenQuestions, { reference }) : [];
       const origin = cli.stdin.isTTY === true ? "terminal" : "prompt";
       const queued = await store.write(queueExchange, {
         reference,
         content,
-        supersede: options.supersede === true,
+        supersede,
         // nobody sees its events: a limit that it reaches is not asked about
         asked_by: "prompt",
         caller: { origin, authenticated: true },
       });
+      if (before.length > 0 && options.json !== true) {
+        const after = await store.read(listOpenQuestions, { reference: queued.session_id });
+        noticeWithdrawn(cli, before, after);
+      }
       const runs = await whetherRuns(store, queued, { besides: false });
       const warn = ({ command: start }: Runnable): void => showCommand(cli, command, start);
       warn(runs);

@@ -97,7 +97,7 @@ it("[CLI-188] piped lines end with exit code 7, and the rest is not sent", async
   });
 });
 
-it("[CLI-189] [CLI-190] a terminal asks, and continues with the answer or leaves the question open", async () => {
+it("[CLI-189] [CLI-190] [QUESTION-42] a terminal asks, and continues with the answer or leaves the question open", async () => {
   const home = await asking();
   const terminal = openTerminal(home, `reprise --session ${ID}`);
   await terminal.shows(/> $/);
@@ -121,8 +121,23 @@ it("[CLI-189] [CLI-190] a terminal asks, and continues with the answer or leaves
   terminal.type("\r");
   await terminal.shows(/stays open[^]*> $/);
   terminal.type("something else\r");
-  await terminal.shows(/it is something else[^]*> $/);
+  await terminal.shows(/it is something else[^]*1 open question withdrawn\.[^]*> $/);
   expect((await home.call(["sessions", "answer", ID])).stdout).toBe("No question is open.\n");
+  for (const [command, confirmation] of [
+    ["/agent assistant", ""],
+    ["/clear", "y\r"],
+  ] as const) {
+    terminal.type("ask\r");
+    await terminal.shows(/answer> $/);
+    terminal.type("\r");
+    await terminal.shows(/stays open[^]*> $/);
+    terminal.type(`${command}\r`);
+    if (confirmation !== "") {
+      await terminal.shows(/y\/N $/);
+      terminal.type(confirmation);
+    }
+    await terminal.shows(/fresh context[^]*1 open question withdrawn\.[^]*> $/);
+  }
   terminal.type(CTRL_D);
   expect((await terminal.finished).code).toBe(0);
 });
@@ -170,7 +185,7 @@ it("[CLI-191] with --answer-after, a choice is made for who does not answer, by 
   }
 });
 
-it("[CLI-201] send shows what its message waits for, and does not wait for a person", async () => {
+it("[CLI-201] [QUESTION-42] send shows what its message waits for, and does not wait for a person", async () => {
   const home = await asking();
   expect((await home.call(["--session", ID, "-p", "ask"])).code).toBe(7);
   const shown = `  1. red\n  2. green\nAnswer with: `;
@@ -189,5 +204,6 @@ it("[CLI-201] send shows what its message waits for, and does not wait for a per
   });
   const superseding = await home.call(["send", ID, "instead", "--supersede"]);
   expect(superseding.stderr).not.toContain(shown);
+  expect(superseding.stderr).toContain("1 open question withdrawn.\n");
   expect((await home.call(["sessions", "answer", ID])).stdout).toBe("No question is open.\n");
 });

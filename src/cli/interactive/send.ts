@@ -11,6 +11,7 @@ import { ASKS } from "../exit-code.ts";
 import { createAnswerText } from "./answer-text.ts";
 import type { Conversation } from "../../exchange/conversation.ts";
 import { ASK_USER } from "../../exchange/tool-catalogue.ts";
+import { noticeWithdrawn } from "../withdrawn.ts";
 import { GRAPH_ASKS } from "../question-lines.ts";
 
 /** A conversation, and how its exchanges are shown. */
@@ -34,6 +35,8 @@ interface SendInput extends Talk {
 /** Sends one message and shows the answer as it comes, or prints JSON in its place. */
 export async function send(input: SendInput): Promise<ExchangeResult> {
   const { cli, conversation, json, signal } = input;
+  const isNew = input.text !== null && conversation.current()?.activity === "interrupted";
+  const open = isNew && !json ? await conversation.openQuestions() : [];
   const screen = json ? null : plainScreen(cli);
   const live: Live = {
     listener: (event) => (input.events ? printJson(cli, event) : screen?.show(event)),
@@ -47,6 +50,7 @@ export async function send(input: SendInput): Promise<ExchangeResult> {
     throw error;
   });
   screen?.finish(result);
+  noticeWithdrawn(cli, open, open.length === 0 ? [] : await conversation.openQuestions());
   const questions = isAsking(result) ? await conversation.openQuestions() : null;
   if (json && !input.events) {
     printJson(cli, {

@@ -4,6 +4,7 @@ import type { Talk } from "./send.ts";
 import { note, noticeLine } from "../context.ts";
 import { personaNotes, whoAnswers } from "../who-answers.ts";
 import type { Conversation } from "../../exchange/conversation.ts";
+import { noticeWithdrawn } from "../withdrawn.ts";
 import { wrongUsage } from "../wrong-usage.ts";
 
 /** What the screen does next. */
@@ -179,6 +180,7 @@ async function startThread(
   { cli, conversation }: SlashContext,
   change: Parameters<Conversation["startThread"]>[0],
 ): Promise<void> {
+  const open = await conversation.openQuestions();
   const session = await conversation.startThread(change);
   noticeLine(
     cli,
@@ -186,4 +188,5 @@ async function startThread(
       ? `All messages are archived; the agent has a fresh context (thread ${session.thread_suffix}).`
       : `The agent has a fresh context (thread ${session.thread_suffix}); the messages are kept.`,
   );
+  noticeWithdrawn(cli, open, open.length === 0 ? [] : await conversation.openQuestions());
 }
