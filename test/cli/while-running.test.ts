@@ -52,8 +52,8 @@ describe("while an exchange is running", () => {
     const running = await startAnswer(home);
     terminal.type("dropped\r");
     await terminal.shows(new RegExp(`process ${running.pid} [^]*waits for its turn`));
-    terminal.type(CTRL_C);
-    await terminal.shows(/was not sent[^]*> $/);
+    terminal.type(`typed ahead\rand more\r${CTRL_C}`);
+    await terminal.shows(/was not sent[^]*2 lines dropped, not sent[^]*> $/);
     terminal.type("mine\r");
     await terminal.shows(/waits for its turn/);
     release();

@@ -131,6 +131,7 @@ async function exchange(
   });
   if (result === null) {
     noticeLine(context.cli, "Your message was not sent.");
+    dropWaiting(context.cli, input);
     return "stopped";
   }
   while (terminal && isAsking(result)) {
@@ -157,8 +158,8 @@ async function exchange(
   const stopped = state === "stopped";
   if (state !== "done" && (!terminal || input.leaving.aborted)) {
     context.cli.exitCode = isAsking(result) ? ASKS : 1;
-  } else if (stopped && input.waiting() > 0) {
-    noticeLine(context.cli, dropped(input.drop()).trim());
+  } else if (stopped) {
+    dropWaiting(context.cli, input);
   }
   return state === "done" ? "stay" : state;
 }
@@ -202,6 +203,12 @@ function askToRepeat(cli: CliContext, input: LineInput): NonNullable<Live["mayRe
 /** Without a terminal a command runs without a question. */
 function askToConfirm(cli: CliContext, input: LineInput): (question: string) => Promise<boolean> {
   return async (question) => cli.stdin.isTTY !== true || isYes(await input.ask(`${question} y/N `));
+}
+
+function dropWaiting(cli: CliContext, input: LineInput): void {
+  if (input.waiting() > 0) {
+    noticeLine(cli, dropped(input.drop()).trim());
+  }
 }
 
 /** A sentence about lines that will not be sent; empty if there are none. */
