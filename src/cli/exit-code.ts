@@ -20,6 +20,7 @@ const EXIT_CODES: Partial<Record<ErrorCode, number>> = {
   session_ended: 5,
   session_busy: 6,
   schema_checks_busy: 6,
+  question_open: 7,
 };
 
 /** Of an exchange that waits for an answer: `sessions answer` gives it. */

@@ -85,7 +85,7 @@ export interface Exchanger {
    * Runs one exchange. The user's row is durable before the model is called; every
    * checkpoint commits together with its rows in the mirror.
    *
-   * Error codes: `session_not_found`, `session_ended`, `session_busy`, `lease_lost`,
+   * Error codes: `session_not_found`, `session_ended`, `session_busy`, `question_open`, `lease_lost`,
    * `persona_*`, `model_*`, `nothing_to_continue`, `call_limit_reached`, `budget_reached`,
    * `database_*`.
    */

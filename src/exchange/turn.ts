@@ -1,6 +1,6 @@
 import { RepriseError } from "../core/errors.ts";
 import { LEASE_MS } from "../core/limits.ts";
-import { isLeftToNodes } from "../store/exchanges/left-to-nodes.ts";
+import { waitsFor } from "../store/exchanges/waits-for.ts";
 import type { Store } from "../store/store.ts";
 import { whetherRuns } from "./runnable.ts";
 
@@ -12,10 +12,10 @@ export interface TurnOptions {
 }
 
 /**
- * For a message that waits until another exchange is done: refuses it as long as a node is to continue that
- * exchange, which it would skip.
+ * For a message that waits until another exchange is done, which it would skip: refuses it as long as a node is
+ * to continue that exchange, and if that exchange asks a person.
  *
- * Error codes: `session_busy`.
+ * Error codes: `session_busy`, `question_open`.
  */
 export function createTurn({
   store,
@@ -24,8 +24,15 @@ export function createTurn({
 }: TurnOptions): () => Promise<void> {
   let withoutNodeSince: number | null = null;
   return async () => {
-    if (!(await store.read(isLeftToNodes, { session_id }))) {
+    const waits = await store.read(waitsFor, { session_id });
+    if (waits === null) {
       return;
+    }
+    if (waits === "person") {
+      throw new RepriseError(
+        "question_open",
+        "The exchange before it asks a person, and this message would withdraw the question. Answer it with /continue or `reprise sessions answer`, or send the message again.",
+      );
     }
     const session = { session_id, state: "queued" } as const;
     const { runnable } = await whetherRuns(store, session, { besides: false });

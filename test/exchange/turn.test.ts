@@ -1,23 +1,70 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
+import { tool } from "@langchain/core/tools";
 import { expect, it, onTestFinished } from "vitest";
+import { z } from "zod";
 
 import { createExchanger } from "../../src/agent/exchange.ts";
 import { newId } from "../../src/core/ids.ts";
 import { startDispatcher } from "../../src/exchange/dispatcher.ts";
 import { createTurn } from "../../src/exchange/turn.ts";
 import { announceNode, withdrawNode } from "../../src/store/exchanges/nodes.ts";
-import { releaseLease } from "../../src/store/leases/lease.ts";
-import { openBench } from "../helpers/exchanger.ts";
+import { readLease, releaseLease } from "../../src/store/leases/lease.ts";
+import { listOpenQuestions } from "../../src/store/questions/read.ts";
+import type { Store } from "../../src/store/store.ts";
+import { type Bench, openBench } from "../helpers/exchanger.ts";
 import { startModelServer } from "../helpers/model-server.ts";
 import { claimNext, queue, statesOf } from "../helpers/queue.ts";
 
-it("[CLI-220] a message that waits for its turn does not skip what a node has given back", async () => {
+/** An agent whose first answer calls these tools beside one that is held until it is released. */
+async function holding(...toolCalls: readonly { name: string; arguments: string }[]) {
+  const held = Promise.withResolvers<string>();
   const server = await startModelServer({
-    answer: (messages) => ({ content: `to ${messages.at(-1)?.content} ${"x".repeat(200)}` }),
-    latencyMs: 20,
+    answer: (_messages, index) =>
+      index === 0
+        ? { toolCalls: [{ name: "hold", arguments: "{}" }, ...toolCalls] }
+        : { content: "an answer" },
   });
-  const bench = await openBench(server);
+  const hold = tool(() => held.promise, {
+    name: "hold",
+    description: "Waits.",
+    schema: z.object({}),
+  });
+  const bench = await openBench(server, {}, { tools: [hold] });
+  return {
+    ...bench,
+    release: () => held.resolve("held"),
+    hasBegun: async () => {
+      while (server.requests().length === 0) {
+        await sleep(10);
+      }
+    },
+  };
+}
+
+/** Sends a message that waits for its turn, and returns once it has found the session busy. */
+async function sendWaiting({ parts, store, session }: Bench) {
+  const isWaiting = Promise.withResolvers<void>();
+  const watched: Store = {
+    ...store,
+    read: (operation, input) => {
+      if (Object.is(operation, readLease)) {
+        isWaiting.resolve();
+      }
+      return store.read(operation, input);
+    },
+  };
+  const sent = createExchanger({ ...parts, store: watched }).exchange(
+    { session_id: session.id, text: "typed", when_busy: "wait" },
+    { listener: () => undefined, signal: new AbortController().signal },
+  );
+  sent.catch(() => undefined);
+  await isWaiting.promise;
+  return { sent };
+}
+
+it("[CLI-220] a message that waits for its turn does not skip what a node has given back", async () => {
+  const bench = await holding();
   const { store, session } = bench;
   const start = () => {
     const dispatcher = startDispatcher({
@@ -35,37 +82,19 @@ it("[CLI-220] a message that waits for its turn does not skip what a node has gi
   };
   const first = start();
   await queue(store, session.id, "posted");
-  while (server.requests().length === 0) {
-    await sleep(10);
-  }
-  const waiting = Promise.withResolvers<void>();
-  const reads = store.read.bind(store);
-  const typed = createExchanger({
-    ...bench.parts,
-    store: {
-      ...store,
-      read: (operation, input) => {
-        if (operation.name === "isLeftToNodes") {
-          waiting.resolve();
-        }
-        return reads(operation, input);
-      },
-    },
-  }).exchange(
-    { session_id: session.id, text: "typed", when_busy: "wait" },
-    { listener: () => undefined, signal: new AbortController().signal },
-  );
-  await waiting.promise;
-  await first.close();
+  await bench.hasBegun();
+  const { sent } = await sendWaiting(bench);
+  const closed = first.close();
+  bench.release();
+  await closed;
   expect(await statesOf(store, session.id)).toEqual(["queued"]);
   start();
-  await typed;
+  expect((await sent).state).toBe("done");
   expect(await statesOf(store, session.id)).toEqual(["done", "done"]);
 });
 
 it("[CLI-220] without a node that continues the exchange, the message skips it after a time", async () => {
-  const server = await startModelServer({ answer: () => ({ content: "" }) });
-  const { store, session } = await openBench(server);
+  const { store, session } = await holding();
   await queue(store, session.id, "posted");
   const fence = await claimNext(store, session.id);
   await store.write(releaseLease, { fence, finished: false, end: "queued" });
@@ -77,4 +106,17 @@ it("[CLI-220] without a node that continues the exchange, the message skips it a
   await turn();
   const patient = createTurn({ store, session_id: session.id });
   await expect(patient()).rejects.toMatchObject({ code: "session_busy" });
+});
+
+it("[CLI-221] a message that waits for its turn is refused once the exchange before it asks a person", async () => {
+  const bench = await holding({ name: "ask_user", arguments: '{"question":"Which?"}' });
+  const { store, session } = bench;
+  const asking = bench.run({ text: "first" });
+  await bench.hasBegun();
+  const { sent } = await sendWaiting(bench);
+  bench.release();
+  expect((await asking).state).toBe("waiting");
+  await expect(sent).rejects.toMatchObject({ code: "question_open" });
+  expect(await store.read(listOpenQuestions, { reference: session.id })).toHaveLength(1);
+  expect(await statesOf(store, session.id)).toEqual(["waiting"]);
 });

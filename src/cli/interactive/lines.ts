@@ -127,7 +127,7 @@ async function exchange(
     }
     // what a person typed is not lost because a service answers another message
     noticeLine(context.cli, `${error.message} Your message waits for its turn; Ctrl-C drops it.`);
-    return run(text, true).catch(notSent);
+    return run(text, true).catch((failure: unknown) => notSent(context.cli, failure));
   });
   if (result === null) {
     noticeLine(context.cli, "Your message was not sent.");
@@ -164,9 +164,11 @@ async function exchange(
   return state === "done" ? "stay" : state;
 }
 
-/** Null for a message that was dropped while it waited for its turn. */
-function notSent(error: unknown): null {
-  if (!isRepriseError(error, "session_busy")) {
+/** Null for a message that was dropped while it waited for its turn, or would withdraw a question. */
+function notSent(cli: CliContext, error: unknown): null {
+  if (isRepriseError(error, "question_open")) {
+    noticeLine(cli, error.message);
+  } else if (!isRepriseError(error, "session_busy")) {
     throw error;
   }
   return null;
