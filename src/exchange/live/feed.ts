@@ -72,7 +72,7 @@ export function createFeed({ store, onFailure, storeMs = STORE_MS }: FeedOptions
       notify(run.session_id);
     }
     if (run.hasStored) {
-      store.write(forgetLive, { fences: [run.fence] }).catch(failed);
+      store.write(forgetLive, run.leftovers).catch(failed);
     }
   };
 

@@ -1,5 +1,5 @@
 import type { LiveCall, LiveState } from "../../core/live-state.ts";
-import type { LiveOutcome, LiveWrite } from "../../store/live/store-live.ts";
+import type { ForgetLive, LiveOutcome, LiveWrite } from "../../store/live/store-live.ts";
 import type { ExchangeEvent } from "../events.ts";
 
 /** The exchange that a process runs, and the lease under which it does. */
@@ -47,6 +47,8 @@ export class LiveRun {
   #arriving: Arriving | null = null;
   /** Answers whose text is void, or left to the message that stores it. */
   readonly #left = new Set<string>();
+  /** Those whose text is stored although no message may hold it: the agent kept it to itself. */
+  readonly #unclaimed = new Set<string>();
   #isOver = false;
   #hasStored = false;
 
@@ -57,6 +59,11 @@ export class LiveRun {
 
   get fence() {
     return { session_id: this.session_id, epoch: this.#begun.epoch };
+  }
+
+  /** What is to be removed from the database once the exchange is over. */
+  get leftovers(): ForgetLive {
+    return { ...this.fence, message_ids: [...this.#unclaimed] };
   }
 
   /** True if the database may hold something of it. */
@@ -76,6 +83,7 @@ export class LiveRun {
       case "text":
         return this.#onText(event);
       case "message":
+        this.#unclaimed.delete(event.message_id);
         if (this.#arriving?.message_id === event.message_id) {
           this.#leave();
           return this.#change({});
@@ -103,6 +111,9 @@ export class LiveRun {
         return this.#change({ retry: { attempt, code, reason, until } });
       }
       case "done":
+        this.#keepToItself();
+        this.#isOver = true;
+        return true;
       case "stopped":
       case "waiting":
       case "failed":
@@ -118,12 +129,20 @@ export class LiveRun {
       return false;
     }
     if (this.#arriving?.message_id !== message_id) {
-      this.#leave();
+      this.#keepToItself();
       this.#arriving = { message_id, text: "", stored: { units: 0, points: 0 } };
       this.#change({ retry: null });
     }
     this.#arriving.text += text;
     return true;
+  }
+
+  /** Another text begins, or the exchange is done, and this one was neither stored nor voided. */
+  #keepToItself(): void {
+    if (this.#arriving !== null) {
+      this.#unclaimed.add(this.#arriving.message_id);
+    }
+    this.#leave();
   }
 
   #leave(): void {

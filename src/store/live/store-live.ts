@@ -61,8 +61,13 @@ async function storePieces(tx: Tx, held: readonly LiveWrite[]): Promise<void> {
   if (pieces.length === 0) {
     return;
   }
-  const stored = new Set((await tx.rows(finalMessages, { pieces })).map((row) => keyOf(row)));
-  const open = pieces.filter((piece) => !stored.has(keyOf(piece)));
+  const messages = new Map(
+    (await tx.rows(storedMessages, { pieces })).map((row) => [keyOf(row), row]),
+  );
+  const open = pieces.filter((piece) => {
+    const message = messages.get(keyOf(piece));
+    return message === undefined || isReplaced(message, piece);
+  });
   if (open.length > 0) {
     await tx.rows(upsertPieces, { pieces: open });
   }
@@ -86,14 +91,34 @@ interface Pieces {
   readonly pieces: readonly AnswerPieceTable[];
 }
 
-/** What had arrived of an answer that broke off is a message without tokens, until another answer replaces it. */
-const finalMessages = prepared(({ db }, given: Parameter<Pieces>) =>
+/**
+ * What had arrived of an answer that broke off is a message without tokens, until another answer replaces it.
+ * Some providers count no tokens at all; then the earlier pieces are gone, with the commit of the answer.
+ */
+function isReplaced(
+  message: { readonly token_count: number; readonly has_pieces: unknown },
+  { position }: Pick<AnswerPieceTable, "position">,
+): boolean {
+  return message.token_count === 0 && (position === 0 || Boolean(message.has_pieces));
+}
+
+const storedMessages = prepared(({ db }, given: Parameter<Pieces>) =>
   db
     .selectFrom("messages")
-    .select(["session_id", "message_id"])
+    .select(["session_id", "message_id", "token_count"])
+    .select((eb) =>
+      eb
+        .exists(
+          eb
+            .selectFrom("answer_pieces")
+            .select(eb.lit(1).as("one"))
+            .whereRef("answer_pieces.session_id", "=", "messages.session_id")
+            .whereRef("answer_pieces.message_id", "=", "messages.message_id"),
+        )
+        .as("has_pieces"),
+    )
     .where("session_id", "in", given.all("pieces", "session_id"))
-    .where("message_id", "in", given.all("pieces", "message_id"))
-    .where("token_count", "!=", 0),
+    .where("message_id", "in", given.all("pieces", "message_id")),
 );
 
 /** Nobody knows whether a write whose connection was lost took effect: the next one has its text too. */
@@ -124,13 +149,19 @@ const upsertStates = prepared(
       ),
 );
 
+export interface ForgetLive extends Fence {
+  /** Text that the agent wrote and stored in no message, or in one with another id. */
+  readonly message_ids: readonly string[];
+}
+
 /** Removes what is stored of an exchange that is over. What another has stored since stays. */
-export const forgetLive: Operation<{ readonly fences: readonly Fence[] }, void> = async (
+export const forgetLive: Operation<ForgetLive, void> = async (
   tx,
-  { fences },
+  { session_id, epoch, message_ids },
 ) => {
-  for (const { session_id, epoch } of fences) {
-    await tx.rows(deleteState, { session_id, epoch });
+  await tx.rows(deleteState, { session_id, epoch });
+  for (const batch of batches(message_ids)) {
+    await tx.rows(piecesOf, { session_id, message_ids: batch, epoch });
   }
 };
 

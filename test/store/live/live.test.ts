@@ -104,6 +104,7 @@ describeEngines("the stored half of the live feed", (engine) => {
   it("[LIVE-3] stores nothing of a process that lost its lease, and shows nothing of it", async () => {
     const store = await openFresh(engine);
     const { id, fence } = await running(store);
+    await write(store, fence, "kept to itself", { id: "b" });
     await write(store, fence, "from the first");
     await store.write(releaseLease, { fence, finished: false });
     expect(await liveOf(store, id)).toMatchObject({
@@ -120,9 +121,9 @@ describeEngines("the stored half of the live feed", (engine) => {
       text: "from the second",
     });
     // the first may say that it is over only after the second has begun
-    await store.write(forgetLive, { fences: [fence] });
+    await store.write(forgetLive, { ...fence, message_ids: ["b"] });
     expect((await liveOf(store, id)).live).toMatchObject({ text: "from the second" });
-    await store.write(forgetLive, { fences: [next] });
+    await store.write(forgetLive, { ...next, message_ids: ["b"] });
     expect((await liveOf(store, id)).live).toBeNull();
     // what the first had written of the answer is kept, and no part of the message
     await store.write(mirrorMessages, { session_id: id, messages: [answer("x")], fence: next });
@@ -151,6 +152,16 @@ describeEngines("the stored half of the live feed", (engine) => {
       live: { text: "" },
       answer: { seq: 2, content: "Good evening!" },
     });
+  });
+
+  it("[LIVE-4] stores no late text of an answer whose tokens nobody counted", async () => {
+    const store = await openFresh(engine);
+    const { id, fence } = await running(store);
+    await write(store, fence, "Good ");
+    const uncounted = { ...answer("Good morning"), token_count: 0 };
+    await store.write(mirrorMessages, { session_id: id, messages: [uncounted], fence });
+    expect(await write(store, fence, "morning", { position: 5 })).toBe("stored");
+    expect(await storedPieces(store)).toEqual([]);
   });
 
   it("[LIVE-5] changes nothing else of the session", async () => {
