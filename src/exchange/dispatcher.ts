@@ -142,6 +142,8 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
       }
       if (isRepriseError(error, ...LACKING)) {
         reportFailure(error);
+        // there may be many: tried again and again, they would keep this node from all others
+        scan.leave(session_id);
         return false;
       }
       if (!isRepriseError(error, "shutting_down")) {

@@ -15,6 +15,8 @@ export interface ReadyScanOptions {
 export interface ReadyScan {
   /** What waits for this node, the session that waits longest first. */
   sessions(): AsyncGenerator<ReadySession, void>;
+  /** Leaves a session to other nodes until all that waits is read again. */
+  leave(id: string): void;
   /** Asks again about what was left to other nodes. */
   restart(): void;
 }
@@ -32,6 +34,7 @@ export function createReadyScan({ store, agent, serves }: ReadyScanOptions): Rea
   let mark: ReadyPosition | null = null;
   let wholeAt = Number.NEGATIVE_INFINITY;
   const refused = new Set<string>();
+  const left = new Set<string>();
 
   const servesFolder = async (folder: string | null): Promise<boolean> => {
     if (folder !== null && refused.has(folder)) {
@@ -45,6 +48,9 @@ export function createReadyScan({ store, agent, serves }: ReadyScanOptions): Rea
   };
   const isMine = async (session: ReadySession): Promise<boolean> => {
     const { id, thread_suffix, repo_path } = session;
+    if (left.has(id)) {
+      return false;
+    }
     if (!mayRun(session, { agent, hasBegun: false }) || !(await servesFolder(repo_path))) {
       return false;
     }
@@ -56,6 +62,9 @@ export function createReadyScan({ store, agent, serves }: ReadyScanOptions): Rea
   };
 
   return {
+    leave: (id) => {
+      left.add(id);
+    },
     restart: () => {
       wholeAt = Number.NEGATIVE_INFINITY;
     },
@@ -65,6 +74,7 @@ export function createReadyScan({ store, agent, serves }: ReadyScanOptions): Rea
         wholeAt = now;
         mark = null;
         refused.clear();
+        left.clear();
       }
       let after: ReadyPosition | null = mark;
       let onlyOthers = true;
