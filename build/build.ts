@@ -43,7 +43,7 @@ const TOGETHER = [
   },
   {
     name: "database",
-    test: /\/kysely\/|\/src\/store\/(engines\/(sqlite\/(?!backup|plan-upgrade)|migrations\/|[a-z-]+\.ts$)|sessions\/(list|list-filters|rows|failures|included|labels)|exchanges\/(current|read)|checkpoints\/bodies|verify\/check\.ts|leases\/this-process|(?!project-key|location|open-store)[a-z-]+\.ts$)|\/cli\/(aligned|chat-options|sessions\/(table|list))\.ts$/,
+    test: /\/kysely\/|\/src\/store\/(engines\/(sqlite\/(?!backup|plan-upgrade)|migrations\/|[a-z-]+\.ts$)|sessions\/(list|list-filters|rows|failures|included|labels|subagents)|exchanges\/(current|read)|checkpoints\/bodies|verify\/check\.ts|leases\/this-process|(?!project-key|location|open-store)[a-z-]+\.ts$)|\/cli\/(aligned|chat-options|sessions\/(table|list))\.ts$/,
   },
 ];
 

@@ -19,6 +19,9 @@ const SESSIONS: CommandTable = {
   resume: async (cli) => (await import("./sessions/resume.ts")).resumeCommand(cli),
   answer: async (cli) => (await import("./sessions/answer.ts")).answerCommand(cli),
   end: async (cli) => (await import("./sessions/end.ts")).endCommand(cli),
+  rename: async (cli) => (await import("./sessions/label.ts")).renameCommand(cli),
+  archive: async (cli) => (await import("./sessions/label.ts")).archiveCommand(cli),
+  unarchive: async (cli) => (await import("./sessions/label.ts")).unarchiveCommand(cli),
   export: async (cli) => (await import("./sessions/export.ts")).exportCommand(cli),
   import: async (cli) => (await import("./sessions/import.ts")).importCommand(cli),
   delete: async (cli) => (await import("./sessions/delete.ts")).deleteCommand(cli),
@@ -48,7 +51,7 @@ const COMMANDS: CommandTable = {
     group(cli, SESSIONS, {
       name: "sessions",
       description:
-        "list, show, resume, end, export, import, delete, prune, verify and repair sessions",
+        "list, show, resume, end, rename, archive, export, import, delete, prune, verify and repair sessions",
     }),
   threads: (cli) =>
     group(cli, THREADS, {

@@ -50,9 +50,12 @@ export function oneLine(text: string): string {
   return visible(text.replace(/\s+/gu, " ")).trim();
 }
 
-/** The title of a session on one line. */
-export function titleLine({ title }: { readonly title: string | null }): string {
-  return oneLine(title ?? "(no message yet)");
+/** A session's name, or its title, on one line. */
+export function titleLine(session: {
+  readonly title: string | null;
+  readonly name?: string | null;
+}): string {
+  return oneLine(session.name ?? session.title ?? "(no message yet)");
 }
 
 const MAX_QUOTED = 60;

@@ -1,19 +1,31 @@
 import { Command, Option } from "commander";
 
-import { MAX_LIST_LIMIT } from "../../core/limits.ts";
+import { MAX_LIST_LIMIT, MAX_NAME_LENGTH } from "../../core/limits.ts";
 import { sessionSummary } from "../../core/answers.ts";
 import { type Session, SESSION_STATES, type SessionState } from "../../core/sessions.ts";
+import { isStorableText } from "../../core/text.ts";
+import { projectKeyOf } from "../../store/project-key.ts";
 import { type ListPosition, listSessions } from "../../store/sessions/list.ts";
+import type { ListFilters } from "../../store/sessions/list-filters.ts";
+import { countSubagents } from "../../store/sessions/subagents.ts";
 import type { Store } from "../../store/store.ts";
 import { type CliContext, noticeLine, printJson, printLines } from "../context.ts";
+import { since } from "../ages.ts";
 import { openDatabase, withStore } from "../database.ts";
+import { wrongUsage } from "../wrong-usage.ts";
 import { limitOf } from "../limit-option.ts";
-import { sessionTable } from "./table.ts";
+import { sessionTable, withLabels } from "./table.ts";
 
 interface ListOptions {
   readonly limit: number;
   readonly state?: SessionState;
+  readonly here?: true;
+  readonly since?: Date;
+  readonly q?: string;
+  readonly archived?: true;
+  readonly all?: true;
   readonly json?: true;
+  readonly labels?: true;
 }
 
 /** `sessions list`: latest activity first, with a notice if there are more. */
@@ -24,25 +36,68 @@ export function listCommand(cli: CliContext): Command {
     .addOption(
       new Option("--state <state>", "only sessions in this state").choices([...SESSION_STATES]),
     )
+    .option("--here", "only sessions of the working folder")
+    .option("--since <time>", "only sessions used since then: 36h, 7d, 2w or a day", since)
+    .option("--q <text>", "only sessions whose name or title begins with it")
+    .option("--archived", "only archived sessions")
+    .option("--all", "in a terminal, also archived sessions, and sub-agents in separate lines")
     .option("--json", "print a JSON array of session summaries")
+    .option("--labels", "with --json: also name, archived_at and metadata")
     .action(async (options: ListOptions) => {
+      const filters = await filtersOf(cli, options);
       await using store = await openDatabase(cli, command);
-      const { sessions, more } = await readAll(store, options);
+      const { sessions, more } = await readAll(store, options.limit, filters);
+      const listed = await withLabels(store, sessions);
       if (options.json === true) {
-        printJson(cli, sessions.map(sessionSummary));
+        printJson(cli, (options.labels === true ? listed : sessions).map(sessionSummary));
         return;
       }
       if (sessions.length === 0) {
-        const which = options.state === undefined ? "sessions" : `${options.state} sessions`;
-        noticeLine(cli, `No ${which} yet; begin one with \`reprise\`.`);
+        noticeLine(cli, none(options, filters));
         return;
       }
-      printLines(cli, await sessionTable(store, sessions));
+      const roots = filters.roots === true ? sessions.map(({ id }) => id) : [];
+      const subagents = await store.read(countSubagents, { roots });
+      printLines(cli, await sessionTable(store, listed, subagents));
       if (more) {
         noticeLine(cli, "There are more; --limit all shows every one.");
       }
     });
   return withStore(command);
+}
+
+/** A person in a terminal sees conversations; a program gets every session. */
+async function filtersOf(cli: CliContext, options: ListOptions): Promise<ListFilters> {
+  const { state, q, since: moment, archived } = options;
+  const isShort = cli.stdout.isTTY && options.json === undefined && options.all === undefined;
+  return {
+    ...(state === undefined ? {} : { state }),
+    ...(q === undefined ? {} : { q: textOf(q) }),
+    ...(moment === undefined ? {} : { since: moment.toISOString() }),
+    ...(options.here === true ? { project_key: await projectKeyOf(cli.cwd) } : {}),
+    ...(archived === true || isShort ? { archived: archived === true } : {}),
+    // what is searched for may be a sub-agent
+    ...(isShort && q === undefined ? { roots: true } : {}),
+  };
+}
+
+function textOf(q: string): string {
+  if (q === "" || q.length > MAX_NAME_LENGTH || !isStorableText(q)) {
+    throw wrongUsage(`--q takes 1 to ${MAX_NAME_LENGTH} characters.`);
+  }
+  return q;
+}
+
+function none(
+  { state, here, since: moment, q, archived }: ListOptions,
+  filters: ListFilters,
+): string {
+  const which = state === undefined ? "sessions" : `${state} sessions`;
+  if ([here, moment, q, archived].some((given) => given !== undefined)) {
+    return `No ${which} found; leave out options to see others.`;
+  }
+  const all = filters.archived === false ? "; --all lists archived ones too" : "";
+  return `No ${which} yet${all}; begin one with \`reprise\`.`;
 }
 
 /**
@@ -51,7 +106,8 @@ export function listCommand(cli: CliContext): Command {
  */
 async function readAll(
   store: Store,
-  { limit, state }: ListOptions,
+  limit: number,
+  filters: ListFilters,
 ): Promise<{ sessions: Session[]; more: boolean }> {
   const sessions: Session[] = [];
   const every = limit === Number.POSITIVE_INFINITY;
@@ -60,7 +116,7 @@ async function readAll(
     const page = await store.read(listSessions, {
       limit: Math.min(limit - sessions.length, MAX_LIST_LIMIT),
       order: every ? "created" : "activity",
-      state,
+      ...filters,
       after,
     });
     sessions.push(...page.sessions);

@@ -11,7 +11,7 @@ import { chat } from "../chat.ts";
 import { AGENT_HELP, type ChatOptions, EVENTS_OPTION } from "../chat-options.ts";
 import { type CliContext, printJson, printLine } from "../context.ts";
 import { openDatabase, withStore } from "../database.ts";
-import { sessionTable } from "./table.ts";
+import { sessionTable, withLabels } from "./table.ts";
 import { wrongUsage } from "../wrong-usage.ts";
 
 /** Sessions that the picker offers. */
@@ -51,11 +51,14 @@ async function pick(cli: CliContext, store: Store): Promise<string | null> {
       "Name the session: reprise sessions resume <id>; `reprise sessions list` shows the ids.",
     );
   }
-  const { sessions } = await store.read(listSessions, { limit: OFFERED, state: "active" });
+  const offered = { limit: OFFERED, state: "active", archived: false } as const;
+  const { sessions } = await store.read(listSessions, offered);
   if (sessions.length === 0) {
     throw new RepriseError("session_not_found", "No session to resume; begin one with `reprise`.");
   }
-  for (const [index, row] of (await sessionTable(store, sessions)).entries()) {
+  for (const [index, row] of (
+    await sessionTable(store, await withLabels(store, sessions))
+  ).entries()) {
     printLine(cli, `${(index === 0 ? "" : String(index)).padStart(2)}  ${row}`);
   }
   const answer = await ask(cli, { question: "Which one? ", on: cli.stdout });

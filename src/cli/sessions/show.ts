@@ -8,6 +8,8 @@ import {
   type QueuedMessage,
   readQueuedMessages,
 } from "../../store/exchanges/read.ts";
+import type { SessionLabels } from "../../core/labels.ts";
+import { readLabelsOf } from "../../store/sessions/labels.ts";
 import { failureLine } from "../../store/sessions/failures.ts";
 import { listOpenQuestions, type OpenQuestion } from "../../store/questions/read.ts";
 import { readTokenLimits } from "../../store/sessions/token-limits.ts";
@@ -25,13 +27,14 @@ import {
 } from "../../store/sessions/unconfirmed.ts";
 import { marksText } from "./transcript.ts";
 import { SETTING_NAMES } from "../setting-names.ts";
-import { type Failures, failuresOf, shownState } from "./table.ts";
+import { type Failures, failuresOf, type Listed, shownState } from "./table.ts";
 import { wholeNumber } from "../wrong-usage.ts";
 
 interface ShowOptions {
   readonly all?: true;
   readonly beforeSeq?: number;
   readonly json?: true;
+  readonly labels?: true;
 }
 
 /** `sessions show <id>`: the session and its last 200 messages; `--before-seq` reads further back. */
@@ -46,6 +49,7 @@ export function showCommand(cli: CliContext): Command {
       wholeNumber("--before-seq", 1),
     )
     .option("--json", "print the session as the HTTP API returns it")
+    .option("--labels", "with --json: also name, archived_at and metadata")
     .action(async (id: string, options: ShowOptions) => {
       await using store = await openDatabase(cli, command);
       const detail = await store.read(readDetail, {
@@ -53,10 +57,16 @@ export function showCommand(cli: CliContext): Command {
         all: options.all === true,
         before_seq: options.beforeSeq,
       });
+      const { id: session_id } = detail.session;
+      const labels = (await store.read(readLabelsOf, { ids: [session_id] })).get(session_id);
       if (options.json === true) {
         const { session, messages, has_earlier } = detail;
         const shown = { messages: messages.map(messageInfo), has_earlier };
-        printJson(cli, { ...sessionSummary(session), ...shown });
+        printJson(cli, {
+          ...sessionSummary(session),
+          ...shown,
+          ...(options.labels === true ? labels : {}),
+        });
       } else {
         const { sessions } = await store.read(listSessions, {
           limit: CHILDREN_SHOWN,
@@ -78,7 +88,15 @@ export function showCommand(cli: CliContext): Command {
         });
         const limits = await store.read(readTokenLimits, detail.session);
         const questions = await store.read(listOpenQuestions, { reference: detail.session.id });
-        const around = { children: sessions, failures, unconfirmed, exchanges, limits, questions };
+        const around = {
+          labels,
+          children: sessions,
+          failures,
+          unconfirmed,
+          exchanges,
+          limits,
+          questions,
+        };
         showDetail(cli, detail, around);
         showQueued(cli, queued);
       }
@@ -90,6 +108,7 @@ function showDetail(
   cli: CliContext,
   { session, messages, has_earlier }: Detail,
   around: {
+    labels: SessionLabels | undefined;
     children: readonly Session[];
     failures: Failures;
     unconfirmed: Unconfirmed;
@@ -98,13 +117,13 @@ function showDetail(
     questions: readonly OpenQuestion[];
   },
 ): void {
-  const { children, failures, unconfirmed, exchanges, limits, questions } = around;
+  const { labels, children, failures, unconfirmed, exchanges, limits, questions } = around;
   const childLines = children.map((child) => childLine(child, failures));
   const settings = unconfirmed.settings.map(
     (setting) => `  unconfirmed ${SETTING_NAMES[setting]}, ${UNAUTHENTICATED}`,
   );
   printLines(cli, [
-    ...heading(session, failures),
+    ...heading({ ...session, ...labels }, failures),
     ...Object.entries(limits).map(([what, limit]) => `  limit     ${limit} tokens, ${what}`),
     ...settings,
     ...childLines,
@@ -168,11 +187,14 @@ function stateOf(session: Session, failures: Failures): string {
   return session.state === "ended" ? state : `active, ${state}`;
 }
 
-function heading(session: Session, failures: Failures): string[] {
+function heading(session: Listed, failures: Failures): string[] {
   const state = stateOf(session, failures);
   const failure = failures.get(session.id);
   return [
     titleLine(session),
+    ...((session.name ?? null) === null
+      ? []
+      : [`  title     ${titleLine({ title: session.title })}`]),
     `  session   ${session.id} (${state})`,
     ...(failure === undefined ? [] : [`  failure   ${failureLine(failure)}`]),
     `  thread    ${threadId(session.id, session.thread_suffix)}`,
@@ -182,6 +204,10 @@ function heading(session: Session, failures: Failures): string[] {
     `  folder    ${oneLine(session.repo_path ?? "-")}`,
     `  tokens    ${session.total_input_tokens} in, ${session.total_output_tokens} out`,
     `  messages  ${session.last_seq}`,
+    ...((session.archived_at ?? null) === null ? [] : [`  archived  since ${session.archived_at}`]),
+    ...Object.entries(session.metadata ?? {}).map(
+      ([key, value]) => `  metadata  ${key}: ${oneLine(value)}`,
+    ),
     ...(session.plan_mode ? ["  planning mode is on"] : []),
     ...(session.parent_session_id === null ? [] : [`  parent    ${session.parent_session_id}`]),
   ];

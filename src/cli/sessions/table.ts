@@ -1,5 +1,8 @@
+import type { SessionLabels } from "../../core/labels.ts";
 import type { ExchangeFailure, Session } from "../../core/sessions.ts";
 import { oneLine, titleLine } from "../../core/terminal-text.ts";
+import { plural } from "../../core/text.ts";
+import { readLabelsOf } from "../../store/sessions/labels.ts";
 import { readFailures } from "../../store/sessions/failures.ts";
 import type { Store } from "../../store/store.ts";
 import { age } from "../ages.ts";
@@ -9,8 +12,23 @@ import { aligned } from "../aligned.ts";
 const ID_SHOWN = 8;
 const ID_LENGTH = 36;
 
-/** Sessions as aligned lines under a heading. */
-export async function sessionTable(store: Store, sessions: readonly Session[]): Promise<string[]> {
+export type Listed = Session & Partial<SessionLabels>;
+
+/** Sessions with their names, which the table shows. */
+export async function withLabels(store: Store, sessions: readonly Session[]): Promise<Listed[]> {
+  const labels = await store.read(readLabelsOf, { ids: sessions.map(({ id }) => id) });
+  return sessions.map((session) => ({ ...session, ...labels.get(session.id) }));
+}
+
+/**
+ * Sessions as aligned lines under a heading. `subagents` counts those that have no line, by the id of
+ * the session that they belong to.
+ */
+export async function sessionTable(
+  store: Store,
+  sessions: readonly Listed[],
+  subagents: ReadonlyMap<string, number> = new Map(),
+): Promise<string[]> {
   const failures = await failuresOf(store, sessions);
   const now = Date.now();
   const shown = shownLength(sessions);
@@ -20,9 +38,17 @@ export async function sessionTable(store: Store, sessions: readonly Session[]): 
     age(now - Date.parse(session.last_message_at ?? session.created_at)),
     String(session.last_seq),
     oneLine(session.agent ?? session.model ?? "-"),
-    titleLine(session),
+    `${titleLine(session)}${marksOf(session, subagents.get(session.id) ?? 0)}`,
   ]);
   return aligned([["ID", "STATE", "ACTIVE", "MESSAGES", "MODEL", "TITLE"], ...rows]);
+}
+
+function marksOf({ archived_at = null }: Listed, subagents: number): string {
+  const marks = [
+    ...(archived_at === null ? [] : ["archived"]),
+    ...(subagents === 0 ? [] : [plural(subagents, "sub-agent")]),
+  ];
+  return marks.length === 0 ? "" : `  [${marks.join(", ")}]`;
 }
 
 /** Why the last exchange of a session failed, by the session's id. */

@@ -1,7 +1,7 @@
 import { MAX_METADATA_PAIRS, type Metadata, type SessionLabels } from "../../core/labels.ts";
 import { invalidRequest } from "../../core/invalid-request.ts";
 import { batches } from "../checkpoints/bodies.ts";
-import type { Tx } from "../store.ts";
+import type { Operation, Tx } from "../store.ts";
 
 /** What people gave these sessions to find them again, by id. */
 export async function readLabels(
@@ -22,6 +22,12 @@ export async function readLabels(
   }
   return labels;
 }
+
+/** As `readLabels`. Error codes: none. */
+export const readLabelsOf: Operation<
+  { readonly ids: readonly string[] },
+  ReadonlyMap<string, SessionLabels>
+> = (tx, { ids }) => readLabels(tx, ids);
 
 /** The metadata of one session; as `readLabels`. */
 export async function readMetadataOf(tx: Tx, id: string): Promise<Metadata> {
