@@ -7,6 +7,7 @@ import { QUEUE_POLL_MS, STREAM_POLL_MS } from "../core/limits.ts";
 import { type CliContext, noticeJson, printLines } from "./context.ts";
 import { openDatabase, withStore } from "./database.ts";
 import type { ExchangeListener } from "../exchange/events.ts";
+import type { Feed } from "../exchange/live/feed.ts";
 import type { OpenedAgent } from "../exchange/exchanger.ts";
 import type { RunningNode } from "../exchange/node.ts";
 import type { ServedFolders } from "../exchange/served-folders.ts";
@@ -115,6 +116,7 @@ async function serve(cli: CliContext, command: Command, options: ServeOptions): 
     notice: (sentence) => log({ level: "warn", event: "notice", sentence }),
   });
   const { startServer } = await import("../http/serve.ts");
+  const feed = options.jobs === 0 ? undefined : await createServiceFeed(store, log);
   let node: RunningNode | null = null;
   const server = await startServer({
     store,
@@ -126,6 +128,7 @@ async function serve(cli: CliContext, command: Command, options: ServeOptions): 
     shared: process !== undefined,
     process,
     stream: { pollMs: options.streamPollMs },
+    live: feed,
     token,
     metricsToken,
     allowHosts: options.allowHost,
@@ -137,7 +140,7 @@ async function serve(cli: CliContext, command: Command, options: ServeOptions): 
   });
   const { jobs, answerAfter: defaultAnswer } = options;
   const onEvent = server.app.countUse;
-  const running = { store, jobs, folders, agent, log, defaultAnswer, onEvent };
+  const running = { store, jobs, folders, agent, log, defaultAnswer, onEvent, feed };
   node = jobs === 0 ? null : await runNode(cli, running);
   const stopAnswering = jobs === 0 ? await answerForNodes(store, log) : null;
   const { version, pid } = cli;
@@ -171,6 +174,7 @@ async function runNode(
   {
     log,
     agent,
+    feed,
     defaultAnswer,
     ...options
   }: {
@@ -181,25 +185,32 @@ async function runNode(
     readonly agent: OpenedAgent | null;
     readonly log: Log;
     readonly onEvent: ExchangeListener;
+    readonly feed: Feed | undefined;
   },
 ): Promise<RunningNode> {
-  const [{ startNode }, { createFeed }, { exchangerConfig }, { logFailure }] = await Promise.all([
+  const [{ startNode }, { exchangerConfig }, { logFailure }] = await Promise.all([
     import("../exchange/node.ts"),
-    import("../exchange/live/feed.ts"),
     import("./config.ts"),
     import("../http/metrics/request-log.ts"),
   ]);
   const openExchanger = agent?.openExchanger ?? cli.openExchanger;
-  const onFailure = (error: unknown): void => logFailure(log, error);
-  const feed = createFeed({ store: options.store, onFailure });
+  const config = { ...exchangerConfig(cli, options.store), defaultAnswer };
   return startNode({
     ...options,
     agent: agent?.name ?? null,
-    openExchanger: () =>
-      openExchanger({ ...exchangerConfig(cli, options.store), feed, defaultAnswer }),
+    openExchanger: () => openExchanger(feed === undefined ? config : { ...config, feed }),
     pollMs: QUEUE_POLL_MS,
-    onFailure,
+    onFailure: (error) => logFailure(log, error),
   });
+}
+
+/** The exchanges of the node report to it, and the readers of the service hear from it at once. */
+async function createServiceFeed(store: Store, log: Log): Promise<Feed> {
+  const [{ createFeed }, { logFailure }] = await Promise.all([
+    import("../exchange/live/feed.ts"),
+    import("../http/metrics/request-log.ts"),
+  ]);
+  return createFeed({ store, onFailure: (error) => logFailure(log, error) });
 }
 
 /** What a service does for the nodes of its database that runs no exchanges. */

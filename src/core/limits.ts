@@ -37,6 +37,8 @@ export const CREATE_KEY_MS = 24 * 60 * 60 * 1000;
 export const MAX_PATH_LENGTH = 4096;
 /** How often the stream polls for messages of other processes, by default. */
 export const STREAM_POLL_MS = 500;
+/** The same for readers of the live feed. */
+export const LIVE_POLL_MS = 60;
 /** How often a node searches for exchanges that other processes queued. */
 export const QUEUE_POLL_MS = 1000;
 /** A stream without news sends a comment this often, so that proxies keep it open. */

@@ -388,3 +388,8 @@ export const StreamQuery = Type.Object(
   { all: Type.Optional(Type.Boolean({ default: false })), last_seq: Type.Optional(seqAfter()) },
   closed,
 );
+
+export const LiveQuery = Type.Object(
+  { all: Type.Optional(Type.Boolean({ default: false })), after_seq: Type.Optional(seqAfter()) },
+  closed,
+);

@@ -5,6 +5,7 @@ import { type FastifyInstance, fastify } from "fastify";
 import {
   HEADERS_TIMEOUT_MS,
   KEEP_ALIVE_MS,
+  LIVE_POLL_MS,
   MAX_HEADER_BYTES,
   MAX_SMALL_BODY_BYTES,
   REQUEST_TIMEOUT_MS,
@@ -51,6 +52,10 @@ import { createReadiness } from "./metrics/readiness.ts";
 import { readSessionRoute } from "./routes/read-session.ts";
 import { type Log, logFailure, logRequests } from "./metrics/request-log.ts";
 import { sessionFirst } from "./guards/session-first.ts";
+import { createLiveStreams, type LiveStreams } from "./live/live-streams.ts";
+import { type LiveSource, NO_SOURCE } from "./live/live-source.ts";
+import { liveSessionRoute } from "./routes/live-session.ts";
+import { createSessionWatcher } from "./stream/session-watcher.ts";
 import { streamSessionRoute } from "./routes/stream-session.ts";
 import { createStreams, type Streams, type StreamSettings } from "./stream/streams.ts";
 import { decodable } from "./guards/request-target.ts";
@@ -74,6 +79,8 @@ export interface AppOptions extends PublicPathOptions {
   readonly schemaCheckMs?: number | undefined;
   /** Default: the values of `core/limits.ts`. */
   readonly stream?: Partial<StreamSettings> | undefined;
+  /** What the exchanges do that this process runs; without it, their text comes from the database. */
+  readonly live?: LiveSource | undefined;
   readonly timeouts?: { readonly headersMs?: number; readonly requestMs?: number } | undefined;
   /** The exchanges that the process runs now, and how many it may; without it, no metrics of them. */
   readonly jobs?: (() => Jobs) | undefined;
@@ -91,6 +98,7 @@ interface ServiceOptions extends AppOptions {
 export interface App {
   readonly fastify: FastifyInstance;
   readonly streams: Streams;
+  readonly live: LiveStreams;
   /** Counts what the exchanges use that the process runs. */
   readonly countUse: ExchangeListener;
   /** From now on `/readyz` fails: the service is about to stop. Everything else continues. */
@@ -105,25 +113,34 @@ export async function createApp(given: AppOptions): Promise<App> {
   const options = { ...given, store: storeOf(given.store) };
   const log = options.log ?? (() => undefined);
   const onFailure = (error: unknown, id?: string): void => logFailure(log, error, id);
-  const metrics = createMetrics(() => ({ ...options, streams, server: app.server }), onFailure);
+  const metrics = createMetrics(
+    () => ({ ...options, streams, live, server: app.server }),
+    onFailure,
+  );
   const { observe } = metrics;
   const store = instrumentedStore(options.store, observe);
-  const streams = createStreams({
+  const streaming = {
     store,
     pollMs: STREAM_POLL_MS,
+    livePollMs: LIVE_POLL_MS,
     heartbeatMs: STREAM_HEARTBEAT_MS,
     unsentBytes: STREAM_UNSENT_BYTES,
     stallMs: STREAM_STALL_MS,
     ...options.stream,
     onFailure,
     observe,
-  });
+  };
+  const watcher = createSessionWatcher(streaming);
+  const streams = createStreams({ ...streaming, watcher });
+  const source = options.live ?? NO_SOURCE;
+  const live = createLiveStreams({ ...streaming, watcher, source });
   const readiness = createReadiness(store, { log, observe });
   const publicPath = createPublicPath(options);
   const app = await createFastify(options, { log, observe });
   app.addHook("preClose", async () => {
     readiness.retire();
-    await streams.close();
+    await Promise.all([streams.close(), live.close()]);
+    watcher.close();
   });
   app.addHook("onClose", async () => metrics.close());
   // so that no request waits while it is loaded
@@ -150,6 +167,7 @@ export async function createApp(given: AppOptions): Promise<App> {
     healthRoutes(api, readiness);
     metricsRoute(api, metrics);
     streamSessionRoute(api, store, streams);
+    liveSessionRoute(api, store, live);
   });
   await app.register(async (scope) => {
     // tagged before it is compressed: both forms of an answer have one tag
@@ -164,7 +182,7 @@ export async function createApp(given: AppOptions): Promise<App> {
       observe({ kind: "usage", input: event.input_tokens, output: event.output_tokens });
     }
   };
-  return { fastify: app, streams, countUse, retire: readiness.retire };
+  return { fastify: app, streams, live, countUse, retire: readiness.retire };
 }
 
 async function createFastify(

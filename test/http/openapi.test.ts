@@ -138,6 +138,7 @@ describe("the OpenAPI document", () => {
         "post /api/sessions/{id}/messages",
         "get /api/sessions/{id}/export",
         "get /api/sessions/{id}/verify",
+        "get /api/sessions/{id}/live",
         "get /api/sessions/{id}/stream",
         "post /api/sessions/{id}/end",
         "get /api/sessions/{id}/exchanges",

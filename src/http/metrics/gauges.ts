@@ -20,6 +20,7 @@ import type { Jobs } from "./observation.ts";
 export interface Gauges {
   readonly store: Store;
   readonly streams: Pick<Streams, "open" | "watched">;
+  readonly live: Pick<Streams, "open">;
   readonly server: Server;
   readonly version: string;
   readonly process?: number | undefined;
@@ -66,7 +67,7 @@ export function createGauges(prom: PromClient, registry: Registry, gauged: Gauge
   countProcessor(prom, registry);
 }
 
-function addServiceGauges(add: AddGauge, { streams, server, version }: Gauges): void {
+function addServiceGauges(add: AddGauge, { streams, live, server, version }: Gauges): void {
   add({
     name: "reprise_build_info",
     help: "1, with the version of the program.",
@@ -75,8 +76,8 @@ function addServiceGauges(add: AddGauge, { streams, server, version }: Gauges): 
   });
   add({
     name: "reprise_streams_open",
-    help: "Streams that are open.",
-    read: (set) => set(streams.open),
+    help: "Streams that are open, of messages and of the live feed.",
+    read: (set) => set(streams.open + live.open),
   });
   add({
     name: "reprise_sessions_watched",

@@ -3,6 +3,7 @@ import type { FastifyInstance } from "fastify";
 import { Type } from "typebox";
 
 import { PatchSessionRequest } from "../../core/patch-session.ts";
+import { LiveMessage, LiveSnapshot } from "../../core/live.ts";
 import {
   AnswerRequest,
   CreateSessionRequest,
@@ -59,6 +60,8 @@ export async function describeApi(
     QueueExchangeRequest,
     AnswerRequest,
     PatchSessionRequest,
+    LiveMessage,
+    LiveSnapshot,
   ]) {
     app.addSchema(schema);
   }

@@ -7,7 +7,8 @@ import type { Store } from "../../store/store.ts";
 import { type Api, SESSION_PROBLEMS, SessionParams } from "./api.ts";
 import { problems, REQUEST_ID } from "../responses.ts";
 import type { StreamPosition } from "../stream/stream-pages.ts";
-import { beginStream, EVENT_STREAM, type Streams } from "../stream/streams.ts";
+import { beginStream, EVENT_STREAM } from "../stream/open-answers.ts";
+import type { Streams } from "../stream/streams.ts";
 import { invalidRequest } from "../../core/invalid-request.ts";
 
 const schema = {

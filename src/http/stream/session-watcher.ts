@@ -1,15 +1,23 @@
-import { setTimeout as sleep } from "node:timers/promises";
-
-import { type ReadPosition, readProgress } from "../../store/messages/read.ts";
+import { readLiveProgress } from "../../store/live/live-progress.ts";
+import { isLiveHint, sessionOfHint } from "../../store/live/live-hint.ts";
+import { readProgress } from "../../store/messages/read.ts";
 import type { Store } from "../../store/store.ts";
 
 export interface SessionWatcher {
   /** Begins to watch a session. `close` ends it; every subscription must be closed. */
   subscribe(sessionId: string): Subscription;
+  /**
+   * Calls `wake` when something may have changed of what the live feed shows of a session. Returns the
+   * function that ends it, which must be called.
+   */
+  watchLive(sessionId: string, wake: (hint: LiveWake) => void): () => void;
   /** Sessions that are watched now. */
   readonly watched: number;
   close(): void;
 }
+
+/** `progress`: only the text of an answer, or the state of its exchange. */
+export type LiveWake = "session" | "progress";
 
 export interface Subscription {
   /** Forgets the hints so far. Called before each read, so that none after it is lost. */
@@ -23,51 +31,62 @@ export interface SessionWatcherOptions {
   readonly store: Store;
   /** Time between two polls for what other processes have written. */
   readonly pollMs: number;
+  /** The same for the live feed. */
+  readonly livePollMs: number;
   /** Called when a poll fails after one that did not; the next one makes up for it. */
   readonly onFailure: (error: unknown) => void;
 }
 
+/** A poll takes at most this part of the time. */
+const POLL_SHARE = 1 / 20;
+
 /**
  * Wakes streams when they should read. This process's commits wake their sessions at once; other
- * processes' are found by ONE poll every `pollMs`, however many streams there are, and only while
+ * processes' are found by ONE poll, however many streams there are, and only while
  * there is one. All of it are hints: what is sent is always read from the table.
  */
 export function createSessionWatcher(options: SessionWatcherOptions): SessionWatcher {
-  const sessions = new Map<string, WatchedSession>();
-  let polling: AbortController | null = null;
+  const { store, pollMs, livePollMs } = options;
+  const messages = createWatchedSessions(readMessageMarks, pollMs);
+  const live = createWatchedSessions(readLiveMarks, livePollMs);
+  let polling: Polling | null = null;
   const stopPolling = (): void => {
-    polling?.abort();
+    polling?.stop();
     polling = null;
   };
-  const stopListening = options.store.onCommit((ids) => {
+  const stopListening = store.onCommit((ids) => {
     for (const id of ids) {
-      wake(sessions.get(id));
+      if (isLiveHint(id)) {
+        live.wake(sessionOfHint(id), "progress");
+      } else {
+        messages.wake(id, "session");
+        live.wake(id, "session");
+      }
     }
   });
+  const watch = (group: WatchedSessions, sessionId: string, wake: Wake): (() => void) => {
+    const end = group.add(sessionId, wake);
+    polling ??= startPolling(options, [messages, live]);
+    if (group.size === 1) {
+      polling.plan();
+    }
+    return () => {
+      end();
+      if (messages.size + live.size === 0) {
+        stopPolling();
+      }
+    };
+  };
 
   return {
     get watched() {
-      return sessions.size;
+      return messages.size + live.size;
     },
     subscribe: (sessionId) => {
-      const session = sessions.get(sessionId) ?? { subscribers: new Set(), seen: null };
-      sessions.set(sessionId, session);
-      if (polling === null) {
-        polling = new AbortController();
-        void pollUntil(polling.signal, { ...options, sessions });
-      }
       const subscriber = createSubscriber();
-      session.subscribers.add(subscriber);
-      const close = (): void => {
-        if (session.subscribers.delete(subscriber) && session.subscribers.size === 0) {
-          sessions.delete(sessionId);
-        }
-        if (sessions.size === 0) {
-          stopPolling();
-        }
-      };
-      return { ...subscriber, close };
+      return { ...subscriber, close: watch(messages, sessionId, subscriber.wake) };
     },
+    watchLive: (sessionId, wake) => watch(live, sessionId, wake),
     close: () => {
       stopListening();
       stopPolling();
@@ -75,16 +94,56 @@ export function createSessionWatcher(options: SessionWatcherOptions): SessionWat
   };
 }
 
-interface WatchedSession {
-  readonly subscribers: Set<Subscriber>;
-  /** As of the last poll; null before the first one. */
-  seen: ReadPosition | null;
-}
+type Wake = (hint: LiveWake) => void;
+/** Reads of each session that exists a text that differs once there is something to read. */
+type ReadMarks = (store: Store, session_ids: string[]) => Promise<ReadonlyMap<string, string>>;
 
-function wake(session: WatchedSession | undefined): void {
-  for (const subscriber of session?.subscribers ?? []) {
-    subscriber.wake();
-  }
+const readMessageMarks: ReadMarks = async (store, session_ids) => {
+  const progress = await store.read(readProgress, { session_ids });
+  return new Map(progress.map(({ id, last_seq, state }) => [id, `${last_seq} ${state}`]));
+};
+
+const readLiveMarks: ReadMarks = (store, session_ids) =>
+  store.read(readLiveProgress, { session_ids });
+
+type WatchedSessions = ReturnType<typeof createWatchedSessions>;
+
+/** Sessions that are watched for the same: those who watch them, and their marks of the last poll. */
+function createWatchedSessions(read: ReadMarks, pollMs: number) {
+  const sessions = new Map<string, { readonly wakes: Set<Wake>; mark: string | null }>();
+  const wake = (id: string, hint: LiveWake): void => {
+    for (const each of sessions.get(id)?.wakes ?? []) {
+      each(hint);
+    }
+  };
+  return {
+    pollMs,
+    get size() {
+      return sessions.size;
+    },
+    wake,
+    add: (id: string, each: Wake): (() => void) => {
+      const session = sessions.get(id) ?? { wakes: new Set(), mark: null };
+      sessions.set(id, session);
+      session.wakes.add(each);
+      return () => {
+        if (session.wakes.delete(each) && session.wakes.size === 0) {
+          sessions.delete(id);
+        }
+      };
+    },
+    /** A session that is there no more wakes its streams too: they find out when they read. */
+    poll: async (store: Store): Promise<void> => {
+      const marks = await read(store, [...sessions.keys()]);
+      for (const [id, session] of sessions) {
+        const mark = marks.get(id) ?? null;
+        if (mark === null || session.mark !== mark) {
+          session.mark = mark;
+          wake(id, "session");
+        }
+      }
+    },
+  };
 }
 
 interface Subscriber extends Omit<Subscription, "close"> {
@@ -117,51 +176,78 @@ function createSubscriber(): Subscriber {
   };
 }
 
-interface Polling extends SessionWatcherOptions {
-  readonly sessions: ReadonlyMap<string, WatchedSession>;
+interface Polling {
+  /** Sleeps no longer than the groups allow that are watched now. */
+  plan(): void;
+  stop(): void;
 }
 
-/** Polls every `pollMs`, never twice at a time. */
-async function pollUntil(
-  signal: AbortSignal,
-  { store, sessions, pollMs, onFailure }: Polling,
-): Promise<void> {
+/** Polls each group in its time, never twice at a time. */
+function startPolling(
+  { store, onFailure }: SessionWatcherOptions,
+  groups: readonly WatchedSessions[],
+): Polling {
   // a poll that failed has used up `mayHaveChanged`'s answer: it is kept until one succeeds
-  let changed = true;
+  const plans = groups.map((group) => ({ group, changed: true, dueAt: nowMs() + group.pollMs }));
+  let isStopped = false;
   let failing = false;
-  await sleep(pollMs, null, { signal }).catch(() => null);
-  while (!signal.aborted) {
-    try {
-      changed = (await store.mayHaveChanged()) || changed;
-      if (changed) {
-        const progress = await store.read(readProgress, { session_ids: [...sessions.keys()] });
-        changed = false;
-        note(sessions, progress);
-      }
-      failing = false;
-    } catch (error) {
-      // twice a second for as long as the database is away would add nothing
-      if (!failing) {
-        failing = true;
-        onFailure(error);
+  let wakeUp = (): void => undefined;
+  const sleep = (): Promise<void> =>
+    new Promise((resolve) => {
+      const used = plans.filter(({ group }) => group.size > 0);
+      const dueAt = Math.min(...used.map((each) => each.dueAt));
+      const timer = setTimeout(resolve, Math.max(0, dueAt - nowMs()));
+      wakeUp = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  const pollDue = async (): Promise<void> => {
+    const changed = await store.mayHaveChanged();
+    for (const plan of plans) {
+      plan.changed ||= changed;
+    }
+    for (const plan of plans.filter(({ dueAt }) => dueAt <= nowMs())) {
+      const began = nowMs();
+      plan.dueAt = began + plan.group.pollMs;
+      if (plan.changed && plan.group.size > 0) {
+        await plan.group.poll(store);
+        plan.changed = false;
+        plan.dueAt = Math.max(plan.dueAt, began + (nowMs() - began) / POLL_SHARE);
       }
     }
-    await sleep(pollMs, null, { signal }).catch(() => null);
-  }
+  };
+  const run = async (): Promise<void> => {
+    while (!isStopped) {
+      await sleep();
+      if (isStopped || !plans.some(({ dueAt }) => dueAt <= nowMs())) {
+        continue;
+      }
+      try {
+        await pollDue();
+        failing = false;
+      } catch (error) {
+        // twice a second for as long as the database is away would add nothing
+        if (!failing) {
+          failing = true;
+          onFailure(error);
+        }
+        for (const plan of plans) {
+          plan.dueAt = nowMs() + plan.group.pollMs;
+        }
+      }
+    }
+  };
+  void run();
+  return {
+    plan: () => wakeUp(),
+    stop: () => {
+      isStopped = true;
+      wakeUp();
+    },
+  };
 }
 
-/** A session that is there no more wakes its streams too: they find out when they read. */
-function note(
-  sessions: ReadonlyMap<string, WatchedSession>,
-  progress: readonly ReadPosition[],
-): void {
-  const positions = new Map(progress.map((each) => [each.id, each]));
-  for (const [id, session] of sessions) {
-    const { seen } = session;
-    const now = positions.get(id);
-    if (now === undefined || seen?.last_seq !== now.last_seq || seen.state !== now.state) {
-      session.seen = now ?? null;
-      wake(session);
-    }
-  }
+function nowMs(): number {
+  return performance.now();
 }

@@ -1,15 +1,14 @@
-import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
+import { setImmediate as nextTurn } from "node:timers/promises";
 
-import { isRepriseError } from "../../core/errors.ts";
 import type { Observe } from "../metrics/observation.ts";
+import type { StreamEnd, StreamOutput } from "./open-answers.ts";
+import { readWhenThere } from "./read-when-there.ts";
 import type { ReadPage, EventPage, StreamPosition } from "./stream-pages.ts";
 import type { Subscription } from "./session-watcher.ts";
 
-export interface MessageStream {
+export interface MessageStream extends StreamOutput {
   readonly readPage: ReadPage;
   readonly observe: Observe;
-  /** Writes to the client; resolves when it has taken the bytes, or is gone. */
-  readonly write: (bytes: Buffer) => Promise<void>;
   readonly subscription: Subscription;
   readonly position: StreamPosition;
   /**
@@ -17,15 +16,7 @@ export interface MessageStream {
    * would hold its memory for the life of the stream.
    */
   readonly takeFirst: () => EventPage | null;
-  /** Aborted when the client is gone or the service shuts down. */
-  readonly signal: AbortSignal;
 }
-
-/** A stream that could not read asks again after this long, and up to half as long again. */
-const RETRY_MS = 500;
-
-/** Why a stream sends nothing more: nothing is left, or its signal was aborted. */
-export type StreamEnd = "complete" | "aborted";
 
 /**
  * Sends a session's messages, in order of `seq`, until the session has ended and all is sent, or
@@ -73,22 +64,7 @@ async function sendNext(
   isUpToDate: boolean,
 ): Promise<SentPage | null> {
   const { readPage, signal } = stream;
-  while (!signal.aborted) {
-    try {
-      return await sendPage(stream, await readPage(position), isUpToDate);
-    } catch (error) {
-      if (isRepriseError(error, "session_not_found")) {
-        return null;
-      }
-      if (!isRepriseError(error, "database_unavailable", "database_locked")) {
-        throw error;
-      }
-    }
-    // all streams of a node begin again together, so they spread
-    const wait = RETRY_MS * (1 + Math.random() / 2);
-    await sleep(wait, null, { signal }).catch(() => undefined);
-  }
-  return null;
+  return sendPage(stream, await readWhenThere(() => readPage(position), signal), isUpToDate);
 }
 
 /** Messages from before the client asked are old: only later ones show how long one takes. */

@@ -8,3 +8,8 @@ export function liveHint(session_id: string): string {
 export function isLiveHint(hint: string): boolean {
   return hint.startsWith(PREFIX);
 }
+
+/** The session of such a hint. */
+export function sessionOfHint(hint: string): string {
+  return hint.slice(PREFIX.length);
+}

@@ -1,0 +1,33 @@
+import type { LiveState } from "../../core/live-state.ts";
+import type { ExchangeInfo, QuestionInfo } from "../../core/schemas.ts";
+import type { Message, Session } from "../../core/sessions.ts";
+
+/** What arrives now: the part of a running exchange that no message holds. */
+export interface LiveText {
+  readonly n: number;
+  /** Rises whenever the exchange begins again in another process: in one, the text only grows. */
+  readonly attempt: number;
+  /** Null between two answers. */
+  readonly message_id: string | null;
+  /** All that has arrived of the answer. It ends between two code points. */
+  readonly text: string;
+}
+
+/** A session in one consistent state, as far as a reader at a position needs it. */
+export interface LiveView {
+  readonly session: Session;
+  /** After the reader's position, ascending. */
+  readonly messages: readonly Message[];
+  /** True if more messages follow: then the rest of the view waits. */
+  readonly more: boolean;
+  /** The stored message that the reader has a part of, wherever it is; one that broke off may be replaced. */
+  readonly answer: Message | null;
+  readonly exchange: ExchangeInfo | null;
+  /** Those that are open. */
+  readonly questions: readonly QuestionInfo[];
+  /** Of a question that was open before: how it ended; null if it is gone. */
+  readonly ended: (id: string) => QuestionInfo | null;
+  /** Null unless an exchange runs. */
+  readonly live: LiveText | null;
+  readonly state: LiveState | null;
+}

@@ -1,0 +1,231 @@
+import { codePoints, endOf, fitsPosition } from "../../core/live-position.ts";
+import { STREAM_PAGE_BYTES, STREAM_PAGE_ROWS } from "../../core/limits.ts";
+import type { QuestionInfo } from "../../core/schemas.ts";
+import type { QuestionRecord } from "../../core/sessions.ts";
+import type { LiveAnswer } from "../../store/live/read-live.ts";
+import { type LiveFeedSnapshot, readLiveFeed } from "../../store/live/read-live-feed.ts";
+import type { Store } from "../../store/store.ts";
+import type { LiveWake } from "../stream/session-watcher.ts";
+import type { LiveCursor } from "./events-between.ts";
+import type { LiveSource } from "./live-source.ts";
+import type { LiveText, LiveView } from "./live-view.ts";
+import { createSharedSteps, type EncodedStep, type SharedSteps } from "./shared-steps.ts";
+
+export interface SessionFeedOptions {
+  readonly store: Store;
+  readonly source: LiveSource;
+  /** Bytes of content that a reader gets at once at most; one larger message comes alone. */
+  readonly unsentBytes: number;
+}
+
+/** What the readers of one session share: each read, and each step from the same cursor. */
+export interface SessionFeed {
+  /** Rises whenever there may be something new. */
+  readonly version: number;
+  /** What follows the cursor now. Error codes: `session_not_found`, `database_*`. */
+  next(cursor: LiveCursor, all: boolean): Promise<EncodedStep>;
+  /** Resolves once `version` is another one, or the signal is aborted. */
+  changed(version: number, signal: AbortSignal): Promise<void>;
+  /** For `SessionWatcher.watchLive`. */
+  hint(wake: LiveWake): void;
+  /** Reads again what time alone changes: whether the process that runs the exchange is alive. */
+  refresh(): void;
+  close(): void;
+}
+
+/** What was read for the readers at one position. */
+interface Page {
+  readonly snapshot: LiveFeedSnapshot;
+  readonly stored: StoredText | null;
+  readonly questions: readonly QuestionInfo[];
+  /** The steps to it, as of a change of the source. */
+  steps: { readonly change: number; readonly next: SharedSteps } | null;
+}
+
+/** The text of an answer, as the database has it. */
+interface StoredText extends LiveText {
+  readonly offset: number;
+}
+
+/** Questions that have ended, and of which a slow reader may not know it. */
+const MAX_ENDED = 200;
+
+export function createSessionFeed(
+  session_id: string,
+  { store, source, unsentBytes }: SessionFeedOptions,
+): SessionFeed {
+  const pages = new Map<string, Promise<Page>>();
+  const readers = new Set<() => void>();
+  const asked = new Set<string>();
+  const ended = new Map<string, QuestionRecord>();
+  let stored: StoredText | null = null;
+  let version = 0;
+  let isRunning = false;
+  let seen = source.current(session_id);
+
+  const wake = (): void => {
+    version += 1;
+    for (const resume of readers) {
+      resume();
+    }
+    readers.clear();
+  };
+  const forget = (): void => {
+    pages.clear();
+    wake();
+  };
+  const stopListening = source.subscribe(session_id, () => {
+    const before = seen;
+    seen = source.current(session_id);
+    if (isOver(before, seen)) {
+      // what became of it is in the database
+      forget();
+    } else {
+      wake();
+    }
+  });
+
+  const read = async (cursor: LiveCursor, all: boolean, asks: string | null): Promise<Page> => {
+    const before = stored;
+    const message_id = asks ?? before?.message_id ?? null;
+    const isStored = before !== null && before.message_id === message_id;
+    const snapshot = await store.read(readLiveFeed, {
+      session_id,
+      after_seq: cursor.position.seq,
+      all,
+      max_rows: STREAM_PAGE_ROWS,
+      max_bytes: Math.min(STREAM_PAGE_BYTES, unsentBytes),
+      text_from:
+        message_id === null
+          ? null
+          : {
+              message_id,
+              attempt: isStored ? before.attempt : 0,
+              offset: isStored ? before.offset : 0,
+            },
+      asked: [...asked],
+    });
+    isRunning = snapshot.exchange?.state === "running";
+    stored = addStored(before, snapshot.live);
+    noteQuestions(snapshot);
+    const questions = snapshot.questions.map(({ path, ...each }) => ({ ...each, path: [...path] }));
+    return { snapshot, stored, questions, steps: null };
+  };
+  const noteQuestions = (snapshot: LiveFeedSnapshot): void => {
+    for (const { id } of snapshot.questions) {
+      asked.add(id);
+    }
+    for (const question of snapshot.ended) {
+      asked.delete(question.id);
+      ended.set(question.id, question);
+    }
+    for (const id of [...ended.keys()].slice(0, Math.max(0, ended.size - MAX_ENDED))) {
+      ended.delete(id);
+    }
+  };
+  /** Who asks before the page is forgotten shares it. */
+  const pageAt = (cursor: LiveCursor, all: boolean): Promise<Page> => {
+    const { seq, message_id } = cursor.position;
+    const asks = message_id === seen?.message_id ? null : message_id;
+    const key = `${seq} ${all} ${asks}`;
+    const shared = pages.get(key);
+    if (shared !== undefined) {
+      return shared;
+    }
+    const page = read(cursor, all, asks);
+    const forgetPage = (): void => {
+      if (pages.get(key) === page) {
+        pages.delete(key);
+      }
+    };
+    pages.set(key, page);
+    page.then(({ snapshot }) => {
+      if (snapshot.messages.length > 0) {
+        // all that wait for them have them after this turn
+        setImmediate(forgetPage);
+      }
+    }, forgetPage);
+    return page;
+  };
+  const viewOf = ({ snapshot, stored, questions }: Page): LiveView => {
+    const { session, messages, more, answer, exchange, live } = snapshot;
+    const here = seen !== null && seen.attempt >= (live?.attempt ?? 0) ? seen : null;
+    const text = here ?? stored;
+    const arriving = text?.message_id ?? null;
+    const isShown = arriving === null || fitsPosition(arriving);
+    return {
+      session,
+      messages,
+      more,
+      answer,
+      exchange,
+      questions,
+      ended: (id) => ended.get(id) ?? null,
+      live: isShown || text === null ? text : { ...text, message_id: null, text: "" },
+      state: here?.state ?? live?.state ?? null,
+    };
+  };
+
+  return {
+    get version() {
+      return version;
+    },
+    next: async (cursor, all) => {
+      for (;;) {
+        const before = seen;
+        const page = await pageAt(cursor, all);
+        // an answer that was over while the page was read may be missing in it
+        if (!isOver(before, seen)) {
+          if (page.steps?.change !== version) {
+            page.steps = { change: version, next: createSharedSteps(viewOf(page)) };
+          }
+          return page.steps.next(cursor);
+        }
+      }
+    },
+    changed: async (known, signal) => {
+      if (known !== version || signal.aborted) {
+        return;
+      }
+      const { promise, resolve } = Promise.withResolvers<void>();
+      const stop = (): void => resolve();
+      readers.add(stop);
+      signal.addEventListener("abort", stop);
+      await promise;
+      signal.removeEventListener("abort", stop);
+      readers.delete(stop);
+    },
+    hint: (kind) => {
+      // what this process stores of an exchange that it runs is known here before
+      if (kind === "session" || seen === null) {
+        forget();
+      }
+    },
+    refresh: () => {
+      if (isRunning && seen === null) {
+        forget();
+      }
+    },
+    close: stopListening,
+  };
+}
+
+/** True if an answer was over or void between the two, or the exchange. */
+function isOver(before: LiveText | null, now: LiveText | null): boolean {
+  return (
+    before !== null &&
+    (before.attempt !== now?.attempt ||
+      (before.message_id !== null && before.message_id !== now.message_id))
+  );
+}
+
+/** What is stored of the answer now: a read gives only what follows, or somewhat more. */
+function addStored(before: StoredText | null, live: LiveAnswer | null): StoredText | null {
+  if (live === null) {
+    return null;
+  }
+  const { n, attempt, message_id, offset } = live;
+  const known = offset === 0 ? "" : (before?.text ?? "");
+  const text = known.slice(0, endOf(known, offset) ?? known.length) + live.text;
+  return { n, attempt, message_id, text, offset: codePoints(text) };
+}

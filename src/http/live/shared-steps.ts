@@ -1,0 +1,59 @@
+import type { LiveEvent } from "../../core/live.ts";
+import { writePosition } from "../../core/live-position.ts";
+import { eventsBetween, type LiveCursor } from "./events-between.ts";
+import type { LiveView } from "./live-view.ts";
+
+/** What is sent to a reader, as bytes. */
+export interface EncodedStep {
+  /** Null if there is nothing. */
+  readonly bytes: Buffer | null;
+  readonly cursor: LiveCursor;
+  /** True if more messages follow. */
+  readonly more: boolean;
+  /** True if nothing will ever follow. */
+  readonly isLast: boolean;
+  /** True if a reader that was there before would get nothing. */
+  readonly isKnown: boolean;
+  /** When each of its messages was stored, in milliseconds since 1970. */
+  readonly storedMs: readonly number[];
+}
+
+/** Steps to one view: readers with the same cursor share one, and have the same cursor after it. */
+export type SharedSteps = (cursor: LiveCursor) => EncodedStep;
+
+export function createSharedSteps(view: LiveView): SharedSteps {
+  const steps = new Map<LiveCursor | string, EncodedStep>();
+  const cursors = new Map<string, LiveCursor>();
+  const share = (cursor: LiveCursor): LiveCursor => {
+    const key = `${writePosition(cursor.position)} ${cursor.at}`;
+    const shared = cursors.get(key) ?? cursor;
+    cursors.set(key, shared);
+    return shared;
+  };
+  return (cursor) => {
+    // those that begin at one position are the same reader
+    const from = cursor.shown === null ? writePosition(cursor.position) : cursor;
+    const step = steps.get(from) ?? encode(cursor, view);
+    const shared = view.more ? step : { ...step, cursor: share(step.cursor) };
+    steps.set(from, shared);
+    return shared;
+  };
+}
+
+function encode(from: LiveCursor, view: LiveView): EncodedStep {
+  const { events, cursor } = eventsBetween(from, view);
+  return {
+    // bytes: of a string, each socket would make its own
+    bytes: events.length === 0 ? null : Buffer.from(events.map(lineOf).join("")),
+    cursor,
+    more: view.more,
+    isLast: view.session.state === "ended" && !view.more,
+    isKnown: events.every(({ event, data }) => event === "snapshot" && data.text === null),
+    storedMs: view.messages.map(({ ts }) => Date.parse(ts)),
+  };
+}
+
+/** This JSON has no line breaks, so one `data` line holds it. */
+function lineOf({ id, event, data }: LiveEvent): string {
+  return `id: ${id}\nevent: ${event}\ndata: ${JSON.stringify(data)}\n\n`;
+}

@@ -1,0 +1,79 @@
+import type { LiveEvent, LiveUsage } from "../../core/live.ts";
+import type { LiveCall, LiveRetry } from "../../core/live-state.ts";
+import type { ExchangeInfo, QuestionInfo } from "../../core/schemas.ts";
+import type { LiveView } from "./live-view.ts";
+
+/** The states that a reader was shown last. */
+export interface Shown {
+  readonly exchange: ExchangeInfo | null;
+  readonly questions: readonly QuestionInfo[];
+  readonly calls: readonly LiveCall[];
+  readonly usage: LiveUsage | null;
+  readonly retry: LiveRetry | null;
+}
+
+/** An event without its id. */
+export type LiveNews = LiveEvent extends infer Each
+  ? Each extends LiveEvent
+    ? Omit<Each, "id">
+    : never
+  : never;
+
+export function shownOf({ exchange, questions, live, state }: LiveView): Shown {
+  const { calls = [], usage = null, retry = null } = state ?? {};
+  return {
+    exchange,
+    questions,
+    calls,
+    usage: live === null || usage === null ? null : { n: live.n, ...usage },
+    retry,
+  };
+}
+
+/** The exchange, if it changed. */
+export function exchangeNews({ exchange: before }: Shown, { exchange }: LiveView): LiveNews[] {
+  const isNew =
+    exchange !== null &&
+    (before === null ||
+      before.n !== exchange.n ||
+      before.revision !== exchange.revision ||
+      before.state !== exchange.state);
+  return isNew ? [{ event: "exchange", data: exchange }] : [];
+}
+
+/** Every other state that changed, with its value now. What no exchange does any more is not sent. */
+export function stateNews(shown: Shown, view: LiveView): LiveNews[] {
+  const { calls, usage, retry } = shownOf(view);
+  const known = new Map(shown.calls.map((call) => [call.call_id, call]));
+  const news: LiveNews[] = calls
+    .filter((call) => !isSameCall(known.get(call.call_id), call))
+    .map((data) => ({ event: "tool_call", data }));
+  if (usage !== null && !isSame(shown.usage, usage)) {
+    news.push({ event: "usage", data: usage });
+  }
+  if (!isSame(shown.retry, retry)) {
+    news.push({ event: "retry", data: retry });
+  }
+  return [...news, ...questionNews(shown.questions, view)];
+}
+
+function questionNews(shown: readonly QuestionInfo[], view: LiveView): LiveNews[] {
+  const open = new Set(view.questions.map(({ id }) => id));
+  const known = new Set(shown.map(({ id }) => id));
+  const ended = shown.filter(({ id }) => !open.has(id)).map(({ id }) => view.ended(id));
+  return [
+    ...ended.filter((question) => question !== null),
+    ...view.questions.filter(({ id }) => !known.has(id)),
+  ].map((data) => ({ event: "question", data }));
+}
+
+function isSameCall(before: LiveCall | undefined, now: LiveCall): boolean {
+  return (
+    before === now || (before?.status === now.status && before.duration_ms === now.duration_ms)
+  );
+}
+
+/** Of two small values. */
+function isSame(before: object | null, now: object | null): boolean {
+  return before === now || JSON.stringify(before) === JSON.stringify(now);
+}

@@ -1,0 +1,153 @@
+import type { ServerResponse } from "node:http";
+
+import type { Observe } from "../metrics/observation.ts";
+import { createDeadlines } from "./deadlines.ts";
+import { createHeartbeats } from "./heartbeats.ts";
+import { createStreamWriter } from "./stream-writer.ts";
+
+export const EVENT_STREAM = "text/event-stream";
+
+/** Why a stream sends nothing more: nothing is left, or its signal was aborted. */
+export type StreamEnd = "complete" | "aborted";
+
+/** A request that is answered with a stream. */
+export interface StreamAnswer {
+  readonly response: ServerResponse;
+  /** What every answer carries. */
+  readonly headers: Readonly<Record<string, string | number | string[] | undefined>>;
+  /** The request's id in the log. */
+  readonly id: string;
+  /** Called once the answer is a stream: what follows is no longer the caller's. */
+  readonly begin: () => void;
+}
+
+/** What a stream sends with. */
+export interface StreamOutput {
+  /** Writes to the client; resolves when it has taken the bytes, or is gone. */
+  readonly write: (bytes: Buffer) => Promise<void>;
+  /** Aborted when the client is gone or the service shuts down. */
+  readonly signal: AbortSignal;
+}
+
+export interface OpenAnswers {
+  readonly open: number;
+  /** Begins the answer and sends until the client is gone or `send` has resolved. Never throws. */
+  run(answer: StreamAnswer, send: (output: StreamOutput) => Promise<StreamEnd>): Promise<void>;
+  /** See `Streams.close`. */
+  close(): Promise<void>;
+}
+
+export interface OpenAnswersOptions {
+  /** A client that takes nothing for so many milliseconds is cut. */
+  readonly stallMs: number;
+  /** No stream is silent for longer, in milliseconds. */
+  readonly heartbeatMs: number;
+  readonly observe: Observe;
+  /** With the id of the request whose stream failed, if it was one. */
+  readonly onFailure: (error: unknown, id?: string) => void;
+}
+
+/** A client's time in ticks of the timer that all share. */
+const STALL_TICKS = 10;
+
+/** The answers that are streams and are not over: their heartbeats, their stalled clients, and their end. */
+export function createOpenAnswers(options: OpenAnswersOptions): OpenAnswers {
+  const heartbeats = createHeartbeats(options.heartbeatMs);
+  const stalls = createDeadlines<ServerResponse>(
+    // cut at most one tick late
+    { tickMs: options.stallMs / STALL_TICKS, ticks: STALL_TICKS + 1 },
+    (response) => {
+      options.observe({ kind: "stalled" });
+      response.destroy();
+    },
+  );
+  // a separate controller per stream: `AbortSignal.any` would cost 1 KB each
+  const running = new Map<AbortController, Promise<void>>();
+  let stopping = false;
+
+  return {
+    get open() {
+      return running.size;
+    },
+    run: async (answer, send) => {
+      const { response } = answer;
+      answer.begin();
+      if (stopping) {
+        // no status would do: an EventSource gives up for ever on all but 200
+        response.destroy();
+        return;
+      }
+      const over = new AbortController();
+      const { signal } = over;
+      const sendAll = (): Promise<StreamEnd> => {
+        const write = createStreamWriter(response, stalls);
+        heartbeats.begin(response);
+        return send({
+          signal,
+          write: (bytes) => {
+            heartbeats.begin(response);
+            return write(bytes);
+          },
+        });
+      };
+      const sent = sendAnswer(answer, over, sendAll)
+        .catch((error: unknown) => options.onFailure(error, answer.id))
+        .finally(() => heartbeats.end(response));
+      running.set(over, sent);
+      await sent;
+      running.delete(over);
+    },
+    close: async () => {
+      stopping = true;
+      for (const over of running.keys()) {
+        over.abort();
+      }
+      await Promise.all(running.values());
+    },
+  };
+}
+
+/**
+ * Begins the answer and sends. The answer is completed only if nothing is left to send: a cut one
+ * makes the client reconnect. `over` is aborted once the client is gone.
+ */
+async function sendAnswer(
+  { response, headers }: StreamAnswer,
+  over: AbortController,
+  send: () => Promise<StreamEnd>,
+): Promise<void> {
+  // writing to a connection that was just closed is not an error
+  response.on("error", () => over.abort());
+  response.once("close", () => over.abort());
+  if (response.destroyed) {
+    return;
+  }
+  beginStream(response, headers);
+  response.flushHeaders();
+  try {
+    if ((await send()) === "complete") {
+      response.end();
+    } else {
+      // all that was written is sent before the connection closes
+      response.socket?.destroySoon();
+    }
+  } catch (error) {
+    response.destroy();
+    throw error;
+  }
+}
+
+/** Writes the head of a stream's answer. */
+export function beginStream(response: ServerResponse, headers: StreamAnswer["headers"]): void {
+  for (const [name, value] of Object.entries(headers)) {
+    if (value !== undefined) {
+      response.setHeader(name, value);
+    }
+  }
+  response.writeHead(200, {
+    "content-type": EVENT_STREAM,
+    // a stream's connection carries nothing else, so that ending the stream closes it
+    connection: "close",
+    "x-accel-buffering": "no",
+  });
+}
