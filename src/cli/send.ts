@@ -9,6 +9,7 @@ import { createStoredReport } from "../exchange/report-stored-exchange.ts";
 import { type Runnable, whetherRuns } from "../exchange/runnable.ts";
 import { queueExchange } from "../store/exchanges/queue.ts";
 import { readExchange } from "../store/exchanges/read.ts";
+import { waitsFor } from "../store/exchanges/waits-for.ts";
 import { listOpenQuestions, type OpenQuestion } from "../store/questions/read.ts";
 import { readMessagesAfter } from "../store/messages/read.ts";
 import { failureLine } from "../store/sessions/failures.ts";
@@ -19,7 +20,7 @@ import { openDatabase, withStore } from "./database.ts";
 import { ASKS } from "./exit-code.ts";
 import { promptText } from "./prompt-text.ts";
 import { GRAPH_ASKS, questionLines } from "./question-lines.ts";
-import { answerCommandLine, databaseWords } from "./resume-command.ts";
+import { answerCommandLine, databaseWords, resumeCommand } from "./resume-command.ts";
 import { noticeWithdrawn } from "./withdrawn.ts";
 import { wrongUsage } from "./wrong-usage.ts";
 
@@ -80,7 +81,11 @@ export function sendCommand(cli: CliContext): Command {
         : () => Promise.resolve();
       const exchange =
         options.follow === true
-          ? await ended(store, queued, { warn: runs.runnable ? warn : null, onPoll })
+          ? await ended(store, queued, {
+              warn: runs.runnable ? warn : null,
+              onPoll,
+              onInterrupted: () => showInterrupted(cli, command, queued.session_id),
+            })
           : queued;
       const open = await asked(store, exchange);
       if (options.json === true) {
@@ -143,14 +148,17 @@ interface Following {
   readonly warn: ((runs: Runnable) => void) | null;
   /** Called with each state that is read. */
   readonly onPoll: (exchange: ExchangeRecord) => Promise<void>;
+  /** Called once an exchange before it was interrupted that no node continues. */
+  readonly onInterrupted: () => void;
 }
 
 async function ended(
   store: Store,
   { session_id, n }: ExchangeRecord,
-  { warn, onPoll }: Following,
+  { warn, onPoll, onInterrupted }: Following,
 ): Promise<ExchangeRecord> {
   let warned = warn === null;
+  let wasInterrupted = false;
   for (let poll = 1; ; poll += 1) {
     const exchange = await store.read(readExchange, { reference: session_id, n });
     await onPoll(exchange);
@@ -161,6 +169,12 @@ async function ended(
     const isBehind = exchange.state === "queued" && poll % POLLS_OF_QUESTIONS === 1;
     if (isBehind && (await asked(store, exchange)).length > 0) {
       return exchange;
+    }
+    if (isBehind && !wasInterrupted) {
+      wasInterrupted = (await store.read(waitsFor, { session_id })) === "resumption";
+      if (wasInterrupted) {
+        onInterrupted();
+      }
     }
     if (!warned && poll % POLLS_OF_NODES === 0) {
       const runs = await whetherRuns(store, exchange, { besides: false });
@@ -177,6 +191,14 @@ function showCommand(cli: CliContext, command: Command, start: string | null): v
     const line = exactLine(`${start}${databaseWords(cli, command)}`);
     noticeLine(cli, `No running service answers this session. Start one with: ${line}`);
   }
+}
+
+function showInterrupted(cli: CliContext, command: Command, id: string): void {
+  const again = resumeCommand(cli, command, id);
+  noticeLine(
+    cli,
+    `The exchange before it was interrupted, and only a person continues it, with: ${again} --continue-exchange`,
+  );
 }
 
 async function showAnswer(cli: CliContext, store: Store, exchange: ExchangeRecord): Promise<void> {

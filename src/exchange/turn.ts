@@ -25,10 +25,10 @@ export function createTurn({
   let withoutNodeSince: number | null = null;
   return async () => {
     const waits = await store.read(waitsFor, { session_id });
-    if (waits === null) {
+    if (waits !== "node" && waits !== "answer") {
       return;
     }
-    if (waits === "person") {
+    if (waits === "answer") {
       throw new RepriseError(
         "question_open",
         "The exchange before it asks a person, and this message would withdraw the question. Answer it with /continue or `reprise sessions answer`, or send the message again.",

@@ -1,5 +1,7 @@
 import { hostname } from "node:os";
 
+import { setTimeout as sleep } from "node:timers/promises";
+
 import { describe, expect, it } from "vitest";
 
 import { detailOf, rowsOf } from "../helpers/sessions/seed.ts";
@@ -67,6 +69,22 @@ describe("while an exchange is running", () => {
     ]);
     terminal.type(CTRL_D);
     expect((await terminal.finished).code).toBe(0);
+  });
+
+  it("[CLI-222] send --follow names what continues an exchange that was interrupted before its own", async () => {
+    const { home } = await heldThenFast();
+    const running = await startAnswer(home);
+    const following = home.start(["send", ID, "later", "--follow"]);
+    const shown = async () => (await home.call(["sessions", "show", ID])).stdout;
+    while (!/exchange {2}2 queued/.test(await shown())) {
+      await sleep(20);
+    }
+    await running.stop("SIGKILL");
+    while (!/was interrupted[^\n]* --continue-exchange\n/.test(following.stderr())) {
+      await sleep(20);
+    }
+    expect(following.stderr().match(/was interrupted/g)).toHaveLength(1);
+    await following.stop();
   });
 
   it("[CLI-53] [CLI-121] --take-over takes the session: the other exchange stores nothing more", async () => {

@@ -1,13 +1,14 @@
 import { firstOpenQuestion } from "../questions/read.ts";
+import { readSession } from "../sessions/read.ts";
 import type { Operation } from "../store.ts";
 
 /**
  * What the exchange of a session waits for that has begun and not ended: a node, which runs it now or continues
- * it, or a person who is asked. Null if there is none, or if only the process that runs it continues it.
+ * it; a person who is asked; or, if the process that ran it is dead, a person who resumes it. Else null.
  */
 export const waitsFor: Operation<
   { readonly session_id: string },
-  "node" | "person" | null
+  "node" | "answer" | "resumption" | null
 > = async (tx, { session_id }) => {
   const begun = await tx.db
     .selectFrom("exchanges")
@@ -16,8 +17,15 @@ export const waitsFor: Operation<
     .where("ended_at", "is", null)
     .where("begun_at", "is not", null)
     .executeTakeFirst();
-  if (begun?.state === "waiting") {
-    return (await firstOpenQuestion(tx, session_id)) === null ? null : "person";
+  if (begun === undefined) {
+    return null;
   }
-  return begun === undefined || begun.queued_at === null ? null : "node";
+  if (begun.state === "waiting") {
+    return (await firstOpenQuestion(tx, session_id)) === null ? null : "answer";
+  }
+  if (begun.queued_at !== null) {
+    return "node";
+  }
+  const { activity } = await readSession(tx, { id: session_id });
+  return activity === "interrupted" ? "resumption" : null;
 };
