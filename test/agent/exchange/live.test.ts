@@ -9,6 +9,7 @@ import { createReporter } from "../../../src/exchange/report-events.ts";
 import { modelConfig } from "../../../src/exchange/models/config.ts";
 import { isLiveHint } from "../../../src/store/live/live-hint.ts";
 import type { LiveSnapshot } from "../../../src/store/live/read-live.ts";
+import { takeLease } from "../../../src/store/leases/lease.ts";
 import { storeLive } from "../../../src/store/live/store-live.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { statementsOf } from "../../helpers/count-statements.ts";
@@ -149,6 +150,31 @@ describe("the feed", () => {
     expect(live).toBeNull();
     expect(messages.map(({ content }) => content)).toEqual(["so far"]);
     expect(await storedPieces(bench.other)).toEqual([]);
+  });
+
+  it("[LIVE-3] shows nothing more of an exchange whose session somebody has taken over", async () => {
+    const held = gate();
+    const bench = await benchOf([
+      [text("mine"), { kind: "wait", until: held.promise }, text(" no more"), { kind: "stall" }],
+    ]);
+    const { id: session_id } = bench.session;
+    const stop = new AbortController();
+    const running = bench.run({ text: "question" }, { signal: stop.signal });
+    const { live } = await until(bench, (found) => found.live?.text === "mine");
+    const owner = { ...bench.parts.owner, command: "another" };
+    const take_over_epoch = live?.attempt ?? 0;
+    const taking = { session_id, owner, life_ms: 60_000, take_over_epoch };
+    await bench.other.write(takeLease, taking);
+    expect((await snapshot(bench)).live).toBeNull();
+    expect(bench.feed.current(session_id)?.text).toBe("mine");
+    const lost = new Promise<void>((resolve) => {
+      bench.feed.subscribe(session_id, () => bench.feed.current(session_id) ?? resolve());
+    });
+    held.resolve();
+    await lost;
+    expect((await storedPieces(bench.other)).map((piece) => piece.text)).toEqual(["mine"]);
+    stop.abort();
+    await expect(running).rejects.toMatchObject({ code: "lease_lost" });
   });
 
   it("[LIVE-6] runs exchanges although no text can be stored, and stores it once it can be", async () => {

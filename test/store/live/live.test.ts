@@ -154,6 +154,34 @@ describeEngines("the stored half of the live feed", (engine) => {
     });
   });
 
+  it("[LIVE-2] [LIVE-4] shows every reader the text or the message, whichever commits first", async () => {
+    const database = await engine.create();
+    const [store, other] = [await database.open(), await database.open()];
+    await Promise.all(
+      Array.from({ length: 20 }, async (_, index) => {
+        const { id, fence } = await running(store);
+        await write(store, fence, "Good ");
+        const read = async (): Promise<void> => {
+          const { live, messages } = await liveOf(other, id);
+          expect(live?.text.startsWith("Good ") === true || messages.length === 1).toBe(true);
+        };
+        const steps = [
+          () => write(store, fence, "morning", { position: 5, revision: 2 }),
+          read,
+          () => {
+            const messages = [answer("Good morning")];
+            return store.write(mirrorMessages, { session_id: id, messages, fence });
+          },
+          read,
+        ];
+        const turned = steps.map((_step, at) => steps[(at + index) % steps.length] ?? read);
+        await Promise.all(turned.map((step) => step()));
+        await read();
+      }),
+    );
+    expect(await storedPieces(store)).toEqual([]);
+  });
+
   it("[LIVE-4] stores no late text of an answer whose tokens nobody counted", async () => {
     const store = await openFresh(engine);
     const { id, fence } = await running(store);
