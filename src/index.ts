@@ -38,7 +38,13 @@ export type {
   SessionDetail,
   SessionSummary,
 } from "./core/schemas.ts";
-export type { VerificationInfo } from "./core/service-schemas.ts";
+export type {
+  DoctorReport,
+  ModelInfo,
+  NodeInfo,
+  PersonaInfo,
+  VerificationInfo,
+} from "./core/service-schemas.ts";
 export { openPostgresStore, openSqliteStore } from "./entries/stores.ts";
 export { type App, type AppOptions, createApp } from "./http/app.ts";
 export { type RunningServer, type ServerOptions, startServer } from "./http/serve.ts";

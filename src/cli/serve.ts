@@ -6,6 +6,8 @@ import { RepriseError } from "../core/errors.ts";
 import { QUEUE_POLL_MS, STREAM_POLL_MS } from "../core/limits.ts";
 import { type CliContext, noticeJson, printLines } from "./context.ts";
 import { openDatabase, withStore } from "./database.ts";
+import { personaFolderPaths } from "./config.ts";
+import { createCatalogue } from "../exchange/catalogue.ts";
 import type { ExchangeListener } from "../exchange/events.ts";
 import type { Feed } from "../exchange/live/feed.ts";
 import type { OpenedAgent } from "../exchange/exchanger.ts";
@@ -137,6 +139,11 @@ async function serve(cli: CliContext, command: Command, options: ServeOptions): 
     trustProxy: options.trustProxy === true,
     jobs: () => ({ running: node?.running ?? 0, max: options.jobs }),
     log,
+    // an agent of others chooses its model and its instructions itself
+    catalogue:
+      agent === null
+        ? createCatalogue({ personas: personaFolderPaths(cli), env: cli.env })
+        : undefined,
   });
   const { jobs, answerAfter: defaultAnswer } = options;
   const onEvent = server.app.countUse;

@@ -12,7 +12,13 @@ import type {
   SessionDetail,
   SessionSummary,
 } from "../core/schemas.ts";
-import type { VerificationInfo } from "../core/service-schemas.ts";
+import type {
+  DoctorReport,
+  ModelInfo,
+  NodeInfo,
+  PersonaInfo,
+  VerificationInfo,
+} from "../core/service-schemas.ts";
 import type { Activity, ListOrder, MessageOrder, SessionState } from "../core/sessions.ts";
 import { type ClientOptions, createConnection } from "./connection.ts";
 import { type FollowOptions, followStream } from "./follow.ts";
@@ -53,6 +59,14 @@ export interface Client {
    * `session_busy`, `token_required`.
    */
   patchSession(id: string, change: PatchSessionRequest): Promise<SessionSummary>;
+  /** The services on this database that run exchanges now. */
+  listNodes(): Promise<readonly NodeInfo[]>;
+  /** What `reprise doctor` checks, without the database's files. */
+  checkService(): Promise<DoctorReport>;
+  /** Those of the user that runs the service, and those of the folder if that user trusts it. */
+  listPersonas(options?: { repo_path?: string }): Promise<readonly PersonaInfo[]>;
+  /** The default one first. Others can be named, too. */
+  listModels(): Promise<readonly ModelInfo[]>;
   /** What `reprise sessions export` writes, as text: `sessions import` reads it. */
   exportSession(id: string): Promise<string>;
   /** Whether the messages are those of the agent's checkpoints. Changes nothing. */
@@ -191,6 +205,11 @@ export function createClient(options: ClientOptions): Client {
     endSession: async (id) => (await connection.call<SessionAck>("POST", `${pathOf(id)}/end`)).body,
     deleteSession: async (id) =>
       (await connection.call<DeletedSession[]>("DELETE", pathOf(id))).body,
+    listNodes: async () => (await connection.call<NodeInfo[]>("GET", "/api/nodes")).body,
+    checkService: async () => (await connection.call<DoctorReport>("GET", "/api/doctor")).body,
+    listPersonas: async (query = {}) =>
+      (await connection.call<PersonaInfo[]>("GET", "/api/personas", { query: { ...query } })).body,
+    listModels: async () => (await connection.call<ModelInfo[]>("GET", "/api/models")).body,
     exportSession: (id) => connection.text(`${pathOf(id)}/export`),
     verifySession: async (id) =>
       (await connection.call<VerificationInfo>("GET", `${pathOf(id)}/verify`)).body,

@@ -25,4 +25,10 @@ export type {
   SessionDetail,
   SessionSummary,
 } from "../core/schemas.ts";
-export type { VerificationInfo } from "../core/service-schemas.ts";
+export type {
+  DoctorReport,
+  ModelInfo,
+  NodeInfo,
+  PersonaInfo,
+  VerificationInfo,
+} from "../core/service-schemas.ts";

@@ -15,6 +15,7 @@ import {
   STREAM_UNSENT_BYTES,
 } from "../core/limits.ts";
 import type { Caller } from "../core/origins.ts";
+import type { Catalogue } from "../exchange/catalogue.ts";
 import type { ExchangeListener } from "../exchange/events.ts";
 import type { OpenStore, Store } from "../store/store.ts";
 import { storeOf } from "../store/store-of.ts";
@@ -51,6 +52,7 @@ import { parseQuery } from "./routes/query.ts";
 import { createReadiness } from "./metrics/readiness.ts";
 import { readSessionRoute } from "./routes/read-session.ts";
 import { type Log, logFailure, logRequests } from "./metrics/request-log.ts";
+import { serviceRoutes } from "./routes/service.ts";
 import { sessionFirst } from "./guards/session-first.ts";
 import { createLiveStreams, type LiveStreams } from "./live/live-streams.ts";
 import { type LiveSource, NO_SOURCE } from "./live/live-source.ts";
@@ -84,6 +86,8 @@ export interface AppOptions extends PublicPathOptions {
   readonly timeouts?: { readonly headersMs?: number; readonly requestMs?: number } | undefined;
   /** The exchanges that the process runs now, and how many it may; without it, no metrics of them. */
   readonly jobs?: (() => Jobs) | undefined;
+  /** What new sessions can name; without it, the service lists no personas and models. */
+  readonly catalogue?: Catalogue | undefined;
   /** The number of this process among those that share a port, for its metrics. */
   readonly process?: number | undefined;
   /** Receives one line a request, and the service's own failures. */
@@ -164,6 +168,7 @@ export async function createApp(given: AppOptions): Promise<App> {
     postMessageRoute(api, service);
     exchangeRoutes(api, service);
     questionRoutes(api, service);
+    serviceRoutes(api, store, options.catalogue);
     healthRoutes(api, readiness);
     metricsRoute(api, metrics);
     streamSessionRoute(api, store, streams);

@@ -67,16 +67,15 @@ export function modelConfig(env: Readonly<Record<string, string | undefined>>): 
  * key is set (Anthropic first), else the offline demo.
  */
 export function defaultModel(config: ModelConfig): string {
-  if (config.model !== null) {
-    return config.model;
-  }
-  if (config.anthropic.apiKey !== null) {
-    return ANTHROPIC_DEFAULT;
-  }
-  if (config.openai.apiKey !== null) {
-    return OPENAI_DEFAULT;
-  }
-  return DEMO_MODEL;
+  return config.model ?? configuredModels(config)[0] ?? DEMO_MODEL;
+}
+
+/** The models that are used if a key is set and no model is named, of the providers that have one. */
+export function configuredModels({ anthropic, openai }: ModelConfig): string[] {
+  return [
+    ...(anthropic.apiKey === null ? [] : [ANTHROPIC_DEFAULT]),
+    ...(openai.apiKey === null ? [] : [OPENAI_DEFAULT]),
+  ];
 }
 
 function setting(value: string | undefined): string | null {

@@ -21,7 +21,13 @@ import {
   SessionDetail,
   SessionSummary,
 } from "../../core/schemas.ts";
-import { VerificationInfo } from "../../core/service-schemas.ts";
+import {
+  DoctorReport,
+  ModelInfo,
+  NodeInfo,
+  PersonaInfo,
+  VerificationInfo,
+} from "../../core/service-schemas.ts";
 import type { Api } from "./api.ts";
 import { json, problems } from "../responses.ts";
 
@@ -53,6 +59,10 @@ export async function describeApi(
     QueuedExchangeInfo,
     QuestionInfo,
     VerificationInfo,
+    NodeInfo,
+    DoctorReport,
+    PersonaInfo,
+    ModelInfo,
     Problem,
     CreateSessionRequest,
     PostMessageRequest,

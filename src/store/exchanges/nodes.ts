@@ -1,5 +1,6 @@
 import { sql } from "kysely";
 
+import type { NodeInfo } from "../../core/service-schemas.ts";
 import type { Operation, Tx } from "../store.ts";
 
 /** A node announces itself this often, and counts as gone after three times as long. */
@@ -48,6 +49,26 @@ export async function hasNode(tx: Tx): Promise<boolean> {
     .executeTakeFirst();
   return node !== undefined;
 }
+
+/** The nodes that are alive. */
+export const listNodes: Operation<null, NodeInfo[]> = async (tx) => {
+  const rows = await tx.db
+    .selectFrom("nodes")
+    .select(["id", "agent", "folders", "seen_at"])
+    .where("seen_at", ">=", tx.dialect.now(-NODE_GONE_MS))
+    .orderBy("id")
+    .execute();
+  return rows.map(({ id, agent, folders, seen_at }) => {
+    const { within, trusted } = { within: null, trusted: null, ...parseFolders(folders) };
+    return {
+      id,
+      agent,
+      within: within === null ? null : [...within],
+      trusted: trusted === null ? null : [...trusted],
+      seen_at,
+    };
+  });
+};
 
 /** What decides which nodes run a session, and those that are alive. */
 export interface SessionNodes {

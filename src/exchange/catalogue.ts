@@ -1,0 +1,66 @@
+import type { ModelInfo, PersonaInfo } from "../core/service-schemas.ts";
+import type { Check } from "../store/verify/check.ts";
+import type { PersonaFolders } from "./personas/folders.ts";
+
+/** What new sessions of this user can name, and whether it can be used. */
+export interface Catalogue {
+  /** Those of the folder only if the user trusts it. */
+  personas(repo_path: string | null): Promise<PersonaInfo[]>;
+  /** The default one first. Any other `provider:model` may be named, too. */
+  models(): Promise<ModelInfo[]>;
+  checks(): Promise<readonly Check[]>;
+}
+
+/** Everything is loaded when it is asked for: a service starts without it. */
+export function createCatalogue(user: {
+  readonly personas: PersonaFolders;
+  readonly env: Readonly<Record<string, string | undefined>>;
+}): Catalogue {
+  const survey = async (repo_path: string | null) => {
+    const [{ surveyPersonas }, { isTrusted }] = await Promise.all([
+      import("./personas/list.ts"),
+      import("./trust/trust.ts"),
+    ]);
+    // a client may name any folder: files of one that is not trusted are not even opened
+    const isUsed = repo_path !== null && (await isTrusted(user.personas.trust, repo_path));
+    return surveyPersonas({ ...user.personas, repoPath: isUsed ? repo_path : null });
+  };
+  const config = async () => (await import("./models/config.ts")).modelConfig(user.env);
+  return {
+    personas: async (repo_path) => {
+      const { entries } = await survey(repo_path);
+      return entries.map((entry) =>
+        "fault" in entry
+          ? { ...named(entry), description: "", model: null, tools: null, fault: entry.fault }
+          : { ...named(entry), ...contentOf(entry), fault: null },
+      );
+    },
+    models: async () => {
+      const [{ listModels }, { entries }] = await Promise.all([
+        import("./models/list.ts"),
+        survey(null),
+      ]);
+      return listModels(await config(), entries);
+    },
+    checks: async () => {
+      const { personaChecks, modelCheck } = await import("./checks.ts");
+      return [...personaChecks(await survey(null)), modelCheck(await config())];
+    },
+  };
+}
+
+function named<T>({ name, source }: { readonly name: string; readonly source: T }) {
+  return { name, source };
+}
+
+function contentOf({
+  description,
+  model,
+  tools,
+}: {
+  readonly description: string;
+  readonly model: string | null;
+  readonly tools: readonly string[] | null;
+}) {
+  return { description, model, tools: tools === null ? null : [...tools] };
+}

@@ -1,0 +1,53 @@
+import { plural } from "../core/text.ts";
+import { type Check, failedBy, ok, warning } from "../store/verify/check.ts";
+import { defaultModel, type ModelConfig } from "./models/config.ts";
+import { isDemo } from "./models/name.ts";
+import { modelSettings } from "./models/settings.ts";
+import type { PersonaSurvey } from "./personas/list.ts";
+import { isBroken } from "./personas/persona.ts";
+
+/** The personas that a session could choose, and the files that cannot be used. */
+export function personaChecks({ entries, withheld }: PersonaSurvey): Check[] {
+  const broken = entries
+    .filter(isBroken)
+    .map(({ path, fault }) => warning("personas", `${path} cannot be used: ${fault}.`));
+  const notes = entries.flatMap((entry) =>
+    isBroken(entry) ? [] : entry.notes.map((note) => ok("personas", `${entry.path}: ${note}.`)),
+  );
+  const usable = entries.length - broken.length;
+  return [
+    ...broken,
+    ...notes,
+    ...(withheld.length === 0 ? [] : [notTrusted(withheld.length)]),
+    ok("personas", `${plural(usable, "persona")} to choose from.`),
+  ];
+}
+
+function notTrusted(count: number): Check {
+  const what = count === 1 ? "1 persona of it is" : `${count} personas of it are`;
+  return ok(
+    "personas",
+    `This folder is not trusted, so ${what} not used; \`reprise trust add\` trusts it.`,
+  );
+}
+
+/** The model of sessions that name none, and which providers have a key. Keys are never shown. */
+export function modelCheck(config: ModelConfig): Check {
+  const name = defaultModel(config);
+  try {
+    modelSettings({ name, config });
+  } catch (error) {
+    return failedBy(error, "models", "The default model: ");
+  }
+  const keys = [
+    ...(config.anthropic.apiKey === null ? [] : ["ANTHROPIC_API_KEY"]),
+    ...(config.openai.apiKey === null ? [] : ["OPENAI_API_KEY"]),
+  ];
+  const known = keys.length === 0 ? "no API key is set" : `${keys.join(" and ")} set`;
+  return ok(
+    "models",
+    isDemo(name)
+      ? `Sessions without a model use the offline demo (${known}). For a real model, set ANTHROPIC_API_KEY, OPENAI_API_KEY or REPRISE_MODEL.`
+      : `Sessions without a model use ${name} (${known}).`,
+  );
+}
