@@ -169,7 +169,7 @@ const deleteState = prepared(({ db }, given: Parameter<Fence>) =>
   db
     .deleteFrom("live_states")
     .where("session_id", "=", given("session_id"))
-    .where("epoch", "=", given("epoch")),
+    .where("epoch", "<=", given("epoch")),
 );
 
 /**

@@ -97,6 +97,8 @@ describe("verify", () => {
     [["different"], "UPDATE messages SET tool_calls = '{' WHERE session_id = :id AND seq = 4"],
     [["different"], "UPDATE messages SET token_count = 9 WHERE session_id = :id AND seq = 6"],
     [["different"], "UPDATE messages SET is_summary = 1 WHERE session_id = :id AND seq = 3"],
+    [["different"], "UPDATE messages SET call_id = 'x' WHERE session_id = :id AND seq = 5"],
+    [["different"], "UPDATE messages SET call_id = 'x' WHERE session_id = :id AND seq = 4"],
     [["order"], "order"],
     [["seq"], "UPDATE messages SET seq = 11 WHERE session_id = :id AND seq = 7"],
     [["archived"], "UPDATE messages SET archived = 1 WHERE session_id = :id AND seq = 2"],
@@ -225,6 +227,7 @@ describe("verify", () => {
   it.each([
     "UPDATE messages SET ts = '2026-01-01T00:00:00.000Z' WHERE session_id = :id AND seq = 2",
     "UPDATE messages SET content = content || '.' WHERE session_id = :id AND seq = 7",
+    "UPDATE messages SET call_id = NULL WHERE session_id = :id",
     "UPDATE sessions SET repo_path = '/a', project_key = '0123456789abcdef' WHERE id = :id",
     "UPDATE sessions SET state = 'ended', ended_at = '2026-01-01T00:00:00.000Z' WHERE id = :id",
   ])("[PROOF-24] reports nothing that cannot be known: %s", async (sql) => {
