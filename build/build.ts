@@ -39,7 +39,7 @@ export const WORKERS = {
 const TOGETHER = [
   {
     name: "commands",
-    test: /\/commander\/|late-child-process|\/src\/(core\/(?!.*schemas|patch-session|package-file)|store\/location\.ts$|cli\/(wrong-usage|database|config|context)\.ts$)/,
+    test: /\/commander\/|late-child-process|\/src\/(core\/(?!.*schemas|patch-session|live\.|package-file)|store\/location\.ts$|cli\/(wrong-usage|database|config|context)\.ts$)/,
   },
   {
     name: "database",
@@ -91,7 +91,7 @@ async function buildProgram(root: string, dist: string): Promise<RolldownOutput>
     groups: [],
     folder: join(dist, "agent"),
   });
-  return bundle({
+  const program = await bundle({
     root,
     entries: { main: "src/main.ts", ...WORKERS },
     external: [],
@@ -99,4 +99,18 @@ async function buildProgram(root: string, dist: string): Promise<RolldownOutput>
     folder: join(dist, "program"),
     elsewhere: { [`/${open}`]: "../agent/open-agent.js" },
   });
+  refuseImports(program, "commands", ["package-file.js"]);
+  return program;
+}
+
+/** A program whose first file imports files that import it does not start. */
+function refuseImports({ output }: RolldownOutput, name: string, allowed: readonly string[]): void {
+  const file = output.find((each) => each.fileName === `${name}.js`);
+  const imports = file?.type === "chunk" ? file.imports : [];
+  const wrong = imports.filter((each) => each.endsWith(".js") && !allowed.includes(each));
+  if (wrong.length > 0) {
+    throw new Error(
+      `${name}.js imports ${wrong.join(", ")}. Leave the module of src/core that needs them out of ${name} in TOGETHER.`,
+    );
+  }
 }
