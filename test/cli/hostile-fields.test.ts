@@ -59,9 +59,16 @@ function plant(home: Home): string[] {
     const columns = database.prepare(`SELECT name FROM pragma_table_info('${table}')`).all();
     for (const { name } of columns) {
       if (
-        ["title", "persona_name", "model", "repo_path", "project_key", "content"].includes(
-          String(name),
-        )
+        [
+          "title",
+          "name",
+          "persona_name",
+          "model",
+          "repo_path",
+          "project_key",
+          "content",
+          "call_id",
+        ].includes(String(name))
       ) {
         database.prepare(`UPDATE ${table} SET ${String(name)} = ?`).run(STORED);
         planted.push(String(name));
@@ -69,6 +76,9 @@ function plant(home: Home): string[] {
     }
   }
   database.prepare("UPDATE messages SET tool_calls = ?").run(calls);
+  database
+    .prepare("INSERT INTO session_metadata SELECT id, ?, ? FROM sessions")
+    .run(STORED, STORED);
   const failed = "exchange_open = 1, failure_epoch = lease_epoch";
   database
     .prepare(`UPDATE sessions SET ${failed}, failure_code = ?, failure_sentence = ?`)
@@ -122,8 +132,11 @@ describe("hostile text in a terminal", () => {
       await writtenBy(home, [
         "reprise sessions list",
         "reprise sessions list --json",
+        "reprise sessions list --json --labels",
         "reprise sessions show abcdef1",
         "reprise sessions show abcdef1 --all --json",
+        "reprise sessions show abcdef1 --json --labels",
+        "reprise sessions archive abcdef1",
         "reprise sessions show abcdef",
         "reprise sessions show abcdef --json",
         "reprise sessions export abcdef1",

@@ -206,7 +206,7 @@ function heading(session: Listed, failures: Failures): string[] {
     `  messages  ${session.last_seq}`,
     ...((session.archived_at ?? null) === null ? [] : [`  archived  since ${session.archived_at}`]),
     ...Object.entries(session.metadata ?? {}).map(
-      ([key, value]) => `  metadata  ${key}: ${oneLine(value)}`,
+      ([key, value]) => `  metadata  ${oneLine(key)}: ${oneLine(value)}`,
     ),
     ...(session.plan_mode ? ["  planning mode is on"] : []),
     ...(session.parent_session_id === null ? [] : [`  parent    ${session.parent_session_id}`]),

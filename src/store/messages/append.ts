@@ -92,7 +92,8 @@ interface NewMessage {
 export async function insertMessage(tx: Tx, input: NewMessage): Promise<Appended> {
   const { session_id, message_id = newId(), content, idempotency_key, caller } = input;
   const token_count = estimateTokens(content);
-  const session = await takeSeq(tx, { session_id, token_count, title: titleOf(content) });
+  const counted = await takeSeq(tx, { session_id, token_count });
+  const session = counted.title === null ? await setTitle(tx, counted, content) : counted;
   const message: Message = {
     session_id,
     seq: session.last_seq,
@@ -140,7 +141,6 @@ const insertUserMessage = prepared(({ db }, given: Parameter<UserRow>) =>
 
 interface Counted {
   readonly session_id: string;
-  readonly title: string;
   readonly token_count: number;
 }
 
@@ -165,10 +165,27 @@ const raiseCounter = prepared(({ db, dialect }, given: Parameter<Counted>) =>
     .set((eb) => ({
       last_seq: eb("last_seq", "+", 1),
       last_message_at: dialect.now(),
-      title: eb.fn.coalesce("title", given("title")),
       total_input_tokens: eb("total_input_tokens", "+", given("token_count")),
     }))
     .where("id", "=", given("session_id"))
     .where("state", "=", "active")
     .returning(sessionColumns({ dialect })),
+);
+
+/**
+ * A separate statement for the first message alone: SQLite would write the index of titles again with
+ * each message. The row is held, so nobody else sets the title meanwhile.
+ */
+async function setTitle(tx: Tx, session: Session, content: string): Promise<Session> {
+  const title = titleOf(content);
+  await tx.rows(updateTitle, { session_id: session.id, title });
+  return { ...session, title };
+}
+
+const updateTitle = prepared(
+  ({ db }, given: Parameter<{ readonly session_id: string; readonly title: string }>) =>
+    db
+      .updateTable("sessions")
+      .set({ title: given("title") })
+      .where("id", "=", given("session_id")),
 );

@@ -24,21 +24,21 @@ export interface ListFilters {
 
 /** The filters as values of a prepared query: each that is there adds a condition. */
 export interface FilterValues {
-  readonly state: SessionState | undefined;
-  readonly project_key: string | undefined;
-  readonly folder_key: string | undefined;
-  readonly parent_session_id: string | undefined;
-  readonly roots: true | undefined;
-  readonly archived: true | undefined;
-  readonly unarchived: true | undefined;
+  readonly state?: SessionState | undefined;
+  readonly project_key?: string | undefined;
+  readonly folder_key?: string | undefined;
+  readonly parent_session_id?: string | undefined;
+  readonly roots?: true | undefined;
+  readonly archived?: true | undefined;
+  readonly unarchived?: true | undefined;
   /** An exchange is open; or one is open, or a process holds the session; or none is open. */
-  readonly interrupted: true | undefined;
-  readonly running: true | undefined;
-  readonly idle: true | undefined;
-  readonly ranges: readonly TextRange[] | undefined;
-  readonly metadata_key: string | undefined;
-  readonly metadata_value: string | undefined;
-  readonly since: string | undefined;
+  readonly interrupted?: true | undefined;
+  readonly running?: true | undefined;
+  readonly idle?: true | undefined;
+  readonly ranges?: readonly TextRange[] | undefined;
+  readonly metadata_key?: string | undefined;
+  readonly metadata_value?: string | undefined;
+  readonly since?: string | undefined;
 }
 
 export const OPTIONAL_FILTERS = [
@@ -58,6 +58,10 @@ export const OPTIONAL_FILTERS = [
 ] as const;
 
 export function filterValues(filters: ListFilters): FilterValues {
+  if (Object.keys(filters).length === 0) {
+    // most lists: what is not there need not be searched for values
+    return {};
+  }
   const { activity, archived, metadata, q, roots, state, since } = filters;
   const { project_key, folder_key, parent_session_id } = filters;
   return {

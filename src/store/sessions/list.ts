@@ -58,12 +58,14 @@ export const listSummaries: Operation<SummariesInput, SummariesText> = async (
   { include, ...input },
 ) => {
   const { rows, next } = await readPage(tx, summaries, input);
+  if (include === undefined) {
+    return { json: `[${rows.map(summaryText).join(",")}]`, next };
+  }
   const ids = rows.map(({ id }) => id);
-  const more = include === undefined ? null : await readIncluded(tx, ids, include);
-  const texts = rows.map((row) => {
-    const text = summaryText(row);
-    return more === null ? text : `${text.slice(0, -1)}${members(more.get(row.id) ?? {})}}`;
-  });
+  const more = await readIncluded(tx, ids, include);
+  const texts = rows.map(
+    (row) => `${summaryText(row).slice(0, -1)}${members(more.get(row.id) ?? {})}}`,
+  );
   return { json: `[${texts.join(",")}]`, next };
 };
 
@@ -82,15 +84,15 @@ async function readPage<Row extends PageRow>(
 ) {
   const { activity } = filters;
   const values = { ...filterValues(filters), rows: limit + 1 };
-  const found: Row[] = [];
+  let found: readonly Row[] = [];
   for (let from = after, more = true; more && found.length <= limit;) {
-    const rows = await tx.rows(queries[order], {
-      ...values,
-      after_at: from?.at,
-      after_id: from?.id,
-    });
-    found.push(...(activity === undefined ? rows : rows.filter((row) => isIn(row, activity))));
-    more = rows.length > limit;
+    const rows = await tx.rows(
+      queries[order],
+      from === undefined ? values : { ...values, after_at: from.at, after_id: from.id },
+    );
+    found =
+      activity === undefined ? rows : [...found, ...rows.filter((row) => isIn(row, activity))];
+    more = activity !== undefined && rows.length > limit;
     from = positionOf(rows.at(-1));
   }
   const rows = found.slice(0, limit);
@@ -108,8 +110,8 @@ function positionOf(row: PageRow | undefined): ListPosition | undefined {
 
 interface PageValues extends FilterValues {
   readonly rows: number;
-  readonly after_at: string | undefined;
-  readonly after_id: string | undefined;
+  readonly after_at?: string | undefined;
+  readonly after_id?: string | undefined;
 }
 
 const OPTIONAL = [...OPTIONAL_FILTERS, "after_id"] as const;
