@@ -15,7 +15,8 @@ export {
 } from "./client/client.ts";
 export { ClientError, type ClientErrorCode } from "./client/client-error.ts";
 export type { ClientOptions } from "./client/connection.ts";
-export type { FollowOptions } from "./client/follow.ts";
+export type { FollowOptions, LiveOptions } from "./client/follow.ts";
+export type { LiveEvent } from "./core/live.ts";
 export {
   type Candidate,
   ERROR_CODES,

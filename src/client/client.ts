@@ -1,3 +1,4 @@
+import type { LiveEvent } from "../core/live.ts";
 import type { Include } from "../core/labels.ts";
 import type { PatchSessionRequest } from "../core/patch-session.ts";
 import type {
@@ -21,7 +22,7 @@ import type {
 } from "../core/service-schemas.ts";
 import type { Activity, ListOrder, MessageOrder, SessionState } from "../core/sessions.ts";
 import { type ClientOptions, createConnection } from "./connection.ts";
-import { type FollowOptions, followStream } from "./follow.ts";
+import { followLive, type FollowOptions, followStream, type LiveOptions } from "./follow.ts";
 
 export interface SessionPage {
   readonly sessions: readonly SessionSummary[];
@@ -120,6 +121,11 @@ export interface Client {
   answerQuestion(id: string, question: string, answer: AnswerRequest): Promise<QuestionInfo>;
   /** Each message of the session once, in order, until the session has ended. See `followStream`. */
   followSession(id: string, options?: FollowOptions): AsyncGenerator<MessageInfo, void>;
+  /**
+   * What happens in the session now, until it has ended: texts of answers while they are written, messages, and
+   * the states of the exchange. See `followLive`.
+   */
+  live(id: string, options?: LiveOptions): AsyncGenerator<LiveEvent, void>;
 }
 
 export interface RevisionOptions {
@@ -248,6 +254,7 @@ export function createClient(options: ClientOptions): Client {
       return (await connection.call<QuestionInfo>("POST", path, { body: answer })).body;
     },
     followSession: (id, follow = {}) => followStream(connection, `${pathOf(id)}/stream`, follow),
+    live: (id, live = {}) => followLive(connection, `${pathOf(id)}/live`, live),
   };
 }
 

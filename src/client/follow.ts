@@ -1,12 +1,11 @@
-import { createParser } from "eventsource-parser";
+import { createParser, type EventSourceMessage } from "eventsource-parser";
 
+import type { LiveEvent } from "../core/live.ts";
 import type { MessageInfo } from "../core/schemas.ts";
 import { badAnswer, ClientError, errorOf } from "./client-error.ts";
-import type { Connection } from "./connection.ts";
+import type { CallOptions, Connection } from "./connection.ts";
 
-export interface FollowOptions {
-  /** Begins after this position. Default: at the first message. */
-  readonly lastSeq?: number;
+export interface ResumeOptions {
   /** True to see archived messages too. */
   readonly all?: boolean;
   /** Ends the generator, with the signal's own reason thrown. */
@@ -17,6 +16,18 @@ export interface FollowOptions {
   readonly silenceMs?: number;
   /** Called for each lost connection, before the pause. */
   readonly onLost?: (error: unknown) => void;
+}
+
+export interface FollowOptions extends ResumeOptions {
+  /** Begins after this position. Default: at the first message. */
+  readonly lastSeq?: number;
+}
+
+export interface LiveOptions extends ResumeOptions {
+  /** The id of the last event received: continues after it. */
+  readonly after?: string;
+  /** Without `after`: begins after this message. Default: with what is new. */
+  readonly afterSeq?: number;
 }
 
 const PAUSE_MS = { first: 250, longest: 10_000 };
@@ -33,24 +44,63 @@ const SILENCE_MS = 45_000;
 export async function* followStream(
   connection: Connection,
   path: string,
-  options: FollowOptions,
+  { lastSeq, all, ...options }: FollowOptions,
 ): AsyncGenerator<MessageInfo, void> {
+  let last: number | null = null;
+  const query = { last_seq: lastSeq, all };
+  for await (const { event, data } of resumeEvents(connection, path, { ...options, query })) {
+    if ((event ?? "message") === "message") {
+      const message = parse(data) as MessageInfo;
+      if (last === null || message.seq > last) {
+        last = message.seq;
+        yield message;
+      }
+    }
+  }
+}
+
+/**
+ * Follows what happens in a session now, as `followStream`. A `snapshot` comes first, and again after each lost
+ * connection: it has the current states, and its `text` continues what was received.
+ */
+export async function* followLive(
+  connection: Connection,
+  path: string,
+  { after, afterSeq, all, ...options }: LiveOptions,
+): AsyncGenerator<LiveEvent, void> {
+  const resumed = { ...options, after, query: { after_seq: afterSeq, all } };
+  for await (const { id, event, data } of resumeEvents(connection, path, resumed)) {
+    yield { id, event, data: parse(data) } as LiveEvent;
+  }
+}
+
+interface Resumed extends ResumeOptions {
+  readonly after?: string | undefined;
+  readonly query: NonNullable<CallOptions["query"]>;
+}
+
+type Received = Pick<EventSourceMessage, "id" | "event" | "data">;
+
+/** The events of a stream, each connection after the last id received, until nothing is left. */
+async function* resumeEvents(
+  connection: Connection,
+  path: string,
+  options: Resumed,
+): AsyncGenerator<Received, void> {
   const longest = options.pauseMs?.longest ?? PAUSE_MS.longest;
   const first = options.pauseMs?.first ?? PAUSE_MS.first;
-  let last: number | null = null;
+  let last = options.after;
   let pause = first;
   for (;;) {
     options.signal?.throwIfAborted();
     try {
-      for await (const message of readOnce(connection, path, { ...options, last })) {
-        if (message === "ended") {
+      for await (const received of readOnce(connection, path, { ...options, after: last })) {
+        if (received === "ended") {
           return;
         }
         pause = first;
-        if (last === null || message.seq > last) {
-          last = message.seq;
-          yield message;
-        }
+        last = received.id ?? last;
+        yield received;
       }
     } catch (error) {
       options.signal?.throwIfAborted();
@@ -64,17 +114,12 @@ export async function* followStream(
   }
 }
 
-interface Attempt extends FollowOptions {
-  /** The last message received; null before the first one. */
-  readonly last: number | null;
-}
-
-/** One connection: its messages, then "ended" if the service says that there is nothing left. */
+/** One connection: its events, then "ended" if the service says that there is nothing left. */
 async function* readOnce(
   connection: Connection,
   path: string,
-  attempt: Attempt,
-): AsyncGenerator<MessageInfo | "ended", void> {
+  attempt: Resumed,
+): AsyncGenerator<Received | "ended", void> {
   const silence = new AbortController();
   const signal =
     attempt.signal === undefined
@@ -85,11 +130,8 @@ async function* readOnce(
   let timer = listen();
   try {
     const answer = await connection.open("GET", path, {
-      query: { last_seq: attempt.lastSeq, all: attempt.all },
-      headers: {
-        accept: "text/event-stream",
-        "last-event-id": attempt.last === null ? undefined : String(attempt.last),
-      },
+      query: attempt.query,
+      headers: { accept: "text/event-stream", "last-event-id": attempt.after },
       signal,
     });
     if (answer.status === 204) {
@@ -98,22 +140,14 @@ async function* readOnce(
     }
     const source = await bodyOf(answer);
     const decoder = new TextDecoder();
-    const received: string[] = [];
-    const parser = createParser({
-      onEvent: ({ event, data }) => {
-        if ((event ?? "message") === "message") {
-          received.push(data);
-        }
-      },
-    });
+    const received: Received[] = [];
+    const parser = createParser({ onEvent: (event) => received.push(event) });
     const next = () => source.read().catch(lostConnection);
     for (let piece = await next(); !piece.done; piece = await next()) {
-      // the time that the reader spends between two messages does not count as silence
+      // the time that the reader spends between two events does not count as silence
       clearTimeout(timer);
       parser.feed(decoder.decode(piece.value, { stream: true }));
-      for (const data of received.splice(0)) {
-        yield messageOf(data);
-      }
+      yield* received.splice(0);
       timer = listen();
     }
   } finally {
@@ -144,9 +178,9 @@ async function bodyOf(answer: Response) {
   return answer.body.getReader();
 }
 
-function messageOf(data: string): MessageInfo {
+function parse(data: string): unknown {
   try {
-    return JSON.parse(data) as MessageInfo;
+    return JSON.parse(data);
   } catch (cause) {
     throw badAnswer(200, cause);
   }

@@ -3,23 +3,14 @@ import { expect, it } from "vitest";
 import { createFeed, type Feed } from "../../../src/exchange/live/feed.ts";
 import type { LiveEvent } from "../../../src/core/live.ts";
 import type { Fence } from "../../../src/store/leases/fence.ts";
-import { releaseLease, takeLease } from "../../../src/store/leases/lease.ts";
+import { releaseLease } from "../../../src/store/leases/lease.ts";
 import { storeLive } from "../../../src/store/live/store-live.ts";
-import { beginExchange } from "../../../src/store/messages/begin-exchange.ts";
-import { mirrorMessages } from "../../../src/store/messages/mirror.ts";
 import { deleteSessionTree } from "../../../src/store/sessions/delete-tree.ts";
 import type { Store } from "../../../src/store/store.ts";
-import { owner } from "../../helpers/engines.ts";
 import { openLive } from "../../helpers/live-reader.ts";
 import { openStoreAt } from "../../helpers/open-store.ts";
 import { startTestServer } from "../../helpers/server.ts";
-
-async function begin(store: Store, session_id: string, content: string | null): Promise<Fence> {
-  const { epoch } = await store.write(takeLease, { session_id, owner, life_ms: 60_000 });
-  const fence = { session_id, epoch };
-  await store.write(beginExchange, { fence, content, model: "demo:echo", persona_name: null });
-  return fence;
-}
+import { begin, storeAnswer } from "./running-exchange.ts";
 
 /** Stores a piece of an answer as a process that runs the exchange does. */
 async function storePiece(
@@ -39,24 +30,6 @@ async function storePiece(
   expect(await store.write(storeLive, { writes: [{ ...fence, n: 1, piece, state }] })).toEqual([
     "stored",
   ]);
-}
-
-function storeAnswer(store: Store, fence: Fence, message_id: string, content: string) {
-  return store.write(mirrorMessages, {
-    session_id: fence.session_id,
-    fence,
-    messages: [
-      {
-        message_id,
-        role: "assistant",
-        content,
-        tool_calls: null,
-        token_count: 3,
-        is_summary: false,
-        usage: null,
-      },
-    ],
-  });
 }
 
 function namesOf(events: readonly LiveEvent[]): string[] {
