@@ -11,7 +11,7 @@ export function sessionSummary({
 }
 
 /** The fields of a stored message, whatever else its row holds. */
-export function messageInfo({ message_id: _, ...info }: Message): MessageInfo {
+export function messageInfo({ message_id: _id, call_id: _call, ...info }: Message): MessageInfo {
   const { tool_calls } = info;
   info.tool_calls = tool_calls?.map(({ id, name, args }) => ({ id, name, args })) ?? null;
   return info;

@@ -41,9 +41,9 @@ const Retry = Type.Object(
   closed,
 );
 
-/** A stored message, and the id that its text had while it arrived. */
+/** A stored message, the id that its text had while it arrived, and the call that a result answers. */
 export const LiveMessage = Type.Object(
-  { message_id: Type.String(), ...MessageInfo.properties },
+  { message_id: Type.String(), call_id: nullable(Type.String()), ...MessageInfo.properties },
   { ...closed, $id: "LiveMessage" },
 );
 

@@ -82,17 +82,13 @@ export interface Session extends FieldValues<typeof SESSION_FIELDS> {
   readonly agent: string | null;
 }
 
-/**
- * A message in the API, as `SESSION_FIELDS`. `tool_calls` is null if it called no tool; `call_id` is the call
- * that a tool's result answers, if it is known.
- */
+/** A message in the API, as `SESSION_FIELDS`. `tool_calls` is null if it called no tool. */
 export const MESSAGE_FIELDS = {
   session_id: "id",
   seq: "position",
   role: "role",
   content: "text",
   tool_calls: "calls?",
-  call_id: "text?",
   token_count: "count",
   is_summary: "flag",
   archived: "flag",
@@ -102,6 +98,8 @@ export const MESSAGE_FIELDS = {
 /** A stored message. */
 export interface Message extends FieldValues<typeof MESSAGE_FIELDS> {
   readonly message_id: string;
+  /** The call that a tool's result answers; null for other messages, and for results of older versions. */
+  readonly call_id: string | null;
 }
 
 /** The record of an exchange in the API, as `SESSION_FIELDS`. */

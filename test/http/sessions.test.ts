@@ -160,7 +160,6 @@ describe("creating", () => {
         "role",
         "content",
         "tool_calls",
-        "call_id",
         "token_count",
         "is_summary",
         "archived",

@@ -145,7 +145,10 @@ function createWriter(cursor: LiveCursor, view: LiveView) {
       endText();
     }
     move({ seq: Math.max(seq, position.seq) });
-    send({ event: "message", data: { message_id, ...messageInfo(message) } });
+    send({
+      event: "message",
+      data: { message_id, call_id: message.call_id, ...messageInfo(message) },
+    });
   };
 
   return {

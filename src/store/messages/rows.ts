@@ -6,7 +6,7 @@ import { columnNames, fieldReader } from "../columns.ts";
 import type { QueryParts } from "../engines/prepared.ts";
 import type { Database, MessageTable } from "../schema.ts";
 
-const COLUMNS = { ...MESSAGE_FIELDS, message_id: "id" } as const;
+const COLUMNS = { ...MESSAGE_FIELDS, message_id: "id", call_id: "text?" } as const;
 const NAMES = columnNames(COLUMNS);
 
 export type MessageRow = Pick<Selectable<MessageTable>, (typeof NAMES)[number]>;

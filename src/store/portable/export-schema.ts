@@ -137,7 +137,7 @@ const ofSession = {
   parent_session_id: nullable(id()),
   depth: Type.Integer({ minimum: 0, maximum: MAX_SUBAGENT_DEPTH }),
 };
-const { session_id: _session_id, call_id: _call_id, ...messageFields } = MESSAGE_FIELDS;
+const { session_id: _session_id, ...messageFields } = MESSAGE_FIELDS;
 const ofMessage = fieldSchemas(messageFields, KINDS);
 
 /** The first schemas up to and with this one: an export has columns between those of the API. */
