@@ -30,6 +30,10 @@ export const BENCHES: Readonly<Record<string, { load: () => Promise<Bench>; byDe
     },
     queue: { load: async () => (await import("./queue.ts")).bench, byDefault: true },
     hints: { load: async () => (await import("./hints.ts")).bench, byDefault: false },
+    "list-filters": {
+      load: async () => (await import("./list-filters.ts")).bench,
+      byDefault: false,
+    },
     million: { load: async () => (await import("./million.ts")).bench, byDefault: false },
     "ten-millions": {
       load: async () => (await import("./million.ts")).tenMillions,
