@@ -57,6 +57,7 @@ import { sessionFirst } from "./guards/session-first.ts";
 import { createLiveStreams, type LiveStreams } from "./live/live-streams.ts";
 import { type LiveSource, NO_SOURCE } from "./live/live-source.ts";
 import { liveSessionRoute } from "./routes/live-session.ts";
+import { uiRoutes } from "./routes/ui.ts";
 import { createSessionWatcher } from "./stream/session-watcher.ts";
 import { streamSessionRoute } from "./routes/stream-session.ts";
 import { createStreams, type Streams, type StreamSettings } from "./stream/streams.ts";
@@ -173,6 +174,7 @@ export async function createApp(given: AppOptions): Promise<App> {
     metricsRoute(api, metrics);
     streamSessionRoute(api, store, streams);
     liveSessionRoute(api, store, live);
+    uiRoutes(api, { ...service, live });
   });
   await app.register(async (scope) => {
     // tagged before it is compressed: both forms of an answer have one tag

@@ -1,8 +1,10 @@
 import type { Store } from "../../store/store.ts";
-import type { LivePosition } from "../../core/live-position.ts";
+import type { LiveEvent } from "../../core/live.ts";
+import { type LivePosition, positionAfter } from "../../core/live-position.ts";
 import type { Observe } from "../metrics/observation.ts";
 import {
   createOpenAnswers,
+  type OpenAnswers,
   type StreamAnswer,
   type StreamEnd,
   type StreamOutput,
@@ -32,9 +34,23 @@ export interface LiveStreams {
    * Error codes: `session_not_found`, `database_*`, before anything is answered.
    */
   serve(request: LiveRequest): Promise<"nothing left" | "served">;
+  /**
+   * The events after a message, archived ones included, until nothing will ever follow or the signal is aborted.
+   *
+   * Error codes: `session_not_found`, `database_*`, for what is read first.
+   */
+  events(place: LivePlace): AsyncGenerator<LiveEvent, void>;
+  /** Answers with a stream of the caller's; see `OpenAnswers`. */
+  readonly answer: OpenAnswers["run"];
   /** See `Streams`. */
   hasMore(request: Omit<LiveRequest, keyof StreamAnswer>): Promise<boolean>;
   close(): Promise<void>;
+}
+
+export interface LivePlace {
+  readonly session_id: string;
+  readonly after_seq: number;
+  readonly signal: AbortSignal;
 }
 
 export interface LiveStreamsOptions extends StreamSettings {
@@ -121,6 +137,29 @@ export function createLiveStreams(options: LiveStreamsOptions): LiveStreams {
         const { isLast, isKnown } = await feed.next(cursorAt(position), all);
         return !(isResumed && isLast && isKnown);
       }),
+    events: async function* ({ session_id, after_seq, signal }) {
+      const opened = open(session_id);
+      const { feed } = opened;
+      try {
+        let { version } = feed;
+        let step: EncodedStep | null = await feed.next(cursorAt(positionAfter(after_seq)), true);
+        while (step !== null) {
+          yield* step.events;
+          const { cursor, more, isLast }: EncodedStep = step;
+          if (isLast || signal.aborted) {
+            return;
+          }
+          if (!more) {
+            await feed.changed(version, signal);
+          }
+          ({ version } = feed);
+          step = await readWhenThere(() => feed.next(cursor, true), signal);
+        }
+      } finally {
+        leave(session_id, opened);
+      }
+    },
+    answer: answers.run,
     close: answers.close,
   };
 }

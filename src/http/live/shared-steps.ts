@@ -5,7 +5,8 @@ import type { LiveView } from "./live-view.ts";
 
 /** What is sent to a reader, as bytes. */
 export interface EncodedStep {
-  /** Null if there is nothing. */
+  readonly events: readonly LiveEvent[];
+  /** The events as they are sent; null if there is none. */
   readonly bytes: Buffer | null;
   readonly cursor: LiveCursor;
   /** True if more messages follow. */
@@ -43,6 +44,7 @@ export function createSharedSteps(view: LiveView): SharedSteps {
 function encode(from: LiveCursor, view: LiveView): EncodedStep {
   const { events, cursor } = eventsBetween(from, view);
   return {
+    events,
     // bytes: of a string, each socket would make its own
     bytes: events.length === 0 ? null : Buffer.from(events.map(lineOf).join("")),
     cursor,

@@ -1,0 +1,241 @@
+import type { FastifyReply, FastifyRequest } from "fastify";
+
+import { isFinal } from "../../core/exchanges.ts";
+import { MAX_BODY_BYTES } from "../../core/limits.ts";
+import { NoQuery } from "../../core/schemas.ts";
+import type { ExchangeRecord, Message } from "../../core/sessions.ts";
+import { readCurrent } from "../../store/exchanges/current.ts";
+import { readRecord } from "../../store/exchanges/read.ts";
+import { readDetail } from "../../store/messages/read.ts";
+import { resolveSession } from "../../store/sessions/read.ts";
+import type { Operation } from "../../store/store.ts";
+import { requireToken } from "../guards/require-token.ts";
+import { problems, REQUEST_ID, type ResponseText } from "../responses.ts";
+import type { LiveStreams } from "../live/live-streams.ts";
+import { beginStream, EVENT_STREAM } from "../stream/open-answers.ts";
+import { createAgUiEncoder, readAgUiRequest, RunAgentInput } from "../ui/ag-ui.ts";
+import { createUiEncoder, readUiRequest, UI_STREAM_HEADERS, UiChatRequest } from "../ui/ai-sdk.ts";
+import { readClientIds } from "../ui/client-ids.ts";
+import type { ExchangeStep } from "../ui/exchange-steps.ts";
+import { type FollowedExchange, followExchange } from "../ui/follow-exchange.ts";
+import { submit } from "../ui/submit.ts";
+import {
+  type Api,
+  BODY_PROBLEMS,
+  SESSION_PROBLEMS,
+  SessionParams,
+  type SessionService,
+} from "./api.ts";
+
+/** What shows an exchange to a client of another protocol: events, each the JSON of a server-sent one. */
+interface Encoder {
+  readonly start: readonly object[];
+  /** With the messages before what follows, if the protocol lists them. */
+  readonly begin?: (
+    before: readonly Message[],
+    ids: ReadonlyMap<number, string>,
+  ) => readonly object[];
+  readonly encode: (step: ExchangeStep) => readonly object[];
+  readonly end: (exchange: ExchangeRecord) => readonly object[];
+  /** What follows the last event. */
+  readonly done?: string;
+}
+
+export interface UiService extends SessionService {
+  readonly live: LiveStreams;
+}
+
+const OWN_PROBLEMS = {
+  ...SESSION_PROBLEMS,
+  ...BODY_PROBLEMS,
+  403: "`token_required`: the service has no token, so it runs nothing.",
+  409: "`session_ended`, `session_busy` (a sub-agent's session), `nothing_to_continue`, `question_withdrawn`, or `ambiguous_id`.",
+} as const;
+
+const stream = (answer: ResponseText) => ({
+  ...answer,
+  headers: { "X-Request-Id": REQUEST_ID, ...answer.headers },
+  content: { [EVENT_STREAM]: { schema: { type: "string" } } },
+});
+
+const VERSION_HEADER = {
+  "X-Vercel-AI-UI-Message-Stream": { type: "string", description: "`v1`." },
+} as const;
+
+const chatSchema = {
+  operationId: "chatWithAiSdk",
+  summary: "Sends a message and streams the answer to the AI SDK's useChat",
+  description:
+    "For `DefaultChatTransport` of the package `ai`. The last message counts: a user's message is queued, and withdraws open questions; replies to requests for approval answer the questions. The answer is a UI message stream, version 1.",
+  params: SessionParams,
+  querystring: NoQuery,
+  body: UiChatRequest,
+  response: {
+    200: stream({ description: "The stream.", headers: VERSION_HEADER }),
+    ...problems(OWN_PROBLEMS),
+  },
+} as const;
+
+const resumeSchema = {
+  operationId: "resumeWithAiSdk",
+  summary: "Streams the answer that is under way to the AI SDK's useChat",
+  description: "For `reconnectToStream`: the whole exchange from its beginning.",
+  params: SessionParams,
+  querystring: NoQuery,
+  response: {
+    200: stream({ description: "The stream.", headers: VERSION_HEADER }),
+    204: {
+      type: "null",
+      description: "No exchange is under way.",
+      headers: { "X-Request-Id": REQUEST_ID },
+    },
+    ...problems({ ...SESSION_PROBLEMS, 403: OWN_PROBLEMS[403] }),
+  },
+} as const;
+
+const runSchema = {
+  operationId: "runWithAgUi",
+  summary: "Runs the agent for an AG-UI client",
+  description:
+    "For `HttpAgent` of the package `@ag-ui/client`. The last message is queued, and withdraws open questions; `resume` answers them. The events begin with the session's last 200 messages.",
+  params: SessionParams,
+  querystring: NoQuery,
+  body: RunAgentInput,
+  response: { 200: stream({ description: "The events." }), ...problems(OWN_PROBLEMS) },
+} as const;
+
+/** Routes for chat clients that exist: each translates the live feed into their protocol. */
+export function uiRoutes(app: Api, service: UiService): void {
+  const { store, caller } = service;
+  const sessionOf = ({ params }: { readonly params: { readonly id: string } }) =>
+    store.read(resolveSession, { reference: params.id });
+
+  app.route({
+    method: "POST",
+    url: "/api/sessions/:id/ui/ai-sdk",
+    schema: chatSchema,
+    bodyLimit: MAX_BODY_BYTES,
+    handler: async (request, reply) => {
+      requireToken(caller);
+      const asked = readUiRequest(request.body);
+      const { id } = await sessionOf(request);
+      const followed = await submit(store, { session_id: id, request: asked, caller });
+      const encoder = createUiEncoder(followed.exchange, followed.answers);
+      reply.headers(UI_STREAM_HEADERS);
+      return send(service, { request, reply, followed, encoder: { ...encoder, done: DONE } });
+    },
+  });
+  app.route({
+    method: "GET",
+    url: "/api/sessions/:id/ui/ai-sdk",
+    schema: resumeSchema,
+    exposeHeadRoute: false,
+    handler: async (request, reply) => {
+      requireToken(caller);
+      const { id } = await sessionOf(request);
+      const exchange = await store.read(readUnfinished, id);
+      if (exchange === null) {
+        return reply.code(204).send(null);
+      }
+      const followed = { session_id: id, n: exchange.n, after_seq: null, calls: [] };
+      const encoder = createUiEncoder(exchange);
+      reply.headers(UI_STREAM_HEADERS);
+      return send(service, { request, reply, followed, encoder: { ...encoder, done: DONE } });
+    },
+  });
+  app.route({
+    method: "HEAD",
+    url: "/api/sessions/:id/ui/ai-sdk",
+    schema: { ...resumeSchema, hide: true },
+    handler: async (request, reply) => {
+      requireToken(caller);
+      const { id } = await sessionOf(request);
+      if ((await store.read(readUnfinished, id)) === null) {
+        return reply.code(204).send(null);
+      }
+      // as GET: a length would say that the stream is empty
+      reply.hijack();
+      beginStream(reply.raw, { ...reply.getHeaders(), ...UI_STREAM_HEADERS });
+      reply.raw.end();
+      return reply;
+    },
+  });
+  app.route({
+    method: "POST",
+    url: "/api/sessions/:id/ui/ag-ui",
+    schema: runSchema,
+    bodyLimit: MAX_BODY_BYTES,
+    handler: async (request, reply) => {
+      requireToken(caller);
+      const { threadId, runId } = request.body;
+      const asked = readAgUiRequest(request.body);
+      const { id } = await sessionOf(request);
+      const followed = await submit(store, { session_id: id, request: asked, caller });
+      const encoder = createAgUiEncoder({ threadId, runId }, asked);
+      const known = request.body.messages.map((message) => message.id);
+      return send(service, { request, reply, followed, encoder, known });
+    },
+  });
+}
+
+const DONE = "[DONE]";
+
+/** What the session does or waits for; null if that is nothing. */
+const readUnfinished: Operation<string, ExchangeRecord | null> = async (tx, id) => {
+  const current = (await readCurrent(tx, [id])).get(id);
+  return current === undefined || isFinal(current.state) || current.state === "interrupted"
+    ? null
+    : readRecord(tx, id, current.n);
+};
+
+async function send(
+  { store, live }: UiService,
+  {
+    request,
+    reply,
+    followed,
+    encoder,
+    known = [],
+  }: {
+    readonly request: Pick<FastifyRequest, "id">;
+    readonly reply: FastifyReply;
+    readonly followed: FollowedExchange;
+    readonly encoder: Encoder;
+    /** Ids of the messages that the client shows. */
+    readonly known?: readonly string[];
+  },
+): Promise<FastifyReply> {
+  const before = async (after_seq: number): Promise<readonly Message[]> => {
+    const place = { reference: followed.session_id, all: false, before_seq: after_seq + 1 };
+    return (await store.read(readDetail, place)).messages;
+  };
+  const answer = {
+    response: reply.raw,
+    headers: reply.getHeaders(),
+    id: request.id,
+    begin: () => {
+      reply.hijack();
+    },
+  };
+  await live.answer(answer, async ({ write, signal }) => {
+    const writeAll = (events: readonly object[]): Promise<void> =>
+      write(Buffer.from(events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join("")));
+    await writeAll(encoder.start);
+    for await (const step of followExchange({ store, live }, followed, signal)) {
+      if (step.type === "begin") {
+        const messages = encoder.begin === undefined ? [] : await before(step.after_seq);
+        const named = { session_id: followed.session_id, ids: known, messages };
+        const ids = await store.read(readClientIds, named);
+        await writeAll(encoder.begin?.(messages, ids) ?? []);
+      } else if (step.type === "end") {
+        await writeAll(encoder.end(step.exchange));
+        await write(Buffer.from(encoder.done === undefined ? "" : `data: ${encoder.done}\n\n`));
+        return "complete";
+      } else {
+        await writeAll(encoder.encode(step));
+      }
+    }
+    return "aborted";
+  });
+  return reply;
+}

@@ -1,0 +1,105 @@
+import { appendFileSync, existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+import { tool } from "@langchain/core/tools";
+import { onTestFinished } from "vitest";
+import { z } from "zod";
+
+import { createExchanger } from "../../src/agent/exchange.ts";
+import { ask, asksFirst } from "../../src/agent/tool-asking.ts";
+import { startDispatcher } from "../../src/exchange/dispatcher.ts";
+import { createFeed } from "../../src/exchange/live/feed.ts";
+import type { ServerOptions } from "../../src/http/serve.ts";
+import { createSession } from "../../src/store/sessions/create.ts";
+import { createDatabase } from "./database.ts";
+import { agentOptions } from "./exchanger.ts";
+import { type ModelAnswer, type SentMessage, startModelServer } from "./model-server.ts";
+import { openStoreAt } from "./open-store.ts";
+import { startTestServer } from "./server.ts";
+import { temporaryFolder } from "./temp.ts";
+
+export const TOKEN = "a-token";
+
+/** Asks before it pays; what it pays is a line of the file. */
+function payTool(log: string) {
+  return asksFirst(
+    tool(
+      async ({ what }, config) => {
+        const { answer } = await ask(config, {
+          kind: "permission",
+          text: `Pay ${what}?`,
+          choices: ["allow", "deny"],
+          effect: `${what} is paid.`,
+        });
+        if (answer === "allow") {
+          appendFileSync(log, `${what}\n`);
+        }
+        return answer === "allow" ? `paid ${what}` : `not allowed: ${what}`;
+      },
+      { name: "pay", description: "Pays.", schema: z.object({ what: z.string() }) },
+    ),
+  );
+}
+
+/** A service that runs its exchanges, with a tool that asks a person, in a session with a folder. */
+export async function startPayingService(
+  answer: (messages: readonly SentMessage[], index: number) => ModelAnswer,
+  { latencyMs = 0, ...options }: Partial<ServerOptions> & { readonly latencyMs?: number } = {},
+) {
+  const log = join(temporaryFolder(), "paid");
+  const model = await startModelServer({ answer, latencyMs, chunkSize: 5 });
+  const database = await createDatabase();
+  onTestFinished(() => database[Symbol.asyncDispose]());
+  const store = await openStoreAt(database.location);
+  onTestFinished(() => store.close());
+  const feed = createFeed({ store });
+  onTestFinished(() => feed.close());
+  const t = await startTestServer({ token: TOKEN, store, live: feed, ...options });
+  onTestFinished(() => t[Symbol.asyncDispose]());
+  const exchanger = createExchanger({
+    ...agentOptions(t.store, { ...model.env("openai"), REPRISE_MODEL: "openai:gpt-test" }),
+    tools: [payTool(log)],
+    feed,
+  });
+  const failures: unknown[] = [];
+  const dispatcher = startDispatcher({
+    store: t.store,
+    openExchanger: async () => exchanger,
+    jobs: 4,
+    serves: async () => true,
+    pollMs: 50,
+    onFailure: (error) => failures.push(error),
+  });
+  onTestFinished(() => dispatcher.close());
+  const repo_path = temporaryFolder();
+  writeFileSync(join(repo_path, "note.txt"), "the note");
+  const { id } = await t.store.write(createSession, { repo_path });
+  return {
+    ...t,
+    id,
+    model,
+    failures,
+    paid: () => (existsSync(log) ? readFileSync(log, "utf8").trim().split("\n") : []),
+  };
+}
+
+/** Reads two files, pays for what the user names, and says what came of it; other messages get their own text. */
+export function payingModel(messages: readonly SentMessage[]): ModelAnswer {
+  const at = messages.findLastIndex(({ role }) => role === "user");
+  const text = messages[at]?.content ?? "";
+  const results = messages.slice(at).filter(({ role }) => role === "tool");
+  if (!text.startsWith("pay ")) {
+    return { content: `you said: ${text} 👩‍🚀é` };
+  }
+  const read = (path: string) => ({ name: "read_file", arguments: JSON.stringify({ path }) });
+  return results.length === 0
+    ? {
+        content: "Let me see. ",
+        toolCalls: [
+          read("note.txt"),
+          read("note.txt"),
+          { name: "pay", arguments: JSON.stringify({ what: text.slice(4) }) },
+        ],
+      }
+    : { content: results.map(({ content }) => content).join("; ") };
+}

@@ -1,0 +1,52 @@
+import { HttpAgent, type Interrupt, type Message } from "@ag-ui/client";
+import { expect, it } from "vitest";
+
+import { payingModel, startPayingService, TOKEN } from "../../helpers/paying-service.ts";
+
+it("[UI-5] [UI-6] holds a conversation with parallel calls and an interrupt with the package @ag-ui/client", async () => {
+  const t = await startPayingService(payingModel);
+  const agent = new HttpAgent({
+    url: `${t.url}/api/sessions/${t.id}/ui/ag-ui`,
+    threadId: t.id,
+    headers: { authorization: `Bearer ${TOKEN}` },
+  });
+  const say = async (id: string, content: string) => {
+    agent.addMessage({ id, role: "user", content });
+    return agent.runAgent({ runId: `run of ${id}` });
+  };
+  const textOf = (message: Message | undefined): unknown => message?.content;
+
+  await say("u1", "hello");
+  expect(textOf(agent.messages.at(-1))).toBe("you said: hello 👩‍🚀é");
+
+  let interrupts: readonly Interrupt[] = [];
+  agent.subscribe({
+    onRunFinishedEvent: ({ event }) => {
+      interrupts = event.outcome?.type === "interrupt" ? event.outcome.interrupts : [];
+    },
+  });
+  await say("u2", "pay rent");
+  expect(interrupts).toMatchObject([
+    { reason: "permission", message: "Pay rent?", metadata: { effect: "rent is paid." } },
+  ]);
+  expect(t.paid()).toEqual([]);
+  const interruptId = interrupts[0]?.id ?? "";
+  await agent.runAgent({
+    runId: "answer",
+    resume: [{ interruptId, status: "resolved", payload: { answer: "allow" } }],
+  });
+  expect(interrupts).toEqual([]);
+  expect(t.paid()).toEqual(["rent"]);
+  expect(agent.messages.map(({ role }) => role)).toEqual([
+    "user",
+    "assistant",
+    "user",
+    "assistant",
+    "tool",
+    "tool",
+    "tool",
+    "assistant",
+  ]);
+  expect(textOf(agent.messages.at(-1))).toContain("paid rent");
+  expect(t.failures).toEqual([]);
+});
