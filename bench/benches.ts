@@ -15,6 +15,7 @@ export const BENCHES: Readonly<Record<string, { load: () => Promise<Bench>; byDe
     list: { load: async () => (await import("./list.ts")).bench, byDefault: true },
     detail: { load: async () => (await import("./detail.ts")).bench, byDefault: true },
     stream: { load: async () => (await import("./stream.ts")).bench, byDefault: true },
+    live: { load: async () => (await import("./live.ts")).bench, byDefault: false },
     exchange: { load: async () => (await import("./exchange.ts")).bench, byDefault: true },
     "exchange-cpu": {
       load: async () => (await import("./exchange-cpu.ts")).bench,
