@@ -36,7 +36,8 @@ export async function freezeAtRest(store: Store, location: string, running: Runn
       return;
     }
     running.child.kill("SIGCONT");
-    await sleep(3);
+    // long enough to finish what it does, also on a busy machine
+    await sleep(50);
   }
 }
 
