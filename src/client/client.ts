@@ -23,6 +23,7 @@ import type {
 import type { Activity, ListOrder, MessageOrder, SessionState } from "../core/sessions.ts";
 import { type ClientOptions, createConnection } from "./connection.ts";
 import { followLive, type FollowOptions, followStream, type LiveOptions } from "./follow.ts";
+import { runExchange, type RunOptions } from "./run.ts";
 
 export interface SessionPage {
   readonly sessions: readonly SessionSummary[];
@@ -126,6 +127,8 @@ export interface Client {
    * the states of the exchange. See `followLive`.
    */
   live(id: string, options?: LiveOptions): AsyncGenerator<LiveEvent, void>;
+  /** Sends a message, and yields what happens while it is answered. See `runExchange`. */
+  run(id: string, content: string, options?: RunOptions): AsyncGenerator<LiveEvent, ExchangeInfo>;
 }
 
 export interface RevisionOptions {
@@ -182,7 +185,7 @@ export interface ListOptions {
 
 export function createClient(options: ClientOptions): Client {
   const connection = createConnection(options);
-  return {
+  const client: Client = {
     listSessions: async (query = {}) => {
       const { body, headers } = await connection.call<SessionSummary[]>("GET", "/api/sessions", {
         query: { ...query },
@@ -255,7 +258,9 @@ export function createClient(options: ClientOptions): Client {
     },
     followSession: (id, follow = {}) => followStream(connection, `${pathOf(id)}/stream`, follow),
     live: (id, live = {}) => followLive(connection, `${pathOf(id)}/live`, live),
+    run: (id, content, run = {}) => runExchange(client, id, content, run),
   };
+  return client;
 }
 
 function pathOf(id: string): string {

@@ -4,6 +4,7 @@ import type { LiveEvent } from "../core/live.ts";
 import type { MessageInfo } from "../core/schemas.ts";
 import { badAnswer, ClientError, errorOf } from "./client-error.ts";
 import type { CallOptions, Connection } from "./connection.ts";
+import { sleep } from "./sleep.ts";
 
 export interface ResumeOptions {
   /** True to see archived messages too. */
@@ -190,15 +191,4 @@ function isWorthAnotherAttempt(error: unknown): boolean {
   return (
     !(error instanceof ClientError) || [0, 408, 429].includes(error.status) || error.status >= 500
   );
-}
-
-function sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
-  const timer = setTimeout(resolve, ms);
-  const stop = (): void => {
-    clearTimeout(timer);
-    reject(signal?.reason);
-  };
-  signal?.addEventListener("abort", stop, { once: true });
-  return promise.finally(() => signal?.removeEventListener("abort", stop));
 }
