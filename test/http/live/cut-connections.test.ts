@@ -24,7 +24,7 @@ async function startCutter(random: () => number) {
   let isCalm = false;
   const server = net.createServer((client) => {
     const node = net.connect(Number(new URL(nodes[cuts % nodes.length]!.url).port), "127.0.0.1");
-    let left = Math.floor(random() ** 2 * 3000);
+    let left = Math.floor(random() * 6000);
     client.pipe(node);
     node.on("data", (bytes: Buffer) => {
       left -= bytes.length;
