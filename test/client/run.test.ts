@@ -65,7 +65,7 @@ it("[LIVE-50] runs a message to its end over connections that break and nodes th
   expect(await direct.listExchanges(t.id)).toHaveLength(1);
 });
 
-it("[LIVE-50] stops where a person is asked, and shows the whole exchange after the answer", async () => {
+it("[LIVE-50] stops when a person is asked, and shows the whole exchange after the answer", async () => {
   const t = await startPayingService(payingModel);
   const client = createClient({ baseUrl: t.url, token: TOKEN });
   const idempotencyKey = "pay";

@@ -159,7 +159,7 @@ describe("paths and methods", () => {
   it("[HTTP-23] a method that the path does not take is 405 with Allow", async () => {
     const expected = [
       ["DELETE", "/api/sessions", "GET, HEAD, POST"],
-      ["POST", `/api/sessions/${id}`, "DELETE, GET, HEAD"],
+      ["POST", `/api/sessions/${id}`, "DELETE, GET, HEAD, PATCH"],
       ["GET", `/api/sessions/${id}/end`, "POST"],
       ["HEAD", `/api/sessions/${id}/end`, "POST"],
       ["PUT", `/api/sessions/${id}/messages`, "GET, HEAD, POST"],

@@ -106,11 +106,13 @@ describe("a database of the version before", () => {
 
 describe.skipIf(!mayMount())("a disk with little space (needs the right to mount a tmpfs)", () => {
   it("[UPGRADE-4] refuses the upgrade and leaves the file unchanged, unless no copy is wanted", async () => {
-    const disk = smallDisk("4m");
+    const disk = smallDisk("8m");
     const path = join(disk, "reprise.db");
     makeOlderDatabase(path, { ballastBytes: 1_000_000 });
-    writeFileSync(join(disk, "ballast"), Buffer.alloc(2_500_000));
     const before = readFileSync(path);
+    // enough is left for the upgrade, but not for a copy
+    const left = 900_000;
+    writeFileSync(join(disk, "ballast"), Buffer.alloc(8 * 1024 * 1024 - before.length - left));
 
     const refused = openSqliteStore({ path });
 
