@@ -55,7 +55,7 @@ describeEngines("what a version without records left open", (engine) => {
 
   it("[QUEUE-37] is skipped by a message that comes later", async () => {
     const store = await openFresh(engine);
-    // a connection that is opened meanwhile sends statements of its own, so one session is not enough
+    // a connection that is opened meanwhile sends more statements, so one session is not enough
     const ids = await Promise.all([1, 2, 3].map(async () => (await newSession(store)).id));
     const counts: number[] = [];
     for (const each of ids) {
