@@ -27,7 +27,7 @@ const ATTEMPTS = 10;
 
 /**
  * Sends a message and yields what happens in the session while it is answered, across lost connections and other
- * nodes: see `Client.live`. It returns the exchange once it has ended, waits for an answer, or lost its process.
+ * nodes: see `Client.live`. It returns the exchange once it has ended, waits for an answer, or was interrupted.
  * After an answer to its questions, call it again with the same `idempotencyKey`: it begins at the exchange's
  * first message.
  *
