@@ -1,6 +1,11 @@
+import { cursorAt, type LiveCursor } from "../../exchange/live/events-between.ts";
+import type { LiveSource } from "../../exchange/live/live-source.ts";
+import { readWhenThere } from "../../exchange/live/read-when-there.ts";
+import type { SessionFeed } from "../../exchange/live/session-feed.ts";
+import { createSessionFeeds, type SessionFeeds } from "../../exchange/live/session-feeds.ts";
+import type { SessionWatcher } from "../../exchange/live/session-watcher.ts";
+import type { LivePosition } from "../../core/live-position.ts";
 import type { Store } from "../../store/store.ts";
-import type { LiveEvent } from "../../core/live.ts";
-import { type LivePosition, positionAfter } from "../../core/live-position.ts";
 import type { Observe } from "../metrics/observation.ts";
 import {
   createOpenAnswers,
@@ -9,13 +14,8 @@ import {
   type StreamEnd,
   type StreamOutput,
 } from "../stream/open-answers.ts";
-import { readWhenThere } from "../stream/read-when-there.ts";
-import type { SessionWatcher } from "../stream/session-watcher.ts";
 import type { StreamSettings } from "../stream/streams.ts";
-import { cursorAt, type LiveCursor } from "./events-between.ts";
-import type { LiveSource } from "./live-source.ts";
-import { createSessionFeed, type SessionFeed } from "./session-feed.ts";
-import type { EncodedStep } from "./shared-steps.ts";
+import { createSharedSteps, type EncodedStep } from "./shared-steps.ts";
 
 export interface LiveRequest extends StreamAnswer {
   readonly session_id: string;
@@ -34,23 +34,12 @@ export interface LiveStreams {
    * Error codes: `session_not_found`, `database_*`, before anything is answered.
    */
   serve(request: LiveRequest): Promise<"nothing left" | "served">;
-  /**
-   * The events after a message, archived ones included, until nothing will ever follow or the signal is aborted.
-   *
-   * Error codes: `session_not_found`, `database_*`, for what is read first.
-   */
-  events(place: LivePlace): AsyncGenerator<LiveEvent, void>;
+  readonly events: SessionFeeds<EncodedStep>["events"];
   /** Answers with a stream of the caller's; see `OpenAnswers`. */
   readonly answer: OpenAnswers["run"];
   /** See `Streams`. */
   hasMore(request: Omit<LiveRequest, keyof StreamAnswer>): Promise<boolean>;
   close(): Promise<void>;
-}
-
-export interface LivePlace {
-  readonly session_id: string;
-  readonly after_seq: number;
-  readonly signal: AbortSignal;
 }
 
 export interface LiveStreamsOptions extends StreamSettings {
@@ -61,61 +50,17 @@ export interface LiveStreamsOptions extends StreamSettings {
   readonly onFailure: (error: unknown, id?: string) => void;
 }
 
-/** How often it is checked whether processes that run exchanges elsewhere are alive. */
-const REFRESH_MS = 15_000;
-
 export function createLiveStreams(options: LiveStreamsOptions): LiveStreams {
-  const { observe, watcher } = options;
+  const { observe } = options;
   const answers = createOpenAnswers(options);
-  const feeds = new Map<string, { readonly feed: SessionFeed; readers: number; end: () => void }>();
-  let refreshing: ReturnType<typeof setInterval> | null = null;
-
-  const open = (session_id: string) => {
-    const known = feeds.get(session_id);
-    if (known !== undefined) {
-      known.readers += 1;
-      return known;
-    }
-    const feed = createSessionFeed(session_id, options);
-    const opened = { feed, readers: 1, end: watcher.watchLive(session_id, feed.hint) };
-    feeds.set(session_id, opened);
-    refreshing ??= setInterval(() => {
-      for (const each of feeds.values()) {
-        each.feed.refresh();
-      }
-    }, REFRESH_MS).unref();
-    return opened;
-  };
-  const leave = (session_id: string, opened: ReturnType<typeof open>): void => {
-    opened.readers -= 1;
-    if (opened.readers === 0) {
-      opened.end();
-      opened.feed.close();
-      feeds.delete(session_id);
-    }
-    if (feeds.size === 0 && refreshing !== null) {
-      clearInterval(refreshing);
-      refreshing = null;
-    }
-  };
-  const withFeed = async <Output>(
-    session_id: string,
-    use: (feed: SessionFeed) => Promise<Output>,
-  ): Promise<Output> => {
-    const opened = open(session_id);
-    try {
-      return await use(opened.feed);
-    } finally {
-      leave(session_id, opened);
-    }
-  };
+  const feeds = createSessionFeeds({ ...options, stepsTo: createSharedSteps });
 
   return {
     get open() {
       return answers.open;
     },
     serve: (request) =>
-      withFeed(request.session_id, async (feed) => {
+      feeds.use(request.session_id, async (feed) => {
         const { all, position, isResumed } = request;
         const { version } = feed;
         let first: EncodedStep | null = await feed.next(cursorAt(position), all);
@@ -133,39 +78,18 @@ export function createLiveStreams(options: LiveStreamsOptions): LiveStreams {
         return "served";
       }),
     hasMore: ({ session_id, position, all, isResumed }) =>
-      withFeed(session_id, async (feed) => {
+      feeds.use(session_id, async (feed) => {
         const { isLast, isKnown } = await feed.next(cursorAt(position), all);
         return !(isResumed && isLast && isKnown);
       }),
-    events: async function* ({ session_id, after_seq, signal }) {
-      const opened = open(session_id);
-      const { feed } = opened;
-      try {
-        let { version } = feed;
-        let step: EncodedStep | null = await feed.next(cursorAt(positionAfter(after_seq)), true);
-        while (step !== null) {
-          yield* step.events;
-          const { cursor, more, isLast }: EncodedStep = step;
-          if (isLast || signal.aborted) {
-            return;
-          }
-          if (!more) {
-            await feed.changed(version, signal);
-          }
-          ({ version } = feed);
-          step = await readWhenThere(() => feed.next(cursor, true), signal);
-        }
-      } finally {
-        leave(session_id, opened);
-      }
-    },
+    events: feeds.events,
     answer: answers.run,
     close: answers.close,
   };
 }
 
 interface LiveStream extends StreamOutput {
-  readonly feed: SessionFeed;
+  readonly feed: SessionFeed<EncodedStep>;
   readonly all: boolean;
   readonly observe: Observe;
   /** Returns the step that was made before the answer was begun, once. */

@@ -1,20 +1,13 @@
 import type { LiveEvent } from "../../core/live.ts";
 import { writePosition } from "../../core/live-position.ts";
-import { eventsBetween, type LiveCursor } from "./events-between.ts";
-import type { LiveView } from "./live-view.ts";
+import type { LiveCursor } from "../../exchange/live/events-between.ts";
+import { type FeedStep, stepTo } from "../../exchange/live/feed-step.ts";
+import type { LiveView } from "../../exchange/live/live-view.ts";
 
-/** What is sent to a reader, as bytes. */
-export interface EncodedStep {
-  readonly events: readonly LiveEvent[];
+/** A step as bytes. */
+export interface EncodedStep extends FeedStep {
   /** The events as they are sent; null if there is none. */
   readonly bytes: Buffer | null;
-  readonly cursor: LiveCursor;
-  /** True if more messages follow. */
-  readonly more: boolean;
-  /** True if nothing will ever follow. */
-  readonly isLast: boolean;
-  /** True if a reader that was there before would get nothing. */
-  readonly isKnown: boolean;
   /** When each of its messages was stored, in milliseconds since 1970. */
   readonly storedMs: readonly number[];
 }
@@ -42,15 +35,12 @@ export function createSharedSteps(view: LiveView): SharedSteps {
 }
 
 function encode(from: LiveCursor, view: LiveView): EncodedStep {
-  const { events, cursor } = eventsBetween(from, view);
+  const step = stepTo(from, view);
+  const { events } = step;
   return {
-    events,
+    ...step,
     // bytes: of a string, each socket would make its own
     bytes: events.length === 0 ? null : Buffer.from(events.map(lineOf).join("")),
-    cursor,
-    more: view.more,
-    isLast: view.session.state === "ended" && !view.more,
-    isKnown: events.every(({ event, data }) => event === "snapshot" && data.text === null),
     storedMs: view.messages.map(({ ts }) => Date.parse(ts)),
   };
 }

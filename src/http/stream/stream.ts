@@ -2,9 +2,9 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 
 import type { Observe } from "../metrics/observation.ts";
 import type { StreamEnd, StreamOutput } from "./open-answers.ts";
-import { readWhenThere } from "./read-when-there.ts";
+import { readWhenThere } from "../../exchange/live/read-when-there.ts";
 import type { ReadPage, EventPage, StreamPosition } from "./stream-pages.ts";
-import type { Subscription } from "./session-watcher.ts";
+import type { Subscription } from "../../exchange/live/session-watcher.ts";
 
 export interface MessageStream extends StreamOutput {
   readonly readPage: ReadPage;

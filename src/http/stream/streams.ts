@@ -3,7 +3,7 @@ import type { Observe } from "../metrics/observation.ts";
 import { createOpenAnswers, type StreamAnswer } from "./open-answers.ts";
 import { sendMessages } from "./stream.ts";
 import { createPageReader, type EventPage, type StreamPosition } from "./stream-pages.ts";
-import type { SessionWatcher } from "./session-watcher.ts";
+import type { SessionWatcher } from "../../exchange/live/session-watcher.ts";
 
 export interface Streams {
   /** Streams that are open, and sessions that are watched for them. */

@@ -40,7 +40,12 @@ export async function* followExchange(
   let exchange = await read();
   if (exchange.state === "queued") {
     const after = after_seq ?? Number.MAX_SAFE_INTEGER;
-    for await (const { event } of live.events({ session_id, after_seq: after, signal })) {
+    for await (const { event } of live.events({
+      session_id,
+      after_seq: after,
+      all: true,
+      signal,
+    })) {
       exchange = event === "exchange" ? await read() : exchange;
       if (exchange.state !== "queued") {
         break;
@@ -58,7 +63,7 @@ export async function* followExchange(
   const from = after_seq ?? exchange.first_seq - 1;
   yield { type: "begin", after_seq: from };
   const steps = createExchangeSteps({ n, after_seq: from, calls });
-  for await (const event of live.events({ session_id, after_seq: from, signal })) {
+  for await (const event of live.events({ session_id, after_seq: from, all: true, signal })) {
     yield* steps.of(event);
     if (steps.isOver) {
       yield { type: "end", exchange: await read() };

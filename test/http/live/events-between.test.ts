@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 
 import { positionAfter, readPosition, writePosition } from "../../../src/core/live-position.ts";
-import { cursorAt, eventsBetween } from "../../../src/http/live/events-between.ts";
+import { cursorAt, eventsBetween } from "../../../src/exchange/live/events-between.ts";
 import { randomOf, seedOf } from "../../helpers/random.ts";
 import { createStrictReader, createWorld, pick, someText } from "./live-world.ts";
 

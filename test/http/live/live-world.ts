@@ -2,7 +2,7 @@ import type { LiveEvent, TextPiece } from "../../../src/core/live.ts";
 import { codePoints } from "../../../src/core/live-position.ts";
 import type { ExchangeInfo } from "../../../src/core/schemas.ts";
 import type { Message, Session } from "../../../src/core/sessions.ts";
-import type { LiveText, LiveView } from "../../../src/http/live/live-view.ts";
+import type { LiveText, LiveView } from "../../../src/exchange/live/live-view.ts";
 
 const ID = "0b6f0c5e-3f4b-4d0e-9a55-0d2f6f1f6a01";
 const AT = "2026-01-01T00:00:00.000Z";

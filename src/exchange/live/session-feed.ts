@@ -5,25 +5,27 @@ import type { QuestionRecord } from "../../core/sessions.ts";
 import type { LiveAnswer } from "../../store/live/read-live.ts";
 import { type LiveFeedSnapshot, readLiveFeed } from "../../store/live/read-live-feed.ts";
 import type { Store } from "../../store/store.ts";
-import type { LiveWake } from "../stream/session-watcher.ts";
 import type { LiveCursor } from "./events-between.ts";
+import type { FeedStep, StepsTo } from "./feed-step.ts";
 import type { LiveSource } from "./live-source.ts";
 import type { LiveText, LiveView } from "./live-view.ts";
-import { createSharedSteps, type EncodedStep, type SharedSteps } from "./shared-steps.ts";
+import type { LiveWake } from "./session-watcher.ts";
 
-export interface SessionFeedOptions {
+export interface SessionFeedOptions<Step extends FeedStep> {
   readonly store: Store;
   readonly source: LiveSource;
   /** Bytes of content that a reader gets at once at most; one larger message comes alone. */
   readonly unsentBytes: number;
+  /** Called once for each view; what it returns, once for each cursor. */
+  readonly stepsTo: StepsTo<Step>;
 }
 
 /** What the readers of one session share: each read, and each step from the same cursor. */
-export interface SessionFeed {
+export interface SessionFeed<Step extends FeedStep> {
   /** Rises whenever there may be something new. */
   readonly version: number;
   /** What follows the cursor now. Error codes: `session_not_found`, `database_*`. */
-  next(cursor: LiveCursor, all: boolean): Promise<EncodedStep>;
+  next(cursor: LiveCursor, all: boolean): Promise<Step>;
   /** Resolves once `version` is another one, or the signal is aborted. */
   changed(version: number, signal: AbortSignal): Promise<void>;
   /** For `SessionWatcher.watchLive`. */
@@ -34,12 +36,12 @@ export interface SessionFeed {
 }
 
 /** What was read for the readers at one position. */
-interface Page {
+interface Page<Step> {
   readonly snapshot: LiveFeedSnapshot;
   readonly stored: StoredText | null;
   readonly questions: readonly QuestionInfo[];
   /** The steps to it, as of a change of the source. */
-  steps: { readonly change: number; readonly next: SharedSteps } | null;
+  steps: { readonly change: number; readonly next: (cursor: LiveCursor) => Step } | null;
 }
 
 /** The text of an answer, as the database has it. */
@@ -50,11 +52,11 @@ interface StoredText extends LiveText {
 /** Questions that have ended, and of which a slow reader may not know it. */
 const MAX_ENDED = 200;
 
-export function createSessionFeed(
+export function createSessionFeed<Step extends FeedStep>(
   session_id: string,
-  { store, source, unsentBytes }: SessionFeedOptions,
-): SessionFeed {
-  const pages = new Map<string, Promise<Page>>();
+  { store, source, unsentBytes, stepsTo }: SessionFeedOptions<Step>,
+): SessionFeed<Step> {
+  const pages = new Map<string, Promise<Page<Step>>>();
   const readers = new Set<() => void>();
   const asked = new Set<string>();
   const ended = new Map<string, QuestionRecord>();
@@ -85,7 +87,11 @@ export function createSessionFeed(
     }
   });
 
-  const read = async (cursor: LiveCursor, all: boolean, asks: string | null): Promise<Page> => {
+  const read = async (
+    cursor: LiveCursor,
+    all: boolean,
+    asks: string | null,
+  ): Promise<Page<Step>> => {
     const before = stored;
     const message_id = asks ?? before?.message_id ?? null;
     const isStored = before !== null && before.message_id === message_id;
@@ -124,7 +130,7 @@ export function createSessionFeed(
     }
   };
   /** Who asks before the page is forgotten shares it. */
-  const pageAt = (cursor: LiveCursor, all: boolean): Promise<Page> => {
+  const pageAt = (cursor: LiveCursor, all: boolean): Promise<Page<Step>> => {
     const { seq, message_id } = cursor.position;
     const asks = message_id === seen?.message_id ? null : message_id;
     const key = `${seq} ${all} ${asks}`;
@@ -147,7 +153,7 @@ export function createSessionFeed(
     }, forgetPage);
     return page;
   };
-  const viewOf = ({ snapshot, stored, questions }: Page): LiveView => {
+  const viewOf = ({ snapshot, stored, questions }: Page<Step>): LiveView => {
     const { session, messages, more, answer, exchange, live } = snapshot;
     const here = seen !== null && seen.attempt >= (live?.attempt ?? 0) ? seen : null;
     const text = here ?? stored;
@@ -177,7 +183,7 @@ export function createSessionFeed(
         // an answer that was over while the page was read may be missing in it
         if (!isOver(before, seen)) {
           if (page.steps?.change !== version) {
-            page.steps = { change: version, next: createSharedSteps(viewOf(page)) };
+            page.steps = { change: version, next: stepsTo(viewOf(page)) };
           }
           return page.steps.next(cursor);
         }
