@@ -1,6 +1,7 @@
 import type { Static } from "typebox";
 
 import { RepriseError } from "../core/errors.ts";
+import { PatchSessionRequest } from "../core/patch-session.ts";
 import {
   CreateSessionRequest,
   DetailQuery,
@@ -14,6 +15,7 @@ import { IdempotencyKey } from "../http/routes/api.ts";
 const SCHEMAS = {
   create: named(CreateSessionRequest),
   append: named(PostMessageRequest),
+  patch: named(PatchSessionRequest),
   list: ListQuery,
   detail: DetailQuery,
   key: IdempotencyKey,

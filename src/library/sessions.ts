@@ -1,6 +1,7 @@
 import { sessionAck, sessionSummary } from "../core/answers.ts";
 import { requireOptions } from "../core/options.ts";
 import type { Caller } from "../core/origins.ts";
+import type { PatchSessionRequest } from "../core/patch-session.ts";
 import type {
   CreateSessionRequest,
   DetailQuery,
@@ -15,6 +16,7 @@ import {
   detailRequested,
   endRequested,
   listRequested,
+  patchRequested,
 } from "../store/sessions/requests.ts";
 import type { Store } from "../store/store.ts";
 import { createRequestCheck, requireSessionReference } from "./check-request.ts";
@@ -46,6 +48,16 @@ export interface Sessions {
     content: string,
     options?: { readonly idempotencyKey?: string },
   ): Promise<SessionAck>;
+  /**
+   * Changes what is given, all or nothing, and keeps the rest: `name`, `model`, `persona_name`, `plan_mode`,
+   * `metadata`, `archived`, `token_limits` (in tokens), and `repo_path` of a session without a folder. Null removes
+   * a name, a limit or a pair of metadata. Another model or persona begins a fresh thread. Returns the session with
+   * `name`, `archived_at` and `metadata`.
+   *
+   * Error codes: `session_ended` for all but `name`, `metadata` and `archived`; while an exchange runs,
+   * `session_busy` for `model`, `persona_name`, `plan_mode` and `repo_path`.
+   */
+  patch(id: string, change: PatchSessionRequest): Promise<SessionSummary>;
   /** Ends a session; ending it again changes nothing. */
   end(id: string): Promise<SessionAck>;
 }
@@ -87,6 +99,11 @@ export function sessionsOf(store: Store): Sessions {
       const given = { reference, content };
       const { session, message } = await appendRequested(store, given, await sender(options));
       return sessionAck(session, message.seq);
+    },
+    patch: async (id, request) => {
+      const reference = requireSessionReference(id);
+      const change = await checked("patch", request);
+      return sessionSummary(await patchRequested(store, reference, { change, caller: PROGRAM }));
     },
     end: async (id) => {
       const reference = requireSessionReference(id);

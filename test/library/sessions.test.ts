@@ -1,9 +1,11 @@
 import { expect, it } from "vitest";
 
+import { readTokenLimits } from "../../src/store/sessions/token-limits.ts";
 import { describeEngines } from "../helpers/engines.ts";
 import { echo, openOn } from "../helpers/graphs.ts";
 import { openStoreAt } from "../helpers/open-store.ts";
 import { startTestServer } from "../helpers/server.ts";
+import { temporaryFolder } from "../helpers/temp.ts";
 
 describeEngines("sessions of openReprise", (engine) => {
   it("[GRAPH-23] refuse arguments of `run` that it cannot use, and an empty message", async () => {
@@ -86,6 +88,61 @@ describeEngines("sessions of openReprise", (engine) => {
     expect([...first.sessions, ...second.sessions]).toEqual(await http("/api/sessions"));
     expect(second.next).toBeNull();
     expect(await sessions.end(id)).toMatchObject({ id, state: "ended", seq: 1 });
+  });
+
+  it("[HTTP-200] patch changes a session as PATCH does, with the same refusals", async () => {
+    const { location, reprise, id } = await openOn(engine);
+    const { sessions } = reprise;
+    const store = await openStoreAt(location);
+    await using server = await startTestServer({ store });
+    const http = async (path: string) => (await server.call("GET", path)).json;
+
+    const given = { name: "Größe", metadata: { a: "1", b: "2" }, archived: true };
+    const named = await sessions.patch(id.slice(0, 13), given);
+    expect(named).toMatchObject({ id, name: "Größe", metadata: { a: "1", b: "2" } });
+    expect(named.archived_at).not.toBeNull();
+    expect([named]).toEqual(await http("/api/sessions?include=labels"));
+    const folder = temporaryFolder();
+    const changed = await sessions.patch(id, {
+      name: null,
+      model: "demo:other",
+      persona_name: "planner",
+      plan_mode: true,
+      metadata: { a: null },
+      archived: false,
+      repo_path: folder,
+      token_limits: { session: 10, tree: 20 },
+    });
+    expect(changed).toMatchObject({
+      name: null,
+      model: "demo:other",
+      persona_name: "planner",
+      plan_mode: true,
+      metadata: { b: "2" },
+      archived_at: null,
+      repo_path: folder,
+    });
+    await sessions.patch(id, { plan_mode: false, token_limits: { tree: null } });
+    expect(await store.read(readTokenLimits, { id })).toEqual({ session: 10 });
+    expect(await sessions.patch(id, {})).toEqual({ ...changed, plan_mode: false });
+
+    const { id: own } = await sessions.create();
+    await reprise.run(own, echo().compile(), "hi");
+    await sessions.end(id);
+    const refused: readonly (readonly [() => Promise<unknown>, string])[] = [
+      [() => sessions.patch(id, { title: "no such field" } as object), "invalid_request"],
+      [() => sessions.patch(id, { name: "" }), "invalid_request"],
+      [() => sessions.patch(id, { metadata: { "1": "x" } }), "invalid_request"],
+      [() => sessions.patch(id, "name" as never), "invalid_request"],
+      [() => sessions.patch(42 as never, {}), "invalid_request"],
+      [() => sessions.patch("ffffffff", {}), "session_not_found"],
+      [() => sessions.patch(id, { model: "demo:echo", name: "x" }), "session_ended"],
+      [() => sessions.patch(own, { persona_name: "planner" }), "invalid_request"],
+    ];
+    for (const [call, code] of refused) {
+      await expect(call()).rejects.toMatchObject({ code });
+    }
+    expect(await sessions.patch(id, { name: "kept" })).toMatchObject({ name: "kept" });
   });
 
   it("[GRAPH-19] refuse what the HTTP API refuses, with the same codes", async () => {
