@@ -1,3 +1,5 @@
+import { isStorableText } from "./text.ts";
+
 /** How far a reader of the live feed is: the id of each event says it, so any of them resumes. */
 export interface LivePosition {
   /** Of the last message that it has. */
@@ -61,7 +63,9 @@ export function readPosition(text: string): LivePosition | null {
 
 /** True if the text of the message can be sent while it arrives. */
 export function fitsPosition(message_id: string): boolean {
-  return message_id !== "" && encodeId(message_id).length <= MAX_ENCODED_ID;
+  return (
+    message_id !== "" && isStorableText(message_id) && encodeId(message_id).length <= MAX_ENCODED_ID
+  );
 }
 
 function encodeId(id: string): string {
@@ -69,9 +73,11 @@ function encodeId(id: string): string {
   return id === NONE ? "%2D" : encodeURIComponent(id.toWellFormed());
 }
 
+/** Empty for what is the id of no message: it is written otherwise. */
 function decodeId(id: string): string {
   try {
-    return decodeURIComponent(id);
+    const message_id = decodeURIComponent(id);
+    return isStorableText(message_id) ? message_id : "";
   } catch {
     return "";
   }

@@ -49,6 +49,8 @@ interface StoredText extends LiveText {
   readonly offset: number;
 }
 
+/** Positions whose pages are kept: those of real readers are few, others could be any number. */
+const MAX_PAGES = 100;
 /** Questions that have ended, and of which a slow reader may not know it. */
 const MAX_ENDED = 200;
 
@@ -145,6 +147,9 @@ export function createSessionFeed<Step extends FeedStep>(
       }
     };
     pages.set(key, page);
+    for (const old of [...pages.keys()].slice(0, Math.max(0, pages.size - MAX_PAGES))) {
+      pages.delete(old);
+    }
     page.then(({ snapshot }) => {
       if (snapshot.messages.length > 0) {
         // all that wait for them have them after this turn

@@ -12,6 +12,9 @@ export interface EncodedStep extends FeedStep {
   readonly storedMs: readonly number[];
 }
 
+/** Positions whose steps are kept: those of real readers are few, others could be any number. */
+const MAX_STEPS = 1000;
+
 /** Steps to one view: readers with the same cursor share one, and have the same cursor after it. */
 export type SharedSteps = (cursor: LiveCursor) => EncodedStep;
 
@@ -21,7 +24,9 @@ export function createSharedSteps(view: LiveView): SharedSteps {
   const share = (cursor: LiveCursor): LiveCursor => {
     const key = `${writePosition(cursor.position)} ${cursor.at}`;
     const shared = cursors.get(key) ?? cursor;
-    cursors.set(key, shared);
+    if (cursors.size < MAX_STEPS) {
+      cursors.set(key, shared);
+    }
     return shared;
   };
   return (cursor) => {
@@ -29,7 +34,9 @@ export function createSharedSteps(view: LiveView): SharedSteps {
     const from = cursor.shown === null ? writePosition(cursor.position) : cursor;
     const step = steps.get(from) ?? encode(cursor, view);
     const shared = view.more ? step : { ...step, cursor: share(step.cursor) };
-    steps.set(from, shared);
+    if (steps.size < MAX_STEPS) {
+      steps.set(from, shared);
+    }
     return shared;
   };
 }

@@ -51,6 +51,9 @@ export function liveSessionRoute(app: Api, store: Store, live: LiveStreams): voi
     const { all = false, after_seq } = query;
     const resumed = lastEventId(raw);
     const { id, last_seq } = await store.read(resolveSession, { reference: params.id });
+    if (resumed !== null && resumed.seq > last_seq) {
+      throw refuseEventId();
+    }
     const position = resumed ?? positionAfter(after_seq ?? last_seq);
     return { session_id: id, position, all, isResumed: resumed !== null };
   };
@@ -102,9 +105,13 @@ function lastEventId({ headers }: FastifyRequest["raw"]) {
   }
   const position = typeof id === "string" ? readPosition(id) : null;
   if (position === null) {
-    throw invalidRequest([
-      { pointer: "/Last-Event-ID", message: "Must be the id of an event of this stream." },
-    ]);
+    throw refuseEventId();
   }
   return position;
+}
+
+function refuseEventId() {
+  return invalidRequest([
+    { pointer: "/Last-Event-ID", message: "Must be the id of an event of this stream." },
+  ]);
 }
