@@ -21,7 +21,10 @@ it("[SAVER-41] random programs on two savers that do not know of each other read
   await using two = new RepriseSaver(database.location);
   await using store = await openStoreAt(database.location);
   let compared = 0;
-  for (let seed = first; seed < first + PROGRAMS; seed += 1) {
+  // some programs delete most of what they stored: more of them follow until enough was compared
+  const enough = () => compared > PROGRAMS;
+  for (let made = 0; made < PROGRAMS || (!enough() && made < 10 * PROGRAMS); made += 1) {
+    const seed = first + made;
     const twin = new TwinSaver([one, two]);
     const { memory } = twin;
     let maintained = 0;
@@ -49,7 +52,7 @@ it("[SAVER-41] random programs on two savers that do not know of each other read
       throw new Error(`the program of seed ${seed} failed`, { cause: error });
     }
   }
-  console.log(`programs: ${PROGRAMS} programs, ${compared} checkpoints`);
-  expect(compared).toBeGreaterThan(PROGRAMS);
+  console.log(`programs: ${PROGRAMS} or more, ${compared} checkpoints`);
+  expect(enough()).toBe(true);
   expect((await store.read(readKept, null)).dangling).toEqual([]);
 });
