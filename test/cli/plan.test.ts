@@ -4,7 +4,6 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Finding } from "../../src/artifacts/finding.ts";
 import { lineOf, planCase, writePlanCases } from "../helpers/artifacts/plan-cases.ts";
@@ -499,20 +498,4 @@ describe("plan new", () => {
     const svg = await call(["plan", "graph", "-", "--format", "svg"], { stdin: wide(501) });
     expect(svg.stderr).toBe("");
   });
-});
-
-it("loads the validator and the YAML reader only to validate", async () => {
-  const preload = fileURLToPath(new URL("../fixtures/programs/loaded-modules.ts", import.meta.url));
-  const node = ["--import", preload];
-  const fresh = await run(["plan", "new"], { node });
-  const help = await run(["plan", "--help"], { node });
-  const printed = await run(["schema", "dev/phase-plan@1"], { node });
-  const validated = await run(["plan", "validate", join(directory, "valid.json")], { node });
-  const heavy = /node_modules\/(ajv|ajv-formats|yaml)\//;
-  expect([help, fresh, printed, validated].map(({ stderr }) => heavy.test(stderr))).toEqual([
-    false,
-    false,
-    false,
-    true,
-  ]);
 });

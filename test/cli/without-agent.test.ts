@@ -57,3 +57,23 @@ it("only a message loads the agent's modules: no command on sessions, serve and 
   const results = JSON.parse(stdout) as readonly Called[];
   expect(results.map((result) => result.code)).toEqual(commands.map(() => 0));
 });
+
+it("plan commands load the validator and the YAML reader only to validate", async () => {
+  const home = freshHome();
+  const loaded = async (...args: string[]): Promise<string> => {
+    const { cwd, env } = { cwd: home.project, env: home.environment() };
+    const program = startProcess(process.execPath, ["--import", PRELOAD, SOURCES, ...args], {
+      cwd,
+      env,
+      input: "",
+    });
+    return (await program.finished).stderr;
+  };
+  const plan = join(temporaryFolder(), "plan.json");
+  writeFileSync(plan, "{}");
+  const heavy = /node_modules\/(ajv|ajv-formats|yaml)\//;
+  expect(await loaded("plan", "new")).not.toMatch(heavy);
+  expect(await loaded("plan", "--help")).not.toMatch(heavy);
+  expect(await loaded("schema", "dev/phase-plan@1")).not.toMatch(heavy);
+  expect(await loaded("plan", "validate", plan)).toMatch(heavy);
+});

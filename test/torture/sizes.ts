@@ -39,14 +39,14 @@ export const SIZED_TESTS = {
   network: {
     what: "A client and an EventSource over connections that break: messages",
     files: ["test/http/broken-network.test.ts"],
-    test: 100,
+    test: 30,
     short: 5000,
     long: 100_000,
   },
   copy: {
     what: "A file to PostgreSQL and back, each copy killed on the way: sessions, from 1,000 on with 100 messages each",
     files: ["test/cli/copy/copy.test.ts"],
-    test: 24,
+    test: 0,
     short: 24,
     long: 1100,
   },
@@ -118,7 +118,7 @@ export const SIZED_TESTS = {
   hostile: {
     what: "Requests that no client sends, over real sockets",
     files: ["test/http/hostile.test.ts"],
-    test: 100,
+    test: 50,
     short: 10_000,
     long: 20_000,
   },
@@ -167,7 +167,7 @@ export const SIZED_TESTS = {
   "large-values": {
     what: "Large values of a graph's state, what an edit of each costs, and each compared with LangGraph's MemorySaver: kinds",
     files: ["test/langgraph/large-values.test.ts"],
-    test: 3,
+    test: 0,
     short: 100,
     long: 100,
   },
@@ -209,7 +209,7 @@ export const SIZED_TESTS = {
   "older-versions": {
     what: "What earlier schema versions stored, opened, continued and moved: versions",
     files: ["test/store/older-content.test.ts"],
-    test: 2,
+    test: 0,
     short: 100,
     long: 100,
   },
@@ -258,7 +258,7 @@ export const SIZED_TESTS = {
   "several-copies": {
     what: "Copies of LangGraph's database at the same time: threads of 70 checkpoints",
     files: ["test/langgraph/official/two-copies.test.ts"],
-    test: 2,
+    test: 0,
     short: 4,
     long: 4,
   },
@@ -322,8 +322,8 @@ export const ONLY_TORTURE = {
     files: ["test/client/browser.test.ts"],
   },
   "copied-langgraph": {
-    what: "The command that copies LangGraph's databases, killed on the way",
-    files: ["test/cli/copy/from-langgraph.test.ts"],
+    what: "The command that copies LangGraph's databases, killed on the way, and every state of theirs",
+    files: ["test/cli/copy/from-langgraph.test.ts", "test/langgraph/official/states.test.ts"],
   },
   faults: {
     what: "A disk that is full, locked, damaged or read-only beneath the real service, and text of every kind through it",
@@ -337,9 +337,17 @@ export const ONLY_TORTURE = {
     what: "A service that npm started, and npm is asked to stop",
     files: ["test/cli/serve-npm.test.ts"],
   },
-  "orphaned-processes": {
-    what: "Processes of a service whose parent is killed",
-    files: ["test/torture/orphaned-processes.test.ts"],
+  backup: {
+    what: "A backup while a service writes",
+    files: ["test/cli/backup.test.ts"],
+  },
+  "hostile-fields": {
+    what: "Every field that a terminal may show, with text that a terminal would act on",
+    files: ["test/cli/hostile-fields.test.ts"],
+  },
+  "service-processes": {
+    what: "Several processes of one service, of which some are killed or lose their parent",
+    files: ["test/cli/serve-processes.test.ts", "test/torture/orphaned-processes.test.ts"],
   },
   "lease-processes": {
     what: "Processes that hold a lease, lose it, are frozen and killed, on SQLite",
