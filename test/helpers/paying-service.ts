@@ -8,6 +8,7 @@ import { z } from "zod";
 import { createExchanger } from "../../src/agent/exchange.ts";
 import { ask, asksFirst } from "../../src/agent/tool-asking.ts";
 import { startDispatcher } from "../../src/exchange/dispatcher.ts";
+import { modelConfig } from "../../src/exchange/models/config.ts";
 import { createFeed } from "../../src/exchange/live/feed.ts";
 import type { ServerOptions } from "../../src/http/serve.ts";
 import { createSession } from "../../src/store/sessions/create.ts";
@@ -41,13 +42,22 @@ function payTool(log: string) {
   );
 }
 
-/** A service that runs its exchanges, with a tool that asks a person, in a session with a folder. */
+/** A service that runs its exchanges on a mock model, with a tool that asks a person. */
 export async function startPayingService(
   answer: (messages: readonly SentMessage[], index: number) => ModelAnswer,
   { latencyMs = 0, ...options }: Partial<ServerOptions> & { readonly latencyMs?: number } = {},
 ) {
-  const log = join(temporaryFolder(), "paid");
   const model = await startModelServer({ answer, latencyMs, chunkSize: 5 });
+  const env = { ...model.env("openai"), REPRISE_MODEL: "openai:gpt-test" };
+  return { ...(await startRunningService(env, options)), model };
+}
+
+/** The same on the provider of an environment, which is asked again at once. It has a session with a folder. */
+export async function startRunningService(
+  env: Readonly<Record<string, string>>,
+  options: Partial<ServerOptions> = {},
+) {
+  const log = join(temporaryFolder(), "paid");
   const database = await createDatabase();
   onTestFinished(() => database[Symbol.asyncDispose]());
   const store = await openStoreAt(database.location);
@@ -57,7 +67,8 @@ export async function startPayingService(
   const t = await startTestServer({ token: TOKEN, store, live: feed, ...options });
   onTestFinished(() => t[Symbol.asyncDispose]());
   const exchanger = createExchanger({
-    ...agentOptions(t.store, { ...model.env("openai"), REPRISE_MODEL: "openai:gpt-test" }),
+    ...agentOptions(t.store, env),
+    models: { ...modelConfig(env), retryDelayMs: 1 },
     tools: [payTool(log)],
     feed,
   });
@@ -77,7 +88,6 @@ export async function startPayingService(
   return {
     ...t,
     id,
-    model,
     failures,
     paid: () => (existsSync(log) ? readFileSync(log, "utf8").trim().split("\n") : []),
   };

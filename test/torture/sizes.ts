@@ -318,7 +318,7 @@ export const ONLY_TORTURE = {
     files: ["test/torture/agent-nodes.test.ts"],
   },
   browser: {
-    what: "The client in a page of a browser, if there is one",
+    what: "Conversations of the client, the AI SDK and AG-UI in pages of a browser, if there is one",
     files: ["test/client/browser.test.ts"],
   },
   "copied-langgraph": {

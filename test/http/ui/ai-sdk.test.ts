@@ -1,71 +1,15 @@
-import {
-  AbstractChat,
-  type ChatInit,
-  type ChatState,
-  type ChatStatus,
-  DefaultChatTransport,
-  lastAssistantMessageIsCompleteWithApprovalResponses,
-  type UIMessage,
-} from "ai";
 import { expect, it, onTestFinished } from "vitest";
 
 import { payingModel, startPayingService, TOKEN } from "../../helpers/paying-service.ts";
 import { startTestServer } from "../../helpers/server.ts";
-
-/** What a framework keeps: here plain fields. */
-class PlainState implements ChatState<UIMessage> {
-  status: ChatStatus = "ready";
-  error: Error | undefined = undefined;
-  messages: UIMessage[] = [];
-  pushMessage = (message: UIMessage): void => {
-    this.messages = [...this.messages, message];
-  };
-  popMessage = (): void => {
-    this.messages = this.messages.slice(0, -1);
-  };
-  replaceMessage = (index: number, message: UIMessage): void => {
-    this.messages = this.messages.with(index, structuredClone(message));
-  };
-  snapshot = <T>(value: T): T => structuredClone(value);
-}
-
-class PlainChat extends AbstractChat<UIMessage> {
-  constructor(init: ChatInit<UIMessage>, messages: UIMessage[] = []) {
-    const state = new PlainState();
-    state.messages = messages;
-    super({ ...init, state });
-  }
-}
-
-function openChat(url: string, id: string, messages?: UIMessage[]) {
-  const api = `${url}/api/sessions/${id}/ui/ai-sdk`;
-  return new PlainChat(
-    {
-      id,
-      transport: new DefaultChatTransport({
-        api,
-        headers: { authorization: `Bearer ${TOKEN}` },
-        // the session has the messages before
-        prepareSendMessagesRequest: ({ messages: all, trigger }) => ({
-          body: { messages: all.slice(-1), trigger },
-        }),
-        prepareReconnectToStreamRequest: () => ({ api }),
-      }),
-      sendAutomaticallyWhen: lastAssistantMessageIsCompleteWithApprovalResponses,
-    },
-    messages,
-  );
-}
+import { openChat, textOf } from "../../helpers/ui-chat.ts";
 
 const LONG = `a text that takes ${"a while, ".repeat(30)}and ends`;
 const POLL = { timeout: 30_000 };
 
-const textOf = (message: UIMessage | undefined): string =>
-  (message?.parts ?? []).flatMap((part) => (part.type === "text" ? part.text : [])).join("|");
-
 it("[UI-1] [UI-2] holds a conversation with parallel calls and a question with the package ai", async () => {
   const t = await startPayingService(payingModel);
-  const chat = openChat(t.url, t.id);
+  const chat = openChat({ ...t, token: TOKEN });
   await chat.sendMessage({ text: "hello" });
   expect(chat.error).toBeUndefined();
   expect(textOf(chat.lastMessage)).toBe("you said: hello 👩‍🚀é");
@@ -96,21 +40,27 @@ it("[UI-4] [UI-7] a client that was cut resumes on another node, from the beginn
   const t = await startPayingService(payingModel, { latencyMs: 40 });
   const other = await startTestServer({ token: TOKEN, store: t.store });
   onTestFinished(() => other[Symbol.asyncDispose]());
-  const cut = openChat(t.url, t.id);
+  const cut = openChat({ ...t, token: TOKEN });
   const sent = cut.sendMessage({ text: LONG });
   await expect.poll(() => textOf(cut.lastMessage), POLL).toMatch(/^you/);
   await cut.stop();
   await sent;
-  const resumed = openChat(other.url, t.id, cut.messages.slice(0, 1));
+  const resumed = openChat({ ...t, url: other.url, token: TOKEN }, cut.messages.slice(0, 1));
   await resumed.resumeStream();
   expect(resumed.error).toBeUndefined();
   expect(textOf(resumed.lastMessage)).toBe(`you said: ${LONG} 👩‍🚀é`);
-  const ended = openChat(other.url, t.id, resumed.messages);
+  const ended = openChat({ ...t, url: other.url, token: TOKEN }, resumed.messages);
   await ended.resumeStream();
   expect(ended.messages).toEqual(resumed.messages);
 
+  // as docs/clients.md says of a connection that was lost before the end of an exchange
+  const half = openChat({ ...t, url: other.url, token: TOKEN }, cut.messages);
+  expect(half.messages).toHaveLength(2);
+  await half.sendMessage({ parts: [{ type: "text", text: LONG }], messageId: cut.messages[0]?.id });
+  expect(half.messages.map((each) => textOf(each))).toEqual([LONG, `you said: ${LONG} 👩‍🚀é`]);
+
   // a request that is sent again finds the exchange
-  const again = openChat(other.url, t.id);
+  const again = openChat({ ...t, url: other.url, token: TOKEN });
   const [question] = cut.messages;
   await again.sendMessage(question);
   expect(textOf(again.lastMessage)).toBe(`you said: ${LONG} 👩‍🚀é`);
@@ -126,7 +76,7 @@ it("[UI-3] takes back the text of an attempt that broke off", async () => {
       ? { error: { message: "try again" }, status: 503 }
       : { content: `attempt ${index} of ${messages.length}` },
   );
-  const chat = openChat(t.url, t.id);
+  const chat = openChat({ ...t, token: TOKEN });
   await chat.sendMessage({ text: "hello" });
   expect(textOf(chat.lastMessage)).toBe("attempt 1 of 1");
 });

@@ -1,0 +1,51 @@
+import { once } from "node:events";
+import { existsSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { delimiter, isAbsolute, join } from "node:path";
+
+import { chromium, type Page } from "playwright-core";
+
+/** The browser that REPRISE_TEST_BROWSER names, else one of PATH; null without one. */
+export function installedBrowser(): string | null {
+  const { REPRISE_TEST_BROWSER: named, PATH: path = "" } = process.env;
+  const found = path
+    .split(delimiter)
+    .flatMap((folder) => ["chromium", "chromium-browser"].map((name) => join(folder, name)))
+    .find((file) => isAbsolute(file) && existsSync(file));
+  return named ?? found ?? null;
+}
+
+/** An origin on loopback that serves an empty page, and these modules. */
+export async function startPages(modules: Readonly<Record<string, string>> = {}) {
+  const server = createServer(({ url = "" }, response) => {
+    const module = modules[url];
+    response.setHeader("content-type", module === undefined ? "text/html" : "text/javascript");
+    response.end(module ?? "<!doctype html>");
+  }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return {
+    origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    [Symbol.dispose]: () => {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}
+
+/** Opens pages in the installed browser; `failures` are their uncaught errors. */
+export async function openBrowser() {
+  const executablePath = installedBrowser() ?? "";
+  const browser = await chromium.launch({ executablePath, args: ["--no-sandbox"] });
+  const failures: string[] = [];
+  return {
+    failures,
+    open: async (origin: string): Promise<Page> => {
+      const page = await browser.newPage();
+      page.on("pageerror", ({ message }) => failures.push(message));
+      await page.goto(origin);
+      return page;
+    },
+    [Symbol.asyncDispose]: () => browser.close(),
+  };
+}
