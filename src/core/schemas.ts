@@ -288,7 +288,6 @@ export const QueueExchangeRequest = Type.Object(
     content: Type.Optional(PostMessageRequest.properties.content),
     supersede: Type.Optional(
       Type.Boolean({
-        default: false,
         description: "true to withdraw the open questions, so that the message need not wait",
       }),
     ),

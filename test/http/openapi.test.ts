@@ -244,6 +244,28 @@ describe("the OpenAPI document", () => {
     }
   });
 
+  it("[HTTP-202] makes no type worse: each operation is described, and no field of a body has a default", () => {
+    for (const [path, method, operation] of operations()) {
+      const { summary, description, operationId } = operation as Operation & {
+        summary?: string;
+        description?: string;
+      };
+      const texts = [operationId, summary, description];
+      expect(
+        texts.map((text) => typeof text === "string" && text !== ""),
+        `${method} ${path}`,
+      ).toEqual([true, true, true]);
+      // generators make a field with a default one that a client has to send
+      const bodies = Object.values(operation.requestBody?.content ?? {});
+      expect(JSON.stringify(bodies), `${method} ${path}`).not.toContain('"default"');
+    }
+    const requests = Object.entries(document.components.schemas).filter(([name]) =>
+      name.endsWith("Request"),
+    );
+    expect(requests.length).toBeGreaterThan(4);
+    expect(JSON.stringify(requests)).not.toContain('"default"');
+  });
+
   it("[HTTP-46] says which bodies may be left out, and if a token is needed", async () => {
     const required = (path: string, method = "post") =>
       document.paths[path]?.[method]?.requestBody?.required;

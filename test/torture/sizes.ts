@@ -385,6 +385,10 @@ export const ONLY_TORTURE = {
     what: "The command line and the library as a package holds them",
     files: ["test/e2e/package.test.ts"],
   },
+  "openapi-tools": {
+    what: "Other people's checks of the OpenAPI document, and their clients, which npm installs",
+    files: ["test/http/openapi-tools.test.ts"],
+  },
   tls: {
     what: "A PostgreSQL that asks for encrypted connections",
     files: ["test/store/postgres/tls.test.ts"],

@@ -120,6 +120,7 @@ const stopSchema = {
 const changeSchema = {
   operationId: "changeExchange",
   summary: "Changes the message of an exchange that has not begun",
+  description: "With `If-Match`, only while the exchange has this revision.",
   params: oneExchange,
   querystring: NoQuery,
   headers: IfMatch,
@@ -133,6 +134,7 @@ const changeSchema = {
 const withdrawSchema = {
   operationId: "withdrawExchange",
   summary: "Withdraws an exchange that has not begun",
+  description: "With `If-Match`, only while the exchange has this revision.",
   params: oneExchange,
   querystring: NoQuery,
   headers: IfMatch,

@@ -22,6 +22,7 @@ import type { Api } from "./api.ts";
 const nodesSchema = {
   operationId: "listNodes",
   summary: "Lists the services on this database that run exchanges now",
+  description: "Those that are alive. A service that runs nothing is not among them.",
   querystring: NoQuery,
   response: {
     200: json(Type.Array(named(NodeInfo)), { description: "The nodes, by their ids." }),

@@ -4,6 +4,7 @@ import type { SchemaRegistry } from "../../artifacts/registry.ts";
 import { FINDING_CODES } from "../../artifacts/finding.ts";
 import { RepriseError } from "../../core/errors.ts";
 import { MAX_BODY_BYTES, MAX_CONTENT_BYTES, MAX_NAME_LENGTH } from "../../core/limits.ts";
+import { oneOf } from "../../core/field-schemas.ts";
 import { NoQuery } from "../../core/schemas.ts";
 import type { Api } from "./api.ts";
 import { json, problems } from "../responses.ts";
@@ -33,14 +34,11 @@ const PHASE_PLAN = "dev/phase-plan@1";
 const ValidateArtifactRequest = Type.Object(
   {
     text: Type.String({ description: "the unchanged text of the artifact's file" }),
-    syntax: Type.Optional(
-      Type.Unsafe<"json" | "yaml">({ type: "string", enum: ["json", "yaml"], default: "json" }),
-    ),
+    syntax: Type.Optional(oneOf(["json", "yaml"])),
     schema: Type.Optional(
       Type.String({
         minLength: 1,
         maxLength: MAX_NAME_LENGTH,
-        default: PHASE_PLAN,
         description: "the id of the artifact's schema",
       }),
     ),
@@ -76,7 +74,7 @@ const schema = {
   operationId: "validateArtifact",
   summary: "Validates an artifact and reports every finding with its position; nothing is stored",
   description:
-    "Answers 200 for an invalid artifact too: `valid` is false then, and `findings` say where and why. Nothing is stored.",
+    "Without `syntax` the text is JSON, and without `schema` it is a phase plan. Answers 200 for an invalid artifact too: `valid` is false then, and `findings` say where and why. Nothing is stored.",
   querystring: NoQuery,
   body: ValidateArtifactRequest,
   response: {
