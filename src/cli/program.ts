@@ -59,6 +59,7 @@ const COMMANDS: CommandTable = {
       description: "list, show, export, import, delete and prune threads that belong to no session",
     }),
   send: async (cli) => (await import("./send.ts")).sendCommand(cli),
+  follow: async (cli) => (await import("./follow.ts")).followCommand(cli),
   stop: async (cli) => (await import("./stop.ts")).stopCommand(cli),
   serve: async (cli) => (await import("./serve.ts")).serveCommand(cli),
   backup: async (cli) => (await import("./backup.ts")).backupCommand(cli),

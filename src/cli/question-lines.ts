@@ -1,12 +1,17 @@
+import type { QuestionInfo } from "../core/schemas.ts";
 import { oneLine, visible } from "../core/terminal-text.ts";
-import type { OpenQuestion } from "../store/questions/read.ts";
 
 /** What a graph asks is in its thread only: no command can answer it. */
 export const GRAPH_ASKS =
   "The exchange waits for the answer of a person. Give it in a program with `run(id, graph, new Command({ resume: … }))`; a new message skips it.";
 
+/** What is shown of a question. */
+type Asked = Pick<QuestionInfo, "text" | "choices" | "effect" | "kind"> & {
+  readonly path?: readonly string[];
+};
+
 /** A question for a person; what a model wrote is made safe for a terminal. */
-export function questionLines({ text, choices, effect, path, kind }: OpenQuestion): string[] {
+export function questionLines({ text, choices, effect, path = [], kind }: Asked): string[] {
   return [
     ...(path.length > 1 ? [`  a sub-agent asks: ${path.map(shortId).join(" > ")}`] : []),
     ...visible(text)

@@ -5,7 +5,7 @@ import type { Output } from "../output.ts";
  * Prints an answer as it arrives, in pieces. Controls are made visible in a pipe as on a terminal:
  * the next program may be a pager.
  */
-export function createAnswerText(output: Output) {
+export function createAnswerText(output: Pick<Output, "print">) {
   let held = "";
   let inLine = false;
   const print = (text: string): void => {

@@ -11,8 +11,9 @@ import type { FromOutside } from "./from-outside.ts";
 import { greeting } from "./greeting.ts";
 import { type LineInput, openLineInput } from "./input.ts";
 import type { InputEvent } from "./input-source.ts";
-import { isAsking, send, type Talk, toolCallLine } from "./send.ts";
+import { isAsking, send, type Talk } from "./send.ts";
 import { showFailure } from "./show-failure.ts";
+import { toolCallLine } from "../tool-lines.ts";
 import { plural } from "../../core/text.ts";
 import { slashCommand } from "./slash.ts";
 

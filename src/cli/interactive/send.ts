@@ -4,7 +4,6 @@ import { onSignals } from "../signals.ts";
 import type { Live } from "../../exchange/exchanger.ts";
 import type { ExchangeEvent, ExchangeResult } from "../../exchange/events.ts";
 import { messageInfo } from "../../core/answers.ts";
-import type { ToolCall } from "../../core/sessions.ts";
 import { oneLine } from "../../core/terminal-text.ts";
 import { type CliContext, noticeLine, printJson } from "../context.ts";
 import { ASKS } from "../exit-code.ts";
@@ -13,6 +12,7 @@ import type { Conversation } from "../../exchange/conversation.ts";
 import { ASK_USER } from "../../exchange/tool-catalogue.ts";
 import { noticeWithdrawn } from "../withdrawn.ts";
 import { GRAPH_ASKS } from "../question-lines.ts";
+import { shortened, toolCallLine } from "../tool-lines.ts";
 
 /** A conversation, and how its exchanges are shown. */
 export interface Talk {
@@ -200,19 +200,4 @@ function plainScreen(cli: CliContext) {
       }
     },
   };
-}
-
-/**
- * Characters of a tool's name, of a call's arguments, or of the reason for its failure, that a line
- * shows.
- */
-const CHARACTERS_SHOWN = 100;
-
-export function toolCallLine(call: Pick<ToolCall, "name" | "args">): string {
-  return `· ${shortened(call.name)} ${shortened(JSON.stringify(call.args) ?? "")}`;
-}
-
-function shortened(text: string): string {
-  const line = oneLine(text);
-  return line.length > CHARACTERS_SHOWN ? `${line.slice(0, CHARACTERS_SHOWN)}…` : line;
 }

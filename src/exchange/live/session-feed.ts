@@ -3,6 +3,7 @@ import { STREAM_PAGE_BYTES, STREAM_PAGE_ROWS } from "../../core/limits.ts";
 import type { QuestionInfo } from "../../core/schemas.ts";
 import type { QuestionRecord } from "../../core/sessions.ts";
 import type { LiveAnswer } from "../../store/live/read-live.ts";
+import { isGone, type LeaseOwner } from "../../store/leases/this-process.ts";
 import { type LiveFeedSnapshot, readLiveFeed } from "../../store/live/read-live-feed.ts";
 import type { Store } from "../../store/store.ts";
 import type { LiveCursor } from "./events-between.ts";
@@ -30,8 +31,11 @@ export interface SessionFeed<Step extends FeedStep> {
   changed(version: number, signal: AbortSignal): Promise<void>;
   /** For `SessionWatcher.watchLive`. */
   hint(wake: LiveWake): void;
-  /** Reads again what time alone changes: whether the process that runs the exchange is alive. */
-  refresh(): void;
+  /**
+   * Reads again what time alone changes: whether the process that runs the exchange is alive. One of this
+   * machine that is gone is noticed without a read; `read` asks the database in any case.
+   */
+  refresh(options: { readonly read: boolean }): void;
   close(): void;
 }
 
@@ -65,6 +69,7 @@ export function createSessionFeed<Step extends FeedStep>(
   let stored: StoredText | null = null;
   let version = 0;
   let isRunning = false;
+  let runner: LeaseOwner | null = null;
   let seen = source.current(session_id);
 
   const wake = (): void => {
@@ -114,6 +119,7 @@ export function createSessionFeed<Step extends FeedStep>(
       asked: [...asked],
     });
     isRunning = snapshot.exchange?.state === "running";
+    ({ runner } = snapshot);
     stored = addStored(before, snapshot.live);
     noteQuestions(snapshot);
     const questions = snapshot.questions.map(({ path, ...each }) => ({ ...each, path: [...path] }));
@@ -212,8 +218,9 @@ export function createSessionFeed<Step extends FeedStep>(
         forget();
       }
     },
-    refresh: () => {
-      if (isRunning && seen === null) {
+    refresh: (options) => {
+      const isDue = options.read || (runner !== null && isGone(runner));
+      if (isDue && isRunning && seen === null) {
         forget();
       }
     },

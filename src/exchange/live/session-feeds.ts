@@ -33,8 +33,10 @@ export interface SessionFeedsOptions<Step extends FeedStep> extends SessionFeedO
   readonly watcher: SessionWatcher;
 }
 
-/** How often it is checked whether processes that run exchanges elsewhere are alive. */
-const REFRESH_MS = 15_000;
+/** How often it is checked whether processes of this machine are alive that run exchanges. */
+const REFRESH_MS = 500;
+/** In how many of these checks the database is asked once, for processes of other machines. */
+const CHECKS_PER_READ = 30;
 
 export function createSessionFeeds<Step extends FeedStep>(
   options: SessionFeedsOptions<Step>,
@@ -43,6 +45,13 @@ export function createSessionFeeds<Step extends FeedStep>(
   const feeds = new Map<string, OpenFeed<Step>>();
   let refreshing: ReturnType<typeof setInterval> | null = null;
 
+  let checks = 0;
+  const refresh = (): void => {
+    checks += 1;
+    for (const { feed } of feeds.values()) {
+      feed.refresh({ read: checks % CHECKS_PER_READ === 0 });
+    }
+  };
   const open = (session_id: string): OpenFeed<Step> => {
     const known = feeds.get(session_id);
     if (known !== undefined) {
@@ -52,11 +61,7 @@ export function createSessionFeeds<Step extends FeedStep>(
     const feed = createSessionFeed(session_id, options);
     const opened = { feed, readers: 1, end: watcher.watchLive(session_id, feed.hint) };
     feeds.set(session_id, opened);
-    refreshing ??= setInterval(() => {
-      for (const each of feeds.values()) {
-        each.feed.refresh();
-      }
-    }, REFRESH_MS).unref();
+    refreshing ??= setInterval(refresh, REFRESH_MS).unref();
     return opened;
   };
   const leave = (session_id: string, opened: OpenFeed<Step>): void => {

@@ -1,6 +1,7 @@
 import { sql } from "kysely";
 
 import type { ExchangeState } from "../../core/exchanges.ts";
+import type { LeaseOwner } from "../leases/this-process.ts";
 import { activityOf, leaseHolder } from "../sessions/rows.ts";
 import type { Tx } from "../store.ts";
 import { stateNow } from "./read.ts";
@@ -9,6 +10,8 @@ import { BEGUN_FIRST } from "./ready.ts";
 export interface CurrentExchange {
   readonly n: number;
   readonly state: ExchangeState;
+  /** Who holds the session's lease; null if it has none, or an expired one. */
+  readonly holder: LeaseOwner | null;
 }
 
 /**
@@ -56,7 +59,11 @@ export async function readCurrent(
       const isEnded = session_state === "ended";
       const isOpen = exchange_open === 1;
       const epoch = activityOf(holder, isOpen) === "running" ? lease_epoch : null;
-      return [id, { n, state: stateNow(record, { isEnded, isOpen, epoch }) }];
+      const state = stateNow(record, { isEnded, isOpen, epoch });
+      return [
+        id,
+        { n, state, holder: holder === null ? null : (JSON.parse(holder) as LeaseOwner) },
+      ];
     }),
   );
 }

@@ -3,6 +3,7 @@ import type { ExchangeRecord, Message, Session } from "../../core/sessions.ts";
 import { type Parameter, prepared } from "../engines/prepared.ts";
 import { readCurrent } from "../exchanges/current.ts";
 import { readRecord } from "../exchanges/read.ts";
+import type { LeaseOwner } from "../leases/this-process.ts";
 import { messageOf, selectMessages } from "../messages/rows.ts";
 import { readPageAfter, type StreamPageInput } from "../messages/stream-page.ts";
 import { listOpenQuestions, type OpenQuestion } from "../questions/read.ts";
@@ -30,6 +31,8 @@ export interface LiveSnapshot {
   readonly more: boolean;
   /** What the session does, or did last; see `readCurrent`. Null if it has no record. */
   readonly exchange: ExchangeRecord | null;
+  /** The process that runs it, as far as its lease says so; null if none does. */
+  readonly runner: LeaseOwner | null;
   /** The open ones of the session and of its sub-agents. */
   readonly questions: readonly OpenQuestion[];
   readonly live: LiveAnswer | null;
@@ -72,6 +75,7 @@ export const readLive: Operation<ReadLive, LiveSnapshot> = async (tx, input) => 
     session,
     ...page,
     exchange,
+    runner: exchange?.state === "running" ? (current?.holder ?? null) : null,
     questions: await listOpenQuestions(tx, { reference: id }),
     live: exchange?.state === "running" ? await liveAnswer(tx, exchange, text_from) : null,
     answer: text_from === null ? null : await readMessage(tx, id, text_from.message_id),

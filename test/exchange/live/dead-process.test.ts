@@ -1,0 +1,49 @@
+import { expect, it } from "vitest";
+
+import { positionAfter } from "../../../src/core/live-position.ts";
+import { cursorAt } from "../../../src/exchange/live/events-between.ts";
+import { stepTo } from "../../../src/exchange/live/feed-step.ts";
+import { NO_SOURCE } from "../../../src/exchange/live/live-source.ts";
+import { createSessionFeed } from "../../../src/exchange/live/session-feed.ts";
+import { takeLease } from "../../../src/store/leases/lease.ts";
+import { thisProcess } from "../../../src/store/leases/this-process.ts";
+import { beginExchange } from "../../../src/store/messages/begin-exchange.ts";
+import { describeEngines, newSession, openFresh } from "../../helpers/engines.ts";
+import { startProcess } from "../../helpers/process.ts";
+
+describeEngines("an exchange whose process dies", (engine) => {
+  it("[LIVE-60] is noticed on its machine without a read of the database", async () => {
+    const store = await openFresh(engine);
+    const { id: session_id } = await newSession(store);
+    const runner = startProcess(process.execPath, ["-e", "process.stdin.resume()"]);
+    const owner = { ...thisProcess("a test"), pid: runner.pid };
+    const { epoch } = await store.write(takeLease, { session_id, owner, life_ms: 3_600_000 });
+    const fence = { session_id, epoch };
+    await store.write(beginExchange, { fence, content: "hi", model: "demo", persona_name: null });
+    const feed = createSessionFeed(session_id, {
+      store,
+      source: NO_SOURCE,
+      unsentBytes: 1_000_000,
+      stepsTo: (view) => (cursor) => stepTo(cursor, view),
+    });
+    const { events, cursor } = await feed.next(cursorAt(positionAfter(1)), false);
+    expect(events[0]).toMatchObject({
+      event: "snapshot",
+      data: { exchange: { state: "running" } },
+    });
+
+    const before = feed.version;
+    feed.refresh({ read: false });
+    expect(feed.version).toBe(before);
+    feed.refresh({ read: true });
+    expect(feed.version).toBe(before + 1);
+    expect((await feed.next(cursor, false)).events).toEqual([]);
+
+    await runner.stop("SIGKILL");
+    feed.refresh({ read: false });
+    expect(feed.version).toBe(before + 2);
+    const after = await feed.next(cursor, false);
+    expect(after.events).toMatchObject([{ event: "exchange", data: { state: "interrupted" } }]);
+    feed.close();
+  });
+});
