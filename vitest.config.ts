@@ -70,7 +70,7 @@ export default defineConfig({
           name: "postgres",
           include: testLevel() === "test" ? SOME_ON_POSTGRES : ALL_ON_POSTGRES,
           // these start programs with their own SQLite file, or never reach the store
-          exclude: ["test/http/{hostile,broken-network,access,wire}.test.ts"],
+          exclude: ["test/http/{hostile,broken-network,access,wire,openapi-tools}.test.ts"],
           env: { REPRISE_TEST_ENGINE: "postgres" },
         },
       },
