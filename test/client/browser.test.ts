@@ -204,6 +204,7 @@ it.skipIf(hasNone)(
       long: { state: "done", texts: [SAID], results: [] },
       lost: 1,
       stored: [HELLO, "Let me see. ", PAID, SAID],
+      hasNext: true,
     });
     expect(world.service.paid()).toEqual(["rent"]);
     expect(world.browser.failures).toEqual([]);
