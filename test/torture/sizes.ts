@@ -171,6 +171,13 @@ export const SIZED_TESTS = {
     short: 100,
     long: 100,
   },
+  "live-cuts": {
+    what: "Readers of the live feed whose connections are cut, of real exchanges on nodes that are killed: cuts",
+    files: ["test/torture/live-cuts.test.ts"],
+    test: 40,
+    short: 300,
+    long: 1000,
+  },
   locked: {
     what: "A lock that another program holds for longer than a write waits: milliseconds of that wait",
     files: ["test/store/sqlite/failures.test.ts"],

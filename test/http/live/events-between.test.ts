@@ -3,7 +3,8 @@ import { expect, it } from "vitest";
 import { positionAfter, readPosition, writePosition } from "../../../src/core/live-position.ts";
 import { cursorAt, eventsBetween } from "../../../src/exchange/live/events-between.ts";
 import { randomOf, seedOf } from "../../helpers/random.ts";
-import { createStrictReader, createWorld, pick, someText } from "./live-world.ts";
+import { createStrictReader } from "../../helpers/strict-live-reader.ts";
+import { createWorld, pick, someText } from "./live-world.ts";
 
 it("[LIVE-24] texts of a message are its content, whatever is cut and whichever node is read", () => {
   const seed = seedOf("live events");

@@ -14,7 +14,8 @@ import { openLive } from "../../helpers/live-reader.ts";
 import { openStoreAt } from "../../helpers/open-store.ts";
 import { randomOf, seedOf } from "../../helpers/random.ts";
 import { startTestServer } from "../../helpers/server.ts";
-import { createStrictReader, pick } from "./live-world.ts";
+import { createStrictReader } from "../../helpers/strict-live-reader.ts";
+import { pick } from "./live-world.ts";
 import { begin, storeAnswer } from "./running-exchange.ts";
 
 const ANSWER = "Good 👩‍👩‍👧 morne\u0301ing, 𝒳!";

@@ -1,5 +1,3 @@
-import type { LiveEvent, TextPiece } from "../../../src/core/live.ts";
-import { codePoints } from "../../../src/core/live-position.ts";
 import type { ExchangeInfo } from "../../../src/core/schemas.ts";
 import type { Message, Session } from "../../../src/core/sessions.ts";
 import type { LiveText, LiveView } from "../../../src/exchange/live/live-view.ts";
@@ -169,58 +167,4 @@ export function createWorld(random: () => number) {
 
 function exchangeOf(n: number, revision: number, state: ExchangeInfo["state"]): ExchangeInfo {
   return { n, revision, state, id: `exchange ${n}` } as ExchangeInfo;
-}
-
-/** A client that believes nothing: it throws for text that does not continue what it has. */
-export function createStrictReader() {
-  const texts = new Map<string, string>();
-  const messages: { readonly seq: number; readonly content: string }[] = [];
-  let exchange: unknown = null;
-  const add = ({ message_id, offset, text }: TextPiece): void => {
-    const before = texts.get(message_id) ?? "";
-    if (codePoints(before) !== offset || text === "" || !text.isWellFormed()) {
-      throw new Error(`text at ${offset} after ${codePoints(before)} code points`);
-    }
-    texts.set(message_id, before + text);
-  };
-  return {
-    texts,
-    messages,
-    exchange: () => exchange,
-    take: ({ event, data }: LiveEvent): void => {
-      switch (event) {
-        case "snapshot":
-          exchange = data.exchange;
-          if (data.text !== null) {
-            add(data.text);
-          }
-          return;
-        case "text":
-          add(data);
-          return;
-        case "reset":
-          if (!texts.delete(data.message_id)) {
-            throw new Error("nothing to reset");
-          }
-          return;
-        case "exchange":
-          exchange = data;
-          return;
-        case "message": {
-          const text = texts.get(data.message_id);
-          texts.delete(data.message_id);
-          if (text !== undefined && text !== data.content) {
-            throw new Error("the text that arrived is not the content of the message");
-          }
-          messages.push(data);
-          return;
-        }
-        case "question":
-        case "tool_call":
-        case "usage":
-        case "retry":
-          break;
-      }
-    },
-  };
 }
