@@ -164,7 +164,7 @@ export function createThreadHolder(options: ThreadHolderOptions) {
         ({ record } = begun);
         reporter.identity.exchange_id = record?.id ?? exchange_id;
         if (record !== null) {
-          reporter.live?.begun({ n: record.n, epoch });
+          reporter.live?.begun({ n: record.n, epoch, used: begun.used });
         }
       };
       const { agent = null } = begin;

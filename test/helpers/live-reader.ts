@@ -1,14 +1,14 @@
-import { once } from "node:events";
-import http from "node:http";
-
 import type { LiveEvent } from "../../src/core/live.ts";
 import { readPosition } from "../../src/core/live-position.ts";
+import { openEvents, type WireEvent } from "./wire-events.ts";
 
 /** A live feed as it comes over the wire, read without the client library. */
 export interface WireLive {
   readonly status: number;
   /** The events received so far, checked to be of exactly the documented form. */
   events(): LiveEvent[];
+  /** Resolves with the first event that is so. */
+  first(isWanted: (event: LiveEvent) => boolean): Promise<LiveEvent>;
   /** Resolves with the events once one of them is so. */
   until(isWanted: (event: LiveEvent) => boolean): Promise<LiveEvent[]>;
   /** Resolves when the server closed the stream; returns whether the answer was whole. */
@@ -16,57 +16,47 @@ export interface WireLive {
   cut(): void;
 }
 
+interface LiveReaderOptions {
+  readonly lastId?: string;
+  readonly query?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
 export async function openLive(
   url: string,
   id: string,
-  { lastId, query = "" }: { readonly lastId?: string; readonly query?: string } = {},
+  { lastId, query = "", headers = {} }: LiveReaderOptions = {},
 ): Promise<WireLive> {
-  const request = http.get(new URL(`/api/sessions/${id}/live${query}`, url), {
-    agent: false,
-    headers: lastId === undefined ? {} : { "last-event-id": lastId },
+  const wire = await openEvents(new URL(`/api/sessions/${id}/live${query}`, url), {
+    ...headers,
+    ...(lastId === undefined ? {} : { "last-event-id": lastId }),
   });
-  const [response] = (await once(request, "response")) as [http.IncomingMessage];
-  request.on("error", () => undefined);
-  let text = "";
-  const arrived = new EventTarget();
-  response.setEncoding("utf8");
-  response.on("data", (piece: string) => {
-    text += piece;
-    arrived.dispatchEvent(new Event("piece"));
-  });
-  response.on("error", () => undefined);
-  const ended = new Promise<boolean>((resolve) => {
-    response.once("close", () => resolve(response.complete));
-  });
-  const events = (): LiveEvent[] => readLiveEvents(text);
+  const known: LiveEvent[] = [];
+  const events = (): LiveEvent[] => {
+    known.push(...wire.events().slice(known.length).map(liveEventOf));
+    return [...known];
+  };
+  const first = async (isWanted: (event: LiveEvent) => boolean): Promise<LiveEvent> => {
+    const found = () => events().find(isWanted);
+    await wire.until(() => found() !== undefined);
+    return found()!;
+  };
   return {
-    status: response.statusCode ?? 0,
+    status: wire.status,
     events,
+    first,
     until: async (isWanted) => {
-      while (!events().some(isWanted)) {
-        await Promise.race([once(arrived, "piece"), ended]);
-        if (response.closed && !events().some(isWanted)) {
-          throw new Error(`the feed closed after ${events().length} events`);
-        }
-      }
+      await first(isWanted);
       return events();
     },
-    ended,
-    cut: () => request.destroy(),
+    ended: wire.ended,
+    cut: wire.cut,
   };
 }
 
-/** The whole events of a text. */
-function readLiveEvents(text: string): LiveEvent[] {
-  const whole = text.split("\n\n").slice(0, -1);
-  return whole
-    .filter((block) => block !== ":")
-    .map((block) => {
-      const [, id = "", event, data = ""] =
-        /^id: (\S+)\nevent: ([a-z_]+)\ndata: ([^\r\n]+)$/.exec(block) ?? [];
-      if (readPosition(id) === null) {
-        throw new Error("an event is not of the documented form");
-      }
-      return { id, event, data: JSON.parse(data) } as LiveEvent;
-    });
+function liveEventOf({ id, event, data }: WireEvent): LiveEvent {
+  if (readPosition(id) === null) {
+    throw new Error("an event has no position");
+  }
+  return { id, event, data: JSON.parse(data) } as LiveEvent;
 }

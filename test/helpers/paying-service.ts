@@ -55,7 +55,10 @@ export async function startPayingService(
 /** The same on the provider of an environment, which is asked again at once. It has a session with a folder. */
 export async function startRunningService(
   env: Readonly<Record<string, string>>,
-  options: Partial<ServerOptions> = {},
+  {
+    retryDelayMs = 1,
+    ...options
+  }: Partial<ServerOptions> & { readonly retryDelayMs?: number } = {},
 ) {
   const log = join(temporaryFolder(), "paid");
   const database = await createDatabase();
@@ -68,7 +71,7 @@ export async function startRunningService(
   onTestFinished(() => t[Symbol.asyncDispose]());
   const exchanger = createExchanger({
     ...agentOptions(t.store, env),
-    models: { ...modelConfig(env), retryDelayMs: 1 },
+    models: { ...modelConfig(env), retryDelayMs },
     tools: [payTool(log)],
     feed,
   });
@@ -88,6 +91,7 @@ export async function startRunningService(
   return {
     ...t,
     id,
+    path: database.location,
     failures,
     paid: () => (existsSync(log) ? readFileSync(log, "utf8").trim().split("\n") : []),
   };

@@ -6,6 +6,8 @@ import type { ExchangeEvent } from "../events.ts";
 export interface BegunRun {
   readonly n: number;
   readonly epoch: number;
+  /** By those that ran the exchange before; nothing for one that is new. */
+  readonly used?: LiveState["usage"];
 }
 
 /** What arrives now of an exchange that this process runs. */
@@ -41,7 +43,7 @@ const MAX_CALLS = 128;
 export class LiveRun {
   readonly #begun: BegunRun;
   readonly session_id: string;
-  #state: LiveState = { calls: [], usage: { input_tokens: 0, output_tokens: 0 }, retry: null };
+  #state: LiveState;
   #revision = 0;
   #storedRevision = 0;
   #arriving: Arriving | null = null;
@@ -55,6 +57,8 @@ export class LiveRun {
   constructor(session_id: string, begun: BegunRun) {
     this.session_id = session_id;
     this.#begun = begun;
+    const { used = { input_tokens: 0, output_tokens: 0 } } = begun;
+    this.#state = { calls: [], usage: used, retry: null };
   }
 
   get fence() {

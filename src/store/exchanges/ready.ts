@@ -5,6 +5,7 @@ import type { Caller } from "../../core/origins.ts";
 import type { Dialect } from "../engines/dialect.ts";
 import { isPending } from "../messages/read.ts";
 import type { Operation, Tx } from "../store.ts";
+import type { RunningRecord } from "./records.ts";
 import { isUnrecorded } from "./unrecorded.ts";
 
 /** For an UPDATE of `sessions` after the records have changed: see `ready_at` in `schema.ts`. */
@@ -149,7 +150,7 @@ export async function claimQueued(
     readonly model: string | null;
     readonly persona_name: string | null;
   },
-): Promise<{ readonly n: number; readonly id: string } | null> {
+): Promise<RunningRecord | null> {
   const before = (name: string) =>
     sql<number>`(select ${sql.ref(`sessions.${name}`)} from sessions where sessions.id = exchanges.session_id)`;
   const next_seq = sql<number>`(select last_seq + 1 from sessions where sessions.id = exchanges.session_id)`;
@@ -198,7 +199,7 @@ export async function claimQueued(
         ),
       ),
     )
-    .returning(["n", "id"])
+    .returning(["n", "id", "input_before", "output_before"])
     .executeTakeFirst();
   return row ?? null;
 }

@@ -26,6 +26,9 @@ export const BEGUN = EXCHANGE_STATES.filter((state) => state !== "queued" && !is
 export interface RunningRecord {
   readonly n: number;
   readonly id: string;
+  /** The session's totals of tokens when it first began; null for one that an older version began. */
+  readonly input_before: number | null;
+  readonly output_before: number | null;
 }
 
 export interface NewRecord {
@@ -46,16 +49,20 @@ export async function insertRunning(
   tx: Tx,
   { fence, before, ...record }: NewRecord,
 ): Promise<RunningRecord> {
+  const { n, id } = record;
+  const tokens = {
+    input_before: before.total_input_tokens,
+    output_before: before.total_output_tokens,
+  };
   await tx.rows(insertRecord, {
     ...record,
+    ...tokens,
     session_id: fence.session_id,
     epoch: fence.epoch,
     state: "running",
     thread_suffix: before.thread_suffix,
-    input_before: before.total_input_tokens,
-    output_before: before.total_output_tokens,
   });
-  return { n: record.n, id: record.id };
+  return { n, id, ...tokens };
 }
 
 type InsertedRow = Pick<
@@ -106,7 +113,7 @@ const resumeRecord = prepared(({ db }, given: Parameter<Fence>) =>
         and([eb("state", "=", "queued"), eb("begun_at", "is not", null)]),
       ]),
     )
-    .returning(["n", "id"]),
+    .returning(["n", "id", "input_before", "output_before"]),
 );
 
 /**

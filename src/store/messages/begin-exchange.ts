@@ -65,6 +65,8 @@ export interface BegunExchange {
   readonly record: RunningRecord | null;
   /** True if the record had begun before: the exchange is continued. */
   readonly continues: boolean;
+  /** The tokens that it had used then. */
+  readonly used: { readonly input_tokens: number; readonly output_tokens: number };
 }
 
 /**
@@ -170,8 +172,17 @@ const begin: Operation<Beginning, BegunExchange> = async (tx, input) => {
     await askAdmission(tx, session);
   }
   const hadBegun = continued !== null && (input.claim?.has_begun ?? true);
-  return { session, pending, record, continues: hadBegun };
+  return { session, pending, record, continues: hadBegun, used: usedBefore(before, record) };
 };
+
+/** A repair may have lowered the session's totals meanwhile. */
+function usedBefore(session: Session, record: RunningRecord | null): BegunExchange["used"] {
+  const { total_input_tokens: input, total_output_tokens: output } = session;
+  return {
+    input_tokens: Math.max(0, input - (record?.input_before ?? input)),
+    output_tokens: Math.max(0, output - (record?.output_before ?? output)),
+  };
+}
 
 /** The record that the exchange continues, or that waited in line; null for a new one. */
 async function continuedRecord(
