@@ -5,6 +5,9 @@ import type { FieldTable, FieldTypes } from "./sessions.ts";
 /** For an object schema that refuses unknown fields. */
 export const closed = { additionalProperties: false } as const;
 
+/** For one whose sender may add fields, which are ignored; generated clients can then send them. */
+export const open = { additionalProperties: true } as const;
+
 // two types in one keyword and no `anyOf`: a serializer would try each branch on every value
 export const nullable = <T extends TSchema & { readonly type: string }>(schema: T) =>
   Type.Unsafe<Static<T> | null>({ ...schema, type: [schema.type, "null"] });

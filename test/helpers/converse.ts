@@ -16,6 +16,10 @@ export async function converse({ url, token, repo_path }: Service) {
     answers.push(given.answer);
   }
   const done = await until(exchange, ({ state }) => state === "done");
+  let isFinished = false;
+  for await (const { event, data } of client.run(id, "hello")) {
+    isFinished ||= event === "exchange" && data.state === "done";
+  }
 
   const roles: string[] = [];
   const calls: string[] = [];
@@ -48,6 +52,7 @@ export async function converse({ url, token, repo_path }: Service) {
     waiting: waiting.state,
     answers,
     done: done.error_code,
+    isFinished,
     roles,
     calls,
     name: renamed.name,

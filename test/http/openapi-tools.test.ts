@@ -87,17 +87,18 @@ it("[HTTP-204] clients of openapi-typescript and @hey-api/openapi-ts compile, an
     waiting: "waiting",
     answers: ["allow"],
     done: null,
-    roles: ["user", "user", "assistant", "tool", "tool", "tool", "assistant"],
+    isFinished: true,
+    roles: ["user", "user", "assistant", "tool", "tool", "tool", "assistant", "user", "assistant"],
     calls: ["read_file", "read_file", "pay"],
     name: "Rent",
     metadata: { month: "May" },
-    listed: [{ name: "Rent", title: "before", last_seq: 7 }],
+    listed: [{ name: "Rent", title: "before", last_seq: 9 }],
     format: "reprise/session@1",
     missing: [404, "session_not_found"],
     ended: "ended",
     late: [409, "session_ended"],
     wrong: ["/limit"],
-    deleted: [7],
+    deleted: [9],
   });
   for (const name of ["fetch", "hey"]) {
     const module: unknown = await import(

@@ -1,5 +1,6 @@
 import { type Static, Type } from "typebox";
 
+import { open } from "../../core/field-schemas.ts";
 import type { ExchangeInfo, QuestionInfo } from "../../core/schemas.ts";
 import type { Message } from "../../core/sessions.ts";
 import type { ExchangeStep } from "./exchange-steps.ts";
@@ -13,26 +14,31 @@ import {
 } from "./request.ts";
 
 /** What `HttpAgent` sends (`RunAgentInput`); of the messages only the last one counts, because the session has the others. */
-export const RunAgentInput = Type.Object({
-  threadId: Type.String(),
-  runId: Type.String(),
-  messages: Type.Array(
-    Type.Object({
-      id: Type.String(),
-      role: Type.String(),
-      content: Type.Optional(Type.Unknown()),
-    }),
-  ),
-  resume: Type.Optional(
-    Type.Array(
-      Type.Object({
-        interruptId: Type.String(),
-        status: Type.String(),
-        payload: Type.Optional(Type.Unknown()),
-      }),
+export const RunAgentInput = Type.Object(
+  {
+    threadId: Type.String(),
+    runId: Type.String(),
+    messages: Type.Array(
+      Type.Object(
+        { id: Type.String(), role: Type.String(), content: Type.Optional(Type.Unknown()) },
+        open,
+      ),
     ),
-  ),
-});
+    resume: Type.Optional(
+      Type.Array(
+        Type.Object(
+          {
+            interruptId: Type.String(),
+            status: Type.String(),
+            payload: Type.Optional(Type.Unknown()),
+          },
+          open,
+        ),
+      ),
+    ),
+  },
+  open,
+);
 
 type ResumeEntry = NonNullable<Static<typeof RunAgentInput>["resume"]>[number];
 

@@ -1,5 +1,6 @@
 import { type Static, Type } from "typebox";
 
+import { open } from "../../core/field-schemas.ts";
 import type { ExchangeInfo } from "../../core/schemas.ts";
 import type { ExchangeStep } from "./exchange-steps.ts";
 import {
@@ -12,17 +13,23 @@ import {
 } from "./request.ts";
 
 /** What `DefaultChatTransport` sends; only the last message counts, because the session has the others. */
-export const UiChatRequest = Type.Object({
-  messages: Type.Array(
-    Type.Object({
-      id: Type.String(),
-      role: Type.String(),
-      parts: Type.Array(Type.Object({ type: Type.String() })),
-    }),
-    { minItems: 1 },
-  ),
-  trigger: Type.Optional(Type.String()),
-});
+export const UiChatRequest = Type.Object(
+  {
+    messages: Type.Array(
+      Type.Object(
+        {
+          id: Type.String(),
+          role: Type.String(),
+          parts: Type.Array(Type.Object({ type: Type.String() }, open)),
+        },
+        open,
+      ),
+      { minItems: 1 },
+    ),
+    trigger: Type.Optional(Type.String()),
+  },
+  open,
+);
 
 /**
  * The message that the user sent, or the replies to requests for approval.
