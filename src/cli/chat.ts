@@ -104,7 +104,7 @@ export async function chat(input: {
   }
   try {
     await (!oneExchange
-      ? runLines({ ...talk, askWith: fromOutside.askWith, answering })
+      ? runLines({ ...talk, store, askWith: fromOutside.askWith, answering })
       : sendOnce({ ...talk, text }));
   } catch (error) {
     // the command to resume comes after the error: a message that failed can be sent again

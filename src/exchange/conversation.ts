@@ -4,11 +4,12 @@ import { DEFAULT_PERSONA, type Persona } from "./personas/persona.ts";
 import type { WhenBusy } from "./lease-holder.ts";
 import type { ExchangeResult } from "./events.ts";
 import type { Caller } from "../core/origins.ts";
-import type { Session } from "../core/sessions.ts";
+import type { ExchangeRecord, Session } from "../core/sessions.ts";
 import { listOpenQuestions, type OpenQuestion } from "../store/questions/read.ts";
 import { endSession, setPlanMode } from "../store/sessions/change.ts";
 import { createSession, type NewSession } from "../store/sessions/create.ts";
 import { readFailures } from "../store/sessions/failures.ts";
+import { readSession } from "../store/sessions/read.ts";
 import type { Store } from "../store/store.ts";
 import { modelConfig } from "./models/config.ts";
 import { modelSettings } from "./models/settings.ts";
@@ -52,8 +53,15 @@ export interface Conversation {
   openQuestions(): Promise<readonly OpenQuestion[]>;
   /** Gives the session's questions their default answers whose time is over; `send(null)` then continues. */
   answerDue(): Promise<void>;
-  /** Answers a question; `send(null)` then continues. Error codes: as `answerQuestion`. */
-  answer(question: OpenQuestion, answer: string): Promise<void>;
+  /**
+   * Answers a question; `send(null)` then continues. Without `continues`, a node may do so too. Error codes: as
+   * `answerQuestion`.
+   */
+  answer(question: OpenQuestion, answer: string, continues: boolean): Promise<void>;
+  /** Reads the session again, after another process has worked in it. Error codes: `session_not_found`. */
+  refresh(): Promise<Session | null>;
+  /** Stops what any process does in the session now. Error codes: as `stopCurrent`, `exchange_ended` without a session. */
+  stop(): Promise<ExchangeRecord>;
   /** True if the last exchange failed and can be continued; false if that cannot be read. */
   hasFailed(): Promise<boolean>;
   /** Lets the model summarise its older messages; null if nothing was stored yet. */
@@ -140,11 +148,23 @@ export function createConversation(options: ConversationOptions): Conversation {
       session === null
         ? Promise.resolve([])
         : store.read(listOpenQuestions, { reference: session.id }),
-    answer: async ({ id: question, session_id: reference }, answer) => {
+    answer: async ({ id: question, session_id: reference }, answer, continues) => {
       const answered_by = caller.origin;
-      const given = { reference, question, answer, note: null, answered_by, continues: true };
+      const given = { reference, question, answer, note: null, answered_by, continues };
       const { answerQuestion } = await import("../store/questions/answer.ts");
       await store.write(answerQuestion, given);
+    },
+    refresh: async () =>
+      session === null ? null : keep(await store.read(readSession, { id: session.id })),
+    stop: async () => {
+      if (session === null) {
+        throw new RepriseError(
+          "exchange_ended",
+          "No session was stored, so there is nothing to stop.",
+        );
+      }
+      const { stopCurrent } = await import("../store/exchanges/change.ts");
+      return store.write(stopCurrent, { reference: session.id });
     },
     hasFailed: () => (session === null ? Promise.resolve(false) : hasFailed(store, session.id)),
     compact: async (signal) => {

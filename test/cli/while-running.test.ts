@@ -52,6 +52,9 @@ describe("while an exchange is running", () => {
     const terminal = openTerminal(home, `reprise --session ${ID}`);
     await terminal.shows(/> $/);
     const running = await startAnswer(home);
+    await terminal.shows(/w0 w1/);
+    terminal.type(CTRL_C);
+    await terminal.shows(/The exchange continues; \/stop stops it\.\n> $/);
     terminal.type("dropped\r");
     await terminal.shows(new RegExp(`process ${running.pid} [^]*waits for its turn`));
     terminal.type(`typed ahead\rand more\r${CTRL_C}`);

@@ -1,20 +1,22 @@
 import { isRepriseError } from "../../core/errors.ts";
 import { MAX_ANSWER } from "../../core/questions.ts";
 import { isStorableText, plural } from "../../core/text.ts";
-import type { Conversation } from "../../exchange/conversation.ts";
 import type { OpenQuestion } from "../../store/questions/read.ts";
 import { type CliContext, noticeLine } from "../context.ts";
 import { choiceOf, questionLines } from "../question-lines.ts";
+import { type WatchContext, watchQuestion } from "./elsewhere.ts";
 import type { LineInput } from "./input.ts";
 import { isCommand } from "./slash.ts";
 
 /**
  * Asks the person at the terminal what the exchange waits for. `open` if a question stays open: the person
- * wants to answer it later, or to leave. `elsewhere` if somebody else has answered: a service may continue.
+ * wants to answer it later, or to leave. `elsewhere` if somebody else has answered: a service may continue. A question that
+ * ends elsewhere goes away.
  */
 export async function askQuestions(
-  { cli, conversation }: { readonly cli: CliContext; readonly conversation: Conversation },
+  { cli, conversation, store }: WatchContext,
   input: LineInput,
+  { continues }: { readonly continues: boolean },
 ): Promise<"answered" | "open" | "elsewhere"> {
   let end: "answered" | "elsewhere" = "answered";
   for (const question of await conversation.openQuestions()) {
@@ -26,7 +28,21 @@ export async function askQuestions(
     for (const line of questionLines(question)) {
       noticeLine(cli, line);
     }
-    const answer = await readAnswer(cli, question, input);
+    const over = new AbortController();
+    const watching = new AbortController();
+    let how = "";
+    const onEnd = (sentence: string): void => {
+      how = sentence;
+      over.abort();
+    };
+    void watchQuestion(store, question, { signal: watching.signal, onEnd });
+    const answer = await readAnswer(cli, question, { input, over: over.signal });
+    watching.abort();
+    if (answer === null && over.signal.aborted) {
+      noticeLine(cli, how);
+      end = "elsewhere";
+      continue;
+    }
     if (answer === null) {
       noticeLine(
         cli,
@@ -35,7 +51,7 @@ export async function askQuestions(
       return "open";
     }
     try {
-      await conversation.answer(question, answer);
+      await conversation.answer(question, answer, continues);
     } catch (error) {
       if (!isRepriseError(error, "question_answered", "question_withdrawn")) {
         throw error;
@@ -48,14 +64,14 @@ export async function askQuestions(
   return end;
 }
 
-/** Null at an empty line, at a command, at Ctrl-C and at the end. */
+/** Null at an empty line, at a command, at Ctrl-C, at the end, and once the question is over. */
 async function readAnswer(
   cli: CliContext,
   { choices }: OpenQuestion,
-  input: LineInput,
+  { input, over }: { readonly input: LineInput; readonly over: AbortSignal },
 ): Promise<string | null> {
   for (;;) {
-    const { text = "", pasted = false } = (await input.askLine("answer> ")) ?? {};
+    const { text = "", pasted = false } = (await input.askLine("answer> ", over)) ?? {};
     const line = text.trim();
     if (line === "") {
       return null;

@@ -17,6 +17,8 @@ export type InputEvent =
   | { readonly kind: "unreadable" }
   /** Ctrl-C at the prompt, and how many lines it dropped that were typed or waited. */
   | { readonly kind: "interrupt"; readonly dropped: number }
+  /** The caller has something to show first. */
+  | { readonly kind: "news" }
   /** End of file, or the terminal went away. */
   | { readonly kind: "end" };
 
@@ -25,6 +27,8 @@ export interface InputSource {
   prompt(text: string): void;
   /** Shows a line that was typed while no prompt was there. */
   echo(prompt: string, line: string): void;
+  /** Takes the prompt away, with what is typed: the next one shows it again. */
+  leaveLine(): void;
   /** Drops what is typed and not sent, and returns how many lines that were. */
   empty(): number;
   close(): Promise<void>;
@@ -48,6 +52,7 @@ export function openPipeSource(cli: CliContext, on: InputSourceEvents): InputSou
   return {
     prompt: () => undefined,
     echo: () => undefined,
+    leaveLine: () => undefined,
     empty: () => 0,
     close: async () => lines.close(),
   };

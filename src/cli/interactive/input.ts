@@ -46,18 +46,28 @@ export function openLineInput(cli: CliContext) {
   const ignoreInterrupts = onSignals(cli, onInterrupt, ["SIGINT"]);
   const ignoreStops = onSignals(cli, onLeave, ["SIGTERM", "SIGHUP"]);
 
-  /** The next thing that happened, in order; after `end` it stays `end`. */
-  const next = async (prompt: string): Promise<InputEvent> => {
+  /**
+   * The next thing that happened, in order; after `end` it stays `end`. Once `news` is aborted, the prompt goes away
+   * with what is typed, and `news` is returned.
+   */
+  const next = async (prompt: string, news?: AbortSignal): Promise<InputEvent> => {
+    const onNews = (): void => wake?.();
     if (queue.length === 0) {
       source.prompt(prompt);
     } else if (queue[0]?.kind === "line" && !queue[0].shown) {
       source.echo(prompt, queue[0].text);
     }
+    news?.addEventListener("abort", onNews);
     while (queue.length === 0) {
+      if (news?.aborted === true) {
+        source.leaveLine();
+        return { kind: "news" };
+      }
       const { promise, resolve } = Promise.withResolvers<void>();
       wake = resolve;
       await promise;
     }
+    news?.removeEventListener("abort", onNews);
     const [event] = queue;
     if (event === undefined || event.kind === "end" || leaving.signal.aborted) {
       return { kind: "end" };
@@ -66,19 +76,23 @@ export function openLineInput(cli: CliContext) {
     return event;
   };
 
-  /** What a person types or pastes after the question is shown; null at Ctrl-C and at the end. */
+  /** What a person types or pastes after the question is shown; null at Ctrl-C, at the end and at `news`. */
   const askLine = async (
     question: string,
+    news?: AbortSignal,
   ): Promise<{ readonly text: string; readonly pasted: boolean } | null> => {
     // what was typed before the question was shown does not answer it
     drop();
     source.empty();
     const stop = interrupt;
     interrupt = null;
-    const event = await next(question);
+    const event = await next(question, news);
     interrupt = stop;
     if (event.kind === "interrupt") {
       stop?.();
+    } else if (event.kind === "news") {
+      // it was for this question, and is not a message
+      source.empty();
     }
     return event.kind === "line" ? event : null;
   };

@@ -7,6 +7,7 @@ import { notUtf8 } from "../prompt-text.ts";
 import type { ExchangeResult } from "../../exchange/events.ts";
 import type { Answering } from "../who-answers.ts";
 import { askQuestions } from "./ask-questions.ts";
+import { createElsewhere } from "./elsewhere.ts";
 import type { FromOutside } from "./from-outside.ts";
 import { greeting } from "./greeting.ts";
 import { type LineInput, openLineInput } from "./input.ts";
@@ -15,11 +16,13 @@ import { isAsking, send, type Talk } from "./send.ts";
 import { showFailure } from "./show-failure.ts";
 import { toolCallLine } from "../tool-lines.ts";
 import { plural } from "../../core/text.ts";
+import type { Store } from "../../store/store.ts";
 import { slashCommand } from "./slash.ts";
 
 type Outcome = "stay" | "leave" | "failed" | "stopped" | "waiting";
 
 interface LinesContext extends Talk {
+  readonly store: Store;
   readonly askWith: FromOutside["askWith"];
   readonly answering: Answering;
 }
@@ -40,9 +43,20 @@ export async function runLines(context: LinesContext): Promise<void> {
     if (terminal && !context.json) {
       printLines(cli, await greeting(context));
     }
+    const elsewhere =
+      terminal && !context.json && cli.stdout.isTTY ? createElsewhere(context) : null;
     let interrupted = false;
     for (;;) {
-      const event = await input.next("> ");
+      const waiting = elsewhere?.wait();
+      const event = await input.next("> ", waiting?.news);
+      if (event.kind === "news") {
+        const shown = await elsewhere?.show(input);
+        if (shown?.state === "waiting") {
+          await handled(context, () => answerForeign(context, input));
+        }
+        continue;
+      }
+      waiting?.stop();
       const again = event.kind === "interrupt" && event.dropped === 0 && interrupted;
       if (event.kind === "end" || again) {
         if (terminal) {
@@ -72,12 +86,8 @@ export async function runLines(context: LinesContext): Promise<void> {
   }
 }
 
-async function handle(
-  context: LinesContext,
-  input: LineInput,
-  event: InputEvent,
-): Promise<Outcome> {
-  try {
+function handle(context: LinesContext, input: LineInput, event: InputEvent): Promise<Outcome> {
+  return handled(context, async () => {
     if (event.kind === "unreadable") {
       throw notUtf8();
     }
@@ -98,10 +108,19 @@ async function handle(
     // "//text" sends "/text"
     const text = event.text.startsWith("//") ? event.text.slice(1) : event.text;
     return await exchange(context, input, text);
+  });
+}
+
+/** Shows what went wrong, and stays. */
+async function handled(context: LinesContext, work: () => Promise<Outcome>): Promise<Outcome> {
+  try {
+    return await work();
   } catch (error) {
     const exitCode = await showFailure(context, error);
     // a person has seen it and continued
     context.cli.exitCode = context.cli.stdin.isTTY === true ? 0 : exitCode;
+    // its rows do not count as those of another process
+    await context.conversation.refresh().catch(() => null);
     return "failed";
   }
 }
@@ -136,21 +155,13 @@ async function exchange(
     return "stopped";
   }
   while (terminal && isAsking(result)) {
-    const asked = await askQuestions(context, input);
+    const asked = await askQuestions(context, input, { continues: true });
     if (asked === "open") {
       break;
     }
-    const next = await run(null).catch((error: unknown) => {
-      if (asked !== "elsewhere" || !isRepriseError(error, "nothing_to_continue", "session_busy")) {
-        throw error;
-      }
-      return null;
-    });
+    const next = await run(null).catch(continuedElsewhere);
     if (next === null) {
-      noticeLine(
-        context.cli,
-        "Another process continues the exchange. `reprise sessions show` prints its answer.",
-      );
+      noticeLine(context.cli, "Another process continues the exchange, or has stopped it.");
       return "stay";
     }
     result = next;
@@ -163,6 +174,34 @@ async function exchange(
     dropWaiting(context.cli, input);
   }
   return state === "done" ? "stay" : state;
+}
+
+/** Answers what an exchange of another process asks. A node continues it, and without one this terminal does. */
+async function answerForeign(context: LinesContext, input: LineInput): Promise<Outcome> {
+  const { store, conversation } = context;
+  const session_id = conversation.current()?.id;
+  const open = await conversation.openQuestions();
+  const asked = await askQuestions(context, input, { continues: false });
+  if (session_id === undefined || open.length === 0 || asked === "open") {
+    return "stay";
+  }
+  const { whetherRuns } = await import("../../exchange/runnable.ts");
+  const queued = { session_id, state: "queued" } as const;
+  const { runnable } = await whetherRuns(store, queued, { besides: false });
+  return runnable
+    ? "stay"
+    : exchange(context, input, null).catch((error: unknown) => {
+        continuedElsewhere(error);
+        return "stay";
+      });
+}
+
+/** Null if another process was faster. */
+function continuedElsewhere(error: unknown): null {
+  if (!isRepriseError(error, "nothing_to_continue", "session_busy")) {
+    throw error;
+  }
+  return null;
 }
 
 /** Null for a message that was dropped while it waited for its turn, or would withdraw a question. */

@@ -119,6 +119,14 @@ const COMMANDS: readonly SlashCommand[] = [
     run: async () => "continue",
   },
   {
+    name: "stop",
+    help: "stop the exchange that another process runs in this session",
+    run: async ({ cli, conversation }) => {
+      const { n, state } = await conversation.stop();
+      noticeLine(cli, `${state === "running" ? "Stopping" : "Stopped"}: exchange ${n}`);
+    },
+  },
+  {
     name: "end",
     help: "end the session for good and leave",
     run: async (context) => {

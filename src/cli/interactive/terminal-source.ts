@@ -154,6 +154,21 @@ export function openTerminalSource(cli: CliContext, on: InputSourceEvents): Inpu
       draw();
     },
     echo: (text, line) => output.print(`${text}${shownDraft(line)}\n`),
+    leaveLine: () => {
+      if (drawing.hidden) {
+        return;
+      }
+      editor.write(null, { ctrl: true, name: "e" });
+      output.print("\n");
+      shown &&= before === "";
+      hidden(() => {
+        // written again, so that the editor draws it below what comes now
+        const { line } = editor;
+        emptyLine();
+        editor.write(line);
+      });
+      drawing.hidden = true;
+    },
     empty: () => {
       const lines = (before + editor.line).split("\n").length;
       const dropped = before === "" && editor.line === "" ? 0 : lines;

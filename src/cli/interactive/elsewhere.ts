@@ -1,0 +1,231 @@
+import { setImmediate } from "node:timers/promises";
+
+import type { LiveEvent } from "../../core/live.ts";
+import type { ExchangeInfo, QuestionInfo } from "../../core/schemas.ts";
+import { isRepriseError } from "../../core/errors.ts";
+import type { Session } from "../../core/sessions.ts";
+import { readMessagesAfter } from "../../store/messages/read.ts";
+import type { Store } from "../../store/store.ts";
+import { noticeLine } from "../context.ts";
+import type { LiveScreen } from "../live-screen.ts";
+import { shortened } from "../tool-lines.ts";
+import type { LineInput } from "./input.ts";
+import type { Talk } from "./send.ts";
+
+export interface WatchContext extends Pick<Talk, "cli" | "conversation"> {
+  readonly store: Store;
+}
+
+/** What other processes do in the session that a terminal has open. */
+export interface Elsewhere {
+  /** Begins to wait for an exchange of another process, while a prompt is shown. */
+  wait(): Waiting;
+  /** Shows it until it ends, waits for an answer, or Ctrl-C; null unless it has ended or waits. */
+  show(input: LineInput): Promise<ExchangeInfo | null>;
+}
+
+export interface Waiting {
+  /** Aborted once there is an exchange to show. */
+  readonly news: AbortSignal;
+  /** Ends it. */
+  readonly stop: () => void;
+}
+
+interface Found extends Waiting {
+  readonly session: Session | null;
+  readonly events: AsyncGenerator<LiveEvent, void>;
+  /** What came before the news, and is shown with it. */
+  readonly early: LiveEvent[];
+  /** An exchange that was over before the terminal began to wait. */
+  missed: ExchangeInfo | null;
+}
+
+/** Messages that may come before the exchange that they belong to is known. */
+const MAX_EARLY = 200;
+
+export function createElsewhere({ cli, conversation, store }: WatchContext): Elsewhere {
+  /** The exchange of which a person does not want to see more. */
+  let left = 0;
+  let found: Found | null = null;
+
+  const showMissed = async (session_id: string, exchange: ExchangeInfo): Promise<void> => {
+    const after_seq = (exchange.first_seq ?? 1) - 1;
+    const page = { session_id, after_seq, all: false, limit: MAX_EARLY };
+    const { showMessage, show } = await screenOf();
+    for (const message of await store.read(readMessagesAfter, page)) {
+      cli.stdout.print(showMessage(message));
+    }
+    cli.stdout.print(show({ id: "", event: "exchange", data: exchange }));
+  };
+  /** Null if it was left, or the session is gone. */
+  const showAll = async ({ early, events }: Found): Promise<ExchangeInfo | null> => {
+    const { show } = await screenOf();
+    for await (const event of both(early, events)) {
+      const exchange = exchangeOf(event);
+      cli.stdout.print(show(event));
+      if (exchange !== null && exchange.state !== "running" && exchange.state !== "queued") {
+        return exchange;
+      }
+    }
+    const exchange = early.map(exchangeOf).findLast((each) => each !== null);
+    left = exchange?.n ?? left;
+    return null;
+  };
+
+  return {
+    wait: () => {
+      const ended = new AbortController();
+      const news = new AbortController();
+      const session = conversation.current();
+      const events = eventsOf(store, session?.id ?? null, ended.signal);
+      const stop = (): void => {
+        ended.abort();
+        void events.return();
+      };
+      const next: Found = { news: news.signal, stop, session, events, early: [], missed: null };
+      found = next;
+      untilNews(next, left).then(
+        (isThere) => {
+          if (isThere) {
+            news.abort();
+          }
+        },
+        (error: unknown) => {
+          // a prompt works without it; what a person sends shows what is wrong
+          if (!isRepriseError(error)) {
+            throw error;
+          }
+        },
+      );
+      return next;
+    },
+    show: async (input) => {
+      const shown = found;
+      if (shown === null || shown.session === null) {
+        return null;
+      }
+      const { missed, session, stop } = shown;
+      let wasLeft = false;
+      input.onInterrupt(() => {
+        wasLeft = true;
+        stop();
+      });
+      input.leaving.addEventListener("abort", stop);
+      try {
+        if (missed !== null) {
+          noticeLine(cli, "Another process ran an exchange of this session meanwhile.");
+          await showMissed(session.id, missed);
+          return missed;
+        }
+        noticeLine(
+          cli,
+          "Another process runs an exchange of this session. Ctrl-C ends this view; /stop then stops the exchange.",
+        );
+        const exchange = await showAll(shown);
+        if (wasLeft && exchange === null) {
+          noticeLine(cli, "\nThe exchange continues; /stop stops it.");
+        }
+        return exchange;
+      } finally {
+        input.onInterrupt(null);
+        input.leaving.removeEventListener("abort", stop);
+        stop();
+        await conversation.refresh().catch(() => null);
+      }
+    },
+  };
+}
+
+/** True once another process runs an exchange after `left`, or has run one that the terminal has not seen. */
+async function untilNews(found: Found, left: number): Promise<boolean> {
+  const { early, events, session } = found;
+  let known = left;
+  for (;;) {
+    const { done, value: event } = await events.next();
+    if (done === true) {
+      return false;
+    }
+    const exchange = exchangeOf(event);
+    const isRunning = exchange?.state === "running";
+    const isSnapshot = event.event === "snapshot";
+    if (isRunning || !isSnapshot) {
+      early.push(event);
+      early.splice(0, early.length - MAX_EARLY);
+    }
+    if (exchange === null || exchange.state === "queued") {
+      continue;
+    }
+    const { n, first_seq } = exchange;
+    if (isSnapshot && !isRunning && n > left && (first_seq ?? 0) > (session?.last_seq ?? 0)) {
+      found.missed = exchange;
+      return true;
+    }
+    // a short one may be over when it is seen first
+    if (n > left && (isRunning || (!isSnapshot && n > known))) {
+      return true;
+    }
+    known = Math.max(known, n);
+  }
+}
+
+async function screenOf(): Promise<LiveScreen> {
+  const { createLiveScreen } = await import("../live-screen.ts");
+  return createLiveScreen({ showsText: true, answerWith: [] });
+}
+
+/** Calls `onEnd` once a question has ended, also if that was before, until the signal is aborted. Never rejects. */
+export async function watchQuestion(
+  store: Store,
+  question: { readonly id: string; readonly session_id: string },
+  { signal, onEnd }: { readonly signal: AbortSignal; readonly onEnd: (how: string) => void },
+): Promise<void> {
+  try {
+    for await (const { event, data } of eventsOf(store, question.session_id, signal)) {
+      const isGone = event === "snapshot" && !data.questions.some(({ id }) => id === question.id);
+      const isEnded = event === "question" && data.id === question.id && data.state !== "open";
+      if (!signal.aborted && (isGone || isEnded)) {
+        onEnd(isEnded ? endOf(data) : NOT_OPEN);
+        return;
+      }
+    }
+  } catch (error) {
+    if (!isRepriseError(error)) {
+      throw error;
+    }
+  }
+}
+
+const NOT_OPEN = "The question needs no answer any more.";
+
+function endOf({ state, answer }: QuestionInfo): string {
+  return state === "answered" ? `Answered elsewhere: ${shortened(answer ?? "")}` : NOT_OPEN;
+}
+
+/** Begins with the exchange that runs, else with what is new. Nothing of it is loaded before a prompt is shown. */
+async function* eventsOf(
+  store: Store,
+  session_id: string | null,
+  signal: AbortSignal,
+): AsyncGenerator<LiveEvent, void> {
+  await setImmediate();
+  if (session_id === null || signal.aborted) {
+    return;
+  }
+  const { followSession } = await import("../../exchange/live/follow-session.ts");
+  const { beginningOf } = await import("../../store/live/beginning-of.ts");
+  const after_seq = await store.read(beginningOf, { session_id });
+  const place = { session_id, after_seq, all: false, signal, onFailure: () => undefined };
+  yield* followSession(store, place);
+}
+
+function exchangeOf({ event, data }: LiveEvent): ExchangeInfo | null {
+  return event === "exchange" ? data : event === "snapshot" ? data.exchange : null;
+}
+
+async function* both(
+  early: readonly LiveEvent[],
+  events: AsyncGenerator<LiveEvent, void>,
+): AsyncGenerator<LiveEvent, void> {
+  yield* early;
+  yield* events;
+}
