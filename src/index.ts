@@ -15,8 +15,9 @@ export {
 } from "./client/client.ts";
 export { ClientError, type ClientErrorCode } from "./client/client-error.ts";
 export type { ClientOptions } from "./client/connection.ts";
-export type { FollowOptions, LiveOptions } from "./client/follow.ts";
+export type { EventsOptions, FollowOptions, LiveOptions } from "./client/follow.ts";
 export type { LiveEvent } from "./core/live.ts";
+export type { SessionEvent } from "./core/session-events.ts";
 export {
   type Candidate,
   ERROR_CODES,

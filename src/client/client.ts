@@ -20,9 +20,17 @@ import type {
   PersonaInfo,
   VerificationInfo,
 } from "../core/service-schemas.ts";
+import type { SessionEvent } from "../core/session-events.ts";
 import type { Activity, ListOrder, MessageOrder, SessionState } from "../core/sessions.ts";
 import { type ClientOptions, createConnection } from "./connection.ts";
-import { followLive, type FollowOptions, followStream, type LiveOptions } from "./follow.ts";
+import {
+  type EventsOptions,
+  followEvents,
+  followLive,
+  type FollowOptions,
+  followStream,
+  type LiveOptions,
+} from "./follow.ts";
 import { runExchange, type RunOptions } from "./run.ts";
 
 export interface SessionPage {
@@ -127,6 +135,8 @@ export interface Client {
    * the states of the exchange. See `followLive`.
    */
   live(id: string, options?: LiveOptions): AsyncGenerator<LiveEvent, void>;
+  /** What changes in all sessions, for lists of them. See `followEvents`. */
+  events(options?: EventsOptions): AsyncGenerator<SessionEvent, void>;
   /** Sends a message, and yields what happens while it is answered. See `runExchange`. */
   run(id: string, content: string, options?: RunOptions): AsyncGenerator<LiveEvent, ExchangeInfo>;
 }
@@ -258,6 +268,7 @@ export function createClient(options: ClientOptions): Client {
     },
     followSession: (id, follow = {}) => followStream(connection, `${pathOf(id)}/stream`, follow),
     live: (id, live = {}) => followLive(connection, `${pathOf(id)}/live`, live),
+    events: (events = {}) => followEvents(connection, events),
     run: (id, content, run = {}) => runExchange(client, id, content, run),
   };
   return client;

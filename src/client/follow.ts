@@ -1,7 +1,9 @@
 import { createParser, type EventSourceMessage } from "eventsource-parser";
 
 import type { LiveEvent } from "../core/live.ts";
+import type { Include } from "../core/labels.ts";
 import type { MessageInfo } from "../core/schemas.ts";
+import type { SessionEvent } from "../core/session-events.ts";
 import { badAnswer, ClientError, errorOf } from "./client-error.ts";
 import type { CallOptions, Connection } from "./connection.ts";
 import { sleep } from "./sleep.ts";
@@ -29,6 +31,13 @@ export interface LiveOptions extends ResumeOptions {
   readonly after?: string;
   /** Without `after`: begins after this message. Default: with what is new. */
   readonly afterSeq?: number;
+}
+
+export interface EventsOptions extends Omit<ResumeOptions, "all"> {
+  /** The id of the last event received: continues after it. */
+  readonly after?: string;
+  /** What sessions have besides, as in `listSessions`. */
+  readonly include?: Include;
 }
 
 const PAUSE_MS = { first: 250, longest: 10_000 };
@@ -75,7 +84,21 @@ export async function* followLive(
   }
 }
 
-interface Resumed extends ResumeOptions {
+/**
+ * Follows what changes in all sessions, until the signal is aborted. `reset` comes first, unless it continues `after` an
+ * event: who gets it reads the list of sessions again. All else is kept across lost connections.
+ */
+export async function* followEvents(
+  connection: Connection,
+  { after, include, ...options }: EventsOptions,
+): AsyncGenerator<SessionEvent, void> {
+  const resumed = { ...options, after, query: { include } };
+  for await (const { id, event, data } of resumeEvents(connection, "/api/events", resumed)) {
+    yield { id, event, data: parse(data) } as SessionEvent;
+  }
+}
+
+interface Resumed extends Omit<ResumeOptions, "all"> {
   readonly after?: string | undefined;
   readonly query: NonNullable<CallOptions["query"]>;
 }

@@ -8,9 +8,10 @@ export {
 } from "../client/client.ts";
 export { ClientError, type ClientErrorCode } from "../client/client-error.ts";
 export type { ClientOptions } from "../client/connection.ts";
-export type { FollowOptions, LiveOptions } from "../client/follow.ts";
+export type { EventsOptions, FollowOptions, LiveOptions } from "../client/follow.ts";
 export type { RunOptions } from "../client/run.ts";
 export type { LiveEvent } from "../core/live.ts";
+export type { SessionEvent } from "../core/session-events.ts";
 export type { Candidate, ErrorCode, Fault } from "../core/errors.ts";
 export type { PatchSessionRequest } from "../core/patch-session.ts";
 export type {

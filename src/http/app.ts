@@ -52,8 +52,10 @@ import { parseQuery } from "./routes/query.ts";
 import { createReadiness } from "./metrics/readiness.ts";
 import { readSessionRoute } from "./routes/read-session.ts";
 import { type Log, logFailure, logRequests } from "./metrics/request-log.ts";
+import { sessionEventsRoute } from "./routes/session-events.ts";
 import { serviceRoutes } from "./routes/service.ts";
 import { sessionFirst } from "./guards/session-first.ts";
+import { createEventStreams } from "./events/event-streams.ts";
 import { createLiveStreams, type LiveStreams } from "./live/live-streams.ts";
 import { type LiveSource, NO_SOURCE } from "../exchange/live/live-source.ts";
 import { liveSessionRoute } from "./routes/live-session.ts";
@@ -119,7 +121,7 @@ export async function createApp(given: AppOptions): Promise<App> {
   const log = options.log ?? (() => undefined);
   const onFailure = (error: unknown, id?: string): void => logFailure(log, error, id);
   const metrics = createMetrics(
-    () => ({ ...options, streams, live, server: app.server }),
+    () => ({ ...options, streams, live, events, server: app.server }),
     onFailure,
   );
   const { observe } = metrics;
@@ -139,12 +141,13 @@ export async function createApp(given: AppOptions): Promise<App> {
   const streams = createStreams({ ...streaming, watcher });
   const source = options.live ?? NO_SOURCE;
   const live = createLiveStreams({ ...streaming, watcher, source });
+  const events = createEventStreams({ ...streaming, watcher });
   const readiness = createReadiness(store, { log, observe });
   const publicPath = createPublicPath(options);
   const app = await createFastify(options, { log, observe });
   app.addHook("preClose", async () => {
     readiness.retire();
-    await Promise.all([streams.close(), live.close()]);
+    await Promise.all([streams.close(), live.close(), events.close()]);
     watcher.close();
   });
   app.addHook("onClose", async () => metrics.close());
@@ -174,6 +177,7 @@ export async function createApp(given: AppOptions): Promise<App> {
     metricsRoute(api, metrics);
     streamSessionRoute(api, store, streams);
     liveSessionRoute(api, store, live);
+    sessionEventsRoute(api, events);
     uiRoutes(api, { ...service, live });
   });
   await app.register(async (scope) => {

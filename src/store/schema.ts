@@ -4,13 +4,15 @@ import type { AskedBy, ExchangeState } from "../core/exchanges.ts";
 import type { Origin } from "../core/origins.ts";
 import type { Answerer, QuestionKind, QuestionState } from "../core/questions.ts";
 import type { Role, SessionState } from "../core/sessions.ts";
+import type { ChangeNumber, ChangeTables } from "./changes/schema.ts";
 import type { CheckpointTables } from "./checkpoints/schema.ts";
 
 /**
  * The tables as kysely sees them. Times are ISO 8601 text in UTC, flags are 0 or 1, JSON is text:
- * the same on both engines. The checkpoint tables are described in `checkpoints/schema.ts`.
+ * the same on both engines. The checkpoint tables are described in `checkpoints/schema.ts`, those
+ * of changes in `changes/schema.ts`.
  */
-export interface Database extends CheckpointTables {
+export interface Database extends CheckpointTables, ChangeTables {
   sessions: SessionTable;
   messages: MessageTable;
   session_changes: SessionChangeTable;
@@ -103,6 +105,9 @@ export interface SessionTable {
   /** The user's own title; `title` follows from the first message. */
   name: string | null;
   archived_at: string | null;
+  changed: Generated<ChangeNumber>;
+  /** The number of its creation; 0 in rows of older versions. */
+  created_change: Generated<ChangeNumber>;
 }
 
 /** Pairs of text that a client keeps with a session, and finds it by. */
@@ -207,6 +212,7 @@ export interface ExchangeTable {
   stop_asked_at: string | null;
   /** When it was queued: if its process dies, a node continues it by itself. Null for others. */
   queued_at: string | null;
+  changed: Generated<ChangeNumber>;
 }
 
 /**
@@ -238,6 +244,7 @@ export interface QuestionTable {
   answered_by: Answerer | null;
   answer: string | null;
   note: string | null;
+  changed: Generated<ChangeNumber>;
 }
 
 /**

@@ -37,7 +37,7 @@ export async function undoSteps(store: Store, version: number): Promise<void> {
     .filter((step) => step.version > version)
     .flatMap((step) => step.statements(isSqlite ? sqliteDialect : postgresDialect))
     .toReversed()
-    .map(undo);
+    .flatMap(undo);
   for (const statement of undone) {
     await execute(store, statement);
   }
@@ -49,17 +49,24 @@ export async function undoSteps(store: Store, version: number): Promise<void> {
   );
 }
 
-function undo(statement: string): string {
-  const [, made, name, , table, change, changed] =
-    /^(?:CREATE (?:UNIQUE )?(TABLE|INDEX) (\w+)( |$)|ALTER TABLE (\w+) (ADD COLUMN|RENAME TO) (\w+))/.exec(
+/** None if another undoes it, too. */
+function undo(statement: string): string[] {
+  const [, made, name = "", rest = "", table, change, changed] =
+    /^(?:CREATE (?:UNIQUE )?(TABLE|INDEX|VIEW|FUNCTION|TRIGGER) (\w+)([^]*)|ALTER TABLE (\w+) (ADD COLUMN|RENAME TO) (\w+))/.exec(
       statement,
     ) ?? [];
   if (made !== undefined) {
-    return `DROP ${made} ${name}`;
+    const [, on] = /\bON (\w+)\s+FOR EACH ROW/.exec(rest) ?? [];
+    return [`DROP ${made} ${name}${made === "TRIGGER" && on !== undefined ? ` ON ${on}` : ""}`];
   }
-  return change === "RENAME TO"
-    ? `ALTER TABLE ${changed} RENAME TO ${table}`
-    : `ALTER TABLE ${table} DROP COLUMN ${changed}`;
+  if (table === undefined) {
+    return [];
+  }
+  return [
+    change === "RENAME TO"
+      ? `ALTER TABLE ${changed} RENAME TO ${table}`
+      : `ALTER TABLE ${table} DROP COLUMN ${changed}`,
+  ];
 }
 
 export interface FoundTables {

@@ -139,6 +139,7 @@ describe("the OpenAPI document", () => {
         "get /api/sessions/{id}/export",
         "get /api/sessions/{id}/verify",
         "get /api/sessions/{id}/live",
+        "get /api/events",
         "get /api/sessions/{id}/ui/ai-sdk",
         "post /api/sessions/{id}/ui/ai-sdk",
         "post /api/sessions/{id}/ui/ag-ui",

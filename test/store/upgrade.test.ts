@@ -16,9 +16,12 @@ import { agentOptions } from "../helpers/exchanger.ts";
 import { startTestServer } from "../helpers/server.ts";
 import { openStream } from "../helpers/stream.ts";
 
-/** What an older program does not notice: more tables, more indexes, more columns with a default. */
+/**
+ * What an older program does not notice: more tables, views and functions, their rows, more indexes, more columns with a
+ * default, and triggers.
+ */
 const ADDS =
-  /^(CREATE TABLE \w+ |CREATE INDEX \w+ ON |ALTER TABLE \w+ ADD COLUMN \w+ \w+( COLLATE "C")?( NOT NULL DEFAULT \S+)?$)/;
+  /^(CREATE (TABLE|VIEW|FUNCTION|TRIGGER) \w+|INSERT INTO (deleted_sessions|change_numbers) |CREATE INDEX \w+ ON |ALTER TABLE \w+ ADD COLUMN \w+ \w+( COLLATE "C")?( NOT NULL DEFAULT \S+)?$)/;
 
 /** A key of rows with a value in a column of the same step, which an older program leaves empty. */
 function isNewKey(statement: string, statements: readonly string[]): boolean {

@@ -50,6 +50,13 @@ export const SIZED_TESTS = {
     short: 24,
     long: 1100,
   },
+  events: {
+    what: "Lists made of the events of all sessions, by readers that change node while nodes are killed: operations",
+    files: ["test/http/events/random.test.ts"],
+    test: 60,
+    short: 400,
+    long: 10_000,
+  },
   damages: {
     what: "Damages planted in sessions, their checkpoints and messages",
     files: ["test/store/verify/damages.test.ts"],

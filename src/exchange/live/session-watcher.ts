@@ -11,6 +11,11 @@ export interface SessionWatcher {
    * function that ends it, which must be called.
    */
   watchLive(sessionId: string, wake: (hint: LiveWake) => void): () => void;
+  /**
+   * Calls `wake` when something may have changed in any session, other than the text of answers. Returns the function
+   * that ends it, which must be called.
+   */
+  watchAll(wake: () => void): () => void;
   /** Sessions that are watched now. */
   readonly watched: number;
   close(): void;
@@ -49,6 +54,8 @@ export function createSessionWatcher(options: SessionWatcherOptions): SessionWat
   const { store, pollMs, livePollMs } = options;
   const messages = createWatchedSessions(readMessageMarks, pollMs);
   const live = createWatchedSessions(readLiveMarks, livePollMs);
+  const all = createWatchedDatabase(pollMs);
+  const groups = [messages, live, all];
   let polling: Polling | null = null;
   const stopPolling = (): void => {
     polling?.stop();
@@ -59,24 +66,26 @@ export function createSessionWatcher(options: SessionWatcherOptions): SessionWat
       if (isLiveHint(id)) {
         live.wake(sessionOfHint(id), "progress");
       } else {
+        all.wake();
         messages.wake(id, "session");
         live.wake(id, "session");
       }
     }
   });
-  const watch = (group: WatchedSessions, sessionId: string, wake: Wake): (() => void) => {
-    const end = group.add(sessionId, wake);
-    polling ??= startPolling(options, [messages, live]);
+  const pollFor = (group: Watched, end: () => void): (() => void) => {
+    polling ??= startPolling(options, groups);
     if (group.size === 1) {
       polling.plan();
     }
     return () => {
       end();
-      if (messages.size + live.size === 0) {
+      if (groups.every(({ size }) => size === 0)) {
         stopPolling();
       }
     };
   };
+  const watch = (group: WatchedSessions, sessionId: string, wake: Wake): (() => void) =>
+    pollFor(group, group.add(sessionId, wake));
 
   return {
     get watched() {
@@ -87,6 +96,7 @@ export function createSessionWatcher(options: SessionWatcherOptions): SessionWat
       return { ...subscriber, close: watch(messages, sessionId, subscriber.wake) };
     },
     watchLive: (sessionId, wake) => watch(live, sessionId, wake),
+    watchAll: (wake) => pollFor(all, all.add(wake)),
     close: () => {
       stopListening();
       stopPolling();
@@ -105,6 +115,38 @@ const readMessageMarks: ReadMarks = async (store, session_ids) => {
 
 const readLiveMarks: ReadMarks = (store, session_ids) =>
   store.read(readLiveProgress, { session_ids });
+
+/** What is polled for together. */
+interface Watched {
+  readonly pollMs: number;
+  readonly size: number;
+  poll(store: Store): Promise<void>;
+}
+
+/** Those who watch all sessions. They find out by themselves what changed. */
+function createWatchedDatabase(pollMs: number) {
+  const wakes = new Set<{ readonly wake: () => void }>();
+  const wake = (): void => {
+    for (const each of wakes) {
+      each.wake();
+    }
+  };
+  return {
+    pollMs,
+    get size() {
+      return wakes.size;
+    },
+    wake,
+    add: (each: () => void): (() => void) => {
+      const entry = { wake: each };
+      wakes.add(entry);
+      return () => {
+        wakes.delete(entry);
+      };
+    },
+    poll: (): Promise<void> => Promise.resolve(wake()),
+  };
+}
 
 type WatchedSessions = ReturnType<typeof createWatchedSessions>;
 
@@ -185,7 +227,7 @@ interface Polling {
 /** Polls each group in its time, never twice at a time. */
 function startPolling(
   { store, onFailure }: SessionWatcherOptions,
-  groups: readonly WatchedSessions[],
+  groups: readonly Watched[],
 ): Polling {
   // a poll that failed has used up `mayHaveChanged`'s answer: it is kept until one succeeds
   const plans = groups.map((group) => ({ group, changed: true, dueAt: nowMs() + group.pollMs }));

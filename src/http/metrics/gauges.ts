@@ -21,6 +21,7 @@ export interface Gauges {
   readonly store: Store;
   readonly streams: Pick<Streams, "open" | "watched">;
   readonly live: Pick<Streams, "open">;
+  readonly events: Pick<Streams, "open">;
   readonly server: Server;
   readonly version: string;
   readonly process?: number | undefined;
@@ -67,7 +68,7 @@ export function createGauges(prom: PromClient, registry: Registry, gauged: Gauge
   countProcessor(prom, registry);
 }
 
-function addServiceGauges(add: AddGauge, { streams, live, server, version }: Gauges): void {
+function addServiceGauges(add: AddGauge, { streams, live, events, server, version }: Gauges): void {
   add({
     name: "reprise_build_info",
     help: "1, with the version of the program.",
@@ -76,8 +77,8 @@ function addServiceGauges(add: AddGauge, { streams, live, server, version }: Gau
   });
   add({
     name: "reprise_streams_open",
-    help: "Streams that are open, of messages and of the live feed.",
-    read: (set) => set(streams.open + live.open),
+    help: "Streams that are open, of messages, of the live feed and of all sessions' events.",
+    read: (set) => set(streams.open + live.open + events.open),
   });
   add({
     name: "reprise_sessions_watched",

@@ -19,7 +19,7 @@ export function createInstruments(prom: PromClient, registry: Registry): Observe
         const { route, status, ms } = observation;
         const method = knownMethod(observation.method);
         requests.total.inc({ method, route, status: status ?? "none" });
-        if (!/\/(?:stream|live)$/.test(route)) {
+        if (!/\/(?:stream|live|events)$/.test(route)) {
           requests.seconds.observe({ method, route }, ms / 1000);
         }
         break;

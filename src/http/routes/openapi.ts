@@ -39,9 +39,13 @@ export interface ApiDescription {
 
 /** The groups of calls, by the beginning of their paths; the last one has the rest. */
 const TAGS = [
-  { name: "sessions", path: "/api/sessions", description: "Conversations and their messages." },
-  { name: "artifacts", path: "/api/artifacts", description: "Schemas, and validation by them." },
-  { name: "service", path: "/", description: "The service itself." },
+  {
+    name: "sessions",
+    path: /^\/api\/(sessions|events)/,
+    description: "Conversations and their messages.",
+  },
+  { name: "artifacts", path: /^\/api\/artifacts/, description: "Schemas, and validation by them." },
+  { name: "service", path: /^\//, description: "The service itself." },
 ] as const;
 
 /** Registers the named schemas and collects the routes that are added after it. */
@@ -99,7 +103,7 @@ export async function describeApi(
       url,
       schema: {
         ...withProblems(route, schema),
-        tags: [TAGS.find(({ path }) => url.startsWith(path))?.name ?? "service"],
+        tags: [TAGS.find(({ path }) => path.test(url))?.name ?? "service"],
         ...(route.config?.public === true ? { security: [] } : {}),
       },
     }),

@@ -137,12 +137,38 @@ async function readRecords(
     .orderBy("n", "desc")
     .limit(limit);
   const page = before_n === undefined ? query : query.where("n", "<", before_n);
-  const isOpen = session.exchange_open === 1;
-  const isEnded = session.state === "ended";
-  const epoch = sessionOf(session).activity === "running" ? session.lease_epoch : null;
-  return (await page.execute()).map((row) =>
-    recordOf({ ...row, state: stateNow(row, { isEnded, isOpen, epoch }) }),
-  );
+  const held = heldOf(session);
+  return (await page.execute()).map((row) => recordOf({ ...row, state: stateNow(row, held) }));
+}
+
+function heldOf(session: Parameters<typeof sessionOf>[0] & { readonly lease_epoch: number }): Held {
+  return {
+    isEnded: session.state === "ended",
+    isOpen: session.exchange_open === 1,
+    epoch: sessionOf(session).activity === "running" ? session.lease_epoch : null,
+  };
+}
+
+/** Those of these records that exist, of any sessions. */
+export async function readRecordsOf(
+  tx: Tx,
+  records: readonly { readonly id: string; readonly n: number }[],
+): Promise<ExchangeRecord[]> {
+  const ids = [...new Set(records.map(({ id }) => id))];
+  const sessions = await selectSessions(tx).select("lease_epoch").where("id", "in", ids).execute();
+  const rows = await tx.db
+    .selectFrom("exchanges")
+    .select(RECORD_COLUMNS)
+    .select("epoch")
+    .where(({ eb, and, or }) =>
+      or(records.map(({ id, n }) => and([eb("session_id", "=", id), eb("n", "=", n)]))),
+    )
+    .execute();
+  const held = new Map(sessions.map((session) => [session.id, heldOf(session)]));
+  return rows.flatMap((row) => {
+    const session = held.get(row.session_id);
+    return session === undefined ? [] : [recordOf({ ...row, state: stateNow(row, session) })];
+  });
 }
 
 /** A record as it is stored; one whose process died has the state that it had. */

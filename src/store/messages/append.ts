@@ -166,6 +166,7 @@ const raiseCounter = prepared(({ db, dialect }, given: Parameter<Counted>) =>
       last_seq: eb("last_seq", "+", 1),
       last_message_at: dialect.now(),
       total_input_tokens: eb("total_input_tokens", "+", given("token_count")),
+      ...dialect.changeNumber,
     }))
     .where("id", "=", given("session_id"))
     .where("state", "=", "active")

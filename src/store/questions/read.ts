@@ -134,6 +134,12 @@ export function inActiveSession(eb: ExpressionBuilder<Database, "questions">) {
   );
 }
 
+/** Those of these questions that exist. */
+export async function readQuestions(tx: Tx, ids: readonly string[]): Promise<QuestionRecord[]> {
+  const rows = await tx.db.selectFrom("questions").select(NAMES).where("id", "in", ids).execute();
+  return rows.map(questionOf);
+}
+
 /** One question. Error codes: `question_not_found`. */
 export async function readQuestion(tx: Tx, id: string): Promise<QuestionRecord> {
   const row = await tx.db

@@ -1,6 +1,7 @@
 import { RepriseError } from "../../core/errors.ts";
 import type { DeletedSession } from "../../core/schemas.ts";
 import type { Session } from "../../core/sessions.ts";
+import { forgetDeletions } from "../changes/forget-deletions.ts";
 import { sessionInThreadId } from "../checkpoints/free-threads.ts";
 import { continueAbove } from "../questions/continue.ts";
 import { lockPath } from "../questions/tree.ts";
@@ -85,6 +86,7 @@ export const deleteSessionTree: Operation<
   for (const { session } of previews.toReversed()) {
     await deleteOne(tx, session.id);
   }
+  await forgetDeletions(tx);
   await continueAbove(tx, path);
   return previews;
 };

@@ -88,7 +88,9 @@ const dump: Operation<{ readonly id: string }, Dump> = async ({ db }, { id }) =>
     .executeTakeFirst();
   // plain objects, whatever the engine's are
   const rows = (await messages.orderBy("seq").execute()).map((row) => ({ ...row }));
-  return { rows, session: { ...session } };
+  // each write gets another number
+  const { changed: _, created_change: __, ...fields } = { ...session };
+  return { rows, session: fields };
 };
 
 /** Checkpoints without a model: what the agent would put, message by message. */

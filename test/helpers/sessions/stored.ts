@@ -27,6 +27,10 @@ export const NOT_COPIED: Readonly<Record<string, string>> = {
   "exchanges.epoch": "the epoch of a lease",
   "exchanges.stop_asked_at": "a request to a process that runs",
   "sessions.ready_at": "it follows from the records",
+  "sessions.changed": "the numbers of changes are of one database",
+  "sessions.created_change": "the numbers of changes are of one database",
+  "exchanges.changed": "the numbers of changes are of one database",
+  "questions.changed": "the numbers of changes are of one database",
   "threads.prunes": "it only shows a waiting writer that rows are gone",
   "threads.head_hash": "it depends on numbers of rows, and is created again",
 };
@@ -72,6 +76,9 @@ const BOOKKEEPING = new Set([
   "nodes",
   "answer_pieces",
   "live_states",
+  "deleted_sessions",
+  "change_numbers",
+  "change_position",
 ]);
 
 /** `table.column` of everything in the database, by its own account. */

@@ -74,9 +74,9 @@ describeEngines("moving a session", (engine) => {
     const store = rich();
     const tree = await store.read(readSessionTree, { id: richId });
     const lease = ["lease_owner", "lease_epoch", "lease_expires_at", "failure_epoch"];
-    // it follows from the exchanges, or asks a process that runs one
-    const queue = ["ready_at"];
-    const ofExchange = ["session_id", "epoch", "stop_asked_at"];
+    // it follows from the exchanges, or asks a process that runs one; numbers are of one database
+    const queue = ["ready_at", "changed", "created_change"];
+    const ofExchange = ["session_id", "epoch", "stop_asked_at", "changed"];
     // the root follows from the parents; last_activity_at is made of two others by the database
     const columns = await columnsOf(store, "sessions");
     const { session, messages } = SessionExport.properties;
@@ -98,7 +98,7 @@ describeEngines("moving a session", (engine) => {
     expect([...Object.keys(changes.items.properties), "session_id", "number"].sort()).toEqual(
       (await columnsOf(store, "session_changes")).sort(),
     );
-    expect([...Object.keys(questions.items.properties), "session_id"].sort()).toEqual(
+    expect([...Object.keys(questions.items.properties), "session_id", "changed"].sort()).toEqual(
       (await columnsOf(store, "questions")).sort(),
     );
     expect([...Object.keys(exchanges.items.properties), ...ofExchange].sort()).toEqual(

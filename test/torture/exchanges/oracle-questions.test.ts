@@ -27,6 +27,7 @@ const question: QuestionRow = {
   answered_by: "http",
   answer: "allow",
   note: "by 0",
+  changed: 1,
 };
 const reply: Reply = { question: "q", note: "by 0", answer: "allow", counts: "yes" };
 const effect: Effect = { what: "m1/0.0", tool: "buy", node: "n", at: Date.parse(AT) + 5 };

@@ -8,6 +8,7 @@ import { tokenLimits } from "./0014-token-limits.ts";
 import { questions } from "./0015-questions.ts";
 import { sessionNames } from "./0016-session-names.ts";
 import { liveAnswers } from "./0017-live-answers.ts";
+import { sessionChanges } from "./0018-session-changes.ts";
 import { sessions } from "./0001-sessions.ts";
 import type { Migration } from "./migration.ts";
 
@@ -23,6 +24,7 @@ export const migrations: readonly Migration[] = [
   questions,
   sessionNames,
   liveAnswers,
+  sessionChanges,
 ];
 
 export function latestVersion(): number {

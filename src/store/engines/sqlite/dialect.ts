@@ -1,6 +1,7 @@
 import { sql } from "kysely";
 
 import { type Dialect, MAX_OFFSET_MS } from "../dialect.ts";
+import { numberedChanges } from "./numbered-changes.ts";
 
 const NOW = "strftime('%Y-%m-%dT%H:%M:%fZ', 'now')";
 
@@ -24,5 +25,7 @@ export const sqliteDialect: Dialect = {
     randomId: "lower(hex(randomblob(16)))",
     lowerCase: (column) => `lower(${column})`,
   },
+  numberedChanges,
+  changeNumber: { changed: sql<number>`(select next from change_position)` },
   tableOptions: " STRICT",
 };

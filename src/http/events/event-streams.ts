@@ -1,0 +1,87 @@
+import type { Include } from "../../core/labels.ts";
+import type { ChangePosition } from "../../store/changes/read-changes.ts";
+import type { Store } from "../../store/store.ts";
+import type { Observe } from "../metrics/observation.ts";
+import { createOpenAnswers, type StreamAnswer, type StreamEnd } from "../stream/open-answers.ts";
+import { readWhenThere } from "../../exchange/live/read-when-there.ts";
+import type { SessionWatcher } from "../../exchange/live/session-watcher.ts";
+import type { StreamSettings } from "../stream/streams.ts";
+import { type ChangeFeed, createChangeFeed, type EncodedChanges } from "./change-feed.ts";
+
+export interface EventsRequest extends StreamAnswer {
+  /** Null for a client that knows nothing. */
+  readonly after: ChangePosition | null;
+  readonly include: Include | undefined;
+}
+
+export interface EventStreams {
+  readonly open: number;
+  /**
+   * Answers with what changes in all sessions, until the client is gone. A failure after the answer began cuts
+   * the connection: the client resumes by its last id.
+   *
+   * Error codes: `database_*`, before anything is answered.
+   */
+  serve(request: EventsRequest): Promise<"served">;
+  /** See `Streams`. */
+  close(): Promise<void>;
+}
+
+export interface EventStreamsOptions extends StreamSettings {
+  readonly store: Store;
+  readonly watcher: SessionWatcher;
+  readonly observe: Observe;
+  readonly onFailure: (error: unknown, id?: string) => void;
+}
+
+export function createEventStreams(options: EventStreamsOptions): EventStreams {
+  const answers = createOpenAnswers(options);
+  const feeds = new Map<Include | undefined, { readonly feed: ChangeFeed; readers: number }>();
+
+  const enter = (include: Include | undefined) => {
+    const opened = feeds.get(include) ?? {
+      feed: createChangeFeed({ ...options, include }),
+      readers: 0,
+    };
+    feeds.set(include, opened);
+    opened.readers += 1;
+    return opened;
+  };
+  const leave = (include: Include | undefined, opened: ReturnType<typeof enter>): void => {
+    opened.readers -= 1;
+    if (opened.readers === 0) {
+      opened.feed.close();
+      feeds.delete(include);
+    }
+  };
+
+  return {
+    get open() {
+      return answers.open;
+    },
+    serve: async (request) => {
+      const { after, include } = request;
+      const opened = enter(include);
+      const { feed } = opened;
+      try {
+        // never waits: a reader that has just come reads for itself
+        const first = await feed.next({ after, page: null }, new AbortController().signal);
+        await answers.run(request, async ({ write, signal }): Promise<StreamEnd> => {
+          let page: EncodedChanges | null = first;
+          while (page !== null && !signal.aborted) {
+            if (page.bytes !== null) {
+              await write(page.bytes);
+            }
+            const { cursor }: EncodedChanges = page;
+            page = await readWhenThere(() => feed.next(cursor, signal), signal);
+          }
+          return "aborted";
+        });
+        return "served";
+      } finally {
+        leave(include, opened);
+      }
+    },
+    close: answers.close,
+  };
+}
