@@ -39,7 +39,7 @@ export const WORKERS = {
 const TOGETHER = [
   {
     name: "commands",
-    test: /\/commander\/|late-child-process|\/src\/(core\/(?!.*schemas|patch-session|live\.|package-file)|store\/location\.ts$|cli\/(wrong-usage|database|config|context)\.ts$)/,
+    test: /\/commander\/|late-child-process|\/src\/(core\/(?!.*schemas|patch-session|live\.|session-events|package-file)|store\/location\.ts$|cli\/(wrong-usage|database|config|context)\.ts$)/,
   },
   {
     name: "database",
