@@ -1,3 +1,4 @@
+import { createExchangeEnd } from "../core/exchange-end.ts";
 import type { LiveEvent } from "../core/live.ts";
 import type { ExchangeInfo } from "../core/schemas.ts";
 import { ClientError } from "./client-error.ts";
@@ -18,18 +19,20 @@ interface RunCalls {
     content: string,
     options: { idempotencyKey: string; supersede: boolean },
   ): Promise<Pick<ExchangeInfo, "session_id" | "n">>;
-  getExchange(id: string, n: number): Promise<ExchangeInfo>;
+  getExchange(id: string, n: number, options?: { include: "queue" }): Promise<ExchangeInfo>;
   live(id: string, options: LiveOptions): AsyncGenerator<LiveEvent, void>;
 }
 
 /** Attempts to send the message while the service cannot be reached. */
 const ATTEMPTS = 10;
+/** How often it is read whether a message that waits was withdrawn: no event says so. */
+const QUEUED_MS = 5000;
 
 /**
  * Sends a message and yields what happens in the session while it is answered, across lost connections and other
- * nodes: see `Client.live`. It returns the exchange once it has ended, waits for an answer, or was interrupted.
- * After an answer to its questions, call it again with the same `idempotencyKey`: it begins at the exchange's
- * first message.
+ * nodes: see `Client.live`. It returns the exchange once it has ended or waits for an answer, or if only a person can
+ * continue it. After an answer to its questions, call it again with the same `idempotencyKey`: it begins at the
+ * exchange's first message.
  *
  * Throws as `queueExchange` and `live`.
  */
@@ -46,27 +49,17 @@ export async function* runExchange(
     // it ended before it began
     return begun;
   }
-  let seq = begun.first_seq - 1;
-  /** The exchange is over once the messages up to this one have come. */
-  let until: number | null = null;
-  let hasAnswer = false;
-  const live = client.live(session_id, { ...options, all: true, afterSeq: seq });
-  for await (const event of live) {
-    const { event: name, data } = event;
-    if (name === "message") {
-      if (data.role === "user" && hasAnswer) {
-        // the next exchange has begun
-        break;
-      }
-      hasAnswer ||= data.role === "assistant";
-      ({ seq } = data);
-    } else if (name === "exchange" && isOver(data, n)) {
-      until = seq;
-    } else if (name === "snapshot" && data.exchange !== null && isOver(data.exchange, n)) {
-      until = data.last_seq;
+  const afterSeq = begun.first_seq - 1;
+  const end = createExchangeEnd(n, afterSeq);
+  const readQueue = () => client.getExchange(session_id, n, { include: "queue" });
+  for await (const event of client.live(session_id, { ...options, all: true, afterSeq })) {
+    if (end.mayBeOver(event)) {
+      end.update(await untilReached(readQueue, options));
     }
-    yield event;
-    if (until !== null && seq >= until) {
+    if (!end.isAfter(event)) {
+      yield event;
+    }
+    if (end.isOver) {
       break;
     }
   }
@@ -82,20 +75,25 @@ async function untilBegun(
 ): Promise<ExchangeInfo> {
   const read = () => untilReached(() => client.getExchange(id, n), options);
   let exchange = await read();
-  if (exchange.state === "queued") {
-    for await (const { event } of client.live(id, options)) {
-      exchange = event === "snapshot" || event === "exchange" ? await read() : exchange;
-      if (exchange.state !== "queued") {
-        break;
+  while (exchange.state === "queued") {
+    const turn = AbortSignal.timeout(QUEUED_MS);
+    const signal = options.signal === undefined ? turn : AbortSignal.any([options.signal, turn]);
+    try {
+      for await (const { event } of client.live(id, { ...options, signal })) {
+        exchange = event === "snapshot" || event === "exchange" ? await read() : exchange;
+        if (exchange.state !== "queued") {
+          return exchange;
+        }
+      }
+    } catch (error) {
+      options.signal?.throwIfAborted();
+      if (!turn.aborted) {
+        throw error;
       }
     }
+    exchange = await read();
   }
   return exchange;
-}
-
-function isOver(exchange: ExchangeInfo, n: number): boolean {
-  const isAtWork = exchange.state === "queued" || exchange.state === "running";
-  return exchange.n > n || (exchange.n === n && !isAtWork);
 }
 
 /** Repeats a request that is safe to repeat. */

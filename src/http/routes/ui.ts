@@ -1,11 +1,11 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 
-import { isFinal } from "../../core/exchanges.ts";
+import { isAtWork } from "../../core/exchange-end.ts";
 import { MAX_BODY_BYTES } from "../../core/limits.ts";
 import { NoQuery } from "../../core/schemas.ts";
 import type { ExchangeRecord, Message } from "../../core/sessions.ts";
 import { readCurrent } from "../../store/exchanges/current.ts";
-import { readRecord } from "../../store/exchanges/read.ts";
+import { readQueuedExchange } from "../../store/exchanges/read.ts";
 import { readDetail } from "../../store/messages/read.ts";
 import { resolveSession } from "../../store/sessions/read.ts";
 import type { Operation } from "../../store/store.ts";
@@ -183,9 +183,11 @@ const DONE = "[DONE]";
 /** What the session does or waits for; null if that is nothing. */
 const readUnfinished: Operation<string, ExchangeRecord | null> = async (tx, id) => {
   const current = (await readCurrent(tx, [id])).get(id);
-  return current === undefined || isFinal(current.state) || current.state === "interrupted"
-    ? null
-    : readRecord(tx, id, current.n);
+  if (current === undefined) {
+    return null;
+  }
+  const exchange = await readQueuedExchange(tx, { reference: id, n: current.n });
+  return isAtWork(exchange) || exchange.state === "waiting" ? exchange : null;
 };
 
 async function send(

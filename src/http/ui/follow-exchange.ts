@@ -1,5 +1,7 @@
+import { isRepriseError } from "../../core/errors.ts";
+import { createExchangeEnd } from "../../core/exchange-end.ts";
 import type { ExchangeRecord } from "../../core/sessions.ts";
-import { readExchange } from "../../store/exchanges/read.ts";
+import { type QueueState, readQueuedExchange } from "../../store/exchanges/read.ts";
 import type { Store } from "../../store/store.ts";
 import type { LiveStreams } from "../live/live-streams.ts";
 import { createExchangeSteps, type ExchangeStep } from "./exchange-steps.ts";
@@ -25,49 +27,89 @@ export interface ExchangeEnd {
   readonly exchange: ExchangeRecord;
 }
 
+/** How often it is read whether a message that waits was withdrawn: no event says so. */
+const QUEUED_MS = 5000;
+
+interface Reading {
+  readonly store: Store;
+  readonly live: Pick<LiveStreams, "events">;
+}
+
 /**
- * Follows an exchange until it has ended, waits for an answer, or lost its process. One that is queued is waited
- * for. It ends without `end` once the signal is aborted or the session is deleted.
+ * Follows an exchange until it has ended, waits for an answer, or only a person can continue it. One that is queued is
+ * waited for. It ends without `end` once the signal is aborted or the session is deleted.
  *
- * Error codes: `exchange_not_found`, `session_not_found`, `database_*`.
+ * Error codes: `exchange_not_found`, `database_*`.
  */
 export async function* followExchange(
-  { store, live }: { readonly store: Store; readonly live: Pick<LiveStreams, "events"> },
-  { session_id, n, after_seq, calls }: FollowedExchange,
+  reading: Reading,
+  followed: FollowedExchange,
   signal: AbortSignal,
 ): AsyncGenerator<ExchangeBegin | ExchangeStep | ExchangeEnd> {
-  const read = () => store.read(readExchange, { reference: session_id, n });
+  try {
+    yield* follow(reading, followed, signal);
+  } catch (error) {
+    if (!isRepriseError(error, "session_not_found")) {
+      throw error;
+    }
+  }
+}
+
+async function* follow(
+  { store, live }: Reading,
+  followed: FollowedExchange,
+  signal: AbortSignal,
+): AsyncGenerator<ExchangeBegin | ExchangeStep | ExchangeEnd> {
+  const { session_id, n, calls } = followed;
+  const read = () => store.read(readQueuedExchange, { reference: session_id, n });
+  const begun = await untilBegun(live, followed, { read, signal });
+  if (signal.aborted) {
+    return;
+  }
+  if (begun.first_seq === null) {
+    // it ended before it began
+    yield { type: "end", exchange: begun };
+    return;
+  }
+  const after_seq = followed.after_seq ?? begun.first_seq - 1;
+  yield { type: "begin", after_seq };
+  const end = createExchangeEnd(n, after_seq);
+  const steps = createExchangeSteps(n, calls);
+  for await (const event of live.events({ session_id, after_seq, all: true, signal })) {
+    if (end.mayBeOver(event)) {
+      end.update(await read());
+    }
+    if (!end.isAfter(event)) {
+      yield* steps.of(event);
+    }
+    if (end.isOver) {
+      const exchange = await read();
+      yield* steps.end(exchange.state === "waiting");
+      yield { type: "end", exchange };
+      return;
+    }
+  }
+}
+
+type Queued = ExchangeRecord & { readonly queue: QueueState };
+
+/** The exchange once it no longer waits for its turn, or the signal is aborted. */
+async function untilBegun(
+  live: Reading["live"],
+  { session_id, after_seq }: FollowedExchange,
+  { read, signal }: { readonly read: () => Promise<Queued>; readonly signal: AbortSignal },
+): Promise<Queued> {
   let exchange = await read();
-  if (exchange.state === "queued") {
-    const after = after_seq ?? Number.MAX_SAFE_INTEGER;
-    for await (const { event } of live.events({
-      session_id,
-      after_seq: after,
-      all: true,
-      signal,
-    })) {
-      exchange = event === "exchange" ? await read() : exchange;
+  const place = { session_id, after_seq: after_seq ?? Number.MAX_SAFE_INTEGER, all: true };
+  while (exchange.state === "queued" && !signal.aborted) {
+    const turn = AbortSignal.any([signal, AbortSignal.timeout(QUEUED_MS)]);
+    for await (const { event } of live.events({ ...place, signal: turn })) {
+      exchange = event === "snapshot" || event === "exchange" ? await read() : exchange;
       if (exchange.state !== "queued") {
         break;
       }
     }
+    exchange = await read();
   }
-  if (signal.aborted) {
-    return;
-  }
-  if (exchange.first_seq === null) {
-    // it ended before it began
-    yield { type: "end", exchange };
-    return;
-  }
-  const from = after_seq ?? exchange.first_seq - 1;
-  yield { type: "begin", after_seq: from };
-  const steps = createExchangeSteps({ n, after_seq: from, calls });
-  for await (const event of live.events({ session_id, after_seq: from, all: true, signal })) {
-    yield* steps.of(event);
-    if (steps.isOver) {
-      yield { type: "end", exchange: await read() };
-      return;
-    }
-  }
+  return exchange;
 }

@@ -19,7 +19,12 @@ export async function begin(
 
 /** Stores an answer as the saver does. */
 export function storeAnswer(store: Store, fence: Fence, message_id: string, content: string) {
-  return store.write(mirrorMessages, {
+  return store.write(mirrorMessages, answerOf(fence, message_id, content));
+}
+
+/** An answer as the saver stores it. */
+export function answerOf(fence: Fence, message_id: string, content: string) {
+  return {
     session_id: fence.session_id,
     fence,
     messages: [
@@ -33,5 +38,5 @@ export function storeAnswer(store: Store, fence: Fence, message_id: string, cont
         usage: null,
       },
     ],
-  });
+  } as const;
 }
