@@ -3,6 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 import { createClient } from "../src/client/client.ts";
 import { followAll } from "./follow.ts";
+import { measureElsewhere } from "./live-elsewhere.ts";
 import { type Bench, type Measurement, median, percentile } from "./measurement.ts";
 import { type Service, startProgram, temporaryFolder } from "./services.ts";
 
@@ -17,6 +18,7 @@ export const bench: Bench = {
   run: async ({ scale }) => [
     ...(await measure({ sessions: 1, tokens: 10, scale })),
     ...(await measure({ sessions: READERS, tokens: 500, scale })),
+    ...(await measureElsewhere(scale)),
   ],
 };
 
