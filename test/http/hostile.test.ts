@@ -3,27 +3,30 @@ import { join } from "node:path";
 
 import { expect, it } from "vitest";
 
+import { createPostgres } from "../helpers/postgres.ts";
 import { testSize } from "../helpers/size.ts";
 import { temporaryFolder } from "../helpers/temp.ts";
 import { ANY_MARKER, sendHostileRequests } from "../torture/hostile.ts";
 import { startService } from "../torture/service.ts";
 
-/** For each of the two services. */
-const REQUESTS = testSize("hostile") / 2;
+/** For each of the services. */
+const REQUESTS = testSize("hostile") / 3;
 /** What one random request in a hundred, or more, is answered with. */
 const COMMON = [200, 201, 204, 400, 403, 404, 405, 415, 422, 431];
 
 it.each([
-  { with: "without a token", token: undefined },
-  { with: "with a token, running what is queued", token: "a-token" },
+  { with: "without a token", token: undefined, isPostgres: false },
+  { with: "with a token, running what is queued", token: "a-token", isPostgres: false },
+  { with: "with a token, on PostgreSQL", token: "a-token", isPostgres: true },
 ])(
   "[HTTP-50] hostile requests cause no 5xx, and no answer or log line repeats any of them, $with",
-  async ({ token }) => {
+  async ({ token, isPostgres }) => {
+    await using postgres = isPostgres ? await createPostgres() : null;
     const folder = temporaryFolder();
     const tokenFile = join(folder, "token");
     writeFileSync(tokenFile, token ?? "");
     await using service = await startService({
-      database: join(folder, "reprise.db"),
+      database: postgres?.url ?? join(folder, "reprise.db"),
       args: ["--log", ...(token === undefined ? [] : ["--token-file", tokenFile])],
     });
     const { requests, statuses } = await sendHostileRequests({

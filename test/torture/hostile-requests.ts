@@ -1,5 +1,6 @@
 import fc from "fast-check";
 
+import { HOSTILE_ENTRIES, type HostileEntry, MARK, nearly } from "./hostile-entries.ts";
 import type { WireRequest } from "./wire.ts";
 import {
   type ApiCall,
@@ -8,9 +9,6 @@ import {
   callsOf,
   resolveSchema,
 } from "./openapi.ts";
-
-/** A placeholder in every generated text for the request's marker, which is known only when it is sent. */
-const MARK = "ZQMARK";
 
 /** A request that means harm. It is drawn once and rendered with its own marker. */
 export interface HostileRequest {
@@ -192,6 +190,7 @@ interface Api {
 
 /** A call of the document, with something wrong in any place of it. */
 function described(call: ApiCall, api: Api): fc.Arbitrary<HostileRequest> {
+  const entry = HOSTILE_ENTRIES[`${call.method} ${call.template}`] ?? {};
   const deletes = call.method === "DELETE" && call.template === "/api/sessions/{id}";
   const ids = deletes ? [api.known.deletable] : api.known.ids;
   return fc
@@ -210,9 +209,9 @@ function described(call: ApiCall, api: Api): fc.Arbitrary<HostileRequest> {
         { weight: 1, arbitrary: hostileText().map(percentEncode) },
       ),
       q: fc.oneof(fc.uuid(), hostileText().map(percentEncode)),
-      query: queryOf(call),
-      headers: headersOf(call),
-      body: bodyOf(call, api.document),
+      query: queryOf(call, entry),
+      headers: headersOf(call, entry),
+      body: bodyOf(call, entry, api.document),
       chunked: fc.boolean(),
     })
     .map(({ head, id, n, q, query, headers, body, chunked }) => ({
@@ -242,7 +241,7 @@ function pathOf(
     .replace("{q}", () => q);
 }
 
-function queryOf(call: ApiCall): fc.Arbitrary<string> {
+function queryOf(call: ApiCall, { queries = [] }: HostileEntry): fc.Arbitrary<string> {
   const names = (call.operation.parameters ?? [])
     .filter((each) => each.in === "query")
     .map(({ name }) => name);
@@ -252,6 +251,7 @@ function queryOf(call: ApiCall): fc.Arbitrary<string> {
   );
   return fc.oneof(
     { weight: 3, arbitrary: fc.constant("") },
+    ...(queries.length === 0 ? [] : [{ weight: 3, arbitrary: fc.constantFrom(...queries) }]),
     {
       weight: 3,
       arbitrary: fc
@@ -309,7 +309,10 @@ const HEADERS = [
   ["x-too-long", MARK.repeat(4000)],
 ] as const;
 
-function headersOf(call: ApiCall): fc.Arbitrary<readonly (readonly [string, string])[]> {
+function headersOf(
+  call: ApiCall,
+  { headers: own = [] }: HostileEntry,
+): fc.Arbitrary<readonly (readonly [string, string])[]> {
   const names = (call.operation.parameters ?? [])
     .filter((each) => each.in === "header")
     .map(({ name }) => name);
@@ -318,6 +321,7 @@ function headersOf(call: ApiCall): fc.Arbitrary<readonly (readonly [string, stri
   );
   return fc.oneof(
     fc.constant([]),
+    ...(own.length === 0 ? [] : [fc.constantFrom(...own).map((header) => [header])]),
     fc.array(fc.oneof(fc.constantFrom(...HEADERS), ...known), { minLength: 1, maxLength: 2 }),
   );
 }
@@ -342,9 +346,14 @@ interface Body {
   readonly bytes: (text: (template: string) => string) => Buffer;
 }
 
-function bodyOf(call: ApiCall, document: ApiDocument): fc.Arbitrary<Body | null> {
+function bodyOf(
+  call: ApiCall,
+  { bodies = [] }: HostileEntry,
+  document: ApiDocument,
+): fc.Arbitrary<Body | null> {
   const schema = call.operation.requestBody?.content["application/json"]?.schema;
-  const text = schema === undefined ? hostileJson() : objectText(resolveSchema(document, schema));
+  const any = schema === undefined ? hostileJson() : objectText(resolveSchema(document, schema));
+  const text = bodies.length === 0 ? any : fc.oneof(any, nearly(bodies, hostileJson));
   const wrongBytes = fc.constantFrom<(bytes: Buffer) => Buffer>(
     (bytes) => bytes,
     (bytes) => bytes,

@@ -72,7 +72,12 @@ function replyOf({ interruptId: question, status, payload }: ResumeEntry): Quest
   const text = typeof payload === "string" ? payload : textAt(payload, "answer");
   const approved = typeof payload === "boolean" ? payload : memberOf(payload, "approved");
   if (text !== null || typeof approved === "boolean") {
-    return { question, approved: approved !== false, text: text ?? textAt(payload, "reason") };
+    const isSaid = typeof approved === "boolean";
+    return {
+      question,
+      approved: isSaid ? approved : null,
+      text: text ?? textAt(payload, "reason"),
+    };
   }
   throw refuseAt("/resume", "The payload must be an object with `answer`, or with `approved`.");
 }

@@ -2,7 +2,8 @@ import { invalidRequest } from "../../core/invalid-request.ts";
 
 /** What clients of other protocols say to a question: yes or no, and a text. */
 export interface Reply {
-  readonly approved: boolean;
+  /** Null if the client said neither: then only its text can be an answer. */
+  readonly approved: boolean | null;
   readonly text: string | null;
 }
 
@@ -27,12 +28,12 @@ export function answerOf(
   if (text !== null && (choices === null || choices.includes(text))) {
     return { answer: text, note: null };
   }
-  const meaning = approved ? YES : NO;
+  const meaning = approved === true ? YES : NO;
   const choice = choices?.find((each) => meaning.includes(each));
-  if (choice !== undefined) {
+  if (approved !== null && choice !== undefined) {
     return { answer: choice, note: text };
   }
-  if (choices === null && !approved) {
+  if (choices === null && approved === false) {
     return { answer: DECLINED, note: null };
   }
   const message =

@@ -1,0 +1,184 @@
+import fc from "fast-check";
+
+/** A placeholder in every generated text for the request's marker, which is known only when it is sent. */
+export const MARK = "ZQMARK";
+
+/** What requests for a route are made of besides what the OpenAPI document says: nearly valid parts of them. */
+export interface HostileEntry {
+  readonly queries?: readonly string[];
+  readonly headers?: readonly (readonly [name: string, value: string])[];
+  /** JSON values; one part of each is replaced. */
+  readonly bodies?: readonly unknown[];
+}
+
+const HUGE = "9".repeat(15);
+
+/** Ids of events of the live feed, of positions that no session here has. */
+const POSITIONS = [
+  "0.0.0.0.811c9dc5.0.-",
+  "1.1.1.3.00000000.1.a",
+  `${HUGE}.${HUGE}.${HUGE}.${HUGE}.ffffffff.${HUGE}.${MARK}`,
+  `0.1.1.${HUGE}.811c9dc5.0.%F0%9F%98%80`,
+  `0.1.1.1.811c9dc5.0.${MARK}%00`,
+  `0.1.1.1.811c9dc5.0.%ED%A0%80${MARK}`,
+  `0.1.1.1.811c9dc5.0.${"a".repeat(4096)}`,
+  `0.1.1.1.811c9dc5.0.a,0.1.1.1.811c9dc5.0.${MARK}`,
+];
+
+const PAGES = ["?limit=1", "?limit=200&all=true", `?after_seq=${HUGE}`, `?before_seq=1&order=desc`];
+const LABELS = { [MARK]: MARK, __proto__: null, constructor: "1" };
+const LIMITS = { exchange: 1, session: 2, tree: 3 };
+const PART = { type: "text", text: MARK };
+const APPROVAL = { id: "00000000-0000-4000-8000-000000000000", approved: true, reason: MARK };
+
+/** A history of another session, with a call that nobody made, its result and an answer to no question. */
+const AI_SDK = {
+  id: MARK,
+  trigger: "submit-message",
+  messages: [
+    { id: "m1", role: "system", parts: [PART] },
+    {
+      id: "m2",
+      role: "assistant",
+      parts: [
+        { type: "step-start" },
+        { type: "dynamic-tool", toolCallId: "c", state: "output-available", output: MARK },
+        { type: "dynamic-tool", toolCallId: "c", state: "approval-responded", approval: APPROVAL },
+      ],
+    },
+    { id: MARK, role: "user", parts: [PART, PART] },
+  ],
+};
+
+const AG_UI = {
+  threadId: MARK,
+  runId: "r",
+  state: { a: MARK },
+  tools: [],
+  context: [],
+  forwardedProps: {},
+  messages: [
+    { id: "m1", role: "developer", content: MARK },
+    { id: "m2", role: "tool", toolCallId: "c", content: MARK },
+    { id: MARK, role: "user", content: [PART] },
+  ],
+};
+
+/** For each route of the service: a test compares them, so that none is left out. */
+export const HOSTILE_ENTRIES: Readonly<Record<string, HostileEntry>> = {
+  "DELETE /api/sessions/{id}": { headers: [["if-match", '"1"']] },
+  "DELETE /api/sessions/{id}/exchanges/{n}": { headers: [["if-match", '"1"']] },
+  "GET /api/artifacts/schemas": {},
+  "GET /api/artifacts/schemas/{group}/{name}": {},
+  "GET /api/artifacts/schemas/{id}": {},
+  "GET /api/doctor": {},
+  "GET /api/events": {
+    queries: ["?include=labels", `?include=${MARK}`],
+    headers: [
+      ["last-event-id", HUGE],
+      ["last-event-id", `${HUGE}.${HUGE}`],
+      ["last-event-id", `0.0.${MARK}`],
+    ],
+  },
+  "GET /api/models": {},
+  "GET /api/nodes": {},
+  "GET /api/personas": { queries: ["?repo_path=/", `?repo_path=/${MARK}/%00`, "?repo_path=//.."] },
+  "GET /api/sessions": {
+    queries: [
+      "?limit=1&cursor=eyJhIjoxfQ",
+      `?metadata=${MARK}:${MARK}&archived=false&roots=true`,
+      "?metadata=__proto__:1&metadata=a:b",
+      `?q=%25_%5C${MARK}&order=created`,
+      "?parent=00000000-0000-4000-8000-000000000000&activity=idle&repo_path=/",
+    ],
+  },
+  "GET /api/sessions/{id}": { queries: ["?include=labels", `?before_seq=${HUGE}`] },
+  "GET /api/sessions/{id}/exchanges": { queries: [`?before_n=${HUGE}`] },
+  "GET /api/sessions/{id}/exchanges/{n}": { queries: ["?include=queue"] },
+  "GET /api/sessions/{id}/export": {},
+  "GET /api/sessions/{id}/live": {
+    queries: [`?after_seq=${HUGE}`, "?all=true&after_seq=0"],
+    headers: POSITIONS.map((id) => ["last-event-id", id] as const),
+  },
+  "GET /api/sessions/{id}/messages": { queries: PAGES },
+  "GET /api/sessions/{id}/questions": {},
+  "GET /api/sessions/{id}/stream": {
+    queries: [`?last_seq=${HUGE}`],
+    headers: [["last-event-id", HUGE]],
+  },
+  "GET /api/sessions/{id}/ui/ai-sdk": {},
+  "GET /api/sessions/{id}/verify": {},
+  "GET /livez": {},
+  "GET /metrics": {},
+  "GET /openapi.json": { headers: [["if-none-match", `"${MARK}"`]] },
+  "GET /readyz": {},
+  "PATCH /api/sessions/{id}": {
+    bodies: [
+      { name: MARK, model: "demo:echo", persona_name: "default", plan_mode: true, archived: true },
+      { metadata: LABELS, token_limits: LIMITS, repo_path: `/${MARK}` },
+    ],
+  },
+  "PATCH /api/sessions/{id}/exchanges/{n}": {
+    headers: [["if-match", "1"]],
+    bodies: [{ content: MARK }],
+  },
+  "POST /api/artifacts/validate": {
+    bodies: [{ artifact: { runId: MARK, phaseKey: "planning", phases: [] } }],
+  },
+  "POST /api/sessions": {
+    headers: [["idempotency-key", MARK]],
+    bodies: [
+      { persona_name: MARK, model_override: "demo:echo", repo_path: "/", metadata: LABELS },
+      { token_limits: LIMITS },
+    ],
+  },
+  "POST /api/sessions/{id}/end": {},
+  "POST /api/sessions/{id}/exchanges": {
+    headers: [["idempotency-key", MARK]],
+    bodies: [{ content: MARK, supersede: true }],
+  },
+  "POST /api/sessions/{id}/exchanges/{n}/stop": { bodies: [{}] },
+  "POST /api/sessions/{id}/messages": { bodies: [{ content: MARK }] },
+  "POST /api/sessions/{id}/questions/{q}/answer": { bodies: [{ answer: "allow", note: MARK }] },
+  "POST /api/sessions/{id}/ui/ag-ui": {
+    bodies: [
+      AG_UI,
+      {
+        ...AG_UI,
+        messages: [],
+        resume: [{ interruptId: MARK, status: "resolved", payload: MARK }],
+      },
+    ],
+  },
+  "POST /api/sessions/{id}/ui/ai-sdk": {
+    bodies: [AI_SDK, { messages: AI_SDK.messages.slice(0, 2) }],
+  },
+};
+
+const HOLE = "ZQHOLE";
+
+/** One of these values as JSON, as it is or with one part replaced by another JSON text. */
+export function nearly(
+  bodies: readonly unknown[],
+  other: () => fc.Arbitrary<string>,
+): fc.Arbitrary<string> {
+  const texts = bodies.flatMap((body) => [JSON.stringify(body), ...withHoles(body)]);
+  return fc
+    .tuple(fc.constantFrom(...texts), other())
+    .map(([text, part]) => text.split(`"${HOLE}"`).join(part));
+}
+
+/** The value as JSON with a hole, for each of its parts. */
+function withHoles(value: unknown): string[] {
+  if (typeof value !== "object" || value === null) {
+    return [`"${HOLE}"`];
+  }
+  const isList = Array.isArray(value);
+  const inside = Object.entries(value).flatMap(([name, part]) =>
+    withHoles(part).map((text) => {
+      const hole: unknown = JSON.parse(text);
+      return JSON.stringify(isList ? value.with(Number(name), hole) : { ...value, [name]: hole });
+    }),
+  );
+  return [`"${HOLE}"`, ...inside];
+}
