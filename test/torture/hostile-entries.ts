@@ -76,7 +76,8 @@ export const HOSTILE_ENTRIES: Readonly<Record<string, HostileEntry>> = {
     queries: ["?include=labels", `?include=${MARK}`],
     headers: [
       ["last-event-id", HUGE],
-      ["last-event-id", `${HUGE}.${HUGE}`],
+      ["last-event-id", `00000000-0000-4000-8000-000000000000.${HUGE}`],
+      ["last-event-id", `${"-".repeat(36)}.0`],
       ["last-event-id", `0.0.${MARK}`],
     ],
   },
