@@ -37,6 +37,7 @@ class PlainChat extends AbstractChat<UIMessage> {
 export function openChat(
   { url, id, token }: { readonly url: string; readonly id: string; readonly token: string },
   messages?: UIMessage[],
+  send = fetch,
 ) {
   const api = `${url}/api/sessions/${id}/ui/ai-sdk`;
   return new PlainChat(
@@ -44,6 +45,7 @@ export function openChat(
       id,
       transport: new DefaultChatTransport({
         api,
+        fetch: send,
         headers: { authorization: `Bearer ${token}` },
         // the session has the messages before
         prepareSendMessagesRequest: ({ messages: all, trigger }) => ({

@@ -120,7 +120,7 @@ export function uiRoutes(app: Api, service: UiService): void {
       const asked = readUiRequest(request.body);
       const { id } = await sessionOf(request);
       const followed = await submit(store, { session_id: id, request: asked, caller });
-      const encoder = createUiEncoder(followed.exchange, followed.answers);
+      const encoder = createUiEncoder(followed.exchange, followed);
       reply.headers(UI_STREAM_HEADERS);
       return send(service, { request, reply, followed, encoder: { ...encoder, done: DONE } });
     },

@@ -50,7 +50,7 @@ type ResumeEntry = NonNullable<Static<typeof RunAgentInput>["resume"]>[number];
 export function readAgUiRequest(input: Static<typeof RunAgentInput>): UiRequest {
   const { messages, resume = [] } = input;
   if (resume.length > 0) {
-    return { type: "answers", replies: resume.map(replyOf), calls: [] };
+    return { type: "answers", replies: resume.map(replyOf), calls: [], exchange: null };
   }
   const last = messages.at(-1);
   if (last?.role !== "user") {
@@ -67,7 +67,7 @@ function textOf(content: unknown): string {
 /** An answer as the interrupt's `responseSchema` describes it, or yes and no as other agents expect them. */
 function replyOf({ interruptId: question, status, payload }: ResumeEntry): QuestionReply {
   if (status !== "resolved") {
-    return { question, approved: false, text: null };
+    return { question, call: null, approved: false, text: null };
   }
   const text = typeof payload === "string" ? payload : textAt(payload, "answer");
   const approved = typeof payload === "boolean" ? payload : memberOf(payload, "approved");
@@ -75,6 +75,7 @@ function replyOf({ interruptId: question, status, payload }: ResumeEntry): Quest
     const isSaid = typeof approved === "boolean";
     return {
       question,
+      call: null,
       approved: isSaid ? approved : null,
       text: text ?? textAt(payload, "reason"),
     };

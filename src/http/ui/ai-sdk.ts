@@ -3,6 +3,7 @@ import { type Static, Type } from "typebox";
 import { open } from "../../core/field-schemas.ts";
 import type { ExchangeInfo } from "../../core/schemas.ts";
 import type { ExchangeStep } from "./exchange-steps.ts";
+import type { Submitted } from "./submit.ts";
 import {
   memberOf,
   type QuestionReply,
@@ -49,7 +50,8 @@ export function readUiRequest({ messages, trigger }: Static<typeof UiChatRequest
     throw refuseAt("/messages", "The last message must be the user's, or answer a question.");
   }
   const calls = last.parts.flatMap((part) => textAt(part, "toolCallId") ?? []);
-  return { type: "answers", replies, calls };
+  // as `start` has named the message
+  return { type: "answers", replies, calls, exchange: last.id };
 }
 
 function repliesOf(part: object): readonly QuestionReply[] {
@@ -59,7 +61,8 @@ function repliesOf(part: object): readonly QuestionReply[] {
     return [];
   }
   const approved = memberOf(approval, "approved") === true;
-  return [{ question, approved, text: textAt(approval, "reason") }];
+  const call = textAt(part, "toolCallId");
+  return [{ question, call, approved, text: textAt(approval, "reason") }];
 }
 
 /**
@@ -80,17 +83,18 @@ export interface UiEncoder {
 /**
  * Shows an exchange as one message: each answer of the agent is a step of it, a tool call is a dynamic tool, and a
  * question is the request to approve the call that asks. What a failed attempt had written is taken back.
- * `answers` were given to questions that have no call of this session: they are shown as calls with this id.
+ * `replied` are the calls whose questions the client has answered. Of those, `answers` has the questions that have no
+ * call of this session, by the ids with which they are shown.
  */
 export function createUiEncoder(
   { id, n }: Pick<ExchangeInfo, "id" | "n">,
-  answers: ReadonlyMap<string, string> = new Map(),
+  { answers, replied }: Pick<Submitted, "answers" | "replied"> = NOT_REPLIED,
 ): UiEncoder {
   /** The answer that the current step shows. */
   let shown: string | null = null;
   let isWriting = false;
   /** Calls without a result that ask nobody. */
-  const open = new Set<string>();
+  const open = new Set(replied.filter((call) => !answers.has(call)));
 
   const endStep = (): UiChunk[] => {
     const wasShown = shown !== null;
@@ -146,7 +150,11 @@ export function createUiEncoder(
       }
     },
     end: ({ state, error_sentence }) => {
-      const last = endStep();
+      // a client sends replies again for as long as their calls have no output
+      const outputs = [...open].map((call) =>
+        state === "waiting" ? outputOf(call, RESULT_FOLLOWS) : noOutputOf(call),
+      );
+      const last = [...outputs, ...endStep()];
       switch (state) {
         case "failed":
           return [...last, { type: "error", errorText: error_sentence ?? "The exchange failed." }];
@@ -155,12 +163,7 @@ export function createUiEncoder(
         case "stopped":
           return [...last, { type: "abort", reason: "The exchange was stopped." }];
         case "waiting":
-          return [
-            // replies are sent only once every call has an output
-            ...[...open].map((call) => outputOf(call, RESULT_FOLLOWS)),
-            ...last,
-            { type: "finish", finishReason: "tool-calls" },
-          ];
+          return [...last, { type: "finish", finishReason: "tool-calls" }];
         default:
           return [...last, { type: "finish", finishReason: "stop" }];
       }
@@ -168,11 +171,18 @@ export function createUiEncoder(
   };
 }
 
+const NOT_REPLIED = { answers: new Map<string, string>(), replied: [] };
+
 /** What a call that has finished shows while another one asks: results are stored together. */
 const RESULT_FOLLOWS = "The result follows once the questions are answered.";
 
 const INTERRUPTED =
   "The process that ran the exchange ended. Continue the exchange, or send another message.";
+
+function noOutputOf(toolCallId: string): UiChunk {
+  const errorText = "The exchange ended before the call had a result.";
+  return { type: "tool-output-error", toolCallId, errorText, dynamic: true };
+}
 
 function inputOf(toolCallId: string, toolName: string, input: unknown): UiChunk {
   return { type: "tool-input-available", toolCallId, toolName, input, dynamic: true };

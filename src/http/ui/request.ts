@@ -12,10 +12,14 @@ export type UiRequest =
       readonly replies: readonly QuestionReply[];
       /** Calls of the exchange that the client shows already. */
       readonly calls: readonly string[];
+      /** The id of the exchange that asked; null if the client does not say. */
+      readonly exchange: string | null;
     };
 
 export interface QuestionReply extends Reply {
   readonly question: string;
+  /** The call with which the client shows the question, if it does. */
+  readonly call: string | null;
 }
 
 /** A text that an object of a client may have under a name; null if it has none. */

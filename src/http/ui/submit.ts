@@ -1,13 +1,15 @@
 import { isRepriseError, RepriseError } from "../../core/errors.ts";
+import { isUuid } from "../../core/ids.ts";
 import type { Caller } from "../../core/origins.ts";
 import type { ExchangeRecord } from "../../core/sessions.ts";
 import { readCurrent } from "../../store/exchanges/current.ts";
 import { readRecord } from "../../store/exchanges/read.ts";
 import { type AnswerQuestion, answerQuestion } from "../../store/questions/answer.ts";
-import { listOpenQuestions } from "../../store/questions/read.ts";
+import { toolCallsOf } from "../../store/messages/rows.ts";
+import { listOpenQuestions, readQuestion } from "../../store/questions/read.ts";
 import { readSession } from "../../store/sessions/read.ts";
 import { queueRequested } from "../../store/sessions/requests.ts";
-import type { Operation, Store } from "../../store/store.ts";
+import type { Operation, Store, Tx } from "../../store/store.ts";
 import { keyOfMessage } from "./client-ids.ts";
 import type { FollowedExchange } from "./follow-exchange.ts";
 import { answerOf } from "./reply.ts";
@@ -16,8 +18,10 @@ import type { QuestionReply, UiRequest } from "./request.ts";
 /** An exchange that a request began or continues. */
 export interface Submitted extends FollowedExchange {
   readonly exchange: ExchangeRecord;
-  /** Answers that were given to questions which the client shows as calls, by the questions' ids. */
+  /** Answers to questions which the client shows as calls, by the questions' ids. */
   readonly answers: ReadonlyMap<string, string>;
+  /** The calls with which the client shows what it has answered. */
+  readonly replied: readonly string[];
 }
 
 /**
@@ -45,37 +49,84 @@ export async function submit(
       { reference: session_id, content: request.text, supersede: true },
       { caller, idempotencyKey },
     );
-    return { session_id, n: exchange.n, exchange, after_seq: null, calls: [], answers: new Map() };
+    const nothing = { after_seq: null, calls: [], answers: new Map<string, string>(), replied: [] };
+    return { session_id, n: exchange.n, exchange, ...nothing };
   }
-  const { exchange, last_seq } = await store.read(readPlace, session_id);
+  const { calls, replies } = request;
+  const { exchange, after_seq } = await store.read(readPlace, { ...request, session_id });
   // all are checked before one is given
-  const given = await chooseAnswers(store, session_id, request.replies);
+  const given = await chooseAnswers(store, session_id, replies);
   const answers = new Map<string, string>();
   for (const each of given) {
-    const isGiven = await giveAnswer(store, { reference: session_id, ...each });
-    if (isGiven && request.calls.includes(each.question)) {
-      answers.set(each.question, each.answer);
+    const answer = await giveAnswer(store, { reference: session_id, ...each });
+    if (calls.includes(each.question)) {
+      answers.set(each.question, answer);
     }
   }
-  const { n } = exchange;
-  return { session_id, n, exchange, after_seq: last_seq, calls: request.calls, answers };
+  const replied = replies.flatMap(({ call }) => call ?? []);
+  return { session_id, n: exchange.n, exchange, after_seq, calls, answers, replied };
 }
 
-/** The place from which a client continues that has seen what the session shows now. */
+interface ReadPlace extends Pick<Extract<UiRequest, { type: "answers" }>, "calls" | "exchange"> {
+  readonly session_id: string;
+}
+
+/**
+ * The exchange that asked, and the place from which the client continues: after the last call that it shows. What
+ * came since may be more than it has seen, if the questions were answered before.
+ */
 const readPlace: Operation<
-  string,
-  { readonly exchange: ExchangeRecord; readonly last_seq: number }
-> = async (tx, id) => {
-  const { last_seq } = await readSession(tx, { id });
-  const current = (await readCurrent(tx, [id])).get(id);
-  if (current === undefined) {
+  ReadPlace,
+  { readonly exchange: ExchangeRecord; readonly after_seq: number }
+> = async (tx, { session_id, exchange: id, calls }) => {
+  const { last_seq } = await readSession(tx, { id: session_id });
+  const named = await tx.db
+    .selectFrom("exchanges")
+    .select("n")
+    .where("session_id", "=", session_id)
+    // PostgreSQL refuses texts with NUL
+    .where("id", "=", id !== null && isUuid(id) ? id : "")
+    .executeTakeFirst();
+  const { n } = named ?? (await readCurrent(tx, [session_id])).get(session_id) ?? {};
+  if (n === undefined) {
     throw new RepriseError(
       "nothing_to_continue",
       "No exchange of this session waits for an answer. Send a message.",
     );
   }
-  return { exchange: await readRecord(tx, id, current.n), last_seq };
+  const exchange = await readRecord(tx, session_id, n);
+  const shown = await seqOfCalls(tx, exchange, calls);
+  return { exchange, after_seq: shown ?? last_seq };
 };
+
+/** Answers with calls in which those of a client are searched. */
+const MAX_ROWS = 50;
+
+/** The position of the last answer of an exchange that has one of these calls. */
+async function seqOfCalls(
+  tx: Tx,
+  { session_id, first_seq, last_seq }: ExchangeRecord,
+  calls: readonly string[],
+): Promise<number | null> {
+  if (first_seq === null || calls.length === 0) {
+    return null;
+  }
+  const rows = await tx.db
+    .selectFrom("messages")
+    .select(["seq", "tool_calls"])
+    .where("session_id", "=", session_id)
+    .where("seq", ">=", first_seq)
+    .where("seq", "<=", last_seq ?? Number.MAX_SAFE_INTEGER)
+    .where("tool_calls", "is not", null)
+    .orderBy("seq", "desc")
+    .limit(MAX_ROWS)
+    .execute();
+  const known = new Set(calls);
+  const row = rows.find(({ tool_calls }) =>
+    toolCallsOf(tool_calls ?? "[]").some((call) => known.has(call.id)),
+  );
+  return row?.seq ?? null;
+}
 
 async function chooseAnswers(
   store: Store,
@@ -96,17 +147,18 @@ type GivenAnswer = Pick<AnswerQuestion, "question" | "answer" | "note">;
 
 const NOT_ASKED = "-";
 
-/** False if it was answered before: the first answer counts. */
+/** The answer that counts: another one, if it was answered before. */
 async function giveAnswer(
   store: Store,
-  answer: GivenAnswer & Pick<AnswerQuestion, "reference">,
-): Promise<boolean> {
+  given: GivenAnswer & Pick<AnswerQuestion, "reference">,
+): Promise<string> {
   try {
-    await store.write(answerQuestion, { ...answer, answered_by: "http" });
-    return true;
+    await store.write(answerQuestion, { ...given, answered_by: "http" });
+    return given.answer;
   } catch (error) {
     if (isRepriseError(error, "question_answered")) {
-      return false;
+      const { answer } = await store.read(readQuestion, given.question);
+      return answer ?? given.answer;
     }
     throw error;
   }
