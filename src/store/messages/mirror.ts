@@ -221,6 +221,7 @@ const raiseCounters = prepared(
         ...(given.has("title") ? { title: eb.fn.coalesce("title", given("title")) } : {}),
         ...raiseInputTokens(given("input_tokens")),
         total_output_tokens: eb("total_output_tokens", "+", given("output_tokens")),
+        ...dialect.changeNumber,
       }))
       .where("id", "=", given("session_id"))
       .returning(["last_seq", "last_activity_at"]),
