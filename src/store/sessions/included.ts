@@ -4,7 +4,10 @@ import type { Tx } from "../store.ts";
 import { readLabels } from "./labels.ts";
 
 /** What an answer has besides the fields of a session, if it was asked for. */
-export type Included = { readonly exchange?: CurrentExchange | null } & Partial<SessionLabels>;
+export type Included = { readonly exchange?: IncludedExchange | null } & Partial<SessionLabels>;
+
+/** Who runs it is nobody else's concern. */
+type IncludedExchange = Pick<CurrentExchange, "n" | "state">;
 
 /** By the id of each session. */
 export async function readIncluded(
@@ -18,11 +21,15 @@ export async function readIncluded(
     ids.map((id) => [
       id,
       {
-        ...(exchanges === null ? {} : { exchange: exchanges.get(id) ?? null }),
+        ...(exchanges === null ? {} : { exchange: shown(exchanges.get(id)) }),
         ...labels?.get(id),
       },
     ]),
   );
+}
+
+function shown(exchange: CurrentExchange | undefined): IncludedExchange | null {
+  return exchange === undefined ? null : { n: exchange.n, state: exchange.state };
 }
 
 /** The members of a JSON object, to follow others. */

@@ -202,7 +202,7 @@ describeEngines("queued exchanges and processes that die", (engine) => {
     await expire(store, id);
     expect(await queue(store, id, null)).toMatchObject({ n: 2, state: "queued" });
     const current = await store.read(readCurrent, [id]);
-    expect(current.get(id)).toEqual({ n: 2, state: "queued" });
+    expect(current.get(id)).toEqual({ n: 2, state: "queued", holder: null });
     await expect(claim(store, unbegun!)).rejects.toMatchObject({ code: "exchange_changed" });
     expect(await readyNumbers(store)).toEqual([2]);
     await claimNext(store, id);
